@@ -1,0 +1,188 @@
+/**
+ * The durable facts of the node, row by row: what clearing holds in memory and storage keeps in its tables.
+ *
+ * A row is a plain immutable value. Clearing replaces rows and remembers which keys became dirty; storage encodes and
+ * decodes them (src/storage/row-codecs.ts) and knows the key layout. Nothing else describes what is persisted.
+ */
+import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import type { OrderEnd, RollbackReason, Side, Tif } from '../core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+
+export type SubAccountKind = 'spot' | 'cross_margin' | 'isolated_margin';
+
+/** One user: flags and counters. Sub-accounts 0 and 1 exist for every user row (AMB-63). */
+export interface UserRow {
+  readonly user: UserId;
+  readonly isMarketMaker: boolean;
+  readonly configNonce: number;
+  /** Last applied nonce per action domain (NON-06); 0 is none. u64. */
+  readonly transferNonce: bigint;
+  readonly closePositionNonce: bigint;
+}
+
+export interface SubAccountRow {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly kind: SubAccountKind;
+  readonly name: string;
+  /** Set for isolated accounts only. */
+  readonly asset: AssetId | null;
+}
+
+/** Spot balance: `owned` is what inventory shows, holds included; `locked` has left it (AMB-72). Never negative. */
+export interface BalanceRow {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+  readonly owned: Amount18;
+  readonly locked: Amount18;
+}
+
+/** An order, live or finished, with its confirmed figures only. Key: (marketIndex, orderSequence). */
+export interface OrderRow {
+  readonly marketIndex: number;
+  /** Market sequence of its admission: the node's own name of the order, unique per market for ever. */
+  readonly orderSequence: Sequence;
+  /** Market sequence that gives it its place in the queue: admission, or the replace or restore that moved it back. */
+  readonly prioritySequence: Sequence;
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly orderId: OrderId;
+  readonly side: Side;
+  readonly tif: Tif;
+  /** Bits of ORDER_FLAG. */
+  readonly flags: number;
+  /** In force: the signed values, or those of the last applied replace. */
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly maxFeeRate: number;
+  readonly creationNs: TimestampNs;
+  /** creation, raised to the timestamp of the last applied replace (AMB-18). */
+  readonly timestampNs: TimestampNs;
+  /** 0n unless GTD: the client's instant, shown as `good_until_timestamp_ns`. */
+  readonly goodUntilNs: TimestampNs;
+  /** Earlier of good-until and creation + 30 days. */
+  readonly expiryNs: TimestampNs;
+  readonly admittedNs: TimestampNs;
+  readonly lastUpdateNs: TimestampNs;
+  /** Confirmed fills: raw quantity, exact notional, fees paid (negative: rebates). */
+  readonly filledQuantity: number;
+  readonly filledNotional: Amount18;
+  readonly fees: Amount18;
+  /** 0 while live. */
+  readonly end: OrderEnd | 0;
+  /** The reason when `end` is atFault, else 0. */
+  readonly faultReason: RollbackReason;
+  /** Canonical signed text and the 64-byte signature of the create; empty for node-made orders. */
+  readonly text: string;
+  readonly signature: Uint8Array;
+}
+
+export interface TradeSide {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly orderId: OrderId;
+  readonly orderSequence: Sequence;
+  /** USD, negative is a rebate. */
+  readonly fee: Amount18;
+}
+
+/** A confirmed trade. Key: (marketIndex, tradeId). */
+export interface TradeRow {
+  readonly marketIndex: number;
+  readonly tradeId: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly matchedNs: TimestampNs;
+  readonly takerSide: Side;
+  readonly isLiquidation: boolean;
+  readonly isAutoDeleverage: boolean;
+  readonly maker: TradeSide;
+  readonly taker: TradeSide;
+}
+
+export interface TokenDefinition {
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly chainId: ChainId;
+  readonly decimals: number;
+  readonly maxDeposits: Amount18 | null;
+  readonly max1hrDeposits: Amount18 | null;
+  readonly minWeight: Amount18;
+  readonly minFirstDepositBaseUnits: bigint;
+}
+
+/** One asset; the risk row is the public JSON object of wire.md 7.3 (its 21 keys), or null before it is configured. */
+export interface AssetRow {
+  readonly assetId: AssetId;
+  readonly symbol: string | null;
+  /** `rebalancing` and `max_adl` as given to the operator API, in JSON. */
+  readonly settingsJson: string;
+  readonly tokens: readonly TokenDefinition[];
+  readonly riskJson: string | null;
+}
+
+/** Where a market stands. `sequence` and `lastTradeId` never go backwards. */
+export interface MarketRow {
+  readonly definition: MarketDefinition;
+  readonly sequence: Sequence;
+  readonly lastTradeId: Sequence;
+}
+
+/** Last oracle price of an asset (AMB-108). */
+export interface PriceRow {
+  readonly asset: AssetId;
+  readonly price: Amount18;
+  readonly publishNs: TimestampNs;
+  readonly source: string;
+}
+
+/** A credited deposit, so that it is credited once (DEP-10, AMB-74). Key: (chain, tx, logIndex). */
+export interface DepositRow {
+  readonly chainId: ChainId;
+  /** 64 hex. */
+  readonly tx: string;
+  readonly logIndex: number;
+  readonly user: UserId;
+  readonly asset: AssetId;
+  readonly amount: Amount18;
+  /** The vault's per-user counter before the deposit. */
+  readonly depositNonce: number;
+  readonly creditedNs: TimestampNs;
+}
+
+/** Chains, vaults, settlers, settings and other small operator objects: JSON by kind and key, kept as given. */
+export interface ConfigRow {
+  readonly kind: 'chain' | 'vault' | 'settler' | 'settings' | 'withdrawal-delay';
+  readonly key: string;
+  readonly json: string;
+}
+
+/** Sums that are not the users': what makes the ledger add up (operator-api.md 6, `GET /operator/ledger`). */
+export interface AssetTotalsRow {
+  readonly asset: AssetId;
+  /** Everything that deposits brought and the vaults hold. */
+  readonly vaultHoldings: Amount18;
+  /** Negative of what the faucet credited. */
+  readonly faucet: Amount18;
+}
+
+/** Every table with the row it holds. The fee account is an ordinary user row with balances. */
+export interface Tables {
+  user: UserRow;
+  subAccount: SubAccountRow;
+  balance: BalanceRow;
+  order: OrderRow;
+  trade: TradeRow;
+  asset: AssetRow;
+  market: MarketRow;
+  price: PriceRow;
+  deposit: DepositRow;
+  config: ConfigRow;
+  totals: AssetTotalsRow;
+}
+export type TableName = keyof Tables;
+
+/** What a checkpoint writes: changed rows, whole. Nothing is ever deleted except finished orders past their 30 days. */
+export type RowWrite = { readonly [T in TableName]: { readonly table: T; readonly row: Tables[T] } }[TableName];

@@ -1,0 +1,30 @@
+/** Hexadecimal text and bytes. Lower case without `0x` on output, any case with an optional `0x` on input (AMB-12). */
+
+const HEX_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+export function toHex(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += HEX_OF_BYTE[byte];
+  return text;
+}
+
+/** The value of one hex digit's character code, or −1. */
+function digit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+/** @returns null unless `text` is exactly `byteCount` bytes of hex, with or without `0x`, in any case. */
+export function parseHex(text: string, byteCount: number): Uint8Array | null {
+  const start = text.startsWith('0x') || text.startsWith('0X') ? 2 : 0;
+  if (text.length - start !== byteCount * 2) return null;
+  const bytes = new Uint8Array(byteCount);
+  for (let index = 0; index < byteCount; index += 1) {
+    const high = digit(text.charCodeAt(start + 2 * index));
+    const low = digit(text.charCodeAt(start + 2 * index + 1));
+    if (high < 0 || low < 0) return null;
+    bytes[index] = high * 16 + low;
+  }
+  return bytes;
+}

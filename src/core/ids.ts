@@ -1,0 +1,75 @@
+/**
+ * Identifiers in their one normal form (wire.md 2.1, AMB-07, AMB-12).
+ *
+ *   UserId    64 lower-case hex digits: an Ed25519 public key
+ *   AssetId   decimal index "0" … "65535", or "<64 hex>@<18 hex>" for a token on its chain; a market has its asset's id
+ *   ChainId   18 lower-case hex digits: 1 byte routing id, 8 bytes big-endian vm id
+ *   OrderId   1 to 64 of A-Z a-z 0-9 + / = _ - . :
+ *
+ * Everything inside the node compares these as plain strings; only the edge accepts other spellings.
+ */
+import { parseHex, toHex } from './hex.ts';
+
+declare const idBrand: unique symbol;
+type Id<Name extends string> = string & { readonly [idBrand]: Name };
+
+export type UserId = Id<'UserId'>;
+export type AssetId = Id<'AssetId'>;
+export type ChainId = Id<'ChainId'>;
+export type OrderId = Id<'OrderId'>;
+
+/** USD (IDN-03). */
+export const USD: AssetId = '0' as AssetId;
+
+const ASSET_INDEX_MAX = 65_535;
+const ASSET_INDEX_FORM = /^(?:0|[1-9][0-9]{0,4})$/;
+const ORDER_ID_FORM = /^[A-Za-z0-9+/=_\-.:]{1,64}$/;
+/** Orders made by the node itself; refused from clients (AMB-07). */
+export const NODE_ORDER_PREFIX = 'sys-';
+
+/** @returns null unless `text` is 32 bytes of hex. */
+export function parseUserId(text: string): UserId | null {
+  const bytes = parseHex(text, 32);
+  return bytes === null ? null : (toHex(bytes) as UserId);
+}
+
+/** The id of 32 public-key bytes. */
+export function userIdOf(publicKey: Uint8Array): UserId {
+  return toHex(publicKey) as UserId;
+}
+
+export function parseChainId(text: string): ChainId | null {
+  const bytes = parseHex(text, 9);
+  return bytes === null ? null : (toHex(bytes) as ChainId);
+}
+
+/** 32 bytes of hex; 20 bytes are filled with zeros on the right (IDN-05). */
+export function parseAddress(text: string): string | null {
+  const whole = parseHex(text, 32);
+  if (whole !== null) return toHex(whole);
+  const short = parseHex(text, 20);
+  return short === null ? null : toHex(short).padEnd(64, '0');
+}
+
+/** An index without a leading zero and at most 65535, or `<address>@<chain id>` in any accepted spelling. */
+export function parseAssetId(text: string): AssetId | null {
+  const at = text.indexOf('@');
+  if (at < 0) return ASSET_INDEX_FORM.test(text) && Number(text) <= ASSET_INDEX_MAX ? (text as AssetId) : null;
+  const address = parseAddress(text.slice(0, at));
+  const chain = parseChainId(text.slice(at + 1));
+  return address === null || chain === null ? null : (`${address}@${chain}` as AssetId);
+}
+
+/** A client's order id: the alphabet, the length, and not the node's own prefix. */
+export function parseOrderId(text: string): OrderId | null {
+  return ORDER_ID_FORM.test(text) && !text.startsWith(NODE_ORDER_PREFIX) ? (text as OrderId) : null;
+}
+
+/** Numerically, addresses after all indices, by bytes (AMB-105). */
+export function compareAssetIds(a: AssetId, b: AssetId): number {
+  const aIsIndex = !a.includes('@');
+  const bIsIndex = !b.includes('@');
+  if (aIsIndex && bIsIndex) return Number(a) - Number(b);
+  if (aIsIndex !== bIsIndex) return aIsIndex ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}

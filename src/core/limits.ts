@@ -1,0 +1,56 @@
+/** Every bound of the node in one place, with the relations between them asserted at load. Sources in brackets. */
+import { assert } from './assert.ts';
+
+/** A request body or an inbound frame [AMB-124, AMB-95]. */
+export const BODY_BYTES_MAX = 1_048_576;
+/** Nesting and digits that the JSON reader accepts [hazards: JSON attacks]. */
+export const JSON_DEPTH_MAX = 16;
+export const JSON_DIGITS_MAX = 80;
+/** Items of a batch [wire.md 7.7]. */
+export const BATCH_ITEMS_MAX = 50;
+/** An order id [AMB-07]. */
+export const ORDER_ID_BYTES_MAX = 64;
+/** The canonical text of one signed order or replace. The longest legal one is below 900 bytes. */
+export const SIGNED_TEXT_BYTES_MAX = 1_024;
+/** Live orders per sub-account and market [AMB-124]. */
+export const OPEN_ORDERS_MAX = 1_000;
+export const OPEN_ORDERS_MARKET_MAKER_MAX = 20_000;
+/** Order life [ORD-20], signing windows [AMB-10], stale fills [FIL-16]; nanoseconds. */
+export const ORDER_LIFE_NS = 2_592_000_000_000_000n;
+export const CLOCK_SKEW_NS = 5_000_000_000n;
+export const POST_SIGN_AGE_MAX_NS = 60_000_000_000n;
+export const STALE_MATCH_NS = 300_000_000_000n;
+/** Sessions [SES-03, SES-05, SES-09, AMB-87]. */
+export const NONCE_LIFE_NS = 300_000_000_000n;
+export const NONCE_RENEW_NS = 10_000_000_000n;
+export const TOKEN_LIFE_NS = 86_400_000_000_000n;
+export const TOKENS_PER_USER_MAX = 32;
+/** Concurrent OMS streams [LIM-19, LIM-20]. */
+export const STREAMS_PER_USER = 10;
+export const STREAMS_PER_MARKET_MAKER = 20;
+/** Held cancels [AMB-25]. */
+export const HELD_CANCEL_NS = 5_000_000_000n;
+export const HELD_CANCELS_PER_USER_MAX = 1_000;
+/** Finished order records kept, and order ids remembered [AMB-17, AMB-08]. */
+export const FINISHED_ORDERS_PER_USER_MAX = 100_000;
+export const REMEMBERED_IDS_PER_USER_AND_MARKET_MAX = 1_000_000;
+/** Pages [wire.md 6.1]. */
+export const PAGE_LIMIT_DEFAULT = 100;
+export const PAGE_LIMIT_MAX = 1_000;
+/** Sub-accounts of a user: indices 0 to 255 [AMB-63]. */
+export const SUB_ACCOUNTS_MAX = 256;
+/** Raw prices and quantities [wire.md 2.2]. */
+export const RAW_MAX: number = Number.MAX_SAFE_INTEGER;
+/** The largest amount an account can hold, so that it fits a signed 128-bit field: 1.7e20 whole units. */
+export const AMOUNT18_MAX: bigint = (1n << 127n) - 1n;
+/** Lag of a socket: bytes or messages queued before it is told to resync [AMB-94]. */
+export const SOCKET_LAG_BYTES_MAX = 4_194_304;
+export const SOCKET_LAG_MESSAGES_MAX = 4_096;
+/** A thread without a heartbeat for this long stops the node; the goal is 3 s from freeze to end. */
+export const HEARTBEAT_LOST_MS = 2_000;
+/** How far market sequences and trade ids jump over what an unclean stop may have announced but not flushed. */
+export const RESTART_SEQUENCE_GAP = 1_000_000;
+
+assert(NONCE_RENEW_NS < NONCE_LIFE_NS, 'a renewed nonce is still within its life');
+assert(HELD_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a held cancel ends before its create could be too old');
+assert(OPEN_ORDERS_MAX < OPEN_ORDERS_MARKET_MAKER_MAX, 'market makers may have more open orders');

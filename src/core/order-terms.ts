@@ -1,0 +1,127 @@
+/**
+ * The closed vocabularies of orders and fills. The numbers go into ring messages and the journal: they are written
+ * out and never reused. The words are the wire's (wire.md 9.4, G2, G20 to G22).
+ */
+
+export const SIDE = { buy: 0, sell: 1 } as const;
+export type Side = (typeof SIDE)[keyof typeof SIDE];
+export const SIDE_WORD: Readonly<Record<Side, 'Buy' | 'Sell'>> = { 0: 'Buy', 1: 'Sell' };
+
+/** Time in force. Post-only is a flag of its own: it goes with GTC and GTD. */
+export const TIF = { gtc: 0, gtd: 1, ioc: 2, fok: 3 } as const;
+export type Tif = (typeof TIF)[keyof typeof TIF];
+
+/** Bits of an order's `flags`. */
+export const ORDER_FLAG = {
+  postOnly: 1,
+  reduceOnly: 2,
+  isSpot: 4,
+  /** Made by the node itself: unsigned (AMB-57). */
+  nodeMade: 8,
+} as const;
+
+/** Why an order left the book. Words of `Canceled` (G21) and of `Removed` (G20) share one numbering. */
+export const ORDER_END = {
+  userRequested: 1,
+  selfTradePrevented: 2,
+  autoReduced: 3,
+  liquidation: 4,
+  postOnlyWouldCross: 5,
+  marginInsufficient: 6,
+  reduceOnly: 7,
+  parentCanceled: 8,
+  rollbackRestoreWouldCross: 9,
+  /** The order was at fault in a rollback; its word is the rollback reason. */
+  atFault: 10,
+  filled: 32,
+  expired: 33,
+  immediateOrCancel: 34,
+  fillOrKill: 35,
+  rolledBack: 36,
+} as const;
+export type OrderEnd = (typeof ORDER_END)[keyof typeof ORDER_END];
+
+export const ORDER_END_WORD: Readonly<Record<OrderEnd, string>> = {
+  1: 'UserRequested',
+  2: 'SelfTradePrevented',
+  3: 'AutoReduced',
+  4: 'Liquidation',
+  5: 'PostOnlyWouldCross',
+  6: 'MarginInsufficient',
+  7: 'ReduceOnly',
+  8: 'ParentCanceled',
+  9: 'RollbackRestoreWouldCross',
+  10: 'AtFault',
+  32: 'Filled',
+  33: 'Expired',
+  34: 'ImmediateOrCancel',
+  35: 'FillOrKill',
+  36: 'RolledBack',
+};
+
+/** True for the ends that `/orders` tells as `Canceled`; the others are `Removed`. */
+export function isCancel(end: OrderEnd): boolean {
+  return end < ORDER_END.filled;
+}
+
+/** Why clearing refused a fill (G22). 0 means not refused. */
+export const ROLLBACK_REASON = {
+  none: 0,
+  insufficientMargin: 1,
+  insufficientInventory: 2,
+  pricingFailure: 3,
+  protocolCapBreach: 4,
+  invalidSignature: 5,
+  invalidOrder: 6,
+  overfill: 7,
+  staleMatch: 8,
+  reduceOnlyViolation: 9,
+  counterpartyAtFault: 10,
+} as const;
+export type RollbackReason = (typeof ROLLBACK_REASON)[keyof typeof ROLLBACK_REASON];
+
+export const ROLLBACK_REASON_WORD: Readonly<Record<RollbackReason, string | null>> = {
+  0: null,
+  1: 'InsufficientMargin',
+  2: 'InsufficientInventory',
+  3: 'PricingFailure',
+  4: 'ProtocolCapBreach',
+  5: 'InvalidSignature',
+  6: 'InvalidOrder',
+  7: 'Overfill',
+  8: 'StaleMatch',
+  9: 'ReduceOnlyViolation',
+  10: 'CounterpartyAtFault',
+};
+
+/** Whether a party with this reason is at fault: `StaleMatch` is nobody's fault (AMB-33). */
+export function isAtFault(reason: RollbackReason): boolean {
+  return (
+    reason !== ROLLBACK_REASON.none &&
+    reason !== ROLLBACK_REASON.staleMatch &&
+    reason !== ROLLBACK_REASON.counterpartyAtFault
+  );
+}
+
+export const FILL_STATUS = { pending: 'Pending', confirmed: 'Confirmed', rolledBack: 'Rollbacked' } as const;
+export type FillStatus = (typeof FILL_STATUS)[keyof typeof FILL_STATUS];
+
+/** The states an order record reports (G2, AMB-128). */
+export const ORDER_STATUSES = [
+  'Untriggered',
+  'Open',
+  'PartiallyFilled',
+  'Filled',
+  'Canceled',
+  'Expired',
+  'Rejected',
+] as const;
+export type OrderStatus = (typeof ORDER_STATUSES)[number];
+
+export const MARKET_STATUS = { active: 0, cancelOnly: 1, halted: 2 } as const;
+export type MarketStatus = (typeof MARKET_STATUS)[keyof typeof MARKET_STATUS];
+export const MARKET_STATUS_WORD: Readonly<Record<MarketStatus, 'Active' | 'CancelOnly' | 'Halted'>> = {
+  0: 'Active',
+  1: 'CancelOnly',
+  2: 'Halted',
+};

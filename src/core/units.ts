@@ -1,0 +1,30 @@
+/**
+ * Units as types. A brand costs nothing at run time; mixing two brands is a compile error, and arithmetic loses the
+ * brand, so every product passes through arithmetic.ts.
+ *
+ *   RawPrice, RawQuantity   safe integers, 1 … 2^53−1, in the market's raw book units (wire.md 2.2)
+ *   Amount18                bigint, 10^-18 of one unit of an asset or of one USD (GEN-11); may be negative
+ *   TimestampNs             bigint, u64, nanoseconds since 1970; exceeds 2^53, never a number
+ *   Sequence                safe integer that only grows: market sequences, order sequences, trade ids
+ */
+declare const brand: unique symbol;
+type Brand<Base, Name extends string> = Base & { readonly [brand]: Name };
+
+export type RawPrice = Brand<number, 'RawPrice'>;
+export type RawQuantity = Brand<number, 'RawQuantity'>;
+export type Amount18 = Brand<bigint, 'Amount18'>;
+export type TimestampNs = Brand<bigint, 'TimestampNs'>;
+export type Sequence = Brand<number, 'Sequence'>;
+
+export const ZERO_18: Amount18 = 0n as Amount18;
+export const ONE_18: Amount18 = (10n ** 18n) as Amount18;
+
+/** One second in nanoseconds. */
+export const SECOND_NS = 1_000_000_000n;
+/** One millisecond in nanoseconds. */
+export const MILLISECOND_NS = 1_000_000n;
+
+/** Where every actor gets the time from: `system` or `manual` behind it (AMB-113, AMB-141). */
+export interface Clock {
+  nowNs(): TimestampNs;
+}
