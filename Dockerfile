@@ -1,0 +1,29 @@
+# ringbook on Node 24. The uWebSockets.js binary for Node 22 and later needs glibc 2.38: hence Debian 13 (trixie).
+FROM node:24-trixie-slim AS build
+WORKDIR /ringbook
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json ./
+COPY src src
+COPY workers workers
+COPY schemas schemas
+COPY config config
+RUN npx tsc
+# Only what runs: no development packages, and of the forty uWebSockets.js binaries the one for this Node and CPU.
+RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
+ && node -e "const fs=require('fs'),dir='node_modules/uWebSockets.js';const keep='uws_'+process.platform+'_'+process.arch+'_'+process.versions.modules+'.node';if(!fs.existsSync(dir+'/'+keep))throw new Error('no binary '+keep);for(const f of fs.readdirSync(dir))if(f.endsWith('.node')&&f!==keep)fs.rmSync(dir+'/'+f)"
+
+FROM node:24-trixie-slim
+ENV NODE_ENV=production RINGBOOK_CONFIG=production RINGBOOK_DATA_DIR=/data
+WORKDIR /ringbook
+COPY --from=build /ringbook/package.json ./
+COPY --from=build /ringbook/node_modules node_modules
+COPY --from=build /ringbook/dist dist
+COPY --from=build /ringbook/config config
+COPY LICENSE ./
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 3032 8011 9464
+STOPSIGNAL SIGTERM
+CMD ["node", "dist/src/cli/main.js", "start"]

@@ -1,0 +1,57 @@
+/**
+ * Ed25519: "is this signature by this key over these bytes?", answered by libsodium and by nothing else in the node.
+ *
+ * One verifier everywhere, because verifiers disagree at the edges: libsodium refuses small-order keys and
+ * commitments, non-canonical encodings and S ≥ L, all of which others accept (docs/decisions/0002). Journal replay
+ * never asks again: the verdict is part of the journal.
+ *
+ * Trap: the binding silently answers `undefined` for memory of a SharedArrayBuffer. Everything is therefore copied
+ * into buffers of this module first, and only `true` counts.
+ */
+import sodium from 'sodium-native';
+import { assert } from '../core/assert.ts';
+import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+
+export const SIGNATURE_BYTES = 64;
+export const PUBLIC_KEY_BYTES = 32;
+
+/** A range of bytes; may lie in shared memory. */
+export interface ByteRange {
+  readonly bytes: Uint8Array;
+  readonly at: number;
+  readonly length: number;
+}
+
+const signatureScratch = Buffer.alloc(SIGNATURE_BYTES);
+const publicKeyScratch = Buffer.alloc(PUBLIC_KEY_BYTES);
+const messageScratch = Buffer.alloc(SIGNED_TEXT_BYTES_MAX);
+
+function copy(target: Uint8Array, source: Uint8Array, at: number, length: number): void {
+  assert(at >= 0 && at + length <= source.length, 'the bytes to verify lie inside their buffer');
+  for (let index = 0; index < length; index += 1) target[index] = source[at + index] as number;
+}
+
+/**
+ * Verifies bytes that may lie in a ring.
+ *
+ * @param message at most SIGNED_TEXT_BYTES_MAX bytes.
+ * @returns true only for a valid signature; a malformed one is simply not valid.
+ */
+export function verifyRange(signature: ByteRange, message: ByteRange, publicKey: ByteRange): boolean {
+  if (signature.length !== SIGNATURE_BYTES || publicKey.length !== PUBLIC_KEY_BYTES) return false;
+  assert(message.length <= SIGNED_TEXT_BYTES_MAX, 'a signed text is within its limit');
+  copy(signatureScratch, signature.bytes, signature.at, SIGNATURE_BYTES);
+  copy(publicKeyScratch, publicKey.bytes, publicKey.at, PUBLIC_KEY_BYTES);
+  copy(messageScratch, message.bytes, message.at, message.length);
+  const text = messageScratch.subarray(0, message.length);
+  return sodium.crypto_sign_verify_detached(signatureScratch, text, publicKeyScratch) === true;
+}
+
+/** Verifies whole arrays: logins, transfers, tests. */
+export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
+  return verifyRange(whole(signature), whole(message), whole(publicKey));
+}
+
+function whole(bytes: Uint8Array): ByteRange {
+  return { bytes, at: 0, length: bytes.length };
+}

@@ -1,0 +1,729 @@
+/** Generated from schemas/messages.fbs by `npm run generate`. Do not edit. */
+import type { Views } from '../../core/views.ts';
+import { readInt128, writeInt128 } from '../int128.ts';
+
+/** A create that passed the front door. Tail: `text_bytes` of canonical signed text. */
+export const NewOrder = {
+  typeId: 1,
+  bytes: 232,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setReceivedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  creationNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  setCreationNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  expiryNs: (v: Views, at: number): bigint => v.u64[(at + 24) >>> 3] as bigint,
+  setExpiryNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 24) >>> 3] = value;
+  },
+  goodUntilNs: (v: Views, at: number): bigint => v.u64[(at + 32) >>> 3] as bigint,
+  setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 32) >>> 3] = value;
+  },
+  price: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 48) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 56) >>> 2] = value;
+  },
+  maxFeeRate: (v: Views, at: number): number => v.u32[(at + 60) >>> 2] as number,
+  setMaxFeeRate: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 60) >>> 2] = value;
+  },
+  subAccount: (v: Views, at: number): number => v.u16[(at + 64) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 64) >>> 1] = value;
+  },
+  textBytes: (v: Views, at: number): number => v.u16[(at + 66) >>> 1] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 66) >>> 1] = value;
+  },
+  side: (v: Views, at: number): number => v.u8[at + 68] as number,
+  setSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 68] = value;
+  },
+  tif: (v: Views, at: number): number => v.u8[at + 69] as number,
+  setTif: (v: Views, at: number, value: number): void => {
+    v.u8[at + 69] = value;
+  },
+  flags: (v: Views, at: number): number => v.u8[at + 70] as number,
+  setFlags: (v: Views, at: number, value: number): void => {
+    v.u8[at + 70] = value;
+  },
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 71] as number,
+  setOrderIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 71] = value;
+  },
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 72,
+  userLength: 32,
+  /** Offset and length of the 64 bytes of `signature`. */
+  signatureAt: 104,
+  signatureLength: 64,
+  /** Offset and length of the 64 bytes of `order_id`. */
+  orderIdAt: 168,
+  orderIdLength: 64,
+} as const;
+
+/** A replace that passed the front door; 0 leaves price or quantity unchanged. */
+export const ReplaceOrder = {
+  typeId: 2,
+  bytes: 144,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setReceivedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  timestampNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  setTimestampNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  price: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 40) >>> 2] = value;
+  },
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 44] as number,
+  setOrderIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 44] = value;
+  },
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 45,
+  userLength: 32,
+  /** Offset and length of the 64 bytes of `order_id`. */
+  orderIdAt: 77,
+  orderIdLength: 64,
+} as const;
+
+/** A cancel that passed the front door; `hold` is 1 on the control channel, where it may wait for its create. */
+export const CancelOrder = {
+  typeId: 3,
+  bytes: 120,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setReceivedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 16) >>> 2] = value;
+  },
+  hold: (v: Views, at: number): number => v.u8[at + 20] as number,
+  setHold: (v: Views, at: number, value: number): void => {
+    v.u8[at + 20] = value;
+  },
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 21] as number,
+  setOrderIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 21] = value;
+  },
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 22,
+  userLength: 32,
+  /** Offset and length of the 64 bytes of `order_id`. */
+  orderIdAt: 54,
+  orderIdLength: 64,
+} as const;
+
+/** The market's word on a create: admitted (`refusal` 0) or refused with the id consumed. Tail: the NewOrder, whole. */
+export const OrderAdmitted = {
+  typeId: 10,
+  bytes: 24,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 16) >>> 2] = value;
+  },
+  refusal: (v: Views, at: number): number => v.u16[(at + 20) >>> 1] as number,
+  setRefusal: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 20) >>> 1] = value;
+  },
+} as const;
+
+export const Matched = {
+  typeId: 11,
+  bytes: 72,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  tradeId: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setTradeId: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  makerOrder: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setMakerOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  takerOrder: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setTakerOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  price: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 48) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 56) >>> 2] = value;
+  },
+  makerFeeRate: (v: Views, at: number): number => v.i32[(at + 60) >>> 2] as number,
+  setMakerFeeRate: (v: Views, at: number, value: number): void => {
+    v.i32[(at + 60) >>> 2] = value;
+  },
+  takerFeeRate: (v: Views, at: number): number => v.i32[(at + 64) >>> 2] as number,
+  setTakerFeeRate: (v: Views, at: number, value: number): void => {
+    v.i32[(at + 64) >>> 2] = value;
+  },
+  takerSide: (v: Views, at: number): number => v.u8[at + 68] as number,
+  setTakerSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 68] = value;
+  },
+  unit: (v: Views, at: number): number => v.u8[at + 69] as number,
+  setUnit: (v: Views, at: number, value: number): void => {
+    v.u8[at + 69] = value;
+  },
+} as const;
+
+export const OrderEnded = {
+  typeId: 12,
+  bytes: 48,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  remaining: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setRemaining: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  requestId: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 40) >>> 2] = value;
+  },
+  end: (v: Views, at: number): number => v.u8[at + 44] as number,
+  setEnd: (v: Views, at: number, value: number): void => {
+    v.u8[at + 44] = value;
+  },
+  faultReason: (v: Views, at: number): number => v.u8[at + 45] as number,
+  setFaultReason: (v: Views, at: number, value: number): void => {
+    v.u8[at + 45] = value;
+  },
+} as const;
+
+export const OrderReplaced = {
+  typeId: 13,
+  bytes: 72,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  prioritySequence: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setPrioritySequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  price: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
+  },
+  timestampNs: (v: Views, at: number): bigint => v.u64[(at + 48) >>> 3] as bigint,
+  setTimestampNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 48) >>> 3] = value;
+  },
+  requestId: (v: Views, at: number): number => v.f64[(at + 56) >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 56) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 64) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 64) >>> 2] = value;
+  },
+} as const;
+
+export const OrderRestored = {
+  typeId: 14,
+  bytes: 48,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  prioritySequence: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setPrioritySequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 40) >>> 2] = value;
+  },
+} as const;
+
+/** The market's answer to a request. `order` is 0 when there is none (refused, or a held cancel). */
+export const MarketAck = {
+  typeId: 20,
+  bytes: 40,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  order: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  sequence: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 24) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 24) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 32) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 32) >>> 2] = value;
+  },
+  rejectCode: (v: Views, at: number): number => v.u16[(at + 36) >>> 1] as number,
+  setRejectCode: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 36) >>> 1] = value;
+  },
+} as const;
+
+/** A cancel was held and no create came (AMB-25). */
+export const HeldCancelExpired = {
+  typeId: 21,
+  bytes: 112,
+  timeNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[at >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 8) >>> 2] = value;
+  },
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 12] as number,
+  setOrderIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 12] = value;
+  },
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 13,
+  userLength: 32,
+  /** Offset and length of the 64 bytes of `order_id`. */
+  orderIdAt: 45,
+  orderIdLength: 64,
+} as const;
+
+/** Absolute quantity of one level; 0 removes it. */
+export const LevelChanged = {
+  typeId: 30,
+  bytes: 24,
+  price: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 16) >>> 2] = value;
+  },
+  side: (v: Views, at: number): number => v.u8[at + 20] as number,
+  setSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 20] = value;
+  },
+} as const;
+
+/** All level changes of one market message have been sent. `commits` counts these messages, contiguous per market. */
+export const DepthCommitted = {
+  typeId: 31,
+  bytes: 32,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  commits: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setCommits: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 24) >>> 2] = value;
+  },
+} as const;
+
+/** What follows up to the next DepthCommitted is the whole book. */
+export const DepthReset = {
+  typeId: 32,
+  bytes: 16,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 8) >>> 2] = value;
+  },
+} as const;
+
+export const FillConfirmed = {
+  typeId: 40,
+  bytes: 88,
+  tradeId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setTradeId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  makerOrder: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setMakerOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  takerOrder: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setTakerOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  price: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  matchedNs: (v: Views, at: number): bigint => v.u64[(at + 40) >>> 3] as bigint,
+  setMatchedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 40) >>> 3] = value;
+  },
+  makerFee: (v: Views, at: number): bigint => readInt128(v, at + 48),
+  setMakerFee: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 48, value),
+  takerFee: (v: Views, at: number): bigint => readInt128(v, at + 64),
+  setTakerFee: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 64, value),
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 80) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 80) >>> 2] = value;
+  },
+  takerSide: (v: Views, at: number): number => v.u8[at + 84] as number,
+  setTakerSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 84] = value;
+  },
+  isLiquidation: (v: Views, at: number): number => v.u8[at + 85] as number,
+  setIsLiquidation: (v: Views, at: number, value: number): void => {
+    v.u8[at + 85] = value;
+  },
+  isAutoDeleverage: (v: Views, at: number): number => v.u8[at + 86] as number,
+  setIsAutoDeleverage: (v: Views, at: number, value: number): void => {
+    v.u8[at + 86] = value;
+  },
+} as const;
+
+export const FillRolledBack = {
+  typeId: 41,
+  bytes: 56,
+  tradeId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setTradeId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  makerOrder: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setMakerOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  takerOrder: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setTakerOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  price: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  matchedNs: (v: Views, at: number): bigint => v.u64[(at + 40) >>> 3] as bigint,
+  setMatchedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 40) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 48) >>> 2] = value;
+  },
+  makerReason: (v: Views, at: number): number => v.u8[at + 52] as number,
+  setMakerReason: (v: Views, at: number, value: number): void => {
+    v.u8[at + 52] = value;
+  },
+  takerReason: (v: Views, at: number): number => v.u8[at + 53] as number,
+  setTakerReason: (v: Views, at: number, value: number): void => {
+    v.u8[at + 53] = value;
+  },
+} as const;
+
+/** Everything of this market up to these numbers is decided and flushed. */
+export const MarketDecided = {
+  typeId: 42,
+  bytes: 32,
+  tradeId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setTradeId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  sequence: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 24) >>> 2] = value;
+  },
+} as const;
+
+/** Absolute spot balance after a flushed batch. Tail: `asset_bytes` of the asset id. */
+export const BalanceChanged = {
+  typeId: 43,
+  bytes: 72,
+  owned: (v: Views, at: number): bigint => readInt128(v, at + 0),
+  setOwned: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 0, value),
+  locked: (v: Views, at: number): bigint => readInt128(v, at + 16),
+  setLocked: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 16, value),
+  subAccount: (v: Views, at: number): number => v.u16[(at + 32) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 32) >>> 1] = value;
+  },
+  assetBytes: (v: Views, at: number): number => v.u8[at + 34] as number,
+  setAssetBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 34] = value;
+  },
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 35,
+  userLength: 32,
+} as const;
+
+/** The journal is flushed through `sequence`; `checkpoint` is the last sequence that the tables reflect. */
+export const JournalFlushed = {
+  typeId: 44,
+  bytes: 24,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  checkpoint: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setCheckpoint: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+} as const;
+
+/** At boot: one live order. Tail: the NewOrder as it was admitted (its `text_bytes` of text included). */
+export const OrderRestoredAtBoot = {
+  typeId: 45,
+  bytes: 104,
+  order: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setOrder: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  prioritySequence: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setPrioritySequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  price: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  filledQuantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setFilledQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  timestampNs: (v: Views, at: number): bigint => v.u64[(at + 40) >>> 3] as bigint,
+  setTimestampNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 40) >>> 3] = value;
+  },
+  admittedNs: (v: Views, at: number): bigint => v.u64[(at + 48) >>> 3] as bigint,
+  setAdmittedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 48) >>> 3] = value;
+  },
+  lastUpdateNs: (v: Views, at: number): bigint => v.u64[(at + 56) >>> 3] as bigint,
+  setLastUpdateNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 56) >>> 3] = value;
+  },
+  filledNotional: (v: Views, at: number): bigint => readInt128(v, at + 64),
+  setFilledNotional: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 64, value),
+  fees: (v: Views, at: number): bigint => readInt128(v, at + 80),
+  setFees: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 80, value),
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 96) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 96) >>> 2] = value;
+  },
+} as const;
+
+/** At boot: an order id that is taken (AMB-08). */
+export const OrderIdRemembered = {
+  typeId: 46,
+  bytes: 112,
+  creationNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
+  setCreationNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[at >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 8) >>> 2] = value;
+  },
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 12] as number,
+  setOrderIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 12] = value;
+  },
+  wasCancelled: (v: Views, at: number): number => v.u8[at + 13] as number,
+  setWasCancelled: (v: Views, at: number, value: number): void => {
+    v.u8[at + 13] = value;
+  },
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 14,
+  userLength: 32,
+  /** Offset and length of the 64 bytes of `order_id`. */
+  orderIdAt: 46,
+  orderIdLength: 64,
+} as const;
+
+/** At boot: everything of this market has been sent. */
+export const MarketRestored = {
+  typeId: 47,
+  bytes: 24,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  lastTradeId: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setLastTradeId: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 16) >>> 2] = value;
+  },
+} as const;
+
+/** Front door → clearing: an input that is not an order. Tail: `text_bytes` of plain-value JSON. */
+export const NodeCommand = {
+  typeId: 60,
+  bytes: 24,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  textBytes: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 16) >>> 2] = value;
+  },
+} as const;
+
+/** Clearing → front door: the answer to a NodeCommand, after its flush. Tail as above. */
+export const NodeReply = {
+  typeId: 61,
+  bytes: 16,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  textBytes: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 8) >>> 2] = value;
+  },
+} as const;
+
+/** Clearing → everyone: a row of the registry or of an account changed, or restoring is over. Tail as above. */
+export const NodeEvent = {
+  typeId: 62,
+  bytes: 4,
+  textBytes: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+} as const;
