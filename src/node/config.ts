@@ -1,0 +1,230 @@
+/**
+ * Configuration: a profile file, the environment over it, and every refusal of operator-api.md §1 in one place.
+ *
+ * A refused start is a `ConfigError`: the caller prints its one line on standard error and exits with 78. No other
+ * file reads `process.env`.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+
+/** Why the node does not start, in one line that says what to do. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const Strict = { additionalProperties: false } as const;
+const Count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+const RingBytes = Type.Union(
+  [
+    65_536, 131_072, 262_144, 524_288, 1_048_576, 2_097_152, 4_194_304, 8_388_608, 16_777_216, 33_554_432, 67_108_864,
+  ].map((bytes) => Type.Literal(bytes)),
+);
+
+const ProfileShape: TSchema = Type.Object(
+  {
+    profile: Type.Union([Type.Literal('dev'), Type.Literal('test'), Type.Literal('production')]),
+    clock: Type.Union([Type.Literal('system'), Type.Literal('manual')]),
+    hooks: Type.Boolean(),
+    chains: Type.Union([Type.Literal('simulated'), Type.Literal('none')]),
+    chainsMine: Type.Union([Type.Literal('by-themselves'), Type.Literal('on-request')]),
+    seed: Type.Union([Type.Literal('dev'), Type.Literal('test'), Type.Literal('none')]),
+    oracleFeedMs: Count(0, 3_600_000),
+    operatorToken: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
+    publicListeners: Type.Union([
+      Type.Literal('plain-on-loopback'),
+      Type.Literal('plain-behind-terminator'),
+      Type.Literal('undeclared'),
+    ]),
+    selfServiceMarkets: Type.Boolean(),
+    acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
+    logLevel: Type.Union(['trace', 'debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level))),
+    threads: Type.Object(
+      { marketShards: Count(1, 64), verifyThreads: Count(0, 32), spinMicroseconds: Count(0, 1_000_000) },
+      Strict,
+    ),
+    rings: Type.Object(
+      {
+        commandBytes: RingBytes,
+        commandReservedBytes: Count(4_096, 8_388_608),
+        eventBytes: RingBytes,
+        depthBytes: RingBytes,
+      },
+      Strict,
+    ),
+    journal: Type.Object(
+      { batchRecordsMax: Count(1, 65_536), checkpointMs: Count(10, 600_000), checkpointRecords: Count(1, 1_000_000) },
+      Strict,
+    ),
+    storage: Type.Object({ mapSizeMiB: Count(16, 4_194_304) }, Strict),
+  },
+  Strict,
+);
+
+/** What a profile file holds after `extends` is resolved. */
+export interface Profile {
+  readonly profile: 'dev' | 'test' | 'production';
+  readonly clock: 'system' | 'manual';
+  /** Test hooks of operator-api.md 7 and 8. */
+  readonly hooks: boolean;
+  readonly chains: 'simulated' | 'none';
+  readonly chainsMine: 'by-themselves' | 'on-request';
+  readonly seed: 'dev' | 'test' | 'none';
+  /** 0: no feeder. */
+  readonly oracleFeedMs: number;
+  readonly operatorToken: string | null;
+  readonly publicListeners: 'plain-on-loopback' | 'plain-behind-terminator' | 'undeclared';
+  readonly selfServiceMarkets: boolean;
+  readonly acks: 'optimistic' | 'durable';
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly threads: {
+    readonly marketShards: number;
+    readonly verifyThreads: number;
+    readonly spinMicroseconds: number;
+  };
+  readonly rings: {
+    readonly commandBytes: number;
+    readonly commandReservedBytes: number;
+    readonly eventBytes: number;
+    readonly depthBytes: number;
+  };
+  readonly journal: {
+    readonly batchRecordsMax: number;
+    readonly checkpointMs: number;
+    readonly checkpointRecords: number;
+  };
+  readonly storage: { readonly mapSizeMiB: number };
+}
+
+export interface NodeConfig extends Profile {
+  readonly host: string;
+  readonly omsPort: number;
+  readonly mdsPort: number;
+  readonly opsPort: number;
+  readonly dataDirectory: string;
+  readonly token: string;
+}
+
+const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|::1)$/;
+/** The `test` profile's clock starts here and stands still (operator-api.md 1). */
+export const MANUAL_CLOCK_START_NS = 1_800_000_000_000_000_000n;
+const PRODUCTION_TOKEN_LENGTH_MIN = 32;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @throws ConfigError */
+export function loadConfig(environment: Environment): NodeConfig {
+  const name = environment['RINGBOOK_CONFIG'] ?? 'dev';
+  const profile = readProfile(name);
+  const config: NodeConfig = {
+    ...profile,
+    host: environment['RINGBOOK_HOST'] ?? '127.0.0.1',
+    omsPort: port(environment, 'RINGBOOK_OMS_PORT', 3032),
+    mdsPort: port(environment, 'RINGBOOK_MDS_PORT', 8011),
+    opsPort: port(environment, 'RINGBOOK_OPS_PORT', 9464),
+    dataDirectory: resolve(environment['RINGBOOK_DATA_DIR'] ?? join('data', profile.profile)),
+    token: environment['RINGBOOK_OPERATOR_TOKEN'] ?? profile.operatorToken ?? '',
+  };
+  refuseUnsafe(config);
+  return config;
+}
+
+function port(environment: Environment, name: string, fallback: number): number {
+  const text = environment[name];
+  if (text === undefined || text === '') return fallback;
+  const value = Number(text);
+  if (!/^[0-9]{1,5}$/.test(text) || value > 65_535)
+    throw new ConfigError(`${name} is "${text}": give a port from 0 to 65535`);
+  return value;
+}
+
+/** Reads a profile by name or a file by path, follows `extends`, and checks the result against the one shape. */
+function readProfile(name: string): Profile {
+  const merged = mergeExtends(name, 0);
+  const error = [...Value.Errors(ProfileShape, merged)][0];
+  if (error !== undefined) throw new ConfigError(`configuration "${name}": ${error.path || '/'}: ${error.message}`);
+  return merged as unknown as Static<typeof ProfileShape> as Profile;
+}
+
+const EXTENDS_DEPTH_MAX = 4;
+
+function mergeExtends(name: string, depth: number): Record<string, unknown> {
+  if (depth > EXTENDS_DEPTH_MAX) throw new ConfigError(`configuration "${name}": too many extends`);
+  const path = isProfileName(name) ? join(configDirectory(), `${name}.json`) : resolve(name);
+  const own = parseObject(path);
+  const base = own['extends'];
+  if (base === undefined) return own;
+  if (typeof base !== 'string') throw new ConfigError(`${path}: "extends" names a profile or a file`);
+  const target = isProfileName(base) || isAbsolute(base) ? base : join(dirname(path), base);
+  const { extends: _resolved, ...members } = own;
+  return deepMerge(mergeExtends(target, depth + 1), members);
+}
+
+function isProfileName(name: string): boolean {
+  return name === 'dev' || name === 'test' || name === 'production';
+}
+
+function parseObject(path: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    throw new ConfigError(`cannot read ${path}: RINGBOOK_CONFIG is dev, test, production or the path of a JSON file`);
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    throw new ConfigError(`${path} is not valid JSON`);
+  }
+  throw new ConfigError(`${path} does not hold a JSON object`);
+}
+
+function deepMerge(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const below = merged[key];
+    const bothObjects = isObject(below) && isObject(value);
+    merged[key] = bothObjects ? deepMerge(below, value) : value;
+  }
+  return merged;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The profiles' folder: the nearest `config` above this file, so that sources and build find the same one. */
+function configDirectory(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'config', 'dev.json'))) {
+    if (folder === dirname(folder)) throw new ConfigError('cannot find the config folder beside package.json');
+    folder = dirname(folder);
+  }
+  return join(folder, 'config');
+}
+
+function refuseUnsafe(config: NodeConfig): void {
+  if (config.profile !== 'production') {
+    if (!LOOPBACK.test(config.host))
+      throw new ConfigError(
+        `profile ${config.profile} listens on loopback only: RINGBOOK_HOST is "${config.host}", unset it or use 127.0.0.1`,
+      );
+    if (config.token === '') throw new ConfigError('RINGBOOK_OPERATOR_TOKEN is empty');
+    return;
+  }
+  if (config.token.length < PRODUCTION_TOKEN_LENGTH_MIN)
+    throw new ConfigError(
+      `production needs RINGBOOK_OPERATOR_TOKEN with at least ${PRODUCTION_TOKEN_LENGTH_MIN} characters`,
+    );
+  if (config.hooks || config.chains === 'simulated' || config.seed !== 'none' || config.clock === 'manual')
+    throw new ConfigError(
+      'production does not start with test hooks, simulated chains, a seed or a manual clock in its configuration',
+    );
+  if (config.publicListeners !== 'plain-behind-terminator')
+    throw new ConfigError(
+      'production serves plain text only behind a TLS terminator: set "publicListeners" to "plain-behind-terminator" where one stands in front',
+    );
+}

@@ -1,0 +1,175 @@
+/**
+ * The seed of operator-api.md §9: what an empty dev or test data directory is filled with, as the bodies an operator
+ * would send. Written once. The keys are public knowledge; production refuses to seed.
+ *
+ * Not here: how the seed is applied (seed.ts).
+ */
+
+const zeros = (count: number): string => '0'.repeat(count);
+
+/** 20 bytes of one value, right-padded to 32: how every seeded address looks. */
+export function seedAddress(byte: string): string {
+  return byte.repeat(20) + zeros(24);
+}
+
+export const CHAIN_ONE = '000000000000000001';
+export const CHAIN_DEV = '000000000000007a69';
+
+interface SeedChain {
+  readonly chainId: string;
+  readonly vault: string;
+  readonly confirmations: number;
+  readonly blockTimeMs: number;
+}
+
+export const SEED_CHAINS: readonly SeedChain[] = [
+  { chainId: CHAIN_ONE, vault: seedAddress('0e'), confirmations: 4, blockTimeMs: 1000 },
+  { chainId: CHAIN_DEV, vault: seedAddress('0d'), confirmations: 1, blockTimeMs: 250 },
+];
+
+/** Address of the approval key of 32 bytes a1 (operator-api.md 4.5). */
+export const SEED_ADMINISTRATOR = '5d5c99edf529335160ff180fa141dd4967fc00d2';
+
+function token(chainId: string, byte: string, decimals: number, caps: readonly [string, string], first = '0') {
+  return {
+    token: seedAddress(byte),
+    chain_id: chainId,
+    decimals,
+    max_deposits: caps[0],
+    max_1hr_deposits: caps[1],
+    min_weight: '0',
+    min_first_deposit_base_units: first,
+  };
+}
+
+const USD_CAPS = ['1000000000', '100000000'] as const;
+
+/** Bodies of `PUT /operator/assets/{asset_id}`. */
+export const SEED_ASSETS = {
+  '0': {
+    symbol: 'USD',
+    tokens: [token(CHAIN_ONE, 'c0', 6, USD_CAPS, '1000000'), token(CHAIN_DEV, '5a', 6, USD_CAPS, '1000000')],
+  },
+  '1': { symbol: 'BTC', tokens: [token(CHAIN_DEV, 'b1', 8, ['10000', '1000'])] },
+  '2': { symbol: 'ETH', tokens: [token(CHAIN_DEV, '6b', 18, ['200000', '20000'])] },
+  '3': { symbol: 'ISO', tokens: [token(CHAIN_DEV, 'd3', 18, ['50000000', '5000000'])] },
+} as const;
+
+const CLAMPS = [0, 500000, 750000, 900000];
+const FACTORS = [1000000, 950000, 900000, 800000];
+
+/** Bodies of `PUT /operator/risk-parameters/{asset_id}`; USD is fixed and needs none. */
+export const SEED_RISK = {
+  '1': {
+    collateral_factor: 95,
+    liability_factor: 96,
+    max_collateral: '5000000000000000000000',
+    max_total_open_interest_notional: '500000000000000000000000000',
+    max_spot_open_interest: '2000000000000000000000',
+    max_utilization: '900000000000000000',
+    isolated_only: false,
+    initial_margin_clamps: CLAMPS,
+    initial_margin_factors: FACTORS,
+    max_funding_rate: 1000,
+    max_utilization_rate: 1000,
+    utilization_kinks: [0, 800000, 1000000],
+    rate_at_kinks: [0, 20, 800],
+    quote_utilization_kinks: [0, 800000, 1000000],
+    quote_rate_at_kinks: [0, 10, 400],
+    skew_factor: 100000,
+    base_funding_rate: 10,
+    skew_cliff: 500000,
+    premium_clamp: 500,
+    buffer_multiplier: 1020000,
+    min_sub_account_balance: '0',
+  },
+  '2': {
+    collateral_factor: 90,
+    liability_factor: 95,
+    max_collateral: '100000000000000000000000',
+    max_total_open_interest_notional: '300000000000000000000000000',
+    max_spot_open_interest: '40000000000000000000000',
+    max_utilization: '900000000000000000',
+    isolated_only: false,
+    initial_margin_clamps: CLAMPS,
+    initial_margin_factors: FACTORS,
+    max_funding_rate: 1000,
+    max_utilization_rate: 1000,
+    utilization_kinks: [0, 800000, 1000000],
+    rate_at_kinks: [0, 25, 900],
+    quote_utilization_kinks: [0, 800000, 1000000],
+    quote_rate_at_kinks: [0, 10, 400],
+    skew_factor: 100000,
+    base_funding_rate: 10,
+    skew_cliff: 500000,
+    premium_clamp: 500,
+    buffer_multiplier: 1020000,
+    min_sub_account_balance: '0',
+  },
+  '3': {
+    collateral_factor: 60,
+    liability_factor: 65,
+    max_collateral: '10000000000000000000000000',
+    max_total_open_interest_notional: '20000000000000000000000000',
+    max_spot_open_interest: '4000000000000000000000000',
+    max_utilization: '700000000000000000',
+    isolated_only: true,
+    initial_margin_clamps: CLAMPS,
+    initial_margin_factors: [950000, 900000, 800000, 700000],
+    max_funding_rate: 1100,
+    max_utilization_rate: 1100,
+    utilization_kinks: [0, 700000, 1000000],
+    rate_at_kinks: [0, 50, 1100],
+    quote_utilization_kinks: [0, 800000, 1000000],
+    quote_rate_at_kinks: [0, 20, 600],
+    skew_factor: 200000,
+    base_funding_rate: 20,
+    skew_cliff: 400000,
+    premium_clamp: 800,
+    buffer_multiplier: 1050000,
+    min_sub_account_balance: '0',
+  },
+} as const;
+
+function market(decimals: readonly [number, number], tick: string, minimum: string, fees: readonly [number, number]) {
+  return {
+    book_price_decimals: decimals[0],
+    book_quantity_decimals: decimals[1],
+    tick_size: tick,
+    min_order_size: minimum,
+    maker_fee_rate: fees[0],
+    taker_fee_rate: fees[1],
+  };
+}
+
+/** Bodies of `PUT /operator/markets/{asset_id}`. */
+export const SEED_MARKETS = {
+  '1': market([1, 5], '0.1', '0.0001', [100, 450]),
+  '2': market([2, 4], '0.01', '0.001', [100, 450]),
+  '3': market([4, 1], '0.0001', '1', [200, 1000]),
+} as const;
+
+/** Oracle prices at the start, in USD. */
+export const SEED_PRICES = { '1': '60000', '2': '3000', '3': '2.5' } as const;
+
+/** Ed25519 seeds are 32 equal bytes of these values. */
+export const SEED_BYTE = { userA: 0x01, userB: 0x02, settler: 0x03, backstop: 0xbb, fees: 0xfe } as const;
+
+export const SEED_USER_A = '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c';
+export const SEED_USER_B = '8139770ea87d175f56a35466c34c7ecccb8d8a91b4ee37a25df60f5b8fc9b394';
+export const SEED_SETTLER = 'ed4928c628d1c2c6eae90338905995612959273a5c63f93636c14614ac8737d1';
+export const SEED_BACKSTOP = '7d59c5623dd40a74aa4d5a32ac645d3b3f95daeae4c22be25476dd6a486f7382';
+export const SEED_FEE_ACCOUNT = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437';
+/** Executor of the seeded settler: 20 bytes of e3. */
+export const SEED_EXECUTOR = 'e3'.repeat(20);
+
+/**
+ * What A and B each deposit into account 0, and how much of it moves to account 1 (nonces 1 to 3). `units` are whole
+ * asset units.
+ */
+export const SEED_FUNDS = [
+  { asset: '0', token: seedAddress('5a'), decimals: 6, deposit: 1_000_000n, toMargin: 500_000n },
+  { asset: '1', token: seedAddress('b1'), decimals: 8, deposit: 10n, toMargin: 5n },
+  { asset: '2', token: seedAddress('6b'), decimals: 18, deposit: 200n, toMargin: 100n },
+  { asset: '3', token: seedAddress('d3'), decimals: 18, deposit: 50_000n, toMargin: 0n },
+] as const;
