@@ -30,7 +30,11 @@ export const SEED_CHAINS: readonly SeedChain[] = [
 /** Address of the approval key of 32 bytes a1 (operator-api.md 4.5). */
 export const SEED_ADMINISTRATOR = '5d5c99edf529335160ff180fa141dd4967fc00d2';
 
-function token(chainId: string, byte: string, decimals: number, caps: readonly [string, string], first = '0') {
+/** The JSON body of one operator call. */
+export type Body = Readonly<Record<string, unknown>>;
+type BodyByAsset = Readonly<Record<string, Body>>;
+
+function token(chainId: string, byte: string, decimals: number, caps: readonly [string, string], first = '0'): Body {
   return {
     token: seedAddress(byte),
     chain_id: chainId,
@@ -42,10 +46,10 @@ function token(chainId: string, byte: string, decimals: number, caps: readonly [
   };
 }
 
-const USD_CAPS = ['1000000000', '100000000'] as const;
+const USD_CAPS: readonly [string, string] = ['1000000000', '100000000'];
 
 /** Bodies of `PUT /operator/assets/{asset_id}`. */
-export const SEED_ASSETS = {
+export const SEED_ASSETS: BodyByAsset = {
   '0': {
     symbol: 'USD',
     tokens: [token(CHAIN_ONE, 'c0', 6, USD_CAPS, '1000000'), token(CHAIN_DEV, '5a', 6, USD_CAPS, '1000000')],
@@ -53,13 +57,13 @@ export const SEED_ASSETS = {
   '1': { symbol: 'BTC', tokens: [token(CHAIN_DEV, 'b1', 8, ['10000', '1000'])] },
   '2': { symbol: 'ETH', tokens: [token(CHAIN_DEV, '6b', 18, ['200000', '20000'])] },
   '3': { symbol: 'ISO', tokens: [token(CHAIN_DEV, 'd3', 18, ['50000000', '5000000'])] },
-} as const;
+};
 
 const CLAMPS = [0, 500000, 750000, 900000];
 const FACTORS = [1000000, 950000, 900000, 800000];
 
 /** Bodies of `PUT /operator/risk-parameters/{asset_id}`; USD is fixed and needs none. */
-export const SEED_RISK = {
+export const SEED_RISK: BodyByAsset = {
   '1': {
     collateral_factor: 95,
     liability_factor: 96,
@@ -129,9 +133,14 @@ export const SEED_RISK = {
     buffer_multiplier: 1050000,
     min_sub_account_balance: '0',
   },
-} as const;
+};
 
-function market(decimals: readonly [number, number], tick: string, minimum: string, fees: readonly [number, number]) {
+function market(
+  decimals: readonly [number, number],
+  tick: string,
+  minimum: string,
+  fees: readonly [number, number],
+): Body {
   return {
     book_price_decimals: decimals[0],
     book_quantity_decimals: decimals[1],
@@ -143,14 +152,14 @@ function market(decimals: readonly [number, number], tick: string, minimum: stri
 }
 
 /** Bodies of `PUT /operator/markets/{asset_id}`. */
-export const SEED_MARKETS = {
+export const SEED_MARKETS: BodyByAsset = {
   '1': market([1, 5], '0.1', '0.0001', [100, 450]),
   '2': market([2, 4], '0.01', '0.001', [100, 450]),
   '3': market([4, 1], '0.0001', '1', [200, 1000]),
-} as const;
+};
 
 /** Oracle prices at the start, in USD. */
-export const SEED_PRICES = { '1': '60000', '2': '3000', '3': '2.5' } as const;
+export const SEED_PRICES: Readonly<Record<string, string>> = { '1': '60000', '2': '3000', '3': '2.5' };
 
 /** Ed25519 seeds are 32 equal bytes of these values. */
 export const SEED_BYTE = { userA: 0x01, userB: 0x02, settler: 0x03, backstop: 0xbb, fees: 0xfe } as const;
@@ -161,15 +170,21 @@ export const SEED_SETTLER = 'ed4928c628d1c2c6eae90338905995612959273a5c63f93636c
 export const SEED_BACKSTOP = '7d59c5623dd40a74aa4d5a32ac645d3b3f95daeae4c22be25476dd6a486f7382';
 export const SEED_FEE_ACCOUNT = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437';
 /** Executor of the seeded settler: 20 bytes of e3. */
-export const SEED_EXECUTOR = 'e3'.repeat(20);
+export const SEED_EXECUTOR: string = 'e3'.repeat(20);
 
 /**
  * What A and B each deposit into account 0, and how much of it moves to account 1 (nonces 1 to 3). `units` are whole
  * asset units.
  */
-export const SEED_FUNDS = [
+export const SEED_FUNDS: readonly {
+  readonly asset: string;
+  readonly token: string;
+  readonly decimals: number;
+  readonly deposit: bigint;
+  readonly toMargin: bigint;
+}[] = [
   { asset: '0', token: seedAddress('5a'), decimals: 6, deposit: 1_000_000n, toMargin: 500_000n },
   { asset: '1', token: seedAddress('b1'), decimals: 8, deposit: 10n, toMargin: 5n },
   { asset: '2', token: seedAddress('6b'), decimals: 18, deposit: 200n, toMargin: 100n },
   { asset: '3', token: seedAddress('d3'), decimals: 18, deposit: 50_000n, toMargin: 0n },
-] as const;
+];
