@@ -39,6 +39,10 @@ export interface BalanceRow {
   readonly locked: Amount18;
 }
 
+/** Whether clearing has checked an order's signature. Numbers are durable. */
+export const SIGNATURE_VERDICT = { unknown: 0, valid: 1, invalid: 2 } as const;
+export type SignatureVerdict = (typeof SIGNATURE_VERDICT)[keyof typeof SIGNATURE_VERDICT];
+
 /** An order, live or finished, with its confirmed figures only. Key: (marketIndex, orderSequence). */
 export interface OrderRow {
   readonly marketIndex: number;
@@ -72,8 +76,10 @@ export interface OrderRow {
   readonly fees: Amount18;
   /** 0 while live. */
   readonly end: OrderEnd | 0;
-  /** The reason when `end` is atFault, else 0. */
+  /** The reason when `end` is atFault; on a live order the fault whose cancel is on its way (AMB-32); else 0. */
   readonly faultReason: RollbackReason;
+  /** What the signature check said, once asked: at the order's first fill (GEN-05). Node-made orders stay at 0. */
+  readonly verdict: SignatureVerdict;
   /** Canonical signed text and the 64-byte signature of the create; empty for node-made orders. */
   readonly text: string;
   readonly signature: Uint8Array;
@@ -136,9 +142,14 @@ export interface PriceRow {
   readonly price: Amount18;
   readonly publishNs: TimestampNs;
   readonly source: string;
+  /** A price refused as a jump since then, which a second source may confirm; null when there is none. */
+  readonly jump: { readonly price: Amount18; readonly source: string } | null;
 }
 
-/** A credited deposit, so that it is credited once (DEP-10, AMB-74). Key: (chain, tx, logIndex). */
+/**
+ * A deposit that was acted on, so that it is credited once (DEP-10, AMB-74). Key: (chain, tx, logIndex). `amount` is 0
+ * for one that could not be credited; `asset` is then the token's address form.
+ */
 export interface DepositRow {
   readonly chainId: ChainId;
   /** 64 hex. */
@@ -168,6 +179,18 @@ export interface AssetTotalsRow {
   readonly faucet: Amount18;
 }
 
+export type TallyName = 'trades' | 'rolled_back_fills' | 'finished_orders' | 'deposits';
+
+/**
+ * Append-only facts in one number and one digest: they leave memory, but the state hash still covers them. Key: name.
+ * `digest` is 64 hex digits: digest' = SHA-256(digest, fact), in the order in which the facts happened.
+ */
+export interface TallyRow {
+  readonly name: TallyName;
+  readonly count: number;
+  readonly digest: string;
+}
+
 /** Every table with the row it holds. The fee account is an ordinary user row with balances. */
 export interface Tables {
   user: UserRow;
@@ -181,6 +204,7 @@ export interface Tables {
   deposit: DepositRow;
   config: ConfigRow;
   totals: AssetTotalsRow;
+  tally: TallyRow;
 }
 export type TableName = keyof Tables;
 
