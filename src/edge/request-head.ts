@@ -1,0 +1,85 @@
+/**
+ * The head of a request, copied out of uWebSockets.js while its HttpRequest is still alive.
+ *
+ * A raw HttpRequest lives on the stack of the native server: it is dead once the route function returns or awaits, so
+ * nothing else in the node ever sees one.
+ */
+import type { HttpRequest } from 'uWebSockets.js';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+
+/** The request headers a handler may read; '' when absent. A repeated `sec-websocket-protocol` is joined by commas. */
+const HEADERS = ['authorization', 'user-id', 'content-length', 'traceparent', 'sec-websocket-protocol'] as const;
+type HeaderName = (typeof HEADERS)[number];
+const HEADER_SET: ReadonlySet<string> = new Set(HEADERS);
+/** Two of one of these could be read differently by two readers, so the request is refused. */
+const SINGLE_HEADERS: ReadonlySet<string> = new Set(['authorization', 'user-id', 'content-length']);
+
+/** What arrives with the head of a request, copied out of uWebSockets.js. */
+export interface RequestHead {
+  /** Upper case. */
+  readonly method: string;
+  /** As sent, still percent-encoded, without the query. */
+  readonly path: string;
+  /** Raw, without the question mark; '' when there is none. */
+  readonly query: string;
+  /** Path parameters in order, percent-decoded. */
+  readonly parameters: readonly string[];
+  readonly headers: Readonly<Record<HeaderName, string>>;
+}
+
+/**
+ * Copies the head of a request.
+ *
+ * @returns INVALID_REQUEST when a security header came twice or a path parameter is not percent-encoded UTF-8. The
+ *   head is complete either way, so that the refusal can be written with its trace ids.
+ */
+export function readHead(
+  request: HttpRequest,
+  parameterCount: number,
+): { readonly head: RequestHead; readonly verdict: Outcome<null> } {
+  const headers: Record<HeaderName, string> = {
+    authorization: '',
+    'user-id': '',
+    'content-length': '',
+    traceparent: '',
+    'sec-websocket-protocol': '',
+  };
+  const seen = new Set<string>();
+  let fault: Reject | undefined;
+  request.forEach((name, value) => {
+    if (!HEADER_SET.has(name)) return;
+    const known = name as HeaderName;
+    if (!seen.has(name)) headers[known] = value;
+    else if (SINGLE_HEADERS.has(name)) fault = reject('INVALID_REQUEST', `more than one ${name} header`, name);
+    else if (name === 'sec-websocket-protocol') headers[known] += `,${value}`;
+    seen.add(name);
+  });
+  const parameters: string[] = [];
+  for (let index = 0; index < parameterCount; index += 1) {
+    const decoded = percentDecoded(request.getParameter(index) ?? '');
+    if (decoded === null) fault = reject('INVALID_REQUEST', 'the path is not percent-encoded UTF-8');
+    parameters.push(decoded ?? '');
+  }
+  const head: RequestHead = {
+    method: request.getMethod().toUpperCase(),
+    path: request.getUrl(),
+    query: request.getQuery() ?? '',
+    parameters,
+    headers,
+  };
+  return { head, verdict: fault === undefined ? accepted(null) : rejected(fault) };
+}
+
+function percentDecoded(segment: string): string | null {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}
+
+export function parameterCountOf(pattern: string): number {
+  return pattern.split('/').filter((segment) => segment.startsWith(':')).length;
+}

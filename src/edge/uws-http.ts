@@ -1,0 +1,337 @@
+/**
+ * HTTP on uWebSockets.js: the one wrapper around its raw request and response.
+ *
+ *   raw request ─▶ RequestHead (copied) ─▶ [body, counted] ─▶ handler ─▶ HttpCall.reply / refuse ─▶ cork, once
+ *                                             │                 │
+ *                                             413               exception ─▶ 500, reported
+ *
+ * Invariants
+ *   (1) A raw HttpRequest is never kept: everything is copied before the route function returns.
+ *   (2) Every raw HttpResponse has an abort handler before anything else happens, and is touched only while it is open.
+ *   (3) A call is answered at most once; the deadline answers it if nobody else does, so none hangs for ever.
+ *   (4) Only constants become header names and values.
+ *
+ * Not here: routes and their meaning (mds-server.ts), sockets (uws-socket.ts).
+ */
+
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { randomBytes } from 'node:crypto';
+import { assert } from '../core/assert.ts';
+import { toHex } from '../core/hex.ts';
+import { BODY_BYTES_MAX } from '../core/limits.ts';
+import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
+import { errorEnvelope, parseTraceparent, type TraceIds } from '../wire/error-envelope.ts';
+import { parameterCountOf, type RequestHead, readHead } from './request-head.ts';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A handler answers its call now or later; `body` is empty for GET. A rejected promise is answered with 500. */
+export type HttpHandler = (call: HttpCall, body: Uint8Array) => void | Promise<void>;
+
+export interface HttpRoute {
+  readonly method: HttpMethod;
+  /** uWebSockets.js pattern: `/orders/:user_id`. A static segment wins over a parameter. */
+  readonly pattern: string;
+  readonly handler: HttpHandler;
+  /** What the client is told when the handler has not answered within `deadlineMs`; 504 TIMEOUT unless given. */
+  readonly late?: Reject;
+  readonly deadlineMs?: number;
+}
+
+/** What a listener tells its owner. Neither function may throw. */
+export interface EdgeObserver {
+  /** After each answered request: the route's pattern and the status. */
+  answered(pattern: string, status: number): void;
+  /** An exception out of a handler. The client has its 500 already; an InvariantError should stop the node. */
+  failed(where: string, error: unknown): void;
+}
+
+const STATUS_LINE: Readonly<Record<number, string>> = {
+  200: '200 OK',
+  400: '400 Bad Request',
+  401: '401 Unauthorized',
+  403: '403 Forbidden',
+  404: '404 Not Found',
+  405: '405 Method Not Allowed',
+  409: '409 Conflict',
+  413: '413 Payload Too Large',
+  426: '426 Upgrade Required',
+  429: '429 Too Many Requests',
+  500: '500 Internal Server Error',
+  502: '502 Bad Gateway',
+  503: '503 Service Unavailable',
+  504: '504 Gateway Timeout',
+};
+for (const status of Object.values(REJECT_STATUS)) {
+  assert(STATUS_LINE[status] !== undefined, `a status line for ${status}`);
+}
+
+const LATE: Reject = reject('TIMEOUT', 'the service did not answer in time');
+const NO_BODY = new Uint8Array(0);
+/** A refused body up to this length is read and dropped, so that the client can read its 413; a longer one is cut. */
+const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
+
+export const DEADLINE_MS_DEFAULT = 5_000;
+const SWEEP_MS = 100;
+/** Requests that wait for an answer or their body at the same time, per listener. More are refused with 503. */
+export const PENDING_CALLS_MAX = 16_384;
+
+/** One request and its answer. Lives until answered or aborted; afterwards every method does nothing. */
+export class HttpCall {
+  readonly head: RequestHead;
+  /** Real milliseconds (monotonic) at which the listener answers for the handler. */
+  readonly deadlineMs: number;
+  readonly late: Reject;
+  readonly #response: HttpResponse;
+  readonly #pattern: string;
+  readonly #observer: EdgeObserver;
+  #open = true;
+
+  constructor(
+    head: RequestHead,
+    response: HttpResponse,
+    route: { readonly pattern: string; readonly late: Reject; readonly deadlineMs: number },
+    observer: EdgeObserver,
+  ) {
+    this.head = head;
+    this.deadlineMs = route.deadlineMs;
+    this.late = route.late;
+    this.#response = response;
+    this.#pattern = route.pattern;
+    this.#observer = observer;
+    response.onAborted(() => {
+      this.#open = false;
+    });
+  }
+
+  /** False once answered or when the client is gone: work for this call may stop. */
+  get open(): boolean {
+    return this.#open;
+  }
+
+  /** Answers 200 (or `status`) with JSON. */
+  reply(body: string | Uint8Array, status = 200): void {
+    this.#end(status, body, undefined, false);
+  }
+
+  /** Answers with the error envelope and the status of the code. */
+  refuse(reason: Reject): void {
+    this.#end(REJECT_STATUS[reason.code], this.#envelope(reason), undefined, false);
+  }
+
+  /** 405, with the methods that the path does have. */
+  refuseMethod(allowed: string): void {
+    const reason = reject('METHOD_NOT_ALLOWED', `this path answers ${allowed}`);
+    this.#end(405, this.#envelope(reason), ['Allow', allowed], false);
+  }
+
+  /** 426: the path is a WebSocket stream. */
+  refusePlainGet(): void {
+    const reason = reject('UPGRADE_REQUIRED', 'this path is a WebSocket stream');
+    this.#end(426, this.#envelope(reason), ['Upgrade', 'websocket'], false);
+  }
+
+  /** Refuses and ends the connection, for a body nobody will read to its end. */
+  refuseAndClose(reason: Reject): void {
+    this.#end(REJECT_STATUS[reason.code], this.#envelope(reason), undefined, true);
+  }
+
+  #envelope(reason: Reject): string {
+    return errorEnvelope(reason, parseTraceparent(this.head.headers.traceparent) ?? newTraceIds());
+  }
+
+  #end(status: number, body: string | Uint8Array, header: readonly [string, string] | undefined, close: boolean): void {
+    if (!this.#open) return;
+    this.#open = false;
+    const response = this.#response;
+    response.cork(() => {
+      response.writeStatus(STATUS_LINE[status] ?? `${status}`);
+      response.writeHeader('Content-Type', 'application/json');
+      if (header !== undefined) response.writeHeader(header[0], header[1]);
+      if (this.head.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body), close);
+      else response.end(body, close);
+    });
+    this.#observer.answered(this.#pattern, status);
+  }
+}
+
+function newTraceIds(): TraceIds {
+  const text = toHex(randomBytes(24));
+  return { traceId: text.slice(0, 32), spanId: text.slice(32) };
+}
+
+/**
+ * The HTTP side of one uWebSockets.js app: routes, deadlines, and an envelope for everything that is not a route.
+ *
+ * Register all routes and socket paths, then `seal()` once: it adds 426 for plain GETs of socket paths (AMB-97), 405
+ * for other methods of known paths and 404 for the rest. `stop()` before the app is closed.
+ */
+export class HttpRoutes {
+  readonly #app: TemplatedApp;
+  readonly #observer: EdgeObserver;
+  readonly #methods = new Map<string, Set<HttpMethod>>();
+  readonly #pending = new Set<HttpCall>();
+  readonly #sweep: NodeJS.Timeout;
+  #sealed = false;
+
+  constructor(app: TemplatedApp, observer: EdgeObserver) {
+    this.#app = app;
+    this.#observer = observer;
+    this.#sweep = setInterval(() => this.#refuseLateCalls(), SWEEP_MS);
+  }
+
+  /** Calls that wait for their handler or their body now. */
+  get pendingCount(): number {
+    return this.#pending.size;
+  }
+
+  add(route: HttpRoute): void {
+    assert(!this.#sealed, 'routes are added before seal()');
+    const known = this.#methods.get(route.pattern) ?? new Set<HttpMethod>();
+    assert(!known.has(route.method), `route given twice: ${route.method} ${route.pattern}`);
+    this.#methods.set(route.pattern, known.add(route.method));
+    const parameterCount = parameterCountOf(route.pattern);
+    const register = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const;
+    this.#app[register[route.method]](route.pattern, (response, request) => {
+      const call = this.#begin(response, request, route, parameterCount);
+      if (call === null) return;
+      if (route.method === 'GET') this.#handle(call, route, NO_BODY);
+      else this.#readBody(call, response, route);
+    });
+  }
+
+  /** Makes a path known whose GET exists as a WebSocket only. */
+  addSocketPath(pattern: string): void {
+    assert(!this.#sealed, 'routes are added before seal()');
+    if (!this.#methods.has(pattern)) this.#methods.set(pattern, new Set());
+  }
+
+  /** Answers for every path and method without a handler. */
+  seal(): void {
+    assert(!this.#sealed, 'seal() once');
+    this.#sealed = true;
+    for (const [pattern, methods] of this.#methods) {
+      const parameterCount = parameterCountOf(pattern);
+      const allowed = methods.size === 0 ? 'GET' : [...methods].join(', ');
+      this.#app.any(pattern, (response, request) => {
+        const call = this.#begin(response, request, { pattern }, parameterCount);
+        if (call === null) return;
+        if (methods.size === 0 && call.head.method === 'GET') call.refusePlainGet();
+        else call.refuseMethod(allowed);
+        this.#pending.delete(call);
+      });
+    }
+    this.#app.any('/*', (response, request) => {
+      const call = this.#begin(response, request, { pattern: '/*' }, 0);
+      if (call === null) return;
+      call.refuse(reject('NOT_FOUND', 'no such path'));
+      this.#pending.delete(call);
+    });
+  }
+
+  /** Ends the deadline timer; answers that are still owed are given up. */
+  stop(): void {
+    clearInterval(this.#sweep);
+    this.#pending.clear();
+  }
+
+  /** The call of a request, or null when it has been refused already. */
+  #begin(
+    response: HttpResponse,
+    request: HttpRequest,
+    route: Pick<HttpRoute, 'pattern' | 'late' | 'deadlineMs'>,
+    parameterCount: number,
+  ): HttpCall | null {
+    const { head, verdict } = readHead(request, parameterCount);
+    const deadlineMs = performance.now() + (route.deadlineMs ?? DEADLINE_MS_DEFAULT);
+    const call = new HttpCall(
+      head,
+      response,
+      { pattern: route.pattern, late: route.late ?? LATE, deadlineMs },
+      this.#observer,
+    );
+    if (!verdict.ok) call.refuse(verdict.reject);
+    else if (this.#pending.size >= PENDING_CALLS_MAX) {
+      call.refuse(reject('SERVICE_UNAVAILABLE', 'too many requests are waiting'));
+    }
+    if (!call.open) return null;
+    this.#pending.add(call);
+    return call;
+  }
+
+  #readBody(call: HttpCall, response: HttpResponse, route: HttpRoute): void {
+    const announced = Number(call.head.headers['content-length']);
+    const tooLarge = reject('PAYLOAD_TOO_LARGE', `a body has at most ${BODY_BYTES_MAX} bytes`);
+    if (announced > BODY_BYTES_MAX) {
+      this.#pending.delete(call);
+      if (announced > DISCARD_BYTES_MAX) call.refuseAndClose(tooLarge);
+      else call.refuse(tooLarge);
+      return;
+    }
+    const body = new GrowingBody();
+    let length = 0;
+    response.onData((chunk, isLast) => {
+      if (!call.open) return;
+      length += chunk.byteLength;
+      if (length > DISCARD_BYTES_MAX) {
+        this.#pending.delete(call);
+        call.refuseAndClose(tooLarge);
+      } else if (length <= BODY_BYTES_MAX) {
+        body.append(new Uint8Array(chunk));
+        if (isLast) this.#handle(call, route, body.bytes());
+      } else if (isLast) {
+        // Too long and of unknown length: what came was counted and dropped, so that the client reads its 413.
+        call.refuse(tooLarge);
+      }
+    });
+  }
+
+  #handle(call: HttpCall, route: HttpRoute, body: Uint8Array): void {
+    try {
+      const later = route.handler(call, body);
+      if (later === undefined) {
+        if (!call.open) this.#pending.delete(call);
+        return;
+      }
+      later.catch((error: unknown) => this.#fail(call, route, error)).finally(() => this.#pending.delete(call));
+    } catch (error) {
+      this.#fail(call, route, error);
+      this.#pending.delete(call);
+    }
+  }
+
+  #fail(call: HttpCall, route: HttpRoute, error: unknown): void {
+    call.refuse(reject('INTERNAL_ERROR', 'the request failed inside the service'));
+    this.#observer.failed(`${route.method} ${route.pattern}`, error);
+  }
+
+  /** Bounded by PENDING_CALLS_MAX; also forgets the calls whose client went away or that were answered later. */
+  #refuseLateCalls(): void {
+    const nowMs = performance.now();
+    for (const call of this.#pending) {
+      if (call.open && nowMs >= call.deadlineMs) call.refuse(call.late);
+      if (!call.open) this.#pending.delete(call);
+    }
+  }
+}
+
+/** Copies chunks, whose memory uWebSockets.js takes back, into one buffer that only grows with what has arrived. */
+class GrowingBody {
+  #buffer = NO_BODY;
+  #length = 0;
+
+  append(chunk: Uint8Array): void {
+    const length = this.#length + chunk.byteLength;
+    if (length > this.#buffer.byteLength) {
+      const larger = new Uint8Array(this.#length === 0 ? length : Math.max(length, 2 * this.#buffer.byteLength));
+      larger.set(this.bytes());
+      this.#buffer = larger;
+    }
+    this.#buffer.set(chunk, this.#length);
+    this.#length = length;
+  }
+
+  bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+}
