@@ -1,0 +1,85 @@
+/**
+ * What every benchmark shares: the shape of a result, rounds that alternate between contenders, medians, and the two
+ * places where a result goes (a table on stdout, bench/results/<name>.json).
+ *
+ * A benchmark is a file `bench/<name>.bench.ts` that exports `run(scale)`. It checks its own result (a count, a
+ * checksum, a state hash) and says in `checks` what it compared; a wrong result throws.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
+
+/** `small` takes a second or two and runs in CI; `full` is for figures that are quoted. */
+export type Scale = 'small' | 'full';
+
+export interface BenchRow {
+  readonly label: string;
+  readonly value: number;
+  readonly unit: string;
+}
+
+export interface BenchResult {
+  readonly name: string;
+  readonly rows: readonly BenchRow[];
+  /** What was compared to know that the measured work was done, with its hash or count. */
+  readonly checks: string;
+}
+
+export interface Contender {
+  readonly label: string;
+  /** One round. @returns the figure of that round. */
+  round(): Promise<number> | number;
+}
+
+/**
+ * Runs every contender once per round, in turn, so that a busy moment of the machine hits all of them; the first round
+ * warms up and is not counted.
+ *
+ * @returns the figures of each contender, in the order given.
+ */
+export async function interleave(contenders: readonly Contender[], rounds: number): Promise<number[][]> {
+  const figures: number[][] = contenders.map(() => []);
+  for (let round = 0; round <= rounds; round++) {
+    for (const [index, contender] of contenders.entries()) {
+      const figure = await contender.round();
+      if (round > 0) figures[index]?.push(figure);
+    }
+  }
+  return figures;
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+/** @param fraction - 0 … 1; the nearest rank. */
+export function percentile(values: readonly number[], fraction: number): number {
+  const sorted = Float64Array.from(values).sort();
+  const rank = Math.max(0, Math.ceil(fraction * sorted.length) - 1);
+  return sorted[rank] ?? Number.NaN;
+}
+
+/** A running 32-bit hash over words: the same words in the same order give the same value. */
+export function mixChecksum(checksum: number, word: number): number {
+  return (Math.imul(checksum ^ word, 0x9e3779b1) + 0x7f4a7c15) | 0;
+}
+
+export function checksumText(checksum: number): string {
+  return (checksum >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Prints the table and writes `bench/results/<name>.json` below the working directory. */
+export function report(result: BenchResult): void {
+  const width = Math.max(...result.rows.map((row) => row.label.length));
+  const lines = result.rows.map((row) => `  ${row.label.padEnd(width)}  ${figure(row.value).padStart(14)} ${row.unit}`);
+  process.stdout.write(`${result.name}\n${lines.join('\n')}\n  checked: ${result.checks}\n`);
+  const folder = join('bench', 'results');
+  mkdirSync(folder, { recursive: true });
+  const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), node: process.version };
+  writeFileSync(join(folder, `${result.name}.json`), `${JSON.stringify({ ...result, machine }, null, 2)}\n`);
+}
+
+function figure(value: number): string {
+  const digits = Math.abs(value) >= 1_000 ? 0 : Math.abs(value) >= 10 ? 1 : 3;
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
