@@ -727,3 +727,36 @@ export const NodeEvent = {
     v.u32[at >>> 2] = value;
   },
 } as const;
+
+/** "Is this signature by this key over these bytes?" Tail: `text_bytes` of the signed text. */
+export const VerifyJob = {
+  typeId: 70,
+  bytes: 112,
+  ticket: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setTicket: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  textBytes: (v: Views, at: number): number => v.u16[(at + 8) >>> 1] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 8) >>> 1] = value;
+  },
+  /** Offset and length of the 64 bytes of `signature`. */
+  signatureAt: 10,
+  signatureLength: 64,
+  /** Offset and length of the 32 bytes of `public_key`. */
+  publicKeyAt: 74,
+  publicKeyLength: 32,
+} as const;
+
+export const Verdict = {
+  typeId: 71,
+  bytes: 16,
+  ticket: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setTicket: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  valid: (v: Views, at: number): number => v.u8[at + 8] as number,
+  setValid: (v: Views, at: number, value: number): void => {
+    v.u8[at + 8] = value;
+  },
+} as const;

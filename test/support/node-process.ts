@@ -1,0 +1,129 @@
+/**
+ * A whole node as a child process, for tests that need real threads, real sockets, real LMDB and real kills.
+ * The data directory outlives the process, so that a test can start it again.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const READY_MS_MAX = 30_000;
+export const OPERATOR_TOKEN = 'ringbook-dev';
+
+export interface NodeProcess {
+  readonly oms: string;
+  readonly mds: string;
+  readonly ops: string;
+  readonly pid: number;
+  readonly dataDirectory: string;
+  /** Milliseconds from spawn to the ready line. */
+  readonly readyMs: number;
+  readonly child: ChildProcess;
+  /** Exit code, or the signal's name. */
+  readonly ended: Promise<number | string>;
+  /** Everything written to standard error so far. */
+  stderr(): string;
+  /** Everything written to standard output so far. */
+  stdout(): string;
+}
+
+export interface NodeOptions {
+  readonly profile?: 'dev' | 'test';
+  readonly dataDirectory?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export function temporaryDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'ringbook-test-'));
+}
+
+export function removeDirectory(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}
+
+function environment(options: NodeOptions, dataDirectory: string): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    RINGBOOK_CONFIG: options.profile ?? 'test',
+    RINGBOOK_OMS_PORT: '0',
+    RINGBOOK_MDS_PORT: '0',
+    RINGBOOK_OPS_PORT: '0',
+    RINGBOOK_DATA_DIR: dataDirectory,
+    ...options.env,
+  };
+}
+
+/** Starts a node and waits for its ready line. @throws Error with the node's standard error when it ends before. */
+export async function startNode(options: NodeOptions = {}): Promise<NodeProcess> {
+  const dataDirectory = options.dataDirectory ?? temporaryDirectory();
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ['--enable-source-maps', CLI, 'start'], {
+    env: environment(options, dataDirectory),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<number | string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+  });
+  const line = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`node not ready after ${READY_MS_MAX} ms:\n${stderr}`)),
+      READY_MS_MAX,
+    );
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      const end = stdout.indexOf('\n');
+      if (end < 0) return;
+      clearTimeout(timer);
+      resolve(stdout.slice(0, end));
+    });
+    void ended.then((how) => {
+      clearTimeout(timer);
+      reject(new Error(`node ended with ${how} before it was ready:\n${stderr}`));
+    });
+  }).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  const ready = JSON.parse(line) as { oms: string; mds: string; ops: string; pid: number };
+  return {
+    oms: ready.oms,
+    mds: ready.mds,
+    ops: ready.ops,
+    pid: ready.pid,
+    dataDirectory,
+    readyMs: performance.now() - startedAt,
+    child,
+    ended,
+    stderr: () => stderr,
+    stdout: () => stdout,
+  };
+}
+
+/** Ends a node with a signal and waits until it is gone. */
+export async function stopNode(node: NodeProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string> {
+  node.child.kill(signal);
+  return node.ended;
+}
+
+/** One call of the operator API. @returns status and parsed body. */
+export async function operator(
+  node: Pick<NodeProcess, 'ops'>,
+  method: string,
+  path: string,
+  body?: string | object,
+): Promise<{ readonly status: number; readonly body: Record<string, unknown>; readonly text: string }> {
+  const response = await fetch(`${node.ops}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>, text };
+}
