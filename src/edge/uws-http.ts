@@ -38,12 +38,14 @@ export interface HttpRoute {
   readonly deadlineMs?: number;
 }
 
-/** What a listener tells its owner. Neither function may throw. */
+/** What a listener tells its owner. None of these may throw. */
 export interface EdgeObserver {
   /** After each answered request: the route's pattern and the status. */
   answered(pattern: string, status: number): void;
   /** An exception out of a handler. The client has its 500 already; an InvariantError should stop the node. */
   failed(where: string, error: unknown): void;
+  /** A socket fell behind and is being closed (AMB-94). */
+  lagged(pattern: string): void;
 }
 
 const STATUS_LINE: Readonly<Record<number, string>> = {
@@ -136,6 +138,12 @@ export class HttpCall {
     this.#end(REJECT_STATUS[reason.code], this.#envelope(reason), undefined, true);
   }
 
+  /** Answers 500 and reports the exception to the owner of the listener. */
+  fail(where: string, error: unknown): void {
+    this.refuse(reject('INTERNAL_ERROR', 'the request failed inside the service'));
+    this.#observer.failed(where, error);
+  }
+
   #envelope(reason: Reject): string {
     return errorEnvelope(reason, parseTraceparent(this.head.headers.traceparent) ?? newTraceIds());
   }
@@ -153,6 +161,18 @@ export class HttpCall {
     });
     this.#observer.answered(this.#pattern, status);
   }
+}
+
+/** A call with its abort handler in place. */
+export function newCall(
+  head: RequestHead,
+  response: HttpResponse,
+  pattern: string,
+  observer: EdgeObserver,
+  lateness: Pick<HttpRoute, 'late' | 'deadlineMs'> = {},
+): HttpCall {
+  const deadlineMs = performance.now() + (lateness.deadlineMs ?? DEADLINE_MS_DEFAULT);
+  return new HttpCall(head, response, { pattern, late: lateness.late ?? LATE, deadlineMs }, observer);
 }
 
 function newTraceIds(): TraceIds {
@@ -243,13 +263,7 @@ export class HttpRoutes {
     parameterCount: number,
   ): HttpCall | null {
     const { head, verdict } = readHead(request, parameterCount);
-    const deadlineMs = performance.now() + (route.deadlineMs ?? DEADLINE_MS_DEFAULT);
-    const call = new HttpCall(
-      head,
-      response,
-      { pattern: route.pattern, late: route.late ?? LATE, deadlineMs },
-      this.#observer,
-    );
+    const call = newCall(head, response, route.pattern, this.#observer, route);
     if (!verdict.ok) call.refuse(verdict.reject);
     else if (this.#pending.size >= PENDING_CALLS_MAX) {
       call.refuse(reject('SERVICE_UNAVAILABLE', 'too many requests are waiting'));
@@ -293,16 +307,13 @@ export class HttpRoutes {
         if (!call.open) this.#pending.delete(call);
         return;
       }
-      later.catch((error: unknown) => this.#fail(call, route, error)).finally(() => this.#pending.delete(call));
+      later
+        .catch((error: unknown) => call.fail(`${route.method} ${route.pattern}`, error))
+        .finally(() => this.#pending.delete(call));
     } catch (error) {
-      this.#fail(call, route, error);
+      call.fail(`${route.method} ${route.pattern}`, error);
       this.#pending.delete(call);
     }
-  }
-
-  #fail(call: HttpCall, route: HttpRoute, error: unknown): void {
-    call.refuse(reject('INTERNAL_ERROR', 'the request failed inside the service'));
-    this.#observer.failed(`${route.method} ${route.pattern}`, error);
   }
 
   /** Bounded by PENDING_CALLS_MAX; also forgets the calls whose client went away or that were answered later. */

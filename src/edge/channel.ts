@@ -1,0 +1,44 @@
+/**
+ * One stream's subscribers: a frame is serialised once and the same bytes go to all of them.
+ *
+ * Frames published between two flushes reach each socket in one write. A socket that lags or closes during a flush
+ * leaves the set without touching the others.
+ */
+import type { StreamSocket } from './uws-socket.ts';
+
+/** Frames that wait for a flush; one more flushes at once. */
+const FRAMES_MAX = 1_024;
+
+export class Channel<T> {
+  readonly #sockets = new Set<StreamSocket<T>>();
+  #frames: Uint8Array[] = [];
+
+  get size(): number {
+    return this.#sockets.size;
+  }
+
+  /** The socket receives what is published from now on. */
+  join(socket: StreamSocket<T>): void {
+    this.flush();
+    this.#sockets.add(socket);
+  }
+
+  leave(socket: StreamSocket<T>): void {
+    this.#sockets.delete(socket);
+  }
+
+  /** @param text makes the frame; not called when nobody listens. */
+  publish(text: () => string): void {
+    if (this.#sockets.size === 0) return;
+    this.#frames.push(Buffer.from(text(), 'utf8'));
+    if (this.#frames.length >= FRAMES_MAX) this.flush();
+  }
+
+  /** Hands everything published since the last flush to every socket, in order. */
+  flush(): void {
+    if (this.#frames.length === 0) return;
+    const frames = this.#frames;
+    this.#frames = [];
+    for (const socket of this.#sockets) socket.sendAll(frames);
+  }
+}
