@@ -4,7 +4,7 @@
  *   byte     0  magic · capacityBytes · reservedBytes                     written once, by createRing
  *          128  tail  ·  records written                                  written by the producer only
  *          256  head  ·  records read                                     written by the consumer only
- *          384  room wanted                                               set by the producer, cleared by the consumer
+ *          384  room wanted · resync wanted                               set by one side, taken back by the other
  *          512  data, capacityBytes long, a power of two
  *
  * Words of different writers are two cache lines apart, because processors fetch lines in pairs.
@@ -35,6 +35,7 @@ export const WRITTEN_WORD = 33;
 export const HEAD_WORD = 64;
 export const READ_WORD = 65;
 export const ROOM_WANTED_WORD = 96;
+export const RESYNC_WANTED_WORD = 97;
 
 /** Where the data begins. */
 export const DATA_OFFSET = 512;

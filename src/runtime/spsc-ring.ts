@@ -29,6 +29,7 @@ import {
   READ_WORD,
   RECORD_HEADER_BYTES,
   RESERVED_WORD,
+  RESYNC_WANTED_WORD,
   RING_MAGIC,
   ROOM_WANTED_WORD,
   recordBytes,
@@ -192,6 +193,11 @@ export class RingWriter {
     Atomics.store(this.words, ROOM_WANTED_WORD, 1);
   }
 
+  /** Whether the consumer began anew and wants a snapshot; asking takes the wish back. */
+  takeResyncWanted(): boolean {
+    return take(this.words, RESYNC_WANTED_WORD);
+  }
+
   /** Bytes in use, from a fresh look at the consumer's position. */
   private used(): number {
     this.headCopy = Atomics.load(this.words, HEAD_WORD);
@@ -285,4 +291,9 @@ export class RingReader {
     );
     return waiting !== 0;
   }
+}
+
+/** Whether the flag was up; it is down afterwards. The first look costs less than the exchange. */
+function take(words: Int32Array, index: number): boolean {
+  return Atomics.load(words, index) === 1 && Atomics.exchange(words, index, 0) === 1;
 }

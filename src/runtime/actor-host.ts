@@ -1,0 +1,171 @@
+/**
+ * One actor with its mailbox, its outlets and its metrics, ready to be turned by any runner.
+ *
+ * Not here: when to turn, tick or sleep; that is what the runners differ in.
+ */
+import { assert, must } from '../core/assert.ts';
+import type { Clock } from '../core/units.ts';
+import type { Actor, ActorFactory } from './actor.ts';
+import type { BellBoard } from './bell-board.ts';
+import { type Lane, Mailbox } from './mailbox.ts';
+import { type Counter, type Gauge, type Histogram, MetricsWriter } from './metrics.ts';
+import { Outlet } from './outlet.ts';
+import { RingReader, RingWriter } from './spsc-ring.ts';
+import { MAIN_LANE, type Plan, type PlannedActor, type PlannedEdge, threadOf } from './topology.ts';
+
+/** What a host needs from its surroundings. */
+export interface HostContext {
+  readonly plan: Plan;
+  readonly clock: Clock;
+  readonly bells: BellBoard;
+  readonly settings: unknown;
+  /** The thread was restarted: lanes that resync begin with nothing and ask for a snapshot. */
+  readonly restarted: boolean;
+  readonly poke: () => void;
+}
+
+export class ActorHost {
+  readonly actor: Actor;
+  readonly mailbox: Mailbox;
+  private readonly outlets: readonly Outlet[];
+  private readonly batchRecordsMax: number;
+  private readonly metrics: HostMetrics;
+  private stalled = false;
+
+  constructor(name: string, factory: ActorFactory, context: HostContext) {
+    const { plan, clock, settings, poke } = context;
+    const spec = must(
+      plan.actors.find((actor) => actor.name === name),
+      `the plan has an actor named ${name}`,
+    );
+    const inbound = plan.edges.filter((edge) => edge.to === name);
+    const outbound = plan.edges.filter((edge) => edge.from === name);
+    const outlets = outbound.map((edge) => openOutlet(edge, context));
+    const metrics = new MetricsWriter(spec.metricsPlan);
+    this.actor = factory({
+      name,
+      clock,
+      metrics,
+      settings,
+      poke,
+      laneOf: (from, lane = MAIN_LANE) => find(inbound, (edge) => edge.from === from && edge.lane === lane),
+      outlet: (to, lane = MAIN_LANE) =>
+        must(outlets[find(outbound, (edge) => edge.to === to && edge.lane === lane)], 'an outlet per edge'),
+    });
+    assert(this.actor.name === name, `the actor made for ${name} has its name`);
+    this.mailbox = new Mailbox(
+      inbound.map((edge) => openLane(edge, context)),
+      this.actor,
+    );
+    this.outlets = outlets;
+    this.batchRecordsMax = spec.batchRecordsMax;
+    this.metrics = new HostMetrics(metrics);
+  }
+
+  start(): void {
+    this.actor.start();
+    this.actor.endBatch();
+  }
+
+  /** One bounded batch. @returns how many records were handled. */
+  turn(recordsMax: number = this.batchRecordsMax): number {
+    if (this.mailbox.isEmpty()) return 0;
+    const depth = this.mailbox.depth();
+    const startedMs = performance.now();
+    const handled = this.mailbox.drain(Math.min(recordsMax, this.batchRecordsMax));
+    if (handled > 0) {
+      this.actor.endBatch();
+      this.metrics.batch(depth, handled, (performance.now() - startedMs) * 1e6);
+    }
+    return handled;
+  }
+
+  tick(nowNs: bigint): void {
+    this.actor.tick(nowNs);
+    this.actor.endBatch();
+    this.noteStall();
+  }
+
+  /** Before sleeping: is there anything to do after all? An actor that is held back asks to be woken when there is room. */
+  hasWork(): boolean {
+    if (this.mailbox.hasWork()) return true;
+    if (!this.noteStall()) return false;
+    for (const outlet of this.outlets) outlet.wantRoom();
+    return this.mailbox.hasWork();
+  }
+
+  private noteStall(): boolean {
+    const stalled = this.mailbox.isHeldBack();
+    if (stalled !== this.stalled) this.metrics.stall(stalled);
+    this.stalled = stalled;
+    return stalled;
+  }
+}
+
+/** Hosts for the actors of one thread, or of all threads when `thread` is null. */
+export function hostActors(
+  context: HostContext,
+  factories: Readonly<Record<string, ActorFactory>>,
+  thread: string | null,
+): ActorHost[] {
+  const here = (actor: PlannedActor): boolean => thread === null || actor.thread === thread;
+  return context.plan.actors
+    .filter(here)
+    .map(({ name }) => new ActorHost(name, must(factories[name], `there is a factory for ${name}`), context));
+}
+
+/** The runtime's part of an actor's metrics. */
+class HostMetrics {
+  private readonly recordsIn: Counter;
+  private readonly batches: Counter;
+  private readonly batchRecords: Histogram;
+  private readonly batchLast: Gauge;
+  private readonly serviceNs: Histogram;
+  private readonly depth: Gauge;
+  private readonly highWater: Gauge;
+  private readonly stalls: Counter;
+  private readonly stalled: Gauge;
+
+  constructor(metrics: MetricsWriter) {
+    this.recordsIn = metrics.counter('records_in');
+    this.batches = metrics.counter('batches');
+    this.batchRecords = metrics.histogram('batch_records');
+    this.batchLast = metrics.gauge('batch_last');
+    this.serviceNs = metrics.histogram('service_ns');
+    this.depth = metrics.gauge('mailbox_depth');
+    this.highWater = metrics.gauge('mailbox_high_water');
+    this.stalls = metrics.counter('stalls');
+    this.stalled = metrics.gauge('stalled');
+  }
+
+  batch(depth: number, handled: number, serviceNs: number): void {
+    this.recordsIn.add(handled);
+    this.batches.add(1);
+    this.batchRecords.record(handled);
+    this.batchLast.set(handled);
+    this.serviceNs.record(serviceNs);
+    this.depth.set(depth);
+    this.highWater.raise(depth);
+  }
+
+  stall(begins: boolean): void {
+    if (begins) this.stalls.add(1);
+    this.stalled.set(begins ? 1 : 0);
+  }
+}
+
+function openLane(edge: PlannedEdge, { plan, bells, restarted }: HostContext): Lane {
+  const reader = new RingReader(edge.ring);
+  if (restarted && edge.full === 'drop-and-resync') reader.resync();
+  return { reader, producerBell: bells.of(threadOf(plan.actors, edge.from)) };
+}
+
+function openOutlet(edge: PlannedEdge, { plan, bells }: HostContext): Outlet {
+  return new Outlet(new RingWriter(edge.ring), bells.of(threadOf(plan.actors, edge.to)), edge.full);
+}
+
+function find(edges: readonly PlannedEdge[], matches: (edge: PlannedEdge) => boolean): number {
+  const index = edges.findIndex(matches);
+  assert(index >= 0, 'the plan has the edge that an actor asks for');
+  return index;
+}

@@ -1,0 +1,49 @@
+/**
+ * What an actor is: state owned by one thread, fed from lanes, with time given to it. The same actor runs on its own
+ * thread, on an event loop, or turned by hand in a test; it never learns which.
+ *
+ *   start → (ready → handle)* → endBatch … tick → endBatch …  → stop
+ */
+import type { Clock } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
+import type { MetricsWriter } from './metrics.ts';
+import type { Outlet } from './outlet.ts';
+
+export interface Actor {
+  readonly name: string;
+  /** Runs once, before anything is handled. What it sends is flushed by the `endBatch` that follows. */
+  start(): void;
+  /** May this lane be read now: is there room for the worst case of one record's outputs? Asked before each record. */
+  ready(lane: number): boolean;
+  /** Handles one record in place. `views` is valid until the call returns; what must last is copied out. */
+  handle(lane: number, typeId: number, views: Views, at: number, bytes: number): void;
+  /** After each drained batch, after `start` and after `tick`: flush what was sent. */
+  endBatch(): void;
+  /** Periodic work, at least every `tickMs` of real time. @param nowNs - the node clock. */
+  tick(nowNs: bigint): void;
+  /** The orderly end: everything received was handled. */
+  stop(): void;
+  /**
+   * The node dies at once and nothing more will be handled: release what would crash the process (listeners of a
+   * thread with an event loop). Change nothing durable.
+   */
+  halt?(): void;
+}
+
+/** What an actor is built from. */
+export interface ActorWiring {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly metrics: MetricsWriter;
+  /** What the composition root passed to every actor; a structured clone. */
+  readonly settings: unknown;
+  /** The lane number under which records of `from` arrive. @throws InvariantError when there is no such edge. */
+  laneOf(from: string, lane?: string): number;
+  /** @throws InvariantError when there is no such edge. */
+  outlet(to: string, lane?: string): Outlet;
+  /** Asks for a turn soon, so that `endBatch` follows work that did not come from a lane (a socket's message). */
+  poke(): void;
+}
+
+export type ActorFactory = (wiring: ActorWiring) => Actor;
+export type ActorFactories = Readonly<Record<string, ActorFactory>>;

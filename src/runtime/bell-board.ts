@@ -1,0 +1,30 @@
+/** The doorbells of all threads, as one thread sees them. */
+import type { MessagePort } from 'node:worker_threads';
+import { must } from '../core/assert.ts';
+import { Doorbell } from './doorbell.ts';
+import { bellIndex } from './heartbeat.ts';
+import type { Plan } from './topology.ts';
+
+export class BellBoard {
+  private readonly bells: ReadonlyMap<string, Doorbell>;
+
+  constructor(plan: Plan) {
+    const words = new Int32Array(plan.threadBlocks);
+    this.bells = new Map(plan.threads.map(({ name }, index) => [name, new Doorbell(words, bellIndex(index))]));
+  }
+
+  /** @throws InvariantError when there is no such thread. */
+  of(thread: string): Doorbell {
+    return must(this.bells.get(thread), `there is a thread named ${thread}`);
+  }
+
+  /** Takes the port that wakes a thread with an event loop. */
+  connect(thread: string, port: MessagePort): void {
+    this.of(thread).connect(port);
+  }
+
+  /** Closes the ports, so that they keep no event loop alive. */
+  close(): void {
+    for (const bell of this.bells.values()) bell.close();
+  }
+}

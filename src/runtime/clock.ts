@@ -1,0 +1,78 @@
+/**
+ * The one clock of the node (AMB-113, AMB-141), the same on every thread, because its state is shared memory.
+ *
+ *   system   wall time read once, anchored to the monotonic clock, plus an offset that only grows
+ *   manual   a value that stands still until it is set or advanced
+ *
+ * Invariant: time never goes backwards, on any thread, whatever the machine's wall clock does. It holds between
+ * processes when the new one is created with `notBeforeNs`, the last time the old one wrote down.
+ */
+import { assert } from '../core/assert.ts';
+import type { Clock, TimestampNs } from '../core/units.ts';
+
+export type ClockMode = 'system' | 'manual';
+
+export interface ClockStart {
+  readonly mode: ClockMode;
+  /** Manual mode: where it stands. Both modes: a time that the clock does not start before. */
+  readonly notBeforeNs: bigint;
+}
+
+/** Cells of the shared memory. In system mode the value is added to the monotonic clock. */
+const VALUE = 0;
+const IS_MANUAL = 1;
+
+/** Memory for a SharedClock; goes to every thread. */
+export function createClock({ mode, notBeforeNs }: ClockStart): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(16);
+  const cells = new BigInt64Array(memory);
+  cells[IS_MANUAL] = mode === 'manual' ? 1n : 0n;
+  const wallNs = BigInt(Date.now()) * 1_000_000n;
+  const startNs = wallNs > notBeforeNs ? wallNs : notBeforeNs;
+  cells[VALUE] = mode === 'manual' ? notBeforeNs : startNs - process.hrtime.bigint();
+  return memory;
+}
+
+export class SharedClock implements Clock {
+  readonly mode: ClockMode;
+  private readonly cells: BigInt64Array;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.cells = new BigInt64Array(memory);
+    this.mode = this.cells[IS_MANUAL] === 1n ? 'manual' : 'system';
+  }
+
+  nowNs(): TimestampNs {
+    const value = Atomics.load(this.cells, VALUE);
+    return (this.mode === 'manual' ? value : value + process.hrtime.bigint()) as TimestampNs;
+  }
+
+  /** Pushes time forward on every thread. @param deltaNs - not negative. */
+  advance(deltaNs: bigint): void {
+    assert(deltaNs >= 0n, 'the clock only goes forward');
+    Atomics.add(this.cells, VALUE, deltaNs);
+  }
+
+  /** Pushes time forward to `targetNs`. @returns false, and nothing changes, when that is in the past. */
+  setTo(targetNs: bigint): boolean {
+    for (;;) {
+      const value = Atomics.load(this.cells, VALUE);
+      const nowNs = this.mode === 'manual' ? value : value + process.hrtime.bigint();
+      if (targetNs < nowNs) return false;
+      if (Atomics.compareExchange(this.cells, VALUE, value, value + (targetNs - nowNs)) === value) return true;
+    }
+  }
+}
+
+/** Milliseconds of the monotonic clock as a 32-bit integer, comparable between threads; take differences with `| 0`. */
+export class MonotonicMs {
+  private readonly offsetMs: number;
+
+  constructor() {
+    this.offsetMs = Number(process.hrtime.bigint() / 1_000n) / 1_000 - performance.now();
+  }
+
+  now(): number {
+    return Math.floor(performance.now() + this.offsetMs) | 0;
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * What threads say about themselves and to each other: one block of shared memory per thread.
+ *
+ *   byte 0    state · beat                      written by the thread
+ *   byte 128  command · letters · bell          written by others (the bell by both, see doorbell.ts)
+ *
+ *   starting ──▶ running ──▶ draining ──▶ stopped          a restart begins again with starting
+ *
+ * A running thread beats at least every 100 ms. One that has not beaten for HEARTBEAT_LOST_MS is lost: the main thread
+ * watches the others (supervisor.ts) and every other thread watches the main one. Starting is exempt, because recovery
+ * takes as long as it takes; so is draining, which has the deadline of the stop.
+ */
+import { InvariantError } from '../core/assert.ts';
+import { HEARTBEAT_LOST_MS } from '../core/limits.ts';
+import { MonotonicMs } from './clock.ts';
+
+export type ThreadState = 'starting' | 'running' | 'draining' | 'stopped';
+/** `stop`: handle everything that waits, then end. `halt`: end now, change nothing. */
+export type ThreadCommand = 'run' | 'stop' | 'halt';
+
+const STATES: readonly ThreadState[] = ['starting', 'running', 'draining', 'stopped'];
+const COMMANDS: readonly ThreadCommand[] = ['run', 'stop', 'halt'];
+
+const BLOCK_WORDS = 64;
+const STATE_WORD = 0;
+const BEAT_WORD = 1;
+const COMMAND_WORD = 32;
+const LETTERS_WORD = 33;
+const BELL_WORD = 34;
+
+/** Control blocks for `count` threads. */
+export function createThreadBlocks(count: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(count * BLOCK_WORDS * 4);
+}
+
+/** The word of a thread's doorbell. */
+export function bellIndex(thread: number): number {
+  return thread * BLOCK_WORDS + BELL_WORD;
+}
+
+/** One thread's block, for the thread itself and for those who watch it. */
+export class ThreadBlock {
+  private readonly words: Int32Array;
+  private readonly base: number;
+  private readonly clock: MonotonicMs = new MonotonicMs();
+
+  constructor(blocks: SharedArrayBuffer, thread: number) {
+    this.words = new Int32Array(blocks);
+    this.base = thread * BLOCK_WORDS;
+  }
+
+  state(): ThreadState {
+    return nameOf(STATES, Atomics.load(this.words, this.base + STATE_WORD));
+  }
+
+  /** A change of state is also a beat. */
+  setState(state: ThreadState): void {
+    this.beat();
+    Atomics.store(this.words, this.base + STATE_WORD, STATES.indexOf(state));
+  }
+
+  /** Says that the thread is alive. A plain store: being seen a little late is fine. */
+  beat(): void {
+    this.words[this.base + BEAT_WORD] = this.clock.now();
+  }
+
+  /** Milliseconds since the last beat. */
+  silentMs(): number {
+    return (this.clock.now() - Atomics.load(this.words, this.base + BEAT_WORD)) | 0;
+  }
+
+  command(): ThreadCommand {
+    return nameOf(COMMANDS, Atomics.load(this.words, this.base + COMMAND_WORD));
+  }
+
+  /** Ring the thread's bell afterwards. */
+  setCommand(command: ThreadCommand): void {
+    Atomics.store(this.words, this.base + COMMAND_WORD, COMMANDS.indexOf(command));
+  }
+
+  /** Counts letters (new doorbell ports) posted to a plain thread, which does not run its event loop. */
+  announceLetter(): void {
+    Atomics.add(this.words, this.base + LETTERS_WORD, 1);
+  }
+
+  letters(): number {
+    return Atomics.load(this.words, this.base + LETTERS_WORD);
+  }
+}
+
+/** Judges whether other threads are alive. A watcher that was asleep itself (a suspended machine) judges nobody. */
+export class Watch {
+  private readonly blocks: readonly ThreadBlock[];
+  private readonly clock: MonotonicMs = new MonotonicMs();
+  private lookedAtMs: number;
+  private graceFromMs: number;
+
+  constructor(blocks: readonly ThreadBlock[]) {
+    this.blocks = blocks;
+    this.lookedAtMs = this.clock.now();
+    this.graceFromMs = (this.lookedAtMs - HEARTBEAT_LOST_MS) | 0;
+  }
+
+  /** Call every 100 ms or so. @returns the index, in the list given, of a thread that is lost; −1 when all are well. */
+  lost(): number {
+    const nowMs = this.clock.now();
+    if (((nowMs - this.lookedAtMs) | 0) > HEARTBEAT_LOST_MS / 2) this.graceFromMs = nowMs;
+    this.lookedAtMs = nowMs;
+    if (((nowMs - this.graceFromMs) | 0) < HEARTBEAT_LOST_MS) return -1;
+    return this.blocks.findIndex((block) => block.state() === 'running' && block.silentMs() > HEARTBEAT_LOST_MS);
+  }
+}
+
+function nameOf<Name extends string>(names: readonly Name[], index: number): Name {
+  const name = names[index];
+  if (name === undefined) throw new InvariantError(`a control block holds ${index}`);
+  return name;
+}

@@ -1,0 +1,84 @@
+/**
+ * An actor's mailbox: its lanes, one ring each, drained fairly. The doorbell is that of the thread (doorbell.ts).
+ *
+ * Fair and bounded: a drain takes at most `recordsMax` records, each lane gets at most its share, and the next drain
+ * begins with the next lane. Before every record the actor is asked whether it is ready for that lane; a record that it
+ * is not ready for stays in its ring, and its producer runs into the edge's policy in time.
+ */
+import type { Actor } from './actor.ts';
+import type { Doorbell } from './doorbell.ts';
+import type { RecordHandler, RingReader } from './spsc-ring.ts';
+
+/** The receiving end of an edge. */
+export interface Lane {
+  readonly reader: RingReader;
+  /** Wakes the producer when it sleeps for want of room. */
+  readonly producerBell: Doorbell;
+}
+
+interface BoundLane extends Lane {
+  readonly index: number;
+  readonly take: RecordHandler;
+}
+
+export class Mailbox {
+  private readonly actor: Actor;
+  private readonly lanes: readonly BoundLane[];
+  private first = 0;
+
+  constructor(lanes: readonly Lane[], actor: Actor) {
+    this.actor = actor;
+    this.lanes = lanes.map((lane, index) => ({ ...lane, index, take: takeFrom(lane, index, actor) }));
+  }
+
+  /** Handles up to `recordsMax` records. @returns how many. */
+  drain(recordsMax: number): number {
+    const { lanes } = this;
+    if (lanes.length === 0) return 0;
+    const share = Math.max(1, Math.ceil(recordsMax / lanes.length));
+    let left = recordsMax;
+    for (let turn = 0; turn < lanes.length && left > 0; turn++) {
+      const lane = lanes[(this.first + turn) % lanes.length];
+      if (lane === undefined) continue;
+      const handled = lane.reader.drain(lane.take, Math.min(share, left));
+      if (handled > 0 && lane.reader.takeRoomWanted()) lane.producerBell.ring();
+      left -= handled;
+    }
+    this.first = (this.first + 1) % lanes.length;
+    return recordsMax - left;
+  }
+
+  /** Whether a record waits that the actor is ready for. */
+  hasWork(): boolean {
+    for (const lane of this.lanes) if (lane.reader.hasRecords() && this.actor.ready(lane.index)) return true;
+    return false;
+  }
+
+  /** Whether a record waits that the actor is not ready for. */
+  isHeldBack(): boolean {
+    for (const lane of this.lanes) if (lane.reader.hasRecords() && !this.actor.ready(lane.index)) return true;
+    return false;
+  }
+
+  isEmpty(): boolean {
+    for (const lane of this.lanes) if (lane.reader.hasRecords()) return false;
+    return true;
+  }
+
+  /** Records that wait in all lanes. */
+  depth(): number {
+    let depth = 0;
+    for (const lane of this.lanes) depth += lane.reader.depth();
+    return depth;
+  }
+}
+
+/** One handler per lane, made once: nothing is allocated per record. */
+function takeFrom(lane: Lane, index: number, actor: Actor): RecordHandler {
+  const { views } = lane.reader;
+  return (typeId, at, bytes) => {
+    if (!actor.ready(index)) return false;
+    actor.handle(index, typeId, views, at, bytes);
+    return true;
+  };
+}

@@ -1,0 +1,201 @@
+/**
+ * Which threads there are, which actors live on them, and which lanes run between actors; checked, then allocated as
+ * one plain object that every worker gets as a structured clone.
+ *
+ * Refused at birth (rule 4 of the architecture): a circle of edges that hold back. If every actor of a circle waits for
+ * room in the next one's ring, none of them ever reads again.
+ */
+import { assert } from '../core/assert.ts';
+import { type ClockStart, createClock } from './clock.ts';
+import { createThreadBlocks } from './heartbeat.ts';
+import { createMetrics, type MetricDefinition, type MetricsPlan } from './metrics.ts';
+import type { FullPolicy } from './outlet.ts';
+import { createRing } from './spsc-ring.ts';
+
+/** The name of the lane between two actors that have only one. */
+export const MAIN_LANE = 'main';
+
+export interface ThreadSpec {
+  readonly name: string;
+  /** `main` is the thread of the process; exactly one. The others are workers. */
+  readonly place: 'main' | 'worker';
+  /**
+   * `park`: a loop that owns the thread; promises and sockets do not run on it. `event-loop`: turns between the events
+   * of a loop. The main thread is `event-loop`.
+   */
+  readonly waiting: 'park' | 'event-loop';
+  /** Empty turns before going to sleep. 0 unless the thread has a core of its own. */
+  readonly spinTurns: number;
+  /** `restart` only for threads whose incoming lanes are all 'drop-and-resync'. */
+  readonly onDeath: 'fail-stop' | 'restart';
+  /** Holds a uWebSockets.js app: never terminated from outside, because that aborts the process. */
+  readonly ownsListener: boolean;
+}
+
+export interface ActorSpec {
+  readonly name: string;
+  readonly thread: string;
+  /** Records per turn, all lanes together. */
+  readonly batchRecordsMax: number;
+  /** The actor's own metrics, beside those that every actor has. */
+  readonly metrics?: readonly MetricDefinition[];
+}
+
+export interface EdgeSpec {
+  readonly from: string;
+  readonly to: string;
+  /** Tells several lanes between the same two actors apart; MAIN_LANE when left out. */
+  readonly lane?: string;
+  readonly full: FullPolicy;
+  readonly capacityBytes: number;
+  readonly reservedBytes: number;
+}
+
+export interface Topology {
+  /** In the order in which they are stopped: upstream first. */
+  readonly threads: readonly ThreadSpec[];
+  readonly actors: readonly ActorSpec[];
+  readonly edges: readonly EdgeSpec[];
+  /** Longest time between two ticks of an actor, in real time; 1 … 100. */
+  readonly tickMs: number;
+}
+
+export interface PlannedEdge extends EdgeSpec {
+  readonly lane: string;
+  readonly ring: SharedArrayBuffer;
+}
+
+export interface PlannedActor extends ActorSpec {
+  readonly metricsPlan: MetricsPlan;
+}
+
+/** A topology with its shared memory. */
+export interface Plan {
+  readonly threads: readonly ThreadSpec[];
+  readonly actors: readonly PlannedActor[];
+  readonly edges: readonly PlannedEdge[];
+  readonly tickMs: number;
+  readonly threadBlocks: SharedArrayBuffer;
+  readonly clock: SharedArrayBuffer;
+}
+
+/** What every actor counts. */
+export const ACTOR_METRICS: readonly MetricDefinition[] = [
+  { name: 'records_in', kind: 'counter', help: 'Records handled.' },
+  { name: 'batches', kind: 'counter', help: 'Batches drained that held a record.' },
+  { name: 'batch_records', kind: 'histogram', help: 'Records per batch.' },
+  { name: 'batch_last', kind: 'gauge', help: 'Records of the last batch.' },
+  { name: 'service_ns', kind: 'histogram', help: 'Nanoseconds per batch, flush included.' },
+  { name: 'mailbox_depth', kind: 'gauge', help: 'Records that waited when the last batch began.' },
+  { name: 'mailbox_high_water', kind: 'gauge', help: 'The most records that ever waited when a batch began.' },
+  { name: 'stalls', kind: 'counter', help: 'Times that a record waited because the actor was not ready for it.' },
+  { name: 'stalled', kind: 'gauge', help: '1 while the actor is not ready for a record that waits.' },
+];
+
+/** @throws InvariantError when the topology contradicts itself; the text says where. */
+export function planTopology(topology: Topology, clock: ClockStart): Plan {
+  checkThreads(topology);
+  checkActors(topology);
+  checkEdges(topology);
+  const circle = holdBackCircle(topology.edges);
+  assert(circle === null, `edges that hold back form a circle: ${circle?.join(' → ')}`);
+  return {
+    threads: topology.threads,
+    actors: topology.actors.map((actor) => ({
+      ...actor,
+      metricsPlan: createMetrics([...ACTOR_METRICS, ...(actor.metrics ?? [])]),
+    })),
+    edges: topology.edges.map((edge) => ({ ...edge, lane: edge.lane ?? MAIN_LANE, ring: createRing(edge) })),
+    tickMs: topology.tickMs,
+    threadBlocks: createThreadBlocks(topology.threads.length),
+    clock: createClock(clock),
+  };
+}
+
+/** The position of a thread in the plan: its control block and its bell. */
+export function threadIndex(plan: Plan, name: string): number {
+  const index = plan.threads.findIndex((thread) => thread.name === name);
+  assert(index >= 0, `there is a thread named ${name}`);
+  return index;
+}
+
+/** @returns the thread that an actor lives on. */
+export function threadOf(actors: readonly ActorSpec[], actor: string): string {
+  const spec = actors.find((candidate) => candidate.name === actor);
+  assert(spec !== undefined, `there is an actor named ${actor}`);
+  return spec.thread;
+}
+
+/** @returns the actors of a circle of edges that hold back, its first one repeated at the end; null when there is none. */
+export function holdBackCircle(edges: readonly EdgeSpec[]): string[] | null {
+  const blocking = edges.filter((edge) => edge.full === 'hold-back');
+  const finished = new Set<string>();
+  const path: string[] = [];
+  const visit = (actor: string): string[] | null => {
+    if (finished.has(actor)) return null;
+    const before = path.indexOf(actor);
+    if (before >= 0) return [...path.slice(before), actor];
+    path.push(actor);
+    for (const edge of blocking) {
+      const circle = edge.from === actor ? visit(edge.to) : null;
+      if (circle !== null) return circle;
+    }
+    path.pop();
+    finished.add(actor);
+    return null;
+  };
+  for (const edge of blocking) {
+    const circle = visit(edge.from);
+    if (circle !== null) return circle;
+  }
+  return null;
+}
+
+function checkThreads({ threads, tickMs }: Topology): void {
+  assertDistinct(
+    threads.map((thread) => thread.name),
+    'thread',
+  );
+  assert(threads.filter((thread) => thread.place === 'main').length === 1, 'there is one main thread');
+  assert(Number.isInteger(tickMs) && tickMs >= 1 && tickMs <= 100, 'tickMs is 1 to 100');
+  for (const thread of threads) {
+    assert(Number.isInteger(thread.spinTurns) && thread.spinTurns >= 0, `${thread.name}: spinTurns is a count`);
+    assert(thread.place === 'worker' || thread.waiting === 'event-loop', 'the main thread runs its event loop');
+    assert(thread.place === 'worker' || thread.onDeath === 'fail-stop', 'the main thread is not restarted');
+    assert(!thread.ownsListener || thread.waiting === 'event-loop', `${thread.name}: a listener needs an event loop`);
+  }
+}
+
+function checkActors({ threads, actors }: Topology): void {
+  assertDistinct(
+    actors.map((actor) => actor.name),
+    'actor',
+  );
+  for (const actor of actors) {
+    assert(
+      threads.some((thread) => thread.name === actor.thread),
+      `${actor.name}: its thread ${actor.thread} exists`,
+    );
+    assert(Number.isInteger(actor.batchRecordsMax) && actor.batchRecordsMax > 0, `${actor.name}: batches are bounded`);
+  }
+}
+
+function checkEdges({ threads, actors, edges }: Topology): void {
+  assertDistinct(
+    edges.map((edge) => `${edge.from} → ${edge.to} (${edge.lane ?? MAIN_LANE})`),
+    'edge',
+  );
+  for (const edge of edges) {
+    threadOf(actors, edge.from);
+    const receiver = threads.find((thread) => thread.name === threadOf(actors, edge.to));
+    assert(
+      receiver?.onDeath !== 'restart' || edge.full === 'drop-and-resync',
+      `${edge.from} → ${edge.to}: a thread that is restarted loses records, so its lanes resync`,
+    );
+  }
+}
+
+function assertDistinct(names: readonly string[], what: string): void {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  assert(twice === undefined, `two ${what}s are named ${twice}`);
+}
