@@ -407,25 +407,21 @@ export const LevelChanged = {
   },
 } as const;
 
-/** All level changes of one market message have been sent. `commits` counts these messages, contiguous per market. */
+/** All level changes of one command have been sent. `commits` counts commands that changed the market, contiguous. */
 export const DepthCommitted = {
   typeId: 31,
-  bytes: 32,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
-  setSequence: (v: Views, at: number, value: number): void => {
+  bytes: 24,
+  commits: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setCommits: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  commits: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
-  setCommits: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 8) >>> 3] = value;
-  },
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 16) >>> 3] = value;
+    v.u64[(at + 8) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 24) >>> 2] = value;
+    v.u32[(at + 16) >>> 2] = value;
   },
 } as const;
 

@@ -1,0 +1,225 @@
+/**
+ * Clearing's effects as messages: which of them goes to whom, and how it is written. Runs after the flush.
+ *
+ *   fillConfirmed     front door, market data          fillRolledBack   front door, its market
+ *   balanceChanged    front door                       marketDecided    front door, its market, market data
+ *   replied           front door                       everything cold  front door; markets also where they need it
+ */
+import type { Effect, FillRolledBack, MarketDecided as MarketDecidedEffect } from '../clearing/effects.ts';
+import type { BalanceRow, OrderRow, TradeRow } from '../clearing/rows.ts';
+import { unreachable } from '../core/assert.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import type { Views } from '../core/views.ts';
+import {
+  BalanceChanged,
+  FillConfirmed,
+  FillRolledBack as FillRolledBackMessage,
+  JournalFlushed,
+  MarketDecided,
+  MarketRestored,
+  NodeEvent,
+  NodeReply,
+  OrderIdRemembered,
+  OrderRestoredAtBoot,
+} from '../messages/generated/messages.ts';
+import { encodePlain } from '../messages/plain-values.ts';
+import { newOrderBytes, writeNewOrder, writeOrderId, writeUser } from './order-codec.ts';
+import type { Outbox } from './sink.ts';
+
+/** A cold message: an effect as a plain value, or word that the boot is over. */
+export type NodeNews =
+  | Exclude<Effect, { kind: 'fillConfirmed' | 'fillRolledBack' | 'balanceChanged' | 'marketDecided' | 'replied' }>
+  | { readonly kind: 'restored'; readonly journalSequence: number; readonly timeNs: bigint; readonly isEmpty: boolean };
+
+/** Where records are written: an outbox, which is never full, or the edge to market data, which may drop (−1). */
+export interface RecordSink {
+  readonly views: Views;
+  claim(typeId: number, payloadBytes: number): number;
+  commit(): void;
+}
+
+/** Everyone clearing speaks to. */
+export interface EffectSinks {
+  readonly door: RecordSink;
+  readonly data: RecordSink;
+  /** The shard that holds a market. */
+  market(marketIndex: number): RecordSink;
+}
+
+/** Writes one effect for those whom it concerns. */
+export function writeEffect(effect: Effect, to: EffectSinks): void {
+  switch (effect.kind) {
+    case 'fillConfirmed':
+      writeFillConfirmed(effect.trade, to.door);
+      writeFillConfirmed(effect.trade, to.data);
+      return;
+    case 'fillRolledBack':
+      writeRolledBack(effect, to.door);
+      writeRolledBack(effect, to.market(effect.marketIndex));
+      return;
+    case 'balanceChanged':
+      writeBalance(effect.row, to.door);
+      return;
+    case 'marketDecided':
+      for (const sink of [to.door, to.data, to.market(effect.marketIndex)]) writeDecided(effect, sink);
+      return;
+    case 'replied':
+      writeReply(effect.request, effect.outcome, to.door);
+      return;
+    case 'registryChanged':
+      writeNews(effect, to.door);
+      if (effect.change.table === 'market') {
+        const { definition } = effect.change.row;
+        writeNews(effect, to.market(definition.marketIndex));
+        writeNews(effect, to.data);
+      }
+      return;
+    case 'orderEnded':
+    case 'userChanged':
+    case 'depositTaken':
+    case 'depositLanded':
+    case 'transferDone':
+    case 'priceAccepted':
+      writeNews(effect, to.door);
+      return;
+    default:
+      unreachable(effect);
+  }
+}
+
+function writeFillConfirmed(trade: TradeRow, sink: RecordSink): void {
+  const at = sink.claim(FillConfirmed.typeId, FillConfirmed.bytes);
+  if (at < 0) return;
+  const v = sink.views;
+  FillConfirmed.setTradeId(v, at, trade.tradeId);
+  FillConfirmed.setMakerOrder(v, at, trade.maker.orderSequence);
+  FillConfirmed.setTakerOrder(v, at, trade.taker.orderSequence);
+  FillConfirmed.setPrice(v, at, trade.price);
+  FillConfirmed.setQuantity(v, at, trade.quantity);
+  FillConfirmed.setMatchedNs(v, at, trade.matchedNs);
+  FillConfirmed.setMakerFee(v, at, trade.maker.fee);
+  FillConfirmed.setTakerFee(v, at, trade.taker.fee);
+  FillConfirmed.setMarketIndex(v, at, trade.marketIndex);
+  FillConfirmed.setTakerSide(v, at, trade.takerSide);
+  FillConfirmed.setIsLiquidation(v, at, trade.isLiquidation ? 1 : 0);
+  FillConfirmed.setIsAutoDeleverage(v, at, trade.isAutoDeleverage ? 1 : 0);
+  sink.commit();
+}
+
+function writeRolledBack(fill: FillRolledBack, sink: RecordSink): void {
+  const at = sink.claim(FillRolledBackMessage.typeId, FillRolledBackMessage.bytes);
+  if (at < 0) return;
+  const v = sink.views;
+  FillRolledBackMessage.setTradeId(v, at, fill.tradeId);
+  FillRolledBackMessage.setMakerOrder(v, at, fill.makerOrder);
+  FillRolledBackMessage.setTakerOrder(v, at, fill.takerOrder);
+  FillRolledBackMessage.setPrice(v, at, fill.price);
+  FillRolledBackMessage.setQuantity(v, at, fill.quantity);
+  FillRolledBackMessage.setMatchedNs(v, at, fill.matchedNs);
+  FillRolledBackMessage.setMarketIndex(v, at, fill.marketIndex);
+  FillRolledBackMessage.setMakerReason(v, at, fill.makerReason);
+  FillRolledBackMessage.setTakerReason(v, at, fill.takerReason);
+  sink.commit();
+}
+
+export function writeBalance(row: BalanceRow, sink: RecordSink): void {
+  const at = sink.claim(BalanceChanged.typeId, BalanceChanged.bytes + row.asset.length);
+  if (at < 0) return;
+  const v = sink.views;
+  BalanceChanged.setOwned(v, at, row.owned);
+  BalanceChanged.setLocked(v, at, row.locked);
+  BalanceChanged.setSubAccount(v, at, row.subAccount);
+  BalanceChanged.setAssetBytes(v, at, row.asset.length);
+  writeUser(v, at + BalanceChanged.userAt, row.user);
+  Buffer.from(v.u8.buffer, at + BalanceChanged.bytes, row.asset.length).write(row.asset, 'latin1');
+  sink.commit();
+}
+
+function writeDecided(effect: MarketDecidedEffect, sink: RecordSink): void {
+  const at = sink.claim(MarketDecided.typeId, MarketDecided.bytes);
+  if (at < 0) return;
+  const v = sink.views;
+  MarketDecided.setTradeId(v, at, effect.throughTradeId);
+  MarketDecided.setSequence(v, at, effect.throughSequence);
+  MarketDecided.setTimeNs(v, at, effect.timeNs);
+  MarketDecided.setMarketIndex(v, at, effect.marketIndex);
+  sink.commit();
+}
+
+function writeReply(request: number, outcome: unknown, sink: RecordSink): void {
+  const text = encodePlain(outcome);
+  const at = sink.claim(NodeReply.typeId, NodeReply.bytes + text.length);
+  if (at < 0) return;
+  NodeReply.setRequestId(sink.views, at, request);
+  NodeReply.setTextBytes(sink.views, at, text.length);
+  sink.views.u8.set(text, at + NodeReply.bytes);
+  sink.commit();
+}
+
+export function writeNews(news: NodeNews, sink: RecordSink): void {
+  const text = encodePlain(news);
+  const at = sink.claim(NodeEvent.typeId, NodeEvent.bytes + text.length);
+  if (at < 0) return;
+  NodeEvent.setTextBytes(sink.views, at, text.length);
+  sink.views.u8.set(text, at + NodeEvent.bytes);
+  sink.commit();
+}
+
+export function writeFlushed(
+  flushed: { sequence: number; checkpoint: number; timeNs: bigint },
+  sink: RecordSink,
+): void {
+  const at = sink.claim(JournalFlushed.typeId, JournalFlushed.bytes);
+  if (at < 0) return;
+  JournalFlushed.setSequence(sink.views, at, flushed.sequence);
+  JournalFlushed.setCheckpoint(sink.views, at, flushed.checkpoint);
+  JournalFlushed.setTimeNs(sink.views, at, flushed.timeNs);
+  sink.commit();
+}
+
+/** One live order at boot, to its market and to the front door. */
+export function writeRestoredOrder(row: OrderRow, sink: RecordSink): void {
+  const at = sink.claim(OrderRestoredAtBoot.typeId, OrderRestoredAtBoot.bytes + newOrderBytes(row));
+  if (at < 0) return;
+  const v = sink.views;
+  OrderRestoredAtBoot.setOrder(v, at, row.orderSequence);
+  OrderRestoredAtBoot.setPrioritySequence(v, at, row.prioritySequence);
+  OrderRestoredAtBoot.setPrice(v, at, row.price);
+  OrderRestoredAtBoot.setQuantity(v, at, row.quantity);
+  OrderRestoredAtBoot.setFilledQuantity(v, at, row.filledQuantity);
+  OrderRestoredAtBoot.setTimestampNs(v, at, row.timestampNs);
+  OrderRestoredAtBoot.setAdmittedNs(v, at, row.admittedNs);
+  OrderRestoredAtBoot.setLastUpdateNs(v, at, row.lastUpdateNs);
+  OrderRestoredAtBoot.setFilledNotional(v, at, row.filledNotional);
+  OrderRestoredAtBoot.setFees(v, at, row.fees);
+  OrderRestoredAtBoot.setMarketIndex(v, at, row.marketIndex);
+  const envelope = { requestId: 0, receivedNs: row.admittedNs, marketIndex: row.marketIndex };
+  writeNewOrder(v, at + OrderRestoredAtBoot.bytes, row, envelope);
+  sink.commit();
+}
+
+/** An order id that stays taken (AMB-08). */
+export function writeRememberedId(row: OrderRow, wasCancelled: boolean, sink: RecordSink): void {
+  const at = sink.claim(OrderIdRemembered.typeId, OrderIdRemembered.bytes);
+  if (at < 0) return;
+  const v = sink.views;
+  OrderIdRemembered.setCreationNs(v, at, row.creationNs);
+  OrderIdRemembered.setMarketIndex(v, at, row.marketIndex);
+  OrderIdRemembered.setOrderIdBytes(v, at, row.orderId.length);
+  OrderIdRemembered.setWasCancelled(v, at, wasCancelled ? 1 : 0);
+  writeUser(v, at + OrderIdRemembered.userAt, row.user);
+  writeOrderId(v, at + OrderIdRemembered.orderIdAt, row.orderId);
+  sink.commit();
+}
+
+export function writeMarketRestored(
+  market: { definition: MarketDefinition; sequence: number; lastTradeId: number },
+  sink: RecordSink,
+): void {
+  const at = sink.claim(MarketRestored.typeId, MarketRestored.bytes);
+  if (at < 0) return;
+  MarketRestored.setSequence(sink.views, at, market.sequence);
+  MarketRestored.setLastTradeId(sink.views, at, market.lastTradeId);
+  MarketRestored.setMarketIndex(sink.views, at, market.definition.marketIndex);
+  sink.commit();
+}
