@@ -1,11 +1,11 @@
 /**
- * The one shape of a refusal in an HTTP body (wire.md 5.1, AMB-103).
+ * The one shape of a refusal, in an HTTP body and in a frame (wire.md 5.1, AMB-103).
  *
  *   {"error":{"code":"…","message":"…","retryable":false,"details":{…},"trace_id":"<32 hex>","span_id":"<16 hex>"}}
  *
  * `details` is an object or absent, never null. `field` of a reject becomes `details.field`.
  *
- * Not here: refusals inside control frames, batches and streams.
+ * Not here: the frames around it (stream-frames.ts), and `reason` in batches and control results.
  */
 import { isRetryable, type Reject } from '../core/reject.ts';
 
@@ -29,11 +29,19 @@ export function parseTraceparent(header: string): TraceIds | null {
 
 /** The whole body of a refused request. */
 export function errorEnvelope(reject: Reject, trace: TraceIds): string {
+  return `{"error":{${errorMembers(reject)},"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"}}`;
+}
+
+/** The same error without trace, as frames carry it. */
+export function errorObject(reject: Reject): string {
+  return `{${errorMembers(reject)}}`;
+}
+
+function errorMembers(reject: Reject): string {
   const details = detailsOf(reject);
   return (
-    `{"error":{"code":"${reject.code}","message":${JSON.stringify(reject.message)},` +
-    `"retryable":${isRetryable(reject.code)},${details === '' ? '' : `"details":{${details}},`}` +
-    `"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"}}`
+    `"code":"${reject.code}","message":${JSON.stringify(reject.message)},"retryable":${isRetryable(reject.code)}` +
+    (details === '' ? '' : `,"details":{${details}}`)
   );
 }
 

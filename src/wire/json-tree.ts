@@ -1,0 +1,175 @@
+/**
+ * The same strict reading into a plain tree, for cold paths: the operator API and what a client receives.
+ *
+ * Objects are Maps in the order received, integers are bigints, whatever their size; nothing passes through a double.
+ * A number with a fraction or an exponent is refused on the way in; where numbers in human units are legal (depth in
+ * replies, wire.md G8) the reader asks for `fractions: 'text'` and gets them as their text.
+ */
+import { parseDecimal18 } from '../core/decimal.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { JsonCursor } from './json-cursor.ts';
+import type { UnknownMembers } from './json-shape.ts';
+
+/** A number that is no integer, exactly as it was written. */
+export class JsonFraction {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type JsonObject = ReadonlyMap<string, JsonValue>;
+export type JsonValue = null | boolean | string | bigint | JsonFraction | readonly JsonValue[] | JsonObject;
+
+export interface JsonTreeOptions {
+  /** Default `refuse`. */
+  readonly fractions?: 'refuse' | 'text';
+}
+
+/** Reads one JSON text whole. @returns INVALID_REQUEST with the member at fault. */
+export function parseJson(bytes: Uint8Array, options: JsonTreeOptions = {}): Outcome<JsonValue> {
+  const cursor = new JsonCursor();
+  cursor.reset(bytes, 0, bytes.length);
+  const value = readTree(cursor, options.fractions ?? 'refuse');
+  return cursor.finish() ? accepted(value) : rejected(cursor.reject());
+}
+
+/** `parseJson` of a text that must be an object. */
+export function parseJsonObject(bytes: Uint8Array, options: JsonTreeOptions = {}): Outcome<JsonObject> {
+  const outcome = parseJson(bytes, options);
+  if (!outcome.ok) return outcome;
+  return isJsonObject(outcome.value)
+    ? accepted(outcome.value)
+    : rejected(reject('INVALID_REQUEST', 'expected an object'));
+}
+
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return value instanceof Map;
+}
+
+/** Depth is bounded by the cursor, so the recursion is. */
+function readTree(cursor: JsonCursor, fractions: 'refuse' | 'text'): JsonValue {
+  switch (cursor.kind()) {
+    case 'object': {
+      const members = new Map<string, JsonValue>();
+      cursor.enterObject();
+      for (let name = cursor.nextName(); name !== null; name = cursor.nextName()) {
+        members.set(name, readTree(cursor, fractions));
+      }
+      return members;
+    }
+    case 'array': {
+      const items: JsonValue[] = [];
+      cursor.enterArray();
+      while (cursor.nextItem()) items.push(readTree(cursor, fractions));
+      return items;
+    }
+    case 'string':
+      return cursor.readString();
+    case 'number':
+      return readNumber(cursor, fractions);
+    case 'boolean':
+      return cursor.readBoolean();
+    default:
+      if (!cursor.readNull()) cursor.fail('expected a JSON value');
+      return null;
+  }
+}
+
+const INTEGER_FORM = /^(?:0|-?[1-9][0-9]{0,79})$/;
+
+function readNumber(cursor: JsonCursor, fractions: 'refuse' | 'text'): bigint | JsonFraction {
+  const text = cursor.readNumberText();
+  if (INTEGER_FORM.test(text)) return BigInt(text);
+  if (fractions === 'refuse') cursor.fail('expected a plain integer');
+  return new JsonFraction(text);
+}
+
+/**
+ * Reads the members of one object of a tree by name, in any order. Failure is sticky as in the cursor: reads after it
+ * answer plain defaults, and `finish` tells the first fault with its field.
+ */
+export class MemberReader {
+  readonly #object: JsonObject;
+  readonly #taken = new Set<string>();
+  #failure: Reject | null = null;
+
+  constructor(object: JsonObject) {
+    this.#object = object;
+  }
+
+  /** True when the member is there and not null: the question to ask before reading an optional one. */
+  has(name: string): boolean {
+    return this.value(name) !== undefined && this.value(name) !== null;
+  }
+
+  /** True when the member is there and null. */
+  isNull(name: string): boolean {
+    return this.value(name) === null;
+  }
+
+  /** The member whatever it is; undefined when it is not there. It counts as read. */
+  value(name: string): JsonValue | undefined {
+    this.#taken.add(name);
+    return this.#object.get(name);
+  }
+
+  string(name: string): string {
+    const value = this.value(name);
+    return typeof value === 'string' ? value : this.fail(name, 'expected a string', '');
+  }
+
+  boolean(name: string): boolean {
+    const value = this.value(name);
+    return typeof value === 'boolean' ? value : this.fail(name, 'expected true or false', false);
+  }
+
+  /** An integer within safe bounds. */
+  integer(name: string, min: number, max: number): number {
+    const value = this.value(name);
+    const isWithin = typeof value === 'bigint' && value >= BigInt(min) && value <= BigInt(max);
+    return isWithin ? Number(value) : this.fail(name, `expected an integer from ${min} to ${max}`, 0);
+  }
+
+  /** An integer from 0 to 2^64−1. */
+  u64(name: string): bigint {
+    const value = this.value(name);
+    const isWithin = typeof value === 'bigint' && value >= 0n && value < 1n << 64n;
+    return isWithin ? value : this.fail(name, 'expected an integer from 0 to 2^64-1', 0n);
+  }
+
+  /** A human decimal string with at most 18 fractional digits, as 18-decimal units (operator-api.md 2). */
+  decimal18(name: string): bigint {
+    const value = this.value(name);
+    const amount = typeof value === 'string' ? parseDecimal18(value) : null;
+    return amount ?? this.fail(name, 'expected a decimal string with at most 18 fractional digits', 0n);
+  }
+
+  array(name: string): readonly JsonValue[] {
+    const value = this.value(name);
+    return Array.isArray(value) ? value : this.fail(name, 'expected an array', []);
+  }
+
+  object(name: string): JsonObject {
+    const value = this.value(name);
+    return isJsonObject(value) ? value : this.fail(name, 'expected an object', new Map());
+  }
+
+  /** Refuses the object for a reason of the caller's. @returns `instead`, to stand for the value. */
+  fail<T>(name: string, message: string, instead: T): T {
+    const isMissing = !this.#object.has(name);
+    this.#failure ??= reject('INVALID_REQUEST', isMissing ? 'a missing member' : message, name);
+    return instead;
+  }
+
+  /** The first fault, or null. @param unknown whether members that were never asked for are one. */
+  finish(unknown: UnknownMembers): Reject | null {
+    if (this.#failure !== null || unknown === 'skip') return this.#failure;
+    for (const name of this.#object.keys()) {
+      if (!this.#taken.has(name)) return reject('INVALID_REQUEST', 'an unknown member', name.slice(0, 64));
+    }
+    return null;
+  }
+}

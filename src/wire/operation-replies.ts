@@ -1,0 +1,74 @@
+/** Answers to single actions and logins: the operation response, its `/control` frames, nonce and token (wire.md 3, 7.4, 10). */
+import { pascalCase, type Reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { ControlAction } from './control-frame.ts';
+import { errorObject } from './error-envelope.ts';
+import { quote } from './json-writer.ts';
+import { streamEnvelope } from './stream-frames.ts';
+
+/** The operation response of create, replace and cancel. */
+export interface OperationView {
+  /** As received. */
+  readonly orderId: string;
+  /** Null for `Received`; a reject is told as `Rejected` with its code in PascalCase (AMB-123). */
+  readonly refusal: Reject | null;
+  readonly processedAtNs: TimestampNs;
+}
+
+/** The socket's version and the request's own id: how a control frame is answered. */
+export interface ControlAddress {
+  readonly version: 0 | 1;
+  readonly requestId: string | null;
+}
+
+const RESPONSE_TAG: Readonly<Record<ControlAction, string>> = {
+  create: 'CreateOrderResponse',
+  replace: 'ReplaceOrderResponse',
+  cancel: 'CancelOrderResponse',
+};
+
+export function operationResponse(view: OperationView): string {
+  const { refusal } = view;
+  const verdict =
+    refusal === null
+      ? '"status":"Received","reason":null'
+      : `"status":"Rejected","reason":"${pascalCase(refusal.code)}"`;
+  return `{"order_id":${quote(view.orderId)},${verdict},"processed_at_ns":${view.processedAtNs}}`;
+}
+
+/** A correlated answer. @param assetText identical to what the request carried (wire.md 10.2). */
+export function controlResponse(
+  address: ControlAddress,
+  action: ControlAction,
+  view: OperationView,
+  assetText: string,
+): string {
+  const frame = `{"${RESPONSE_TAG[action]}":{"response":${operationResponse(view)},"asset_id":${quote(assetText)}}}`;
+  return address.version === 0 ? frame : controlEnvelope(address, view.processedAtNs, frame, null);
+}
+
+/** An answer that no pending request can be found for: `{"error":{…}}` (wire.md 10.2), or its envelope on v1. */
+export function controlError(address: ControlAddress, timestampNs: TimestampNs, reject: Reject): string {
+  const error = errorObject(reject);
+  return address.version === 0 ? `{"error":${error}}` : controlEnvelope(address, timestampNs, null, error);
+}
+
+function controlEnvelope(
+  address: ControlAddress,
+  timestampNs: TimestampNs,
+  data: string | null,
+  error: string | null,
+): string {
+  const { requestId } = address;
+  return streamEnvelope({ type: 'response', channel: 'control', requestId, timestampNs, data, error });
+}
+
+/** `GET /nonce/{user_id}` (wire.md 3.1). */
+export function nonceReply(value: string, ceNonce: number): string {
+  return `{"value":${quote(value)},"ce_nonce":${ceNonce}}`;
+}
+
+/** `POST /auth` (wire.md 3.2). */
+export function authReply(token: string, expiryNs: TimestampNs): string {
+  return `{"token":${quote(token)},"expiry_ns":${expiryNs}}`;
+}

@@ -1,0 +1,243 @@
+/**
+ * The nested unions of a signed order: `details`, `time_in_force`, `trigger` (wire.md 4.3, AMB-04 to AMB-06).
+ *
+ * Every shape of the contract is read and written back; which of them are served is decided by the order manager.
+ *
+ * A raw figure (RawPrice, RawQuantity) outside 1 … 2^53−1 is read as 0: the brand holds once `rawFault` has found
+ * nothing. The quote-scaled integers `QuoteAsset.quantity` and `max_sellable_amount` have the same bounds.
+ */
+import { TIF, type Tif } from '../core/order-terms.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import type { JsonCursor } from './json-cursor.ts';
+import { choiceShape, objectShape } from './json-shape.ts';
+import { STRING_DECODED_MAX, signedStringOrNull } from './signed-text.ts';
+
+export interface LimitDetails {
+  readonly kind: 'limit';
+  readonly limitPrice: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly tif: Tif;
+  readonly postOnly: boolean;
+  /** Set for GTD, else null. */
+  readonly goodUntilNs: TimestampNs | null;
+}
+
+export interface MarketBaseDetails {
+  readonly kind: 'market-base';
+  readonly quantity: RawQuantity;
+  /** Quote integer of scale 10^-book_quantity_decimals, or null for no cap. */
+  readonly maxSellableAmount: number | null;
+  readonly fillOrKill: boolean;
+}
+
+export interface MarketQuoteDetails {
+  readonly kind: 'market-quote';
+  /** Quote integer of scale 10^-book_quantity_decimals. */
+  readonly amount: number;
+  readonly maxSellableQuantity: RawQuantity | null;
+  readonly fillOrKill: boolean;
+}
+
+export type OrderDetails = LimitDetails | MarketBaseDetails | MarketQuoteDetails;
+
+export interface TriggerCondition {
+  readonly direction: 'PriceAbove' | 'PriceBelow';
+  readonly price: RawPrice;
+}
+
+export interface Trigger {
+  readonly parentOrderId: string | null;
+  readonly condition: TriggerCondition;
+}
+
+const DETAILS = choiceShape(['Limit', 'Market']);
+const LIMIT = objectShape('refuse', ['limit_price', 'quantity', 'time_in_force']);
+const TIME_IN_FORCE = choiceShape(['GTC', 'GTD', 'IOC']);
+const GTC = objectShape('refuse', ['post_only']);
+const GTD = objectShape('refuse', ['post_only', 'timestamp_ns']);
+const IOC = objectShape('refuse', ['fill_or_kill']);
+const MARKET = objectShape('refuse', ['quantity', 'fill_or_kill']);
+const MARKET_QUANTITY = choiceShape(['BaseAsset', 'QuoteAsset']);
+const BASE_ASSET = objectShape('refuse', ['quantity', 'max_sellable_amount?']);
+const QUOTE_ASSET = objectShape('refuse', ['quantity', 'max_sellable_quantity?']);
+const TRIGGER = objectShape('refuse', ['parent_order_id?', 'condition']);
+const CONDITION = choiceShape(['PriceAbove', 'PriceBelow']);
+const CONDITION_PRICE = objectShape('refuse', ['price']);
+
+type TimeInForce = Pick<LimitDetails, 'tif' | 'postOnly' | 'goodUntilNs'>;
+
+/** What stands until details were read. */
+export const NO_DETAILS: OrderDetails = {
+  kind: 'market-quote',
+  amount: 0,
+  maxSellableQuantity: null,
+  fillOrKill: false,
+};
+const NO_CONDITION: TriggerCondition = { direction: 'PriceAbove', price: 0 as RawPrice };
+
+// ---- reading; after a failure of the cursor the values mean nothing
+
+export function readDetails(cursor: JsonCursor): OrderDetails {
+  let details = NO_DETAILS;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(DETAILS); name !== null; name = cursor.nextMember(DETAILS)) {
+    details = name === 'Limit' ? readLimit(cursor) : readMarket(cursor);
+  }
+  return details;
+}
+
+function readLimit(cursor: JsonCursor): LimitDetails {
+  let limitPrice = 0;
+  let quantity = 0;
+  let time: TimeInForce = { tif: TIF.gtc, postOnly: false, goodUntilNs: null };
+  cursor.enterObject();
+  for (let name = cursor.nextMember(LIMIT); name !== null; name = cursor.nextMember(LIMIT)) {
+    if (name === 'limit_price') limitPrice = cursor.readRaw();
+    else if (name === 'quantity') quantity = cursor.readRaw();
+    else time = readTimeInForce(cursor);
+  }
+  return {
+    kind: 'limit',
+    limitPrice: limitPrice as RawPrice,
+    quantity: quantity as RawQuantity,
+    tif: time.tif,
+    postOnly: time.postOnly,
+    goodUntilNs: time.goodUntilNs,
+  };
+}
+
+function readTimeInForce(cursor: JsonCursor): TimeInForce {
+  let tif: Tif = TIF.gtc;
+  let postOnly = false;
+  let goodUntilNs: TimestampNs | null = null;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(TIME_IN_FORCE); name !== null; name = cursor.nextMember(TIME_IN_FORCE)) {
+    cursor.enterObject();
+    if (name === 'GTC') {
+      while (cursor.nextMember(GTC) !== null) postOnly = cursor.readBoolean();
+    } else if (name === 'IOC') {
+      while (cursor.nextMember(IOC) !== null) tif = cursor.readBoolean() ? TIF.fok : TIF.ioc;
+    } else {
+      tif = TIF.gtd;
+      for (let member = cursor.nextMember(GTD); member !== null; member = cursor.nextMember(GTD)) {
+        if (member === 'post_only') postOnly = cursor.readBoolean();
+        else goodUntilNs = cursor.readU64() as TimestampNs;
+      }
+    }
+  }
+  return { tif, postOnly, goodUntilNs };
+}
+
+function readMarket(cursor: JsonCursor): OrderDetails {
+  let size = NO_DETAILS;
+  let fillOrKill = false;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(MARKET); name !== null; name = cursor.nextMember(MARKET)) {
+    if (name === 'quantity') size = readMarketQuantity(cursor);
+    else fillOrKill = cursor.readBoolean();
+  }
+  return { ...size, fillOrKill } as OrderDetails;
+}
+
+function readMarketQuantity(cursor: JsonCursor): OrderDetails {
+  let size = NO_DETAILS;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(MARKET_QUANTITY); name !== null; name = cursor.nextMember(MARKET_QUANTITY)) {
+    const shape = name === 'BaseAsset' ? BASE_ASSET : QUOTE_ASSET;
+    let quantity = 0;
+    let cap: number | null = null;
+    cursor.enterObject();
+    for (let member = cursor.nextMember<string>(shape); member !== null; member = cursor.nextMember<string>(shape)) {
+      if (member === 'quantity') quantity = cursor.readRaw();
+      else cap = readRawOrNull(cursor);
+    }
+    size =
+      name === 'BaseAsset'
+        ? { kind: 'market-base', quantity: quantity as RawQuantity, maxSellableAmount: cap, fillOrKill: false }
+        : { kind: 'market-quote', amount: quantity, maxSellableQuantity: cap as RawQuantity | null, fillOrKill: false };
+  }
+  return size;
+}
+
+/** A raw figure or null. */
+export function readRawOrNull(cursor: JsonCursor): number | null {
+  return cursor.readNull() ? null : cursor.readRaw();
+}
+
+/** `{"parent_order_id":…,"condition":…}`. */
+export function readTrigger(cursor: JsonCursor): Trigger {
+  let parentOrderId: string | null = null;
+  let condition = NO_CONDITION;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(TRIGGER); name !== null; name = cursor.nextMember(TRIGGER)) {
+    if (name === 'parent_order_id') parentOrderId = cursor.readNull() ? null : cursor.readString(STRING_DECODED_MAX);
+    else condition = readCondition(cursor);
+  }
+  return { parentOrderId, condition };
+}
+
+/** `{"PriceAbove":{"price":…}}`. */
+export function readCondition(cursor: JsonCursor): TriggerCondition {
+  let condition = NO_CONDITION;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(CONDITION); name !== null; name = cursor.nextMember(CONDITION)) {
+    condition = { direction: name, price: readConditionPrice(cursor) };
+  }
+  return condition;
+}
+
+/** `{"price":…}`. */
+export function readConditionPrice(cursor: JsonCursor): RawPrice {
+  let price = 0;
+  cursor.enterObject();
+  while (cursor.nextMember(CONDITION_PRICE) !== null) price = cursor.readRaw();
+  return price as RawPrice;
+}
+
+// ---- the rule about raw figures
+
+/** The member of `details` whose figure lies outside 1 … 2^53−1, or null. */
+export function rawFault(details: OrderDetails): string | null {
+  switch (details.kind) {
+    case 'limit':
+      return details.limitPrice === 0 ? 'limit_price' : details.quantity === 0 ? 'quantity' : null;
+    case 'market-base':
+      return details.quantity === 0 ? 'quantity' : details.maxSellableAmount === 0 ? 'max_sellable_amount' : null;
+    case 'market-quote':
+      return details.amount === 0 ? 'quantity' : details.maxSellableQuantity === 0 ? 'max_sellable_quantity' : null;
+  }
+}
+
+// ---- canonical text
+
+export function detailsText(details: OrderDetails): string {
+  switch (details.kind) {
+    case 'limit':
+      return `{"Limit":{"limit_price":${details.limitPrice},"quantity":${details.quantity},"time_in_force":${timeInForceText(details)}}}`;
+    case 'market-base':
+      return `{"Market":{"quantity":{"BaseAsset":{"quantity":${details.quantity},"max_sellable_amount":${details.maxSellableAmount}}},"fill_or_kill":${details.fillOrKill}}}`;
+    case 'market-quote':
+      return `{"Market":{"quantity":{"QuoteAsset":{"quantity":${details.amount},"max_sellable_quantity":${details.maxSellableQuantity}}},"fill_or_kill":${details.fillOrKill}}}`;
+  }
+}
+
+function timeInForceText(details: LimitDetails): string {
+  switch (details.tif) {
+    case TIF.gtc:
+      return `{"GTC":{"post_only":${details.postOnly}}}`;
+    case TIF.gtd:
+      return `{"GTD":{"post_only":${details.postOnly},"timestamp_ns":${details.goodUntilNs}}}`;
+    case TIF.ioc:
+      return '{"IOC":{"fill_or_kill":false}}';
+    case TIF.fok:
+      return '{"IOC":{"fill_or_kill":true}}';
+  }
+}
+
+export function triggerText(trigger: Trigger): string {
+  return `{"parent_order_id":${signedStringOrNull(trigger.parentOrderId)},"condition":${conditionText(trigger.condition)}}`;
+}
+
+export function conditionText(condition: TriggerCondition): string {
+  return `{"${condition.direction}":{"price":${condition.price}}}`;
+}

@@ -1,0 +1,15 @@
+/** Domain refusals that the signed objects share: INVALID_ORDER with the member at fault (wire.md 2.2, 7.4). */
+import { type Reject, reject } from '../core/reject.ts';
+
+export const PROTOCOL_VERSION = 1;
+export const RAW_BOUNDS = 'an integer from 1 to 2^53-1';
+export const ID_RULES = 'an order id is 1 to 64 of A-Z a-z 0-9 + / = _ - . : and does not begin with sys-';
+
+export function invalidOrder(field: string, message: string): Reject {
+  return reject('INVALID_ORDER', message, field);
+}
+
+/** Signed objects say version 1 (VER-04). */
+export function versionFault(version: number): Reject | null {
+  return version === PROTOCOL_VERSION ? null : invalidOrder('protocol_version', `the version is ${PROTOCOL_VERSION}`);
+}

@@ -1,0 +1,101 @@
+/**
+ * A signed cancel: the wrapper of wire.md 7.6, its `cancel`, and the canonical text of `cancel` (wire.md 4.2).
+ *
+ * As in signed-order.ts an id outside its rule is a `fault` that is answered later, without text.
+ */
+import { type AssetId, type OrderId, parseOrderId, type UserId } from '../core/ids.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import { type Draft, decodeText } from './decode-text.ts';
+import type { JsonCursor } from './json-cursor.ts';
+import { objectShape } from './json-shape.ts';
+import { ID_RULES, invalidOrder, versionFault } from './order-faults.ts';
+import { readAdditionalSigners, readSignature, type Signatures } from './signatures.ts';
+import {
+  readAsset,
+  readUser,
+  type SpelledAsset,
+  type SpelledUser,
+  STRING_DECODED_MAX,
+  signedString,
+  signingBytes,
+} from './signed-text.ts';
+
+/** The signable `cancel`. */
+export interface SignedCancel {
+  readonly orderId: OrderId;
+  readonly asset: SpelledAsset;
+  readonly signer: SpelledUser;
+  readonly protocolVersion: number;
+}
+
+export interface CancelRequest extends Signatures {
+  readonly cancel: SignedCancel;
+  readonly postSignNs: TimestampNs;
+  /** INVALID_ORDER with its field, or null. */
+  readonly fault: Reject | null;
+  /** The bytes that were signed; none when there is a fault. */
+  readonly text: Uint8Array;
+}
+
+const WRAPPER = objectShape('skip', ['cancel', 'signature', 'additional_signers?', 'post_sign_timestamp']);
+const CANCEL = objectShape('refuse', ['order_id', 'asset_id', 'signer', 'protocol_version']);
+
+const NO_BYTES = new Uint8Array();
+const NO_CANCEL: SignedCancel = {
+  orderId: '' as OrderId,
+  asset: { id: '' as AssetId, text: '' },
+  signer: { id: '' as UserId, text: '' },
+  protocolVersion: 0,
+};
+
+/** The cancel wrapper that is the whole of bytes[start … end). */
+export function decodeCancel(bytes: Uint8Array, start: number, end: number): Outcome<CancelRequest> {
+  return decodeText(bytes, start, end, readCancel);
+}
+
+/** Reads a cancel wrapper where the cursor stands. @returns null exactly when the cursor has failed. */
+export function readCancel(cursor: JsonCursor): CancelRequest | null {
+  let cancel = NO_CANCEL;
+  let signature: Uint8Array = NO_BYTES;
+  let additionalSigners: CancelRequest['additionalSigners'] = [];
+  let postSignNs = 0n;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(WRAPPER); name !== null; name = cursor.nextMember(WRAPPER)) {
+    if (name === 'cancel') cancel = readSignedCancel(cursor);
+    else if (name === 'signature') signature = readSignature(cursor);
+    else if (name === 'additional_signers') additionalSigners = readAdditionalSigners(cursor);
+    else postSignNs = cursor.readU64();
+  }
+  if (cursor.hasFailed) return null;
+  const fault = cancelFault(cancel);
+  const text = fault === null ? signingBytes(cancelText(cancel)) : NO_BYTES;
+  return { cancel, signature, additionalSigners, postSignNs: postSignNs as TimestampNs, fault, text };
+}
+
+function readSignedCancel(cursor: JsonCursor): SignedCancel {
+  const cancel: Draft<SignedCancel> = { ...NO_CANCEL };
+  cursor.enterObject();
+  for (let name = cursor.nextMember(CANCEL); name !== null; name = cursor.nextMember(CANCEL)) {
+    if (name === 'order_id') cancel.orderId = cursor.readString(STRING_DECODED_MAX) as OrderId;
+    else if (name === 'asset_id') cancel.asset = readAsset(cursor);
+    else if (name === 'signer') cancel.signer = readUser(cursor);
+    else cancel.protocolVersion = cursor.readInteger(0, Number.MAX_SAFE_INTEGER);
+  }
+  return cancel;
+}
+
+/** The cancel's own rules. @returns INVALID_ORDER with the field. */
+export function cancelFault(cancel: SignedCancel): Reject | null {
+  if (parseOrderId(cancel.orderId) === null) return invalidOrder('order_id', ID_RULES);
+  return versionFault(cancel.protocolVersion);
+}
+
+/** Canonical text of `cancel`. Only for one without fault. */
+export function cancelText(cancel: SignedCancel): string {
+  return (
+    `{"order_id":"${signedString(cancel.orderId)}","asset_id":"${signedString(cancel.asset.text)}",` +
+    `"signer":"${signedString(cancel.signer.text)}","protocol_version":${cancel.protocolVersion}}`
+  );
+}

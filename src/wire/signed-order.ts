@@ -1,0 +1,222 @@
+/**
+ * A signed create: the wrapper of wire.md 7.4, its `order`, and the canonical text that was signed (wire.md 4.2).
+ *
+ * The text is rebuilt from the typed values in declaration order, every string as it was received, a missing trigger
+ * as null; the order of members and the white space of the body mean nothing (AMB-02).
+ *
+ * Two kinds of refusal. A broken shape is INVALID_REQUEST and there is no request. A figure or an id outside its rule
+ * is a domain error that is answered after session, rate and signer were looked at (AMB-91): the request then carries
+ * it as `fault`, and has no text, because nobody may verify it.
+ */
+
+import { unreachable } from '../core/assert.ts';
+import { type AssetId, type OrderId, parseOrderId, type UserId } from '../core/ids.ts';
+import { SIDE, SIDE_WORD, type Side } from '../core/order-terms.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import { type Draft, decodeText } from './decode-text.ts';
+import type { JsonCursor } from './json-cursor.ts';
+import { objectShape } from './json-shape.ts';
+import {
+  detailsText,
+  NO_DETAILS,
+  type OrderDetails,
+  rawFault,
+  readDetails,
+  readTrigger,
+  type Trigger,
+  triggerText,
+} from './order-details.ts';
+import { ID_RULES, invalidOrder, RAW_BOUNDS, versionFault } from './order-faults.ts';
+import { readAdditionalSigners, readSignature, type Signatures } from './signatures.ts';
+import {
+  readAsset,
+  readUser,
+  type SpelledAsset,
+  type SpelledUser,
+  STRING_DECODED_MAX,
+  signedString,
+  signingBytes,
+} from './signed-text.ts';
+
+const MAX_TRADING_FEES_RATE_MAX = 4_294_967_295;
+const ACCOUNT_INDEX_MAX = 65_535;
+const NO_BYTES = new Uint8Array();
+
+/** The signable `order`. `orderId` and raw figures hold what their types promise once `orderFault` finds nothing. */
+export interface SignedOrder {
+  readonly signer: SpelledUser;
+  readonly orderId: OrderId;
+  readonly baseAsset: SpelledAsset;
+  readonly bookPriceDecimals: number;
+  readonly bookQuantityDecimals: number;
+  readonly details: OrderDetails;
+  readonly side: Side;
+  readonly trigger: Trigger | null;
+  readonly creationNs: TimestampNs;
+  readonly account: number;
+  readonly isSpot: boolean;
+  readonly reduceOnly: boolean;
+  /** 1e-6 of notional. */
+  readonly maxTradingFeesRate: number;
+  readonly protocolVersion: number;
+}
+
+export interface CreateRequest extends Signatures {
+  readonly order: SignedOrder;
+  readonly postSignNs: TimestampNs;
+  /** INVALID_ORDER with its field, or null. To be answered after the checks that come before it (AMB-91). */
+  readonly fault: Reject | null;
+  /** The bytes that were signed; none when there is a fault. */
+  readonly text: Uint8Array;
+}
+
+const WRAPPER = objectShape('skip', ['order', 'signature', 'additional_signers?', 'post_sign_timestamp']);
+const ORDER = objectShape('refuse', [
+  'signer',
+  'order_id',
+  'base_asset',
+  'book_price_decimals',
+  'book_quantity_decimals',
+  'details',
+  'side',
+  'trigger?',
+  'creation_timestamp_ns',
+  'target',
+  'reduce_only',
+  'max_trading_fees_rate',
+  'protocol_version',
+]);
+const TARGET = objectShape('refuse', ['account', 'is_spot']);
+
+const NO_ORDER: SignedOrder = {
+  signer: { id: '' as UserId, text: '' },
+  orderId: '' as OrderId,
+  baseAsset: { id: '' as AssetId, text: '' },
+  bookPriceDecimals: 0,
+  bookQuantityDecimals: 0,
+  details: NO_DETAILS,
+  side: SIDE.buy,
+  trigger: null,
+  creationNs: 0n as TimestampNs,
+  account: 0,
+  isSpot: false,
+  reduceOnly: false,
+  maxTradingFeesRate: 0,
+  protocolVersion: 0,
+};
+
+/** The create wrapper that is the whole of bytes[start … end). */
+export function decodeCreate(bytes: Uint8Array, start: number, end: number): Outcome<CreateRequest> {
+  return decodeText(bytes, start, end, readCreate);
+}
+
+/** Reads a create wrapper where the cursor stands. @returns null exactly when the cursor has failed. */
+export function readCreate(cursor: JsonCursor): CreateRequest | null {
+  let order: SignedOrder | null = null;
+  let signature: Uint8Array = NO_BYTES;
+  let additionalSigners: CreateRequest['additionalSigners'] = [];
+  let postSignNs = 0n;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(WRAPPER); name !== null; name = cursor.nextMember(WRAPPER)) {
+    if (name === 'order') order = readOrder(cursor);
+    else if (name === 'signature') signature = readSignature(cursor);
+    else if (name === 'additional_signers') additionalSigners = readAdditionalSigners(cursor);
+    else postSignNs = cursor.readU64();
+  }
+  if (cursor.hasFailed || order === null) return null;
+  const fault = orderFault(order);
+  const text = fault === null ? signingBytes(orderText(order)) : NO_BYTES;
+  return { order, signature, additionalSigners, postSignNs: postSignNs as TimestampNs, fault, text };
+}
+
+function readOrder(cursor: JsonCursor): SignedOrder {
+  const order: Draft<SignedOrder> = { ...NO_ORDER };
+  cursor.enterObject();
+  for (let name = cursor.nextMember(ORDER); name !== null; name = cursor.nextMember(ORDER)) {
+    switch (name) {
+      case 'signer':
+        order.signer = readUser(cursor);
+        break;
+      case 'order_id':
+        order.orderId = cursor.readString(STRING_DECODED_MAX) as OrderId;
+        break;
+      case 'base_asset':
+        order.baseAsset = readAsset(cursor);
+        break;
+      case 'book_price_decimals':
+        order.bookPriceDecimals = cursor.readInteger(-128, 127);
+        break;
+      case 'book_quantity_decimals':
+        order.bookQuantityDecimals = cursor.readInteger(-128, 127);
+        break;
+      case 'details':
+        order.details = readDetails(cursor);
+        break;
+      case 'side':
+        order.side = readSide(cursor);
+        break;
+      case 'trigger':
+        order.trigger = cursor.readNull() ? null : readTrigger(cursor);
+        break;
+      case 'creation_timestamp_ns':
+        order.creationNs = cursor.readU64() as TimestampNs;
+        break;
+      case 'target':
+        readTarget(cursor, order);
+        break;
+      case 'reduce_only':
+        order.reduceOnly = cursor.readBoolean();
+        break;
+      case 'max_trading_fees_rate':
+        order.maxTradingFeesRate = cursor.readInteger(0, MAX_TRADING_FEES_RATE_MAX);
+        break;
+      case 'protocol_version':
+        order.protocolVersion = cursor.readInteger(0, Number.MAX_SAFE_INTEGER);
+        break;
+      default:
+        unreachable(name);
+    }
+  }
+  return order;
+}
+
+function readSide(cursor: JsonCursor): Side {
+  const word = cursor.readString(STRING_DECODED_MAX);
+  if (word !== 'Buy' && word !== 'Sell') cursor.fail('expected Buy or Sell');
+  return word === 'Sell' ? SIDE.sell : SIDE.buy;
+}
+
+function readTarget(cursor: JsonCursor, order: Draft<SignedOrder>): void {
+  cursor.enterObject();
+  for (let name = cursor.nextMember(TARGET); name !== null; name = cursor.nextMember(TARGET)) {
+    if (name === 'account') order.account = cursor.readInteger(0, ACCOUNT_INDEX_MAX);
+    else order.isSpot = cursor.readBoolean();
+  }
+}
+
+/** The order's own rules, those that need no market: ids, raw figures, version. @returns INVALID_ORDER with the field. */
+export function orderFault(order: SignedOrder): Reject | null {
+  const parent = order.trigger?.parentOrderId ?? null;
+  if (parseOrderId(order.orderId) === null) return invalidOrder('order_id', ID_RULES);
+  const field = rawFault(order.details) ?? (order.trigger?.condition.price === 0 ? 'price' : null);
+  if (field !== null) return invalidOrder(field, RAW_BOUNDS);
+  if (parent !== null && parseOrderId(parent) === null) {
+    return invalidOrder('parent_order_id', ID_RULES);
+  }
+  return versionFault(order.protocolVersion);
+}
+
+/** Canonical text of `order`. Only for one without fault. */
+export function orderText(order: SignedOrder): string {
+  return (
+    `{"signer":"${signedString(order.signer.text)}","order_id":"${signedString(order.orderId)}",` +
+    `"base_asset":"${signedString(order.baseAsset.text)}","book_price_decimals":${order.bookPriceDecimals},` +
+    `"book_quantity_decimals":${order.bookQuantityDecimals},"details":${detailsText(order.details)},` +
+    `"side":"${SIDE_WORD[order.side]}","trigger":${order.trigger === null ? 'null' : triggerText(order.trigger)},` +
+    `"creation_timestamp_ns":${order.creationNs},"target":{"account":${order.account},"is_spot":${order.isSpot}},` +
+    `"reduce_only":${order.reduceOnly},"max_trading_fees_rate":${order.maxTradingFeesRate},` +
+    `"protocol_version":${order.protocolVersion}}`
+  );
+}

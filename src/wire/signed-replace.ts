@@ -1,0 +1,194 @@
+/**
+ * A signed replace: the wrapper of wire.md 7.5, its `request`, and the canonical text of `request` (wire.md 4.2; note
+ * quantity decimals before price decimals). `signer` and `asset_id` of the wrapper are not signed (AMB-22).
+ *
+ * As in signed-order.ts a broken shape is INVALID_REQUEST, and a figure or id outside its rule is a `fault` that is
+ * answered later, without text.
+ */
+import { type OrderId, parseOrderId } from '../core/ids.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Reject } from '../core/reject.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import { type Draft, decodeText } from './decode-text.ts';
+import type { JsonCursor } from './json-cursor.ts';
+import { objectShape } from './json-shape.ts';
+import {
+  conditionText,
+  readCondition,
+  readConditionPrice,
+  readRawOrNull,
+  type TriggerCondition,
+} from './order-details.ts';
+import { ID_RULES, invalidOrder, RAW_BOUNDS, versionFault } from './order-faults.ts';
+import { readAdditionalSigners, readSignature, type Signatures } from './signatures.ts';
+import {
+  readAsset,
+  readUser,
+  type SpelledAsset,
+  type SpelledUser,
+  STRING_DECODED_MAX,
+  signedString,
+  signedStringOrNull,
+  signingBytes,
+} from './signed-text.ts';
+
+/** The signable `request`. Null means "leave unchanged". */
+export interface SignedReplace {
+  readonly orderId: OrderId;
+  readonly timestampNs: TimestampNs;
+  readonly newPriceLimit: RawPrice | null;
+  /** The new total, filled part included (G4). */
+  readonly newQuantity: RawQuantity | null;
+  readonly newTrigger: NewTrigger | null;
+  readonly bookQuantityDecimals: number;
+  readonly bookPriceDecimals: number;
+  readonly protocolVersion: number;
+}
+
+/** Verified in the shape received: the bare condition, or `{parent_order_id, condition}` (AMB-06, G3). */
+export interface NewTrigger {
+  readonly shape: 'bare' | 'wrapped';
+  /** Null in the bare shape. */
+  readonly parentOrderId: string | null;
+  readonly condition: TriggerCondition;
+}
+
+export interface ReplaceRequest extends Signatures {
+  readonly request: SignedReplace;
+  readonly signer: SpelledUser;
+  readonly asset: SpelledAsset;
+  readonly postSignNs: TimestampNs;
+  /** INVALID_ORDER with its field, or null. */
+  readonly fault: Reject | null;
+  /** The bytes that were signed; none when there is a fault. */
+  readonly text: Uint8Array;
+}
+
+const WRAPPER = objectShape('skip', [
+  'request',
+  'signer',
+  'asset_id',
+  'signature',
+  'additional_signers?',
+  'post_sign_timestamp',
+]);
+const REQUEST = objectShape('refuse', [
+  'order_id',
+  'timestamp_ns',
+  'new_price_limit?',
+  'new_quantity?',
+  'new_trigger?',
+  'book_quantity_decimals',
+  'book_price_decimals',
+  'protocol_version',
+]);
+const NEW_TRIGGER = objectShape('refuse', ['parent_order_id?', 'condition?', 'PriceAbove?', 'PriceBelow?']);
+
+const NO_BYTES = new Uint8Array();
+const NO_REQUEST: SignedReplace = {
+  orderId: '' as OrderId,
+  timestampNs: 0n as TimestampNs,
+  newPriceLimit: null,
+  newQuantity: null,
+  newTrigger: null,
+  bookQuantityDecimals: 0,
+  bookPriceDecimals: 0,
+  protocolVersion: 0,
+};
+
+/** The replace wrapper that is the whole of bytes[start … end). */
+export function decodeReplace(bytes: Uint8Array, start: number, end: number): Outcome<ReplaceRequest> {
+  return decodeText(bytes, start, end, readReplace);
+}
+
+/** Reads a replace wrapper where the cursor stands. @returns null exactly when the cursor has failed. */
+export function readReplace(cursor: JsonCursor): ReplaceRequest | null {
+  let request = NO_REQUEST;
+  let signer: SpelledUser | null = null;
+  let asset: SpelledAsset | null = null;
+  let signature: Uint8Array = NO_BYTES;
+  let additionalSigners: ReplaceRequest['additionalSigners'] = [];
+  let postSignNs = 0n;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(WRAPPER); name !== null; name = cursor.nextMember(WRAPPER)) {
+    if (name === 'request') request = readRequest(cursor);
+    else if (name === 'signer') signer = readUser(cursor);
+    else if (name === 'asset_id') asset = readAsset(cursor);
+    else if (name === 'signature') signature = readSignature(cursor);
+    else if (name === 'additional_signers') additionalSigners = readAdditionalSigners(cursor);
+    else postSignNs = cursor.readU64();
+  }
+  if (cursor.hasFailed || signer === null || asset === null) return null;
+  const fault = replaceFault(request);
+  const text = fault === null ? signingBytes(replaceText(request)) : NO_BYTES;
+  return { request, signer, asset, signature, additionalSigners, postSignNs: postSignNs as TimestampNs, fault, text };
+}
+
+function readRequest(cursor: JsonCursor): SignedReplace {
+  const request: Draft<SignedReplace> = { ...NO_REQUEST };
+  cursor.enterObject();
+  for (let name = cursor.nextMember(REQUEST); name !== null; name = cursor.nextMember(REQUEST)) {
+    if (name === 'order_id') request.orderId = cursor.readString(STRING_DECODED_MAX) as OrderId;
+    else if (name === 'timestamp_ns') request.timestampNs = cursor.readU64() as TimestampNs;
+    else if (name === 'new_price_limit') request.newPriceLimit = readRawOrNull(cursor) as RawPrice | null;
+    else if (name === 'new_quantity') request.newQuantity = readRawOrNull(cursor) as RawQuantity | null;
+    else if (name === 'new_trigger') request.newTrigger = cursor.readNull() ? null : readNewTrigger(cursor);
+    else if (name === 'book_quantity_decimals') request.bookQuantityDecimals = cursor.readInteger(-128, 127);
+    else if (name === 'book_price_decimals') request.bookPriceDecimals = cursor.readInteger(-128, 127);
+    else request.protocolVersion = cursor.readInteger(0, Number.MAX_SAFE_INTEGER);
+  }
+  return request;
+}
+
+/** One shape holds the members of both; a mixture or neither is refused. */
+function readNewTrigger(cursor: JsonCursor): NewTrigger {
+  let shape: NewTrigger['shape'] = 'bare';
+  let parentOrderId: string | null = null;
+  let condition: TriggerCondition | null = null;
+  let members = 0;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(NEW_TRIGGER); name !== null; name = cursor.nextMember(NEW_TRIGGER)) {
+    members += 1;
+    if (name === 'parent_order_id') {
+      shape = 'wrapped';
+      parentOrderId = cursor.readNull() ? null : cursor.readString(STRING_DECODED_MAX);
+    } else if (name === 'condition') {
+      shape = 'wrapped';
+      condition = readCondition(cursor);
+    } else {
+      if (members > 1) cursor.fail('expected one condition', 'new_trigger');
+      condition = { direction: name, price: readConditionPrice(cursor) };
+    }
+  }
+  const isBroken = condition === null || (shape === 'bare' ? members > 1 : members > 2);
+  if (isBroken) cursor.fail('expected a condition', 'new_trigger');
+  return { shape, parentOrderId, condition: condition ?? { direction: 'PriceAbove', price: 0 as RawPrice } };
+}
+
+/** The request's own rules, those that need no market. @returns INVALID_ORDER with the field. */
+export function replaceFault(request: SignedReplace): Reject | null {
+  const parent = request.newTrigger?.parentOrderId ?? null;
+  if (parseOrderId(request.orderId) === null) return invalidOrder('order_id', ID_RULES);
+  if (request.newPriceLimit === 0) return invalidOrder('new_price_limit', RAW_BOUNDS);
+  if (request.newQuantity === 0) return invalidOrder('new_quantity', RAW_BOUNDS);
+  if (request.newTrigger?.condition.price === 0) return invalidOrder('price', RAW_BOUNDS);
+  if (parent !== null && parseOrderId(parent) === null) return invalidOrder('parent_order_id', ID_RULES);
+  return versionFault(request.protocolVersion);
+}
+
+/** Canonical text of `request`. Only for one without fault. */
+export function replaceText(request: SignedReplace): string {
+  return (
+    `{"order_id":"${signedString(request.orderId)}","timestamp_ns":${request.timestampNs},` +
+    `"new_price_limit":${request.newPriceLimit},"new_quantity":${request.newQuantity},` +
+    `"new_trigger":${request.newTrigger === null ? 'null' : newTriggerText(request.newTrigger)},` +
+    `"book_quantity_decimals":${request.bookQuantityDecimals},"book_price_decimals":${request.bookPriceDecimals},` +
+    `"protocol_version":${request.protocolVersion}}`
+  );
+}
+
+function newTriggerText(trigger: NewTrigger): string {
+  const condition = conditionText(trigger.condition);
+  if (trigger.shape === 'bare') return condition;
+  return `{"parent_order_id":${signedStringOrNull(trigger.parentOrderId)},"condition":${condition}}`;
+}

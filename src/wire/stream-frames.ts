@@ -1,0 +1,88 @@
+/** What surrounds payloads on WebSockets: the v1 envelope, welcome, ping and pong, channel errors (wire.md 9.1, 9.2). */
+import { type Reject, reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import { errorObject } from './error-envelope.ts';
+import { isJsonObject, parseJson } from './json-tree.ts';
+import { quote, quoteOrNull } from './json-writer.ts';
+
+/** Channels of the order service. */
+export type OmsChannel =
+  | 'orders'
+  | 'trades'
+  | 'positions'
+  | 'account_stats'
+  | 'account_events'
+  | 'control'
+  | 'at_risk'
+  | 'pending_settlements';
+
+/** Channels of the market-data service, as its welcome names them. */
+export type MdsChannel = 'trades' | 'trade_events' | 'marketdepth' | 'klines' | 'ticker' | 'tickers';
+
+export interface EnvelopeView {
+  readonly type: 'event' | 'response' | 'error' | 'pong';
+  readonly channel: OmsChannel;
+  readonly requestId: string | null;
+  readonly timestampNs: TimestampNs;
+  /** JSON text, exactly the v0 payload. */
+  readonly data: string | null;
+  /** JSON text of an error object. */
+  readonly error: string | null;
+}
+
+/** The v1 envelope: six members, always all of them (WS-04). */
+export function streamEnvelope(view: EnvelopeView): string {
+  return (
+    `{"type":"${view.type}","channel":"${view.channel}","request_id":${quoteOrNull(view.requestId)},` +
+    `"timestamp_ns":${view.timestampNs},"data":${view.data ?? 'null'},"error":${view.error ?? 'null'}}`
+  );
+}
+
+/** One event on a stream: the payload itself on v0, in an envelope on v1. */
+export function eventFrame(version: 0 | 1, channel: OmsChannel, timestampNs: TimestampNs, payload: string): string {
+  if (version === 0) return payload;
+  return streamEnvelope({ type: 'event', channel, requestId: null, timestampNs, data: payload, error: null });
+}
+
+/** First frame of a market-data socket (WS-06). */
+export function welcomeFrame(channel: MdsChannel): string {
+  return `{"type":"subscriptions","channels":[{"name":"${channel}"}],"errors":[]}`;
+}
+
+/** The answer to a text ping on a one-way stream (WS-09, AMB-95). */
+export function pongFrame(version: 0 | 1, channel: OmsChannel, timestampNs: TimestampNs): string {
+  if (version === 0) return '{"type":"pong"}';
+  return streamEnvelope({ type: 'pong', channel, requestId: null, timestampNs, data: null, error: null });
+}
+
+/** Texts longer than this are no ping, whatever they say. */
+const PING_BYTES_MAX = 256;
+
+/** True for an object whose `type` is `ping`; every other text on a one-way stream is ignored. */
+export function isTextPing(text: Uint8Array): boolean {
+  if (text.length > PING_BYTES_MAX) return false;
+  const tree = parseJson(text, { fractions: 'text' });
+  return tree.ok && isJsonObject(tree.value) && tree.value.get('type') === 'ping';
+}
+
+/** Told to a socket whose path names another user, before it is closed with 1000 (AUT-12). Not for `/control`. */
+export function unauthorizedFrame(version: 0 | 1, channel: OmsChannel, timestampNs: TimestampNs): string {
+  const error = `{"code":"unauthorized","message":${quote('the path names another user')},"retryable":false}`;
+  if (version === 0) return `{"type":"error","channel":"${channel}","error":${error}}`;
+  return streamEnvelope({ type: 'error', channel, requestId: null, timestampNs, data: null, error });
+}
+
+/** Told to a lagging v1 socket before it is closed with 1013 (WS-14). v0 is closed without a word. */
+export function resyncFrame(channel: OmsChannel, timestampNs: TimestampNs): string {
+  const error = '{"code":"RESYNC_REQUIRED","message":"the stream fell behind","retryable":true}';
+  return streamEnvelope({ type: 'error', channel, requestId: null, timestampNs, data: null, error });
+}
+
+/** Told on `/control` after an action signed by another user, before the close with 1000 (AUT-13, AMB-92). */
+export function controlUnauthorizedFrame(version: 0 | 1, timestampNs: TimestampNs): string {
+  const error = errorObject(CONTROL_UNAUTHORIZED);
+  if (version === 0) return `{"error":${error}}`;
+  return streamEnvelope({ type: 'error', channel: 'control', requestId: null, timestampNs, data: null, error });
+}
+
+const CONTROL_UNAUTHORIZED: Reject = reject('UNAUTHORIZED', 'the action is signed by another user');

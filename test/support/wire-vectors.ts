@@ -1,0 +1,121 @@
+/** The signature vectors of wire.md 13 and examples.md, and bodies built from them. PK stands for the public key. */
+
+/** wire.md 13: seed 0x42 thirty-two times. */
+export const USER_42 = '2152f8d19b791d24453242e15f2eab6cb7cffa7b6a5ed30097960e069881db12';
+/** examples.md: RFC 8032, test 1. */
+export const USER_9D = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a';
+
+export interface Vector {
+  readonly name: string;
+  readonly kind: 'create' | 'replace' | 'cancel' | 'transfer' | 'close-position';
+  readonly user: string;
+  readonly text: string;
+  readonly byteLength: number;
+  readonly signature: string;
+}
+
+function vector(name: string, kind: Vector['kind'], user: string, row: [string, number, string]): Vector {
+  const [text, byteLength, signature] = row;
+  return { name, kind, user, text: text.replaceAll('PK', user), byteLength, signature };
+}
+
+export const VECTORS: readonly Vector[] = [
+  vector('wire.md create', 'create', USER_42, [
+    '{"signer":"PK","order_id":"demo-order-1","base_asset":"12","book_price_decimals":2,"book_quantity_decimals":4,"details":{"Limit":{"limit_price":315025,"quantity":25000,"time_in_force":{"GTC":{"post_only":true}}}},"side":"Sell","trigger":null,"creation_timestamp_ns":1770000000000000001,"target":{"account":1,"is_spot":false},"reduce_only":false,"max_trading_fees_rate":50000,"protocol_version":1}',
+    458,
+    '8baf713f16538435f1b589abc1ab44c8a372c37da7ce74a38d814a955aaa5d73e256059b52b27ddc3bff8baf3afe58778a772ef8641d53066bdc5e366ee6d60b',
+  ]),
+  vector('wire.md cancel', 'cancel', USER_42, [
+    '{"order_id":"demo-order-1","asset_id":"12","signer":"PK","protocol_version":1}',
+    140,
+    '67790da50c2a2233e7b480e8e78ad810303bbfec197a3c8b871c2d4332fe91680d020dbf6cc326c9f02818b90618c9eca81973375c2dffbf126522b4fcfb4f0e',
+  ]),
+  vector('wire.md replace', 'replace', USER_42, [
+    '{"order_id":"demo-order-1","timestamp_ns":1770000000500000002,"new_price_limit":315100,"new_quantity":null,"new_trigger":null,"book_quantity_decimals":4,"book_price_decimals":2,"protocol_version":1}',
+    198,
+    '038ba612fb03da1ddd21c64cefb399cbd4c04a956b5373307b680d7f18b85c1a8bc5ad4fd64874b1ecb1dbd5b7cf3702b2e5b7f84c5df7c22805bf1becf86800',
+  ]),
+  vector('wire.md transfer', 'transfer', USER_42, [
+    '{"user":"PK","source_index":0,"target_index":2,"transfer_asset":"0","transfer_amount":"2500000000000000000","target_account_type":null,"nonce":1770000000123}',
+    219,
+    '39f62285e1023e3a5e09f4c93659c6b57371939340fc1eb1012f58606f27cd771d3dc61f73d4d9ddd8f23baceaccb5921be437f68b2081b3183c3baf51901f02',
+  ]),
+  vector('V-1', 'create', USER_9D, [
+    '{"signer":"PK","order_id":"mm-000001","base_asset":"1","book_price_decimals":2,"book_quantity_decimals":4,"details":{"Limit":{"limit_price":200000,"quantity":15000,"time_in_force":{"GTC":{"post_only":true}}}},"side":"Buy","trigger":null,"creation_timestamp_ns":1760000000123456789,"target":{"account":1,"is_spot":false},"reduce_only":false,"max_trading_fees_rate":1000,"protocol_version":1}',
+    452,
+    '3d24dc53d81f6c4cae3eba5757df75a19831bbd99c0ce1b41a4417b2adec4cb2539c90f92b2a2a4451df1a5e694001cf61d9c3e163d821fb65b8e5b1e9b2280c',
+  ]),
+  vector('V-2', 'replace', USER_9D, [
+    '{"order_id":"mm-000001","timestamp_ns":1760000001123456789,"new_price_limit":199900,"new_quantity":12000,"new_trigger":null,"book_quantity_decimals":4,"book_price_decimals":2,"protocol_version":1}',
+    196,
+    'ae770a815e7d45efb5a371b7afb81be770b46878ecf754389e9ad7d4987ae88c28b5a9fddd0ecac359a7427530df709bc8be8a57618ef5e1017f307cc9523c05',
+  ]),
+  vector('V-3', 'cancel', USER_9D, [
+    '{"order_id":"mm-000001","asset_id":"1","signer":"PK","protocol_version":1}',
+    136,
+    'babae2f3c17af913c1242bcac9435286138d099f3966438c5e9e77e90aadb7d0a99452116b47f8f141c394ecedac1546d884fb46aed676f4b74ba7ddd1c11a0c',
+  ]),
+  vector('V-4', 'transfer', USER_9D, [
+    '{"user":"PK","source_index":0,"target_index":1,"transfer_asset":"0","transfer_amount":"1000000000000000000000","target_account_type":null,"nonce":7}',
+    210,
+    'eedcdea84bae962c816cb26f0d2a3f4abe638eb80084c0eb2fee92151f3da9a0956463b6bcb89393f9cda750b310bf05c5f393a3e5b5d2d29f39568396e1a005',
+  ]),
+  vector('V-5 bare name', 'transfer', USER_9D, [
+    '{"user":"PK","source_index":0,"target_index":2,"transfer_asset":"0","transfer_amount":"1000000000000000000000","target_account_type":"CrossMargin","nonce":8}',
+    219,
+    '31c80f5c5b7b85994bbf4ed30e7ce1d84a0ef7992a81a700774dafbe34b93eb49379e8dc41ab8ced624e12c13a6bd5be1ccd79a6e7d3a52ad4ea5d16c5c8d805',
+  ]),
+  vector('V-5 object', 'transfer', USER_9D, [
+    '{"user":"PK","source_index":0,"target_index":2,"transfer_asset":"0","transfer_amount":"1000000000000000000000","target_account_type":{"CrossMargin":null},"nonce":8}',
+    226,
+    'c22511c35cdbf0a563366f9a3d7703ff7def8d20d21ee4012fd653f981d32869f875c8c7dbefb9ebb2814cb5aa733b79b873cf1e9ecab313b9dbf9718491f70d',
+  ]),
+  vector('V-6', 'close-position', USER_9D, [
+    '{"user":"PK","account":1,"asset_identifier":"1","nonce":1}',
+    120,
+    '863964c661e420031032b72f540b308910c5ac69c37dbc9aac59c82c4822878ade6731dacb6f01bc0b4977dbdb687c6ae8bbf4f39fe1def09ab60e102f61110a',
+  ]),
+  vector('V-9', 'create', USER_9D, [
+    '{"signer":"PK","order_id":"q3Jk+/9sT0aZ1bYxW2vUtg==","base_asset":"1","book_price_decimals":2,"book_quantity_decimals":4,"details":{"Market":{"quantity":{"BaseAsset":{"quantity":15000,"max_sellable_amount":30000000}},"fill_or_kill":true}},"side":"Buy","trigger":null,"creation_timestamp_ns":1760000000123456789,"target":{"account":0,"is_spot":true},"reduce_only":false,"max_trading_fees_rate":50000,"protocol_version":1}',
+    482,
+    'bf69f3a321158638a116f9dee3c010bb39b9b6038a6d3f7bb7f746d8f0519e88b955e5ee4c8e504b5baa8b9e9c5694e80844e81a54951ef50269586c6179600d',
+  ]),
+  vector('V-10', 'create', USER_9D, [
+    '{"signer":"PK","order_id":"mm-000002","base_asset":"1","book_price_decimals":2,"book_quantity_decimals":4,"details":{"Limit":{"limit_price":189500,"quantity":15000,"time_in_force":{"GTD":{"post_only":false,"timestamp_ns":1760086400123456789}}}},"side":"Sell","trigger":{"parent_order_id":"mm-000001","condition":{"PriceBelow":{"price":190000}}},"creation_timestamp_ns":1760000000123456791,"target":{"account":1,"is_spot":false},"reduce_only":true,"max_trading_fees_rate":1000,"protocol_version":1}',
+    559,
+    '985c9a5565e74793163cb5a2cce9287f9c56d53c54070aa82f214bdfaafe8a90f425ca6cb8f00d28643677d2d52bf4a79a64013a9abd5f4bb6ab7e141409aa00',
+  ]),
+];
+
+/** The create of wire.md 13 and V-1 have their own names, because many tests start from them. */
+export function vectorNamed(name: string): Vector {
+  const found = VECTORS.find((candidate) => candidate.name === name);
+  if (found === undefined) throw new Error(`no vector is called ${name}`);
+  return found;
+}
+
+const FILLER_SIGNATURE = Array.from({ length: 64 }, (_, index) => (index * 37) % 256);
+
+/** The wrapper of a signable text, with that text in it letter by letter. */
+export function wrap(
+  kind: Vector['kind'],
+  user: string,
+  text: string,
+  signature: readonly number[] = FILLER_SIGNATURE,
+): string {
+  const tail = `"signature":[${signature.join(',')}],"post_sign_timestamp":1770000000000400000}`;
+  switch (kind) {
+    case 'create':
+      return `{"order":${text},${tail}`;
+    case 'replace':
+      return `{"request":${text},"signer":"${user}","asset_id":"12",${tail}`;
+    case 'cancel':
+      return `{"cancel":${text},${tail}`;
+    default:
+      return `{"inner":${text},"signature":[${signature.join(',')}],"additional_signers":[]}`;
+  }
+}
+
+export function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
