@@ -1,0 +1,108 @@
+/**
+ * Users, their sub-accounts and their spot balances (AMB-30, AMB-63, AMB-139), and the only two functions that change
+ * an amount. Both keep the sum of claims, so an unbalanced booking is found at the end of its batch.
+ *
+ * Not here: why an amount moves (fills.ts, deposits.ts, transfers.ts).
+ */
+import { add18, subtract18 } from '../core/arithmetic.ts';
+import { assert, must } from '../core/assert.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
+import { type Amount18, ZERO_18 } from '../core/units.ts';
+import type { Effect } from './effects.ts';
+import type { BalanceRow, SubAccountRow, UserRow } from './rows.ts';
+import type { AssetTotals, BalanceSlot, ClearingState, SubAccountSlot, UserSlot } from './state.ts';
+
+/** Index and name of the two accounts that every user has (SUB-01, SUB-04, SUB-10). */
+export const SPOT_ACCOUNT = 0;
+export const MARGIN_ACCOUNT = 1;
+
+function firstSubAccounts(user: UserId): readonly SubAccountRow[] {
+  return [
+    { user, subAccount: SPOT_ACCOUNT, kind: 'spot', name: 'Spot', asset: null },
+    { user, subAccount: MARGIN_ACCOUNT, kind: 'cross_margin', name: 'Margin', asset: null },
+  ];
+}
+
+/** The user's slot; a user never seen becomes known, with accounts 0 and 1. */
+export function ensureUser(state: ClearingState, user: UserId, effects: Effect[]): UserSlot {
+  const known = state.users.get(user);
+  if (known !== undefined) return known;
+  const row: UserRow = { user, isMarketMaker: false, configNonce: 0, transferNonce: 0n, closePositionNonce: 0n };
+  const slot: UserSlot = { row, subAccounts: new Map() };
+  for (const account of firstSubAccounts(user)) {
+    const accountSlot: SubAccountSlot = { row: account, balances: new Map() };
+    slot.subAccounts.set(account.subAccount, accountSlot);
+    state.dirty.subAccounts.add(accountSlot);
+  }
+  state.users.set(user, slot);
+  state.dirty.users.add(slot);
+  effects.push({ kind: 'userChanged', row });
+  return slot;
+}
+
+/** Replaces a user's row. */
+export function changeUser(state: ClearingState, slot: UserSlot, row: UserRow, effects: Effect[]): void {
+  slot.row = row;
+  state.dirty.users.add(slot);
+  effects.push({ kind: 'userChanged', row });
+}
+
+export function totalsOf(state: ClearingState, asset: AssetId): AssetTotals {
+  let totals = state.totals.get(asset);
+  if (totals === undefined) {
+    totals = { asset, vaultHoldings: ZERO_18, faucet: ZERO_18, claims: ZERO_18 };
+    state.totals.set(asset, totals);
+  }
+  return totals;
+}
+
+/** The balance of an existing sub-account; looking at one that does not exist yet creates it empty, which is no fact. */
+export function balanceSlot(state: ClearingState, user: UserSlot, subAccount: number, asset: AssetId): BalanceSlot {
+  const account = must(user.subAccounts.get(subAccount), 'a balance belongs to an existing sub-account');
+  let slot = account.balances.get(asset);
+  if (slot === undefined) {
+    slot = {
+      user: user.row.user,
+      subAccount,
+      asset,
+      totals: totalsOf(state, asset),
+      owned: ZERO_18,
+      locked: ZERO_18,
+      held: ZERO_18,
+    };
+    account.balances.set(asset, slot);
+  }
+  return slot;
+}
+
+/** Sets what is owned. The caller has checked that it is not negative. */
+export function setOwned(state: ClearingState, slot: BalanceSlot, owned: Amount18): void {
+  assert(owned >= 0n, 'a spot balance is never negative');
+  slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
+  slot.owned = owned;
+  state.dirty.balances.add(slot);
+  state.changedBalances.add(slot);
+  state.touchedTotals.add(slot.totals);
+}
+
+/** What can leave the balance: owned without holds (TRF-04), and never below zero. */
+export function availableOf(slot: BalanceSlot): Amount18 {
+  return slot.held >= slot.owned ? ZERO_18 : subtract18(slot.owned, slot.held);
+}
+
+export function balanceRow(slot: BalanceSlot): BalanceRow {
+  const { user, subAccount, asset, owned, locked } = slot;
+  return { user, subAccount, asset, owned, locked };
+}
+
+/** Tells the balances that the current input changed, and forgets them. */
+export function flushChangedBalances(state: ClearingState, effects: Effect[]): void {
+  for (const slot of state.changedBalances) effects.push({ kind: 'balanceChanged', row: balanceRow(slot) });
+  state.changedBalances.clear();
+}
+
+/** Every balance there is, in no particular order. */
+export function* allBalances(state: ClearingState): Generator<BalanceSlot> {
+  for (const user of state.users.values())
+    for (const account of user.subAccounts.values()) yield* account.balances.values();
+}

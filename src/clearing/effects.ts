@@ -1,0 +1,116 @@
+/**
+ * What clearing says: the closed union of its effects. They leave the clearing thread only after the batch that caused
+ * them is flushed (design: decide at once, speak when durable).
+ *
+ * Order within a batch: effects stand in the order of their inputs; the balances that an input changed follow what the
+ * input did; `marketDecided` comes at the end of the batch, once per market.
+ */
+import type { AssetId, UserId } from '../core/ids.ts';
+import type { RollbackReason } from '../core/order-terms.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type {
+  AssetRow,
+  BalanceRow,
+  ConfigRow,
+  DepositRow,
+  MarketRow,
+  OrderRow,
+  PriceRow,
+  TradeRow,
+  UserRow,
+} from './rows.ts';
+
+export interface FillConfirmed {
+  readonly kind: 'fillConfirmed';
+  readonly trade: TradeRow;
+}
+
+/** Both sides of a refused fill; a reason is never 0. */
+export interface FillRolledBack {
+  readonly kind: 'fillRolledBack';
+  readonly marketIndex: number;
+  readonly tradeId: Sequence;
+  readonly makerOrder: Sequence;
+  readonly takerOrder: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly matchedNs: TimestampNs;
+  readonly makerReason: RollbackReason;
+  readonly takerReason: RollbackReason;
+}
+
+/** Absolute, at most once per balance and input. */
+export interface BalanceChanged {
+  readonly kind: 'balanceChanged';
+  readonly row: BalanceRow;
+}
+
+/** Everything that the market sent up to these numbers is applied, and every fill of it decided. */
+export interface MarketDecided {
+  readonly kind: 'marketDecided';
+  readonly marketIndex: number;
+  readonly throughTradeId: Sequence;
+  readonly throughSequence: Sequence;
+  readonly timeNs: TimestampNs;
+}
+
+/** An order that clearing itself ended, at a restart (AMB-110). */
+export interface OrderEnded {
+  readonly kind: 'orderEnded';
+  readonly row: OrderRow;
+}
+
+export interface RegistryChanged {
+  readonly kind: 'registryChanged';
+  readonly change:
+    | { readonly table: 'asset'; readonly row: AssetRow }
+    | { readonly table: 'market'; readonly row: MarketRow }
+    | { readonly table: 'config'; readonly row: ConfigRow };
+}
+
+/** A user became known, or its row changed. Sub-accounts 0 and 1 exist from the first one on. */
+export interface UserChanged {
+  readonly kind: 'userChanged';
+  readonly row: UserRow;
+}
+
+export interface DepositLanded {
+  readonly kind: 'depositLanded';
+  readonly row: DepositRow;
+}
+
+export interface TransferDone {
+  readonly kind: 'transferDone';
+  readonly user: UserId;
+  readonly sourceIndex: number;
+  readonly targetIndex: number;
+  readonly asset: AssetId;
+  readonly amount: Amount18;
+  readonly timeNs: TimestampNs;
+}
+
+export interface PriceAccepted {
+  readonly kind: 'priceAccepted';
+  readonly row: PriceRow;
+}
+
+/** The answer to a node input: the object of the operator API in wire form, or a reject. */
+export interface Replied {
+  readonly kind: 'replied';
+  readonly request: number;
+  readonly outcome: Outcome<Readonly<Record<string, unknown>>>;
+}
+
+export type Effect =
+  | FillConfirmed
+  | FillRolledBack
+  | BalanceChanged
+  | MarketDecided
+  | OrderEnded
+  | RegistryChanged
+  | UserChanged
+  | DepositLanded
+  | TransferDone
+  | PriceAccepted
+  | Replied;

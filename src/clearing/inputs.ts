@@ -1,0 +1,252 @@
+/**
+ * What clearing is told: the closed union of its inputs, as plain exact values. A batch of them is one journal record;
+ * the same batches give the same state on any machine.
+ *
+ * Inputs of a market carry its contiguous sequence and its own time. Inputs of the node carry a request number, which
+ * comes back in the reply. The time of a decision is the batch's.
+ *
+ * Not here: how an input travels or is stored.
+ */
+import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
+import type { OrderEnd, RollbackReason, Side, Tif } from '../core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { ConfigRow } from './rows.ts';
+
+/** An order as it was admitted: the signed fields, the bytes that were signed, and the expiry that follows from them. */
+export interface NewOrder {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly orderId: OrderId;
+  readonly side: Side;
+  readonly tif: Tif;
+  /** Bits of ORDER_FLAG. */
+  readonly flags: number;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly maxFeeRate: number;
+  readonly creationNs: TimestampNs;
+  /** 0n unless GTD. */
+  readonly goodUntilNs: TimestampNs;
+  readonly expiryNs: TimestampNs;
+  readonly text: string;
+  readonly signature: Uint8Array;
+}
+
+interface FromMarket {
+  readonly marketIndex: number;
+  /** Contiguous per market. */
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+}
+
+/** The order's name is the sequence of this input. */
+export interface Created extends FromMarket {
+  readonly kind: 'created';
+  readonly order: NewOrder;
+}
+
+/** A crossing post-only: it leaves a record in status `Canceled` and nothing live (AMB-16). */
+export interface CreateRefused extends FromMarket {
+  readonly kind: 'createRefused';
+  readonly order: NewOrder;
+}
+
+/** An applied replace: the values now in force (AMB-18, AMB-19). */
+export interface Replaced extends FromMarket {
+  readonly kind: 'replaced';
+  readonly order: Sequence;
+  readonly prioritySequence: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly timestampNs: TimestampNs;
+}
+
+/** Nothing of the order is live and none of its fills is pending: its figures are final. */
+export interface Ended extends FromMarket {
+  readonly kind: 'ended';
+  readonly order: Sequence;
+  readonly end: OrderEnd;
+  /** The reason when `end` is atFault, else 0. */
+  readonly faultReason: RollbackReason;
+}
+
+/** After a rollback the order is in the book again, perhaps with another place in the queue (AMB-32). */
+export interface Restored extends FromMarket {
+  readonly kind: 'restored';
+  readonly order: Sequence;
+  readonly prioritySequence: Sequence;
+}
+
+/** How a fill belongs to a fill-or-kill match: alone, with more of its unit to follow, or the last of its unit. */
+export const FILL_UNIT = { alone: 0, more: 1, last: 2 } as const;
+export type FillUnit = (typeof FILL_UNIT)[keyof typeof FILL_UNIT];
+
+/** A match; `timeNs` is the match time and the fee rates are those in force then (AMB-41). */
+export interface Matched extends FromMarket {
+  readonly kind: 'matched';
+  readonly tradeId: Sequence;
+  readonly makerOrder: Sequence;
+  readonly takerOrder: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly makerFeeRate: number;
+  readonly takerFeeRate: number;
+  readonly unit: FillUnit;
+}
+
+export type MarketInput = Created | CreateRefused | Replaced | Ended | Restored | Matched;
+
+interface FromNode {
+  /** Echoed in the reply; means nothing to clearing. */
+  readonly request: number;
+}
+
+/** PUT replaces the whole object, PATCH the members given (operator-api.md 2). */
+export type Method = 'put' | 'patch';
+
+export interface PutAsset extends FromNode {
+  readonly kind: 'putAsset';
+  readonly method: Method;
+  readonly assetId: AssetId;
+  /** Parsed JSON, as the operator sent it. */
+  readonly body: unknown;
+}
+
+export interface PutRisk extends FromNode {
+  readonly kind: 'putRisk';
+  readonly method: Method;
+  readonly assetId: AssetId;
+  readonly body: unknown;
+}
+
+export interface PutMarket extends FromNode {
+  readonly kind: 'putMarket';
+  readonly method: Method;
+  readonly assetId: AssetId;
+  readonly body: unknown;
+}
+
+export interface PatchUser extends FromNode {
+  readonly kind: 'patchUser';
+  readonly user: UserId;
+  readonly body: unknown;
+}
+
+/** Chains, vaults, settlers, settings, withdrawal delays. The key of a vault is `<address>@<chain>`. */
+export interface PutConfig extends FromNode {
+  readonly kind: 'putConfig';
+  readonly config: ConfigRow['kind'];
+  /** Empty for the kinds of which there is one. */
+  readonly key: string;
+  readonly method: Method | 'delete';
+  readonly body: unknown;
+}
+
+export interface SetPrices extends FromNode {
+  readonly kind: 'setPrices';
+  readonly body: unknown;
+}
+
+export interface Faucet extends FromNode {
+  readonly kind: 'faucet';
+  readonly body: unknown;
+}
+
+/** A confirmed deposit event of a vault. */
+export interface Deposit extends FromNode {
+  readonly kind: 'deposit';
+  readonly chainId: ChainId;
+  /** 64 hex. */
+  readonly tx: string;
+  readonly logIndex: number;
+  readonly user: UserId;
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly baseUnits: bigint;
+  /** The vault's per-user counter before the deposit: contiguous per user and chain. */
+  readonly depositNonce: number;
+}
+
+/** Between two spot balances of one user; signature and weight were checked before. */
+export interface Transfer extends FromNode {
+  readonly kind: 'transfer';
+  readonly user: UserId;
+  readonly sourceIndex: number;
+  readonly targetIndex: number;
+  readonly asset: AssetId;
+  readonly amount: Amount18;
+  /** u64. */
+  readonly nonce: bigint;
+}
+
+/** A session was opened: the user is known from now on (AMB-139). */
+export interface TouchUser extends FromNode {
+  readonly kind: 'touchUser';
+  readonly user: UserId;
+}
+
+/** Fills of one asset, or all, are not decided; what a market sends after a held fill waits behind it. */
+export interface Hold extends FromNode {
+  readonly kind: 'hold';
+  readonly asset: AssetId | 'all';
+}
+
+/** `fills` null ends all holds; a number lets so many fills pass and keeps the hold. */
+export interface Release extends FromNode {
+  readonly kind: 'release';
+  readonly fills: number | null;
+}
+
+/** The next fills fail for a party (operator-api.md 7.3 `reject_fill`). */
+export interface RejectFill {
+  readonly party: 'maker' | 'taker' | 'both';
+  readonly reason: RollbackReason;
+  readonly asset: AssetId | null;
+  readonly skip: number;
+  readonly count: number;
+}
+
+/** null clears the faults not yet used. */
+export interface Fault extends FromNode {
+  readonly kind: 'fault';
+  readonly fault: RejectFill | null;
+}
+
+/** The node started on this journal. After an unclean stop sequences jump over what may have been announced. */
+export interface Restarted {
+  readonly kind: 'restarted';
+  readonly clean: boolean;
+}
+
+export type NodeInput =
+  | PutAsset
+  | PutRisk
+  | PutMarket
+  | PatchUser
+  | PutConfig
+  | SetPrices
+  | Faucet
+  | Deposit
+  | Transfer
+  | TouchUser
+  | Hold
+  | Release
+  | Fault
+  | Restarted;
+
+export type ClearingInput = MarketInput | NodeInput;
+
+/** The answer of the signature check on one order. Journaled with the batch that needed it, never asked again. */
+export interface Verdict {
+  readonly marketIndex: number;
+  readonly order: Sequence;
+  readonly valid: boolean;
+}
+
+/** What one journal record holds. */
+export interface Batch {
+  /** The time at which clearing took the batch. */
+  readonly timeNs: TimestampNs;
+  readonly inputs: readonly ClearingInput[];
+  readonly verdicts: readonly Verdict[];
+}

@@ -1,0 +1,211 @@
+/**
+ * The state of clearing: every durable fact in memory, plus the little that is not durable (test hooks, fills waiting
+ * for their unit, verdicts on their way). Plain data; the rules live in the files named after them.
+ *
+ * Invariants
+ *   (1) A balance is never negative, and `claims` of an asset is the sum of owned and locked over all balances.
+ *   (2) claims + faucet = vault holdings, per asset, after every batch (AMB-116).
+ *   (3) `held` of a balance is the sum of what the live orders that spend it need (AMB-52).
+ *   (4) Live orders are exactly the rows with `end` 0; finished ones wait in `dirty` for a checkpoint and are gone.
+ *   Guarded by checks.ts.
+ */
+import type { AssetId, UserId } from '../core/ids.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import type { Amount18, Sequence } from '../core/units.ts';
+import type { MarketInput, Matched, RejectFill } from './inputs.ts';
+import type {
+  AssetRow,
+  ConfigRow,
+  DepositRow,
+  OrderRow,
+  PriceRow,
+  SubAccountRow,
+  TallyName,
+  TradeRow,
+  UserRow,
+} from './rows.ts';
+import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
+
+export interface AssetTotals {
+  readonly asset: AssetId;
+  vaultHoldings: Amount18;
+  /** Negative of what the faucet credited. */
+  faucet: Amount18;
+  /** Sum of owned and locked over all balances: kept with each change, recounted by checks.ts. */
+  claims: Amount18;
+}
+
+/** One balance. `held` is derived from live orders and is not part of the row. */
+export interface BalanceSlot {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+  readonly totals: AssetTotals;
+  owned: Amount18;
+  locked: Amount18;
+  held: Amount18;
+}
+
+export interface SubAccountSlot {
+  row: SubAccountRow;
+  readonly balances: Map<AssetId, BalanceSlot>;
+}
+
+export interface UserSlot {
+  row: UserRow;
+  readonly subAccounts: Map<number, SubAccountSlot>;
+}
+
+/** A live order with the two balances that its fills move. */
+export interface OrderSlot {
+  row: OrderRow;
+  readonly base: BalanceSlot;
+  readonly usd: BalanceSlot;
+  /** What it holds of the balance that it spends. */
+  hold: Amount18;
+}
+
+export interface MarketSlot {
+  definition: MarketDefinition;
+  /** Of the last input that arrived, whether applied or waiting behind a held fill. */
+  sequence: Sequence;
+  lastTradeId: Sequence;
+  /** Of the last input that was applied. */
+  decidedSequence: Sequence;
+  decidedTradeId: Sequence;
+  readonly orders: Map<Sequence, OrderSlot>;
+  /** Fills of a fill-or-kill match that are not complete yet (AMB-34). */
+  unit: Matched[];
+  /** Whether a held fill of this market waits, so that everything after it waits too. */
+  waiting: boolean;
+}
+
+/** A token of an asset, by `<token>@<chain>`. */
+export interface RegisteredToken {
+  readonly asset: AssetId;
+  readonly decimals: number;
+}
+
+export interface FaultInForce extends RejectFill {
+  skip: number;
+  count: number;
+}
+
+/** operator-api.md 7.3. In memory only: a node that restarts holds nothing. */
+export interface Hooks {
+  holdsAll: boolean;
+  readonly heldAssets: Set<AssetId>;
+  /** Fills that may still pass while the hold stays. */
+  passes: number;
+  /** Inputs of all markets behind held fills, in arrival order. */
+  waiting: MarketInput[];
+  faults: FaultInForce[];
+}
+
+export interface Tally {
+  readonly name: TallyName;
+  count: number;
+  digest: string;
+}
+
+/** What the next checkpoint writes. Sets hold what is written whole from its slot; lists hold finished facts. */
+export interface Dirty {
+  readonly users: Set<UserSlot>;
+  readonly subAccounts: Set<SubAccountSlot>;
+  readonly balances: Set<BalanceSlot>;
+  readonly orders: Set<OrderSlot>;
+  readonly assets: Set<AssetId>;
+  readonly markets: Set<MarketSlot>;
+  readonly prices: Set<AssetId>;
+  readonly configs: Set<string>;
+  readonly totals: Set<AssetTotals>;
+  readonly tallies: Set<Tally>;
+  finishedOrders: OrderRow[];
+  trades: TradeRow[];
+  deposits: DepositRow[];
+}
+
+export interface ClearingState {
+  readonly users: Map<UserId, UserSlot>;
+  /** By market index. */
+  readonly markets: MarketSlot[];
+  readonly marketOfAsset: Map<AssetId, MarketSlot>;
+  readonly assets: Map<AssetId, AssetRow>;
+  /** Derived from `assets`. */
+  readonly tokens: Map<string, RegisteredToken>;
+  readonly prices: Map<AssetId, PriceRow>;
+  /** By `<kind>/<key>`. */
+  readonly configs: Map<string, ConfigRow>;
+  /** Derived from the settings row. */
+  settings: Settings;
+  readonly totals: Map<AssetId, AssetTotals>;
+  readonly tallies: Readonly<Record<TallyName, Tally>>;
+  /** Next deposit counter by `<chain>/<user>`. */
+  readonly depositCounters: Map<string, number>;
+  readonly hooks: Hooks;
+  /** Verdicts for orders whose `created` has not been applied yet, by `<market>/<order>`. */
+  readonly verdicts: Map<string, boolean>;
+  readonly dirty: Dirty;
+  /** Balances that the current input changed. */
+  readonly changedBalances: Set<BalanceSlot>;
+  /** Markets and assets that the current batch touched. */
+  readonly touchedMarkets: Set<MarketSlot>;
+  readonly touchedTotals: Set<AssetTotals>;
+}
+
+const EMPTY_DIGEST = '0'.repeat(64);
+
+function emptyTally(name: TallyName): Tally {
+  return { name, count: 0, digest: EMPTY_DIGEST };
+}
+
+function emptyDirty(): Dirty {
+  return {
+    users: new Set(),
+    subAccounts: new Set(),
+    balances: new Set(),
+    orders: new Set(),
+    assets: new Set(),
+    markets: new Set(),
+    prices: new Set(),
+    configs: new Set(),
+    totals: new Set(),
+    tallies: new Set(),
+    finishedOrders: [],
+    trades: [],
+    deposits: [],
+  };
+}
+
+/** The state of an empty data directory. */
+export function createClearingState(): ClearingState {
+  return {
+    users: new Map(),
+    markets: [],
+    marketOfAsset: new Map(),
+    assets: new Map(),
+    tokens: new Map(),
+    prices: new Map(),
+    configs: new Map(),
+    settings: DEFAULT_SETTINGS,
+    totals: new Map(),
+    tallies: {
+      trades: emptyTally('trades'),
+      rolled_back_fills: emptyTally('rolled_back_fills'),
+      finished_orders: emptyTally('finished_orders'),
+      deposits: emptyTally('deposits'),
+    },
+    depositCounters: new Map(),
+    hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
+    verdicts: new Map(),
+    dirty: emptyDirty(),
+    changedBalances: new Set(),
+    touchedMarkets: new Set(),
+    touchedTotals: new Set(),
+  };
+}
+
+/** Key of an order across markets. */
+export function orderKey(marketIndex: number, order: Sequence): string {
+  return `${marketIndex}/${order}`;
+}
