@@ -1,0 +1,54 @@
+/**
+ * The ledger adds up (AMB-116). After every batch the touched assets are compared through their running sums; a full
+ * recount of everything derived is for the start, for operators and for tests.
+ */
+import { assert } from '../core/assert.ts';
+import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
+import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { allBalances, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
+import { holdOf } from './orders.ts';
+import type { AssetTotals, BalanceSlot, ClearingState } from './state.ts';
+
+/** claims + faucet = vault holdings. @throws InvariantError */
+export function assertConserved(totals: AssetTotals): void {
+  assert(totals.claims + totals.faucet === totals.vaultHoldings, `asset ${totals.asset} adds up`);
+}
+
+/** Recounts claims, holds and signs from the rows. @throws InvariantError at the first thing that does not agree. */
+export function checkLedger(state: ClearingState): void {
+  const claims = new Map<AssetTotals, bigint>();
+  for (const slot of allBalances(state)) {
+    assert(slot.owned >= 0n && slot.locked >= 0n, 'no balance is negative');
+    claims.set(slot.totals, (claims.get(slot.totals) ?? 0n) + slot.owned + slot.locked);
+  }
+  for (const totals of state.totals.values()) {
+    assert(totals.claims === (claims.get(totals) ?? 0n), `claims of asset ${totals.asset} are the sum of its balances`);
+    assertConserved(totals);
+  }
+  checkOrders(state);
+  checkUsers(state);
+}
+
+function checkOrders(state: ClearingState): void {
+  const held = new Map<BalanceSlot, Amount18>();
+  for (const market of state.markets) {
+    assert(market.decidedSequence <= market.sequence, 'what is decided has arrived');
+    for (const [sequence, slot] of market.orders) {
+      const { row, hold } = slot;
+      assert(row.end === 0 && row.orderSequence === sequence, 'live orders are live, under their own name');
+      assert(hold === holdOf(row, market.definition), 'an order holds what it needs');
+      const spent = row.side === 0 ? slot.usd : slot.base;
+      held.set(spent, ((held.get(spent) ?? ZERO_18) + hold) as Amount18);
+    }
+  }
+  for (const slot of allBalances(state)) {
+    assert(slot.held === (held.get(slot) ?? 0n), 'a balance is held by its live orders');
+  }
+}
+
+function checkUsers(state: ClearingState): void {
+  for (const user of state.users.values()) {
+    assert(user.subAccounts.has(SPOT_ACCOUNT) && user.subAccounts.has(MARGIN_ACCOUNT), 'accounts 0 and 1 exist');
+    assert(user.subAccounts.size <= SUB_ACCOUNTS_MAX, 'sub-accounts are bounded');
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * The clearing engine as a function: state + batch → effects. One batch is one journal record; the shell appends and
+ * flushes the record, then releases the effects. The same batches give the same state and the same effects anywhere.
+ *
+ *   inputs ──verdictsNeeded──▶ shell verifies ──▶ Batch {time, inputs, verdicts} ──applyBatch──▶ effects
+ *
+ * How inputs are cut into batches changes nothing but `marketDecided`, which is said once per market and batch, and the
+ * times that are a batch's.
+ *
+ * A broken promise throws InvariantError, and the node must stop (operator-api.md 1).
+ */
+import { unreachable } from '../core/assert.ts';
+import { ORDER_FLAG } from '../core/order-terms.ts';
+import { accepted, type Outcome } from '../core/outcome.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import { changeUser, ensureUser, flushChangedBalances } from './balances.ts';
+import { BodyReader } from './body-reader.ts';
+import { assertConserved } from './checks.ts';
+import { applyDeposit, applyFaucet } from './deposits.ts';
+import type { Effect } from './effects.ts';
+import { hooksView, setFault, setHold } from './hooks.ts';
+import type { Batch, ClearingInput, Created, MarketInput, Matched, NodeInput, PatchUser, Restarted } from './inputs.ts';
+import { applyRelease, marketSlot, takeMarketInput } from './market-inputs.ts';
+import { learnVerdict, newOrderRow } from './orders.ts';
+import { applySetPrices } from './prices.ts';
+import { applyPutAsset, applyPutRisk } from './registry-assets.ts';
+import { applyPutConfig } from './registry-config.ts';
+import { applyPutMarket } from './registry-markets.ts';
+import { applyRestarted } from './restart.ts';
+import { type OrderRow, SIGNATURE_VERDICT } from './rows.ts';
+import { type ClearingState, orderKey } from './state.ts';
+import { applyTransfer } from './transfers.ts';
+import { userView } from './views.ts';
+
+type Reply = Outcome<Readonly<Record<string, unknown>>>;
+
+/**
+ * The orders whose signature must be checked before these inputs are applied: each once in its life, when its first
+ * fill arrives (GEN-05). Node-made orders never.
+ *
+ * @returns rows with `text` and `signature`; price and quantity are those in force, which a replace may have changed.
+ */
+export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingInput[]): readonly OrderRow[] {
+  const created = new Map<string, Created>();
+  for (const input of state.hooks.waiting) rememberCreated(created, input);
+  const needed = new Map<string, OrderRow>();
+  for (const input of inputs) {
+    if (input.kind === 'created') rememberCreated(created, input);
+    if (input.kind !== 'matched') continue;
+    for (const order of [input.makerOrder, input.takerOrder]) {
+      const key = orderKey(input.marketIndex, order);
+      if (needed.has(key) || state.verdicts.has(key)) continue;
+      const row = orderOfFill(state, input, order, created.get(key));
+      if (row !== null && isUnjudged(row)) needed.set(key, row);
+    }
+  }
+  return [...needed.values()];
+}
+
+function rememberCreated(created: Map<string, Created>, input: MarketInput): void {
+  if (input.kind === 'created') created.set(orderKey(input.marketIndex, input.sequence), input);
+}
+
+function orderOfFill(
+  state: ClearingState,
+  input: Matched,
+  order: Sequence,
+  created: Created | undefined,
+): OrderRow | null {
+  const live = state.markets[input.marketIndex]?.orders.get(order)?.row;
+  return live ?? (created === undefined ? null : newOrderRow(created));
+}
+
+function isUnjudged(row: OrderRow): boolean {
+  return row.verdict === SIGNATURE_VERDICT.unknown && (row.flags & ORDER_FLAG.nodeMade) === 0;
+}
+
+/** Applies a batch and appends what follows from it to `effects`. Assets in balance are asserted at its end (AMB-116). */
+export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]): void {
+  for (const verdict of batch.verdicts) {
+    learnVerdict(state, marketSlot(state, verdict.marketIndex), verdict.order, verdict.valid);
+  }
+  for (const input of batch.inputs) {
+    applyInput(state, input, batch.timeNs, effects);
+    flushChangedBalances(state, effects);
+  }
+  for (const totals of state.touchedTotals) assertConserved(totals);
+  state.touchedTotals.clear();
+  for (const market of state.touchedMarkets) {
+    effects.push({
+      kind: 'marketDecided',
+      marketIndex: market.definition.marketIndex,
+      throughTradeId: market.decidedTradeId,
+      throughSequence: market.decidedSequence,
+      timeNs: batch.timeNs,
+    });
+  }
+  state.touchedMarkets.clear();
+}
+
+function applyInput(state: ClearingState, input: ClearingInput, nowNs: TimestampNs, effects: Effect[]): void {
+  if ('marketIndex' in input) {
+    takeMarketInput(state, input, nowNs, effects);
+    return;
+  }
+  if (input.kind === 'restarted') {
+    applyRestarted(state, input, nowNs, effects);
+    return;
+  }
+  const outcome = applyNodeInput(state, input, nowNs, effects);
+  effects.push({ kind: 'replied', request: input.request, outcome });
+}
+
+function applyNodeInput(
+  state: ClearingState,
+  input: Exclude<NodeInput, Restarted>,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Reply {
+  switch (input.kind) {
+    case 'putAsset':
+      return applyPutAsset(state, input, effects);
+    case 'putRisk':
+      return applyPutRisk(state, input, effects);
+    case 'putMarket':
+      return applyPutMarket(state, input, effects);
+    case 'patchUser':
+      return applyPatchUser(state, input, effects);
+    case 'putConfig':
+      return applyPutConfig(state, input, effects);
+    case 'setPrices':
+      return applySetPrices(state, input, nowNs, effects);
+    case 'faucet':
+      return applyFaucet(state, input, effects);
+    case 'deposit':
+      return applyDeposit(state, input, nowNs, effects);
+    case 'transfer':
+      return applyTransfer(state, input, nowNs, effects);
+    case 'touchUser':
+      ensureUser(state, input.user, effects);
+      return accepted({});
+    case 'hold':
+      setHold(state.hooks, input.asset);
+      return accepted(hooksView(state));
+    case 'release':
+      applyRelease(state, input, nowNs, effects);
+      return accepted(hooksView(state));
+    case 'fault':
+      setFault(state.hooks, input.fault);
+      return accepted(hooksView(state));
+    default:
+      return unreachable(input);
+  }
+}
+
+/** `PUT /operator/users/{user_id}`: also for a key never seen (operator-api.md 4.7). */
+function applyPatchUser(state: ClearingState, input: PatchUser, effects: Effect[]): Reply {
+  const reader = new BodyReader(input.body, ['is_mm']);
+  const isMarketMaker = reader.flag('is_mm', undefined);
+  if (reader.failure !== null) return reader.failure;
+  const slot = ensureUser(state, input.user, effects);
+  if (slot.row.isMarketMaker !== isMarketMaker) changeUser(state, slot, { ...slot.row, isMarketMaker }, effects);
+  return userView(state, input.user);
+}

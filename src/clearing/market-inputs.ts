@@ -1,0 +1,119 @@
+/**
+ * Inputs of the markets: each market in its own sequence, one input after the other, and the queue behind held fills.
+ *
+ *   arrives, sequence checked ──┬─▶ applied
+ *                               └─▶ a fill under a hold: waits, and all that its market sends after it (AMB-36)
+ *
+ * Not here: when fills are held (hooks.ts).
+ */
+import { assert, must, unreachable } from '../core/assert.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { Effect } from './effects.ts';
+import { applyMatched } from './fills.ts';
+import { endHolds, takesHold, WAITING_INPUTS_MAX } from './hooks.ts';
+import type { MarketInput, Release } from './inputs.ts';
+import { applyCreated, applyCreateRefused, applyEnded, applyReplaced, applyRestored } from './orders.ts';
+import type { ClearingState, MarketSlot } from './state.ts';
+
+export function marketSlot(state: ClearingState, marketIndex: number): MarketSlot {
+  return must(state.markets[marketIndex], 'a market speaks only after clearing made it');
+}
+
+/** Takes an input of a market: applies it, or lets it wait. */
+export function takeMarketInput(state: ClearingState, input: MarketInput, nowNs: TimestampNs, effects: Effect[]): void {
+  const market = marketSlot(state, input.marketIndex);
+  arrive(state, market, input);
+  if (market.waiting || isHeld(state, market, input)) {
+    assert(state.hooks.waiting.length < WAITING_INPUTS_MAX, 'the shell drains no more than can wait');
+    market.waiting = true;
+    state.hooks.waiting.push(input);
+    return;
+  }
+  applyMarketInput(state, market, input, nowNs, effects);
+}
+
+function arrive(state: ClearingState, market: MarketSlot, input: MarketInput): void {
+  assert(input.sequence === market.sequence + 1, 'market sequences are contiguous');
+  market.sequence = input.sequence;
+  if (input.kind === 'matched') {
+    assert(input.tradeId > market.lastTradeId, 'trade ids only grow');
+    market.lastTradeId = input.tradeId;
+  }
+  state.dirty.markets.add(market);
+}
+
+function isHeld(state: ClearingState, market: MarketSlot, input: MarketInput): boolean {
+  return input.kind === 'matched' && takesHold(state.hooks, market.definition.assetId);
+}
+
+function applyMarketInput(
+  state: ClearingState,
+  market: MarketSlot,
+  input: MarketInput,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): void {
+  applyByKind(state, market, input, nowNs, effects);
+  market.decidedSequence = input.sequence;
+  state.touchedMarkets.add(market);
+}
+
+function applyByKind(
+  state: ClearingState,
+  market: MarketSlot,
+  input: MarketInput,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): void {
+  switch (input.kind) {
+    case 'created':
+      applyCreated(state, market, input, effects);
+      break;
+    case 'createRefused':
+      applyCreateRefused(state, input, effects);
+      break;
+    case 'replaced':
+      applyReplaced(state, market, input);
+      break;
+    case 'ended':
+      applyEnded(state, market, input);
+      break;
+    case 'restored':
+      applyRestored(state, market, input);
+      break;
+    case 'matched':
+      applyMatched(state, market, input, nowNs, effects);
+      break;
+    default:
+      unreachable(input);
+  }
+}
+
+/** Lets waiting inputs pass in the order in which they arrived, each market up to its next held fill. */
+function passWaiting(state: ClearingState, nowNs: TimestampNs, effects: Effect[]): void {
+  const waiting = state.hooks.waiting;
+  state.hooks.waiting = [];
+  for (const market of state.markets) market.waiting = false;
+  for (const input of waiting) {
+    const market = marketSlot(state, input.marketIndex);
+    if (market.waiting || isHeld(state, market, input)) {
+      market.waiting = true;
+      state.hooks.waiting.push(input);
+    } else {
+      applyMarketInput(state, market, input, nowNs, effects);
+    }
+  }
+}
+
+/** Ends all holds, or lets the next fills pass and keeps them. */
+export function applyRelease(state: ClearingState, input: Release, nowNs: TimestampNs, effects: Effect[]): void {
+  if (input.fills === null) endHolds(state.hooks);
+  else state.hooks.passes += input.fills;
+  passWaiting(state, nowNs, effects);
+}
+
+/** At a restart: waiting matches are forgotten, everything else that waited behind them happened. */
+export function dropWaitingFills(state: ClearingState, nowNs: TimestampNs, effects: Effect[]): void {
+  state.hooks.waiting = state.hooks.waiting.filter((input) => input.kind !== 'matched');
+  passWaiting(state, nowNs, effects);
+}

@@ -1,0 +1,179 @@
+/**
+ * Live orders as clearing knows them: the market's word on each, applied in its sequence.
+ *
+ *   created ─▶ live ─▶ replaced, restored, filled (fills.ts) ─▶ ended ─▶ finished, out of memory
+ *   createRefused ─▶ finished at once (AMB-16)
+ *
+ * The market names the end of an order, because only it knows when nothing of it is live. A market sends `ended` after
+ * every match of the order, so figures are final there.
+ *
+ * Holds (AMB-52) follow from the rows: a buy holds price × remaining × (1 + taker), a sell its base.
+ */
+import { add18, notional18, quantity18, subtract18, tradingFee18 } from '../core/arithmetic.ts';
+import { assert, must } from '../core/assert.ts';
+import { USD } from '../core/ids.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import {
+  ORDER_END,
+  ORDER_FLAG,
+  type OrderEnd,
+  ROLLBACK_REASON,
+  type RollbackReason,
+  SIDE,
+} from '../core/order-terms.ts';
+import { type Amount18, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import { balanceSlot, ensureUser } from './balances.ts';
+import type { Effect } from './effects.ts';
+import type { Created, CreateRefused, Ended, NewOrder, Replaced, Restored } from './inputs.ts';
+import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
+import { type BalanceSlot, type ClearingState, type MarketSlot, type OrderSlot, orderKey } from './state.ts';
+import { tallyFinishedOrder } from './tallies.ts';
+
+/** The row of an order at its admission. */
+export function newOrderRow(input: Created | CreateRefused): OrderRow {
+  const order: NewOrder = input.order;
+  return {
+    ...order,
+    marketIndex: input.marketIndex,
+    orderSequence: input.sequence,
+    prioritySequence: input.sequence,
+    timestampNs: order.creationNs,
+    admittedNs: input.timeNs,
+    lastUpdateNs: input.timeNs,
+    filledQuantity: 0,
+    filledNotional: ZERO_18,
+    fees: ZERO_18,
+    end: 0,
+    faultReason: ROLLBACK_REASON.none,
+    verdict: SIGNATURE_VERDICT.unknown,
+  };
+}
+
+/** Unfilled by what is confirmed; an order replaced below its fills needs nothing more. */
+function remainingOf(row: OrderRow): RawQuantity {
+  return Math.max(0, row.quantity - row.filledQuantity) as RawQuantity;
+}
+
+/** What a live order holds: USD with the taker's fee for a buy, base for a sell (EX-27). Margin orders hold no spot. */
+export function holdOf(row: OrderRow, market: MarketDefinition): Amount18 {
+  const remaining = remainingOf(row);
+  if (remaining === 0 || (row.flags & ORDER_FLAG.isSpot) === 0) return ZERO_18;
+  if (row.side === SIDE.sell) return quantity18(remaining, market.quantityDecimals);
+  const notional = notional18(row.price, remaining, market);
+  return add18(notional, tradingFee18(notional, market.takerFeeRate));
+}
+
+function spentBalance(slot: OrderSlot): BalanceSlot {
+  return slot.row.side === SIDE.buy ? slot.usd : slot.base;
+}
+
+function setHold(slot: OrderSlot, hold: Amount18): void {
+  const balance = spentBalance(slot);
+  balance.held = add18(subtract18(balance.held, slot.hold), hold);
+  assert(balance.held >= 0n, 'holds are never negative');
+  slot.hold = hold;
+}
+
+export function liveOrder(market: MarketSlot, order: Sequence): OrderSlot {
+  return must(market.orders.get(order), 'the market speaks of an order that is live in clearing');
+}
+
+/** Puts a row among the live orders. Its user and sub-account exist. */
+export function addLiveOrder(state: ClearingState, market: MarketSlot, row: OrderRow): OrderSlot {
+  assert(row.end === 0, 'a live order has not ended');
+  assert(!market.orders.has(row.orderSequence), 'an order is created once');
+  const user = must(state.users.get(row.user), 'the user of an order is known');
+  const base = balanceSlot(state, user, row.subAccount, market.definition.assetId);
+  const usd = balanceSlot(state, user, row.subAccount, USD);
+  const slot: OrderSlot = { row, base, usd, hold: ZERO_18 };
+  setHold(slot, holdOf(row, market.definition));
+  market.orders.set(row.orderSequence, slot);
+  return slot;
+}
+
+/** Replaces the row of a live order and the hold that follows from it. */
+export function changeOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
+  slot.row = row;
+  setHold(slot, holdOf(row, market.definition));
+  state.dirty.orders.add(slot);
+}
+
+/** Computes the holds of a market again, after its fees changed. */
+export function rehold(market: MarketSlot): void {
+  for (const slot of market.orders.values()) setHold(slot, holdOf(slot.row, market.definition));
+}
+
+/** Why and when an order ended. */
+export interface EndOfOrder {
+  readonly end: OrderEnd;
+  readonly faultReason: RollbackReason;
+  readonly timeNs: TimestampNs;
+}
+
+/** Takes an order off the live ones and counts it among the finished. @returns its last row. */
+export function finishOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, how: EndOfOrder): OrderRow {
+  setHold(slot, ZERO_18);
+  market.orders.delete(slot.row.orderSequence);
+  state.dirty.orders.delete(slot);
+  const row: OrderRow = { ...slot.row, end: how.end, faultReason: how.faultReason, lastUpdateNs: how.timeNs };
+  slot.row = row;
+  tallyFinishedOrder(state, row);
+  return row;
+}
+
+export function applyCreated(state: ClearingState, market: MarketSlot, input: Created, effects: Effect[]): void {
+  ensureUser(state, input.order.user, effects);
+  const key = orderKey(input.marketIndex, input.sequence);
+  const verdict = state.verdicts.get(key);
+  state.verdicts.delete(key);
+  const slot = addLiveOrder(state, market, { ...newOrderRow(input), verdict: verdictNumber(verdict) });
+  state.dirty.orders.add(slot);
+}
+
+function verdictNumber(verdict: boolean | undefined): SignatureVerdict {
+  if (verdict === undefined) return SIGNATURE_VERDICT.unknown;
+  return verdict ? SIGNATURE_VERDICT.valid : SIGNATURE_VERDICT.invalid;
+}
+
+/** Remembers the answer of a signature check; it may come before the order's `created` is applied. */
+export function learnVerdict(state: ClearingState, market: MarketSlot, order: Sequence, valid: boolean): void {
+  const slot = market.orders.get(order);
+  if (slot === undefined) {
+    state.verdicts.set(orderKey(market.definition.marketIndex, order), valid);
+    return;
+  }
+  assert(slot.row.verdict === SIGNATURE_VERDICT.unknown, 'a signature is judged once');
+  slot.row = { ...slot.row, verdict: verdictNumber(valid) };
+  state.dirty.orders.add(slot);
+}
+
+export function applyCreateRefused(state: ClearingState, input: CreateRefused, effects: Effect[]): void {
+  ensureUser(state, input.order.user, effects);
+  tallyFinishedOrder(state, { ...newOrderRow(input), end: ORDER_END.postOnlyWouldCross });
+}
+
+export function applyReplaced(state: ClearingState, market: MarketSlot, input: Replaced): void {
+  const slot = liveOrder(market, input.order);
+  changeOrder(state, market, slot, {
+    ...slot.row,
+    price: input.price,
+    quantity: input.quantity,
+    timestampNs: input.timestampNs,
+    prioritySequence: input.prioritySequence,
+    lastUpdateNs: input.timeNs,
+  });
+}
+
+export function applyEnded(state: ClearingState, market: MarketSlot, input: Ended): void {
+  const slot = liveOrder(market, input.order);
+  finishOrder(state, market, slot, input);
+}
+
+export function applyRestored(state: ClearingState, market: MarketSlot, input: Restored): void {
+  const slot = liveOrder(market, input.order);
+  changeOrder(state, market, slot, {
+    ...slot.row,
+    prioritySequence: input.prioritySequence,
+    lastUpdateNs: input.timeNs,
+  });
+}

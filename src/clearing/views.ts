@@ -1,0 +1,132 @@
+/**
+ * What the operator API reads from clearing (operator-api.md 4.7, 6): plain objects in wire form. They show what is
+ * applied; the shell serves them after the flush.
+ */
+import { format18 } from '../core/decimal.ts';
+import { compareAssetIds, USD, type UserId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
+import { allBalances } from './balances.ts';
+import type { OrderRow } from './rows.ts';
+import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';
+
+type View = Readonly<Record<string, unknown>>;
+
+interface LedgerSums {
+  spot: bigint;
+  locks: bigint;
+  fees: bigint;
+  backstop: bigint;
+}
+
+/** Counts balances anew, so the answer does not rest on the running sums. */
+function countBalances(state: ClearingState): Map<string, LedgerSums> {
+  const { fee_account: feeAccount, backstop_account: backstopAccount } = state.settings;
+  const sums = new Map<string, LedgerSums>();
+  for (const slot of allBalances(state)) {
+    const sum = sums.get(slot.asset) ?? { spot: 0n, locks: 0n, fees: 0n, backstop: 0n };
+    sum.locks += slot.locked;
+    if (slot.user === feeAccount) sum.fees += slot.owned;
+    else if (slot.user === backstopAccount) sum.backstop += slot.owned;
+    else sum.spot += slot.owned;
+    sums.set(slot.asset, sum);
+  }
+  return sums;
+}
+
+/**
+ * `GET /operator/ledger`. Margin legs, pools, isolated lots and dust have no entries as long as nothing of them is
+ * booked; the backstop's own spot balance is its capital.
+ */
+export function ledgerView(state: ClearingState): View {
+  const sums = countBalances(state);
+  const assets = [...state.totals.values()].sort((a, b) => compareAssetIds(a.asset, b.asset));
+  const entries = assets.map((totals): [string, View] => {
+    const sum = sums.get(totals.asset) ?? { spot: 0n, locks: 0n, fees: 0n, backstop: 0n };
+    const claims = sum.spot + sum.locks + sum.fees + sum.backstop + totals.faucet;
+    return [
+      totals.asset,
+      {
+        spot: format18(sum.spot),
+        margin_legs: '0',
+        locks: format18(sum.locks),
+        fees: format18(sum.fees),
+        rebalancing_pool: '0',
+        backstop_capital: format18(sum.backstop),
+        isolated: '0',
+        faucet: format18(totals.faucet),
+        dust: '0',
+        claims: format18(claims),
+        vault_holdings: format18(totals.vaultHoldings),
+        difference: format18(claims - totals.vaultHoldings),
+      },
+    ];
+  });
+  return { assets: Object.fromEntries(entries) };
+}
+
+/** Balances of one sub-account: empty ones are left out except USD (AMB-72). */
+function balancesView(account: SubAccountSlot): View {
+  const slots = [...account.balances.values()].filter(
+    (slot) => slot.asset === USD || slot.owned !== 0n || slot.locked !== 0n || slot.held !== 0n,
+  );
+  slots.sort((a, b) => compareAssetIds(a.asset, b.asset));
+  const shown = new Map<string, View>([[USD, { owned: '0', held: '0', locked: '0' }]]);
+  for (const slot of slots) {
+    const { owned, held, locked } = slot;
+    shown.set(slot.asset, { owned: format18(owned), held: format18(held), locked: format18(locked) });
+  }
+  return Object.fromEntries(shown);
+}
+
+/**
+ * `GET /operator/users/{user_id}` as far as clearing knows it; the front door adds `pressure`, `sessions` and `streams`.
+ *
+ * @returns USER_NOT_FOUND for a key never seen.
+ */
+export function userView(state: ClearingState, id: UserId): Outcome<View> {
+  const user = state.users.get(id);
+  if (user === undefined) return rejected(reject('USER_NOT_FOUND', 'this user was never seen'));
+  const accounts = [...user.subAccounts.values()].map((account): [string, View] => {
+    const { subAccount, kind, name, asset } = account.row;
+    const view = { kind, name, ...(asset === null ? {} : { asset }), balances: balancesView(account), positions: {} };
+    return [String(subAccount), view];
+  });
+  const { row } = user;
+  return accepted({
+    user_id: id,
+    is_mm: row.isMarketMaker,
+    config_nonce: row.configNonce,
+    sub_accounts: Object.fromEntries(accounts),
+    isolated_lots: [],
+    withdrawal_usage: {},
+    action_nonces: { transfer: row.transferNonce, close_position: row.closePositionNonce },
+  });
+}
+
+/** Matches that are not decided: held ones and those of units that are not complete. */
+export function pendingFillCount(state: ClearingState): number {
+  const waiting = state.hooks.waiting.filter((input) => input.kind === 'matched').length;
+  return state.markets.reduce((sum, market) => sum + market.unit.length, waiting);
+}
+
+/** The clearing part of `counts` in `GET /operator/state`. */
+export function countsView(state: ClearingState): Readonly<Record<string, number>> {
+  let subAccounts = 0;
+  for (const user of state.users.values()) subAccounts += user.subAccounts.size;
+  return {
+    users: state.users.size,
+    sub_accounts: subAccounts,
+    open_orders: state.markets.reduce((sum, market) => sum + market.orders.size, 0),
+    pending_fills: pendingFillCount(state),
+    confirmed_trades: state.tallies.trades.count,
+    rolled_back_fills: state.tallies.rolled_back_fills.count,
+    deposits: state.tallies.deposits.count,
+  };
+}
+
+/** A market's live orders in the order in which its book is rebuilt (AMB-110). */
+export function liveOrders(market: MarketSlot): readonly OrderRow[] {
+  const rows = [...market.orders.values()].map((slot) => slot.row);
+  return rows.sort((a, b) => a.prioritySequence - b.prioritySequence);
+}
