@@ -1,0 +1,218 @@
+/**
+ * Between memory and tables: which rows a checkpoint writes, and a state made from rows.
+ *
+ * A checkpoint reflects the journal up to the last applied batch, so it is taken between batches and only when nothing
+ * lives that rows do not carry: held inputs, test faults, a unit that is not complete.
+ */
+import { add18 } from '../core/arithmetic.ts';
+import { assert, must, unreachable } from '../core/assert.ts';
+import type { OrderId, UserId } from '../core/ids.ts';
+import { ORDER_LIFE_NS } from '../core/limits.ts';
+import { isCancel } from '../core/order-terms.ts';
+import type { TimestampNs } from '../core/units.ts';
+import { balanceRow, balanceSlot, totalsOf } from './balances.ts';
+import { depositCounterKey } from './deposits.ts';
+import { addLiveOrder } from './orders.ts';
+import { placeAsset } from './registry-assets.ts';
+import { placeConfig } from './registry-config.ts';
+import { marketRow, placeMarket } from './registry-markets.ts';
+import type {
+  AssetTotalsRow,
+  BalanceRow,
+  DepositRow,
+  MarketRow,
+  OrderRow,
+  RowWrite,
+  SubAccountRow,
+  TableName,
+  TallyRow,
+  UserRow,
+} from './rows.ts';
+import { type AssetTotals, type ClearingState, createClearingState, type Tally } from './state.ts';
+
+/** Whether the rows would say everything: false while a test hook or an incomplete unit is in force. */
+export function canCheckpoint(state: ClearingState): boolean {
+  const { hooks } = state;
+  const hooked = hooks.holdsAll || hooks.heldAssets.size > 0 || hooks.faults.length > 0 || hooks.waiting.length > 0;
+  return !hooked && state.markets.every((market) => market.unit.length === 0);
+}
+
+/** How much the next checkpoint would write. */
+export function dirtyRowCount(state: ClearingState): number {
+  const { finishedOrders, trades, deposits, ...sets } = state.dirty;
+  const inSets = Object.values(sets).reduce((sum, set) => sum + set.size, 0);
+  return inSets + finishedOrders.length + trades.length + deposits.length;
+}
+
+function totalsRow(totals: AssetTotals): AssetTotalsRow {
+  return { asset: totals.asset, vaultHoldings: totals.vaultHoldings, faucet: totals.faucet };
+}
+
+function tallyRow(tally: Tally): TallyRow {
+  return { name: tally.name, count: tally.count, digest: tally.digest };
+}
+
+/** Every row that changed since the last call, whole; forgets that they changed. Finished orders leave memory here. */
+export function drainDirtyRows(state: ClearingState): RowWrite[] {
+  assert(canCheckpoint(state), 'a checkpoint is taken when rows say everything');
+  const { dirty } = state;
+  const rows: RowWrite[] = [];
+  for (const slot of dirty.users) rows.push({ table: 'user', row: slot.row });
+  for (const slot of dirty.subAccounts) rows.push({ table: 'subAccount', row: slot.row });
+  for (const slot of dirty.balances) rows.push({ table: 'balance', row: balanceRow(slot) });
+  for (const id of dirty.assets) rows.push({ table: 'asset', row: must(state.assets.get(id), 'a dirty asset exists') });
+  for (const market of dirty.markets) rows.push({ table: 'market', row: marketRow(market) });
+  for (const slot of dirty.orders) rows.push({ table: 'order', row: slot.row });
+  for (const row of dirty.finishedOrders) rows.push({ table: 'order', row });
+  for (const row of dirty.trades) rows.push({ table: 'trade', row });
+  for (const id of dirty.prices) rows.push({ table: 'price', row: must(state.prices.get(id), 'a dirty price exists') });
+  for (const row of dirty.deposits) rows.push({ table: 'deposit', row });
+  for (const key of dirty.configs) {
+    rows.push({ table: 'config', row: must(state.configs.get(key), 'a dirty object exists') });
+  }
+  for (const totals of dirty.totals) rows.push({ table: 'totals', row: totalsRow(totals) });
+  for (const tally of dirty.tallies) rows.push({ table: 'tally', row: tallyRow(tally) });
+  forget(state);
+  return rows;
+}
+
+function forget(state: ClearingState): void {
+  const { dirty } = state;
+  dirty.finishedOrders = [];
+  dirty.trades = [];
+  dirty.deposits = [];
+  for (const set of [dirty.users, dirty.subAccounts, dirty.balances, dirty.orders, dirty.assets]) set.clear();
+  for (const set of [dirty.markets, dirty.prices, dirty.configs, dirty.totals, dirty.tallies]) set.clear();
+}
+
+/** In which order tables are fed to `loadState`: a row comes after the rows that it names. */
+export const LOAD_ORDER: readonly TableName[] = [
+  'user',
+  'subAccount',
+  'asset',
+  'market',
+  'balance',
+  'order',
+  'price',
+  'deposit',
+  'config',
+  'totals',
+  'tally',
+];
+
+/**
+ * The state that the rows of a checkpoint describe.
+ *
+ * @param rows table by table in LOAD_ORDER, each table in key order. Finished orders and trades may be left out; of
+ *   deposits, all are needed, or the last of each user and chain.
+ * @throws InvariantError when the rows contradict each other.
+ */
+export function loadState(rows: Iterable<RowWrite>): ClearingState {
+  const state = createClearingState();
+  for (const write of rows) load(state, write);
+  return state;
+}
+
+function load(state: ClearingState, write: RowWrite): void {
+  switch (write.table) {
+    case 'user':
+      loadUser(state, write.row);
+      break;
+    case 'subAccount':
+      loadSubAccount(state, write.row);
+      break;
+    case 'asset':
+      placeAsset(state, write.row);
+      break;
+    case 'market':
+      loadMarket(state, write.row);
+      break;
+    case 'balance':
+      loadBalance(state, write.row);
+      break;
+    case 'order':
+      loadOrder(state, write.row);
+      break;
+    case 'price':
+      state.prices.set(write.row.asset, write.row);
+      break;
+    case 'deposit':
+      loadDeposit(state, write.row);
+      break;
+    case 'config':
+      placeConfig(state, write.row);
+      break;
+    case 'totals':
+      loadTotals(state, write.row);
+      break;
+    case 'tally':
+      loadTally(state, write.row);
+      break;
+    case 'trade':
+      break;
+    default:
+      unreachable(write);
+  }
+}
+
+function loadUser(state: ClearingState, row: UserRow): void {
+  state.users.set(row.user, { row, subAccounts: new Map() });
+}
+
+function loadSubAccount(state: ClearingState, row: SubAccountRow): void {
+  const user = must(state.users.get(row.user), 'the user of a sub-account is loaded');
+  user.subAccounts.set(row.subAccount, { row, balances: new Map() });
+}
+
+function loadMarket(state: ClearingState, row: MarketRow): void {
+  placeMarket(state, row);
+}
+
+function loadBalance(state: ClearingState, row: BalanceRow): void {
+  const user = must(state.users.get(row.user), 'the user of a balance is loaded');
+  const slot = balanceSlot(state, user, row.subAccount, row.asset);
+  slot.owned = row.owned;
+  slot.locked = row.locked;
+  slot.totals.claims = add18(slot.totals.claims, add18(row.owned, row.locked));
+}
+
+function loadOrder(state: ClearingState, row: OrderRow): void {
+  if (row.end !== 0) return;
+  addLiveOrder(state, must(state.markets[row.marketIndex], 'the market of an order is loaded'), row);
+}
+
+function loadDeposit(state: ClearingState, row: DepositRow): void {
+  const key = depositCounterKey(row.chainId, row.user);
+  state.depositCounters.set(key, Math.max(state.depositCounters.get(key) ?? 0, row.depositNonce + 1));
+}
+
+function loadTotals(state: ClearingState, row: AssetTotalsRow): void {
+  const totals = totalsOf(state, row.asset);
+  totals.vaultHoldings = row.vaultHoldings;
+  totals.faucet = row.faucet;
+}
+
+function loadTally(state: ClearingState, row: TallyRow): void {
+  const tally = state.tallies[row.name];
+  tally.count = row.count;
+  tally.digest = row.digest;
+}
+
+/** An order id that is taken for 30 days after its creation (AMB-08). */
+export interface Tombstone {
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+  readonly creationNs: TimestampNs;
+  /** Whether a cancel of it is answered ALREADY_CANCELLED (AMB-23). */
+  readonly wasCancelled: boolean;
+}
+
+/** The ids that the markets must remember at a start. Clearing keeps no finished orders: feed it the order table. */
+export function* tombstonesOf(rows: Iterable<OrderRow>, nowNs: TimestampNs): Generator<Tombstone> {
+  for (const row of rows) {
+    if (row.end === 0 || row.creationNs + ORDER_LIFE_NS <= nowNs) continue;
+    const { marketIndex, user, orderId, creationNs } = row;
+    yield { marketIndex, user, orderId, creationNs, wasCancelled: isCancel(row.end) };
+  }
+}
