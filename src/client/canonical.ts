@@ -1,0 +1,173 @@
+/**
+ * The texts that users sign, byte for byte (wire.md 4.1, 4.2; SIG-03, SIG-04): compact JSON, members in declaration
+ * order, integers in base 10, unset optionals `null`. No member can hold a space, CR or LF, so nothing is stripped.
+ *
+ * Written here and not shared with the node: two independent writers that meet in a signature check keep each other
+ * honest.
+ *
+ * Not here: the wrappers around the signed objects (signed-actions.ts).
+ */
+import { type AssetId, parseAssetId, parseOrderId, type UserId } from '../core/ids.ts';
+import { invalidArgument } from './errors.ts';
+
+export type TimeInForce =
+  | { readonly kind: 'GTC'; readonly postOnly?: boolean }
+  | { readonly kind: 'GTD'; readonly postOnly?: boolean; readonly timestampNs: bigint }
+  | { readonly kind: 'IOC' }
+  | { readonly kind: 'FOK' };
+
+export type SideWord = 'Buy' | 'Sell';
+
+/** Where an order trades. `isSpot` true moves balances, false a margin position. */
+export interface OrderTarget {
+  readonly account: number;
+  readonly isSpot: boolean;
+}
+
+/** A limit order complete with everything that is signed. Prices and quantities in raw book units, 1 … 2^53−1. */
+export interface LimitOrder {
+  readonly signer: UserId;
+  readonly orderId: string;
+  readonly assetId: AssetId;
+  readonly priceDecimals: number;
+  readonly quantityDecimals: number;
+  readonly side: SideWord;
+  readonly limitPrice: number;
+  readonly quantity: number;
+  readonly timeInForce: TimeInForce;
+  readonly creationTimestampNs: bigint;
+  readonly target: OrderTarget;
+  readonly reduceOnly: boolean;
+  /** 1e-6 of notional. */
+  readonly maxTradingFeesRate: number;
+}
+
+/** Null leaves a member unchanged. `newQuantity` is the new total, the filled part included (G4). */
+export interface ReplaceRequest {
+  readonly orderId: string;
+  readonly timestampNs: bigint;
+  readonly newLimitPrice: number | null;
+  readonly newQuantity: number | null;
+  readonly priceDecimals: number;
+  readonly quantityDecimals: number;
+}
+
+export interface CancelRequest {
+  readonly orderId: string;
+  readonly assetId: AssetId;
+  readonly signer: UserId;
+}
+
+/** What the target of a transfer is to become when it does not exist yet; null when it exists (C10). */
+export type TargetAccountType = null | 'Spot' | 'CrossMargin' | { readonly isolated: AssetId };
+
+export interface TransferRequest {
+  readonly user: UserId;
+  readonly sourceIndex: number;
+  readonly targetIndex: number;
+  readonly assetId: AssetId;
+  /** 18-decimal internal units, above zero. */
+  readonly amount18: bigint;
+  readonly targetAccountType: TargetAccountType;
+  /** Strictly growing per user. */
+  readonly nonce: bigint;
+}
+
+const PROTOCOL_VERSION = 1;
+
+export function orderText(order: LimitOrder): string {
+  checkRaw(order.limitPrice, 'limit price');
+  checkRaw(order.quantity, 'quantity');
+  checkCount(order.target.account, 'account');
+  checkCount(order.maxTradingFeesRate, 'fee rate');
+  return (
+    `{"signer":"${order.signer}","order_id":"${orderIdText(order.orderId)}","base_asset":"${assetText(order.assetId)}",` +
+    `"book_price_decimals":${decimalsText(order.priceDecimals)},` +
+    `"book_quantity_decimals":${decimalsText(order.quantityDecimals)},` +
+    `"details":{"Limit":{"limit_price":${order.limitPrice},"quantity":${order.quantity},` +
+    `"time_in_force":${timeInForceText(order.timeInForce)}}},"side":"${order.side}","trigger":null,` +
+    `"creation_timestamp_ns":${u64Text(order.creationTimestampNs)},` +
+    `"target":{"account":${order.target.account},"is_spot":${order.target.isSpot}},"reduce_only":${order.reduceOnly},` +
+    `"max_trading_fees_rate":${order.maxTradingFeesRate},"protocol_version":${PROTOCOL_VERSION}}`
+  );
+}
+
+/** Quantity decimals stand before price decimals here, the reverse of a create. */
+export function replaceText(request: ReplaceRequest): string {
+  if (request.newLimitPrice !== null) checkRaw(request.newLimitPrice, 'new limit price');
+  if (request.newQuantity !== null) checkRaw(request.newQuantity, 'new quantity');
+  return (
+    `{"order_id":"${orderIdText(request.orderId)}","timestamp_ns":${u64Text(request.timestampNs)},` +
+    `"new_price_limit":${request.newLimitPrice},"new_quantity":${request.newQuantity},"new_trigger":null,` +
+    `"book_quantity_decimals":${decimalsText(request.quantityDecimals)},` +
+    `"book_price_decimals":${decimalsText(request.priceDecimals)},"protocol_version":${PROTOCOL_VERSION}}`
+  );
+}
+
+export function cancelText(request: CancelRequest): string {
+  return (
+    `{"order_id":"${orderIdText(request.orderId)}","asset_id":"${assetText(request.assetId)}",` +
+    `"signer":"${request.signer}","protocol_version":${PROTOCOL_VERSION}}`
+  );
+}
+
+export function transferText(request: TransferRequest): string {
+  checkCount(request.sourceIndex, 'source index');
+  checkCount(request.targetIndex, 'target index');
+  if (request.amount18 <= 0n) throw invalidArgument('a transfer moves more than nothing');
+  return (
+    `{"user":"${request.user}","source_index":${request.sourceIndex},"target_index":${request.targetIndex},` +
+    `"transfer_asset":"${assetText(request.assetId)}","transfer_amount":"${request.amount18}",` +
+    `"target_account_type":${accountTypeText(request.targetAccountType)},"nonce":${u64Text(request.nonce)}}`
+  );
+}
+
+function timeInForceText(timeInForce: TimeInForce): string {
+  switch (timeInForce.kind) {
+    case 'GTC':
+      return `{"GTC":{"post_only":${timeInForce.postOnly ?? false}}}`;
+    case 'GTD':
+      return `{"GTD":{"post_only":${timeInForce.postOnly ?? false},"timestamp_ns":${u64Text(timeInForce.timestampNs)}}}`;
+    case 'IOC':
+      return '{"IOC":{"fill_or_kill":false}}';
+    case 'FOK':
+      return '{"IOC":{"fill_or_kill":true}}';
+  }
+}
+
+function accountTypeText(type: TargetAccountType): string {
+  if (type === null) return 'null';
+  return typeof type === 'string' ? `"${type}"` : `{"Isolated":{"asset":"${assetText(type.isolated)}"}}`;
+}
+
+function orderIdText(orderId: string): string {
+  if (parseOrderId(orderId) === null) {
+    throw invalidArgument('an order id is 1 to 64 of A-Z a-z 0-9 + / = _ - . : and does not start with "sys-"');
+  }
+  return orderId;
+}
+
+function assetText(assetId: string): string {
+  if (parseAssetId(assetId) === null) throw invalidArgument('an asset is an index or <address>@<chain id>');
+  return assetId;
+}
+
+function u64Text(value: bigint): string {
+  if (value < 0n || value >= 1n << 64n) throw invalidArgument('a time or nonce lies in 0 … 2^64-1');
+  return value.toString();
+}
+
+function decimalsText(decimals: number): string {
+  if (!Number.isInteger(decimals) || decimals < -128 || decimals > 127) {
+    throw invalidArgument('book decimals are signed 8-bit integers');
+  }
+  return String(decimals);
+}
+
+function checkRaw(value: number, what: string): void {
+  if (!Number.isSafeInteger(value) || value < 1) throw invalidArgument(`${what} lies in 1 … 2^53-1 raw units`);
+}
+
+function checkCount(value: number, what: string): void {
+  if (!Number.isSafeInteger(value) || value < 0) throw invalidArgument(`${what} is an integer from 0`);
+}

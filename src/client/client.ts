@@ -1,0 +1,356 @@
+/**
+ * The ringbook SDK: one object per user for everything a trader does. Import it as `ringbook/client`.
+ *
+ *   const client = new RingbookClient({ oms, mds, key: loadKey('me.key') });
+ *   const order = await client.order({ assetId: '2', side: 'Buy', price: '3000.25', quantity: '0.5' });
+ *   const response = await client.create(order);
+ *
+ * REST calls throw RingbookError with the service's code; `/control` answers refusals as `Rejected` values. Streams are
+ * async iterators or push to a listener. Numbers stay exact: decimals are strings, nanoseconds bigints.
+ *
+ * Not here: keys (keys.ts), the operator API (operator.ts).
+ */
+import type { AssetId } from '../core/ids.ts';
+import { isJsonObject, type JsonValue } from '../wire/json-tree.ts';
+import type { LimitOrder, ReplaceRequest, TransferRequest } from './canonical.ts';
+import { ControlConnection, type ControlOptions } from './control.ts';
+import { invalidArgument, invalidResponse, RingbookError } from './errors.ts';
+import { EventStream, type Reconnect } from './event-stream.ts';
+import { type HttpExchange, type HttpMethod, HttpTransport } from './http-transport.ts';
+import type { SigningKey } from './keys.ts';
+import { LiveBook } from './live-book.ts';
+import { type OrderEvent, readOrderEvent } from './order-events.ts';
+import {
+  type Depth,
+  type Inventory,
+  type Kline,
+  type Market,
+  type OperationResponse,
+  type OrderRecord,
+  type Page,
+  type PublicTrade,
+  readArray,
+  readDepth,
+  readInventory,
+  readKline,
+  readMarket,
+  readOperationResponse,
+  readOrderRecord,
+  readPage,
+  readPublicTrade,
+  readTicker,
+  readUserTrade,
+  type Ticker,
+  type UserTrade,
+} from './replies.ts';
+import { Session } from './session.ts';
+import {
+  limitOrder,
+  type OrderTicket,
+  rawOf,
+  type SignedAction,
+  signCancel,
+  signCreate,
+  signReplace,
+  signTransfer,
+} from './signed-actions.ts';
+import { type NowNs, systemClock } from './time.ts';
+
+export interface ClientOptions {
+  /** Base of the order service, e.g. `http://127.0.0.1:3032`. */
+  readonly oms: string;
+  /** Base of the market-data service, e.g. `http://127.0.0.1:8011`; needed for depth, klines, trades, tickers. */
+  readonly mds?: string;
+  /** Needed for everything but market data. */
+  readonly key?: SigningKey;
+  /** Default: the system clock, strictly growing. */
+  readonly nowNs?: NowNs;
+}
+
+/** What a replace changes, in human units; what is left out stays. `quantity` is the new total, filled part included. */
+export interface ReplaceTicket {
+  readonly assetId: AssetId;
+  readonly orderId: string;
+  readonly price?: string;
+  readonly quantity?: string;
+}
+
+export interface PageQuery {
+  readonly page?: number;
+  readonly limit?: number;
+}
+
+const PATH: Readonly<Record<SignedAction['action'], readonly [HttpMethod, string]>> = {
+  Create: ['POST', '/orders/create'],
+  Replace: ['PATCH', '/orders/replace'],
+  Cancel: ['DELETE', '/orders/cancel'],
+};
+
+export class RingbookClient {
+  readonly nowNs: NowNs;
+  readonly #omsBase: string;
+  readonly #mdsBase: string | null;
+  readonly #oms: HttpTransport;
+  readonly #mds: HttpTransport | null;
+  readonly #key: SigningKey | null;
+  readonly #session: Session | null;
+  /** A market's decimals never change, so it is read once. */
+  readonly #markets = new Map<string, Promise<Market>>();
+
+  constructor(options: ClientOptions) {
+    this.nowNs = options.nowNs ?? systemClock();
+    this.#omsBase = options.oms;
+    this.#mdsBase = options.mds ?? null;
+    this.#oms = new HttpTransport(options.oms);
+    this.#mds = options.mds === undefined ? null : new HttpTransport(options.mds);
+    this.#key = options.key ?? null;
+    this.#session = this.#key === null ? null : new Session(this.#oms, this.#key, this.nowNs);
+  }
+
+  get userId(): string {
+    return this.#signer().userId;
+  }
+
+  /** Ends idle connections. Streams and control connections are closed on their own. */
+  close(): void {
+    this.#oms.close();
+    this.#mds?.close();
+  }
+
+  // Session
+
+  /** Logs in now rather than with the first protected call; a login also makes the user known to the node. */
+  async login(): Promise<void> {
+    await this.#sessionOf().headers();
+  }
+
+  logout(): Promise<void> {
+    return this.#sessionOf().logout();
+  }
+
+  // Markets
+
+  async markets(): Promise<readonly Market[]> {
+    return readArray(await this.#oms.exchange({ method: 'GET', path: '/markets' }), 'markets', readMarket);
+  }
+
+  /** @throws RingbookError MARKET_NOT_FOUND. */
+  market(assetId: string): Promise<Market> {
+    const known = this.#markets.get(assetId);
+    if (known !== undefined) return known;
+    const market = this.#oms.exchange({ method: 'GET', path: `/market/${assetId}` }).then(readMarket);
+    this.#markets.set(assetId, market);
+    market.catch(() => this.#markets.delete(assetId));
+    return market;
+  }
+
+  // Orders
+
+  /** A complete limit order from human decimals, exact or refused. */
+  async order(ticket: OrderTicket): Promise<LimitOrder> {
+    const decimals = await this.market(ticket.assetId);
+    return limitOrder(ticket, { signer: this.#signer().userId, decimals, nowNs: this.nowNs() });
+  }
+
+  signCreate(order: LimitOrder): SignedAction {
+    return signCreate(this.#signer(), order, this.nowNs());
+  }
+
+  signCancel(assetId: AssetId, orderId: string): SignedAction {
+    return signCancel(this.#signer(), { assetId, orderId }, this.nowNs());
+  }
+
+  async signReplace(ticket: ReplaceTicket): Promise<SignedAction> {
+    const { priceDecimals, quantityDecimals } = await this.market(ticket.assetId);
+    const request: ReplaceRequest = {
+      orderId: ticket.orderId,
+      timestampNs: this.nowNs(),
+      newLimitPrice: ticket.price === undefined ? null : rawOf(ticket.price, priceDecimals, 'price'),
+      newQuantity: ticket.quantity === undefined ? null : rawOf(ticket.quantity, quantityDecimals, 'quantity'),
+      priceDecimals,
+      quantityDecimals,
+    };
+    return signReplace(this.#signer(), ticket.assetId, request, this.nowNs());
+  }
+
+  /** Sends a signed action over REST. `Received` means taken in; fills are told by `userTrades`. */
+  async send(action: SignedAction): Promise<OperationResponse> {
+    const [method, path] = PATH[action.action];
+    return readOperationResponse(await this.#protected({ method, path, body: action.body }));
+  }
+
+  create(order: LimitOrder): Promise<OperationResponse> {
+    return this.send(this.signCreate(order));
+  }
+
+  cancel(assetId: AssetId, orderId: string): Promise<OperationResponse> {
+    return this.send(this.signCancel(assetId, orderId));
+  }
+
+  async replace(ticket: ReplaceTicket): Promise<OperationResponse> {
+    return this.send(await this.signReplace(ticket));
+  }
+
+  /** @throws RingbookError ORDER_NOT_FOUND. */
+  async orderRecord(assetId: string, orderId: string): Promise<OrderRecord> {
+    const path = `/orders/user/${this.userId}/${assetId}/${encodeURIComponent(orderId)}`;
+    return readOrderRecord(await this.#protected({ method: 'GET', path }));
+  }
+
+  async orders(query: PageQuery & { readonly openOnly?: boolean } = {}): Promise<Page<OrderRecord>> {
+    const path = `/orders/user/${this.userId}${queryText({ page: query.page, limit: query.limit, open_only: query.openOnly })}`;
+    return readPage(await this.#protected({ method: 'GET', path }), 'orders', readOrderRecord);
+  }
+
+  // Account
+
+  /** Confirmed trades, newest first. */
+  async trades(query: PageQuery = {}): Promise<Page<UserTrade>> {
+    const path = `/trades/user/${this.userId}${queryText(query)}`;
+    return readPage(await this.#protected({ method: 'GET', path }), 'trades', readUserTrade);
+  }
+
+  async inventory(): Promise<Inventory> {
+    return readInventory(await this.#protected({ method: 'GET', path: `/inventory/user/${this.userId}` }));
+  }
+
+  /** Moves an asset between the user's own sub-accounts. @throws RingbookError with the clearing engine's code. */
+  async transfer(request: Omit<TransferRequest, 'user'>): Promise<void> {
+    const body = signTransfer(this.#signer(), request);
+    throwRefusal(await this.#protected({ method: 'POST', path: '/account/transfer/sub-account', body }));
+  }
+
+  // Market data
+
+  async depth(assetId: string): Promise<Depth> {
+    return readDepth(await this.#public(`/marketdepth/${assetId}`));
+  }
+
+  async klines(assetId: string, query: PageQuery = {}): Promise<Page<Kline>> {
+    return readPage(await this.#public(`/klines/${assetId}${queryText(query)}`), 'items', readKline);
+  }
+
+  async publicTrades(assetId: string, query: PageQuery = {}): Promise<readonly PublicTrade[]> {
+    return readArray(await this.#public(`/trades/${assetId}${queryText(query)}`), 'trades', readPublicTrade);
+  }
+
+  async ticker(assetId: string): Promise<Ticker> {
+    return readTicker(await this.#public(`/ticker/${assetId}`));
+  }
+
+  async tickers(): Promise<readonly Ticker[]> {
+    return readArray(await this.#public('/tickers'), 'tickers', readTicker);
+  }
+
+  /** The book of a market, kept current until it is closed. */
+  liveBook(assetId: string, onChange?: (book: LiveBook) => void): Promise<LiveBook> {
+    const source = {
+      snapshot: () => this.depth(assetId),
+      diffs: (onReconnected: () => void) => this.depthDiffs(assetId, { onReconnected }),
+    };
+    return LiveBook.open(source, onChange);
+  }
+
+  // Streams
+
+  control(options: ControlOptions = {}): Promise<ControlConnection> {
+    return this.#sessionOf()
+      .headers()
+      .then((headers) => ControlConnection.open({ base: this.#omsBase, path: '/control', headers }, options));
+  }
+
+  orderEvents(reconnect?: Reconnect): Promise<EventStream<OrderEvent>> {
+    return this.#omsStream('/orders', (frame) => listOf(readOrderEvent(frame)), reconnect);
+  }
+
+  /** The user's own fills in all three statuses: Pending, Confirmed, Rollbacked. */
+  userTrades(reconnect?: Reconnect): Promise<EventStream<UserTrade>> {
+    return this.#omsStream(`/trades/user/events/${this.userId}`, (frame) => [readUserTrade(frame)], reconnect);
+  }
+
+  depthDiffs(assetId: string, reconnect?: Reconnect): Promise<EventStream<Depth>> {
+    return this.#mdsStream(`/marketdepth/diff/${assetId}`, (frame) => [readDepth(frame)], reconnect);
+  }
+
+  tradeStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<PublicTrade>> {
+    return this.#mdsStream(`/trades/${assetId}`, (frame) => [readPublicTrade(frame)], reconnect);
+  }
+
+  klineStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<Kline>> {
+    return this.#mdsStream(`/klines/diff/${assetId}`, (frame) => readArray(frame, 'klines', readKline), reconnect);
+  }
+
+  tickerStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<Ticker>> {
+    return this.#mdsStream(`/ticker/ws/${assetId}`, (frame) => [readTicker(frame)], reconnect);
+  }
+
+  #omsStream<T>(
+    path: string,
+    decode: (frame: JsonValue) => readonly T[],
+    reconnect?: Reconnect,
+  ): Promise<EventStream<T>> {
+    const session = this.#sessionOf();
+    const target = async () => ({ base: this.#omsBase, path, headers: await session.headers() });
+    return EventStream.open({ target, decode, ...(reconnect === undefined ? {} : { reconnect }) });
+  }
+
+  #mdsStream<T>(
+    path: string,
+    decode: (frame: JsonValue) => readonly T[],
+    reconnect?: Reconnect,
+  ): Promise<EventStream<T>> {
+    const base = this.#mdsBase;
+    if (base === null) throw invalidArgument('market data needs the `mds` address');
+    const target = async () => ({ base, path, headers: {} });
+    return EventStream.open({ target, decode, ...(reconnect === undefined ? {} : { reconnect }) });
+  }
+
+  #signer(): SigningKey {
+    if (this.#key === null) throw invalidArgument('this needs a key');
+    return this.#key;
+  }
+
+  #sessionOf(): Session {
+    if (this.#session === null) throw invalidArgument('this needs a key');
+    return this.#session;
+  }
+
+  #protected(exchange: HttpExchange): Promise<JsonValue> {
+    return this.#sessionOf().exchange(exchange);
+  }
+
+  #public(path: string): Promise<JsonValue> {
+    if (this.#mds === null) throw invalidArgument('market data needs the `mds` address');
+    return this.#mds.exchange({ method: 'GET', path });
+  }
+}
+
+function listOf<T>(event: T | null): readonly T[] {
+  return event === null ? [] : [event];
+}
+
+interface QueryMembers {
+  readonly page?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly open_only?: boolean | undefined;
+}
+
+function queryText(query: QueryMembers): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  return pairs.length === 0 ? '' : `?${pairs.map(([name, value]) => `${name}=${String(value)}`).join('&')}`;
+}
+
+/** The 200 body of a write that the clearing engine refused (wire.md 5.1). */
+function throwRefusal(reply: JsonValue): void {
+  if (!isJsonObject(reply) || reply.get('success') !== false) return;
+  const details = reply.get('details');
+  const code = isJsonObject(details) ? details.get('code') : undefined;
+  if (!isJsonObject(details) || typeof code !== 'string') throw invalidResponse('transfer', 'a refusal without a code');
+  throw new RingbookError({
+    code,
+    message: String(details.get('message') ?? code),
+    retryable: details.get('retryable') === true,
+    status: 200,
+    details,
+  });
+}

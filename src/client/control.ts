@@ -1,0 +1,217 @@
+/**
+ * The `/control` socket: signed actions out, answers in, told apart by (kind, asset, order id) in v0 or by request id
+ * in v1 (wire.md 10; CTL).
+ *
+ *   action ──▶ pending[key] ──answer──▶ resolved
+ *                  └─ no answer in time, or the connection ends ─▶ rejected: the outcome is unknown, read the state
+ *
+ * A refusal of one action is an answer with status `Rejected`, not an error. v0 allows one action in flight per kind,
+ * asset and order id; a second one is refused here before it is sent.
+ */
+import type { WebSocket } from 'ws';
+import { isJsonObject, type JsonObject, parseJsonObject } from '../wire/json-tree.ts';
+import { errorOfEnvelope, invalidArgument, invalidResponse, RingbookError } from './errors.ts';
+import { type OperationResponse, readOperationResponse } from './replies.ts';
+import type { OrderAction, SignedAction } from './signed-actions.ts';
+import { openSocket, type SocketTarget } from './socket.ts';
+
+export type ControlVersion = 'v0' | 'v1';
+
+export interface ControlOptions {
+  /** Default v0. */
+  readonly version?: ControlVersion;
+  /** Hears errors that belong to no action of this connection. */
+  onError?(error: RingbookError): void;
+}
+
+const REQUEST_TAG: Readonly<Record<OrderAction, string>> = {
+  Create: 'CreateOrderRequest',
+  Replace: 'ReplaceOrderRequest',
+  Cancel: 'CancelOrderRequest',
+};
+const BATCH_TAG = { Create: 'BatchCreateRequest', Replace: 'BatchReplaceRequest' } as const;
+const BATCH_LIST = { Create: 'orders', Replace: 'requests' } as const;
+const ACTION_OF_RESPONSE: ReadonlyMap<string, OrderAction> = new Map([
+  ['CreateOrderResponse', 'Create'],
+  ['ReplaceOrderResponse', 'Replace'],
+  ['CancelOrderResponse', 'Cancel'],
+]);
+const DEADLINE_MS: Readonly<Record<OrderAction, number>> = { Create: 15_000, Replace: 15_000, Cancel: 10_000 };
+const V1_PROTOCOL = 'svc.ws.v1';
+const BATCH_MAX = 50;
+
+interface ActionIdentity {
+  readonly action: OrderAction;
+  readonly assetId: string;
+  readonly orderId: string;
+}
+
+interface Pending {
+  resolve(response: OperationResponse): void;
+  reject(error: RingbookError): void;
+  readonly timer: NodeJS.Timeout;
+}
+
+export class ControlConnection {
+  readonly #socket: WebSocket;
+  readonly #version: ControlVersion;
+  readonly #onError: (error: RingbookError) => void;
+  readonly #pending = new Map<string, Pending>();
+  #lastRequest = 0;
+  /** The error frame that announced the end, if one did. */
+  #lastError: RingbookError | null = null;
+
+  private constructor(socket: WebSocket, options: ControlOptions) {
+    this.#socket = socket;
+    this.#version = options.version ?? 'v0';
+    this.#onError = options.onError ?? (() => {});
+    socket.on('message', (data: Buffer) => this.#receive(data));
+    socket.on('close', (code) => this.#failAll(code));
+  }
+
+  /** @throws RingbookError when the handshake is refused. */
+  static open(target: SocketTarget, options: ControlOptions = {}): Promise<ControlConnection> {
+    const protocols = options.version === 'v1' ? [V1_PROTOCOL] : [];
+    return openSocket({ ...target, protocols }, (socket) => new ControlConnection(socket, options));
+  }
+
+  /** Actions sent and not yet answered. */
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  /**
+   * Sends one action.
+   *
+   * @returns the answer, `Received` or `Rejected`.
+   * @throws RingbookError CLIENT_TIMEOUT or CONNECTION_CLOSED: the outcome is unknown.
+   */
+  send(action: SignedAction): Promise<OperationResponse> {
+    const requestId = this.#nextRequestId();
+    const answer = this.#await(this.#key(requestId, action), action);
+    this.#write(requestId, `{"${REQUEST_TAG[action.action]}":${action.body}}`);
+    return answer;
+  }
+
+  /**
+   * Sends 1 to 50 creates, or as many replaces, as one frame.
+   *
+   * @returns the answers in the order of the actions.
+   */
+  sendBatch(kind: 'Create' | 'Replace', actions: readonly SignedAction[]): Promise<OperationResponse[]> {
+    if (actions.length < 1 || actions.length > BATCH_MAX)
+      throw invalidArgument(`a batch holds 1 to ${BATCH_MAX} items`);
+    if (actions.some((action) => action.action !== kind)) throw invalidArgument(`a ${kind} batch holds nothing else`);
+    if (new Set(actions.map(identityOf)).size !== actions.length) throw invalidArgument('a batch names an order twice');
+    const requestId = this.#nextRequestId();
+    const answers = actions.map((action) => this.#await(this.#key(requestId, action), action));
+    const items = actions.map((action) => action.body).join(',');
+    this.#write(requestId, `{"${BATCH_TAG[kind]}":{"${BATCH_LIST[kind]}":[${items}]}}`);
+    return Promise.all(answers);
+  }
+
+  close(): void {
+    this.#socket.close(1000);
+  }
+
+  #nextRequestId(): string {
+    this.#lastRequest += 1;
+    return `r-${this.#lastRequest}`;
+  }
+
+  /** In v1 the request id makes the key of its own; the order id tells the items of a batch apart. */
+  #key(requestId: string, action: ActionIdentity): string {
+    return this.#version === 'v1' ? `${requestId}|${identityOf(action)}` : identityOf(action);
+  }
+
+  #await(key: string, action: SignedAction): Promise<OperationResponse> {
+    if (this.#socket.readyState !== this.#socket.OPEN) {
+      throw new RingbookError({ code: 'CONNECTION_CLOSED', message: 'the connection is closed; nothing was sent' });
+    }
+    if (this.#pending.has(key)) throw invalidArgument(`${action.action} of ${action.orderId} is already in flight`);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#pending.delete(key);
+        reject(
+          new RingbookError({ code: 'CLIENT_TIMEOUT', message: `no answer to ${action.action} ${action.orderId}` }),
+        );
+      }, DEADLINE_MS[action.action]);
+      this.#pending.set(key, { resolve, reject, timer });
+    });
+  }
+
+  #write(requestId: string, data: string): void {
+    const frame =
+      this.#version === 'v0'
+        ? data
+        : `{"type":"request","channel":"control","request_id":"${requestId}","data":${data}}`;
+    this.#socket.send(frame);
+  }
+
+  #receive(data: Buffer): void {
+    const outcome = parseJsonObject(data);
+    if (!outcome.ok) {
+      this.#onError(invalidResponse('control frame', outcome.reject.message));
+      return;
+    }
+    const refusal = errorOfEnvelope(outcome.value, null);
+    if (refusal !== null) this.#refused(outcome.value, refusal);
+    else if (this.#version === 'v1') this.#receiveEnvelope(outcome.value);
+    else this.#answered(null, outcome.value);
+  }
+
+  #receiveEnvelope(envelope: JsonObject): void {
+    const requestId = envelope.get('request_id');
+    const content = envelope.get('data');
+    if (typeof requestId === 'string' && isJsonObject(content)) this.#answered(requestId, content);
+  }
+
+  /** @param requestId null in v0. Frames without `response`, such as a batch's acknowledgment, are no answers. */
+  #answered(requestId: string | null, frame: JsonObject): void {
+    const [tag, content] = frame.size === 1 ? ([...frame][0] ?? []) : [];
+    const action = ACTION_OF_RESPONSE.get(tag ?? '');
+    if (action === undefined || !isJsonObject(content)) return;
+    const assetId = content.get('asset_id');
+    const response = content.get('response');
+    if (typeof assetId !== 'string' || response === undefined) return;
+    try {
+      const answer = readOperationResponse(response);
+      const key = this.#key(requestId ?? '', { action, orderId: answer.orderId, assetId });
+      this.#take(key)?.resolve(answer);
+    } catch (error) {
+      if (!(error instanceof RingbookError)) throw error;
+      this.#onError(error);
+    }
+  }
+
+  /** An error frame. In v1 it may name its request; otherwise it belongs to the connection. */
+  #refused(frame: JsonObject, refusal: RingbookError): void {
+    const requestId = frame.get('request_id');
+    const keys =
+      this.#version === 'v1' && typeof requestId === 'string'
+        ? [...this.#pending.keys()].filter((key) => key.startsWith(`${requestId}|`))
+        : [];
+    for (const key of keys) this.#take(key)?.reject(refusal);
+    if (keys.length > 0) return;
+    this.#lastError = refusal;
+    this.#onError(refusal);
+  }
+
+  #take(key: string): Pending | undefined {
+    const pending = this.#pending.get(key);
+    if (pending === undefined) return undefined;
+    clearTimeout(pending.timer);
+    this.#pending.delete(key);
+    return pending;
+  }
+
+  #failAll(code: number): void {
+    const message = `the connection closed with ${code} before the answer; the outcome is unknown`;
+    const error = this.#lastError ?? new RingbookError({ code: 'CONNECTION_CLOSED', message });
+    for (const key of [...this.#pending.keys()]) this.#take(key)?.reject(error);
+  }
+}
+
+function identityOf(action: ActionIdentity): string {
+  return `${action.action}|${action.orderId}|${action.assetId}`;
+}

@@ -1,0 +1,76 @@
+/**
+ * The one error of the SDK: what the service refused, or why it could not be asked.
+ *
+ * Codes of the service are those of wire.md 5.3. The SDK adds its own, for what happens on this side of the wire:
+ *
+ *   UNREACHABLE        no connection could be made; nothing was sent; retryable
+ *   CONNECTION_CLOSED  the connection ended while an answer was awaited: the outcome is unknown
+ *   CLIENT_TIMEOUT     no answer in time: the outcome is unknown
+ *   INVALID_RESPONSE   the service answered something that wire.md does not allow
+ *   INVALID_ARGUMENT   the caller asked for something that cannot be sent
+ *   UNSAFE_NONCE       the login nonce is not of the agreed form, so it was not signed
+ *   CONSUMER_TOO_SLOW  a stream's reader fell too far behind and the stream was closed
+ */
+import type { Reject } from '../core/reject.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../wire/json-tree.ts';
+
+export interface RingbookErrorFields {
+  readonly code: string;
+  readonly message: string;
+  /** Whether the same request may succeed later. */
+  readonly retryable?: boolean;
+  /** HTTP status, or null when the refusal did not come as an HTTP reply. */
+  readonly status?: number | null;
+  readonly details?: JsonObject | null;
+}
+
+export class RingbookError extends Error {
+  override readonly name = 'RingbookError';
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly status: number | null;
+  readonly details: JsonObject | null;
+
+  constructor(fields: RingbookErrorFields) {
+    super(`${fields.code}: ${fields.message}`);
+    this.code = fields.code;
+    this.retryable = fields.retryable ?? false;
+    this.status = fields.status ?? null;
+    this.details = fields.details ?? null;
+  }
+}
+
+export function invalidArgument(message: string): RingbookError {
+  return new RingbookError({ code: 'INVALID_ARGUMENT', message });
+}
+
+/** @param what the thing that was being read, for the message. */
+export function invalidResponse(what: string, reason: string): RingbookError {
+  return new RingbookError({ code: 'INVALID_RESPONSE', message: `${what}: ${reason}` });
+}
+
+export function malformed(what: string, fault: Reject): RingbookError {
+  return invalidResponse(what, fault.field === undefined ? fault.message : `${fault.message} (${fault.field})`);
+}
+
+/**
+ * The error object of an envelope (wire.md 5.1) or of a stream's error frame.
+ *
+ * @returns null when `value` is not such an object.
+ */
+export function errorOfEnvelope(value: JsonValue | undefined, status: number | null): RingbookError | null {
+  if (!isJsonObject(value)) return null;
+  const error = value.get('error');
+  if (!isJsonObject(error)) return null;
+  const code = error.get('code');
+  const message = error.get('message');
+  const details = error.get('details');
+  if (typeof code !== 'string' || typeof message !== 'string') return null;
+  return new RingbookError({
+    code,
+    message,
+    retryable: error.get('retryable') === true,
+    status,
+    details: isJsonObject(details) ? details : null,
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * One HTTP exchange with a ringbook service: the headers of wire.md 1, a bound on time and size, and the error
+ * envelope read into a RingbookError. Numbers of a reply stay exact: integers are bigints, fractions their text.
+ *
+ * Not here: sessions (session.ts), what a reply means (replies.ts).
+ */
+import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { type JsonValue, parseJson } from '../wire/json-tree.ts';
+import { errorOfEnvelope, malformed, RingbookError } from './errors.ts';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface HttpExchange {
+  readonly method: HttpMethod;
+  /** Path and query, percent-encoded, from the service root. */
+  readonly path: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Statuses outside 2xx whose body is an answer all the same. */
+  readonly accept?: readonly number[];
+}
+
+/** The client's deadline for a REST call (wire.md 1). */
+const DEADLINE_MS = 10_000;
+/** A full depth snapshot of 10,000 levels a side stays below this. */
+const REPLY_BYTES_MAX = 16_777_216;
+
+export class HttpTransport {
+  readonly #base: URL;
+  readonly #agent: HttpAgent | HttpsAgent;
+
+  /** @param base `http://host:port` or `https://host:port`. */
+  constructor(base: string) {
+    this.#base = new URL(base);
+    const options = { keepAlive: true, maxSockets: 16 };
+    this.#agent = this.#base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
+  }
+
+  /** @throws RingbookError: the service's refusal, UNREACHABLE, CONNECTION_CLOSED, CLIENT_TIMEOUT or INVALID_RESPONSE. */
+  async exchange(exchange: HttpExchange): Promise<JsonValue> {
+    const { status, body } = await this.#roundTrip(exchange);
+    const isSuccess = (status >= 200 && status < 300) || exchange.accept?.includes(status) === true;
+    if (isSuccess && body.length === 0) return new Map();
+    const outcome = parseJson(body, { fractions: 'text' });
+    if (isSuccess) {
+      if (!outcome.ok) throw malformed(`${exchange.method} ${exchange.path}`, outcome.reject);
+      return outcome.value ?? new Map();
+    }
+    const refusal = outcome.ok ? errorOfEnvelope(outcome.value, status) : null;
+    throw refusal ?? new RingbookError({ code: 'INVALID_RESPONSE', message: `HTTP ${status} without a code`, status });
+  }
+
+  /** Ends idle connections; the transport can still be used. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #roundTrip(exchange: HttpExchange): Promise<{ status: number; body: Uint8Array }> {
+    const body = exchange.body === undefined ? null : Buffer.from(exchange.body, 'utf8');
+    const options: RequestOptions = {
+      method: exchange.method,
+      agent: this.#agent,
+      signal: AbortSignal.timeout(DEADLINE_MS),
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...exchange.headers,
+        ...(body === null ? {} : { 'content-length': String(body.length) }),
+      },
+    };
+    const start = this.#base.protocol === 'https:' ? requestHttps : requestHttp;
+    return new Promise((resolve, reject) => {
+      const request = start(`${this.#base.origin}${exchange.path}`, options);
+      request.once('error', (error: NodeJS.ErrnoException) => reject(transportError(error, this.#base.origin)));
+      request.once('response', (response) => readBody(response).then(resolve, reject));
+      request.end(body ?? undefined);
+    });
+  }
+}
+
+async function readBody(response: IncomingMessage): Promise<{ status: number; body: Uint8Array }> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > REPLY_BYTES_MAX) {
+        throw new RingbookError({ code: 'INVALID_RESPONSE', message: `a reply above ${REPLY_BYTES_MAX} bytes` });
+      }
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof RingbookError ? error : transportError(error as NodeJS.ErrnoException, '');
+  }
+  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) };
+}
+
+const NEVER_CONNECTED: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'];
+
+function transportError(error: NodeJS.ErrnoException, origin: string): RingbookError {
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') {
+    return new RingbookError({ code: 'CLIENT_TIMEOUT', message: `no answer within ${DEADLINE_MS} ms` });
+  }
+  if (NEVER_CONNECTED.includes(error.code ?? '')) return unreachable(origin, error.code ?? '');
+  return new RingbookError({ code: 'CONNECTION_CLOSED', message: error.message });
+}
+
+export function unreachable(origin: string, reason: string): RingbookError {
+  return new RingbookError({
+    code: 'UNREACHABLE',
+    message: `${origin} cannot be reached (${reason})`,
+    retryable: true,
+  });
+}

@@ -1,0 +1,81 @@
+/**
+ * Ed25519 keys of a user: made, kept in a file that only its owner may read, and used for signing.
+ *
+ * A key file is one line, the 32-byte seed as 64 hex digits. The user id is the public key.
+ * Signing uses node:crypto and falls back to @noble/ed25519 where the platform's crypto has no Ed25519 (FIPS builds);
+ * both follow RFC 8032, so the signature is the same.
+ *
+ * Not here: verification. The server is the verifier.
+ */
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { getPublicKey, hashes, sign as nobleSign } from '@noble/ed25519';
+import { sha512 } from '@noble/hashes/sha2.js';
+import { parseHex, toHex } from '../core/hex.ts';
+import { type UserId, userIdOf } from '../core/ids.ts';
+import { invalidArgument } from './errors.ts';
+
+/** Whoever can sign for a user; the seed stays inside. */
+export interface SigningKey {
+  readonly userId: UserId;
+  /** @returns 64 bytes, Ed25519 over exactly these bytes. */
+  sign(bytes: Uint8Array): Uint8Array;
+}
+
+/** The fixed head of a PKCS#8 Ed25519 private key (RFC 8410); the seed follows. */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SEED_BYTES = 32;
+
+export type SigningBackend = 'node' | 'noble';
+
+/** @param seed 32 bytes. @throws RingbookError INVALID_ARGUMENT for any other length. */
+export function keyFromSeed(seed: Uint8Array, backend: SigningBackend = 'node'): SigningKey {
+  if (seed.length !== SEED_BYTES) throw invalidArgument('a seed is 32 bytes');
+  const copy = Uint8Array.from(seed);
+  const platform = backend === 'node' ? platformKey(copy) : null;
+  if (platform === null) {
+    hashes.sha512 = sha512;
+    return { userId: userIdOf(getPublicKey(copy)), sign: (bytes) => nobleSign(bytes, copy) };
+  }
+  return { userId: userIdOf(publicKeyOf(platform)), sign: (bytes) => sign(null, bytes, platform) };
+}
+
+/** Null where the platform's crypto does not know Ed25519. */
+function platformKey(seed: Uint8Array): KeyObject | null {
+  try {
+    return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' });
+  } catch {
+    return null;
+  }
+}
+
+/** The last 32 bytes of an Ed25519 SubjectPublicKeyInfo are the key. */
+function publicKeyOf(key: KeyObject): Uint8Array {
+  return createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32);
+}
+
+export function generateSeed(): Uint8Array {
+  return randomBytes(SEED_BYTES);
+}
+
+/** The keys of the dev seed (operator-api.md 9): public knowledge, for trying things out on a dev node only. */
+export function devKey(user: 'a' | 'b'): SigningKey {
+  return keyFromSeed(new Uint8Array(SEED_BYTES).fill(user === 'a' ? 1 : 2));
+}
+
+/** Writes a new key file, readable by its owner alone. @throws an EEXIST error rather than overwrite a key. */
+export function saveSeed(path: string, seed: Uint8Array): void {
+  if (seed.length !== SEED_BYTES) throw invalidArgument('a seed is 32 bytes');
+  writeFileSync(path, `${toHex(seed)}\n`, { mode: 0o600, flag: 'wx' });
+  chmodSync(path, 0o600);
+}
+
+/** @throws RingbookError INVALID_ARGUMENT when the file is no key or others may read it. */
+export function loadKey(path: string): SigningKey {
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+    throw invalidArgument(`${path} can be read by others; run: chmod 600 ${path}`);
+  }
+  const seed = parseHex(readFileSync(path, 'utf8').trim(), SEED_BYTES);
+  if (seed === null) throw invalidArgument(`${path} is not a key file: expected 64 hex digits`);
+  return keyFromSeed(seed);
+}

@@ -1,0 +1,111 @@
+/**
+ * A LocalBook that keeps itself current: it subscribes to the diffs first, then reads a snapshot, applies the diffs
+ * that came meanwhile, and reads a new snapshot whenever a gap shows (MD-03, MD-04; wire.md 9.8).
+ */
+import type { RingbookError } from './errors.ts';
+import type { EventStream } from './event-stream.ts';
+import { LocalBook } from './local-book.ts';
+import type { Depth, DepthLevel } from './replies.ts';
+
+export interface DepthSource {
+  snapshot(): Promise<Depth>;
+  /** A stream that reconnects by itself and says so: diffs may have been missed without a later one to show it. */
+  diffs(onReconnected: () => void): Promise<EventStream<Depth>>;
+}
+
+/** Diffs kept while a snapshot is on its way; more than this and the snapshot is read again. */
+const WAITING_MAX = 10_000;
+const RETRY_MS = 200;
+
+export class LiveBook {
+  readonly #source: DepthSource;
+  readonly #book = new LocalBook();
+  readonly #onChange: (book: LiveBook) => void;
+  #waiting: Depth[] = [];
+  #stream: EventStream<Depth> | null = null;
+  #isSyncing = false;
+  #resyncs = -1;
+  #retryTimer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  private constructor(source: DepthSource, onChange: (book: LiveBook) => void) {
+    this.#source = source;
+    this.#onChange = onChange;
+  }
+
+  /** @param onChange called after every snapshot and diff. @throws RingbookError when the first snapshot fails. */
+  static async open(source: DepthSource, onChange: (book: LiveBook) => void = () => {}): Promise<LiveBook> {
+    const live = new LiveBook(source, onChange);
+    live.#stream = await source.diffs(() => live.#resync());
+    live.#isSyncing = true;
+    live.#stream.listen((diff) => live.#receive(diff));
+    try {
+      await live.#load();
+    } catch (error) {
+      live.close();
+      throw error;
+    }
+    return live;
+  }
+
+  get isCurrent(): boolean {
+    return this.#book.isCurrent;
+  }
+
+  get sequenceNumber(): number {
+    return this.#book.sequenceNumber;
+  }
+
+  /** How often a gap forced a new snapshot. */
+  get resyncs(): number {
+    return Math.max(0, this.#resyncs);
+  }
+
+  asks(count?: number): readonly DepthLevel[] {
+    return this.#book.asks(count);
+  }
+
+  bids(count?: number): readonly DepthLevel[] {
+    return this.#book.bids(count);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    this.#stream?.close();
+  }
+
+  #receive(diff: Depth): void {
+    if (this.#isSyncing) {
+      if (this.#waiting.length < WAITING_MAX) this.#waiting.push(diff);
+      return;
+    }
+    const applied = this.#book.apply(diff);
+    if (applied === 'gap') this.#resync();
+    else if (applied === 'applied') this.#onChange(this);
+  }
+
+  #resync(): void {
+    if (this.#isClosed || this.#isSyncing) return;
+    this.#isSyncing = true;
+    this.#load().catch((_error: RingbookError) => {
+      // The service may be restarting; the book is not current until a snapshot comes.
+      this.#isSyncing = false;
+      if (!this.#isClosed) this.#retryTimer = setTimeout(() => this.#resync(), RETRY_MS);
+    });
+  }
+
+  /** Reads snapshots until one and the diffs that came meanwhile fit together. */
+  async #load(): Promise<void> {
+    let hasGap = true;
+    while (hasGap && !this.#isClosed) {
+      this.#waiting = [];
+      const snapshot = await this.#source.snapshot();
+      this.#resyncs += 1;
+      this.#book.load(snapshot);
+      hasGap = this.#waiting.some((diff) => this.#book.apply(diff) === 'gap');
+    }
+    this.#isSyncing = false;
+    if (!this.#isClosed) this.#onChange(this);
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Order events of the `/orders` stream (wire.md 9.4): one tag per frame. Every order ends with exactly one of
+ * `Canceled` and `Removed`. Quantities are raw book integers.
+ */
+import { isJsonObject, type JsonObject, type JsonValue, MemberReader } from '../wire/json-tree.ts';
+import { invalidResponse, malformed } from './errors.ts';
+
+export type OrderEvent =
+  | { readonly kind: 'Created'; readonly orderId: string; readonly assetId: string; readonly order: JsonObject }
+  | { readonly kind: 'Canceled'; readonly orderId: string; readonly assetId: string; readonly reason: string | null }
+  | {
+      readonly kind: 'Removed';
+      readonly orderId: string;
+      readonly assetId: string;
+      readonly reason: string;
+      readonly filledQuantity: number;
+      readonly confirmedQuantity: number;
+    }
+  | {
+      readonly kind: 'Replaced';
+      readonly orderId: string;
+      readonly assetId: string;
+      readonly newPrice: number;
+      readonly newQuantity: number;
+    }
+  | { readonly kind: 'Triggered'; readonly orderId: string; readonly assetId: string }
+  | {
+      readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed';
+      readonly orderId: string;
+      readonly reason: string | null;
+    };
+
+const SAFE_MAX = Number.MAX_SAFE_INTEGER;
+
+/** @returns null for a tag this version does not know: a newer service may say more. */
+export function readOrderEvent(value: JsonValue): OrderEvent | null {
+  if (!isJsonObject(value) || value.size !== 1) throw invalidResponse('order event', 'expected one tag');
+  const [[tag, content] = ['', null]] = value;
+  if (!isJsonObject(content)) throw invalidResponse('order event', 'a tag holds an object');
+  const reader = new MemberReader(content);
+  const event = readTagged(tag, reader);
+  const fault = reader.finish('skip');
+  if (fault !== null) throw malformed('order event', fault);
+  return event;
+}
+
+function readTagged(tag: string, reader: MemberReader): OrderEvent | null {
+  switch (tag) {
+    case 'Created':
+      return readCreated(reader.object('user_order'));
+    case 'Canceled':
+      return { kind: tag, ...identity(reader), reason: reasonOf(reader) };
+    case 'Removed':
+      return {
+        kind: tag,
+        ...identity(reader),
+        reason: reader.string('reason'),
+        filledQuantity: countOrZero(reader, 'filled_quantity'),
+        confirmedQuantity: countOrZero(reader, 'confirmed_quantity'),
+      };
+    case 'Replaced':
+      return {
+        kind: tag,
+        ...identity(reader),
+        newPrice: reader.integer('new_price', 0, SAFE_MAX),
+        newQuantity: reader.integer('new_quantity', 0, SAFE_MAX),
+      };
+    case 'Triggered':
+      return { kind: tag, ...identity(reader) };
+    case 'CreateFailed':
+    case 'ReplaceFailed':
+    case 'CancelFailed':
+      return { kind: tag, orderId: reader.string('order_id'), reason: reasonOf(reader) };
+    default:
+      return null;
+  }
+}
+
+function readCreated(order: JsonObject): OrderEvent {
+  const reader = new MemberReader(order);
+  const event: OrderEvent = {
+    kind: 'Created',
+    orderId: reader.string('order_id'),
+    assetId: reader.string('base_asset'),
+    order,
+  };
+  const fault = reader.finish('skip');
+  if (fault !== null) throw malformed('order event', fault);
+  return event;
+}
+
+function identity(reader: MemberReader): { readonly orderId: string; readonly assetId: string } {
+  return { orderId: reader.string('order_id'), assetId: reader.string('asset_id') };
+}
+
+function reasonOf(reader: MemberReader): string | null {
+  return reader.has('reason') ? reader.string('reason') : null;
+}
+
+function countOrZero(reader: MemberReader, name: string): number {
+  return reader.has(name) ? reader.integer(name, 0, SAFE_MAX) : 0;
+}

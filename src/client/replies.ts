@@ -1,0 +1,287 @@
+/**
+ * What the service answers, typed (wire.md 7, 8). Amounts in human units stay decimal strings, exactly as sent; raw
+ * book integers are numbers (safe by contract); nanoseconds are bigints.
+ *
+ * Every reader throws RingbookError INVALID_RESPONSE when a member that wire.md promises is missing or of another type;
+ * members it does not know are ignored, so that a newer service can say more.
+ */
+import type { BookDecimals } from '../core/arithmetic.ts';
+import { isJsonObject, JsonFraction, type JsonObject, type JsonValue, MemberReader } from '../wire/json-tree.ts';
+import type { SideWord } from './canonical.ts';
+import { invalidResponse, malformed } from './errors.ts';
+
+/** The answer to create, replace and cancel. `Received` means taken in, not filled. */
+export interface OperationResponse {
+  readonly orderId: string;
+  readonly status: 'Received' | 'Rejected';
+  readonly reason: string | null;
+  readonly processedAtNs: bigint | null;
+}
+
+export interface Market extends BookDecimals {
+  readonly assetId: string;
+  readonly tickSize: string;
+  readonly minOrderSize: string;
+  /** 1e-6 of notional; the maker's may be negative. */
+  readonly makerFeeRate: number;
+  readonly takerFeeRate: number;
+  readonly status: string;
+}
+
+export interface OrderRecord {
+  readonly orderId: string;
+  readonly assetId: string;
+  readonly side: SideWord;
+  readonly limitPrice: string | null;
+  readonly quantity: string | null;
+  readonly confirmedFilledQuantity: string;
+  readonly pendingFilledQuantity: string;
+  readonly status: string;
+  readonly timestampNs: bigint;
+}
+
+export interface UserTrade {
+  readonly assetId: string;
+  readonly orderId: string;
+  readonly tradeId: number;
+  readonly price: string;
+  readonly quantity: string;
+  readonly timestampNs: bigint;
+  readonly isMaker: boolean;
+  readonly isBuyer: boolean;
+  readonly status: 'Pending' | 'Confirmed' | 'Rollbacked';
+  readonly rollbackReason: string | null;
+  /** USD, negative is a rebate; null when the service left it out. */
+  readonly tradingFee: string | null;
+}
+
+export interface PublicTrade {
+  readonly assetId: string;
+  readonly tradeId: number;
+  readonly price: string;
+  readonly quantity: string;
+  readonly timestampNs: bigint;
+  readonly buyerIsMaker: boolean;
+}
+
+/** One price level, human decimals. In a diff quantity `"0"` removes the level. */
+export interface DepthLevel {
+  readonly price: string;
+  readonly quantity: string;
+}
+
+export interface Depth {
+  /** Best first in a snapshot: asks ascending, bids descending. */
+  readonly asks: readonly DepthLevel[];
+  readonly bids: readonly DepthLevel[];
+  readonly sequenceNumber: number;
+}
+
+export interface Kline {
+  readonly open: string;
+  readonly high: string;
+  readonly low: string;
+  readonly close: string;
+  /** Quote notional. */
+  readonly volume: string;
+  readonly openTimestampNs: bigint;
+  readonly closeTimestampNs: bigint;
+}
+
+export interface Ticker {
+  readonly assetId: string;
+  readonly lastPrice: string | null;
+  readonly open: string | null;
+  readonly high: string | null;
+  readonly low: string | null;
+  readonly volume: string;
+  readonly priceChange: string | null;
+  readonly priceChangePercent: string | null;
+  readonly timestampNs: bigint;
+}
+
+/** A page of the envelopes of wire.md 6.2. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly page: number;
+  readonly limit: number;
+  /** Null on the last page. */
+  readonly nextPage: number | null;
+}
+
+export type Inventory = ReadonlyMap<number, SubAccount>;
+export interface SubAccount {
+  readonly kind: string;
+  readonly name: string;
+  /** Asset id to human decimal. */
+  readonly spot: ReadonlyMap<string, string>;
+}
+
+const SAFE_MAX = Number.MAX_SAFE_INTEGER;
+
+/** Reads one object with `read` and refuses it as `what` when a member was not as promised. */
+export function readObject<T>(value: JsonValue, what: string, read: (reader: MemberReader) => T): T {
+  if (!isJsonObject(value)) throw invalidResponse(what, 'expected an object');
+  const reader = new MemberReader(value);
+  const result = read(reader);
+  const fault = reader.finish('skip');
+  if (fault !== null) throw malformed(what, fault);
+  return result;
+}
+
+export function readArray<T>(value: JsonValue, what: string, read: (item: JsonValue) => T): readonly T[] {
+  if (!Array.isArray(value)) throw invalidResponse(what, 'expected an array');
+  return (value as readonly JsonValue[]).map(read);
+}
+
+function stringOrNull(reader: MemberReader, name: string): string | null {
+  return reader.has(name) ? reader.string(name) : null;
+}
+
+function choice<T extends string>(reader: MemberReader, name: string, choices: readonly T[]): T {
+  const word = reader.string(name);
+  const found = choices.find((candidate) => candidate === word);
+  return found ?? reader.fail(name, `expected one of ${choices.join(', ')}`, choices[0] as T);
+}
+
+export function readOperationResponse(value: JsonValue): OperationResponse {
+  return readObject(value, 'operation response', (reader) => ({
+    orderId: reader.string('order_id'),
+    status: choice(reader, 'status', ['Received', 'Rejected']),
+    reason: stringOrNull(reader, 'reason'),
+    processedAtNs: reader.has('processed_at_ns') ? reader.u64('processed_at_ns') : null,
+  }));
+}
+
+export function readMarket(value: JsonValue): Market {
+  return readObject(value, 'market', (reader) => ({
+    assetId: reader.string('asset_id'),
+    priceDecimals: reader.integer('book_price_decimals', -128, 127),
+    quantityDecimals: reader.integer('book_quantity_decimals', -128, 127),
+    tickSize: reader.string('tick_size'),
+    minOrderSize: reader.string('min_order_size'),
+    makerFeeRate: reader.integer('maker_fee_rate', -SAFE_MAX, SAFE_MAX),
+    takerFeeRate: reader.integer('taker_fee_rate', 0, SAFE_MAX),
+    status: reader.string('status'),
+  }));
+}
+
+export function readOrderRecord(value: JsonValue): OrderRecord {
+  return readObject(value, 'order record', (reader) => ({
+    orderId: reader.string('order_id'),
+    assetId: reader.string('base_asset'),
+    side: choice(reader, 'side', ['Buy', 'Sell']),
+    limitPrice: stringOrNull(reader, 'limit_price'),
+    quantity: stringOrNull(reader, 'quantity'),
+    confirmedFilledQuantity: reader.string('confirmed_filled_quantity'),
+    pendingFilledQuantity: reader.string('pending_filled_quantity'),
+    status: reader.string('status'),
+    timestampNs: reader.u64('timestamp_ns'),
+  }));
+}
+
+export function readUserTrade(value: JsonValue): UserTrade {
+  return readObject(value, 'user trade', (reader) => ({
+    assetId: reader.string('asset_id'),
+    orderId: reader.string('order_id'),
+    tradeId: reader.integer('trade_id', 0, SAFE_MAX),
+    price: reader.string('price'),
+    quantity: reader.string('quantity'),
+    timestampNs: reader.u64('timestamp_ns'),
+    isMaker: reader.boolean('is_maker'),
+    isBuyer: reader.boolean('is_buyer'),
+    status: choice(reader, 'status', ['Pending', 'Confirmed', 'Rollbacked']),
+    rollbackReason: stringOrNull(reader, 'rollback_reason'),
+    tradingFee: stringOrNull(reader, 'trading_fee'),
+  }));
+}
+
+export function readPublicTrade(value: JsonValue): PublicTrade {
+  return readObject(value, 'trade', (reader) => ({
+    assetId: reader.string('asset_id'),
+    tradeId: reader.integer('trade_id', 0, SAFE_MAX),
+    price: reader.string('price'),
+    quantity: reader.string('quantity'),
+    timestampNs: reader.u64('timestamp_ns'),
+    buyerIsMaker: reader.boolean('buyer_is_maker'),
+  }));
+}
+
+export function readDepth(value: JsonValue): Depth {
+  return readObject(value, 'depth', (reader) => ({
+    asks: reader.array('asks').map(readLevel),
+    bids: reader.array('bids').map(readLevel),
+    sequenceNumber: reader.integer('sequence_number', 0, SAFE_MAX),
+  }));
+}
+
+function readLevel(value: JsonValue): DepthLevel {
+  if (!Array.isArray(value) || value.length !== 2) throw invalidResponse('depth', 'a level is [price, quantity]');
+  return { price: decimalText(value[0]), quantity: decimalText(value[1]) };
+}
+
+/** A JSON number exactly as it was written, or the string that stands for one (G8). */
+function decimalText(value: JsonValue | undefined): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof JsonFraction) return value.text;
+  if (typeof value === 'string') return value;
+  throw invalidResponse('depth', 'expected a number');
+}
+
+export function readKline(value: JsonValue): Kline {
+  return readObject(value, 'kline', (reader) => ({
+    open: reader.string('open'),
+    high: reader.string('high'),
+    low: reader.string('low'),
+    close: reader.string('close'),
+    volume: reader.string('volume'),
+    openTimestampNs: reader.u64('open_timestamp_ns'),
+    closeTimestampNs: reader.u64('close_timestamp_ns'),
+  }));
+}
+
+export function readTicker(value: JsonValue): Ticker {
+  return readObject(value, 'ticker', (reader) => ({
+    assetId: reader.string('asset_id'),
+    lastPrice: stringOrNull(reader, 'last_price'),
+    open: stringOrNull(reader, 'open'),
+    high: stringOrNull(reader, 'high'),
+    low: stringOrNull(reader, 'low'),
+    volume: reader.string('volume'),
+    priceChange: stringOrNull(reader, 'price_change'),
+    priceChangePercent: stringOrNull(reader, 'price_change_percent'),
+    timestampNs: reader.u64('timestamp_ns'),
+  }));
+}
+
+/** @param listKey `orders`, `trades` or `items`. */
+export function readPage<T>(value: JsonValue, listKey: string, read: (item: JsonValue) => T): Page<T> {
+  return readObject(value, 'page', (reader) => ({
+    items: reader.array(listKey).map(read),
+    page: reader.integer('page', 0, SAFE_MAX),
+    limit: reader.integer('limit', 0, SAFE_MAX),
+    nextPage: reader.has('next_page') ? reader.integer('next_page', 0, SAFE_MAX) : null,
+  }));
+}
+
+export function readInventory(value: JsonValue): Inventory {
+  const accounts = readObject(value, 'inventory', (reader) => reader.object('accounts'));
+  return new Map([...accounts].map(([index, account]) => [Number(index), readSubAccount(account)]));
+}
+
+function readSubAccount(value: JsonValue): SubAccount {
+  return readObject(value, 'sub-account', (reader) => ({
+    kind: reader.string('kind'),
+    name: reader.string('name'),
+    spot: readBalances(reader.object('spot')),
+  }));
+}
+
+function readBalances(balances: JsonObject): ReadonlyMap<string, string> {
+  return new Map(
+    [...balances].map(([asset, amount]) => {
+      if (typeof amount !== 'string') throw invalidResponse('inventory', 'a balance is a decimal string');
+      return [asset, amount];
+    }),
+  );
+}

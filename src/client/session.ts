@@ -1,0 +1,109 @@
+/**
+ * A user's session with the OMS (wire.md 3): log in once, send the token with every protected call, log in again and
+ * re-send once when the service answers 401 or 403.
+ *
+ * Safety: the login nonce is signed as raw bytes with the key that signs orders, so a hostile server could hand out an
+ * order as "nonce". Only nonces of 43 base64url characters are ever signed; an order's text cannot be one.
+ */
+import type { UserId } from '../core/ids.ts';
+import { isJsonObject, type JsonValue, MemberReader } from '../wire/json-tree.ts';
+import { invalidResponse, malformed, RingbookError } from './errors.ts';
+import type { HttpExchange, HttpTransport } from './http-transport.ts';
+import type { SigningKey } from './keys.ts';
+import { signatureOf } from './signed-actions.ts';
+import type { NowNs } from './time.ts';
+
+const NONCE_FORM = /^[A-Za-z0-9_-]{43}$/;
+/** A token counts as expired this long before it is. */
+const EXPIRY_MARGIN_NS = 60_000_000_000n;
+
+interface Token {
+  readonly value: string;
+  readonly expiryNs: bigint;
+}
+
+/** @returns `nonce`. @throws RingbookError UNSAFE_NONCE when signing it could mean anything but a login. */
+export function checkNonce(nonce: string): string {
+  if (!NONCE_FORM.test(nonce)) {
+    throw new RingbookError({
+      code: 'UNSAFE_NONCE',
+      message: 'the service offered a login nonce that is not 43 characters of A-Z a-z 0-9 _ -; it was not signed',
+    });
+  }
+  return nonce;
+}
+
+export class Session {
+  readonly #transport: HttpTransport;
+  readonly #key: SigningKey;
+  readonly #nowNs: NowNs;
+  /** The login under way or done; null before the first and after a token is dropped. */
+  #login: Promise<Token> | null = null;
+
+  constructor(transport: HttpTransport, key: SigningKey, nowNs: NowNs) {
+    this.#transport = transport;
+    this.#key = key;
+    this.#nowNs = nowNs;
+  }
+
+  get userId(): UserId {
+    return this.#key.userId;
+  }
+
+  /** The two headers of wire.md 1, logging in first where needed. */
+  async headers(): Promise<Readonly<Record<string, string>>> {
+    const token = await this.#currentToken();
+    return { authorization: `Bearer ${token.value}`, 'user-id': this.#key.userId };
+  }
+
+  /** A protected call. On 401 and 403 it logs in anew and sends the identical request once more. */
+  async exchange(exchange: HttpExchange): Promise<JsonValue> {
+    const headers = await this.headers();
+    const login = this.#login;
+    try {
+      return await this.#transport.exchange({ ...exchange, headers });
+    } catch (error) {
+      if (!(error instanceof RingbookError) || (error.status !== 401 && error.status !== 403)) throw error;
+      if (this.#login === login) this.#login = null;
+      return this.#transport.exchange({ ...exchange, headers: await this.headers() });
+    }
+  }
+
+  /** Revokes every token of the user. */
+  async logout(): Promise<void> {
+    await this.exchange({ method: 'POST', path: '/logout' });
+    this.#login = null;
+  }
+
+  /** Calls that come together share one login: a nonce is shared until consumed, so two at once would fail one. */
+  async #currentToken(): Promise<Token> {
+    const known = this.#login;
+    if (known !== null) {
+      const token = await known;
+      if (this.#nowNs() < token.expiryNs - EXPIRY_MARGIN_NS) return token;
+      if (this.#login !== null && this.#login !== known) return this.#login;
+    }
+    const login = this.#startLogin();
+    this.#login = login;
+    login.catch(() => {
+      if (this.#login === login) this.#login = null;
+    });
+    return login;
+  }
+
+  async #startLogin(): Promise<Token> {
+    const offered = await this.#transport.exchange({ method: 'GET', path: `/nonce/${this.#key.userId}` });
+    if (!isJsonObject(offered)) throw invalidResponse('nonce', 'expected an object');
+    const value = offered.get('value');
+    if (typeof value !== 'string') throw invalidResponse('nonce', 'no value');
+    const nonce = checkNonce(value);
+    const body = `{"user_id":"${this.#key.userId}","nonce":"${nonce}","signature":${signatureOf(this.#key, nonce)}}`;
+    const granted = await this.#transport.exchange({ method: 'POST', path: '/auth', body });
+    if (!isJsonObject(granted)) throw invalidResponse('auth', 'expected an object');
+    const reader = new MemberReader(granted);
+    const token = { value: reader.string('token'), expiryNs: reader.u64('expiry_ns') };
+    const fault = reader.finish('skip');
+    if (fault !== null) throw malformed('auth', fault);
+    return token;
+  }
+}

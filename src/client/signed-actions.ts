@@ -1,0 +1,134 @@
+/**
+ * Signed actions ready to send: the wrapper text of wire.md 7.4 to 7.6 and 7.17 around the signed text.
+ *
+ * The wrapper is what a REST body and a `/control` frame both carry; it is written once and sent as it is.
+ */
+import { randomBytes } from 'node:crypto';
+import type { BookDecimals } from '../core/arithmetic.ts';
+import { parseScaled } from '../core/decimal.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
+import {
+  type CancelRequest,
+  cancelText,
+  type LimitOrder,
+  type OrderTarget,
+  orderText,
+  type ReplaceRequest,
+  replaceText,
+  type SideWord,
+  type TimeInForce,
+  type TransferRequest,
+  transferText,
+} from './canonical.ts';
+import { invalidArgument } from './errors.ts';
+import type { SigningKey } from './keys.ts';
+
+export type OrderAction = 'Create' | 'Replace' | 'Cancel';
+
+/** One signed order action. `assetId` and `orderId` are what a `/control` answer is told by (wire.md 10.2). */
+export interface SignedAction {
+  readonly action: OrderAction;
+  readonly assetId: AssetId;
+  readonly orderId: string;
+  /** The wrapper as compact JSON. */
+  readonly body: string;
+}
+
+/** What the caller decides about a limit order; the rest has the defaults of wire.md 4.3. Amounts in human units. */
+export interface OrderTicket {
+  readonly assetId: AssetId;
+  readonly side: SideWord;
+  /** Human decimal, e.g. `"3000.25"`: exact, or refused. */
+  readonly price: string;
+  readonly quantity: string;
+  /** Default GTC, not post-only. */
+  readonly timeInForce?: TimeInForce;
+  /** Default: standard base64 of 16 random bytes. */
+  readonly orderId?: string;
+  /** Default account 1, spot. */
+  readonly target?: OrderTarget;
+  /** Default 50000 (5 %), in 1e-6. */
+  readonly maxTradingFeesRate?: number;
+}
+
+export function randomOrderId(): string {
+  return randomBytes(16).toString('base64');
+}
+
+/**
+ * A complete order from a ticket and the market's decimals.
+ *
+ * @throws RingbookError INVALID_ARGUMENT when price or quantity is no positive multiple of one raw unit below 2^53.
+ */
+export function limitOrder(
+  ticket: OrderTicket,
+  context: { readonly signer: UserId; readonly decimals: BookDecimals; readonly nowNs: bigint },
+): LimitOrder {
+  const { priceDecimals, quantityDecimals } = context.decimals;
+  return {
+    signer: context.signer,
+    orderId: ticket.orderId ?? randomOrderId(),
+    assetId: ticket.assetId,
+    priceDecimals,
+    quantityDecimals,
+    side: ticket.side,
+    limitPrice: rawOf(ticket.price, priceDecimals, 'price'),
+    quantity: rawOf(ticket.quantity, quantityDecimals, 'quantity'),
+    timeInForce: ticket.timeInForce ?? { kind: 'GTC' },
+    creationTimestampNs: context.nowNs,
+    target: ticket.target ?? { account: 1, isSpot: true },
+    reduceOnly: false,
+    maxTradingFeesRate: ticket.maxTradingFeesRate ?? 50_000,
+  };
+}
+
+/** A human decimal as a raw book integer, exactly. @throws RingbookError INVALID_ARGUMENT. */
+export function rawOf(text: string, decimals: number, what: string): number {
+  const raw = parseScaled(text, decimals);
+  if (raw === null) {
+    throw invalidArgument(`${what} ${JSON.stringify(text)} is not a decimal with at most ${decimals} decimals`);
+  }
+  if (raw < 1n || raw > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw invalidArgument(`${what} ${text} is outside 1 … 2^53-1 raw units`);
+  }
+  return Number(raw);
+}
+
+/** @param postSignNs the unsigned `post_sign_timestamp`: at most 60 s old when it arrives (AMB-10). */
+export function signCreate(key: SigningKey, order: LimitOrder, postSignNs: bigint): SignedAction {
+  if (order.signer !== key.userId) throw invalidArgument('an order is signed by its signer');
+  const text = orderText(order);
+  const body = `{"order":${text},"signature":${signatureOf(key, text)},"post_sign_timestamp":${postSignNs}}`;
+  return { action: 'Create', assetId: order.assetId, orderId: order.orderId, body };
+}
+
+/** `assetId` names the market of the order; like the outer signer it is not covered by the signature. */
+export function signReplace(
+  key: SigningKey,
+  assetId: AssetId,
+  request: ReplaceRequest,
+  postSignNs: bigint,
+): SignedAction {
+  const text = replaceText(request);
+  const body =
+    `{"request":${text},"signer":"${key.userId}","asset_id":"${assetId}",` +
+    `"signature":${signatureOf(key, text)},"post_sign_timestamp":${postSignNs}}`;
+  return { action: 'Replace', assetId, orderId: request.orderId, body };
+}
+
+export function signCancel(key: SigningKey, request: Omit<CancelRequest, 'signer'>, postSignNs: bigint): SignedAction {
+  const text = cancelText({ ...request, signer: key.userId });
+  const body = `{"cancel":${text},"signature":${signatureOf(key, text)},"post_sign_timestamp":${postSignNs}}`;
+  return { action: 'Cancel', assetId: request.assetId, orderId: request.orderId, body };
+}
+
+/** @returns the body of `POST /account/transfer/sub-account`. */
+export function signTransfer(key: SigningKey, request: Omit<TransferRequest, 'user'>): string {
+  const text = transferText({ ...request, user: key.userId });
+  return `{"inner":${text},"signature":${signatureOf(key, text)},"additional_signers":[]}`;
+}
+
+/** A JSON array of 64 integers. */
+export function signatureOf(key: SigningKey, text: string): string {
+  return `[${key.sign(Buffer.from(text, 'utf8')).join(',')}]`;
+}

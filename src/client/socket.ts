@@ -1,0 +1,69 @@
+/**
+ * A WebSocket to the service, opened or refused: a handshake answered with an error envelope becomes that
+ * RingbookError (wire.md 9.1). A link on which nothing arrives for a minute, not even the service's ping of every
+ * 20 s, is dead and is cut, so that the reader hears of it.
+ */
+import type { IncomingMessage } from 'node:http';
+import { WebSocket } from 'ws';
+import { parseJson } from '../wire/json-tree.ts';
+import { errorOfEnvelope, RingbookError } from './errors.ts';
+import { unreachable } from './http-transport.ts';
+
+export interface SocketTarget {
+  /** `http…` or `ws…` base of the service. */
+  readonly base: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Offered subprotocols, `svc.ws.v1` for v1. */
+  readonly protocols?: readonly string[];
+}
+
+const HANDSHAKE_MS_MAX = 10_000;
+const SILENCE_MS_MAX = 60_000;
+/** The service keeps every message at or below 1 MiB. */
+const MESSAGE_BYTES_MAX = 1_048_576;
+
+/**
+ * What opens is handed to `onOpen` in the same turn, before any message can be emitted.
+ *
+ * @throws RingbookError: the refusal of the service, or UNREACHABLE.
+ */
+export function openSocket<T>(target: SocketTarget, onOpen: (socket: WebSocket) => T): Promise<T> {
+  const origin = new URL(target.base);
+  const socket = new WebSocket(`${target.base.replace(/^http/, 'ws')}${target.path}`, [...(target.protocols ?? [])], {
+    headers: { ...target.headers, origin: origin.origin.replace(/^ws/, 'http') },
+    handshakeTimeout: HANDSHAKE_MS_MAX,
+    maxPayload: MESSAGE_BYTES_MAX,
+    perMessageDeflate: false,
+  });
+  return new Promise((resolve, reject) => {
+    socket.once('unexpected-response', (_request, response: IncomingMessage) => {
+      refusalOf(response).then(reject, reject);
+      socket.terminate();
+    });
+    socket.on('error', (error) => reject(unreachable(target.base, error.message)));
+    socket.once('open', () => {
+      cutWhenSilent(socket);
+      resolve(onOpen(socket));
+    });
+  });
+}
+
+async function refusalOf(response: IncomingMessage): Promise<RingbookError> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+  const status = response.statusCode ?? 0;
+  const outcome = parseJson(Buffer.concat(chunks));
+  const refusal = outcome.ok ? errorOfEnvelope(outcome.value, status) : null;
+  return refusal ?? new RingbookError({ code: 'INVALID_RESPONSE', message: `handshake answered ${status}`, status });
+}
+
+function cutWhenSilent(socket: WebSocket): void {
+  const timer = setTimeout(() => socket.terminate(), SILENCE_MS_MAX);
+  timer.unref();
+  const alive = (): void => {
+    timer.refresh();
+  };
+  socket.on('message', alive).on('ping', alive);
+  socket.once('close', () => clearTimeout(timer));
+}
