@@ -1,0 +1,152 @@
+/**
+ * The public order book of one market, fed by absolute level changes and told to readers as numbered diffs
+ * (AMB-98, MD-01 to MD-04).
+ *
+ *   market ─▶ levelChanged … commit(n) ─▶ levels ─▶ takeDiffs (paced by the caller) ─▶ sequence +1, +2, …
+ *                               │ n is not last + 1
+ *                               ▼
+ *                             gap: everything is ignored until reset … commit
+ *
+ * Invariants
+ *   (1) Only whole, contiguous market messages reach the levels: what comes after a gap is dropped.
+ *   (2) The snapshot of sequence s followed by diffs s+1 … t is the snapshot of t, over resets too: a reset is told
+ *       as the difference between what readers have and the new book.
+ *   (3) Sequences step by one; `reset` may move them forward only, which readers notice and answer by a new snapshot.
+ *
+ * The number of levels is bounded by the orders the market may hold; readers see at most `levelsMax` a side.
+ */
+import { assert } from '../core/assert.ts';
+import { SIDE, type Side } from '../core/order-terms.ts';
+import type { RawPrice, Sequence } from '../core/units.ts';
+import type { DepthLevels } from '../wire/market-data-json.ts';
+import { DepthSide } from './depth-side.ts';
+
+/** Levels a side in a snapshot (AMB-98). */
+export const DEPTH_LEVELS_MAX = 10_000;
+/** Levels in one diff: with at most 44 bytes a level the frame stays below 1 MiB. */
+export const DIFF_LEVELS_MAX = 20_000;
+
+/** `waiting`: before the first reset; `live`: contiguous; `gap`: a reset is wanted. */
+export type ReplicaState = 'waiting' | 'live' | 'gap';
+
+export class DepthReplica {
+  readonly #asks: DepthSide;
+  readonly #bids: DepthSide;
+  #state: ReplicaState = 'waiting';
+  #isResetting = false;
+  #marketSequence = 0;
+  #sequenceNumber = 0;
+  /** Changes of the message in progress: side, price, quantity, … */
+  #uncommitted: number[] = [];
+
+  constructor(levelsMax: number = DEPTH_LEVELS_MAX) {
+    this.#asks = new DepthSide(SIDE.sell, levelsMax);
+    this.#bids = new DepthSide(SIDE.buy, levelsMax);
+  }
+
+  get state(): ReplicaState {
+    return this.#state;
+  }
+
+  /** Whether a diff is due. */
+  get hasChanges(): boolean {
+    return this.#asks.hasChanges || this.#bids.hasChanges;
+  }
+
+  /** Of the last diff, or the base of the last reset. */
+  get sequenceNumber(): number {
+    return this.#sequenceNumber;
+  }
+
+  /** @param quantity the level's new absolute quantity in raw units, 0 when it is gone. */
+  levelChanged(side: Side, price: RawPrice, quantity: number): void {
+    assert(price >= 1 && Number.isSafeInteger(price), 'depth: a raw price');
+    assert(quantity >= 0 && Number.isSafeInteger(quantity), 'depth: a raw quantity or 0');
+    if (this.#state === 'live' || this.#isResetting) this.#uncommitted.push(side, price, quantity);
+  }
+
+  /**
+   * Ends a market message, with or without level changes.
+   *
+   * @returns false when messages are missing: the replica then wants a reset.
+   */
+  commit(marketSequence: Sequence): boolean {
+    if (!this.#isResetting && (this.#state !== 'live' || marketSequence !== this.#marketSequence + 1)) {
+      if (this.#state === 'live') this.#state = 'gap';
+      this.#uncommitted = [];
+      return false;
+    }
+    if (this.#isResetting) this.#replaceLevels();
+    else this.#applyChanges();
+    this.#isResetting = false;
+    this.#state = 'live';
+    this.#marketSequence = marketSequence;
+    this.#uncommitted = [];
+    return true;
+  }
+
+  /**
+   * Starts a new image of the book: the level changes that follow are all its levels, and the next commit, whose
+   * market sequence may be any, puts it in place.
+   *
+   * @param baseSequence at least every number used for this market before, in this run or an earlier one; the next
+   *   diff has the number after it. With the last number used, connected readers go on without noticing.
+   */
+  reset(baseSequence: number): void {
+    assert(Number.isSafeInteger(baseSequence), 'depth: a base sequence');
+    assert(baseSequence >= this.#sequenceNumber, 'depth sequences never go backwards');
+    this.#sequenceNumber = baseSequence;
+    this.#isResetting = true;
+    this.#uncommitted = [];
+  }
+
+  /** What readers do not have yet, in as few diffs as their size allows; none when nothing really changed. */
+  takeDiffs(): DepthLevels[] {
+    const asks = this.#asks.takeChanges();
+    const bids = this.#bids.takeChanges();
+    const diffs: DepthLevels[] = [];
+    let ask = 0;
+    let bid = 0;
+    while (ask < asks.length || bid < bids.length) {
+      const askEnd = Math.min(asks.length, ask + 2 * DIFF_LEVELS_MAX);
+      const bidEnd = Math.min(bids.length, bid + 2 * DIFF_LEVELS_MAX - (askEnd - ask));
+      this.#sequenceNumber += 1;
+      diffs.push({
+        asks: asks.slice(ask, askEnd),
+        bids: bids.slice(bid, bidEnd),
+        sequenceNumber: this.#sequenceNumber,
+      });
+      ask = askEnd;
+      bid = bidEnd;
+    }
+    return diffs;
+  }
+
+  /** The book as of the last diff; null before the first image is complete. */
+  snapshot(): DepthLevels | null {
+    if (this.#state === 'waiting') return null;
+    return { asks: this.#asks.published(), bids: this.#bids.published(), sequenceNumber: this.#sequenceNumber };
+  }
+
+  #applyChanges(): void {
+    const changes = this.#uncommitted;
+    for (let index = 0; index + 2 < changes.length; index += 3) {
+      const side = changes[index] === SIDE.buy ? this.#bids : this.#asks;
+      side.set(changes[index + 1] ?? 0, changes[index + 2] ?? 0);
+    }
+  }
+
+  #replaceLevels(): void {
+    const bids = new Map<number, number>();
+    const asks = new Map<number, number>();
+    const changes = this.#uncommitted;
+    for (let index = 0; index + 2 < changes.length; index += 3) {
+      const levels = changes[index] === SIDE.buy ? bids : asks;
+      const quantity = changes[index + 2] ?? 0;
+      if (quantity > 0) levels.set(changes[index + 1] ?? 0, quantity);
+      else levels.delete(changes[index + 1] ?? 0);
+    }
+    this.#bids.replaceAll(bids);
+    this.#asks.replaceAll(asks);
+  }
+}

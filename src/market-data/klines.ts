@@ -1,0 +1,115 @@
+/**
+ * One-second klines of one market (KLN-01 to KLN-09, AMB-99).
+ *
+ * A second is open until it is over and clearing has passed it, at most 5 s: then its row is in the pages and is
+ * sent. A trade confirmed for a second already closed amends the row, which is sent again.
+ *
+ *      closed: in pages, sent              │ open: in the ticker only
+ *   ───────────────────────────────────────┼──────────────────────────▶ time
+ *                                   #closedBefore
+ *
+ * What is closed when the first `close` comes is history: it is in the pages and not sent.
+ */
+import { SECOND_NS, type TimestampNs } from '../core/units.ts';
+import type { Kline, KlinePage, PublicTrade } from '../wire/market-data-json.ts';
+import { secondOf, type TradeHistory } from './trade-history.ts';
+import { HOUR_SECONDS } from './trade-hour.ts';
+
+/** Rows a page (KLN-02). */
+export const KLINE_LIMIT_MAX = 18_000;
+export const KLINE_LIMIT_DEFAULT = 1_000;
+/** How long a second that is over waits for clearing. */
+const CLOSE_LATE_SECONDS = 5;
+
+export interface KlineQuery {
+  /** Rows that close at or before this instant. */
+  readonly endNs: TimestampNs;
+  /** From 0, the newest. */
+  readonly page: number;
+  readonly limit: number;
+  readonly nowNs: TimestampNs;
+}
+
+export class Klines {
+  readonly #history: TradeHistory;
+  #closedBefore = 0;
+  #hasStarted = false;
+  readonly #openSeconds = new Set<number>();
+  readonly #amendedSeconds = new Set<number>();
+
+  constructor(history: TradeHistory) {
+    this.#history = history;
+  }
+
+  /** After the trade was added to the history. */
+  tradeAdded(trade: PublicTrade): void {
+    if (!this.#hasStarted) return;
+    const second = secondOf(trade.matchedNs);
+    if (second < this.#closedBefore) this.#amendedSeconds.add(second);
+    else this.#openSeconds.add(second);
+  }
+
+  /**
+   * Closes the seconds whose time has come.
+   *
+   * @param passedNs everything matched before this instant has been confirmed or rolled back.
+   * @returns the rows to send: newly closed and amended ones, ascending.
+   */
+  close(nowNs: TimestampNs, passedNs: TimestampNs): Kline[] {
+    const nowSecond = secondOf(nowNs);
+    const target = Math.min(nowSecond, Math.max(secondOf(passedNs), nowSecond - CLOSE_LATE_SECONDS));
+    if (!this.#hasStarted) this.#start(target, nowSecond);
+    if (target > this.#closedBefore) {
+      this.#closedBefore = target;
+      for (const second of this.#openSeconds) {
+        if (second < target && this.#openSeconds.delete(second)) this.#amendedSeconds.add(second);
+      }
+    }
+    if (this.#amendedSeconds.size === 0) return [];
+    const seconds = [...this.#amendedSeconds].sort((a, b) => a - b);
+    this.#amendedSeconds.clear();
+    return seconds.flatMap((second) => this.#row(second) ?? []);
+  }
+
+  /** A window of closed rows, ascending; page 0 is the newest (G19). */
+  page({ endNs, page, limit, nowNs }: KlineQuery): KlinePage {
+    const first = this.#history.firstKeptSecond(nowNs);
+    const end = Math.min(this.#closedBefore, secondOf(endNs));
+    const newestHour = Math.min(this.#history.newestHour, Math.floor((end - 1) / HOUR_SECONDS));
+    const rows: Kline[] = [];
+    let toSkip = page * limit;
+    let total = 0;
+    for (let hourIndex = newestHour; hourIndex * HOUR_SECONDS > first - HOUR_SECONDS; hourIndex -= 1) {
+      const start = hourIndex * HOUR_SECONDS;
+      const count = this.#history.hour(hourIndex)?.countBetween(first - start, end - start) ?? 0;
+      total += count;
+      if (toSkip >= count) toSkip -= count;
+      else {
+        let second = Math.min(end, start + HOUR_SECONDS) - 1;
+        for (; second >= Math.max(first, start) && rows.length < limit; second -= 1) {
+          const row = this.#history.hour(hourIndex)?.has(second - start) ? this.#row(second) : undefined;
+          if (row === undefined) continue;
+          if (toSkip > 0) toSkip -= 1;
+          else rows.push(row);
+        }
+      }
+    }
+    return { rows: rows.reverse(), page, limit, total };
+  }
+
+  #start(target: number, nowSecond: number): void {
+    this.#hasStarted = true;
+    this.#closedBefore = target;
+    for (let second = target; second <= nowSecond; second += 1) {
+      if (this.#row(second) !== undefined) this.#openSeconds.add(second);
+    }
+  }
+
+  #row(second: number): Kline | undefined {
+    const hourIndex = Math.floor(second / HOUR_SECONDS);
+    const hour = this.#history.hour(hourIndex);
+    const secondOfHour = second - hourIndex * HOUR_SECONDS;
+    if (hour === undefined || !hour.has(secondOfHour)) return undefined;
+    return { openNs: (BigInt(second) * SECOND_NS) as TimestampNs, ...hour.bar(secondOfHour) };
+  }
+}

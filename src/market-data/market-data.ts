@@ -1,0 +1,271 @@
+/**
+ * Public market data of all markets: what comes in from matching and clearing, what goes out to readers and streams.
+ *
+ *   matching ─ levelChanged, commitDepth, resetDepth ─▶ depth replica ─┐
+ *   clearing ─ tradeConfirmed, clearingPassed ─▶ tape, history ────────┼─ tick ─▶ sink: frames to publish
+ *                                                klines, ticker ───────┘
+ *
+ * Depth is optimistic: pending fills are out of it (AMB-98). Everything else is made of confirmed trades only.
+ *
+ * Two times come with every tick (AMB-141): the node clock gives figures their meaning (buckets, the rolling day); the
+ * pacing clock, real and monotonic, spaces frames, so that a node whose clock is held still streams all the same.
+ *
+ * Not here: rings, sockets, JSON.
+ */
+import { assert, must } from '../core/assert.ts';
+import { type AssetId, compareAssetIds } from '../core/ids.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import type { Side } from '../core/order-terms.ts';
+import { MILLISECOND_NS, type RawPrice, SECOND_NS, type Sequence, type TimestampNs } from '../core/units.ts';
+import type { DepthLevels, Kline, KlinePage, PublicTrade, Ticker } from '../wire/market-data-json.ts';
+import { DayTicker } from './day-ticker.ts';
+import { DepthReplica } from './depth-replica.ts';
+import { type KlineQuery, Klines } from './klines.ts';
+import { TAPE_TRADES_MAX, Tape, tapePage } from './tape.ts';
+import { TradeHistory } from './trade-history.ts';
+
+/** Changes wait at most this long to be merged into one diff (AMB-98). */
+export const DEPTH_MERGE_NS: bigint = 10n * MILLISECOND_NS;
+/** Least distance between two ticker frames of a market, and between two frames of all tickers (TKR-03). */
+export const TICKER_SPACING_NS: bigint = SECOND_NS;
+/** A gap asks for its reset again after this long, in case the first request was lost. */
+const RESYNC_REPEAT_NS: bigint = SECOND_NS;
+/** Rows in one kline frame: below 1 MiB. */
+const KLINE_FRAME_ROWS_MAX = 2_000;
+
+/** Where frames go. Called from `tick` only, except `trade`, which is called as trades are confirmed. */
+export interface MarketDataSink {
+  depthDiff(market: MarketDefinition, diff: DepthLevels): void;
+  klines(market: MarketDefinition, rows: readonly Kline[]): void;
+  trade(market: MarketDefinition, trade: PublicTrade): void;
+  ticker(market: MarketDefinition, ticker: Ticker): void;
+  /** The tickers that changed since the last call, by asset. */
+  tickers(changed: readonly { readonly market: MarketDefinition; readonly ticker: Ticker }[]): void;
+  /** Messages of the market are missing: `resetDepth` with the whole book is wanted. */
+  resyncWanted(marketIndex: number): void;
+}
+
+/** The times of a tick. */
+export interface TickTimes {
+  /** Node clock. */
+  readonly nowNs: TimestampNs;
+  /** Real time, monotonic, from any origin. */
+  readonly pacingNs: bigint;
+}
+
+class Market {
+  definition: MarketDefinition;
+  readonly depth = new DepthReplica();
+  readonly tape: Tape;
+  readonly klines: Klines;
+  readonly ticker: DayTicker;
+  readonly history = new TradeHistory();
+  clearedNs = 0n as TimestampNs;
+  /** Pacing times of the last diff, ticker frame and resync request; null before the first. */
+  diffSentNs: bigint | null = null;
+  tickerSentNs: bigint | null = null;
+  resyncAskedNs: bigint | null = null;
+  /** As last sent, and as last put into the frame of all tickers. */
+  tickerSent: Ticker | null = null;
+  tickerInAll: Ticker | null = null;
+
+  constructor(definition: MarketDefinition, tapeTrades: number) {
+    this.definition = definition;
+    this.tape = new Tape(tapeTrades);
+    this.klines = new Klines(this.history);
+    this.ticker = new DayTicker(this.history);
+  }
+}
+
+export class MarketData {
+  readonly #sink: MarketDataSink;
+  readonly #tapeTrades: number;
+  readonly #markets: Market[] = [];
+  readonly #indexOfAsset = new Map<AssetId, number>();
+  /** By asset: the order of `/tickers` and of ties in `/trades` (AMB-35, AMB-105). */
+  #byAsset: Market[] = [];
+  #nowNs = 0n as TimestampNs;
+  #allTickersSentNs: bigint | null = null;
+
+  /** @param options.tapeTrades public trades kept for each market (`public_trade_cache`). */
+  constructor(sink: MarketDataSink, options: { readonly tapeTrades?: number } = {}) {
+    this.#sink = sink;
+    this.#tapeTrades = options.tapeTrades ?? TAPE_TRADES_MAX;
+  }
+
+  /** A new market, which must have the next index, or new settings of a known one; its decimals never change. */
+  upsertMarket(definition: MarketDefinition): void {
+    const known = this.#markets[definition.marketIndex];
+    if (known !== undefined) {
+      assert(known.definition.assetId === definition.assetId, 'a market keeps its asset');
+      assert(known.definition.priceDecimals === definition.priceDecimals, 'a market keeps its price decimals');
+      assert(known.definition.quantityDecimals === definition.quantityDecimals, 'a market keeps its quantity decimals');
+      known.definition = definition;
+      return;
+    }
+    assert(definition.marketIndex === this.#markets.length, 'market indices are dense');
+    assert(!this.#indexOfAsset.has(definition.assetId), 'one market for each asset');
+    const market = new Market(definition, this.#tapeTrades);
+    this.#markets.push(market);
+    this.#indexOfAsset.set(definition.assetId, definition.marketIndex);
+    this.#byAsset = [...this.#byAsset, market].sort((a, b) =>
+      compareAssetIds(a.definition.assetId, b.definition.assetId),
+    );
+    if (this.#nowNs > 0n) this.#begin(market);
+  }
+
+  /** See DepthReplica.levelChanged. */
+  levelChanged(marketIndex: number, side: Side, price: RawPrice, quantity: number): void {
+    this.#market(marketIndex).depth.levelChanged(side, price, quantity);
+  }
+
+  /** Ends a market message. A gap is answered by `resyncWanted` at the next tick. */
+  commitDepth(marketIndex: number, marketSequence: Sequence): void {
+    this.#market(marketIndex).depth.commit(marketSequence);
+  }
+
+  /** Starts a whole image of the book; see DepthReplica.reset for the base. */
+  resetDepth(marketIndex: number, baseSequence: number): void {
+    this.#market(marketIndex).depth.reset(baseSequence);
+  }
+
+  /** The number of the last diff: the base for a reset within one run. */
+  depthSequence(marketIndex: number): number {
+    return this.#market(marketIndex).depth.sequenceNumber;
+  }
+
+  /** Each confirmed trade once, in any order. Before the first tick it is history and only read, not sent. */
+  tradeConfirmed(trade: PublicTrade): void {
+    const market = this.#market(trade.marketIndex);
+    market.tape.add(trade);
+    if (market.history.add(trade, this.#nowNs)) market.klines.tradeAdded(trade);
+    market.ticker.tradeAdded(trade);
+    if (this.#nowNs > 0n) this.#sink.trade(market.definition, trade);
+  }
+
+  /** Everything the market matched before this instant is confirmed or rolled back. Never goes back. */
+  clearingPassed(marketIndex: number, timeNs: TimestampNs): void {
+    const market = this.#market(marketIndex);
+    if (timeNs > market.clearedNs) market.clearedNs = timeNs;
+  }
+
+  /** Publishes what is due. Called after each drained batch and at least every 10 ms. */
+  tick({ nowNs, pacingNs }: TickTimes): void {
+    assert(nowNs >= this.#nowNs && nowNs > 0n, 'the node clock does not go back');
+    const isFirst = this.#nowNs === 0n;
+    this.#nowNs = nowNs;
+    if (isFirst) for (const market of this.#markets) this.#begin(market);
+    for (const market of this.#markets) {
+      this.#publishDepth(market, pacingNs);
+      this.#publishKlines(market);
+      this.#publishTicker(market, pacingNs);
+    }
+    this.#publishAllTickers(pacingNs);
+  }
+
+  /** By asset id; undefined for an asset without a market. */
+  find(assetId: AssetId): MarketDefinition | undefined {
+    const index = this.#indexOfAsset.get(assetId);
+    return index === undefined ? undefined : this.#markets[index]?.definition;
+  }
+
+  definition(marketIndex: number): MarketDefinition {
+    return this.#market(marketIndex).definition;
+  }
+
+  /** The book as of the last diff; null before its first image. */
+  depthSnapshot(marketIndex: number): DepthLevels | null {
+    return this.#market(marketIndex).depth.snapshot();
+  }
+
+  klinePage(marketIndex: number, query: KlineQuery): KlinePage {
+    return this.#market(marketIndex).klines.page(query);
+  }
+
+  /** Newest first; of all markets when `marketIndex` is null. */
+  trades(marketIndex: number | null, page: number, limit: number): PublicTrade[] {
+    const markets = marketIndex === null ? this.#byAsset : [this.#market(marketIndex)];
+    return tapePage(
+      markets.map((market) => market.tape),
+      page,
+      limit,
+    );
+  }
+
+  /** @param nowNs node clock. */
+  ticker(marketIndex: number, nowNs: TimestampNs): Ticker {
+    return this.#market(marketIndex).ticker.at(nowNs);
+  }
+
+  /** Every market's ticker, by asset. */
+  tickers(nowNs: TimestampNs): { readonly market: MarketDefinition; readonly ticker: Ticker }[] {
+    return this.#byAsset.map((market) => ({ market: market.definition, ticker: market.ticker.at(nowNs) }));
+  }
+
+  #market(marketIndex: number): Market {
+    return must(this.#markets[marketIndex], 'a known market index');
+  }
+
+  /** What is known now is history: readers fetch it, streams carry what comes after it. */
+  #begin(market: Market): void {
+    market.klines.close(this.#nowNs, market.clearedNs);
+    market.tickerSent = market.ticker.at(this.#nowNs);
+    market.tickerInAll = market.tickerSent;
+  }
+
+  #publishDepth(market: Market, pacingNs: bigint): void {
+    const { depth } = market;
+    if (depth.hasChanges && isDue(market.diffSentNs, DEPTH_MERGE_NS, pacingNs)) {
+      market.diffSentNs = pacingNs;
+      for (const diff of depth.takeDiffs()) this.#sink.depthDiff(market.definition, diff);
+    }
+    if (depth.state === 'live') market.resyncAskedNs = null;
+    else if (depth.state === 'gap' && isDue(market.resyncAskedNs, RESYNC_REPEAT_NS, pacingNs)) {
+      market.resyncAskedNs = pacingNs;
+      this.#sink.resyncWanted(market.definition.marketIndex);
+    }
+  }
+
+  #publishKlines(market: Market): void {
+    const rows = market.klines.close(this.#nowNs, market.clearedNs);
+    for (let from = 0; from < rows.length; from += KLINE_FRAME_ROWS_MAX) {
+      this.#sink.klines(market.definition, rows.slice(from, from + KLINE_FRAME_ROWS_MAX));
+    }
+  }
+
+  #publishTicker(market: Market, pacingNs: bigint): void {
+    if (!isDue(market.tickerSentNs, TICKER_SPACING_NS, pacingNs)) return;
+    const ticker = market.ticker.at(this.#nowNs);
+    if (sameFigures(ticker, market.tickerSent)) return;
+    market.tickerSent = ticker;
+    market.tickerSentNs = pacingNs;
+    this.#sink.ticker(market.definition, ticker);
+  }
+
+  #publishAllTickers(pacingNs: bigint): void {
+    if (!isDue(this.#allTickersSentNs, TICKER_SPACING_NS, pacingNs)) return;
+    const changed: { market: MarketDefinition; ticker: Ticker }[] = [];
+    for (const market of this.#byAsset) {
+      const ticker = market.ticker.at(this.#nowNs);
+      if (sameFigures(ticker, market.tickerInAll)) continue;
+      market.tickerInAll = ticker;
+      changed.push({ market: market.definition, ticker });
+    }
+    if (changed.length === 0) return;
+    this.#allTickersSentNs = pacingNs;
+    this.#sink.tickers(changed);
+  }
+}
+
+/** "Sent on change only": the instant of the figures is no change. */
+function sameFigures(a: Ticker, b: Ticker | null): boolean {
+  if (a === b) return true;
+  if (b === null || a.lastPrice !== b.lastPrice || (a.day === null) !== (b.day === null)) return false;
+  if (a.day === null || b.day === null) return true;
+  const isSamePrice = a.day.open === b.day.open && a.day.high === b.day.high && a.day.low === b.day.low;
+  return isSamePrice && a.day.volume === b.day.volume;
+}
+
+function isDue(lastNs: bigint | null, spacingNs: bigint, pacingNs: bigint): boolean {
+  return lastNs === null || pacingNs - lastNs >= spacingNs;
+}

@@ -1,0 +1,122 @@
+/**
+ * The newest public trades: a ring per market, and pages over one ring or over all of them (PTR-01, PTR-02, AMB-101).
+ *
+ * Newest first by match time, then by trade id; across markets ties go by asset (AMB-35), which the caller expresses
+ * by the order of the tapes.
+ */
+import { assert, must } from '../core/assert.ts';
+import type { PublicTrade } from '../wire/market-data-json.ts';
+
+/** Trades kept for each market (AMB-101). */
+export const TAPE_TRADES_MAX = 10_000;
+
+export class Tape {
+  readonly #capacity: number;
+  /** Oldest first, starting at #first once full. */
+  readonly #trades: PublicTrade[] = [];
+  #first = 0;
+
+  constructor(capacity: number = TAPE_TRADES_MAX) {
+    assert(Number.isSafeInteger(capacity) && capacity >= 1, 'a tape holds at least one trade');
+    this.#capacity = capacity;
+  }
+
+  get length(): number {
+    return this.#trades.length;
+  }
+
+  /** A trade older than all of a full tape is not kept. Trades mostly come in order; one that is late moves back. */
+  add(trade: PublicTrade): void {
+    if (this.length < this.#capacity) this.#trades.push(trade);
+    else if (isNewer(trade, this.at(this.length - 1))) {
+      this.#trades[this.#first] = trade;
+      this.#first = (this.#first + 1) % this.#capacity;
+    } else return;
+    for (let rank = 0; rank + 1 < this.length && isNewer(this.at(rank + 1), trade); rank += 1) {
+      this.#set(rank, this.at(rank + 1));
+      this.#set(rank + 1, trade);
+    }
+  }
+
+  /** @param rank 0 is the newest. */
+  at(rank: number): PublicTrade {
+    return must(this.#trades[this.#slot(rank)], 'a rank of the tape');
+  }
+
+  /** How many trades were matched after an instant: the rank of the first that was not. */
+  countAfter(ns: bigint): number {
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.at(middle).matchedNs > ns) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #slot(rank: number): number {
+    return (this.#first + this.length - 1 - rank) % this.length;
+  }
+
+  #set(rank: number, trade: PublicTrade): void {
+    this.#trades[this.#slot(rank)] = trade;
+  }
+}
+
+function isNewer(a: PublicTrade, b: PublicTrade): boolean {
+  return a.matchedNs > b.matchedNs || (a.matchedNs === b.matchedNs && a.tradeId > b.tradeId);
+}
+
+/**
+ * One page over several tapes, newest first. A deep page does not walk what it skips: the instant before which the
+ * page starts is found by halving, so a page costs the same everywhere.
+ *
+ * @param tapes in the order in which ties between markets are broken.
+ */
+export function tapePage(tapes: readonly Tape[], page: number, limit: number): PublicTrade[] {
+  const total = tapes.reduce((sum, tape) => sum + tape.length, 0);
+  const offset = page * limit;
+  if (offset >= total) return [];
+  const startNs = startOf(tapes, offset);
+  const ranks = tapes.map((tape) => tape.countAfter(startNs));
+  let toSkip = offset - ranks.reduce((sum, rank) => sum + rank, 0);
+  const trades: PublicTrade[] = [];
+  while (trades.length < limit) {
+    const next = newestOf(tapes, ranks);
+    if (next === null) break;
+    if (toSkip > 0) toSkip -= 1;
+    else trades.push(next);
+  }
+  return trades;
+}
+
+/** The smallest instant with at most `offset` trades after it. */
+function startOf(tapes: readonly Tape[], offset: number): bigint {
+  let low = 0n;
+  let high = 1n << 64n;
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    const after = tapes.reduce((sum, tape) => sum + tape.countAfter(middle), 0);
+    if (after <= offset) high = middle;
+    else low = middle + 1n;
+  }
+  return low;
+}
+
+/** Takes the newest trade at the given ranks and moves its tape's rank on. */
+function newestOf(tapes: readonly Tape[], ranks: number[]): PublicTrade | null {
+  let newest: PublicTrade | null = null;
+  let taken = -1;
+  for (const [index, tape] of tapes.entries()) {
+    const rank = ranks[index] ?? 0;
+    if (rank >= tape.length) continue;
+    const trade = tape.at(rank);
+    if (newest === null || isNewer(trade, newest)) {
+      newest = trade;
+      taken = index;
+    }
+  }
+  if (newest !== null) ranks[taken] = (ranks[taken] ?? 0) + 1;
+  return newest;
+}

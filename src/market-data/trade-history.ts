@@ -1,0 +1,98 @@
+/**
+ * Seven days of confirmed trades of one market by hour and second: what klines and the ticker are read from.
+ *
+ * Bounded: at most 170 hours; rows for at most 604,800 seconds; single trades of the last 25 hours, and no more than
+ * `keptTradesMax` of them. Above that the oldest hour forgets its single trades and its seconds leave the rolling day
+ * whole, each with its last trade: the ticker is then late by less than a second at that edge, nothing else changes.
+ */
+import { assert } from '../core/assert.ts';
+import { SECOND_NS, type TimestampNs } from '../core/units.ts';
+import type { PublicTrade } from '../wire/market-data-json.ts';
+import { HOUR_SECONDS, TradeHour } from './trade-hour.ts';
+
+/** Seconds that rows are kept (KLN-04). */
+export const RETENTION_SECONDS = 604_800;
+/** Single trades of one market; 32 MiB. Exact for a market with up to 12 trades a second all day. */
+export const KEPT_TRADES_MAX = 1_048_576;
+const DETAIL_HOURS = 25;
+
+/** Whole seconds since 1970. */
+export function secondOf(ns: bigint): number {
+  return Number(ns / SECOND_NS);
+}
+
+export class TradeHistory {
+  readonly #keptTradesMax: number;
+  readonly #hours = new Map<number, TradeHour>();
+  #keptTrades = 0;
+  #newestHour = -1;
+
+  constructor(keptTradesMax: number = KEPT_TRADES_MAX) {
+    this.#keptTradesMax = keptTradesMax;
+  }
+
+  /** @returns false when the trade is older than what is kept; nothing has changed then. */
+  add(trade: PublicTrade, nowNs: TimestampNs): boolean {
+    assert(trade.matchedNs >= 0n, 'a match time');
+    const second = secondOf(trade.matchedNs);
+    if (second < this.firstKeptSecond(nowNs)) return false;
+    const hourIndex = Math.floor(second / HOUR_SECONDS);
+    let hour = this.#hours.get(hourIndex);
+    if (hour === undefined) {
+      hour = new TradeHour();
+      this.#hours.set(hourIndex, hour);
+      this.#newestHour = Math.max(this.#newestHour, hourIndex);
+      this.#prune(nowNs);
+    }
+    const keptBefore = hour.keptTrades;
+    hour.add(second - hourIndex * HOUR_SECONDS, {
+      tradeId: trade.tradeId,
+      price: trade.price,
+      quantity: trade.quantity,
+      nsInSecond: Number(trade.matchedNs % SECOND_NS),
+    });
+    this.#keptTrades += hour.keptTrades - keptBefore;
+    while (this.#keptTrades > this.#keptTradesMax) this.#forgetOldestTrades();
+    return true;
+  }
+
+  /** The first second whose row is still kept. */
+  firstKeptSecond(nowNs: TimestampNs): number {
+    return Math.max(0, secondOf(nowNs) - RETENTION_SECONDS);
+  }
+
+  hour(hourIndex: number): TradeHour | undefined {
+    return this.#hours.get(hourIndex);
+  }
+
+  /** −1 without trades. */
+  get newestHour(): number {
+    return this.#newestHour;
+  }
+
+  /** Drops hours past the retention, and single trades past the rolling day. */
+  #prune(nowNs: TimestampNs): void {
+    const firstHour = Math.floor(this.firstKeptSecond(nowNs) / HOUR_SECONDS);
+    const firstDetailHour = Math.floor(secondOf(nowNs) / HOUR_SECONDS) - DETAIL_HOURS;
+    for (const [hourIndex, hour] of this.#hours) {
+      if (hourIndex >= firstDetailHour) continue;
+      this.#forget(hour);
+      if (hourIndex < firstHour) this.#hours.delete(hourIndex);
+    }
+  }
+
+  #forgetOldestTrades(): void {
+    let oldest: number | undefined;
+    for (const [hourIndex, hour] of this.#hours) {
+      if (hour.keptTrades > 0 && (oldest === undefined || hourIndex < oldest)) oldest = hourIndex;
+    }
+    const hour = oldest === undefined ? undefined : this.#hours.get(oldest);
+    assert(hour !== undefined, 'kept trades belong to an hour');
+    this.#forget(hour);
+  }
+
+  #forget(hour: TradeHour): void {
+    this.#keptTrades -= hour.keptTrades;
+    hour.forgetTrades();
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * The JSON of public market data (wire.md 6.2, 8, 9.1, 9.2, 9.6), and the figures it is printed from.
+ *
+ * Everything is written as text from exact integers: a price or a quantity never passes through a double in human
+ * units, so a depth number is printed to its last digit (G8) and a timestamp above 2^53 keeps all of its own.
+ */
+import { assert } from '../core/assert.ts';
+import { formatScaled } from '../core/decimal.ts';
+import type { AssetId } from '../core/ids.ts';
+import { SIDE, type Side } from '../core/order-terms.ts';
+import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+
+/** What of a market definition its figures are printed with. */
+export interface MarketText {
+  readonly assetId: AssetId;
+  readonly priceDecimals: number;
+  readonly quantityDecimals: number;
+}
+
+/**
+ * Levels of a snapshot, or the changed levels of a diff, best first: raw price, raw quantity, raw price, …
+ * In a diff a quantity is the new absolute one and 0 removes the level (AMB-98).
+ */
+export interface DepthLevels {
+  readonly asks: readonly number[];
+  readonly bids: readonly number[];
+  readonly sequenceNumber: number;
+}
+
+/** One second with trades. `volume` is Σ raw price × raw quantity, exact. */
+export interface Kline {
+  readonly openNs: TimestampNs;
+  readonly open: RawPrice;
+  readonly high: RawPrice;
+  readonly low: RawPrice;
+  readonly close: RawPrice;
+  readonly volume: bigint;
+}
+
+export interface KlinePage {
+  /** Ascending in time. */
+  readonly rows: readonly Kline[];
+  readonly page: number;
+  readonly limit: number;
+  /** Rows over all pages. */
+  readonly total: number;
+}
+
+/** A confirmed trade without its parties. */
+export interface PublicTrade {
+  readonly marketIndex: number;
+  readonly tradeId: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly matchedNs: TimestampNs;
+  readonly takerSide: Side;
+}
+
+/** The rolling day of a market (AMB-100). */
+export interface Ticker {
+  /** Price of the latest trade ever; null before the first. */
+  readonly lastPrice: RawPrice | null;
+  /** Null without a trade in the window. `volume` is Σ raw price × raw quantity. */
+  readonly day: {
+    readonly open: RawPrice;
+    readonly high: RawPrice;
+    readonly low: RawPrice;
+    readonly volume: bigint;
+    /** (last − open) / open in thousandths of a percent, half away from zero. */
+    readonly changeMilliPercent: bigint;
+  } | null;
+  /** The instant the figures are true at. */
+  readonly asOfNs: TimestampNs;
+}
+
+export type ChannelName = 'trades' | 'marketdepth' | 'klines' | 'ticker' | 'tickers';
+
+const KLINE_NS = 1_000_000_000n;
+
+/**
+ * A raw book integer in human units, as formatRaw prints it, without a detour through bigint: books are printed whole.
+ *
+ * @param raw a safe integer, zero or more. @param decimals 0 … 18.
+ */
+export function rawText(raw: number, decimals: number): string {
+  assert(raw >= 0 && Number.isSafeInteger(raw), 'rawText: a safe integer');
+  const digits = String(raw);
+  if (decimals === 0 || raw === 0) return digits;
+  const padded = digits.padStart(decimals + 1, '0');
+  const point = padded.length - decimals;
+  let end = padded.length;
+  while (end > point && padded.charCodeAt(end - 1) === 0x30) end -= 1;
+  return end === point ? padded.slice(0, point) : `${padded.slice(0, point)}.${padded.slice(point, end)}`;
+}
+
+/** A depth snapshot or diff: all three keys, levels as `[price,quantity]` numbers. */
+export function depthJson(market: MarketText, levels: DepthLevels): string {
+  const asks = levelsJson(market, levels.asks);
+  const bids = levelsJson(market, levels.bids);
+  return `{"asks":[${asks}],"bids":[${bids}],"sequence_number":${levels.sequenceNumber}}`;
+}
+
+function levelsJson(market: MarketText, levels: readonly number[]): string {
+  const texts: string[] = [];
+  for (let index = 0; index + 1 < levels.length; index += 2) {
+    const price = rawText(levels[index] ?? 0, market.priceDecimals);
+    const quantity = rawText(levels[index + 1] ?? 0, market.quantityDecimals);
+    texts.push(`[${price},${quantity}]`);
+  }
+  return texts.join(',');
+}
+
+export function klineJson(market: MarketText, kline: Kline): string {
+  const price = (raw: RawPrice): string => rawText(raw, market.priceDecimals);
+  return (
+    `{"open":"${price(kline.open)}","high":"${price(kline.high)}","low":"${price(kline.low)}",` +
+    `"close":"${price(kline.close)}","volume":"${volumeText(market, kline.volume)}",` +
+    `"open_timestamp_ns":${kline.openNs},"close_timestamp_ns":${kline.openNs + KLINE_NS}}`
+  );
+}
+
+/** A frame of `/klines/diff/{asset_id}`: always an array (wire.md 9.3). */
+export function klinesFrameJson(market: MarketText, rows: readonly Kline[]): string {
+  return `[${rows.map((row) => klineJson(market, row)).join(',')}]`;
+}
+
+/** The reply of `GET /klines/{asset_id}`. */
+export function klinePageJson(market: MarketText, { rows, page, limit, total }: KlinePage): string {
+  const totalPages = Math.ceil(total / limit);
+  const hasNext = page + 1 < totalPages;
+  return (
+    `{"items":${klinesFrameJson(market, rows)},"page":${page},"limit":${limit},"total_pages":${totalPages},` +
+    `"cursor_size":${rows.length},"has_next_page":${hasNext},"next_page":${hasNext ? page + 1 : null}}`
+  );
+}
+
+/** `buyer_is_maker` is true when the taker sold. */
+export function publicTradeJson(market: MarketText, trade: PublicTrade): string {
+  return (
+    `{"asset_id":"${market.assetId}","trade_id":${trade.tradeId},` +
+    `"price":"${rawText(trade.price, market.priceDecimals)}",` +
+    `"quantity":"${rawText(trade.quantity, market.quantityDecimals)}","timestamp_ns":${trade.matchedNs},` +
+    `"buyer_is_maker":${trade.takerSide === SIDE.sell},"status":"Confirmed"}`
+  );
+}
+
+export function tickerJson(market: MarketText, ticker: Ticker): string {
+  const { day, lastPrice } = ticker;
+  const price = (raw: RawPrice | undefined | null): string =>
+    raw === undefined || raw === null ? 'null' : `"${rawText(raw, market.priceDecimals)}"`;
+  const change =
+    day === null || lastPrice === null
+      ? 'null'
+      : `"${formatScaled(BigInt(lastPrice) - BigInt(day.open), market.priceDecimals)}"`;
+  return (
+    `{"asset_id":"${market.assetId}","last_price":${price(lastPrice)},"open":${price(day?.open)},` +
+    `"high":${price(day?.high)},"low":${price(day?.low)},"volume":"${volumeText(market, day?.volume ?? 0n)}",` +
+    `"price_change":${change},` +
+    `"price_change_percent":${day === null ? 'null' : `"${formatScaled(day.changeMilliPercent, 3)}"`},` +
+    `"timestamp_ns":${ticker.asOfNs}}`
+  );
+}
+
+function volumeText(market: MarketText, volume: bigint): string {
+  return formatScaled(volume, market.priceDecimals + market.quantityDecimals);
+}
+
+/** The first frame of every MDS stream (wire.md 9.2). */
+export function welcomeJson(channel: ChannelName): string {
+  return `{"type":"subscriptions","channels":[{"name":"${channel}"}],"errors":[]}`;
+}
