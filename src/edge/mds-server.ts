@@ -1,0 +1,307 @@
+/**
+ * The market-data listener: public REST and streams over the state of market-data.ts (wire.md 8, 9.3; GEN-04).
+ *
+ *   MarketData ── frames ─▶ MarketStreams ── channels ─▶ sockets        GET ─▶ MdsServer ── reads ─▶ MarketData
+ *
+ * REST and WebSocket share paths; the Upgrade header decides. Unknown markets are refused before the upgrade. Every
+ * stream begins with its welcome frame (WS-06). Order of use: streams, then market data with the streams as its sink,
+ * then the server; after each `MarketData.tick` call `streams.flush()`.
+ *
+ * Not served: `/trades/events`, because pending trades do not reach this actor.
+ */
+
+import uWS from 'uWebSockets.js';
+import { assert } from '../core/assert.ts';
+import { parseAssetId } from '../core/ids.ts';
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../core/limits.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
+import type { Clock, TimestampNs } from '../core/units.ts';
+import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../market-data/klines.ts';
+import type { MarketData, MarketDataSink } from '../market-data/market-data.ts';
+import {
+  type ChannelName,
+  type DepthLevels,
+  depthJson,
+  type Kline,
+  klinePageJson,
+  klinesFrameJson,
+  type PublicTrade,
+  publicTradeJson,
+  type Ticker,
+  tickerJson,
+  welcomeJson,
+} from '../wire/market-data-json.ts';
+import { Channel } from './channel.ts';
+import { Query } from './query.ts';
+import type { RequestHead } from './request-head.ts';
+import { type EdgeObserver, type HttpCall, HttpRoutes } from './uws-http.ts';
+import { listenExclusively } from './uws-listen.ts';
+import { FRAME_BYTES_MAX, MDS_LAG, SocketHub, type StreamSocket } from './uws-socket.ts';
+
+/** What a socket listens to. */
+type Subscription = { readonly channel: Channel<Subscription> };
+type MarketChannelName = 'marketdepth' | 'klines' | 'trades' | 'ticker';
+type MarketChannels = Readonly<Record<MarketChannelName, Channel<Subscription>>>;
+
+/** The streams: turns frames of market data into bytes, once each, for whoever listens. */
+export class MarketStreams implements MarketDataSink {
+  readonly #channels: MarketChannels[] = [];
+  readonly #touched = new Set<Channel<Subscription>>();
+  readonly #onResyncWanted: (marketIndex: number) => void;
+  readonly allTrades: Channel<Subscription> = new Channel();
+  readonly allTickers: Channel<Subscription> = new Channel();
+
+  constructor(onResyncWanted: (marketIndex: number) => void) {
+    this.#onResyncWanted = onResyncWanted;
+  }
+
+  /** A market's channel; made when first asked for, so their number is bounded by the markets. */
+  of(marketIndex: number, name: MarketChannelName): Channel<Subscription> {
+    let channels = this.#channels[marketIndex];
+    if (channels === undefined) {
+      channels = { marketdepth: new Channel(), klines: new Channel(), trades: new Channel(), ticker: new Channel() };
+      this.#channels[marketIndex] = channels;
+    }
+    return channels[name];
+  }
+
+  depthDiff(market: MarketDefinition, diff: DepthLevels): void {
+    this.#publish(this.of(market.marketIndex, 'marketdepth'), () => depthJson(market, diff));
+  }
+
+  klines(market: MarketDefinition, rows: readonly Kline[]): void {
+    this.#publish(this.of(market.marketIndex, 'klines'), () => klinesFrameJson(market, rows));
+  }
+
+  trade(market: MarketDefinition, trade: PublicTrade): void {
+    this.#publish(this.of(market.marketIndex, 'trades'), () => publicTradeJson(market, trade));
+    this.#publish(this.allTrades, () => publicTradeJson(market, trade));
+  }
+
+  ticker(market: MarketDefinition, ticker: Ticker): void {
+    this.#publish(this.of(market.marketIndex, 'ticker'), () => tickerJson(market, ticker));
+  }
+
+  tickers(changed: readonly { readonly market: MarketDefinition; readonly ticker: Ticker }[]): void {
+    if (this.allTickers.size === 0) return;
+    for (const frame of arrayFrames(changed.map(({ market, ticker }) => tickerJson(market, ticker)))) {
+      this.#publish(this.allTickers, () => frame);
+    }
+  }
+
+  resyncWanted(marketIndex: number): void {
+    this.#onResyncWanted(marketIndex);
+  }
+
+  /** Sends what was published since the last flush, each socket's frames in one write. */
+  flush(): void {
+    for (const channel of this.#touched) channel.flush();
+    this.#touched.clear();
+  }
+
+  #publish(channel: Channel<Subscription>, text: () => string): void {
+    if (channel.size === 0) return;
+    channel.publish(text);
+    this.#touched.add(channel);
+  }
+}
+
+/** JSON arrays of all items, each array at most one frame long. Items are ASCII, so characters are bytes. */
+export function arrayFrames(items: readonly string[], bytesMax: number = FRAME_BYTES_MAX): string[] {
+  const frames: string[] = [];
+  let part: string[] = [];
+  let bytes = 2;
+  for (const item of items) {
+    assert(item.length + 2 <= bytesMax, 'one item fits a frame');
+    if (bytes + item.length > bytesMax) {
+      frames.push(`[${part.join(',')}]`);
+      part = [];
+      bytes = 2;
+    }
+    part.push(item);
+    bytes += item.length + 1;
+  }
+  if (part.length > 0) frames.push(`[${part.join(',')}]`);
+  return frames;
+}
+
+export interface MdsServerOptions {
+  readonly marketData: MarketData;
+  readonly streams: MarketStreams;
+  /** The node clock. */
+  readonly clock: Clock;
+  readonly observer: EdgeObserver;
+}
+
+/** A snapshot as printed, kept until the next diff. */
+interface PrintedSnapshot {
+  readonly sequenceNumber: number;
+  readonly body: Uint8Array;
+}
+
+export class MdsServer {
+  readonly #marketData: MarketData;
+  readonly #streams: MarketStreams;
+  readonly #clock: Clock;
+  readonly #app = uWS.App();
+  readonly #routes: HttpRoutes;
+  readonly #hub: SocketHub;
+  readonly #snapshots = new Map<number, PrintedSnapshot>();
+  #hasListened = false;
+  #isClosed = false;
+
+  constructor(options: MdsServerOptions) {
+    this.#marketData = options.marketData;
+    this.#streams = options.streams;
+    this.#clock = options.clock;
+    this.#routes = new HttpRoutes(this.#app, options.observer);
+    this.#hub = new SocketHub(this.#app, this.#routes, options.observer);
+    this.#addStreams();
+    this.#addReads();
+    this.#routes.seal();
+  }
+
+  /** Open sockets. */
+  get socketCount(): number {
+    return this.#hub.count;
+  }
+
+  /**
+   * Opens the listener; market data must be ready.
+   *
+   * @param at.port 0 lets the system choose.
+   * @returns the port that is open. Rejects when it cannot be had.
+   */
+  listen(at: { readonly host: string; readonly port: number }): Promise<number> {
+    assert(!this.#hasListened && !this.#isClosed, 'a server listens once');
+    this.#hasListened = true;
+    return listenExclusively(this.#app, at);
+  }
+
+  /** Tells every socket 1001, then closes listener and connections, so that the thread can end by itself. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#hub.finishAll(1001, 'going_away');
+    this.#routes.stop();
+    this.#app.close();
+  }
+
+  #addStreams(): void {
+    this.#addMarketStream('/marketdepth/diff/:asset_id', 'marketdepth');
+    this.#addMarketStream('/klines/diff/:asset_id', 'klines');
+    this.#addMarketStream('/trades/:asset_id', 'trades');
+    this.#addMarketStream('/ticker/ws/:asset_id', 'ticker');
+    this.#addStream('/trades', 'trades', () => accepted(this.#streams.allTrades));
+    this.#addStream('/tickers/ws', 'tickers', () => accepted(this.#streams.allTickers));
+  }
+
+  #addMarketStream(pattern: string, name: MarketChannelName): void {
+    this.#addStream(pattern, name, (head) => {
+      const market = this.#marketOf(head);
+      return market.ok ? accepted(this.#streams.of(market.value.marketIndex, name)) : market;
+    });
+  }
+
+  #addStream(
+    pattern: string,
+    name: ChannelName,
+    channelOf: (head: RequestHead) => Outcome<Channel<Subscription>>,
+  ): void {
+    const welcome = Buffer.from(welcomeJson(name));
+    this.#hub.add<Subscription>({
+      pattern,
+      lag: MDS_LAG,
+      admit: (head) => {
+        const channel = channelOf(head);
+        return channel.ok ? accepted({ channel: channel.value }) : channel;
+      },
+      opened: (socket: StreamSocket<Subscription>) => {
+        socket.send(welcome);
+        socket.data.channel.join(socket);
+      },
+      closed: (socket) => socket.data.channel.leave(socket),
+    });
+  }
+
+  #addReads(): void {
+    this.#addMarketRead('/marketdepth/:asset_id', (call, market) => this.#answerDepth(call, market));
+    this.#addMarketRead('/klines/:asset_id', (call, market) => this.#answerKlines(call, market));
+    this.#addMarketRead('/trades/:asset_id', (call, market) => this.#answerTrades(call, market.marketIndex));
+    this.#addMarketRead('/ticker/:asset_id', (call, market) => {
+      call.reply(tickerJson(market, this.#marketData.ticker(market.marketIndex, this.#clock.nowNs())));
+    });
+    this.#routes.add({ method: 'GET', pattern: '/trades', handler: (call) => this.#answerTrades(call, null) });
+    this.#routes.add({
+      method: 'GET',
+      pattern: '/tickers',
+      handler: (call) => {
+        const tickers = this.#marketData.tickers(this.#clock.nowNs());
+        call.reply(`[${tickers.map(({ market, ticker }) => tickerJson(market, ticker)).join(',')}]`);
+      },
+    });
+  }
+
+  #addMarketRead(pattern: string, answer: (call: HttpCall, market: MarketDefinition) => void): void {
+    this.#routes.add({
+      method: 'GET',
+      pattern,
+      handler: (call) => {
+        const market = this.#marketOf(call.head);
+        if (market.ok) answer(call, market.value);
+        else call.refuse(market.reject);
+      },
+    });
+  }
+
+  /** The market of the first path parameter, in any accepted spelling. */
+  #marketOf(head: RequestHead): Outcome<MarketDefinition> {
+    const assetId = parseAssetId(head.parameters[0] ?? '');
+    const market = assetId === null ? undefined : this.#marketData.find(assetId);
+    return market === undefined ? rejected(reject('MARKET_NOT_FOUND', 'no such market')) : accepted(market);
+  }
+
+  #answerDepth(call: HttpCall, market: MarketDefinition): void {
+    const { marketIndex } = market;
+    const printed = this.#snapshots.get(marketIndex);
+    if (printed !== undefined && printed.sequenceNumber === this.#marketData.depthSequence(marketIndex)) {
+      call.reply(printed.body);
+      return;
+    }
+    const snapshot = this.#marketData.depthSnapshot(marketIndex);
+    if (snapshot === null) {
+      call.refuse(reject('SERVICE_UNAVAILABLE', 'the order book is not loaded yet'));
+      return;
+    }
+    const body = Buffer.from(depthJson(market, snapshot));
+    this.#snapshots.set(marketIndex, { sequenceNumber: snapshot.sequenceNumber, body });
+    call.reply(body);
+  }
+
+  #answerKlines(call: HttpCall, market: MarketDefinition): void {
+    const query = new Query(call.head.query);
+    const page = query.page({ limitDefault: KLINE_LIMIT_DEFAULT, limitMax: KLINE_LIMIT_MAX });
+    const end = query.whole('end_timestamp_ns');
+    if (!page.ok) call.refuse(page.reject);
+    else if (!end.ok) call.refuse(end.reject);
+    else {
+      const nowNs = this.#clock.nowNs();
+      const endNs = (end.value ?? nowNs) as TimestampNs;
+      const rows = this.#marketData.klinePage(market.marketIndex, { ...page.value, endNs, nowNs });
+      call.reply(klinePageJson(market, rows));
+    }
+  }
+
+  #answerTrades(call: HttpCall, marketIndex: number | null): void {
+    const page = new Query(call.head.query).page({ limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX });
+    if (!page.ok) {
+      call.refuse(page.reject);
+      return;
+    }
+    const trades = this.#marketData.trades(marketIndex, page.value.page, page.value.limit);
+    const texts = trades.map((trade) => publicTradeJson(this.#marketData.definition(trade.marketIndex), trade));
+    call.reply(`[${texts.join(',')}]`);
+  }
+}
