@@ -18,7 +18,7 @@ const TABLE: Readonly<Record<string, Room>> = {
   core: { rooms: [], packages: [] },
   runtime: { rooms: CORE, packages: ['node:', 'pino'] },
   messages: { rooms: CORE, packages: [] },
-  crypto: { rooms: [...CORE, 'runtime'], packages: ['node:', 'sodium-native', 'piscina', '@noble/hashes'] },
+  crypto: { rooms: [...CORE, 'runtime', 'messages'], packages: ['node:', 'sodium-native', 'piscina'] },
   wire: { rooms: CORE, packages: [] },
   matching: { rooms: CORE, packages: [] },
   clearing: { rooms: CORE, packages: ['@noble/hashes'] },

@@ -1,0 +1,70 @@
+/**
+ * What a thread of the verify pool does until it is told to stop: take jobs from its ring in order, ask libsodium,
+ * write the verdicts, sleep when there is nothing.
+ *
+ * One ring in and one out per thread, so verdicts come back in the order of the jobs. Started as one long task of a
+ * pool (verify-pool.ts); a task per signature would cost more than the signature (docs/latency.md).
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { assert } from '../core/assert.ts';
+import { Verdict, VerifyJob } from '../messages/generated/messages.ts';
+import { Doorbell, PARK_MS_MAX, Sleeper } from '../runtime/doorbell.ts';
+import { RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
+import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyRange } from './ed25519.ts';
+
+/** Jobs between two looks at the stop word. */
+const JOBS_PER_TURN = 64;
+
+/** Words of `VerifyThread.words`. */
+export const VERIFY_WORD = { workerBell: 0, ownerBell: 1, stop: 2, beat: 3 } as const;
+export const VERIFY_WORDS = 4;
+
+/** Everything a thread of the pool is given; a structured clone but for the transferred port. */
+export interface VerifyThread {
+  readonly jobs: SharedArrayBuffer;
+  readonly verdicts: SharedArrayBuffer;
+  readonly words: SharedArrayBuffer;
+  /** Wakes the owner's event loop. */
+  readonly port: MessagePort;
+}
+
+/** Runs until the stop word is set and the jobs that were published before it are answered. */
+export function runVerifyLoop(thread: VerifyThread): void {
+  const words = new Int32Array(thread.words);
+  const jobs = new RingReader(thread.jobs);
+  const verdicts = new RingWriter(thread.verdicts);
+  const sleeper = new Sleeper(words, VERIFY_WORD.workerBell);
+  const bell = new Doorbell(words, VERIFY_WORD.ownerBell);
+  bell.connect(thread.port);
+  const answer = (_typeId: number, at: number): undefined => {
+    const ticket = VerifyJob.ticket(jobs.views, at);
+    const valid = verifyJob(jobs, at);
+    const to = verdicts.claim(Verdict.typeId, Verdict.bytes);
+    assert(to !== RING_FULL, 'the verdict ring holds a verdict for every job of the job ring');
+    Verdict.setTicket(verdicts.views, to, ticket);
+    Verdict.setValid(verdicts.views, to, valid ? 1 : 0);
+    verdicts.commit();
+  };
+  for (;;) {
+    Atomics.add(words, VERIFY_WORD.beat, 1);
+    const count = jobs.drain(answer, JOBS_PER_TURN);
+    if (count > 0) {
+      if (verdicts.publish()) bell.ring();
+      continue;
+    }
+    if (Atomics.load(words, VERIFY_WORD.stop) === 1) break;
+    sleeper.prepare();
+    if (jobs.hasRecords()) sleeper.wake();
+    else sleeper.park(PARK_MS_MAX);
+  }
+  bell.close();
+}
+
+function verifyJob(jobs: RingReader, at: number): boolean {
+  const { u8 } = jobs.views;
+  return verifyRange(
+    { bytes: u8, at: at + VerifyJob.signatureAt, length: SIGNATURE_BYTES },
+    { bytes: u8, at: at + VerifyJob.bytes, length: VerifyJob.textBytes(jobs.views, at) },
+    { bytes: u8, at: at + VerifyJob.publicKeyAt, length: PUBLIC_KEY_BYTES },
+  );
+}

@@ -1,0 +1,168 @@
+/**
+ * The verify pool: signatures checked off the event loop, on threads that piscina manages, fed over rings.
+ *
+ *   submit ─▶ job ring of the lane ─▶ thread ─▶ verdict ring ─▶ onVerdict, in the order of the lane
+ *
+ * A caller that needs order (all requests of one connection) stays on one lane. A job costs the event loop one copy; a
+ * full ring is an answer (`false`), before anything changed.
+ *
+ * Not here: when to verify inline instead (the front door decides: with nothing in flight the hop costs more than
+ * the signature).
+ */
+import { fileURLToPath } from 'node:url';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import { assert, must } from '../core/assert.ts';
+import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import { Verdict, VerifyJob } from '../messages/generated/messages.ts';
+import { Doorbell, Sleeper } from '../runtime/doorbell.ts';
+import { createRing, RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
+import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519.ts';
+import { VERIFY_WORD, VERIFY_WORDS, type VerifyThread } from './verify-loop.ts';
+
+/** Room for about 500 orders in flight a thread: 25 ms of work, beyond which "busy" is the better answer. */
+const RING_BYTES = 524_288;
+const VERDICTS_PER_TURN = 4_096;
+const ENTRY = fileURLToPath(new URL('../../workers/verify.js', import.meta.url));
+
+export interface VerifyPoolOptions {
+  /** At least 1. */
+  readonly threads: number;
+  readonly onVerdict: (ticket: number, valid: boolean) => void;
+  /** A thread of the pool ended by itself: the node cannot go on. */
+  readonly onDeath: (error: Error) => void;
+}
+
+interface Lane {
+  readonly jobs: RingWriter;
+  readonly verdicts: RingReader;
+  readonly bell: Doorbell;
+  readonly sleeper: Sleeper;
+  readonly words: Int32Array;
+  readonly port: MessagePort;
+  inFlight: number;
+}
+
+export class VerifyPool {
+  readonly lanes: number;
+  private readonly pool: Piscina;
+  private readonly open: readonly Lane[];
+  private readonly options: VerifyPoolOptions;
+  private readonly tasks: Promise<unknown>[] = [];
+  private closing = false;
+
+  constructor(options: VerifyPoolOptions) {
+    assert(options.threads >= 1, 'a verify pool has a thread');
+    this.options = options;
+    this.lanes = options.threads;
+    this.pool = new Piscina({
+      filename: ENTRY,
+      minThreads: options.threads,
+      maxThreads: options.threads,
+      maxQueue: options.threads,
+      atomics: 'disabled',
+    });
+    this.open = Array.from({ length: options.threads }, () => this.startLane());
+  }
+
+  /** Signatures that were submitted and not answered. */
+  get inFlight(): number {
+    return this.open.reduce((sum, lane) => sum + lane.inFlight, 0);
+  }
+
+  /** Beats of every thread: a number that stands still while jobs are in flight is a frozen thread. */
+  beats(): readonly { readonly beat: number; readonly inFlight: number }[] {
+    return this.open.map((lane) => ({
+      beat: Atomics.load(lane.words, VERIFY_WORD.beat),
+      inFlight: lane.inFlight,
+    }));
+  }
+
+  /**
+   * Asks for a verdict; `flush` sends. @returns false when the lane is full: nothing was taken.
+   *
+   * @param laneIndex any integer from 0; taken modulo the lanes.
+   */
+  submit(laneIndex: number, ticket: number, signature: Uint8Array, text: Uint8Array, publicKey: Uint8Array): boolean {
+    assert(signature.length === SIGNATURE_BYTES && publicKey.length === PUBLIC_KEY_BYTES, 'sizes of a verify job');
+    assert(text.length <= SIGNED_TEXT_BYTES_MAX, 'a signed text is within its limit');
+    const lane = must(this.open[laneIndex % this.lanes], 'the lane exists');
+    const { jobs } = lane;
+    const at = jobs.claim(VerifyJob.typeId, VerifyJob.bytes + text.length);
+    if (at === RING_FULL) return false;
+    VerifyJob.setTicket(jobs.views, at, ticket);
+    VerifyJob.setTextBytes(jobs.views, at, text.length);
+    jobs.views.u8.set(signature, at + VerifyJob.signatureAt);
+    jobs.views.u8.set(publicKey, at + VerifyJob.publicKeyAt);
+    jobs.views.u8.set(text, at + VerifyJob.bytes);
+    jobs.commit();
+    lane.inFlight += 1;
+    return true;
+  }
+
+  /** Sends what was submitted: once per turn of the event loop, so that a burst costs one wake-up. */
+  flush(): void {
+    for (const lane of this.open) {
+      if (lane.jobs.publish()) lane.bell.ring();
+    }
+  }
+
+  /** Answers every job in flight, then ends the threads. */
+  async close(): Promise<void> {
+    this.closing = true;
+    this.flush();
+    for (const lane of this.open) {
+      Atomics.store(lane.words, VERIFY_WORD.stop, 1);
+      lane.bell.ring();
+    }
+    await Promise.all(this.tasks);
+    for (const lane of this.open) {
+      this.drain(lane);
+      lane.port.close();
+    }
+    await this.pool.destroy();
+  }
+
+  private startLane(): Lane {
+    const words = new SharedArrayBuffer(VERIFY_WORDS * Int32Array.BYTES_PER_ELEMENT);
+    const jobs = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
+    const verdicts = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
+    const channel = new MessageChannel();
+    const thread: VerifyThread = { jobs, verdicts, words, port: channel.port2 };
+    this.tasks.push(this.run(thread));
+    const shared = new Int32Array(words);
+    const lane: Lane = {
+      jobs: new RingWriter(jobs),
+      verdicts: new RingReader(verdicts),
+      bell: new Doorbell(shared, VERIFY_WORD.workerBell),
+      sleeper: new Sleeper(shared, VERIFY_WORD.ownerBell),
+      words: shared,
+      port: channel.port1,
+      inFlight: 0,
+    };
+    lane.port.on('message', () => this.drain(lane));
+    lane.sleeper.prepare();
+    return lane;
+  }
+
+  private async run(thread: VerifyThread): Promise<void> {
+    try {
+      await this.pool.run(thread, { transferList: [thread.port] });
+    } catch (error) {
+      if (!this.closing) this.options.onDeath(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** Takes verdicts until none waits, then lets the thread ring again. */
+  private drain(lane: Lane): void {
+    const take = (_typeId: number, at: number): undefined => {
+      lane.inFlight -= 1;
+      this.options.onVerdict(Verdict.ticket(lane.verdicts.views, at), Verdict.valid(lane.verdicts.views, at) === 1);
+    };
+    do {
+      lane.sleeper.wake();
+      while (lane.verdicts.drain(take, VERDICTS_PER_TURN) > 0);
+      lane.sleeper.prepare();
+    } while (lane.verdicts.hasRecords());
+  }
+}
