@@ -15,24 +15,14 @@ import { assert } from '../core/assert.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import type { DepthLevels, Kline, PublicTrade, Ticker } from '../core/market-figures.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../market-data/klines.ts';
 import type { MarketData, MarketDataSink } from '../market-data/market-data.ts';
-import {
-  type ChannelName,
-  type DepthLevels,
-  depthJson,
-  type Kline,
-  klinePageJson,
-  klinesFrameJson,
-  type PublicTrade,
-  publicTradeJson,
-  type Ticker,
-  tickerJson,
-  welcomeJson,
-} from '../wire/market-data-json.ts';
+import { depthJson, klinePageJson, klinesFrameJson, publicTradeJson, tickerJson } from '../wire/market-data-json.ts';
+import { type MdsChannel, welcomeFrame } from '../wire/stream-frames.ts';
 import { Channel } from './channel.ts';
 import { Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
@@ -207,10 +197,10 @@ export class MdsServer {
 
   #addStream(
     pattern: string,
-    name: ChannelName,
+    name: MdsChannel,
     channelOf: (head: RequestHead) => Outcome<Channel<Subscription>>,
   ): void {
-    const welcome = Buffer.from(welcomeJson(name));
+    const welcome = Buffer.from(welcomeFrame(name));
     this.#hub.add<Subscription>({
       pattern,
       lag: MDS_LAG,

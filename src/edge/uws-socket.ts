@@ -25,6 +25,7 @@ import { assert, must } from '../core/assert.ts';
 import { BODY_BYTES_MAX, SOCKET_LAG_BYTES_MAX, SOCKET_LAG_MESSAGES_MAX } from '../core/limits.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
+import { isTextPing } from '../wire/stream-frames.ts';
 import { Backlog } from './backlog.ts';
 import { parameterCountOf, type RequestHead, readHead } from './request-head.ts';
 import { type EdgeObserver, type HttpRoutes, newCall } from './uws-http.ts';
@@ -42,7 +43,6 @@ const IDLE_SECONDS = 36;
 const SERVER_BACKLOG_BYTES_MAX: number = SOCKET_LAG_BYTES_MAX + 2 * FRAME_BYTES_MAX;
 /** The server cuts off a longer message without a close frame; ones between the two limits are told 1009. */
 const SERVER_MESSAGE_BYTES_MAX: number = 2 * FRAME_BYTES_MAX;
-const PING_TEXT_BYTES_MAX = 256;
 const PONG: Uint8Array = Buffer.from('{"type":"pong"}');
 
 assert(LAG_BYTES_UNDER_PRESSURE > 65_536, 'a socket may always have one ordinary frame queued');
@@ -304,17 +304,6 @@ function receive<T>(route: StreamRoute<T>, socket: StreamSocket<T>, bytes: Uint8
   if (bytes.byteLength > FRAME_BYTES_MAX) socket.finish(1009, 'message_too_big');
   else if (route.message !== undefined) route.message(socket, bytes, isBinary);
   else if (!isBinary && isTextPing(bytes)) socket.send(route.pong?.(socket) ?? PONG);
-}
-
-/** A JSON object with `type` `ping` (WS-09). Other text on a one-way stream is ignored (AMB-95). */
-export function isTextPing(bytes: Uint8Array): boolean {
-  if (bytes.byteLength > PING_TEXT_BYTES_MAX) return false;
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
-    return typeof value === 'object' && value !== null && 'type' in value && value.type === 'ping';
-  } catch {
-    return false;
-  }
 }
 
 const TOKEN_FORM = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/;

@@ -9,8 +9,8 @@
  * is read from the history when asked, once per change, so no expiry can be forgotten or counted twice.
  */
 import { must } from '../core/assert.ts';
+import type { PublicTrade, Ticker } from '../core/market-figures.ts';
 import { type RawPrice, SECOND_NS, type TimestampNs } from '../core/units.ts';
-import type { PublicTrade, Ticker } from '../wire/market-data-json.ts';
 import { secondOf, type TradeHistory } from './trade-history.ts';
 import { HOUR_SECONDS, type TradeHour } from './trade-hour.ts';
 

@@ -16,9 +16,9 @@
  * The number of levels is bounded by the orders the market may hold; readers see at most `levelsMax` a side.
  */
 import { assert } from '../core/assert.ts';
+import type { DepthLevels } from '../core/market-figures.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
 import type { RawPrice, Sequence } from '../core/units.ts';
-import type { DepthLevels } from '../wire/market-data-json.ts';
 import { DepthSide } from './depth-side.ts';
 
 /** Levels a side in a snapshot (AMB-98). */

@@ -10,8 +10,9 @@
  *
  * What is closed when the first `close` comes is history: it is in the pages and not sent.
  */
+
+import type { Kline, KlinePage, PublicTrade } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
-import type { Kline, KlinePage, PublicTrade } from '../wire/market-data-json.ts';
 import { secondOf, type TradeHistory } from './trade-history.ts';
 import { HOUR_SECONDS } from './trade-hour.ts';
 

@@ -15,9 +15,9 @@
 import { assert, must } from '../core/assert.ts';
 import { type AssetId, compareAssetIds } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import type { DepthLevels, Kline, KlinePage, PublicTrade, Ticker } from '../core/market-figures.ts';
 import type { Side } from '../core/order-terms.ts';
 import { MILLISECOND_NS, type RawPrice, SECOND_NS, type Sequence, type TimestampNs } from '../core/units.ts';
-import type { DepthLevels, Kline, KlinePage, PublicTrade, Ticker } from '../wire/market-data-json.ts';
 import { DayTicker } from './day-ticker.ts';
 import { DepthReplica } from './depth-replica.ts';
 import { type KlineQuery, Klines } from './klines.ts';

@@ -5,7 +5,7 @@
  * by the order of the tapes.
  */
 import { assert, must } from '../core/assert.ts';
-import type { PublicTrade } from '../wire/market-data-json.ts';
+import type { PublicTrade } from '../core/market-figures.ts';
 
 /** Trades kept for each market (AMB-101). */
 export const TAPE_TRADES_MAX = 10_000;

@@ -6,8 +6,8 @@
  * whole, each with its last trade: the ticker is then late by less than a second at that edge, nothing else changes.
  */
 import { assert } from '../core/assert.ts';
+import type { PublicTrade } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
-import type { PublicTrade } from '../wire/market-data-json.ts';
 import { HOUR_SECONDS, TradeHour } from './trade-hour.ts';
 
 /** Seconds that rows are kept (KLN-04). */
@@ -35,14 +35,16 @@ export class TradeHistory {
   add(trade: PublicTrade, nowNs: TimestampNs): boolean {
     assert(trade.matchedNs >= 0n, 'a match time');
     const second = secondOf(trade.matchedNs);
-    if (second < this.firstKeptSecond(nowNs)) return false;
+    // While history is loaded there is no time but that of the trades themselves.
+    const newestSecond = Math.max(secondOf(nowNs), this.#newestHour * HOUR_SECONDS);
+    if (second < newestSecond - RETENTION_SECONDS) return false;
     const hourIndex = Math.floor(second / HOUR_SECONDS);
     let hour = this.#hours.get(hourIndex);
     if (hour === undefined) {
       hour = new TradeHour();
       this.#hours.set(hourIndex, hour);
       this.#newestHour = Math.max(this.#newestHour, hourIndex);
-      this.#prune(nowNs);
+      this.#prune(Math.max(newestSecond, second));
     }
     const keptBefore = hour.keptTrades;
     hour.add(second - hourIndex * HOUR_SECONDS, {
@@ -71,9 +73,9 @@ export class TradeHistory {
   }
 
   /** Drops hours past the retention, and single trades past the rolling day. */
-  #prune(nowNs: TimestampNs): void {
-    const firstHour = Math.floor(this.firstKeptSecond(nowNs) / HOUR_SECONDS);
-    const firstDetailHour = Math.floor(secondOf(nowNs) / HOUR_SECONDS) - DETAIL_HOURS;
+  #prune(newestSecond: number): void {
+    const firstHour = Math.floor((newestSecond - RETENTION_SECONDS) / HOUR_SECONDS);
+    const firstDetailHour = Math.floor(newestSecond / HOUR_SECONDS) - DETAIL_HOURS;
     for (const [hourIndex, hour] of this.#hours) {
       if (hourIndex >= firstDetailHour) continue;
       this.#forget(hour);

@@ -1,5 +1,5 @@
 /**
- * The JSON of public market data (wire.md 6.2, 8, 9.1, 9.2, 9.6), and the figures it is printed from.
+ * The JSON of public market data (wire.md 6.2, 8, 9.6), printed from the figures of core/market-figures.ts.
  *
  * Everything is written as text from exact integers: a price or a quantity never passes through a double in human
  * units, so a depth number is printed to its last digit (G8) and a timestamp above 2^53 keeps all of its own.
@@ -7,8 +7,9 @@
 import { assert } from '../core/assert.ts';
 import { formatScaled } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
-import { SIDE, type Side } from '../core/order-terms.ts';
-import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { DepthLevels, Kline, KlinePage, PublicTrade, Ticker } from '../core/market-figures.ts';
+import { SIDE } from '../core/order-terms.ts';
+import type { RawPrice } from '../core/units.ts';
 
 /** What of a market definition its figures are printed with. */
 export interface MarketText {
@@ -16,64 +17,6 @@ export interface MarketText {
   readonly priceDecimals: number;
   readonly quantityDecimals: number;
 }
-
-/**
- * Levels of a snapshot, or the changed levels of a diff, best first: raw price, raw quantity, raw price, …
- * In a diff a quantity is the new absolute one and 0 removes the level (AMB-98).
- */
-export interface DepthLevels {
-  readonly asks: readonly number[];
-  readonly bids: readonly number[];
-  readonly sequenceNumber: number;
-}
-
-/** One second with trades. `volume` is Σ raw price × raw quantity, exact. */
-export interface Kline {
-  readonly openNs: TimestampNs;
-  readonly open: RawPrice;
-  readonly high: RawPrice;
-  readonly low: RawPrice;
-  readonly close: RawPrice;
-  readonly volume: bigint;
-}
-
-export interface KlinePage {
-  /** Ascending in time. */
-  readonly rows: readonly Kline[];
-  readonly page: number;
-  readonly limit: number;
-  /** Rows over all pages. */
-  readonly total: number;
-}
-
-/** A confirmed trade without its parties. */
-export interface PublicTrade {
-  readonly marketIndex: number;
-  readonly tradeId: Sequence;
-  readonly price: RawPrice;
-  readonly quantity: RawQuantity;
-  readonly matchedNs: TimestampNs;
-  readonly takerSide: Side;
-}
-
-/** The rolling day of a market (AMB-100). */
-export interface Ticker {
-  /** Price of the latest trade ever; null before the first. */
-  readonly lastPrice: RawPrice | null;
-  /** Null without a trade in the window. `volume` is Σ raw price × raw quantity. */
-  readonly day: {
-    readonly open: RawPrice;
-    readonly high: RawPrice;
-    readonly low: RawPrice;
-    readonly volume: bigint;
-    /** (last − open) / open in thousandths of a percent, half away from zero. */
-    readonly changeMilliPercent: bigint;
-  } | null;
-  /** The instant the figures are true at. */
-  readonly asOfNs: TimestampNs;
-}
-
-export type ChannelName = 'trades' | 'marketdepth' | 'klines' | 'ticker' | 'tickers';
 
 const KLINE_NS = 1_000_000_000n;
 
@@ -163,9 +106,4 @@ export function tickerJson(market: MarketText, ticker: Ticker): string {
 
 function volumeText(market: MarketText, volume: bigint): string {
   return formatScaled(volume, market.priceDecimals + market.quantityDecimals);
-}
-
-/** The first frame of every MDS stream (wire.md 9.2). */
-export function welcomeJson(channel: ChannelName): string {
-  return `{"type":"subscriptions","channels":[{"name":"${channel}"}],"errors":[]}`;
 }
