@@ -278,7 +278,16 @@ export class RingReader {
 
   /** Whether the producer waits for room; asking takes the wish back, so that it is answered once. */
   takeRoomWanted(): boolean {
-    return Atomics.load(this.words, ROOM_WANTED_WORD) === 1 && Atomics.exchange(this.words, ROOM_WANTED_WORD, 0) === 1;
+    return take(this.words, ROOM_WANTED_WORD);
+  }
+
+  /**
+   * Throws away what waits and then asks the producer for a snapshot: how a restarted consumer begins. Records that
+   * arrive in between come before the snapshot and mean nothing without it.
+   */
+  resync(): void {
+    this.drain(() => true, Number.MAX_SAFE_INTEGER);
+    Atomics.store(this.words, RESYNC_WANTED_WORD, 1);
   }
 
   /** Looks at the producer's position. @returns whether it is ahead. */

@@ -1,0 +1,127 @@
+/**
+ * Runs actors between the events of a loop: on the main thread and on workers that hold sockets.
+ *
+ *   port message ─▶ turn ──▶ more to do ──▶ setImmediate(turn)      sockets are served in between
+ *                      └───▶ nothing ─────▶ flag up, look once more, return to the loop
+ *
+ * Nothing is polled: a sleeping loop is woken by a message on a doorbell port. The interval beats, ticks and watches the
+ * main thread; it is also what keeps the loop alive.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { assert } from '../core/assert.ts';
+import type { ActorHost } from './actor-host.ts';
+import { killProcess } from './kill-process.ts';
+import type { ThreadContext } from './thread-context.ts';
+
+const WATCH_MS = 100;
+
+export class EventLoopRunner {
+  private readonly context: ThreadContext;
+  private readonly ended: () => void;
+  private readonly ports = new Set<MessagePort>();
+  private hosts: readonly ActorHost[] = [];
+  private timer: NodeJS.Timeout | null = null;
+  private turnIsDue = false;
+  private running = false;
+  private idleTurns = 0;
+  private watchedAtMs = 0;
+
+  /** @param ended - called once, after a stop or a halt was carried out. */
+  constructor(context: ThreadContext, ended: () => void) {
+    this.context = context;
+    this.ended = ended;
+  }
+
+  start(hosts: readonly ActorHost[]): void {
+    assert(!this.running, 'a runner starts once');
+    this.hosts = hosts;
+    for (const host of hosts) host.start();
+    this.running = true;
+    this.context.block.setState('running');
+    this.timer = setInterval(() => this.look(), this.context.plan.tickMs);
+    this.poke();
+  }
+
+  /** Listens to the doorbell of one producer thread. */
+  listen(port: MessagePort): void {
+    this.ports.add(port);
+    port.on('message', () => this.turn());
+    port.on('close', () => this.ports.delete(port));
+  }
+
+  /** Asks for a turn in this pass of the loop, after the events that wait now. */
+  poke(): void {
+    if (this.turnIsDue || !this.running) return;
+    this.turnIsDue = true;
+    setImmediate(() => {
+      this.turnIsDue = false;
+      this.turn();
+    });
+  }
+
+  /** Ends at once, in this call: see Actor.halt. Without effect when it has ended. */
+  halt(): void {
+    if (this.running) this.end('halt');
+  }
+
+  private turn(): void {
+    if (!this.running) return;
+    this.context.sleeper.wake();
+    let handled = 0;
+    for (const host of this.hosts) {
+      const taken = host.turn();
+      if (taken === 0) host.actor.endBatch();
+      handled += taken;
+    }
+    if (this.obey()) return;
+    if (handled > 0) this.idleTurns = 0;
+    if (handled > 0 || this.idleTurns++ < this.context.spec.spinTurns) this.poke();
+    else this.sleep();
+  }
+
+  private sleep(): void {
+    this.idleTurns = 0;
+    this.context.sleeper.prepare();
+    if (!this.hosts.some((host) => host.hasWork())) return;
+    this.context.sleeper.wake();
+    this.poke();
+  }
+
+  /** Beat, command, tick, watch. */
+  private look(): void {
+    if (!this.running) return;
+    const { block, clock, spec } = this.context;
+    block.beat();
+    if (this.obey()) return;
+    const nowNs = clock.nowNs();
+    for (const host of this.hosts) host.tick(nowNs);
+    const nowMs = performance.now();
+    if (nowMs - this.watchedAtMs < WATCH_MS) return;
+    this.watchedAtMs = nowMs;
+    if (spec.place === 'worker' && this.context.mainIsLost()) killProcess('the main thread is frozen');
+  }
+
+  /** A stop is carried out when every mailbox is empty. @returns whether the runner has ended. */
+  private obey(): boolean {
+    const { block } = this.context;
+    const command = block.command();
+    if (command === 'run') return false;
+    if (command === 'stop' && block.state() === 'running') block.setState('draining');
+    if (command === 'stop' && this.hosts.some((host) => !host.mailbox.isEmpty())) return false;
+    this.end(command);
+    return true;
+  }
+
+  private end(command: 'stop' | 'halt'): void {
+    this.running = false;
+    for (const { actor } of this.hosts) {
+      if (command === 'stop') actor.stop();
+      else actor.halt?.();
+    }
+    if (this.timer !== null) clearInterval(this.timer);
+    for (const port of this.ports) port.close();
+    this.context.bells.close();
+    this.context.block.setState('stopped');
+    this.ended();
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * How the process ends when a thread of the money rooms dies or freezes: dead within 3 s, never half alive.
+ *
+ *   one line on standard error
+ *     → halt: every thread is told to end at once; the main thread's actors let go of their sockets
+ *     → HALT_MS later: threads that are still there and own no listener are terminated
+ *     → all ended: exit with 70
+ *     → TERMINATE_MS later, one still there: SIGKILL
+ *
+ * Measured on Node 20.20.2 with the pinned uWebSockets.js, sockets under load:
+ *   - process.exit while another thread holds an open uWS app aborts (134) or crashes (139), every time: Node ends the
+ *     worker from outside and finds uWS handles in its loop. worker.terminate() on it does the same.
+ *   - A worker whose app closed itself (app.close()) ends cleanly, and then process.exit(70) exits with 70, every time.
+ *   - Workers in a JavaScript loop or in Atomics.wait are terminated without harm; one frozen in native code is not, and
+ *     process.exit would wait for it for ever.
+ * Hence the exit code is 70 only when every other thread has ended; otherwise nothing but a signal is safe.
+ */
+import { writeSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
+import { killProcess } from './kill-process.ts';
+
+/** A broken invariant or a lost thread (operator-api.md §1). */
+export const EXIT_BROKEN = 70;
+const HALT_MS = 200;
+const TERMINATE_MS = 300;
+const LOOK_MS = 10;
+
+/** A worker that may have to be ended. */
+export interface RunningWorker {
+  readonly worker: Worker;
+  readonly ownsListener: boolean;
+  readonly hasEnded: () => boolean;
+}
+
+/** Ends the process. `halt` tells every thread to end; it must not wait. */
+export async function failStop(reason: string, halt: () => void, workers: readonly RunningWorker[]): Promise<void> {
+  writeSync(2, `${JSON.stringify({ level: 'fatal', event: 'fail-stop', reason, exit_code: EXIT_BROKEN })}\n`);
+  try {
+    halt();
+    await allEnded(workers, HALT_MS);
+    for (const { worker, ownsListener, hasEnded } of workers) if (!hasEnded() && !ownsListener) void worker.terminate();
+    if (await allEnded(workers, TERMINATE_MS)) process.exit(EXIT_BROKEN);
+    killProcess('a thread did not end');
+  } catch (error) {
+    killProcess(`the fail-stop failed: ${String(error)}`);
+  }
+}
+
+async function allEnded(workers: readonly RunningWorker[], withinMs: number): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < withinMs; waitedMs += LOOK_MS) {
+    if (workers.every((running) => running.hasEnded())) return true;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  return workers.every((running) => running.hasEnded());
+}

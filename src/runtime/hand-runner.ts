@@ -1,0 +1,58 @@
+/**
+ * All actors of a plan on one thread, turned by hand: how tests and simulations run a whole node. Rings, policies and
+ * wiring are those of the threaded node; only the order of turns is the caller's.
+ */
+import { assert, must } from '../core/assert.ts';
+import type { ActorFactories } from './actor.ts';
+import { type ActorHost, hostActors } from './actor-host.ts';
+import { BellBoard } from './bell-board.ts';
+import { SharedClock } from './clock.ts';
+import type { Plan } from './topology.ts';
+
+export class HandRunner {
+  readonly clock: SharedClock;
+  /** In the order of the plan. */
+  readonly hosts: readonly ActorHost[];
+  private readonly byName: ReadonlyMap<string, ActorHost>;
+
+  constructor(plan: Plan, factories: ActorFactories, settings: unknown = null) {
+    this.clock = new SharedClock(plan.clock);
+    const poke = (): void => undefined;
+    const context = { plan, clock: this.clock, bells: new BellBoard(plan), settings, restarted: false, poke };
+    this.hosts = hostActors(context, factories, null);
+    this.byName = new Map(this.hosts.map((host) => [host.actor.name, host]));
+  }
+
+  start(): void {
+    for (const host of this.hosts) host.start();
+  }
+
+  /** One batch of one actor. @returns how many records it handled. */
+  step(actor: string, recordsMax?: number): number {
+    return must(this.byName.get(actor), `there is an actor named ${actor}`).turn(recordsMax);
+  }
+
+  /** Lets every actor see the time of the clock. */
+  tick(): void {
+    const nowNs = this.clock.nowNs();
+    for (const host of this.hosts) host.tick(nowNs);
+  }
+
+  /**
+   * Turns actors in order until a whole round handles nothing. What is held back stays where it is.
+   *
+   * @throws InvariantError when that takes more than `roundsMax` rounds: two actors talk for ever.
+   */
+  settle(roundsMax = 100_000): void {
+    for (let round = 0; round < roundsMax; round++) {
+      let handled = 0;
+      for (const host of this.hosts) handled += host.turn();
+      if (handled === 0) return;
+    }
+    assert(false, `the actors come to rest within ${roundsMax} rounds`);
+  }
+
+  stop(): void {
+    for (const host of this.hosts) host.actor.stop();
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * A whole node on one thread in an order drawn from a seed: which actor is next, how much it reads, when time moves.
+ * After every step the caller's invariants are checked. The same seed on the same plan gives the same schedule, so a
+ * failure is repeated by its seed.
+ *
+ * Every interleaving it draws can happen on threads. It does not show races inside a ring; threads do that
+ * (test/runtime/spsc-ring-threads.test.ts).
+ */
+import { assert } from '../core/assert.ts';
+import type { ActorHost } from './actor-host.ts';
+import type { HandRunner } from './hand-runner.ts';
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** Records that a step reads at most; drawn anew from 1 to this. */
+  readonly batchRecordsMax: number;
+  /** One step in this many moves the clock instead. */
+  readonly stepsPerTick: number;
+  /** A tick moves the clock by 1 to this many nanoseconds. */
+  readonly tickNsMax: number;
+  /** Checked after every step; throws when the node is wrong. */
+  readonly invariant: (step: number) => void;
+}
+
+/** A small generator of 32-bit numbers (mulberry32): good spread, one word of state, the same on every machine. */
+export class SeededRandom {
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = seed | 0;
+  }
+
+  /** @returns 0 … 2^32−1. */
+  next(): number {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  }
+
+  /** @returns 0 … bound−1. */
+  below(bound: number): number {
+    return this.next() % bound;
+  }
+}
+
+export class Simulation {
+  readonly random: SeededRandom;
+  private readonly runner: HandRunner;
+  private readonly options: SimulationOptions;
+  private steps = 0;
+  private scheduleHash = 0;
+
+  constructor(runner: HandRunner, options: SimulationOptions) {
+    assert(runner.clock.mode === 'manual', 'a simulation has a manual clock');
+    assert(options.batchRecordsMax > 0 && options.stepsPerTick > 1 && options.tickNsMax > 0, 'bounds are positive');
+    this.runner = runner;
+    this.options = options;
+    this.random = new SeededRandom(options.seed);
+  }
+
+  /** Draws one step. @returns false when no actor had work and time moved instead. */
+  step(): boolean {
+    const ready = this.runner.hosts.filter((host) => host.mailbox.hasWork());
+    const timeMoves = ready.length === 0 || this.random.below(this.options.stepsPerTick) === 0;
+    if (timeMoves) this.moveTime();
+    else this.turnOneOf(ready);
+    this.steps++;
+    this.options.invariant(this.steps);
+    return !timeMoves;
+  }
+
+  run(steps: number): void {
+    for (let step = 0; step < steps; step++) this.step();
+  }
+
+  /** A hash of every draw so far: equal for equal schedules. */
+  schedule(): number {
+    return this.scheduleHash;
+  }
+
+  private moveTime(): void {
+    const deltaNs = 1 + this.random.below(this.options.tickNsMax);
+    this.note(-1, deltaNs);
+    this.runner.clock.advance(BigInt(deltaNs));
+    this.runner.tick();
+  }
+
+  private turnOneOf(ready: readonly ActorHost[]): void {
+    const chosen = ready[this.random.below(ready.length)];
+    assert(chosen !== undefined, 'a ready actor was chosen');
+    const handled = chosen.turn(1 + this.random.below(this.options.batchRecordsMax));
+    this.note(this.runner.hosts.indexOf(chosen), handled);
+  }
+
+  private note(who: number, what: number): void {
+    this.scheduleHash = Math.imul(Math.imul(this.scheduleHash ^ who, 0x9e3779b1) ^ what, 0x85ebca6b) | 0;
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * Owns the workers of the node, from the main thread: spawns them, connects their doorbells, watches their heartbeats,
+ * and acts on a death as the topology says.
+ *
+ *   thread dies or freezes ──▶ 'fail-stop'  the process ends (fail-stop.ts)
+ *                          └─▶ 'restart'    a new worker takes over rings and bells; too many in a minute: fail-stop
+ *
+ * A frozen thread that owns a listener cannot be ended alone, so its freeze ends the process whatever its policy.
+ */
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { assert, must } from '../core/assert.ts';
+import type { EventLoopRunner } from './event-loop-runner.ts';
+import { failStop, type RunningWorker } from './fail-stop.ts';
+import { ThreadBlock, type ThreadState, Watch } from './heartbeat.ts';
+import type { LastWords, ThreadBirth } from './thread-boot.ts';
+import type { BellLetter, ThreadContext } from './thread-context.ts';
+import { type Plan, type ThreadSpec, threadOf } from './topology.ts';
+
+const WATCH_MS = 100;
+const RESTARTS_MAX = 5;
+const RESTARTS_WITHIN_MS = 60_000;
+
+export interface SupervisorOptions {
+  /** The main thread's context and runner. */
+  readonly context: ThreadContext;
+  readonly runner: EventLoopRunner;
+  /** The compiled entry file of a thread; it calls bootThread. */
+  readonly entryOf: (thread: string) => URL;
+  /** Given to every actor of every worker, as a structured clone. */
+  readonly settings: unknown;
+  /** Told of every restart: the place for a log line and a counter. */
+  readonly restarted: (thread: string, reason: string) => void;
+}
+
+interface Child {
+  readonly spec: ThreadSpec;
+  readonly block: ThreadBlock;
+  running: RunningWorker | null;
+  reason: string;
+  restartsAtMs: number[];
+}
+
+export class Supervisor {
+  private readonly options: SupervisorOptions;
+  private readonly plan: Plan;
+  private readonly children: readonly Child[];
+  private readonly watch: Watch;
+  private timer: NodeJS.Timeout | null = null;
+  private stopping = false;
+  private failing = false;
+
+  constructor(options: SupervisorOptions) {
+    const { plan } = options.context;
+    this.options = options;
+    this.plan = plan;
+    this.children = plan.threads.flatMap((spec, index) => {
+      const block = new ThreadBlock(plan.threadBlocks, index);
+      return spec.place === 'main' ? [] : [{ spec, block, running: null, reason: 'it ended', restartsAtMs: [] }];
+    });
+    this.watch = new Watch(this.children.map((child) => child.block));
+  }
+
+  /** Spawns every worker. From here on an error that nobody catches on the main thread ends the process as well. */
+  start(): void {
+    process.on('uncaughtException', (error) => this.fail(`main thread: ${error.stack ?? error.message}`));
+    process.on('unhandledRejection', (reason) => this.fail(`main thread: unhandled rejection: ${String(reason)}`));
+    const letters = makeLetters(this.plan, () => true);
+    this.deliver(letters, this.options.context.spec.name);
+    for (const child of this.children) this.spawn(child, letters.get(child.spec.name) ?? [], false);
+    this.timer = setInterval(() => this.look(), WATCH_MS);
+  }
+
+  /** Resolves when every worker runs: its actors have started. A start takes as long as recovery takes. */
+  async whenRunning(): Promise<void> {
+    while (this.children.some((child) => child.block.state() !== 'running')) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  state(thread: string): ThreadState {
+    return must(
+      this.children.find((child) => child.spec.name === thread),
+      `there is a worker named ${thread}`,
+    ).block.state();
+  }
+
+  /**
+   * The orderly end: thread after thread, in the order of the plan, handles what waits and ends; the main thread last.
+   * A thread that misses the deadline ends the process as a fail-stop.
+   */
+  async stop(deadlineMs: number): Promise<void> {
+    assert(!this.stopping, 'a node is stopped once');
+    this.stopping = true;
+    const overdue = setTimeout(() => this.fail(`no orderly stop within ${deadlineMs} ms`), deadlineMs);
+    for (const child of this.children) {
+      child.block.setCommand('stop');
+      this.options.context.bells.of(child.spec.name).ring();
+      while (child.running !== null && !child.running.hasEnded()) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+    const { block } = this.options.context;
+    block.setCommand('stop');
+    this.options.runner.poke();
+    while (block.state() !== 'stopped') await new Promise((resolve) => setTimeout(resolve, 5));
+    clearTimeout(overdue);
+    if (this.timer !== null) clearInterval(this.timer);
+  }
+
+  /** Ends the process: exit code 70, or SIGKILL when a thread cannot be ended. */
+  fail(reason: string): void {
+    if (this.failing) return;
+    this.failing = true;
+    const workers = this.children.flatMap((child) => child.running ?? []);
+    void failStop(reason, () => this.halt(), workers);
+  }
+
+  private halt(): void {
+    for (const { block, spec } of this.children) {
+      block.setCommand('halt');
+      this.options.context.bells.of(spec.name).ring();
+    }
+    this.options.runner.halt();
+  }
+
+  private look(): void {
+    const lost = this.watch.lost();
+    const child = lost < 0 ? undefined : this.children[lost];
+    if (child === undefined || this.failing) return;
+    const { spec, running } = child;
+    child.reason = 'it is frozen';
+    if (spec.onDeath === 'restart' && !spec.ownsListener) void running?.worker.terminate();
+    else this.fail(`thread ${spec.name}: ${child.reason}`);
+  }
+
+  private spawn(child: Child, letters: readonly BellLetter[], restarted: boolean): void {
+    const { settings, entryOf } = this.options;
+    const { name, ownsListener } = child.spec;
+    const birth: ThreadBirth = { plan: this.plan, thread: name, restarted, letters, settings };
+    child.reason = 'it ended';
+    child.block.setState('starting');
+    const worker = new Worker(entryOf(name), {
+      name,
+      workerData: birth,
+      transferList: letters.map((letter) => letter.port),
+    });
+    let ended = false;
+    child.running = { worker, ownsListener, hasEnded: () => ended };
+    worker.on('message', (words: LastWords) => {
+      child.reason = words.error;
+    });
+    worker.on('error', (error) => {
+      child.reason = error.stack ?? error.message;
+    });
+    worker.on('exit', () => {
+      ended = true;
+      this.ended(child);
+    });
+  }
+
+  private ended(child: Child): void {
+    if (this.failing || (this.stopping && child.block.state() === 'stopped')) return;
+    const nowMs = performance.now();
+    child.restartsAtMs = child.restartsAtMs.filter((atMs) => nowMs - atMs < RESTARTS_WITHIN_MS);
+    if (child.spec.onDeath === 'fail-stop' || this.stopping || child.restartsAtMs.length >= RESTARTS_MAX) {
+      this.fail(`thread ${child.spec.name}: ${child.reason}`);
+      return;
+    }
+    child.restartsAtMs.push(nowMs);
+    this.options.restarted(child.spec.name, child.reason);
+    this.restart(child);
+  }
+
+  private restart(child: Child): void {
+    const { name } = child.spec;
+    const letters = makeLetters(this.plan, (from, to) => from === name || to === name);
+    this.deliver(letters, this.options.context.spec.name);
+    for (const other of this.children) if (other !== child) this.deliver(letters, other.spec.name);
+    this.spawn(child, letters.get(name) ?? [], true);
+  }
+
+  /** Hands letters to a thread that runs already. */
+  private deliver(letters: ReadonlyMap<string, readonly BellLetter[]>, thread: string): void {
+    const { context, runner } = this.options;
+    const child = this.children.find((candidate) => candidate.spec.name === thread);
+    for (const letter of letters.get(thread) ?? []) {
+      if (child !== undefined) {
+        child.running?.worker.postMessage(letter, [letter.port]);
+        child.block.announceLetter();
+      } else if (letter.kind === 'ring') context.bells.connect(letter.thread, letter.port);
+      else runner.listen(letter.port);
+    }
+  }
+}
+
+/** A channel from every thread to every neighbour that runs an event loop, as far as `wanted` says. */
+function makeLetters(plan: Plan, wanted: (from: string, to: string) => boolean): Map<string, BellLetter[]> {
+  const letters = new Map<string, BellLetter[]>(plan.threads.map((thread) => [thread.name, []]));
+  for (const from of plan.threads) {
+    for (const to of plan.threads) {
+      if (to.waiting !== 'event-loop' || !areNeighbours(plan, from.name, to.name) || !wanted(from.name, to.name))
+        continue;
+      const { port1, port2 } = new MessageChannel();
+      letters.get(from.name)?.push({ kind: 'ring', thread: to.name, port: port1 });
+      letters.get(to.name)?.push({ kind: 'listen', thread: from.name, port: port2 });
+    }
+  }
+  return letters;
+}
+
+/** Records go one way, room comes back the other way: both ends of an edge ring each other. */
+function areNeighbours({ actors, edges }: Plan, one: string, other: string): boolean {
+  if (one === other) return false;
+  return edges.some(({ from, to }) => {
+    const ends = [threadOf(actors, from), threadOf(actors, to)];
+    return ends.includes(one) && ends.includes(other);
+  });
+}

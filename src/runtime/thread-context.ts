@@ -1,0 +1,54 @@
+/** What a runner knows about its own thread: its block, its bell, the bells of others, the clock. */
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { must } from '../core/assert.ts';
+import { BellBoard } from './bell-board.ts';
+import { SharedClock } from './clock.ts';
+import { Sleeper } from './doorbell.ts';
+import { bellIndex, ThreadBlock, Watch } from './heartbeat.ts';
+import { type Plan, type ThreadSpec, threadIndex } from './topology.ts';
+
+/** A port that wakes `thread`; sent to a worker when that thread was restarted. */
+export interface BellLetter {
+  readonly kind: 'ring' | 'listen';
+  readonly thread: string;
+  readonly port: MessagePort;
+}
+
+export class ThreadContext {
+  readonly plan: Plan;
+  readonly spec: ThreadSpec;
+  readonly clock: SharedClock;
+  readonly block: ThreadBlock;
+  readonly sleeper: Sleeper;
+  readonly bells: BellBoard;
+  private readonly mainWatch: Watch;
+  private lettersTaken = 0;
+
+  constructor(plan: Plan, thread: string) {
+    const index = threadIndex(plan, thread);
+    const main = plan.threads.findIndex((candidate) => candidate.place === 'main');
+    this.plan = plan;
+    this.spec = must(plan.threads[index], 'a thread of the plan');
+    this.clock = new SharedClock(plan.clock);
+    this.block = new ThreadBlock(plan.threadBlocks, index);
+    this.sleeper = new Sleeper(new Int32Array(plan.threadBlocks), bellIndex(index));
+    this.bells = new BellBoard(plan);
+    this.mainWatch = new Watch([new ThreadBlock(plan.threadBlocks, main)]);
+  }
+
+  mainIsLost(): boolean {
+    return this.mainWatch.lost() >= 0;
+  }
+
+  /** A plain thread takes its letters here, because it does not run its event loop. */
+  takeLetters(): void {
+    if (parentPort === null) return;
+    const announced = this.block.letters();
+    while (this.lettersTaken !== announced) {
+      const received: { message: BellLetter } | undefined = receiveMessageOnPort(parentPort);
+      if (received === undefined) return;
+      this.bells.connect(received.message.thread, received.message.port);
+      this.lettersTaken = (this.lettersTaken + 1) | 0;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Runs the actors of a worker thread that has no event loop: turn, tick, spin a little, park.
+ *
+ * The loop owns the thread until it is told to stop, so promises, timers and sockets do not run here; a room that needs
+ * them lives on an `event-loop` thread. Every pass looks at the command; a parked thread wakes within 100 ms.
+ *
+ * The thread also watches the main thread. When the main thread is lost nobody can end the process in order, so it is
+ * killed: a frozen front door must not look like a slow one.
+ */
+import type { ActorHost } from './actor-host.ts';
+import { killProcess } from './kill-process.ts';
+import type { ThreadContext } from './thread-context.ts';
+
+/** Empty turns between two looks at the time while spinning. */
+const SPINS_PER_LOOK = 64;
+const WATCH_MS = 100;
+
+/** Returns after a stop or a halt. An error of an actor is thrown: the thread ends with it. */
+export function runThread(context: ThreadContext, hosts: readonly ActorHost[]): void {
+  for (const host of hosts) host.start();
+  context.block.setState('running');
+  new ThreadLoop(context, hosts).run();
+  if (context.block.command() === 'stop') for (const { actor } of hosts) actor.stop();
+  else for (const { actor } of hosts) actor.halt?.();
+  context.block.setState('stopped');
+}
+
+class ThreadLoop {
+  private readonly context: ThreadContext;
+  private readonly hosts: readonly ActorHost[];
+  private readonly spinTurns: number;
+  private readonly tickMs: number;
+  private tickedAtMs = 0;
+  private watchedAtMs = 0;
+  private idleTurns = 0;
+
+  constructor(context: ThreadContext, hosts: readonly ActorHost[]) {
+    this.context = context;
+    this.hosts = hosts;
+    this.spinTurns = context.spec.spinTurns;
+    this.tickMs = context.plan.tickMs;
+  }
+
+  run(): void {
+    this.lookAtTime();
+    while (this.goesOn()) {
+      let handled = 0;
+      for (const host of this.hosts) handled += host.turn();
+      if (handled > 0) this.idleTurns = 0;
+      else this.idle();
+      if (handled > 0 || this.idleTurns % SPINS_PER_LOOK === 0) this.lookAtTime();
+    }
+  }
+
+  /** A stop is carried out when every mailbox is empty; what is held back has until the deadline of the stop. */
+  private goesOn(): boolean {
+    const { block } = this.context;
+    const command = block.command();
+    if (command !== 'stop') return command === 'run';
+    if (block.state() === 'running') block.setState('draining');
+    return this.hosts.some((host) => !host.mailbox.isEmpty());
+  }
+
+  private idle(): void {
+    if (this.idleTurns++ < this.spinTurns) return;
+    this.idleTurns = 0;
+    const { sleeper } = this.context;
+    sleeper.prepare();
+    if (this.hosts.some((host) => host.hasWork())) sleeper.wake();
+    else sleeper.park(this.tickMs);
+  }
+
+  private lookAtTime(): void {
+    const nowMs = performance.now();
+    this.context.block.beat();
+    if (nowMs - this.tickedAtMs >= this.tickMs) {
+      this.tickedAtMs = nowMs;
+      const nowNs = this.context.clock.nowNs();
+      for (const host of this.hosts) host.tick(nowNs);
+    }
+    if (nowMs - this.watchedAtMs < WATCH_MS) return;
+    this.watchedAtMs = nowMs;
+    this.context.takeLetters();
+    if (this.context.mainIsLost()) killProcess('the main thread is frozen');
+  }
+}
