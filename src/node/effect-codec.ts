@@ -5,6 +5,8 @@
  *   balanceChanged    front door                       marketDecided    front door, its market, market data
  *   replied           front door                       everything cold  front door; markets also where they need it
  */
+
+import type { Tombstone } from '../clearing/checkpoint.ts';
 import type { Effect, FillRolledBack, MarketDecided as MarketDecidedEffect } from '../clearing/effects.ts';
 import type { BalanceRow, OrderRow, TradeRow } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
@@ -24,12 +26,14 @@ import {
 } from '../messages/generated/messages.ts';
 import { encodePlain } from '../messages/plain-values.ts';
 import { newOrderBytes, writeNewOrder, writeOrderId, writeUser } from './order-codec.ts';
-import type { Outbox } from './sink.ts';
 
 /** A cold message: an effect as a plain value, or word that the boot is over. */
 export type NodeNews =
   | Exclude<Effect, { kind: 'fillConfirmed' | 'fillRolledBack' | 'balanceChanged' | 'marketDecided' | 'replied' }>
-  | { readonly kind: 'restored'; readonly journalSequence: number; readonly timeNs: bigint; readonly isEmpty: boolean };
+  /** To the front door: everything that lives has been told. */
+  | { readonly kind: 'restored'; readonly journalSequence: number; readonly timeNs: bigint; readonly isEmpty: boolean }
+  /** To market data: the tables hold every trade that was confirmed before this. */
+  | { readonly kind: 'historyReady' };
 
 /** Where records are written: an outbox, which is never full, or the edge to market data, which may drop (−1). */
 export interface RecordSink {
@@ -76,7 +80,6 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
       return;
     case 'orderEnded':
     case 'userChanged':
-    case 'depositTaken':
     case 'depositLanded':
     case 'transferDone':
     case 'priceAccepted':
@@ -146,7 +149,7 @@ function writeDecided(effect: MarketDecidedEffect, sink: RecordSink): void {
   sink.commit();
 }
 
-function writeReply(request: number, outcome: unknown, sink: RecordSink): void {
+export function writeReply(request: number, outcome: unknown, sink: RecordSink): void {
   const text = encodePlain(outcome);
   const at = sink.claim(NodeReply.typeId, NodeReply.bytes + text.length);
   if (at < 0) return;
@@ -199,16 +202,16 @@ export function writeRestoredOrder(row: OrderRow, sink: RecordSink): void {
 }
 
 /** An order id that stays taken (AMB-08). */
-export function writeRememberedId(row: OrderRow, wasCancelled: boolean, sink: RecordSink): void {
+export function writeRememberedId(id: Tombstone, sink: RecordSink): void {
   const at = sink.claim(OrderIdRemembered.typeId, OrderIdRemembered.bytes);
   if (at < 0) return;
   const v = sink.views;
-  OrderIdRemembered.setCreationNs(v, at, row.creationNs);
-  OrderIdRemembered.setMarketIndex(v, at, row.marketIndex);
-  OrderIdRemembered.setOrderIdBytes(v, at, row.orderId.length);
-  OrderIdRemembered.setWasCancelled(v, at, wasCancelled ? 1 : 0);
-  writeUser(v, at + OrderIdRemembered.userAt, row.user);
-  writeOrderId(v, at + OrderIdRemembered.orderIdAt, row.orderId);
+  OrderIdRemembered.setCreationNs(v, at, id.creationNs);
+  OrderIdRemembered.setMarketIndex(v, at, id.marketIndex);
+  OrderIdRemembered.setOrderIdBytes(v, at, id.orderId.length);
+  OrderIdRemembered.setWasCancelled(v, at, id.wasCancelled ? 1 : 0);
+  writeUser(v, at + OrderIdRemembered.userAt, id.user);
+  writeOrderId(v, at + OrderIdRemembered.orderIdAt, id.orderId);
   sink.commit();
 }
 

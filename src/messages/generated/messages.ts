@@ -756,3 +756,31 @@ export const Verdict = {
     v.u8[at + 8] = value;
   },
 } as const;
+
+/** Front door → clearing: a question about applied state, answered by a NodeReply. Tail: `text_bytes` of plain JSON. */
+export const NodeQuery = {
+  typeId: 63,
+  bytes: 16,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  textBytes: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 8) >>> 2] = value;
+  },
+} as const;
+
+/** Front door → clearing or market: a test hook of operator-api.md 7.3 that is not part of the state. Tail as above. */
+export const NodeHook = {
+  typeId: 64,
+  bytes: 16,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  textBytes: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 8) >>> 2] = value;
+  },
+} as const;

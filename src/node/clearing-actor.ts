@@ -1,0 +1,279 @@
+/**
+ * The clearing engine's thread: rings in, journal, apply, effects out.
+ *
+ *   drain ─▶ batch ─▶ verdicts (native, once per order) ─▶ append, flushed ─▶ apply ─▶ effects into the rings
+ *                                                                    └─▶ now and then: checkpoint
+ *
+ * Nothing leaves before the flush that makes it true. Whatever throws here ends the node: a half-applied batch must not
+ * be seen, and a restart replays the journal through the same function.
+ *
+ * Not here: what an input does (src/clearing), how bytes get to the disk (durability.ts).
+ */
+import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/checkpoint.ts';
+import { applyBatch, verdictsNeeded } from '../clearing/clearing.ts';
+import type { Effect } from '../clearing/effects.ts';
+import type { Verdict } from '../clearing/inputs.ts';
+import type { OrderRow } from '../clearing/rows.ts';
+import type { ClearingState } from '../clearing/state.ts';
+import { stateHash } from '../clearing/state-hash.ts';
+import { InvariantError, must } from '../core/assert.ts';
+import type { Clock, Sequence, TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
+import { NodeHook, NodeQuery } from '../messages/generated/messages.ts';
+import { decodePlain } from '../messages/plain-values.ts';
+import type { Actor } from '../runtime/actor.ts';
+import type { Outlet } from '../runtime/outlet.ts';
+import { type ClearingHook, CrashPlan } from './clearing-hooks.ts';
+import { answerQuery, type ClearingQuery } from './clearing-queries.ts';
+import type { Durability } from './durability.ts';
+import {
+  type EffectSinks,
+  writeEffect,
+  writeFlushed,
+  writeMarketRestored,
+  writeNews,
+  writeReply,
+} from './effect-codec.ts';
+import { BatchBuffer } from './journal-batch.ts';
+import { Outbox } from './outbox.ts';
+import { type Boot, recoverState, sendRestored } from './recovery.ts';
+
+export interface ClearingOptions {
+  readonly clock: Clock;
+  readonly durability: Durability;
+  /** Asks libsodium; a seam only so that the simulation can forge. */
+  readonly verifyOrder: (row: OrderRow) => boolean;
+  readonly door: Outlet;
+  readonly data: Outlet;
+  /** One per shard; market m lives on shard m mod shards. */
+  readonly markets: readonly Outlet[];
+  readonly checkpointMs: number;
+  readonly checkpointRecords: number;
+  /** Milliseconds that pass monotonically, for pacing only. */
+  readonly elapsedMs: () => number;
+  readonly commitNs?: (nanoseconds: number) => void;
+  /** Test hooks: waits, and the end of the process. */
+  readonly hooks: { readonly wait: (ms: number) => void; readonly crash: () => void };
+}
+
+interface Question {
+  readonly request: number;
+  readonly query: ClearingQuery;
+}
+
+export class ClearingActor implements Actor {
+  readonly name = 'clearing';
+  private readonly options: ClearingOptions;
+  private readonly door: Outbox;
+  private readonly markets: readonly Outbox[];
+  private readonly sinks: EffectSinks;
+  private readonly batch = new BatchBuffer();
+  private readonly crash: CrashPlan;
+  private state: ClearingState | null = null;
+  private questions: Question[] = [];
+  private sequence = 0 as Sequence;
+  private checkpointed = 0 as Sequence;
+  private checkpointedAtMs = 0;
+  private delayMs = 0;
+
+  constructor(options: ClearingOptions) {
+    this.options = options;
+    this.door = new Outbox(options.door);
+    this.markets = options.markets.map((outlet) => new Outbox(outlet));
+    this.crash = new CrashPlan(options.hooks.crash);
+    this.sinks = {
+      door: this.door,
+      data: options.data,
+      market: (index) => must(this.markets[index % this.markets.length], 'a shard for every market'),
+    };
+  }
+
+  start(): void {
+    const { durability, clock } = this.options;
+    const boot = recoverState(durability, clock.nowNs());
+    this.state = boot.state;
+    this.sequence = boot.sequence;
+    this.checkpointed = boot.checkpointed;
+    this.checkpointedAtMs = this.options.elapsedMs();
+    this.markRestart(boot);
+    sendRestored(this.ledger, durability, clock.nowNs(), this.sinks);
+    const { sequence } = this;
+    writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.door);
+    this.sendHistory();
+    this.flush();
+  }
+
+  /** Nothing new is taken while something said waits for room. */
+  ready(): boolean {
+    return this.flushOutboxes();
+  }
+
+  handle(_lane: number, typeId: number, views: Views, at: number, bytes: number): void {
+    if (typeId === NodeQuery.typeId) {
+      const query = readPlain<ClearingQuery>(views, at + NodeQuery.bytes, NodeQuery.textBytes(views, at));
+      this.questions.push({ request: NodeQuery.requestId(views, at), query });
+    } else if (typeId === NodeHook.typeId) {
+      const hook = readPlain<ClearingHook>(views, at + NodeHook.bytes, NodeHook.textBytes(views, at));
+      this.takeHook(NodeHook.requestId(views, at), hook);
+    } else {
+      this.batch.add(typeId, views, at, bytes);
+    }
+  }
+
+  endBatch(): void {
+    if (this.batch.count > 0) this.commit();
+    this.answer();
+    if (this.isCheckpointDue()) this.checkpoint(false);
+    if (this.options.data.needsResync()) this.resyncData();
+    this.flush();
+  }
+
+  tick(): void {}
+
+  /** The last checkpoint: a start that finds it clean needs no replay and no gap in the numbering. */
+  stop(): void {
+    if (canCheckpoint(this.ledger)) this.checkpoint(true);
+    this.flush();
+    this.options.durability.close();
+  }
+
+  halt(): void {
+    this.options.durability.close();
+  }
+
+  /** For tests and the simulation: the applied state. */
+  get ledger(): ClearingState {
+    return must(this.state, 'clearing has started');
+  }
+
+  private commit(): void {
+    const { clock, durability, commitNs } = this.options;
+    if (this.delayMs > 0) this.options.hooks.wait(this.delayMs);
+    const timeNs = clock.nowNs();
+    const inputs = this.batch.inputs();
+    const verdicts = this.judge(inputs);
+    const payload = this.batch.seal(timeNs, verdicts);
+    this.crash.at('before_flush');
+    const startedMs = this.options.elapsedMs();
+    this.sequence = durability.append(timeNs, payload);
+    commitNs?.((this.options.elapsedMs() - startedMs) * 1e6);
+    this.crash.at('after_flush');
+    this.batch.clear();
+    this.release(this.apply({ timeNs, inputs, verdicts }), timeNs);
+  }
+
+  private judge(inputs: Parameters<typeof verdictsNeeded>[1]): Verdict[] {
+    return verdictsNeeded(this.ledger, inputs).map((row) => ({
+      marketIndex: row.marketIndex,
+      order: row.orderSequence,
+      valid: this.options.verifyOrder(row),
+    }));
+  }
+
+  private apply(batch: Parameters<typeof applyBatch>[1]): readonly Effect[] {
+    const effects: Effect[] = [];
+    applyBatch(this.ledger, batch, effects);
+    return effects;
+  }
+
+  private release(effects: readonly Effect[], timeNs: TimestampNs): void {
+    for (const effect of effects) {
+      writeEffect(effect, this.sinks);
+      if (effect.kind !== 'registryChanged' || effect.change.table !== 'market') continue;
+      const { row } = effect.change;
+      // A market that has done nothing yet is new: its shard opens it as soon as it is told that nothing is restored.
+      if (row.sequence === 0) writeMarketRestored(row, this.sinks.market(row.definition.marketIndex));
+    }
+    writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);
+  }
+
+  private isCheckpointDue(): boolean {
+    const { elapsedMs, checkpointMs, checkpointRecords } = this.options;
+    const behind = this.sequence - this.checkpointed;
+    const isDue = behind >= checkpointRecords || elapsedMs() - this.checkpointedAtMs >= checkpointMs;
+    return behind > 0 && isDue && canCheckpoint(this.ledger);
+  }
+
+  private checkpoint(clean: boolean): void {
+    const rows = dirtyRowCount(this.ledger) === 0 ? [] : drainDirtyRows(this.ledger);
+    const hash = clean ? stateHash(this.ledger) : null;
+    this.options.durability.checkpoint({ sequence: this.sequence, clean, stateHash: hash }, rows);
+    this.checkpointed = this.sequence;
+    this.checkpointedAtMs = this.options.elapsedMs();
+    const timeNs = this.options.clock.nowNs();
+    writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);
+  }
+
+  /** The start itself is an input: what it ends and how sequences jump is part of the journal (AMB-110). */
+  private markRestart(boot: Boot): void {
+    if (boot.isEmpty) return;
+    const timeNs = this.options.clock.nowNs();
+    this.batch.addPlain({ kind: 'restarted', clean: boot.clean }, timeNs);
+    const inputs = this.batch.inputs();
+    if (boot.clean) {
+      // Nothing was lost, so nothing changes: the state hash stays what it was at the stop.
+      this.batch.clear();
+      return;
+    }
+    this.sequence = this.options.durability.append(timeNs, this.batch.seal(timeNs, []));
+    this.batch.clear();
+    this.apply({ timeNs, inputs, verdicts: [] });
+  }
+
+  private answer(): void {
+    const questions = this.questions;
+    if (questions.length === 0) return;
+    this.questions = [];
+    for (const { request, query } of questions) {
+      const place = { sequence: this.sequence, checkpoint: this.checkpointed, delayMs: this.delayMs };
+      writeReply(request, answerQuery(query, this.ledger, place), this.door);
+    }
+  }
+
+  private takeHook(request: number, hook: ClearingHook): void {
+    if (hook.kind === 'delay') this.delayMs = hook.ms;
+    else this.crash.plan(hook);
+    this.questions.push({ request, query: { kind: 'hooks' } });
+  }
+
+  /** Market data begins anew: tables first, so that it can read what it missed, then word to do so. */
+  private resyncData(): void {
+    if (!canCheckpoint(this.ledger)) return;
+    if (this.sequence > this.checkpointed) this.checkpoint(false);
+    this.options.data.beginResync();
+    for (const market of this.ledger.markets) {
+      writeNews(
+        {
+          kind: 'registryChanged',
+          change: {
+            table: 'market',
+            row: { definition: market.definition, sequence: market.sequence, lastTradeId: market.lastTradeId },
+          },
+        },
+        this.sinks.data,
+      );
+    }
+    this.sendHistory();
+  }
+
+  private sendHistory(): void {
+    writeNews({ kind: 'historyReady' }, this.sinks.data);
+  }
+
+  private flushOutboxes(): boolean {
+    let isEmpty = this.door.isEmpty || this.door.flush();
+    for (const outbox of this.markets) isEmpty = (outbox.isEmpty || outbox.flush()) && isEmpty;
+    return isEmpty;
+  }
+
+  private flush(): void {
+    this.door.flush();
+    for (const outbox of this.markets) outbox.flush();
+    this.options.data.flush();
+  }
+}
+
+function readPlain<T>(views: Views, at: number, length: number): T {
+  if (at + length > views.u8.length) throw new InvariantError('a plain text ends within its buffer');
+  return decodePlain<T>(views.u8.subarray(at, at + length));
+}

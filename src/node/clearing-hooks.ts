@@ -1,0 +1,32 @@
+/** Test hooks of the clearing thread that are no part of its state (operator-api.md 7.3). Off in production. */
+
+export const CRASH_POINTS = ['before_flush', 'after_flush', 'now'] as const;
+export type CrashPoint = (typeof CRASH_POINTS)[number];
+
+export type ClearingHook =
+  | { readonly kind: 'delay'; readonly ms: number }
+  | { readonly kind: 'crash'; readonly point: CrashPoint; readonly afterTransactions: number };
+
+/** Kills the process at a named point, after so many commits. */
+export class CrashPlan {
+  private readonly crash: () => void;
+  private point: CrashPoint | null = null;
+  private transactionsLeft = 0;
+
+  constructor(crash: () => void) {
+    this.crash = crash;
+  }
+
+  plan(hook: { readonly point: CrashPoint; readonly afterTransactions: number }): void {
+    this.point = hook.point;
+    this.transactionsLeft = hook.afterTransactions;
+    if (hook.point === 'now') this.crash();
+  }
+
+  /** Called once per commit at each point. */
+  at(point: CrashPoint): void {
+    if (point !== this.point) return;
+    if (this.transactionsLeft === 0) this.crash();
+    this.transactionsLeft -= 1;
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * What the clearing actor needs of the disk. The node gives it LMDB (lmdb-durability.ts), the simulation a memory that
+ * forgets what was not flushed.
+ */
+import type { OrderRow, RowWrite } from '../clearing/rows.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+
+export interface JournaledBatch {
+  readonly sequence: Sequence;
+  readonly payload: Uint8Array;
+}
+
+export interface CheckpointMark {
+  /** Last journal sequence that the rows reflect. */
+  readonly sequence: Sequence;
+  /** True for the last one of an orderly stop: nothing was announced that is not in it. */
+  readonly clean: boolean;
+  /** Only an orderly stop pays for it. */
+  readonly stateHash: string | null;
+}
+
+export interface Recovery {
+  /** null when nothing was ever checkpointed. */
+  readonly checkpoint: CheckpointMark | null;
+  /** The rows of the checkpoint, in clearing's LOAD_ORDER, without history. */
+  readonly rows: Iterable<RowWrite>;
+  /** The journal behind the checkpoint, verified. */
+  readonly batches: Iterable<JournaledBatch>;
+}
+
+export interface Durability {
+  recover(): Recovery;
+  /** On the disk when it returns. @throws when it cannot be: the node ends. */
+  append(timeNs: TimestampNs, payload: Uint8Array): Sequence;
+  /** All rows or none, on the disk when it returns. */
+  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void;
+  /** Orders that ended and were created after `sinceNs`: their ids stay taken (AMB-08). */
+  finishedOrders(sinceNs: TimestampNs): Iterable<OrderRow>;
+  close(): void;
+}

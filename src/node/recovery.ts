@@ -1,0 +1,110 @@
+/**
+ * A start on what the disk holds (design §4, AMB-110): tables, then the journal behind them through the same function
+ * that ran before, then word to everyone of what lives.
+ *
+ *   checkpoint clean, nothing behind it    the state of the stop
+ *   checkpoint, journal behind it          replay; then the restart is marked and sequences jump
+ *   no checkpoint, journal                 replay from the first record
+ *   nothing                                an empty node
+ */
+import { LOAD_ORDER, loadState, tombstonesOf } from '../clearing/checkpoint.ts';
+import { checkLedger } from '../clearing/checks.ts';
+import { applyBatch } from '../clearing/clearing.ts';
+import type { RowWrite } from '../clearing/rows.ts';
+import type { ClearingState } from '../clearing/state.ts';
+import { stateHash } from '../clearing/state-hash.ts';
+import { liveOrders } from '../clearing/views.ts';
+import { assert } from '../core/assert.ts';
+import { ORDER_LIFE_NS } from '../core/limits.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import type { Durability, Recovery } from './durability.ts';
+import {
+  type EffectSinks,
+  writeBalance,
+  writeMarketRestored,
+  writeNews,
+  writeRememberedId,
+  writeRestoredOrder,
+} from './effect-codec.ts';
+import { decodeBatch } from './journal-batch.ts';
+
+/** Tables that memory holds; trades and finished orders stay where they are. */
+export const RECOVERED_TABLES: typeof LOAD_ORDER = LOAD_ORDER;
+
+export interface Boot {
+  readonly state: ClearingState;
+  readonly sequence: Sequence;
+  readonly checkpointed: Sequence;
+  /** Time of the last batch; the clock must not go behind it. 0n when there is none. */
+  readonly timeNs: TimestampNs;
+  readonly clean: boolean;
+  readonly isEmpty: boolean;
+}
+
+/** @throws InvariantError when the disk contradicts itself: the node does not start. */
+export function recoverState(durability: Durability, _nowNs: TimestampNs): Boot {
+  const recovery = durability.recover();
+  const checkpointed = recovery.checkpoint?.sequence ?? (0 as Sequence);
+  const state = loadState(recovery.rows as Iterable<RowWrite>);
+  const { sequence, timeNs } = replay(state, recovery, checkpointed);
+  const clean = recovery.checkpoint?.clean === true && sequence === checkpointed;
+  if (clean && recovery.checkpoint?.stateHash !== null) {
+    assert(stateHash(state) === recovery.checkpoint?.stateHash, 'the tables give the state of the stop');
+  }
+  checkLedger(state);
+  return { state, sequence, checkpointed, timeNs, clean, isEmpty: sequence === 0 };
+}
+
+function replay(state: ClearingState, recovery: Recovery, from: Sequence): { sequence: Sequence; timeNs: TimestampNs } {
+  let sequence = from;
+  let timeNs = 0n as TimestampNs;
+  for (const record of recovery.batches) {
+    assert(record.sequence === sequence + 1, 'the journal goes on behind the checkpoint without a gap');
+    const batch = decodeBatch(record.payload);
+    applyBatch(state, batch, []);
+    sequence = record.sequence;
+    timeNs = batch.timeNs;
+  }
+  return { sequence, timeNs };
+}
+
+/** Tells the front door, the markets and market data everything that they hold a view of. */
+export function sendRestored(state: ClearingState, durability: Durability, nowNs: TimestampNs, to: EffectSinks): void {
+  for (const row of state.assets.values()) {
+    writeNews({ kind: 'registryChanged', change: { table: 'asset', row } }, to.door);
+  }
+  for (const row of state.configs.values()) {
+    writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, to.door);
+  }
+  for (const user of state.users.values()) {
+    writeNews({ kind: 'userChanged', row: user.row }, to.door);
+    for (const account of user.subAccounts.values()) {
+      for (const slot of account.balances.values()) writeBalance(slot, to.door);
+    }
+  }
+  for (const row of state.prices.values()) writeNews({ kind: 'priceAccepted', row }, to.door);
+  sendMarkets(state, durability, nowNs, to);
+}
+
+function sendMarkets(state: ClearingState, durability: Durability, nowNs: TimestampNs, to: EffectSinks): void {
+  for (const market of state.markets) {
+    const { definition, sequence, lastTradeId } = market;
+    const shard = to.market(definition.marketIndex);
+    const row = { definition, sequence, lastTradeId };
+    for (const sink of [to.door, to.data, shard]) {
+      writeNews({ kind: 'registryChanged', change: { table: 'market', row } }, sink);
+    }
+    const orders = [...liveOrders(market)].sort((a, b) => a.prioritySequence - b.prioritySequence);
+    for (const order of orders) {
+      writeRestoredOrder(order, shard);
+      writeRestoredOrder(order, to.door);
+    }
+  }
+  const sinceNs = (nowNs > ORDER_LIFE_NS ? nowNs - ORDER_LIFE_NS : 0n) as TimestampNs;
+  for (const tombstone of tombstonesOf(durability.finishedOrders(sinceNs), nowNs)) {
+    writeRememberedId(tombstone, to.market(tombstone.marketIndex));
+  }
+  for (const { definition, sequence, lastTradeId } of state.markets) {
+    writeMarketRestored({ definition, sequence, lastTradeId }, to.market(definition.marketIndex));
+  }
+}
