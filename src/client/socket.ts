@@ -38,8 +38,9 @@ export function openSocket<T>(target: SocketTarget, onOpen: (socket: WebSocket) 
   });
   return new Promise((resolve, reject) => {
     socket.once('unexpected-response', (_request, response: IncomingMessage) => {
-      refusalOf(response).then(reject, reject);
-      socket.terminate();
+      void refusalOf(response)
+        .then(reject, reject)
+        .finally(() => socket.terminate());
     });
     socket.on('error', (error) => reject(unreachable(target.base, error.message)));
     socket.once('open', () => {

@@ -1,0 +1,406 @@
+/** What the SDK puts on the wire and what it makes of the answers, against real sockets. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { LimitOrder } from '../../src/client/canonical.ts';
+import { RingbookClient } from '../../src/client/client.ts';
+import { RingbookError } from '../../src/client/errors.ts';
+import { keyFromSeed } from '../../src/client/keys.ts';
+import type { UserTrade } from '../../src/client/replies.ts';
+import { checkNonce } from '../../src/client/session.ts';
+import type { AssetId } from '../../src/core/ids.ts';
+import {
+  type Answer,
+  NONCE,
+  startWireServer,
+  type WireHandlers,
+  type WireServer,
+  withLogin,
+} from '../support/wire-server.ts';
+
+const KEY = keyFromSeed(new Uint8Array(32).fill(7));
+const RECEIVED = '{"order_id":"o-1","status":"Received","reason":null,"processed_at_ns":1770000000001200000}';
+
+async function withServer(
+  handlers: WireHandlers,
+  body: (client: RingbookClient, server: WireServer) => Promise<void>,
+): Promise<void> {
+  const server = await startWireServer(handlers);
+  const client = new RingbookClient({ oms: server.base, mds: server.base, key: KEY });
+  try {
+    await body(client, server);
+  } finally {
+    client.close();
+    await server.close();
+  }
+}
+
+function order(orderId: string): LimitOrder {
+  return {
+    signer: KEY.userId,
+    orderId,
+    assetId: '12' as AssetId,
+    priceDecimals: 2,
+    quantityDecimals: 4,
+    side: 'Buy',
+    limitPrice: 315_025,
+    quantity: 25_000,
+    timeInForce: { kind: 'GTC' },
+    creationTimestampNs: 1n,
+    target: { account: 1, isSpot: true },
+    reduceOnly: false,
+    maxTradingFeesRate: 50_000,
+  };
+}
+
+const rejectsWith = (code: string) => (error: unknown) => error instanceof RingbookError && error.code === code;
+
+suite('login', () => {
+  test('a nonce that could be anything but a nonce is not signed (hazard of raw login signatures)', async () => {
+    const refused = [
+      '',
+      '{"order":1}',
+      `{${'a'.repeat(42)}`,
+      'a'.repeat(42),
+      'a'.repeat(44),
+      `${'a'.repeat(42)} `,
+      `${'a'.repeat(42)}é`,
+      `${'a'.repeat(43)}\n`,
+    ];
+    for (const nonce of refused) assert.throws(() => checkNonce(nonce), rejectsWith('UNSAFE_NONCE'), nonce);
+    assert.equal(checkNonce(NONCE), NONCE);
+
+    const answer = (): Answer => ({ body: '{"value":"{\\"signer\\":\\"x\\"}","ce_nonce":0}' });
+    await withServer({ answer }, async (client, server) => {
+      await assert.rejects(client.login(), rejectsWith('UNSAFE_NONCE'));
+      assert.deepEqual(
+        server.requests.map((request) => request.path),
+        [`/nonce/${KEY.userId}`],
+      );
+    });
+  });
+
+  test('the exact requests of a login and of a protected read (wire.md 1, 3)', async () => {
+    const answer = withLogin(() => ({
+      body: '{"is_mm":false,"accounts":{"0":{"kind":"spot","name":"Spot","spot":{"0":"1.5"},"margins":{}}}}',
+    }));
+    await withServer({ answer }, async (client, server) => {
+      const inventory = await client.inventory();
+      assert.equal(inventory.get(0)?.spot.get('0'), '1.5');
+      const [nonce, auth, read] = server.requests;
+      assert.equal(nonce?.headers['content-type'], 'application/json');
+      assert.equal(nonce?.headers.accept, 'application/json');
+      const signature = [...KEY.sign(Buffer.from(NONCE))].join(',');
+      assert.equal(auth?.body, `{"user_id":"${KEY.userId}","nonce":"${NONCE}","signature":[${signature}]}`);
+      assert.equal(read?.headers.authorization, 'Bearer token-1');
+      assert.equal(read?.headers['user-id'], KEY.userId);
+    });
+  });
+
+  test('calls that come together share one login', async () => {
+    const answer = withLogin(() => ({ body: '{"accounts":{}}' }));
+    await withServer({ answer }, async (client, server) => {
+      await Promise.all([client.inventory(), client.inventory(), client.inventory()]);
+      assert.equal(server.requests.filter((request) => request.path === '/auth').length, 1);
+    });
+  });
+
+  test('after a 401 it logs in again and sends the identical request once more, not twice (wire.md 3.4)', async () => {
+    let refusals = 1;
+    const answer = withLogin((): Answer => {
+      refusals -= 1;
+      if (refusals < 0) return { body: RECEIVED };
+      return { status: 401, body: '{"error":{"code":"UNAUTHORIZED","message":"token","retryable":false}}' };
+    });
+    await withServer({ answer }, async (client, server) => {
+      const action = client.signCreate(order('o-1'));
+      assert.equal((await client.send(action)).status, 'Received');
+      const sent = server.requests
+        .filter((request) => request.path === '/orders/create')
+        .map((request) => request.body);
+      assert.deepEqual(sent, [action.body, action.body]);
+      refusals = 10;
+      await assert.rejects(client.send(action), rejectsWith('UNAUTHORIZED'));
+      assert.equal(refusals, 8);
+    });
+  });
+});
+
+suite('REST', () => {
+  test('a cancel is a DELETE with a body, a replace a PATCH (wire.md 7.5, 7.6)', async () => {
+    const answer = withLogin((request) =>
+      request.path.startsWith('/market/')
+        ? {
+            body: '{"asset_id":"12","book_price_decimals":2,"book_quantity_decimals":4,"tick_size":"0.01","min_order_size":"0.001","maker_fee_rate":-5,"taker_fee_rate":450,"status":"Active"}',
+          }
+        : { body: RECEIVED },
+    );
+    await withServer({ answer }, async (client, server) => {
+      const assetId = '12' as AssetId;
+      const response = await client.cancel(assetId, 'o-1');
+      assert.deepEqual(response, {
+        orderId: 'o-1',
+        status: 'Received',
+        reason: null,
+        processedAtNs: 1_770_000_000_001_200_000n,
+      });
+      await client.replace({ assetId, orderId: 'o-1', price: '3151' });
+      const [cancel, , replace] = server.requests.slice(2);
+      assert.equal(`${cancel?.method} ${cancel?.path}`, 'DELETE /orders/cancel');
+      assert.match(cancel?.body ?? '', /^\{"cancel":\{"order_id":"o-1","asset_id":"12",/);
+      assert.equal(`${replace?.method} ${replace?.path}`, 'PATCH /orders/replace');
+      assert.match(replace?.body ?? '', /"new_price_limit":315100,"new_quantity":null,/);
+    });
+  });
+
+  test('a refusal is a RingbookError with code, status, retryable and details (wire.md 5.1)', async () => {
+    const answer = withLogin(() => ({
+      status: 503,
+      body: '{"error":{"code":"SERVICE_UNAVAILABLE","message":"busy","retryable":true,"details":{"order_id":"o-1"}}}',
+    }));
+    await withServer({ answer }, async (client) => {
+      const error = await client.create(order('o-1')).catch((reason: unknown) => reason);
+      assert.ok(error instanceof RingbookError);
+      assert.equal(error.code, 'SERVICE_UNAVAILABLE');
+      assert.equal(error.status, 503);
+      assert.equal(error.retryable, true);
+      assert.equal(error.details?.get('order_id'), 'o-1');
+    });
+  });
+
+  test('depth numbers keep every digit (G8, AMB-98)', async () => {
+    const answer = (): Answer => ({
+      body: '{"asks":[[9007199254740993.01,0.1]],"bids":[[3149,1]],"sequence_number":9001}',
+    });
+    await withServer({ answer }, async (client) => {
+      assert.deepEqual(await client.depth('12'), {
+        asks: [{ price: '9007199254740993.01', quantity: '0.1' }],
+        bids: [{ price: '3149', quantity: '1' }],
+        sequenceNumber: 9_001,
+      });
+    });
+  });
+
+  test('an unreachable service says so, retryable', async () => {
+    const client = new RingbookClient({ oms: 'http://127.0.0.1:9', key: KEY });
+    const error = await client.markets().catch((reason: unknown) => reason);
+    assert.ok(error instanceof RingbookError && error.retryable);
+    assert.equal(error.code, 'UNREACHABLE');
+  });
+
+  test('a page asks for what it needs and ends with the last one (wire.md 6)', async () => {
+    const answer = withLogin(() => ({
+      body: '{"orders":[],"page":3,"limit":40,"total_orders":0,"total_pages":0,"cursor_size":0,"has_next_page":false,"next_page":null}',
+    }));
+    await withServer({ answer }, async (client, server) => {
+      const page = await client.orders({ page: 3, limit: 40, openOnly: true });
+      assert.equal(page.nextPage, null);
+      assert.equal(server.requests.at(-1)?.path, `/orders/user/${KEY.userId}?page=3&limit=40&open_only=true`);
+    });
+  });
+});
+
+const answerTo = (frame: string, status: string): string => {
+  const id = /"order_id":"([^"]+)"/.exec(frame)?.[1] ?? '';
+  const kind = /"(Create|Cancel|Replace)OrderRequest"/.exec(frame)?.[1] ?? 'Create';
+  return `{"${kind}OrderResponse":{"response":{"order_id":"${id}","status":"${status}","reason":null,"processed_at_ns":5},"asset_id":"12"}}`;
+};
+
+suite('/control', () => {
+  const answer = withLogin(() => ({ body: '{}' }));
+
+  test('v0 answers are told apart by kind, asset and order id, in any order (wire.md 10.2)', async () => {
+    const frames: string[] = [];
+    const socket: WireHandlers['socket'] = (ws) => {
+      ws.on('message', (data: Buffer) => {
+        frames.push(data.toString());
+        if (frames.length === 3) for (const frame of frames.toReversed()) ws.send(answerTo(frame, 'Received'));
+      });
+    };
+    await withServer({ answer, socket }, async (client, server) => {
+      const control = await client.control();
+      const create = client.signCreate(order('a'));
+      const cancel = client.signCancel('12' as AssetId, 'a');
+      const answers = await Promise.all([
+        control.send(create),
+        control.send(client.signCreate(order('b'))),
+        control.send(cancel),
+      ]);
+      assert.deepEqual(
+        answers.map((response) => response.orderId),
+        ['a', 'b', 'a'],
+      );
+      assert.equal(frames[0], `{"CreateOrderRequest":${create.body}}`);
+      assert.equal(frames[2], `{"CancelOrderRequest":${cancel.body}}`);
+      assert.equal(control.inFlight, 0);
+      const upgrade = server.upgrades[0];
+      assert.equal(upgrade?.headers.authorization, 'Bearer token-1');
+      assert.equal(upgrade?.headers['sec-websocket-protocol'], undefined);
+      assert.equal(upgrade?.headers.origin, server.base);
+      control.close();
+    });
+  });
+
+  test('a rejection is an answer, and a second action of the same identity waits for the first (wire.md 10.2)', async () => {
+    const socket: WireHandlers['socket'] = (ws) => {
+      ws.on('message', (data: Buffer) => ws.send(answerTo(data.toString(), 'Rejected')));
+    };
+    await withServer({ answer, socket }, async (client) => {
+      const control = await client.control();
+      const action = client.signCreate(order('a'));
+      const first = control.send(action);
+      assert.throws(() => control.send(action), rejectsWith('INVALID_ARGUMENT'));
+      assert.equal((await first).status, 'Rejected');
+      assert.equal((await control.send(action)).status, 'Rejected');
+      control.close();
+    });
+  });
+
+  test('v1 is offered as subprotocol and correlates by request id (wire.md 10.3)', async () => {
+    const socket: WireHandlers['socket'] = (ws) => {
+      ws.on('message', (data: Buffer) => {
+        const frame = data.toString();
+        const id = /"request_id":"([^"]+)"/.exec(frame)?.[1];
+        const envelope = (body: string): string =>
+          `{"type":"response","channel":"control","request_id":"${id}","timestamp_ns":1770000004000000000,"data":${body},"error":null}`;
+        ws.send(envelope(answerTo(frame, 'Received')));
+      });
+    };
+    await withServer({ answer, socket }, async (client, server) => {
+      const control = await client.control({ version: 'v1' });
+      const response = await control.send(client.signCreate(order('a')));
+      assert.equal(response.orderId, 'a');
+      assert.equal(server.upgrades[0]?.headers['sec-websocket-protocol'], 'svc.ws.v1');
+      control.close();
+    });
+  });
+
+  test('a batch gathers one answer per order and ignores the acknowledgment (wire.md 10.2)', async () => {
+    const socket: WireHandlers['socket'] = (ws) => {
+      ws.on('message', () => {
+        ws.send('{"request":{"status":"submitted"}}');
+        for (const id of ['b', 'a']) ws.send(answerTo(`"CreateOrderRequest" "order_id":"${id}"`, 'Received'));
+      });
+    };
+    await withServer({ answer, socket }, async (client) => {
+      const control = await client.control();
+      const actions = ['a', 'b'].map((id) => client.signCreate(order(id)));
+      const answers = await control.sendBatch('Create', actions);
+      assert.deepEqual(
+        answers.map((response) => response.orderId),
+        ['a', 'b'],
+      );
+      assert.throws(() => control.sendBatch('Create', []), rejectsWith('INVALID_ARGUMENT'));
+      control.close();
+    });
+  });
+
+  test('when the connection ends, what is pending fails with the reason that was given (wire.md 10.4)', async () => {
+    const socket: WireHandlers['socket'] = (ws) => {
+      ws.on('message', () => {
+        ws.send('{"error":{"code":"UNAUTHORIZED","message":"another signer","retryable":false}}');
+        ws.close(1000);
+      });
+    };
+    await withServer({ answer, socket }, async (client) => {
+      const control = await client.control();
+      await assert.rejects(control.send(client.signCreate(order('a'))), rejectsWith('UNAUTHORIZED'));
+      assert.throws(() => control.send(client.signCreate(order('b'))), rejectsWith('CONNECTION_CLOSED'));
+    });
+  });
+
+  test('a refused handshake tells its code (wire.md 9.1)', async () => {
+    const refuse = (): Answer => ({
+      status: 429,
+      body: '{"error":{"code":"RATE_LIMITED","message":"streams","retryable":true}}',
+    });
+    await withServer({ answer, refuse }, async (client) => {
+      await assert.rejects(client.control(), rejectsWith('RATE_LIMITED'));
+    });
+  });
+});
+
+const trade = (id: number, status: string): string =>
+  `{"asset_id":"12","trade_id":${id},"order_id":"o-1","price":"3150.25","quantity":"0.5","timestamp_ns":1770000004000000001,"is_maker":true,"is_buyer":false,"status":"${status}","rollback_reason":null,"is_liquidation":false,"is_auto_deleverage":false,"sub_account":1,"trading_fee":"0.31"}`;
+
+suite('streams', () => {
+  const answer = withLogin(() => ({ body: '{}' }));
+
+  test('events come in order and the iterator ends with a normal close (wire.md 9.1)', async () => {
+    const socket: WireHandlers['socket'] = (ws) => {
+      ws.send('{"type":"pong"}');
+      ws.send(trade(1, 'Pending'));
+      ws.send(trade(1, 'Confirmed'));
+      ws.close(1000);
+    };
+    await withServer({ answer, socket }, async (client, server) => {
+      const seen: UserTrade[] = [];
+      for await (const event of await client.userTrades()) seen.push(event);
+      assert.deepEqual(
+        seen.map((event) => event.status),
+        ['Pending', 'Confirmed'],
+      );
+      assert.equal(seen[0]?.timestampNs, 1_770_000_004_000_000_001n);
+      assert.equal(server.upgrades[0]?.path, `/trades/user/events/${KEY.userId}`);
+    });
+  });
+
+  test('a lagging stream ends with RESYNC_REQUIRED, an error frame with its code (wire.md 9.1, 9.2)', async () => {
+    const endings: ((ws: Parameters<NonNullable<WireHandlers['socket']>>[0]) => void)[] = [
+      (ws) => ws.close(1013, 'resync_required'),
+      (ws) =>
+        ws.send('{"type":"error","channel":"trades","error":{"code":"unauthorized","message":"m","retryable":false}}'),
+    ];
+    const socket: WireHandlers['socket'] = (ws) => endings.shift()?.(ws);
+    await withServer({ answer, socket }, async (client) => {
+      await assert.rejects((await client.userTrades()).next(), rejectsWith('RESYNC_REQUIRED'));
+      await assert.rejects((await client.userTrades()).next(), rejectsWith('unauthorized'));
+    });
+  });
+
+  test('with reconnect a stream outlives its connection and says that there was a gap (wire.md 9.8)', async () => {
+    let connections = 0;
+    const socket: WireHandlers['socket'] = (ws) => {
+      connections += 1;
+      ws.send(trade(connections, 'Confirmed'));
+      if (connections === 1) ws.terminate();
+    };
+    await withServer({ answer, socket }, async (client) => {
+      let gaps = 0;
+      const onReconnected = (): void => {
+        gaps += 1;
+      };
+      const stream = await client.userTrades({ delayMs: 1, onReconnected });
+      const ids: number[] = [];
+      const isDone = new Promise<void>((resolve) => {
+        const stop = stream.listen((event) => {
+          ids.push(event.tradeId);
+          if (event.tradeId === 2) setImmediate(() => resolve(stop()));
+        });
+      });
+      await isDone;
+      assert.equal(ids.at(-1), 2);
+      assert.equal(gaps, 1);
+    });
+  });
+
+  test('order events are read by their tag, unknown tags are skipped (wire.md 9.4)', async () => {
+    const identity = '"order_id":"o-1","asset_id":"12","user_id":"u","timestamp_ns":1770000009000000000';
+    const socket: WireHandlers['socket'] = (ws) => {
+      ws.send('{"Invented":{"order_id":"o-1"}}');
+      ws.send(`{"Canceled":{${identity},"reason":"UserRequested"}}`);
+      ws.send(
+        `{"Removed":{${identity},"operator_pubkey":null,"reason":"Filled","filled_quantity":25000,"confirmed_quantity":25000}}`,
+      );
+      ws.send('{"CreateFailed":{"order_id":"o-2","user_id":"u","reason":"WouldCross"}}');
+      ws.close(1000);
+    };
+    await withServer({ answer, socket }, async (client) => {
+      const kinds: string[] = [];
+      for await (const event of await client.orderEvents()) {
+        kinds.push(event.kind);
+        if (event.kind === 'Removed') assert.equal(event.confirmedQuantity, 25_000);
+      }
+      assert.deepEqual(kinds, ['Canceled', 'Removed', 'CreateFailed']);
+    });
+  });
+});
