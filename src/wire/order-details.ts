@@ -73,7 +73,8 @@ export const NO_DETAILS: OrderDetails = {
   maxSellableQuantity: null,
   fillOrKill: false,
 };
-const NO_CONDITION: TriggerCondition = { direction: 'PriceAbove', price: 0 as RawPrice };
+/** What stands until a condition was read. */
+export const NO_CONDITION: TriggerCondition = { direction: 'PriceAbove', price: 0 as RawPrice };
 
 // ---- reading; after a failure of the cursor the values mean nothing
 

@@ -14,6 +14,7 @@ import type { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
 import {
   conditionText,
+  NO_CONDITION,
   readCondition,
   readConditionPrice,
   readRawOrNull,
@@ -140,29 +141,26 @@ function readRequest(cursor: JsonCursor): SignedReplace {
   return request;
 }
 
-/** One shape holds the members of both; a mixture or neither is refused. */
+/** One shape holds the members of both spellings; a mixture, two conditions or none are refused. */
 function readNewTrigger(cursor: JsonCursor): NewTrigger {
-  let shape: NewTrigger['shape'] = 'bare';
+  const conditions: TriggerCondition[] = [];
+  let isBare = false;
+  let isWrapped = false;
   let parentOrderId: string | null = null;
-  let condition: TriggerCondition | null = null;
-  let members = 0;
   cursor.enterObject();
   for (let name = cursor.nextMember(NEW_TRIGGER); name !== null; name = cursor.nextMember(NEW_TRIGGER)) {
-    members += 1;
-    if (name === 'parent_order_id') {
-      shape = 'wrapped';
-      parentOrderId = cursor.readNull() ? null : cursor.readString(STRING_DECODED_MAX);
-    } else if (name === 'condition') {
-      shape = 'wrapped';
-      condition = readCondition(cursor);
+    if (name === 'PriceAbove' || name === 'PriceBelow') {
+      isBare = true;
+      conditions.push({ direction: name, price: readConditionPrice(cursor) });
     } else {
-      if (members > 1) cursor.fail('expected one condition', 'new_trigger');
-      condition = { direction: name, price: readConditionPrice(cursor) };
+      isWrapped = true;
+      if (name === 'condition') conditions.push(readCondition(cursor));
+      else parentOrderId = cursor.readNull() ? null : cursor.readString(STRING_DECODED_MAX);
     }
   }
-  const isBroken = condition === null || (shape === 'bare' ? members > 1 : members > 2);
-  if (isBroken) cursor.fail('expected a condition', 'new_trigger');
-  return { shape, parentOrderId, condition: condition ?? { direction: 'PriceAbove', price: 0 as RawPrice } };
+  const [condition = NO_CONDITION] = conditions;
+  if (conditions.length !== 1 || (isBare && isWrapped)) cursor.fail('expected one condition', 'new_trigger');
+  return { shape: isWrapped ? 'wrapped' : 'bare', parentOrderId, condition };
 }
 
 /** The request's own rules, those that need no market. @returns INVALID_ORDER with the field. */
