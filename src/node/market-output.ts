@@ -8,7 +8,7 @@
 import { must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { OrderEnd, RollbackReason, Side } from '../core/order-terms.ts';
-import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
+import type { RejectCode } from '../core/reject.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { CancelCommand, FillUnit, MarketEvents, NewOrderCommand, ReplaceCommand } from '../matching/commands.ts';
@@ -32,6 +32,13 @@ export interface MarketOutlets {
   readonly data: Outlet;
 }
 
+interface Answer {
+  readonly order: number;
+  readonly sequence: number;
+  readonly code: RejectCode | 0;
+  readonly isAdmission: boolean;
+}
+
 export class MarketOutput implements MarketEvents {
   definition: MarketDefinition;
   /** Time of the command that is being handled; every event carries it. */
@@ -51,12 +58,12 @@ export class MarketOutput implements MarketEvents {
 
   accepted(sequence: Sequence, command: NewOrderCommand): void {
     this.admitted(sequence, 0);
-    this.ack(command.requestId, sequence, sequence, 0);
+    this.ack(command.requestId, { order: sequence, sequence, code: 0, isAdmission: true });
   }
 
   createRefused(sequence: Sequence | 0, command: NewOrderCommand, code: RejectCode): void {
     if (sequence !== 0) this.admitted(sequence, code);
-    this.ack(command.requestId, sequence, sequence, code);
+    this.ack(command.requestId, { order: sequence, sequence, code, isAdmission: sequence !== 0 });
   }
 
   matched(
@@ -134,23 +141,23 @@ export class MarketOutput implements MarketEvents {
       OrderReplaced.setMarketIndex(v, at, this.marketIndex);
       outlet.commit();
     }
-    this.ack(requestId, order, sequence, 0);
+    this.ack(requestId, { order, sequence, code: 0, isAdmission: false });
   }
 
   replaceUnchanged(requestId: number, order: Sequence): void {
-    this.ack(requestId, order, 0, 0);
+    this.ack(requestId, { order, sequence: 0, code: 0, isAdmission: false });
   }
 
   replaceRefused(command: ReplaceCommand, code: RejectCode): void {
-    this.ack(command.requestId, 0, 0, code);
+    this.ack(command.requestId, { order: 0, sequence: 0, code, isAdmission: false });
   }
 
   cancelAccepted(requestId: number, order: Sequence | 0): void {
-    this.ack(requestId, order, 0, 0);
+    this.ack(requestId, { order, sequence: 0, code: 0, isAdmission: false });
   }
 
   cancelRefused(command: CancelCommand, code: RejectCode): void {
-    this.ack(command.requestId, 0, 0, code);
+    this.ack(command.requestId, { order: 0, sequence: 0, code, isAdmission: false });
   }
 
   heldCancelExpired(
@@ -217,11 +224,6 @@ export class MarketOutput implements MarketEvents {
     outlet.commit();
   }
 
-  /** Refuses a request that names a market which is not open here. */
-  refuseUnknown(requestId: number): void {
-    this.ack(requestId, 0, 0, REJECT_CODE.MARKET_NOT_FOUND);
-  }
-
   private admitted(sequence: Sequence, refusal: number): void {
     const source = must(this.source, 'an admission happens while its create is handled');
     const outlet = this.to.clearing;
@@ -235,7 +237,7 @@ export class MarketOutput implements MarketEvents {
     outlet.commit();
   }
 
-  private ack(requestId: number, order: number, sequence: number, code: number): void {
+  private ack(requestId: number, { order, sequence, code, isAdmission }: Answer): void {
     const outlet = this.to.door;
     const at = outlet.claim(MarketAck.typeId, MarketAck.bytes);
     const v = outlet.views;
@@ -245,6 +247,7 @@ export class MarketOutput implements MarketEvents {
     MarketAck.setTimeNs(v, at, this.timeNs);
     MarketAck.setMarketIndex(v, at, this.marketIndex);
     MarketAck.setRejectCode(v, at, code);
+    MarketAck.setIsAdmission(v, at, isAdmission ? 1 : 0);
     outlet.commit();
   }
 }

@@ -331,7 +331,7 @@ export const OrderRestored = {
   },
 } as const;
 
-/** The market's answer to a request. `order` is 0 when there is none (refused, or a held cancel). */
+/** The market's answer to a request. `order` is 0 when there is none (refused, or a held cancel). `is_admission`: the request was a create and `order` is the order's name from now on, also when a crossing post-only was refused. */
 export const MarketAck = {
   typeId: 20,
   bytes: 40,
@@ -358,6 +358,10 @@ export const MarketAck = {
   rejectCode: (v: Views, at: number): number => v.u16[(at + 36) >>> 1] as number,
   setRejectCode: (v: Views, at: number, value: number): void => {
     v.u16[(at + 36) >>> 1] = value;
+  },
+  isAdmission: (v: Views, at: number): number => v.u8[at + 38] as number,
+  setIsAdmission: (v: Views, at: number, value: number): void => {
+    v.u8[at + 38] = value;
   },
 } as const;
 

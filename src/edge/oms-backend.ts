@@ -1,0 +1,79 @@
+/**
+ * What the order service's listener asks of the node behind it. The edge knows sockets, headers and frames; the node
+ * knows sessions, orders and rings (src/node/front-door.ts implements this).
+ */
+import type { AssetId, OrderId, UserId } from '../core/ids.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { InventoryBody } from '../orders/inventory.ts';
+import type { OrderEvent, UserTrade } from '../orders/order-events.ts';
+import type { OrderRecord } from '../orders/order-record.ts';
+import type { Page } from '../orders/pages.ts';
+import type { AuthRequest } from '../wire/auth-request.ts';
+import type { MarketView } from '../wire/market-reply.ts';
+import type { CancelRequest } from '../wire/signed-cancel.ts';
+import type { CreateRequest } from '../wire/signed-order.ts';
+import type { ReplaceRequest } from '../wire/signed-replace.ts';
+
+/** Who sends a signed action, and over what. */
+export interface ActionOrigin {
+  /** The session's user. */
+  readonly user: UserId;
+  /** Any number that stays the same for one connection: its actions keep their order. */
+  readonly connection: number;
+  /** True on `/control`: no look-up first, and a cancel may wait for its create (AMB-92). */
+  readonly isControl: boolean;
+}
+
+/** The answer to one signed action; `refusal` null means `Received`. */
+export interface ActionAnswer {
+  readonly refusal: Reject | null;
+  readonly processedAtNs: TimestampNs;
+}
+
+export type Answer = (answer: ActionAnswer) => void;
+
+export interface PageRequest {
+  readonly user: UserId;
+  /** Null for all markets. */
+  readonly assetId: AssetId | null;
+  readonly subAccounts: readonly number[] | null;
+  readonly page: number;
+  readonly limit: number;
+}
+
+export interface OmsBackend {
+  nowNs(): TimestampNs;
+
+  issueNonce(user: UserId): { readonly value: string; readonly ceNonce: number };
+  login(request: AuthRequest): Outcome<{ readonly token: string; readonly expiryNs: TimestampNs }>;
+  logout(user: UserId): void;
+  /** Whether this token is a live session of this user. */
+  isSession(user: UserId, token: string): boolean;
+  /** Concurrent OMS streams this user may have (LIM-19, LIM-20). */
+  streamCap(user: UserId): number;
+
+  /** Answers once, now or later, never after a thrown error. */
+  create(request: CreateRequest, origin: ActionOrigin, answer: Answer): void;
+  replace(request: ReplaceRequest, origin: ActionOrigin, answer: Answer): void;
+  cancel(request: CancelRequest, origin: ActionOrigin, answer: Answer): void;
+
+  markets(): readonly MarketView[];
+  market(assetId: AssetId): MarketView | null;
+  inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody;
+  /** MARKET_NOT_FOUND for an unknown market. */
+  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecord>>;
+  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecord>;
+  tradePage(request: PageRequest): Outcome<Page<UserTrade>>;
+}
+
+/** What the listener takes from the node: events for the streams of one user. */
+export interface OmsStreams {
+  orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void;
+  userTrade(user: UserId, trade: UserTrade, timestampNs: TimestampNs): void;
+  /** A logout or an expiry: sockets of this user end with `unauthorized` (AMB-88). */
+  endSessions(user: UserId): void;
+  /** Hands everything told since the last call to the sockets, in order. */
+  flush(): void;
+}
