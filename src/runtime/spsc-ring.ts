@@ -234,7 +234,8 @@ export class RingReader {
   }
 
   /**
-   * Handles up to `recordsMax` records in order and then gives their room back. A handler that throws leaves its record
+   * Handles up to `recordsMax` of the records seen by the last look at the producer (a new look when all of those are
+   * read), in order, and then gives their room back. A handler that throws leaves its record
    * unread, and no room is given back: its thread is expected to end.
    *
    * @returns how many were handled.
