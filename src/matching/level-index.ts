@@ -1,0 +1,262 @@
+/**
+ * The prices of one side of a book, anywhere in 1 … 2^53−1, dense or sparse.
+ *
+ * Prices are turned into ranks, larger is better: a bid's rank is its price, an ask's is minus its price. 32
+ * neighbouring ranks are a leaf, with one bit for each rank that has orders. Leaves stand in one array sorted by key,
+ * the best at its end, and in a hash by key.
+ *
+ *   level = leaf · 32 + bit           rank = key[leaf] · 32 + bit
+ *
+ *   order   … 7      12      13 ◀─ best leaf: 31 − clz32(mask) is the best bit
+ *             ▲       ▲       ▲
+ *            mask    mask    mask
+ *
+ * On dense prices a level comes and goes by a bit; on sparse prices a leaf holds one level and the array is an
+ * ordinary sorted array, short to move because trading happens at its end. A level number is valid while its rank has
+ * orders, and until `releaseEmpty` after that.
+ *
+ * Invariants
+ *   (1) `order` ascends strictly by key; a leaf is in it if and only if it is in the hash.
+ *   (2) The last leaf of `order` is not empty; `best` is its highest level, NONE if there is no leaf.
+ *   (3) Empty leaves further down wait to be used again, never more than the others and 64.
+ */
+import { hashNumber } from './key-bytes.ts';
+import { grown, NONE } from './pools.ts';
+
+const LEAF_BITS = 5;
+const LEAF_SIZE: number = 1 << LEAF_BITS;
+const BIT_MASK: number = LEAF_SIZE - 1;
+const EMPTY_LEAVES_MAX = 64;
+/** Leaves that are moved one by one before binary search and a block move are worth it. */
+const NEAR = 16;
+
+export class LevelIndex {
+  /** The best level with orders, or NONE. */
+  best: number = NONE;
+  /** Leaves that exist; levels number LEAF_SIZE times as many. */
+  capacity: number;
+  #key: Float64Array<ArrayBuffer>;
+  #mask: Int32Array<ArrayBuffer>;
+  /** Links free leaves, and leaves detached since the last `releaseEmpty`. */
+  #next: Int32Array<ArrayBuffer>;
+  #order: Int32Array<ArrayBuffer>;
+  #orderCount = 0;
+  #emptyCount = 0;
+  #table: Int32Array<ArrayBuffer>;
+  #used = 0;
+  #free: number = NONE;
+  #detached: number = NONE;
+
+  constructor(leaves: number) {
+    this.capacity = leaves;
+    this.#key = new Float64Array(leaves);
+    this.#mask = new Int32Array(leaves);
+    this.#next = new Int32Array(leaves);
+    this.#order = new Int32Array(leaves);
+    this.#table = new Int32Array(leaves * 4).fill(NONE);
+  }
+
+  get levelCapacity(): number {
+    return this.capacity * LEAF_SIZE;
+  }
+
+  rankOf(level: number): number {
+    return (this.#key[level >> LEAF_BITS] as number) * LEAF_SIZE + (level & BIT_MASK);
+  }
+
+  has(level: number): boolean {
+    return ((this.#mask[level >> LEAF_BITS] as number) & (1 << (level & BIT_MASK))) !== 0;
+  }
+
+  /** @returns the level of the rank if it has orders, else NONE. */
+  find(rank: number): number {
+    const key = Math.floor(rank / LEAF_SIZE);
+    const leaf = this.#leafOf(key);
+    if (leaf === NONE) return NONE;
+    const level = leaf * LEAF_SIZE + (rank - key * LEAF_SIZE);
+    return this.has(level) ? level : NONE;
+  }
+
+  /** @returns the level of the rank; unless it has orders already, the caller goes on with `set`. */
+  reach(rank: number): number {
+    const key = Math.floor(rank / LEAF_SIZE);
+    const best = this.best;
+    const leaf = best !== NONE && this.#key[best >> LEAF_BITS] === key ? best >> LEAF_BITS : this.#leafOf(key);
+    return (leaf === NONE ? this.#add(key) : leaf) * LEAF_SIZE + (rank - key * LEAF_SIZE);
+  }
+
+  /** The level has its first order. */
+  set(level: number): void {
+    const leaf = level >> LEAF_BITS;
+    const mask = this.#mask[leaf] as number;
+    if (mask === 0) this.#emptyCount--;
+    this.#mask[leaf] = mask | (1 << (level & BIT_MASK));
+    if (this.best === NONE || this.rankOf(level) > this.rankOf(this.best)) this.best = level;
+  }
+
+  /** The level has lost its last order. */
+  clear(level: number): void {
+    const leaf = level >> LEAF_BITS;
+    const mask = (this.#mask[leaf] as number) & ~(1 << (level & BIT_MASK));
+    this.#mask[leaf] = mask;
+    if (mask === 0) this.#emptyCount++;
+    if (level === this.best) this.#findBest();
+  }
+
+  /** The next worse level with orders, or NONE. Costs a search when it lies in another leaf. */
+  worse(level: number): number {
+    const leaf = level >> LEAF_BITS;
+    const below = (this.#mask[leaf] as number) & ((1 << (level & BIT_MASK)) - 1);
+    if (below !== 0) return leaf * LEAF_SIZE + 31 - Math.clz32(below);
+    for (let at = this.#placeOf(this.#key[leaf] as number) - 1; at >= 0; at--) {
+      const next = this.#order[at] as number;
+      const mask = this.#mask[next] as number;
+      if (mask !== 0) return next * LEAF_SIZE + 31 - Math.clz32(mask);
+    }
+    return NONE;
+  }
+
+  /** Gives detached leaves back; level numbers of empty levels are void after it. */
+  releaseEmpty(): void {
+    if (this.#emptyCount > EMPTY_LEAVES_MAX && this.#emptyCount * 2 > this.#orderCount) this.#compact();
+    while (this.#detached !== NONE) {
+      const leaf = this.#detached;
+      this.#detached = this.#next[leaf] as number;
+      this.#next[leaf] = this.#free;
+      this.#free = leaf;
+    }
+  }
+
+  /** Whether invariants (1) to (3) hold. */
+  isSound(): boolean {
+    let empty = 0;
+    for (let at = 0; at < this.#orderCount; at++) {
+      const leaf = this.#order[at] as number;
+      const key = this.#key[leaf] as number;
+      if (this.#mask[leaf] === 0) empty++;
+      if (this.#leafOf(key) !== leaf) return false;
+      if (at > 0 && (this.#key[this.#order[at - 1] as number] as number) >= key) return false;
+    }
+    if (empty !== this.#emptyCount || (empty > EMPTY_LEAVES_MAX && empty * 2 > this.#orderCount)) return false;
+    if (this.#orderCount === 0) return this.best === NONE;
+    const last = this.#order[this.#orderCount - 1] as number;
+    const mask = this.#mask[last] as number;
+    return mask !== 0 && this.best === last * LEAF_SIZE + 31 - Math.clz32(mask);
+  }
+
+  #findBest(): void {
+    while (this.#orderCount > 0) {
+      const leaf = this.#order[this.#orderCount - 1] as number;
+      const mask = this.#mask[leaf] as number;
+      if (mask !== 0) {
+        this.best = leaf * LEAF_SIZE + 31 - Math.clz32(mask);
+        return;
+      }
+      this.#orderCount--;
+      this.#detach(leaf);
+    }
+    this.best = NONE;
+  }
+
+  #leafOf(key: number): number {
+    const table = this.#table;
+    const mask = table.length - 1;
+    for (let place = hashNumber(key) & mask; ; place = (place + 1) & mask) {
+      const leaf = table[place] as number;
+      if (leaf === NONE || this.#key[leaf] === key) return leaf;
+    }
+  }
+
+  /** A new, empty leaf. */
+  #add(key: number): number {
+    const leaf = this.#allocate();
+    this.#key[leaf] = key;
+    this.#mask[leaf] = 0;
+    this.#emptyCount++;
+    this.#enter(leaf);
+    const order = this.#order;
+    let at = this.#orderCount++;
+    const near = Math.max(at - NEAR, 0);
+    for (; at > near && (this.#key[order[at - 1] as number] as number) > key; at--) order[at] = order[at - 1] as number;
+    if (at === near && at > 0 && (this.#key[order[at - 1] as number] as number) > key) {
+      const place = this.#placeOf(key, at);
+      order.copyWithin(place + 1, place, at);
+      at = place;
+    }
+    order[at] = leaf;
+    return leaf;
+  }
+
+  /** Index in `order` of the first of `count` leaves whose key is not below `key`. */
+  #placeOf(key: number, count: number = this.#orderCount): number {
+    let low = 0;
+    let high = count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#key[this.#order[middle] as number] as number) < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #allocate(): number {
+    if (this.#free !== NONE) {
+      const leaf = this.#free;
+      this.#free = this.#next[leaf] as number;
+      return leaf;
+    }
+    if (this.#used === this.capacity) this.#grow();
+    return this.#used++;
+  }
+
+  #detach(leaf: number): void {
+    this.#unhash(leaf);
+    this.#emptyCount--;
+    this.#next[leaf] = this.#detached;
+    this.#detached = leaf;
+  }
+
+  #compact(): void {
+    let kept = 0;
+    for (let at = 0; at < this.#orderCount; at++) {
+      const leaf = this.#order[at] as number;
+      if (this.#mask[leaf] === 0) this.#detach(leaf);
+      else this.#order[kept++] = leaf;
+    }
+    this.#orderCount = kept;
+  }
+
+  #enter(leaf: number): void {
+    const table = this.#table;
+    const mask = table.length - 1;
+    let place = hashNumber(this.#key[leaf] as number) & mask;
+    while (table[place] !== NONE) place = (place + 1) & mask;
+    table[place] = leaf;
+  }
+
+  #unhash(leaf: number): void {
+    const table = this.#table;
+    const mask = table.length - 1;
+    let gap = hashNumber(this.#key[leaf] as number) & mask;
+    while (table[gap] !== leaf) gap = (gap + 1) & mask;
+    for (let place = (gap + 1) & mask; table[place] !== NONE; place = (place + 1) & mask) {
+      const moved = table[place] as number;
+      const home = hashNumber(this.#key[moved] as number) & mask;
+      if (((place - home) & mask) < ((place - gap) & mask)) continue;
+      table[gap] = moved;
+      gap = place;
+    }
+    table[gap] = NONE;
+  }
+
+  #grow(): void {
+    const { capacity } = this;
+    this.capacity = capacity * 2;
+    this.#key = grown(this.#key, capacity * 2);
+    this.#mask = grown(this.#mask, capacity * 2);
+    this.#next = grown(this.#next, capacity * 2);
+    this.#order = grown(this.#order, capacity * 2);
+    this.#table = new Int32Array(capacity * 8).fill(NONE);
+    for (let at = 0; at < this.#orderCount; at++) this.#enter(this.#order[at] as number);
+  }
+}

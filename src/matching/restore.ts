@@ -1,0 +1,57 @@
+/**
+ * A book after a restart (AMB-110): orders go in by priority sequence, quietly; then those that cross are dealt again.
+ *
+ * A restored book can be crossed: two orders may have matched, and the match was never confirmed. The later one takes,
+ * in sequence. Only orders within the crossing prices can be concerned, so they alone leave the book and come back one
+ * by one in priority order, each matching what is there and resting what is left, its priority unchanged.
+ */
+import { assert } from '../core/assert.ts';
+import type { Book } from './book.ts';
+import type { RestoredOrder, RestoredPosition } from './commands.ts';
+import { ORDER_STATE } from './order-pool.ts';
+
+/** Puts one live order where it stood. @param id its entry in the id table, LIVE. @returns its slot. */
+export function placeRestored(book: Book, command: RestoredOrder, id: number): number {
+  const { orders } = book;
+  assert(command.quantity > command.filledQuantity, 'a restored order has something left');
+  assert(book.trades.lastTradeId === book.trades.settledThrough, 'orders are restored before anything matches');
+  const slot = orders.allocate();
+  orders.side[slot] = command.side;
+  orders.tif[slot] = command.tif;
+  orders.flags[slot] = command.flags;
+  orders.price[slot] = command.price;
+  orders.quantity[slot] = command.quantity;
+  orders.filled[slot] = command.filledQuantity;
+  orders.sequence[slot] = command.order;
+  orders.priority[slot] = command.prioritySequence;
+  orders.timestampNs[slot] = command.timestampNs;
+  orders.expiryNs[slot] = command.expiryNs;
+  orders.id[slot] = id;
+  orders.state[slot] = ORDER_STATE.resting;
+  book.ownSide(command.side).insert(slot);
+  book.expiries.add(slot);
+  return slot;
+}
+
+/** Numbering goes on after `position`. */
+export function continueFrom(book: Book, position: RestoredPosition): void {
+  assert(position.sequence >= book.sequence, 'sequences never go back');
+  book.sequence = position.sequence;
+  book.trades.startAfter(position.lastTradeId);
+}
+
+/** Later orders take what they cross. Expired orders have left before. */
+export function uncross(book: Book): void {
+  if (!book.isCrossed()) return;
+  const { orders } = book;
+  const { buys, sells } = book;
+  const crossing = [...buys.ordersWithin(sells.bestPrice), ...sells.ordersWithin(buys.bestPrice)].sort(
+    (a, b) => (orders.priority[a] as number) - (orders.priority[b] as number),
+  );
+  for (const slot of crossing) book.takeOff(slot);
+  for (const slot of crossing) {
+    book.match(slot);
+    if (orders.remaining(slot) > 0) book.rest(slot);
+    else book.becomeFilled(slot);
+  }
+}

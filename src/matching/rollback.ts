@@ -1,0 +1,117 @@
+/**
+ * What a rollback does to the two orders of a fill (AMB-32, AMB-34, AMB-23; FIL-14, FIL-15).
+ *
+ *   the order …                        at fault              innocent
+ *   rests                              ended atFault         (a, e) quantity − filled again, in place
+ *   is filled, cancel received         ended userRequested   (d) the same
+ *   is filled, asked for no more (e)   ended atFault         stays filled
+ *   is filled, IOC or FOK              ended atFault         (c) ended rolledBack
+ *   is filled, past its expiry         ended atFault         (d) ended expired
+ *   is filled, would cross             ended atFault         (b) ended rollbackRestoreWouldCross
+ *   is filled, GTC or GTD              ended atFault         (b) at the back of its level
+ *   was ended before                   —                     (d) nothing: its end was told
+ *
+ * The maker comes first. An order that rests stays where it is, so of a maker and a taker that are both to come back
+ * at crossing prices the maker does. Where a level would pass 2^53−1 there is no way back either, and the order ends
+ * as if it would cross. `StaleMatch` is nobody's fault: both columns read innocent (AMB-33).
+ */
+import { assert } from '../core/assert.ts';
+import { isAtFault, ORDER_END, type OrderEnd, type RollbackReason, TIF } from '../core/order-terms.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { Book } from './book.ts';
+import type { MarketEvents, RollbackCommand } from './commands.ts';
+import { ORDER_STATE } from './order-pool.ts';
+
+/** Takes the fill back from both orders. The trade is undecided and is the one the command describes. */
+export function rollBack(book: Book, events: MarketEvents, command: RollbackCommand): void {
+  const { trades } = book;
+  const { tradeId, quantity } = command;
+  assert(tradeId > trades.settledThrough && tradeId <= trades.lastTradeId, 'only an undecided trade is rolled back');
+  const at = trades.indexOf(tradeId);
+  const maker = trades.maker[at] as number;
+  const taker = trades.taker[at] as number;
+  assert(trades.quantity[at] === quantity && quantity > 0, 'a trade is rolled back whole and once');
+  assert(book.sequenceOf(maker) === command.makerOrder, 'a rollback names the maker of its trade');
+  assert(book.sequenceOf(taker) === command.takerOrder, 'a rollback names the taker of its trade');
+  trades.quantity[at] = 0;
+  reverse(book, events, { slot: maker, quantity, reason: command.makerReason, nowNs: command.receivedNs });
+  reverse(book, events, { slot: taker, quantity, reason: command.takerReason, nowNs: command.receivedNs });
+}
+
+interface Reversal {
+  readonly slot: number;
+  readonly quantity: number;
+  readonly reason: RollbackReason;
+  readonly nowNs: TimestampNs;
+}
+
+function reverse(book: Book, events: MarketEvents, reversal: Reversal): void {
+  const { orders } = book;
+  const { slot } = reversal;
+  if (orders.state[slot] === ORDER_STATE.resting) reverseResting(book, events, reversal);
+  else {
+    unfill(book, reversal);
+    if (orders.state[slot] !== ORDER_STATE.ended) reverseFilled(book, events, reversal);
+  }
+  book.decide(slot);
+}
+
+function reverseResting(book: Book, events: MarketEvents, reversal: Reversal): void {
+  const { orders } = book;
+  const { slot, quantity, reason } = reversal;
+  const side = book.ownSide(orders.sideOf(slot));
+  if (isAtFault(reason) || !side.fits(orders.price[slot] as number, quantity)) {
+    book.takeOff(slot);
+    unfill(book, reversal);
+    endAfterRollback(book, reversal, ORDER_END.rollbackRestoreWouldCross);
+    return;
+  }
+  unfill(book, reversal);
+  side.adjust(slot, quantity);
+  const priority = orders.priority[slot] as ReturnType<typeof book.nextSequence>;
+  events.restored(book.nextSequence(), book.sequenceOf(slot), priority, quantity);
+}
+
+function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): void {
+  const { orders } = book;
+  const { slot, nowNs } = reversal;
+  const remaining = orders.remaining(slot);
+  if (remaining === 0 && !isAtFault(reversal.reason)) return;
+  if (orders.state[slot] === ORDER_STATE.filledCovered) {
+    if (remaining > 0) book.endBy(slot, ORDER_END.userRequested);
+    return;
+  }
+  const end = whyNoWayBack(book, slot, nowNs);
+  if (end !== null || isAtFault(reversal.reason)) {
+    endAfterRollback(book, reversal, end ?? ORDER_END.rolledBack);
+    return;
+  }
+  const sequence = book.nextSequence();
+  orders.priority[slot] = sequence;
+  book.rest(slot);
+  events.restored(sequence, book.sequenceOf(slot), sequence, remaining);
+}
+
+/** @returns the end of an innocent order that cannot come back, or null. */
+function whyNoWayBack(book: Book, slot: number, nowNs: TimestampNs): OrderEnd | null {
+  const { orders } = book;
+  const side = orders.sideOf(slot);
+  const price = orders.price[slot] as number;
+  const tif = orders.tifOf(slot);
+  if (tif === TIF.ioc || tif === TIF.fok) return ORDER_END.rolledBack;
+  if (book.hasPassed(orders.expiryNs[slot] as bigint, nowNs)) return ORDER_END.expired;
+  if (book.otherSide(side).crosses(price)) return ORDER_END.rollbackRestoreWouldCross;
+  return book.ownSide(side).fits(price, orders.remaining(slot)) ? null : ORDER_END.rollbackRestoreWouldCross;
+}
+
+function unfill(book: Book, { slot, quantity }: Reversal): void {
+  const { filled } = book.orders;
+  const left = (filled[slot] as number) - quantity;
+  assert(left >= 0, 'a fill that is taken back was counted');
+  filled[slot] = left;
+}
+
+function endAfterRollback(book: Book, { slot, reason }: Reversal, innocentEnd: OrderEnd): void {
+  if (isAtFault(reason)) book.end(slot, { end: ORDER_END.atFault, faultReason: reason, requestId: 0 });
+  else book.endBy(slot, innocentEnd);
+}

@@ -1,0 +1,68 @@
+/**
+ * Trades that clearing has not decided: a ring by trade id, from the one after the settlement watermark to the last.
+ *
+ * It is what makes a trade id lead to its two orders without a map: trade ids are dense, and every fill is decided
+ * within minutes (FIL-16), so the ring stays as short as clearing is behind. Each undecided trade is counted once in
+ * `pending` of both orders; one that was rolled back stays in the ring with quantity 0 until the watermark passes it.
+ */
+import { assert } from '../core/assert.ts';
+import type { OrderPool } from './order-pool.ts';
+
+export class UndecidedTrades {
+  /** Trades up to this one are decided. */
+  settledThrough = 0;
+  lastTradeId = 0;
+  maker: Int32Array;
+  taker: Int32Array;
+  quantity: Float64Array;
+  readonly #orders: OrderPool;
+
+  constructor(orders: OrderPool, capacity: number) {
+    this.#orders = orders;
+    this.maker = new Int32Array(capacity);
+    this.taker = new Int32Array(capacity);
+    this.quantity = new Float64Array(capacity);
+  }
+
+  /** No trade up to `lastTradeId` is undecided. */
+  startAfter(lastTradeId: number): void {
+    assert(this.lastTradeId === this.settledThrough, 'numbering starts with nothing undecided');
+    assert(lastTradeId >= this.lastTradeId, 'trade ids never go back');
+    this.settledThrough = lastTradeId;
+    this.lastTradeId = lastTradeId;
+  }
+
+  /** @returns the id of the new trade. */
+  add(maker: number, taker: number, quantity: number): number {
+    if (this.lastTradeId - this.settledThrough === this.maker.length) this.#grow();
+    const tradeId = ++this.lastTradeId;
+    const at = this.indexOf(tradeId);
+    this.maker[at] = maker;
+    this.taker[at] = taker;
+    this.quantity[at] = quantity;
+    const pending = this.#orders.pending;
+    pending[maker] = (pending[maker] as number) + 1;
+    pending[taker] = (pending[taker] as number) + 1;
+    return tradeId;
+  }
+
+  /** Where an undecided trade stands in the arrays. */
+  indexOf(tradeId: number): number {
+    return tradeId % this.maker.length;
+  }
+
+  #grow(): void {
+    const { maker, taker, quantity } = this;
+    const capacity = maker.length * 2;
+    this.maker = new Int32Array(capacity);
+    this.taker = new Int32Array(capacity);
+    this.quantity = new Float64Array(capacity);
+    for (let tradeId = this.settledThrough + 1; tradeId <= this.lastTradeId; tradeId++) {
+      const from = tradeId % maker.length;
+      const to = this.indexOf(tradeId);
+      this.maker[to] = maker[from] as number;
+      this.taker[to] = taker[from] as number;
+      this.quantity[to] = quantity[from] as number;
+    }
+  }
+}
