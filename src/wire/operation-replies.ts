@@ -11,8 +11,8 @@ export interface OperationView {
   /** As received. */
   readonly orderId: string;
   /** Null for `Received`; a reject is told as `Rejected` with its code in PascalCase (AMB-123). */
-  readonly refusal: Reject | null;
-  readonly processedAtNs: TimestampNs;
+  readonly reject: Reject | null;
+  readonly processedNs: TimestampNs;
 }
 
 /** The socket's version and the request's own id: how a control frame is answered. */
@@ -28,12 +28,10 @@ const RESPONSE_TAG: Readonly<Record<ControlAction, string>> = {
 };
 
 export function operationResponse(view: OperationView): string {
-  const { refusal } = view;
+  const { reject } = view;
   const verdict =
-    refusal === null
-      ? '"status":"Received","reason":null'
-      : `"status":"Rejected","reason":"${pascalCase(refusal.code)}"`;
-  return `{"order_id":${quote(view.orderId)},${verdict},"processed_at_ns":${view.processedAtNs}}`;
+    reject === null ? '"status":"Received","reason":null' : `"status":"Rejected","reason":"${pascalCase(reject.code)}"`;
+  return `{"order_id":${quote(view.orderId)},${verdict},"processed_at_ns":${view.processedNs}}`;
 }
 
 /** A correlated answer. @param assetText identical to what the request carried (wire.md 10.2). */
@@ -44,7 +42,7 @@ export function controlResponse(
   assetText: string,
 ): string {
   const frame = `{"${RESPONSE_TAG[action]}":{"response":${operationResponse(view)},"asset_id":${quote(assetText)}}}`;
-  return address.version === 0 ? frame : controlEnvelope(address, view.processedAtNs, frame, null);
+  return address.version === 0 ? frame : controlEnvelope(address, view.processedNs, frame, null);
 }
 
 /** An answer that no pending request can be found for: `{"error":{…}}` (wire.md 10.2), or its envelope on v1. */

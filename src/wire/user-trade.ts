@@ -1,24 +1,25 @@
 /** One side of a trade, as its user sees it in `/trades/user/…` and on the user trade streams (wire.md 7.10). */
-import type { BookDecimals } from '../core/arithmetic.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
-import { type FillStatus, ROLLBACK_REASON_WORD, type RollbackReason } from '../core/order-terms.ts';
-import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { FillStatus } from '../core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import { quote, quoteOrNull } from './json-writer.ts';
 
 export interface UserTradeView {
   readonly assetId: AssetId;
-  readonly tradeId: Sequence;
+  readonly tradeId: number;
   readonly orderId: string;
-  readonly decimals: BookDecimals;
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
+  readonly priceDecimals: number;
+  readonly quantityDecimals: number;
+  /** Match time, whatever the status. */
   readonly timestampNs: TimestampNs;
   readonly isMaker: boolean;
   readonly isBuyer: boolean;
   readonly status: FillStatus;
-  /** 0 unless rolled back. */
-  readonly rollbackReason: RollbackReason;
+  /** A word of G22; null unless rolled back. */
+  readonly rollbackReason: string | null;
   readonly isLiquidation: boolean;
   readonly isAutoDeleverage: boolean;
   readonly subAccount: number;
@@ -29,10 +30,10 @@ export interface UserTradeView {
 export function userTrade(view: UserTradeView): string {
   return (
     `{"asset_id":"${view.assetId}","trade_id":${view.tradeId},"order_id":${quote(view.orderId)},` +
-    `"price":"${formatRaw(view.price, view.decimals.priceDecimals)}",` +
-    `"quantity":"${formatRaw(view.quantity, view.decimals.quantityDecimals)}",` +
+    `"price":"${formatRaw(view.price, view.priceDecimals)}",` +
+    `"quantity":"${formatRaw(view.quantity, view.quantityDecimals)}",` +
     `"timestamp_ns":${view.timestampNs},"is_maker":${view.isMaker},"is_buyer":${view.isBuyer},` +
-    `"status":"${view.status}","rollback_reason":${quoteOrNull(ROLLBACK_REASON_WORD[view.rollbackReason])},` +
+    `"status":"${view.status}","rollback_reason":${quoteOrNull(view.rollbackReason)},` +
     `"is_liquidation":${view.isLiquidation},"is_auto_deleverage":${view.isAutoDeleverage},` +
     `"sub_account":${view.subAccount}${view.fee === null ? '' : `,"trading_fee":"${format18(view.fee)}"`}}`
   );

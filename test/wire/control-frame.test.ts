@@ -111,16 +111,16 @@ suite('a control frame', () => {
 });
 
 suite('a control answer', () => {
-  const processedAtNs = 1770000000001200000n as TimestampNs;
-  const view = { orderId: 'c1', refusal: null, processedAtNs };
+  const processedNs = 1770000000001200000n as TimestampNs;
+  const view = { orderId: 'c1', reject: null, processedNs };
 
   test('v0 has one tag, the response and the asset exactly as received (CTL-02, wire.md 10.2)', () => {
     assert.equal(
       controlResponse({ version: 0, requestId: null }, 'create', view, '12'),
       '{"CreateOrderResponse":{"response":{"order_id":"c1","status":"Received","reason":null,"processed_at_ns":1770000000001200000},"asset_id":"12"}}',
     );
-    const refusal = reject('SIGNER_MISMATCH', 'no');
-    const rejected = controlResponse({ version: 0, requestId: null }, 'cancel', { ...view, refusal }, 'A"@B');
+    const mismatch = reject('SIGNER_MISMATCH', 'no');
+    const rejected = controlResponse({ version: 0, requestId: null }, 'cancel', { ...view, reject: mismatch }, 'A"@B');
     assert.equal(
       rejected,
       '{"CancelOrderResponse":{"response":{"order_id":"c1","status":"Rejected","reason":"SignerMismatch","processed_at_ns":1770000000001200000},"asset_id":"A\\"@B"}}',
@@ -151,13 +151,13 @@ suite('a control answer', () => {
   test('what cannot be correlated is an error frame, with its field (ERR-01, ERR-12, AUT-13)', () => {
     const fault = reject('INVALID_REQUEST', 'expected an object', 'order');
     assert.equal(
-      controlError({ version: 0, requestId: null }, processedAtNs, fault),
+      controlError({ version: 0, requestId: null }, processedNs, fault),
       '{"error":{"code":"INVALID_REQUEST","message":"expected an object","retryable":false,"details":{"field":"order"}}}',
     );
-    const v1: unknown = JSON.parse(controlError({ version: 1, requestId: 'r' }, processedAtNs, fault));
+    const v1: unknown = JSON.parse(controlError({ version: 1, requestId: 'r' }, processedNs, fault));
     assert.deepEqual(Object.keys(v1 as object), ['type', 'channel', 'request_id', 'timestamp_ns', 'data', 'error']);
-    const unauthorized: unknown = JSON.parse(controlUnauthorizedFrame(0, processedAtNs));
+    const unauthorized: unknown = JSON.parse(controlUnauthorizedFrame(0, processedNs));
     assert.deepEqual(Object.keys(unauthorized as object), ['error']);
-    assert.match(controlUnauthorizedFrame(1, processedAtNs), /^\{"type":"error","channel":"control",.*"UNAUTHORIZED"/);
+    assert.match(controlUnauthorizedFrame(1, processedNs), /^\{"type":"error","channel":"control",.*"UNAUTHORIZED"/);
   });
 });
