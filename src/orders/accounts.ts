@@ -1,0 +1,49 @@
+/**
+ * What the front door knows of users: who is a market maker, which sub-accounts exist. Follows clearing's word.
+ *
+ * A user whom clearing does not know yet has sub-accounts 0 (spot) and 1 (cross margin), like everybody (AMB-63,
+ * AMB-139).
+ */
+import type { SubAccountKind, SubAccountRow, UserRow } from '../clearing/rows.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
+
+export interface SubAccount {
+  readonly kind: SubAccountKind;
+  readonly name: string;
+  /** Set for isolated accounts only. */
+  readonly asset: AssetId | null;
+}
+
+const GIVEN: ReadonlyMap<number, SubAccount> = new Map<number, SubAccount>([
+  [0, { kind: 'spot', name: 'Spot', asset: null }],
+  [1, { kind: 'cross_margin', name: 'Margin', asset: null }],
+]);
+
+export class Accounts {
+  readonly #marketMakers = new Set<UserId>();
+  readonly #subAccounts = new Map<UserId, Map<number, SubAccount>>();
+
+  setUser(row: Pick<UserRow, 'user' | 'isMarketMaker'>): void {
+    if (row.isMarketMaker) this.#marketMakers.add(row.user);
+    else this.#marketMakers.delete(row.user);
+  }
+
+  setSubAccount(row: SubAccountRow): void {
+    const own = this.#subAccounts.get(row.user) ?? new Map<number, SubAccount>();
+    this.#subAccounts.set(row.user, own);
+    own.set(row.subAccount, { kind: row.kind, name: row.name, asset: row.asset });
+  }
+
+  isMarketMaker(user: UserId): boolean {
+    return this.#marketMakers.has(user);
+  }
+
+  has(user: UserId, subAccount: number): boolean {
+    return GIVEN.has(subAccount) || this.#subAccounts.get(user)?.has(subAccount) === true;
+  }
+
+  /** All sub-accounts of the user by index, ascending. */
+  of(user: UserId): readonly (readonly [number, SubAccount])[] {
+    return [...new Map([...GIVEN, ...(this.#subAccounts.get(user) ?? [])])].sort(([a], [b]) => a - b);
+  }
+}

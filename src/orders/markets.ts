@@ -1,0 +1,50 @@
+/** The markets as the front door knows them, with what it keeps per market. Follows clearing's registry. */
+import { must } from '../core/assert.ts';
+import type { AssetId } from '../core/ids.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import type { LiveOrder } from './live-orders.ts';
+import type { PendingTrade } from './trade-view.ts';
+
+export interface MarketSlot {
+  definition: MarketDefinition;
+  /** Admitted orders in memory, by the sequence of their admission. */
+  readonly orders: Map<number, LiveOrder>;
+  /** Matches that clearing has not decided, by trade id. */
+  readonly pendingTrades: Map<number, PendingTrade>;
+  /** The last market sequence heard from the market itself. */
+  seenSequence: number;
+  /** The last market sequence that clearing has decided and flushed. */
+  decidedSequence: number;
+}
+
+export class Markets {
+  readonly #byIndex = new Map<number, MarketSlot>();
+  readonly #byAsset = new Map<AssetId, MarketSlot>();
+
+  /** A new market, or a new definition of a known one. */
+  set(definition: MarketDefinition): MarketSlot {
+    const known = this.#byIndex.get(definition.marketIndex);
+    if (known !== undefined) {
+      known.definition = definition;
+      return known;
+    }
+    const slot: MarketSlot = {
+      definition,
+      orders: new Map(),
+      pendingTrades: new Map(),
+      seenSequence: 0,
+      decidedSequence: 0,
+    };
+    this.#byIndex.set(definition.marketIndex, slot);
+    this.#byAsset.set(definition.assetId, slot);
+    return slot;
+  }
+
+  find(asset: AssetId): MarketSlot | undefined {
+    return this.#byAsset.get(asset);
+  }
+
+  at(marketIndex: number): MarketSlot {
+    return must(this.#byIndex.get(marketIndex), 'a message names a market of the registry');
+  }
+}

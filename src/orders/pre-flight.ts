@@ -1,0 +1,243 @@
+/**
+ * What the front door checks on a signed request before its signature is verified (AMB-91): signer, the request's own
+ * rules, market, kind, decimals, tick, minimum, times, fees, target, cap. Inventory comes after the signature, when the
+ * hold is taken (order-manager.ts).
+ *
+ * Pure: a request, what is known, and the time give the terms of an order or a reject. Nothing changes.
+ *
+ * Not here: shapes (wire), sessions, rates, signatures, duplicates and staleness (the market).
+ */
+
+import type { UserId } from '../core/ids.ts';
+import { ORDER_LIFE_NS } from '../core/limits.ts';
+import { MARKET_STATUS, ORDER_FLAG, TIF } from '../core/order-terms.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import type { LimitDetails } from '../wire/order-details.ts';
+import type { CancelRequest } from '../wire/signed-cancel.ts';
+import type { CreateRequest, SignedOrder } from '../wire/signed-order.ts';
+import type { ReplaceRequest } from '../wire/signed-replace.ts';
+import type { Accounts } from './accounts.ts';
+import { filledOf, type LiveOrder, type OrderTerms } from './live-orders.ts';
+import type { MarketSlot, Markets } from './markets.ts';
+import { createNotServed, isLimit, replaceNotServed } from './not-served.ts';
+import type { OrderSettings } from './settings.ts';
+
+/** What the checks look at. */
+export interface PreFlightView {
+  readonly markets: Markets;
+  readonly accounts: Accounts;
+  readonly settings: OrderSettings;
+  openCount(user: UserId, subAccount: number, marketIndex: number): number;
+}
+
+/** A create that passed: everything that the market and the hold need. */
+export interface PreparedCreate {
+  readonly kind: 'create';
+  readonly market: MarketSlot;
+  readonly terms: OrderTerms;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly maxFeeRate: number;
+  /** The earlier of good-until and creation + 30 days (ORD-20, AMB-127). */
+  readonly expiryNs: TimestampNs;
+  readonly text: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+function invalid(field: string, message: string): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('INVALID_ORDER', message, field));
+}
+
+const FINE: Outcome<null> = accepted(null);
+
+/** @param user the session's. */
+export function checkCreate(
+  view: PreFlightView,
+  request: CreateRequest,
+  user: UserId,
+  now: TimestampNs,
+): Outcome<PreparedCreate> {
+  const { order } = request;
+  if (order.signer.id !== user) return signerMismatch();
+  if (request.fault !== null) return rejected(request.fault);
+  const market = view.markets.find(order.baseAsset.id);
+  if (market === undefined) return marketNotFound();
+  if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
+  const unserved = createNotServed(order);
+  if (unserved !== null) return rejected(unserved);
+  const { details } = order;
+  if (!isLimit(details)) return invalid('details', 'expected a limit order');
+
+  const figures = checkFigures(market, order, details);
+  if (!figures.ok) return figures;
+  const times = checkCreateTimes(view, request, details, now);
+  if (!times.ok) return times;
+  const fees = checkFees(market, order, details);
+  if (!fees.ok) return fees;
+  if (order.reduceOnly) return invalid('reduce_only', 'a spot order cannot be reduce-only');
+  if (!view.accounts.has(user, order.account)) return invalid('target', 'there is no such sub-account');
+  const cap = checkOpenOrders(view, user, order.account, market);
+  return cap.ok ? accepted(prepare(request, details, market, user)) : cap;
+}
+
+function prepare(request: CreateRequest, details: LimitDetails, market: MarketSlot, user: UserId): PreparedCreate {
+  const { order } = request;
+  const lifeEndNs = (order.creationNs + ORDER_LIFE_NS) as TimestampNs;
+  const goodUntilNs = details.goodUntilNs ?? (0n as TimestampNs);
+  return {
+    kind: 'create',
+    market,
+    terms: {
+      user,
+      subAccount: order.account,
+      orderId: order.orderId,
+      side: order.side,
+      tif: details.tif,
+      flags: ORDER_FLAG.isSpot | (details.postOnly ? ORDER_FLAG.postOnly : 0),
+      creationNs: order.creationNs,
+      goodUntilNs,
+    },
+    price: details.limitPrice,
+    quantity: details.quantity,
+    maxFeeRate: order.maxTradingFeesRate,
+    expiryNs: details.tif === TIF.gtd && goodUntilNs < lifeEndNs ? goodUntilNs : lifeEndNs,
+    text: request.text,
+    signature: request.signature,
+  };
+}
+
+/** Decimals, tick, minimum (AMB-42, AMB-134). */
+function checkFigures(market: MarketSlot, order: SignedOrder, details: LimitDetails): Outcome<null> {
+  const decimals = checkDecimals(market, order);
+  if (!decimals.ok) return decimals;
+  if (details.limitPrice % market.definition.tickSize !== 0) return invalid('limit_price', 'off the tick');
+  if (details.quantity < market.definition.minimumQuantity) return invalid('quantity', 'below the minimum');
+  return FINE;
+}
+
+function checkDecimals(
+  market: MarketSlot,
+  given: { readonly bookPriceDecimals: number; readonly bookQuantityDecimals: number },
+): Outcome<null> {
+  const { priceDecimals, quantityDecimals } = market.definition;
+  if (given.bookPriceDecimals !== priceDecimals) {
+    return invalid('book_price_decimals', `the market's price decimals are ${priceDecimals}`);
+  }
+  if (given.bookQuantityDecimals !== quantityDecimals) {
+    return invalid('book_quantity_decimals', `the market's quantity decimals are ${quantityDecimals}`);
+  }
+  return FINE;
+}
+
+/** AMB-10, AMB-127. */
+function checkCreateTimes(
+  view: PreFlightView,
+  request: CreateRequest,
+  details: LimitDetails,
+  now: TimestampNs,
+): Outcome<null> {
+  const { creationNs } = request.order;
+  if (creationNs + ORDER_LIFE_NS <= now) return rejected(reject('ORDER_EXPIRED', 'created 30 days ago or more'));
+  if (creationNs > now + view.settings.clockSkewNs) {
+    return invalid('creation_timestamp_ns', 'created in the future');
+  }
+  if (details.goodUntilNs !== null && details.goodUntilNs <= now) {
+    return invalid('timestamp_ns', 'good until an instant that has passed');
+  }
+  return checkPostSign(view, request.postSignNs, now);
+}
+
+function checkPostSign(view: PreFlightView, postSignNs: TimestampNs, now: TimestampNs): Outcome<null> {
+  const { postSignAgeMaxNs, clockSkewNs } = view.settings;
+  if (postSignNs + postSignAgeMaxNs < now || postSignNs > now + clockSkewNs) {
+    return rejected(reject('REQUEST_TOO_OLD', 'signed too long ago or in the future', 'post_sign_timestamp'));
+  }
+  return FINE;
+}
+
+/** The limit covers the rate that the order may meet: the maker's for post-only, else the taker's (AMB-09). */
+function checkFees(market: MarketSlot, order: SignedOrder, details: LimitDetails): Outcome<null> {
+  const { makerFeeRate, takerFeeRate } = market.definition;
+  const rate = details.postOnly ? makerFeeRate : takerFeeRate;
+  return order.maxTradingFeesRate < rate ? invalid('max_trading_fees_rate', `the market's rate is ${rate}`) : FINE;
+}
+
+/** At most so many live orders per sub-account and market (AMB-124). */
+export function checkOpenOrders(
+  view: PreFlightView,
+  user: UserId,
+  subAccount: number,
+  market: MarketSlot,
+): Outcome<null> {
+  const { openOrdersMax, openOrdersMarketMakerMax } = view.settings;
+  const max = view.accounts.isMarketMaker(user) ? openOrdersMarketMakerMax : openOrdersMax;
+  return view.openCount(user, subAccount, market.definition.marketIndex) < max
+    ? FINE
+    : rejected(reject('TOO_MANY_OPEN_ORDERS', `at most ${max} open orders`));
+}
+
+/** @returns the market; the order itself may be unknown here. */
+export function checkReplace(
+  view: PreFlightView,
+  request: ReplaceRequest,
+  user: UserId,
+  now: TimestampNs,
+): Outcome<MarketSlot> {
+  if (request.signer.id !== user) return signerMismatch();
+  if (request.fault !== null) return rejected(request.fault);
+  const market = view.markets.find(request.asset.id);
+  if (market === undefined) return marketNotFound();
+  if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
+  const unserved = replaceNotServed(request.request);
+  if (unserved !== null) return rejected(unserved);
+  const { newPriceLimit, timestampNs } = request.request;
+  const decimals = checkDecimals(market, request.request);
+  if (!decimals.ok) return decimals;
+  if (newPriceLimit !== null && newPriceLimit % market.definition.tickSize !== 0) {
+    return invalid('new_price_limit', 'off the tick');
+  }
+  if (timestampNs > now + view.settings.clockSkewNs) return invalid('timestamp_ns', 'in the future');
+  const signed = checkPostSign(view, request.postSignNs, now);
+  return signed.ok ? accepted(market) : signed;
+}
+
+/** The minimum binds a new total, unless it completes the order: a maker may ask for what is filled (AMB-19, AMB-42). */
+export function checkNewQuantity(
+  market: MarketSlot,
+  request: ReplaceRequest,
+  order: LiveOrder | undefined,
+): Outcome<null> {
+  const { newQuantity } = request.request;
+  if (newQuantity === null || newQuantity >= market.definition.minimumQuantity) return FINE;
+  const completes = order !== undefined && newQuantity <= filledOf(order);
+  return completes ? FINE : invalid('new_quantity', 'below the minimum');
+}
+
+/** Cancels work whatever the market's status is (AMB-109). */
+export function checkCancel(
+  view: PreFlightView,
+  request: CancelRequest,
+  user: UserId,
+  now: TimestampNs,
+): Outcome<MarketSlot> {
+  if (request.cancel.signer.id !== user) return signerMismatch();
+  if (request.fault !== null) return rejected(request.fault);
+  const market = view.markets.find(request.cancel.asset.id);
+  if (market === undefined) return marketNotFound();
+  const signed = checkPostSign(view, request.postSignNs, now);
+  return signed.ok ? accepted(market) : signed;
+}
+
+function signerMismatch(): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'signer'));
+}
+
+function marketNotFound(): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
+}
+
+export function marketHalted(): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('MARKET_HALTED', 'the market takes no new orders'));
+}

@@ -1,0 +1,97 @@
+/**
+ * Requests on their way: given a number when they are reserved, answered by the market, and, with durable acks, told
+ * only when clearing has flushed the market sequence that answered them (AMB-16).
+ *
+ *   reserve ──▶ on its way ──market's answer──┬─▶ told
+ *                                             └─(durable)─▶ waits for the flush ──▶ told
+ *
+ * Bounded: beyond `REQUESTS_MAX` a create or replace is refused; cancels have `CANCELS_RESERVED` more (AMB-111).
+ */
+import { must } from '../core/assert.ts';
+import type { OrderId, UserId } from '../core/ids.ts';
+import type { LiveOrder, ReplaceOnItsWay } from './live-orders.ts';
+import type { MarketSlot } from './markets.ts';
+import type { OrderSink, RequestResult } from './order-events.ts';
+
+export const REQUESTS_MAX = 65_536;
+export const CANCELS_RESERVED = 8_192;
+
+export interface Request {
+  readonly kind: 'create' | 'replace' | 'cancel';
+  readonly user: UserId;
+  readonly orderId: OrderId;
+  readonly market: MarketSlot;
+  /** Null when the order was unknown when the request was reserved. */
+  readonly order: LiveOrder | null;
+  readonly replace: ReplaceOnItsWay | null;
+}
+
+export interface WaitingAck {
+  readonly requestId: number;
+  readonly sequence: number;
+  readonly result: RequestResult;
+}
+
+export class Requests {
+  readonly #sink: OrderSink;
+  readonly #onTheWay = new Map<number, Request>();
+  readonly #waiting = new Map<MarketSlot, WaitingAck[]>();
+  #waitingCount = 0;
+  #lastId = 0;
+
+  constructor(sink: OrderSink) {
+    this.#sink = sink;
+  }
+
+  /** Requests without an answer told. */
+  get count(): number {
+    return this.#onTheWay.size + this.#waitingCount;
+  }
+
+  hasRoomFor(kind: Request['kind']): boolean {
+    return this.count < REQUESTS_MAX + (kind === 'cancel' ? CANCELS_RESERVED : 0);
+  }
+
+  add(request: Request): number {
+    this.#lastId += 1;
+    this.#onTheWay.set(this.#lastId, request);
+    return this.#lastId;
+  }
+
+  /** The market has answered: the request is no longer on its way. */
+  take(requestId: number): Request {
+    const request = must(this.#onTheWay.get(requestId), 'the market answers a request once');
+    this.#onTheWay.delete(requestId);
+    return request;
+  }
+
+  /** Tells the answer when `market` is decided up to `sequence`. */
+  tellWhenDecided(market: MarketSlot, ack: WaitingAck): void {
+    if (ack.sequence <= market.decidedSequence) {
+      this.#sink.ack(ack.requestId, ack.result);
+      return;
+    }
+    const waiting = this.#waiting.get(market);
+    if (waiting === undefined) this.#waiting.set(market, [ack]);
+    else waiting.push(ack);
+    this.#waitingCount += 1;
+  }
+
+  /** Answers of one market come in the order of its sequences. */
+  marketDecided(market: MarketSlot): void {
+    const waiting = this.#waiting.get(market) ?? [];
+    const undecided = waiting.findIndex((ack) => ack.sequence > market.decidedSequence);
+    const count = undecided < 0 ? waiting.length : undecided;
+    for (const ack of waiting.splice(0, count)) this.#sink.ack(ack.requestId, ack.result);
+    this.#waitingCount -= count;
+  }
+
+  /** Acks have become optimistic: nothing waits any longer. */
+  tellAll(): void {
+    for (const waiting of this.#waiting.values()) {
+      for (const ack of waiting) this.#sink.ack(ack.requestId, ack.result);
+    }
+    this.#waiting.clear();
+    this.#waitingCount = 0;
+  }
+}

@@ -1,0 +1,223 @@
+/** Laws of what the front door refuses before the signature, and in which order. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { AssetId } from '../../src/core/ids.ts';
+import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
+import { TIF } from '../../src/core/order-terms.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../../src/core/units.ts';
+import { DEFAULT_SETTINGS } from '../../src/orders/settings.ts';
+import type { SignedOrder } from '../../src/wire/signed-order.ts';
+import type { SignedReplace } from '../../src/wire/signed-replace.ts';
+import {
+  ALICE,
+  BOB,
+  cancelRequest,
+  codeOf,
+  createRequest,
+  MARKET,
+  mustPass,
+  NOW,
+  OrderDesk,
+  type OrderWish,
+  replaceRequest,
+} from '../support/order-desk.ts';
+
+const CALLER = { user: ALICE, now: NOW, looksUp: true };
+
+/** `CODE field` of a create, or `ok`. */
+function verdict(wish: OrderWish, change: Partial<SignedOrder> = {}, desk: OrderDesk = new OrderDesk()): string {
+  const outcome = desk.manager.checkCreate(createRequest(wish, change), CALLER);
+  return outcome.ok ? 'ok' : [outcome.reject.code, outcome.reject.field].filter((part) => part !== undefined).join(' ');
+}
+
+function replaceVerdict(change: Partial<SignedReplace>, desk: OrderDesk = new OrderDesk()): string {
+  const outcome = desk.manager.checkReplace(replaceRequest(change), { ...CALLER, looksUp: false });
+  return outcome.ok ? 'ok' : [outcome.reject.code, outcome.reject.field].filter((part) => part !== undefined).join(' ');
+}
+
+suite('pre-flight of a create', () => {
+  test('a lawful order passes with its expiry at creation + 30 days (ORD-20)', () => {
+    const prepared = mustPass(new OrderDesk().manager.checkCreate(createRequest(), CALLER));
+    assert.equal(prepared.expiryNs, NOW + ORDER_LIFE_NS);
+  });
+
+  test('a good-until date before that is the expiry, one after it is not (AMB-127)', () => {
+    const expiry = (goodUntilNs: bigint) =>
+      mustPass(new OrderDesk().manager.checkCreate(createRequest({ tif: TIF.gtd, goodUntilNs }), CALLER)).expiryNs;
+    assert.equal(expiry(NOW + 1n), NOW + 1n);
+    assert.equal(expiry(NOW + 2n * ORDER_LIFE_NS), NOW + ORDER_LIFE_NS);
+  });
+
+  const rows: readonly (readonly [string, OrderWish, Partial<SignedOrder>, string])[] = [
+    ['the signer is the session user (ORD-01)', {}, { signer: { id: BOB, text: BOB } }, 'SIGNER_MISMATCH signer'],
+    ['an id has its alphabet (AMB-07)', { id: 'a b' }, {}, 'INVALID_ORDER order_id'],
+    ['an id of the node is refused (AMB-07)', { id: 'sys-1' }, {}, 'INVALID_ORDER order_id'],
+    ['the version is 1 (ORD-13)', {}, { protocolVersion: 2 }, 'INVALID_ORDER protocol_version'],
+    ['the market exists (ORD-03)', {}, { baseAsset: { id: '9' as AssetId, text: '9' } }, 'MARKET_NOT_FOUND'],
+    ['price decimals are the market’s (ORD-04)', {}, { bookPriceDecimals: 3 }, 'INVALID_ORDER book_price_decimals'],
+    ['quantity decimals too (ORD-05)', {}, { bookQuantityDecimals: 3 }, 'INVALID_ORDER book_quantity_decimals'],
+    ['a price is on the tick (AMB-42)', { price: 200_001 }, {}, 'INVALID_ORDER limit_price'],
+    ['a quantity reaches the minimum (AMB-42)', { quantity: 9 }, {}, 'INVALID_ORDER quantity'],
+    ['the minimum itself is enough', { quantity: 10 }, {}, 'ok'],
+    ['a price of zero is no price (wire.md 2.2)', { price: 0 }, {}, 'INVALID_ORDER limit_price'],
+    ['a sub-account exists (AMB-42)', {}, { account: 2 }, 'INVALID_ORDER target'],
+    ['spot is not reduce-only (AMB-27)', {}, { reduceOnly: true }, 'INVALID_ORDER reduce_only'],
+    ['margin orders are not served', {}, { isSpot: false }, 'INVALID_ORDER is_spot'],
+    [
+      'the fee limit covers the taker rate (AMB-09)',
+      {},
+      { maxTradingFeesRate: 499 },
+      'INVALID_ORDER max_trading_fees_rate',
+    ],
+    ['for post-only the maker rate is enough (AMB-09)', { postOnly: true }, { maxTradingFeesRate: 0 }, 'ok'],
+    [
+      'an order created 30 days ago has expired (AMB-10)',
+      {},
+      { creationNs: (NOW - ORDER_LIFE_NS) as TimestampNs },
+      'ORDER_EXPIRED',
+    ],
+    ['one nanosecond less has not', {}, { creationNs: (NOW - ORDER_LIFE_NS + 1n) as TimestampNs }, 'ok'],
+    ['5 s ahead may be created', {}, { creationNs: (NOW + 5_000_000_000n) as TimestampNs }, 'ok'],
+    [
+      'more than 5 s ahead may not (AMB-10)',
+      {},
+      { creationNs: (NOW + 5_000_000_001n) as TimestampNs },
+      'INVALID_ORDER creation_timestamp_ns',
+    ],
+    ['good-until lies in the future (AMB-127)', { tif: TIF.gtd, goodUntilNs: NOW }, {}, 'INVALID_ORDER timestamp_ns'],
+    ['signed 60 s ago is young enough', { postSignNs: NOW - 60_000_000_000n }, {}, 'ok'],
+    [
+      'signed over 60 s ago is too old (AMB-10)',
+      { postSignNs: NOW - 60_000_000_001n },
+      {},
+      'REQUEST_TOO_OLD post_sign_timestamp',
+    ],
+    [
+      'signed over 5 s ahead is refused too (AMB-10)',
+      { postSignNs: NOW + 5_000_000_001n },
+      {},
+      'REQUEST_TOO_OLD post_sign_timestamp',
+    ],
+  ];
+  for (const [law, wish, change, expected] of rows) {
+    test(law, () => assert.equal(verdict(wish, change), expected));
+  }
+
+  test('market orders and triggers are not served, and say which member asks for them', () => {
+    const details = {
+      kind: 'market-base',
+      quantity: 10 as RawQuantity,
+      maxSellableAmount: null,
+      fillOrKill: false,
+    } as const;
+    assert.equal(verdict({}, { details }), 'INVALID_ORDER details');
+    const condition = { direction: 'PriceAbove', price: 5 as RawPrice } as const;
+    assert.equal(verdict({}, { trigger: { parentOrderId: null, condition } }), 'INVALID_ORDER trigger');
+  });
+
+  test('the checks run in their order: each broken rule hides those after it (AMB-91)', () => {
+    const broken: readonly [Partial<SignedOrder>, string][] = [
+      [{ signer: { id: BOB, text: BOB } }, 'SIGNER_MISMATCH signer'],
+      [{ protocolVersion: 2 }, 'INVALID_ORDER protocol_version'],
+      [{ baseAsset: { id: '9' as AssetId, text: '9' } }, 'MARKET_NOT_FOUND'],
+      [{ isSpot: false }, 'INVALID_ORDER is_spot'],
+      [{ bookPriceDecimals: 3 }, 'INVALID_ORDER book_price_decimals'],
+      [{ creationNs: (NOW - ORDER_LIFE_NS) as TimestampNs }, 'ORDER_EXPIRED'],
+      [{ maxTradingFeesRate: 0 }, 'INVALID_ORDER max_trading_fees_rate'],
+      [{ account: 9 }, 'INVALID_ORDER target'],
+    ];
+    for (const [index, [, expected]] of broken.entries()) {
+      const rest = Object.assign({}, ...broken.slice(index).map(([change]) => change));
+      assert.equal(verdict({}, rest), expected);
+    }
+  });
+
+  test('outside Active no create and no replace passes, a cancel does (AMB-109)', () => {
+    for (const status of [1, 2] as const) {
+      const desk = new OrderDesk();
+      desk.place();
+      desk.manager.onMarketChanged({ ...MARKET, status });
+      assert.equal(verdict({ id: 'x' }, {}, desk), 'MARKET_HALTED');
+      assert.equal(replaceVerdict({}, desk), 'MARKET_HALTED');
+      assert.equal(codeOf(desk.manager.checkCancel(cancelRequest(), CALLER)), 'ok');
+    }
+  });
+
+  test('a market that halts while the signature is verified takes no hold (AMB-109)', () => {
+    const desk = new OrderDesk();
+    const prepared = mustPass(desk.manager.checkCreate(createRequest(), CALLER));
+    desk.manager.onMarketChanged({ ...MARKET, status: 2 });
+    assert.equal(codeOf(desk.manager.reserveCreate(prepared, NOW)), 'MARKET_HALTED');
+  });
+
+  test('the cap counts live orders of the sub-account and market; market makers have their own (AMB-124)', () => {
+    const desk = new OrderDesk();
+    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 2, openOrdersMarketMakerMax: 3 });
+    const first = desk.place({ id: 'o1', quantity: 10 });
+    desk.place({ id: 'o2', quantity: 10 });
+    assert.equal(verdict({ id: 'o3' }, {}, desk), 'TOO_MANY_OPEN_ORDERS');
+    assert.equal(verdict({ id: 'o3' }, { account: 1 }, desk), 'ok');
+    desk.end(first, 1);
+    assert.equal(verdict({ id: 'o3' }, {}, desk), 'ok');
+    desk.place({ id: 'o3', quantity: 10 });
+    desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
+    assert.equal(verdict({ id: 'o4' }, {}, desk), 'ok');
+  });
+
+  test('two orders whose signatures were verified together do not both pass the cap', () => {
+    const desk = new OrderDesk();
+    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 1 });
+    const [one, two] = ['o1', 'o2'].map((id) => mustPass(desk.manager.checkCreate(createRequest({ id }), CALLER)));
+    assert.ok(one !== undefined && two !== undefined);
+    assert.equal(codeOf(desk.manager.reserveCreate(one, NOW)), 'ok');
+    assert.equal(codeOf(desk.manager.reserveCreate(two, NOW)), 'TOO_MANY_OPEN_ORDERS');
+  });
+});
+
+suite('pre-flight of a replace or cancel', () => {
+  test('a replace has the market’s decimals, a price on the tick and a time that is not ahead (AMB-21, AMB-22)', () => {
+    assert.equal(replaceVerdict({}), 'ok');
+    assert.equal(replaceVerdict({ bookPriceDecimals: 4 }), 'INVALID_ORDER book_price_decimals');
+    assert.equal(replaceVerdict({ newPriceLimit: 7 as RawPrice }), 'INVALID_ORDER new_price_limit');
+    assert.equal(replaceVerdict({ timestampNs: (NOW + 5_000_000_001n) as TimestampNs }), 'INVALID_ORDER timestamp_ns');
+    const newTrigger = {
+      shape: 'bare',
+      parentOrderId: null,
+      condition: { direction: 'PriceAbove', price: 5 as RawPrice },
+    } as const;
+    assert.equal(replaceVerdict({ newTrigger }), 'INVALID_ORDER new_trigger');
+  });
+
+  test('a new total below the minimum is refused unless it completes the order (AMB-19, AMB-42)', () => {
+    const desk = new OrderDesk();
+    const maker = desk.place({ quantity: 100 });
+    const taker = desk.place({ id: 't', user: BOB, side: 1, quantity: 100 });
+    assert.equal(replaceVerdict({ newQuantity: 9 as RawQuantity }, desk), 'INVALID_ORDER new_quantity');
+    desk.match(maker, taker, 200_000, 9);
+    assert.equal(replaceVerdict({ newQuantity: 9 as RawQuantity }, desk), 'ok');
+  });
+
+  test('on REST an order is looked up: unknown 404, cancelled 409, filled 404 (CAN-03, CAN-04, RPL-11, AMB-23)', () => {
+    const desk = new OrderDesk();
+    const cancel = () => codeOf(desk.manager.checkCancel(cancelRequest(), CALLER));
+    const replace = () => codeOf(desk.manager.checkReplace(replaceRequest(), CALLER));
+    assert.deepEqual([cancel(), replace()], ['ORDER_NOT_FOUND', 'ORDER_NOT_FOUND']);
+    const order = desk.place();
+    assert.deepEqual([cancel(), replace()], ['ok', 'ok']);
+    desk.end(order, 1);
+    assert.deepEqual([cancel(), replace()], ['ALREADY_CANCELLED', 'ALREADY_CANCELLED']);
+    const other = new OrderDesk();
+    other.end(other.place(), 33);
+    assert.equal(codeOf(other.manager.checkCancel(cancelRequest(), CALLER)), 'ORDER_NOT_FOUND');
+  });
+
+  test('the control channel skips the look-up (CTL-04)', () => {
+    const { manager } = new OrderDesk();
+    assert.equal(codeOf(manager.checkCancel(cancelRequest(), { ...CALLER, looksUp: false })), 'ok');
+  });
+
+  test("another user's cancel is a signer mismatch (AMB-22)", () => {
+    const { manager } = new OrderDesk();
+    assert.equal(codeOf(manager.checkCancel(cancelRequest('order-1', BOB), CALLER)), 'SIGNER_MISMATCH');
+  });
+});

@@ -1,0 +1,268 @@
+/** A front door without a wire: an order manager, signed requests as values, and everything that it said. */
+import assert from 'node:assert/strict';
+import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
+import { USD } from '../../src/core/ids.ts';
+import type { MarketDefinition } from '../../src/core/market-definition.ts';
+import { SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
+import type { OrderEvent, OrderSink, RequestResult, UserTrade } from '../../src/orders/order-events.ts';
+import type { HistorySnapshot, OrderHistory } from '../../src/orders/order-history.ts';
+import { OrderManager } from '../../src/orders/order-manager.ts';
+import type { OrderDetails } from '../../src/wire/order-details.ts';
+import type { CancelRequest } from '../../src/wire/signed-cancel.ts';
+import { type CreateRequest, orderFault, type SignedOrder } from '../../src/wire/signed-order.ts';
+import { type ReplaceRequest, replaceFault, type SignedReplace } from '../../src/wire/signed-replace.ts';
+
+export const ALICE = 'a'.repeat(64) as UserId;
+export const BOB = 'b'.repeat(64) as UserId;
+export const BASE = '12' as AssetId;
+export const NOW = 1_770_000_000_000_000_001n as TimestampNs;
+
+/** Price decimals 2, quantity decimals 4, tick 5, minimum 10, maker −100, taker 500. */
+export const MARKET: MarketDefinition = {
+  marketIndex: 3,
+  assetId: BASE,
+  priceDecimals: 2,
+  quantityDecimals: 4,
+  tickSize: 5 as RawPrice,
+  minimumQuantity: 10 as RawQuantity,
+  makerFeeRate: -100,
+  takerFeeRate: 500,
+  status: 0,
+  selfTradePrevention: false,
+  priceCollar: null,
+};
+
+const EMPTY: HistorySnapshot = {
+  marketSequence: () => 0,
+  lastTradeId: () => 0,
+  isFinished: () => false,
+  findOrder: () => undefined,
+  finishedOrders: () => [],
+  countFinishedOrders: () => 0,
+  trades: () => [],
+  countTrades: () => 0,
+};
+export const NO_HISTORY: OrderHistory = { read: (reader) => reader(EMPTY) };
+
+export class RecordingSink implements OrderSink {
+  readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
+  readonly trades: { readonly user: UserId; readonly trade: UserTrade }[] = [];
+  readonly acks: { readonly requestId: number; readonly result: RequestResult }[] = [];
+
+  orderEvent(user: UserId, event: OrderEvent): void {
+    this.events.push({ user, event });
+  }
+  userTrade(user: UserId, trade: UserTrade): void {
+    this.trades.push({ user, trade });
+  }
+  ack(requestId: number, result: RequestResult): void {
+    this.acks.push({ requestId, result });
+  }
+}
+
+export interface OrderWish {
+  readonly user?: UserId;
+  readonly id?: string;
+  readonly side?: Side;
+  readonly price?: number;
+  readonly quantity?: number;
+  readonly tif?: Tif;
+  readonly postOnly?: boolean;
+  readonly goodUntilNs?: bigint;
+  readonly postSignNs?: bigint;
+}
+
+/** A create as the wire hands it over; `change` overrides members of the signed order. */
+export function createRequest(wish: OrderWish = {}, change: Partial<SignedOrder> = {}): CreateRequest {
+  const user = wish.user ?? ALICE;
+  const tif = wish.tif ?? TIF.gtc;
+  const details: OrderDetails = {
+    kind: 'limit',
+    limitPrice: (wish.price ?? 200_000) as RawPrice,
+    quantity: (wish.quantity ?? 10_000) as RawQuantity,
+    tif,
+    postOnly: wish.postOnly ?? false,
+    goodUntilNs: tif === TIF.gtd ? ((wish.goodUntilNs ?? NOW + 1n) as TimestampNs) : null,
+  };
+  const order: SignedOrder = {
+    signer: { id: user, text: user },
+    orderId: (wish.id ?? 'order-1') as OrderId,
+    baseAsset: { id: BASE, text: BASE },
+    bookPriceDecimals: 2,
+    bookQuantityDecimals: 4,
+    details,
+    side: wish.side ?? SIDE.buy,
+    trigger: null,
+    creationNs: NOW,
+    account: 0,
+    isSpot: true,
+    reduceOnly: false,
+    maxTradingFeesRate: 500,
+    protocolVersion: 1,
+    ...change,
+  };
+  const fault = orderFault(order);
+  const postSignNs = (wish.postSignNs ?? NOW) as TimestampNs;
+  const text = new TextEncoder().encode(order.orderId);
+  return { order, signature: new Uint8Array(64), additionalSigners: [], postSignNs, fault, text };
+}
+
+export function replaceRequest(change: Partial<SignedReplace> & { readonly user?: UserId } = {}): ReplaceRequest {
+  const { user = ALICE, ...members } = change;
+  const request: SignedReplace = {
+    orderId: 'order-1' as OrderId,
+    timestampNs: NOW,
+    newPriceLimit: null,
+    newQuantity: null,
+    newTrigger: null,
+    bookQuantityDecimals: 4,
+    bookPriceDecimals: 2,
+    protocolVersion: 1,
+    ...members,
+  };
+  return {
+    request,
+    signer: { id: user, text: user },
+    asset: { id: BASE, text: BASE },
+    signature: new Uint8Array(64),
+    additionalSigners: [],
+    postSignNs: NOW,
+    fault: replaceFault(request),
+    text: new Uint8Array(),
+  };
+}
+
+export function cancelRequest(id = 'order-1', user: UserId = ALICE): CancelRequest {
+  return {
+    cancel: {
+      orderId: id as OrderId,
+      asset: { id: BASE, text: BASE },
+      signer: { id: user, text: user },
+      protocolVersion: 1,
+    },
+    signature: new Uint8Array(64),
+    additionalSigners: [],
+    postSignNs: NOW,
+    fault: null,
+    text: new Uint8Array(),
+  };
+}
+
+/** The reject's code, or `ok`. */
+export function codeOf(outcome: Outcome<unknown>): string {
+  return outcome.ok ? 'ok' : outcome.reject.code;
+}
+
+export function mustPass<T>(outcome: Outcome<T>): T {
+  assert.ok(outcome.ok, `expected a value, got ${codeOf(outcome)}`);
+  return outcome.value;
+}
+
+/** Market and clearing driven by hand, in market 3, with whole-unit balances for Alice and Bob. */
+export class OrderDesk {
+  readonly sink: RecordingSink = new RecordingSink();
+  readonly manager: OrderManager;
+  #sequence = 0;
+  #tradeId = 0;
+
+  constructor(history: OrderHistory = NO_HISTORY) {
+    this.manager = new OrderManager({ sink: this.sink, history });
+    this.manager.onMarketChanged(MARKET);
+    for (const user of [ALICE, BOB]) {
+      this.setOwned(user, USD, 10_000n * ONE_18);
+      this.setOwned(user, BASE, 10n * ONE_18);
+    }
+  }
+
+  get nextSequence(): number {
+    this.#sequence += 1;
+    return this.#sequence;
+  }
+
+  setOwned(user: UserId, asset: AssetId, owned: bigint): void {
+    this.manager.onBalanceChanged({ user, subAccount: 0, asset, owned: owned as Amount18, locked: 0n as Amount18 });
+  }
+
+  available(user: UserId, asset: AssetId): bigint {
+    return this.manager.funds({ user, subAccount: 0, asset }).available;
+  }
+
+  /** Check and reserve. */
+  request(wish: OrderWish = {}): Outcome<number> {
+    const user = wish.user ?? ALICE;
+    const checked = this.manager.checkCreate(createRequest(wish), { user, now: NOW, looksUp: true });
+    return checked.ok ? this.manager.reserveCreate(checked.value, NOW) : checked;
+  }
+
+  /** A create that the market admits and answers. @returns the order's sequence. */
+  place(wish: OrderWish = {}): number {
+    const requestId = mustPass(this.request(wish));
+    const sequence = this.nextSequence;
+    this.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    this.answer(requestId, sequence);
+    return sequence;
+  }
+
+  answer(requestId: number, sequence = 0, rejectCode = 0): void {
+    this.manager.onAck({ requestId, marketIndex: 3, sequence, timeNs: NOW, rejectCode });
+  }
+
+  /** @returns the trade id. */
+  match(maker: number, taker: number, price: number, quantity: number, takerSide: Side = SIDE.sell): number {
+    this.#tradeId += 1;
+    this.manager.onMatched({
+      marketIndex: 3,
+      sequence: this.nextSequence,
+      tradeId: this.#tradeId,
+      makerOrder: maker,
+      takerOrder: taker,
+      price: price as RawPrice,
+      quantity: quantity as RawQuantity,
+      takerSide,
+      makerFeeRate: MARKET.makerFeeRate,
+      takerFeeRate: MARKET.takerFeeRate,
+      timeNs: NOW,
+    });
+    return this.#tradeId;
+  }
+
+  end(order: number, end: 1 | 5 | 9 | 10 | 32 | 33 | 34 | 35, faultReason: 0 | 1 | 2 = 0): void {
+    this.manager.onEnded({ marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW, end, faultReason });
+  }
+
+  confirm(tradeId: number, fees: { maker: bigint; taker: bigint } = { maker: 0n, taker: 0n }): void {
+    this.manager.onFillConfirmed({
+      marketIndex: 3,
+      tradeId,
+      timeNs: NOW,
+      makerFee: fees.maker as Amount18,
+      takerFee: fees.taker as Amount18,
+      isLiquidation: false,
+      isAutoDeleverage: false,
+    });
+  }
+
+  rollBack(tradeId: number, makerReason: 1 | 2 | 8 | 10, takerReason: 1 | 2 | 8 | 10): void {
+    this.manager.onFillRolledBack({ marketIndex: 3, tradeId, timeNs: NOW, makerReason, takerReason });
+  }
+
+  /** What `/orders` told this user about an order: `Created`, `Removed Filled` and so on. */
+  told(user: UserId, id = 'order-1'): readonly string[] {
+    return this.sink.events
+      .filter(({ user: to, event }) => to === user && event.orderId === id)
+      .map(({ event }) => ('reason' in event ? `${event.kind} ${event.reason}` : event.kind));
+  }
+
+  /** The user's fills as `status reason fee`, in order. */
+  fills(user: UserId): readonly string[] {
+    return this.sink.trades
+      .filter(({ user: to }) => to === user)
+      .map(({ trade }) => `${trade.status} ${trade.rollbackReason} ${trade.fee}`);
+  }
+
+  status(user: UserId, id = 'order-1'): string | undefined {
+    return this.manager.order({ user, marketIndex: 3, orderId: id as OrderId })?.status;
+  }
+}
