@@ -1,0 +1,307 @@
+/**
+ * The front door behind its sockets: sessions, signed actions, the order manager, and what users are told.
+ *
+ *   edge ──requests──▶ FrontDoor ──messages──▶ markets, clearing
+ *   edge ◀──answers, events── FrontDoor ◀──words── markets, clearing    (front-door-actor.ts reads the rings)
+ *
+ * Not here: sockets and frames (src/edge), checks and holds (src/orders), rings (front-door-actor.ts).
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
+import { must } from '../core/assert.ts';
+import { parseHex } from '../core/hex.ts';
+import { type AssetId, compareAssetIds, type OrderId, type UserId } from '../core/ids.ts';
+import { STREAMS_PER_MARKET_MAKER, STREAMS_PER_USER } from '../core/limits.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
+import type { Clock, TimestampNs } from '../core/units.ts';
+import { verify } from '../crypto/ed25519.ts';
+import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../edge/oms-backend.ts';
+import type { InventoryBody } from '../orders/inventory.ts';
+import type { OrderEvent, OrderSink, RequestResult, UserTrade } from '../orders/order-events.ts';
+import type { OrderHistory } from '../orders/order-history.ts';
+import { OrderManager } from '../orders/order-manager.ts';
+import type { OrderRecord } from '../orders/order-record.ts';
+import type { Page, PageQuery } from '../orders/pages.ts';
+import { DEFAULT_SETTINGS, type OrderSettings } from '../orders/settings.ts';
+import type { Outlet } from '../runtime/outlet.ts';
+import { checkNonce, completeLogin } from '../sessions/login.ts';
+import { Nonces } from '../sessions/nonces.ts';
+import { Tokens } from '../sessions/tokens.ts';
+import type { AuthRequest } from '../wire/auth-request.ts';
+import type { MarketView } from '../wire/market-reply.ts';
+import type { CancelRequest } from '../wire/signed-cancel.ts';
+import type { CreateRequest } from '../wire/signed-order.ts';
+import type { ReplaceRequest } from '../wire/signed-replace.ts';
+import { ActionRoad } from './action-road.ts';
+import type { SignatureDesk } from './verify-desk.ts';
+
+export interface FrontDoorParts {
+  readonly clock: Clock;
+  readonly history: OrderHistory;
+  readonly desk: SignatureDesk;
+  readonly shards: readonly Outlet[];
+  readonly poke: () => void;
+  /** A session made this user known (AMB-139): clearing is told once. */
+  readonly userSeen: (user: UserId) => void;
+  readonly counted: FrontDoorCounters;
+}
+
+/** What operators count; hot, so plain functions. */
+export interface FrontDoorCounters {
+  readonly order: (isReceived: boolean) => void;
+  readonly fill: (status: UserTrade['status'], rollbackReason: string | null) => void;
+}
+
+const NONCE_BYTES = 32;
+const TOKEN_BYTES = 32;
+const NO_STREAMS: OmsStreams = {
+  orderEvent: () => undefined,
+  userTrade: () => undefined,
+  endSessions: () => undefined,
+  flush: () => undefined,
+};
+
+export class FrontDoor implements OmsBackend, OrderSink {
+  readonly orders: OrderManager;
+  /** Markets that have been restored and take orders. */
+  readonly openMarkets: Set<number> = new Set();
+  /** The public listener; until it opens nobody listens. */
+  streams: OmsStreams = NO_STREAMS;
+
+  private readonly parts: FrontDoorParts;
+  private readonly road: ActionRoad;
+  private readonly nonces = new Nonces();
+  private readonly tokens = new Tokens();
+  private readonly known = new Set<UserId>();
+  private readonly makers = new Set<UserId>();
+  private readonly definitions = new Map<AssetId, MarketDefinition>();
+  private readonly assets = new Map<AssetId, AssetRow>();
+  private readonly configs = new Map<string, ConfigRow>();
+  private feeAccount = '';
+
+  constructor(parts: FrontDoorParts) {
+    this.parts = parts;
+    this.orders = new OrderManager({ sink: this, history: parts.history });
+    this.road = new ActionRoad({
+      orders: this.orders,
+      desk: parts.desk,
+      shards: parts.shards,
+      nowNs: () => this.nowNs(),
+      openMarkets: this.openMarkets,
+      poke: parts.poke,
+    });
+  }
+
+  nowNs(): TimestampNs {
+    return this.parts.clock.nowNs();
+  }
+
+  /** Signed actions between their first check and their answer. */
+  get actionsInFlight(): number {
+    return this.road.waiting + this.parts.desk.inFlight;
+  }
+
+  get sessionUsers(): number {
+    return this.tokens.userCount;
+  }
+
+  // ---- sessions
+
+  issueNonce(user: UserId): { readonly value: string; readonly ceNonce: number } {
+    const { value } = this.nonces.issue(user, this.nowNs(), randomBytes(NONCE_BYTES).toString('base64url'));
+    return { value, ceNonce: 0 };
+  }
+
+  login(request: AuthRequest): Outcome<{ readonly token: string; readonly expiryNs: TimestampNs }> {
+    const claim = { user: request.userId, nonce: request.nonce };
+    const now = this.nowNs();
+    // The nonce is looked at first: a stranger without one cannot make the node verify.
+    const nonce = checkNonce(this.nonces, claim, now);
+    if (!nonce.ok) return nonce;
+    const key = must(parseHex(request.userId, 32), 'a user id is 32 bytes of hex');
+    const signatureIsValid = verify(request.signature, Buffer.from(request.nonce, 'utf8'), key);
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const proof = { signatureIsValid, tokenHash: hashToken(token), now };
+    const expiry = completeLogin({ nonces: this.nonces, tokens: this.tokens }, claim, proof);
+    if (!expiry.ok) return expiry;
+    if (!this.known.has(request.userId)) this.parts.userSeen(request.userId);
+    return accepted({ token, expiryNs: expiry.value });
+  }
+
+  logout(user: UserId): void {
+    this.tokens.revokeAll(user);
+    this.streams.endSessions(user);
+  }
+
+  isSession(user: UserId, token: string): boolean {
+    return this.tokens.isValid(user, hashToken(token), this.nowNs());
+  }
+
+  streamCap(user: UserId): number {
+    return this.makers.has(user) ? STREAMS_PER_MARKET_MAKER : STREAMS_PER_USER;
+  }
+
+  // ---- signed actions
+
+  create(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
+    this.road.create(request, origin, (told) => {
+      this.parts.counted.order(told.refusal === null);
+      answer(told);
+    });
+  }
+
+  replace(request: ReplaceRequest, origin: ActionOrigin, answer: Answer): void {
+    this.road.replace(request, origin, answer);
+  }
+
+  cancel(request: CancelRequest, origin: ActionOrigin, answer: Answer): void {
+    this.road.cancel(request, origin, answer);
+  }
+
+  // ---- reads
+
+  markets(): readonly MarketView[] {
+    return [...this.definitions.values()]
+      .sort((a, b) => compareAssetIds(a.assetId, b.assetId))
+      .map((definition) => this.view(definition));
+  }
+
+  market(assetId: AssetId): MarketView | null {
+    const definition = this.definitions.get(assetId);
+    return definition === undefined ? null : this.view(definition);
+  }
+
+  inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {
+    return this.orders.inventory(user, subAccounts);
+  }
+
+  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecord>> {
+    const query = this.pageQuery(request);
+    return query.ok ? accepted(this.orders.orderPage({ ...query.value, openOnly: request.openOnly })) : query;
+  }
+
+  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecord> {
+    const definition = this.definitions.get(assetId);
+    if (definition === undefined) return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
+    const record = this.orders.order({ user, marketIndex: definition.marketIndex, orderId });
+    return record === undefined ? rejected(reject('ORDER_NOT_FOUND', 'there is no such order')) : accepted(record);
+  }
+
+  tradePage(request: PageRequest): Outcome<Page<UserTrade>> {
+    const query = this.pageQuery(request);
+    return query.ok ? accepted(this.orders.tradePage(query.value)) : query;
+  }
+
+  // ---- what clearing says about the registry
+
+  userKnown(user: UserId, isMarketMaker: boolean): void {
+    this.known.add(user);
+    if (isMarketMaker) this.makers.add(user);
+    else this.makers.delete(user);
+  }
+
+  assetChanged(row: AssetRow): void {
+    this.assets.set(row.assetId, row);
+  }
+
+  marketChanged(definition: MarketDefinition): void {
+    this.definitions.set(definition.assetId, definition);
+    this.orders.onMarketChanged(definition);
+  }
+
+  configChanged(row: ConfigRow): void {
+    this.configs.set(`${row.kind}:${row.key}`, row);
+    if (row.kind === 'settings') this.settingsChanged(JSON.parse(row.json) as SettingsJson);
+  }
+
+  /** The registry as operators read it. */
+  registry(): {
+    readonly assets: ReadonlyMap<AssetId, AssetRow>;
+    readonly configs: ReadonlyMap<string, ConfigRow>;
+    readonly definitions: ReadonlyMap<AssetId, MarketDefinition>;
+  } {
+    return { assets: this.assets, configs: this.configs, definitions: this.definitions };
+  }
+
+  // ---- what the order manager says
+
+  orderEvent(user: UserId, event: OrderEvent): void {
+    this.streams.orderEvent(user, event, this.nowNs());
+  }
+
+  userTrade(user: UserId, trade: UserTrade): void {
+    this.parts.counted.fill(trade.status, trade.rollbackReason);
+    this.streams.userTrade(user, trade, this.nowNs());
+  }
+
+  ack(requestId: number, result: RequestResult): void {
+    this.road.answered(requestId, result.reject, result.processedNs);
+  }
+
+  // ---- now and then
+
+  /** Forgets sessions that are over. */
+  sweep(): void {
+    this.tokens.sweep(this.nowNs());
+  }
+
+  private settingsChanged(json: SettingsJson): void {
+    const settings: OrderSettings = {
+      ...DEFAULT_SETTINGS,
+      acks: json.acks === 'durable' ? 'durable' : 'optimistic',
+      ...(json.post_sign_max_age_ms === undefined ? {} : { postSignAgeMaxNs: milliseconds(json.post_sign_max_age_ms) }),
+      ...(json.clock_skew_ms === undefined ? {} : { clockSkewNs: milliseconds(json.clock_skew_ms) }),
+      ...(json.max_open_orders === undefined ? {} : { openOrdersMax: json.max_open_orders }),
+      ...(json.max_open_orders_market_maker === undefined
+        ? {}
+        : { openOrdersMarketMakerMax: json.max_open_orders_market_maker }),
+    };
+    this.feeAccount = json.fee_account ?? this.feeAccount;
+    this.orders.onSettingsChanged(settings);
+  }
+
+  private pageQuery(request: PageRequest): Outcome<PageQuery> {
+    const { user, assetId, subAccounts, page, limit } = request;
+    const definition = assetId === null ? null : this.definitions.get(assetId);
+    if (definition === undefined) return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
+    return accepted({ user, marketIndex: definition?.marketIndex ?? null, subAccounts, page, limit });
+  }
+
+  private view(definition: MarketDefinition): MarketView {
+    const risk = this.assets.get(definition.assetId)?.riskJson ?? null;
+    const row = risk === null ? { collateral_factor: 0, isolated_only: false } : (JSON.parse(risk) as RiskJson);
+    const uncovered = 100 - row.collateral_factor;
+    return {
+      definition,
+      maxLeverage: uncovered === 0 ? null : Math.floor(100 / uncovered),
+      isolatedOnly: row.isolated_only,
+      feeAccount: this.feeAccount,
+    };
+  }
+}
+
+/** The members of the two stored objects that the front door reads; both were checked by clearing. */
+interface SettingsJson {
+  readonly acks?: string;
+  readonly post_sign_max_age_ms?: number;
+  readonly clock_skew_ms?: number;
+  readonly max_open_orders?: number;
+  readonly max_open_orders_market_maker?: number;
+  readonly fee_account?: string;
+}
+
+interface RiskJson {
+  readonly collateral_factor: number;
+  readonly isolated_only: boolean;
+}
+
+function milliseconds(ms: number): bigint {
+  return BigInt(ms) * 1_000_000n;
+}
+
+/** Only the hash of a token is kept. */
+function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('base64');
+}
