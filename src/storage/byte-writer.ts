@@ -1,0 +1,154 @@
+/**
+ * Writes keys and row values one after the other into large reused chunks, without an allocation per field.
+ *
+ *   chunk   │ key │ value │ key │ value │ key │ ……free…… │
+ *                                 ▲ start      ▲ position
+ *
+ * A piece is begun with `begin()` and ended with `end()`, which returns it. A piece that does not fit moves to a fresh
+ * chunk whole; pieces returned before stay valid, as they keep their own chunk. `reset()` gives the newest chunk up for
+ * reuse: no piece may be in use then.
+ *
+ * Integers are big-endian, so that keys sort as their numbers do.
+ */
+import { assert } from '../core/assert.ts';
+
+const U32 = 0x1_0000_0000;
+
+export class ByteWriter {
+  readonly #chunkBytes: number;
+  #chunk: Buffer;
+  #start = 0;
+  #position = 0;
+
+  constructor(chunkBytes: number) {
+    this.#chunkBytes = chunkBytes;
+    this.#chunk = Buffer.allocUnsafeSlow(chunkBytes);
+  }
+
+  reset(): void {
+    this.#start = 0;
+    this.#position = 0;
+  }
+
+  begin(): void {
+    this.#start = this.#position;
+  }
+
+  /** The piece since `begin()`: a view, valid until `reset()`. */
+  end(): Uint8Array {
+    const piece = this.#chunk.subarray(this.#start, this.#position);
+    this.#start = this.#position;
+    return piece;
+  }
+
+  /** The unfinished piece so far. */
+  soFar(): Uint8Array {
+    return this.#chunk.subarray(this.#start, this.#position);
+  }
+
+  u8(value: number): void {
+    assert(Number.isInteger(value) && value >= 0 && value <= 0xff, 'storage: a u8 fits');
+    const at = this.#take(1);
+    this.#chunk[at] = value;
+  }
+
+  u32(value: number): void {
+    assert(Number.isInteger(value) && value >= 0 && value < U32, 'storage: a u32 fits');
+    const at = this.#take(4);
+    this.#chunk.writeUInt32BE(value, at);
+  }
+
+  i32(value: number): void {
+    assert(Number.isInteger(value) && value >= -(U32 / 2) && value < U32 / 2, 'storage: an i32 fits');
+    const at = this.#take(4);
+    this.#chunk.writeInt32BE(value, at);
+  }
+
+  /** A safe integer from 0, in eight bytes: sequences, raw prices and quantities. */
+  safe(value: number): void {
+    assert(Number.isSafeInteger(value) && value >= 0, 'storage: a safe integer from 0');
+    const at = this.#take(8);
+    this.#chunk.writeUInt32BE(Math.floor(value / U32), at);
+    this.#chunk.writeUInt32BE(value % U32, at + 4);
+  }
+
+  /** Nanoseconds and nonces. */
+  u64(value: bigint): void {
+    const at = this.#take(8);
+    this.#chunk.writeBigUInt64BE(value, at);
+  }
+
+  /** An amount of an account: two's complement, 16 bytes. */
+  i128(value: bigint): void {
+    const at = this.#take(16);
+    // Throws a RangeError when the upper half does not fit.
+    this.#chunk.writeBigInt64BE(value >> 64n, at);
+    this.#chunk.writeBigUInt64BE(BigInt.asUintN(64, value), at + 8);
+  }
+
+  /** Any integer, as its decimal digits: caps and base units, which have no bound of their own. */
+  integer(value: bigint): void {
+    this.text(value.toString());
+  }
+
+  flag(value: boolean): void {
+    this.u8(value ? 1 : 0);
+  }
+
+  /** A flag, and the value after it unless it is null. */
+  optional<T>(value: T | null, write: (value: T) => void): void {
+    this.flag(value !== null);
+    if (value !== null) write(value);
+  }
+
+  /** UTF-8 with its length in four bytes before it. */
+  text(value: string): void {
+    const byteLength = Buffer.byteLength(value, 'utf8');
+    this.u32(byteLength);
+    const at = this.#take(byteLength);
+    this.#chunk.write(value, at, byteLength, 'utf8');
+  }
+
+  /** ASCII without a length: the end of a key, or before a byte that the text cannot hold. */
+  ascii(value: string): void {
+    const at = this.#take(value.length);
+    const written = this.#chunk.write(value, at, value.length, 'latin1');
+    assert(written === value.length, 'storage: ASCII is written whole');
+  }
+
+  /** `byteCount` bytes given as hex. */
+  hex(value: string, byteCount: number): void {
+    assert(value.length === 2 * byteCount, 'storage: hex of the expected length');
+    const at = this.#take(byteCount);
+    assert(this.#chunk.write(value, at, byteCount, 'hex') === byteCount, 'storage: hex digits');
+  }
+
+  /** Bytes with their length in four bytes before them. */
+  bytes(value: Uint8Array): void {
+    this.u32(value.length);
+    this.raw(value);
+  }
+
+  raw(value: Uint8Array): void {
+    const at = this.#take(value.length);
+    this.#chunk.set(value, at);
+  }
+
+  /** Room for `byteCount` bytes in the current piece. @returns where they begin in the chunk. */
+  #take(byteCount: number): number {
+    if (this.#position + byteCount > this.#chunk.length) this.#moveToFreshChunk(byteCount);
+    const at = this.#position;
+    this.#position += byteCount;
+    return at;
+  }
+
+  #moveToFreshChunk(byteCount: number): void {
+    const piece = this.soFar();
+    const needed = piece.length + byteCount;
+    const fresh = Buffer.allocUnsafeSlow(Math.max(this.#chunkBytes, 2 * needed));
+    fresh.set(piece, 0);
+    this.#chunk = fresh;
+    this.#start = 0;
+    this.#position = piece.length;
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Checkpoints: the tables as they were right after one record of the journal, so that a restart replays only what came
+ * after it. Rows and the sequence they reflect are one commit: a checkpoint is whole or it is not there.
+ *
+ * Invariants
+ *   (1) The tables hold the state after record `sequence` of the journal, and nothing of any later one.
+ *   (2) `sequence` never goes backwards, and `journalHash` is that record's hash.
+ *   (3) A live order is an open order; one with an end is a finished order, in its user's lists, and nothing else.
+ *
+ * Not here: when to write one, and which rows changed (clearing); how to read history (history.ts).
+ */
+import type { RowWrite } from '../clearing/rows.ts';
+import { assert } from '../core/assert.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import { ByteWriter } from './byte-writer.ts';
+import type { StorageReader, StorageWriter, Write } from './environment.ts';
+import { Forgetting } from './finished-orders.ts';
+import { journalHashAt } from './journal.ts';
+import { equal, HASH_BYTES } from './journal-record.ts';
+import { keyWriter, META } from './key-layout.ts';
+import { decodeFrame, encodeFrame } from './row-codecs.ts';
+import { RowWrites } from './row-writes.ts';
+import { UserCounts } from './user-counts.ts';
+
+export interface Checkpoint {
+  /** Of the last journal record that the tables reflect; 0 before the first. */
+  readonly sequence: Sequence;
+  /** 32 bytes: that record's hash, zeros before the first. */
+  readonly journalHash: Uint8Array;
+  /** 32 bytes. */
+  readonly stateHash: Uint8Array;
+  /**
+   * Written by a stop that had drained everything: nothing was announced beyond what is here. A start writes the next
+   * one with false before it announces anything, so that the flag never outlives the run it is about.
+   */
+  readonly clean: boolean;
+}
+
+export interface CheckpointWrite extends Checkpoint {
+  /** Changed rows, whole, each once. */
+  readonly rows: Iterable<RowWrite>;
+  /** Finished orders last updated before this are forgotten, some per checkpoint (AMB-08, AMB-17). Left out: none. */
+  readonly forgetBeforeNs?: TimestampNs;
+}
+
+const CHUNK_BYTES = 1 << 20;
+
+/** Writes checkpoints, on the thread that owns the StorageWriter. */
+export class CheckpointWriter {
+  readonly #writer: StorageWriter;
+  readonly #bytes = new ByteWriter(CHUNK_BYTES);
+
+  constructor(writer: StorageWriter) {
+    this.#writer = writer;
+  }
+
+  /**
+   * Everything is encoded before the commit begins; when it returns, all of it is on the disk.
+   *
+   * @throws whatever `rows` throws, StorageError, or InvariantError when a finished order or a trade is written twice;
+   *   then nothing is changed.
+   */
+  write(checkpoint: CheckpointWrite): void {
+    const before = checkpointSequence(this.#writer);
+    assert(checkpoint.sequence >= before, 'checkpoint: its sequence never goes backwards');
+    const hash = journalHashAt(this.#writer, checkpoint.sequence);
+    assert(equal(checkpoint.journalHash, hash), 'checkpoint: it names the hash of its journal record');
+    this.#bytes.reset();
+    const writes = this.#writesOf(checkpoint);
+
+    // After this point nothing is encoded any more: the transaction only puts.
+    this.#writer.commit(writes);
+  }
+
+  #writesOf(checkpoint: CheckpointWrite): readonly Write[] {
+    const counts = new UserCounts(this.#writer);
+    const rows = new RowWrites(this.#bytes, counts);
+    const writes: Write[] = [];
+    for (const change of checkpoint.rows) writes.push(...rows.of(change));
+    // By age first: what that frees does not count against a user's limit.
+    const forgetting = new Forgetting(this.#writer, counts);
+    if (checkpoint.forgetBeforeNs !== undefined) forgetting.forgetExpired(checkpoint.forgetBeforeNs);
+    forgetting.forgetOverLimit();
+    for (const removal of forgetting.writes) writes.push(removal);
+    for (const count of counts.writes(this.#bytes)) writes.push(count);
+    writes.push(this.#meta(checkpoint));
+    return writes;
+  }
+
+  #meta(checkpoint: Checkpoint): Write {
+    const key = keyWriter().meta(META.checkpoint);
+    assert(checkpoint.stateHash.length === HASH_BYTES, 'checkpoint: a state hash has 32 bytes');
+    const value = encodeFrame(this.#bytes, key, () => {
+      this.#bytes.safe(checkpoint.sequence);
+      this.#bytes.raw(checkpoint.journalHash);
+      this.#bytes.raw(checkpoint.stateHash);
+      this.#bytes.flag(checkpoint.clean);
+    });
+    return { key, value };
+  }
+}
+
+/**
+ * The last checkpoint, or null when there has never been one.
+ *
+ * @throws InvariantError when it is damaged, or when the journal does not have the record that it names.
+ */
+export function readCheckpoint(reader: StorageReader): Checkpoint | null {
+  const checkpoint = decodeCheckpoint(reader);
+  if (checkpoint === null) return null;
+  const hash = journalHashAt(reader, checkpoint.sequence);
+  assert(
+    equal(checkpoint.journalHash, hash),
+    `checkpoint: it does not belong to journal record ${checkpoint.sequence}`,
+  );
+  return checkpoint;
+}
+
+/** The sequence that the tables reflect; 0 before the first checkpoint. */
+export function checkpointSequence(reader: StorageReader): Sequence {
+  return decodeCheckpoint(reader)?.sequence ?? (0 as Sequence);
+}
+
+function decodeCheckpoint(reader: StorageReader): Checkpoint | null {
+  const key = keyWriter().meta(META.checkpoint);
+  const value = reader.get(key);
+  if (value === null) return null;
+  return decodeFrame(key, value, (from) => ({
+    sequence: from.safe() as Sequence,
+    journalHash: from.raw(HASH_BYTES),
+    stateHash: from.raw(HASH_BYTES),
+    clean: from.flag(),
+  }));
+}

@@ -1,0 +1,238 @@
+/**
+ * The one place that touches lmdb: an ordered map from bytes to bytes in one file, written by one thread, read by any.
+ *
+ *   <data directory>/ledger.mdb        the map: tables and journal, one tree, the table is the key's first byte
+ *   <data directory>/ledger.mdb-lock   LMDB's reader slots
+ *   <data directory>/claim.…           whose directory it is (data-lock.ts)
+ *
+ * When `commit` has returned, what it wrote is on the disk: `transactionSync` without overlapping sync writes the data
+ * pages, flushes them, then writes the meta page through (O_DSYNC), and only then returns and shows the new version.
+ * After a throw nothing of it is visible. So a process or power failure leaves whole commits, never a part of one.
+ *
+ * What of lmdb is not used here, and why
+ *   asynchronous puts      they are committed behind the caller's back and block on a full queue
+ *   named databases        opening one races with a writer on another thread; a byte of the key does the same
+ *   encoders, caching      they keep state beside the transaction; values are bytes of our own layout
+ *   suspended iterators    one that waits between ticks pins old pages: ranges are answered whole, as arrays
+ *   terminating a reader   a thread that reads closes its reader before it ends
+ */
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import { assert, InvariantError } from '../core/assert.ts';
+import { type DataLock, lockDirectory } from './data-lock.ts';
+import { checkMapFile } from './map-file.ts';
+import { StorageError, storageError } from './storage-error.ts';
+
+export interface EnvironmentOptions {
+  /**
+   * Address space for the map, in bytes; the file grows as it is used. Not a bound: lmdb maps anew when the file outgrows
+   * it, which readers on other threads should never have to live through. A full disk is a StorageError.
+   */
+  readonly mapBytes?: number;
+}
+
+/** 64 GiB. */
+export const MAP_BYTES_DEFAULT: number = 64 * 2 ** 30;
+const READERS_MAX = 126;
+const NAMED_DATABASES = 1;
+const FILE_NAME = 'ledger.mdb';
+/** Written once into an empty map, in the table `meta` of key-layout.ts. */
+const DATA_VERSION_KEY: Uint8Array = Uint8Array.of(0x01, 0x01);
+const DATA_VERSION = 'ringbook data 1';
+
+/** One change of the map. */
+export interface Write {
+  readonly key: Uint8Array;
+  /** Null removes the key, if it is there. */
+  readonly value: Uint8Array | null;
+  /** `once`: the key must be new. `append`: it must also be above every key of the map. */
+  readonly rule?: 'once' | 'append';
+}
+
+export interface Entry {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+export interface Range {
+  /** Included. */
+  readonly from: Uint8Array;
+  /** Not included. */
+  readonly to: Uint8Array;
+  /** Highest key first. */
+  readonly newestFirst?: boolean;
+  readonly skip?: number;
+  readonly limit: number;
+}
+
+/** Any one entry of the map. */
+const ANYTHING: Range = { from: Uint8Array.of(0), to: Uint8Array.of(0xff), limit: 1 };
+
+type Bytes = RootDatabase<Uint8Array, Uint8Array>;
+
+function openMap(directory: string, readOnly: boolean, options: EnvironmentOptions): Bytes {
+  const path = join(directory, FILE_NAME);
+  checkMapFile(path, readOnly);
+  return open<Uint8Array, Uint8Array>({
+    path,
+    noSubdir: true,
+    readOnly,
+    mapSize: options.mapBytes ?? MAP_BYTES_DEFAULT,
+    maxDbs: NAMED_DATABASES,
+    maxReaders: READERS_MAX,
+    keyEncoding: 'binary',
+    encoding: 'binary',
+    cache: false,
+    overlappingSync: false,
+    // lmdb's types do not know it: after a crash, only what was flushed counts.
+    ...{ safeRestore: true },
+  });
+}
+
+/** Runs one call of lmdb; what it throws comes out as a StorageError that says what was being done. */
+function guarded<T>(doing: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof InvariantError || error instanceof StorageError) throw error;
+    throw storageError(doing, error);
+  }
+}
+
+/** Reads of the latest committed version. Every value is a copy. */
+export class StorageReader {
+  protected readonly map: Bytes;
+
+  constructor(map: Bytes) {
+    this.map = map;
+  }
+
+  /**
+   * Runs `read` on one version of the map, the latest: whatever it reads belongs together.
+   *
+   * Without this a reader on another thread would keep seeing the version of its event-loop turn. The version is given
+   * up at the end, so that no old pages stay pinned. `read` must be synchronous.
+   */
+  view<T>(read: () => T): T {
+    return guarded('reading', () => {
+      this.map.resetReadTxn();
+      try {
+        return read();
+      } finally {
+        this.map.resetReadTxn();
+      }
+    });
+  }
+
+  /** Null when the key is not there. */
+  get(key: Uint8Array): Uint8Array | null {
+    return guarded('reading a key', () => this.map.getBinary(key) ?? null);
+  }
+
+  /** At most `limit` entries with from ≤ key < to, in order, skipping `skip`. */
+  range(range: Range): readonly Entry[] {
+    return guarded('reading a range', () => {
+      const bounds =
+        range.newestFirst === true
+          ? // Reversed, lmdb starts at the given key and ends before the other: both bounds move by the least key step.
+            { start: range.to, end: range.from, exclusiveStart: true, inclusiveEnd: true, reverse: true }
+          : { start: range.from, end: range.to };
+      return Array.from(this.map.getRange({ ...bounds, limit: range.limit, offset: range.skip ?? 0 }));
+    });
+  }
+
+  close(): Promise<void> {
+    return this.map.close();
+  }
+}
+
+/** The single writer of a data directory; reads see its own commits at once. */
+export class StorageWriter extends StorageReader {
+  /** How many times this directory was opened for writing, this one included. */
+  readonly epoch: number;
+  readonly #lock: DataLock;
+
+  constructor(map: Bytes, lock: DataLock) {
+    super(map);
+    this.#lock = lock;
+    this.epoch = lock.epoch;
+  }
+
+  /**
+   * All writes or none, on the disk when it returns.
+   *
+   * @throws StorageError when the disk or the map refuses; InvariantError when a rule is broken. Nothing is changed.
+   */
+  commit(writes: readonly Write[]): void {
+    guarded('committing', () => this.map.transactionSync(() => this.#write(writes)));
+  }
+
+  #write(writes: readonly Write[]): void {
+    for (const { key, value, rule } of writes) {
+      if (value === null) this.map.removeSync(key);
+      else if (rule === undefined) this.map.putSync(key, value);
+      else {
+        const isNew = this.map.putSync(key, value, { noOverwrite: true, append: rule === 'append' }) as unknown;
+        assert(isNew === true, `storage: the key ${Buffer.from(key).toString('hex')} is written once`);
+      }
+    }
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.#lock.release();
+  }
+}
+
+/**
+ * Opens a data directory for writing, creating it when it is missing.
+ *
+ * @throws StorageError when another node holds it, when the disk refuses, or when its contents are of another version.
+ */
+export function openWriter(directory: string, options: EnvironmentOptions = {}): StorageWriter {
+  const lock = lockDirectory(directory);
+  let map: Bytes | null = null;
+  try {
+    map = guarded('opening the data directory', () => openMap(directory, false, options));
+    flushDirectory(directory);
+    const writer = new StorageWriter(map, lock);
+    if (writer.range(ANYTHING).length === 0) {
+      writer.commit([{ key: DATA_VERSION_KEY, value: Buffer.from(DATA_VERSION, 'latin1') }]);
+    }
+    checkVersion(writer, directory);
+    return writer;
+  } catch (error) {
+    void map?.close();
+    lock.release();
+    throw error;
+  }
+}
+
+/** Opens an existing data directory for reading, from any thread or process. Close it before the thread ends. */
+export function openReader(directory: string, options: EnvironmentOptions = {}): StorageReader {
+  const reader = new StorageReader(guarded('opening the data directory', () => openMap(directory, true, options)));
+  try {
+    checkVersion(reader, directory);
+  } catch (error) {
+    void reader.close();
+    throw error;
+  }
+  return reader;
+}
+
+function checkVersion(reader: StorageReader, directory: string): void {
+  const found = Buffer.from(reader.get(DATA_VERSION_KEY) ?? []).toString('latin1');
+  if (found === DATA_VERSION) return;
+  throw new StorageError(`${directory} holds "${found}"; this version of ringbook reads "${DATA_VERSION}" only`);
+}
+
+/** Makes the names of new files durable. */
+function flushDirectory(directory: string): void {
+  const descriptor = openSync(directory, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * History for readers: finished orders and trades as of the last checkpoint, newest first. Runs on any thread with a
+ * reader of its own; every answer is one version of the tables.
+ *
+ * What happened after that checkpoint is in the memory of the caller, who merges: each page says which checkpoint it is
+ * of, so that the caller can leave out of its own tail what the page already has. To serve rows n to n + limit of the
+ * merged list, ask for `skip` = max(0, n − tail) and `limit` + tail.
+ *
+ * Not here: pending fills and live orders (they are never in a list), names and decimals (the edge).
+ */
+import type { OrderRow, TradeRow } from '../clearing/rows.ts';
+import { must } from '../core/assert.ts';
+import type { OrderId, UserId } from '../core/ids.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import type { ByteReader } from './byte-reader.ts';
+import { checkpointSequence } from './checkpoint.ts';
+import type { Entry, StorageReader } from './environment.ts';
+import { finishedOrderAt, readOrderPlace, readRememberedOrder } from './finished-orders.ts';
+import { endOf, keyWriter, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
+import { decodeFrame, decodeRow } from './row-codecs.ts';
+import { type CountTable, readCount } from './user-counts.ts';
+
+export interface HistoryRequest {
+  readonly user: UserId;
+  /** Null: all markets. */
+  readonly marketIndex: number | null;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+export interface HistoryPage<Row> {
+  readonly rows: readonly Row[];
+  /** All rows that the request would find with no skip and no limit. */
+  readonly total: number;
+  /** The journal sequence whose state this is; 0 before the first checkpoint. */
+  readonly checkpoint: Sequence;
+}
+
+/** A trade as one of its two sides sees it. */
+export interface UserTrade {
+  readonly trade: TradeRow;
+  readonly isMaker: boolean;
+}
+
+const TRADES_PER_STEP = 512;
+
+export class History {
+  readonly #reader: StorageReader;
+
+  constructor(reader: StorageReader) {
+    this.#reader = reader;
+  }
+
+  /** By match time, then trade id, both descending (PAG-03). A user on both sides sees the trade twice. */
+  userTrades(request: HistoryRequest): HistoryPage<UserTrade> {
+    const lists = { all: TABLE.tradeByUser, ofMarket: TABLE.tradeByUserAndMarket, counts: TABLE.tradeCount };
+    return this.#page(request, lists, (key, value) => {
+      const { marketIndex, tradeId, side } = decodeFrame(key, value, readTradePlace);
+      return { trade: this.#tradeAt(marketIndex, tradeId), isMaker: side === TRADE_SIDE.maker };
+    });
+  }
+
+  /** By timestamp, then order id, both descending (PAG-02, AMB-18). */
+  finishedOrders(request: HistoryRequest): HistoryPage<OrderRow> {
+    const lists = { all: TABLE.finishedByUser, ofMarket: TABLE.finishedByUserAndMarket, counts: TABLE.finishedCount };
+    const keys = keyWriter();
+    return this.#page(request, lists, (key, value) =>
+      finishedOrderAt(this.#reader, keys, decodeFrame(key, value, readOrderPlace)),
+    );
+  }
+
+  /** The finished order with that id, or null: unknown, still live, or its record is gone (AMB-17). */
+  finishedOrder(user: UserId, marketIndex: number, orderId: OrderId): OrderRow | null {
+    return this.#reader.view(() => {
+      const keys = keyWriter();
+      const byId = keys.finishedById(user, marketIndex, orderId);
+      const found = this.#reader.get(byId);
+      if (found === null) return null;
+      const { orderSequence } = decodeFrame(byId, found, readRememberedOrder);
+      const key = keys.ofMarket(TABLE.finishedOrder, marketIndex, orderSequence);
+      const value = this.#reader.get(key);
+      return value === null ? null : decodeRow('order', key, value);
+    });
+  }
+
+  /** Trades of a market, newest first. @param below only trade ids less than this; null for all. */
+  marketTrades(request: {
+    readonly marketIndex: number;
+    readonly below: Sequence | null;
+    readonly skip: number;
+    readonly limit: number;
+  }): readonly TradeRow[] {
+    const { marketIndex, below, skip, limit } = request;
+    return this.#reader.view(() => {
+      const { from, to } = marketBounds(marketIndex, below);
+      return this.#reader.range({ from, to, newestFirst: true, skip, limit }).map(decodeTrade);
+    });
+  }
+
+  /** Trades of a market with ids above `tradeId`, oldest first. */
+  marketTradesAfter(marketIndex: number, tradeId: Sequence, limit: number): readonly TradeRow[] {
+    return this.#reader.view(() => {
+      const { to } = marketBounds(marketIndex, null);
+      const from = keyWriter().ofMarket(TABLE.trade, marketIndex, tradeId + 1);
+      return this.#reader.range({ from, to, limit }).map(decodeTrade);
+    });
+  }
+
+  /**
+   * Trades of a market matched at or after `sinceNs`, newest first, to rebuild klines and tickers. Match times rise with
+   * trade ids, so the first older trade is the end.
+   */
+  *marketTradesSince(marketIndex: number, sinceNs: TimestampNs): Generator<TradeRow, void, undefined> {
+    let below: Sequence | null = null;
+    for (;;) {
+      const trades: readonly TradeRow[] = this.marketTrades({ marketIndex, below, skip: 0, limit: TRADES_PER_STEP });
+      for (const trade of trades) {
+        if (trade.matchedNs < sinceNs) return;
+        yield trade;
+      }
+      below = trades.at(-1)?.tradeId ?? null;
+      if (trades.length < TRADES_PER_STEP) return;
+    }
+  }
+
+  #page<Row>(
+    request: HistoryRequest,
+    lists: { readonly all: number; readonly ofMarket: number; readonly counts: CountTable },
+    rowOf: (key: Uint8Array, value: Uint8Array) => Row,
+  ): HistoryPage<Row> {
+    const { user, marketIndex, skip, limit } = request;
+    return this.#reader.view(() => {
+      const from = keyWriter().ofUser(marketIndex === null ? lists.all : lists.ofMarket, user, marketIndex);
+      const entries = this.#reader.range({ from, to: endOf(from), newestFirst: true, skip, limit });
+      return {
+        rows: entries.map(({ key, value }) => rowOf(key, value)),
+        total: readCount(this.#reader, lists.counts, user, marketIndex),
+        checkpoint: checkpointSequence(this.#reader),
+      };
+    });
+  }
+
+  #tradeAt(marketIndex: number, tradeId: Sequence): TradeRow {
+    const key = keyWriter().ofMarket(TABLE.trade, marketIndex, tradeId);
+    const value = must(this.#reader.get(key), `storage: trade ${tradeId} of market ${marketIndex} is missing`);
+    return decodeRow('trade', key, value);
+  }
+}
+
+interface TradePlace {
+  readonly marketIndex: number;
+  readonly tradeId: Sequence;
+  readonly side: TradeSideIndex;
+}
+
+function readTradePlace(from: ByteReader): TradePlace {
+  return { marketIndex: from.u32(), tradeId: from.safe() as Sequence, side: from.u8() as TradeSideIndex };
+}
+
+function decodeTrade({ key, value }: Entry): TradeRow {
+  return decodeRow('trade', key, value);
+}
+
+/** The keys of a market's trades, up to but without `below`. */
+function marketBounds(
+  marketIndex: number,
+  below: Sequence | null,
+): { readonly from: Uint8Array; readonly to: Uint8Array } {
+  const keys = keyWriter();
+  return {
+    from: keys.ofMarket(TABLE.trade, marketIndex, 0),
+    to: keys.ofMarket(TABLE.trade, marketIndex, below ?? Number.MAX_SAFE_INTEGER),
+  };
+}

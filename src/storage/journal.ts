@@ -1,0 +1,142 @@
+/**
+ * The journal: the truth from which everything else follows. Records are appended one flushed commit each, numbered
+ * from 1 without a gap, chained by hash, and never changed.
+ *
+ * Invariants
+ *   (1) first ≤ n ≤ last has a record, and no other n has one.
+ *   (2) Each record names the hash of the one before it; the first names zeros while nothing has been pruned.
+ *   (3) When `append` has returned, the record is on the disk.
+ *
+ * A crash leaves the last record whole or absent, as a commit is one LMDB transaction: there is no torn tail to cut, and
+ * so any gap, wrong hash or wrong length is damage, told as an InvariantError and never shortened away.
+ *
+ * Nothing is pruned yet; `firstSequence` says where the journal begins, so that readers need not assume 1.
+ */
+import { assert, must } from '../core/assert.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import { ByteWriter } from './byte-writer.ts';
+import type { StorageReader, StorageWriter } from './environment.ts';
+import { decodeRecord, decodeStandalone, GENESIS_HASH, type JournalRecord, RecordEncoder } from './journal-record.ts';
+import { endOf, KeyWriter, keyWriter, TABLE } from './key-layout.ts';
+
+const NOTHING = 0 as Sequence;
+const KEY_CHUNK_BYTES = 64;
+
+export interface JournalBounds {
+  /** 0 when the journal is empty. */
+  readonly firstSequence: Sequence;
+  readonly lastSequence: Sequence;
+  /** Of the last record; zeros when there is none. */
+  readonly lastHash: Uint8Array;
+}
+
+/** Where the journal begins and ends. @throws InvariantError when its last record is damaged. */
+export function journalBounds(reader: StorageReader): JournalBounds {
+  const from = keyWriter().table(TABLE.journal);
+  const range = { from, to: endOf(from), limit: 1 };
+  const [first] = reader.range(range);
+  const [last] = reader.range({ ...range, newestFirst: true });
+  if (first === undefined || last === undefined) {
+    return { firstSequence: NOTHING, lastSequence: NOTHING, lastHash: GENESIS_HASH };
+  }
+  const lastSequence = sequenceOf(last.key);
+  return {
+    firstSequence: sequenceOf(first.key),
+    lastSequence,
+    lastHash: decodeStandalone(last.value, lastSequence).hash,
+  };
+}
+
+/**
+ * The records from `fromSequence` to the end, each verified and chained to the one before it, which is read as well.
+ *
+ * @param fromSequence from firstSequence to lastSequence + 1.
+ * @throws InvariantError at the first record that is missing or damaged.
+ */
+export function* readJournal(reader: StorageReader, fromSequence: Sequence): Generator<JournalRecord, void, undefined> {
+  const { firstSequence, lastSequence } = journalBounds(reader);
+  const start = Math.max(firstSequence, 1);
+  assert(
+    fromSequence >= start && fromSequence <= lastSequence + 1,
+    `journal: it holds ${firstSequence} to ${lastSequence} and cannot be read from ${fromSequence}`,
+  );
+  const keys = keyWriter();
+  let previousHash = hashBefore(reader, keys, fromSequence, firstSequence);
+  for (let sequence = fromSequence as number; sequence <= lastSequence; sequence += 1) {
+    const bytes = recordBytes(reader, keys, sequence);
+    const record =
+      previousHash === null ? decodeStandalone(bytes, sequence) : decodeRecord(bytes, sequence, previousHash);
+    yield record;
+    previousHash = record.hash;
+  }
+}
+
+/** The hash of one record, zeros for sequence 0. @throws InvariantError when it is missing or damaged. */
+export function journalHashAt(reader: StorageReader, sequence: Sequence): Uint8Array {
+  if (sequence === NOTHING) return GENESIS_HASH;
+  return decodeStandalone(recordBytes(reader, keyWriter(), sequence), sequence).hash;
+}
+
+/** The hash that the record at `sequence` must name; null when its predecessor was pruned. */
+function hashBefore(reader: StorageReader, keys: KeyWriter, sequence: number, first: number): Uint8Array | null {
+  if (sequence === 1) return GENESIS_HASH;
+  if (sequence === first) return null;
+  return decodeStandalone(recordBytes(reader, keys, sequence - 1), sequence - 1).hash;
+}
+
+function recordBytes(reader: StorageReader, keys: KeyWriter, sequence: number): Uint8Array {
+  return must(reader.get(keys.journal(sequence)), `journal: record ${sequence} is missing`);
+}
+
+function sequenceOf(key: Uint8Array): Sequence {
+  return Number(Buffer.from(key.buffer, key.byteOffset, key.byteLength).readBigUInt64BE(1)) as Sequence;
+}
+
+/** Appends. One per node, on the thread that owns the StorageWriter. */
+export class Journal {
+  readonly #writer: StorageWriter;
+  readonly #encoder = new RecordEncoder();
+  readonly #keyBytes = new ByteWriter(KEY_CHUNK_BYTES);
+  readonly #keys = new KeyWriter(this.#keyBytes);
+  readonly #firstSequence: Sequence;
+  #lastSequence: Sequence;
+  #lastHash: Uint8Array;
+
+  constructor(writer: StorageWriter) {
+    const bounds = journalBounds(writer);
+    this.#writer = writer;
+    this.#firstSequence = bounds.firstSequence === NOTHING ? (1 as Sequence) : bounds.firstSequence;
+    this.#lastSequence = bounds.lastSequence;
+    this.#lastHash = bounds.lastHash;
+  }
+
+  /** The oldest record there is, or will be when the journal is empty. */
+  get firstSequence(): Sequence {
+    return this.#firstSequence;
+  }
+
+  /** 0 when the journal is empty. */
+  get lastSequence(): Sequence {
+    return this.#lastSequence;
+  }
+
+  get lastHash(): Uint8Array {
+    return this.#lastHash;
+  }
+
+  /**
+   * Writes one record and flushes it.
+   *
+   * @param payload copied before anything is written; at most PAYLOAD_BYTES_MAX.
+   * @returns its sequence. @throws StorageError when it could not be made durable; then it is not there.
+   */
+  append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
+    const sequence = (this.#lastSequence + 1) as Sequence;
+    const value = this.#encoder.encode(sequence, timeNs, this.#lastHash, payload);
+    this.#keyBytes.reset();
+    this.#writer.commit([{ key: this.#keys.journal(sequence), value, rule: 'append' }]);
+    this.#lastSequence = sequence;
+    this.#lastHash = new Uint8Array(value.subarray(value.length - this.#lastHash.length));
+    return sequence;
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * Every key of the map. The first byte names the table; integers are big-endian, so keys sort as their parts do.
+ *
+ *   01 meta                        1 byte                                             version of the data, checkpoint
+ *   10 config                      kind, 00, key
+ *   11 asset                       asset id
+ *   12 market                      market 4
+ *   13 price                       asset id
+ *   14 tally                       name
+ *   15 totals                      asset id
+ *   20 user                        user 32
+ *   21 sub-account                 user 32, sub-account 1
+ *   22 balance                     user 32, sub-account 1, asset id
+ *   23 deposit                     chain 9, tx 32, log index 4
+ *   30 open order                  market 4, order sequence 8
+ *   31 finished order              market 4, order sequence 8
+ *   32   by user                   user 32, timestamp 8, order id, 00, market 4       order sequence 8
+ *   33   by user and market        user 32, market 4, timestamp 8, order id           order sequence 8
+ *   34   by order id               user 32, market 4, order id                        order sequence 8, creation 8
+ *   35   by its last update        last update 8, market 4, order sequence 8          user 32, order id
+ *   40 trade                       market 4, trade id 8
+ *   41   by user                   user 32, match time 8, trade id 8, market 4, side 1
+ *   42   by user and market        user 32, market 4, match time 8, trade id 8, side 1
+ *   50 count of finished orders    user 32, market 4 (none: all of the user's)        count 8
+ *   51 count of trades             user 32, market 4 (none: all of the user's)        count 8
+ *   f0 journal                     sequence 8
+ *
+ * Read backwards, 32 and 33 give orders by timestamp, then order id, both descending (PAG-02), 41 and 42 trades by match
+ * time, then trade id, both descending (PAG-03); the market breaks the ties that are left. An order id holds no byte 00
+ * and never starts with one, so ids sort by bytes (AMB-105) although they differ in length. A user may be on both sides
+ * of a trade: side is 0 for the maker, 1 for the taker. The journal is last, so that it grows at the end of the map.
+ */
+import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import { ByteWriter } from './byte-writer.ts';
+
+export const TABLE = {
+  meta: 0x01,
+  config: 0x10,
+  asset: 0x11,
+  market: 0x12,
+  price: 0x13,
+  tally: 0x14,
+  totals: 0x15,
+  user: 0x20,
+  subAccount: 0x21,
+  balance: 0x22,
+  deposit: 0x23,
+  openOrder: 0x30,
+  finishedOrder: 0x31,
+  finishedByUser: 0x32,
+  finishedByUserAndMarket: 0x33,
+  finishedById: 0x34,
+  finishedByLastUpdate: 0x35,
+  trade: 0x40,
+  tradeByUser: 0x41,
+  tradeByUserAndMarket: 0x42,
+  finishedCount: 0x50,
+  tradeCount: 0x51,
+  journal: 0xf0,
+} as const;
+export type Table = (typeof TABLE)[keyof typeof TABLE];
+
+const LOOKUP_CHUNK_BYTES = 1 << 12;
+
+export const META = { dataVersion: 1, checkpoint: 2 } as const;
+
+export const TRADE_SIDE = { maker: 0, taker: 1 } as const;
+export type TradeSideIndex = (typeof TRADE_SIDE)[keyof typeof TRADE_SIDE];
+
+/** Names one order in the lists of its user. */
+export interface OrderListKey {
+  readonly user: UserId;
+  readonly marketIndex: number;
+  readonly timestampNs: TimestampNs;
+  readonly orderId: OrderId;
+}
+
+/** Names one side of a trade in the lists of its user. */
+export interface TradeListKey {
+  readonly user: UserId;
+  readonly marketIndex: number;
+  readonly matchedNs: TimestampNs;
+  readonly tradeId: Sequence;
+  readonly side: TradeSideIndex;
+}
+
+/** Writes keys into a ByteWriter; each method returns the finished piece. */
+export class KeyWriter {
+  readonly #writer: ByteWriter;
+
+  constructor(writer: ByteWriter) {
+    this.#writer = writer;
+  }
+
+  /** A whole table's lower bound; with table + 1 its upper bound. */
+  table(table: number): Uint8Array {
+    this.#begin(table);
+    return this.#writer.end();
+  }
+
+  meta(name: number): Uint8Array {
+    this.#begin(TABLE.meta);
+    this.#writer.u8(name);
+    return this.#writer.end();
+  }
+
+  journal(sequence: number): Uint8Array {
+    this.#begin(TABLE.journal);
+    this.#writer.safe(sequence);
+    return this.#writer.end();
+  }
+
+  config(kind: string, key: string): Uint8Array {
+    this.#begin(TABLE.config);
+    this.#writer.ascii(kind);
+    this.#writer.u8(0);
+    this.#writer.raw(Buffer.from(key, 'utf8'));
+    return this.#writer.end();
+  }
+
+  /** Tables whose key is one name: asset, price, totals, tally. */
+  named(table: Table, name: string): Uint8Array {
+    this.#begin(table);
+    this.#writer.ascii(name);
+    return this.#writer.end();
+  }
+
+  market(marketIndex: number): Uint8Array {
+    this.#begin(TABLE.market);
+    this.#writer.u32(marketIndex);
+    return this.#writer.end();
+  }
+
+  user(user: UserId): Uint8Array {
+    this.#begin(TABLE.user);
+    this.#writer.hex(user, 32);
+    return this.#writer.end();
+  }
+
+  subAccount(user: UserId, subAccount: number): Uint8Array {
+    this.#begin(TABLE.subAccount);
+    this.#writer.hex(user, 32);
+    this.#writer.u8(subAccount);
+    return this.#writer.end();
+  }
+
+  balance(user: UserId, subAccount: number, asset: AssetId): Uint8Array {
+    this.#begin(TABLE.balance);
+    this.#writer.hex(user, 32);
+    this.#writer.u8(subAccount);
+    this.#writer.ascii(asset);
+    return this.#writer.end();
+  }
+
+  deposit(chainId: ChainId, tx: string, logIndex: number): Uint8Array {
+    this.#begin(TABLE.deposit);
+    this.#writer.hex(chainId, 9);
+    this.#writer.hex(tx, 32);
+    this.#writer.u32(logIndex);
+    return this.#writer.end();
+  }
+
+  /** Open order, finished order and trade: one of a market's by its sequence. */
+  ofMarket(table: Table, marketIndex: number, sequence: number): Uint8Array {
+    this.#begin(table);
+    this.#writer.u32(marketIndex);
+    this.#writer.safe(sequence);
+    return this.#writer.end();
+  }
+
+  finishedByUser(order: OrderListKey): Uint8Array {
+    this.#begin(TABLE.finishedByUser);
+    this.#writer.hex(order.user, 32);
+    this.#writer.u64(order.timestampNs);
+    this.#writer.ascii(order.orderId);
+    this.#writer.u8(0);
+    this.#writer.u32(order.marketIndex);
+    return this.#writer.end();
+  }
+
+  finishedByUserAndMarket(order: OrderListKey): Uint8Array {
+    this.#begin(TABLE.finishedByUserAndMarket);
+    this.#writer.hex(order.user, 32);
+    this.#writer.u32(order.marketIndex);
+    this.#writer.u64(order.timestampNs);
+    this.#writer.ascii(order.orderId);
+    return this.#writer.end();
+  }
+
+  finishedById(user: UserId, marketIndex: number, orderId: OrderId): Uint8Array {
+    this.#begin(TABLE.finishedById);
+    this.#writer.hex(user, 32);
+    this.#writer.u32(marketIndex);
+    this.#writer.ascii(orderId);
+    return this.#writer.end();
+  }
+
+  finishedByLastUpdate(lastUpdateNs: TimestampNs, marketIndex: number, orderSequence: Sequence): Uint8Array {
+    this.#begin(TABLE.finishedByLastUpdate);
+    this.#writer.u64(lastUpdateNs);
+    this.#writer.u32(marketIndex);
+    this.#writer.safe(orderSequence);
+    return this.#writer.end();
+  }
+
+  tradeByUser(trade: TradeListKey): Uint8Array {
+    this.#begin(TABLE.tradeByUser);
+    this.#writer.hex(trade.user, 32);
+    this.#writer.u64(trade.matchedNs);
+    this.#writer.safe(trade.tradeId);
+    this.#writer.u32(trade.marketIndex);
+    this.#writer.u8(trade.side);
+    return this.#writer.end();
+  }
+
+  tradeByUserAndMarket(trade: TradeListKey): Uint8Array {
+    this.#begin(TABLE.tradeByUserAndMarket);
+    this.#writer.hex(trade.user, 32);
+    this.#writer.u32(trade.marketIndex);
+    this.#writer.u64(trade.matchedNs);
+    this.#writer.safe(trade.tradeId);
+    this.#writer.u8(trade.side);
+    return this.#writer.end();
+  }
+
+  /** Lower bound of a user's part of a table, or of the user's in one market where the market follows the user. */
+  ofUser(table: number, user: UserId, marketIndex: number | null): Uint8Array {
+    this.#begin(table);
+    this.#writer.hex(user, 32);
+    if (marketIndex !== null) this.#writer.u32(marketIndex);
+    return this.#writer.end();
+  }
+
+  #begin(table: number): void {
+    this.#writer.begin();
+    this.#writer.u8(table);
+  }
+}
+
+/** The first key after all that start with `prefix`, which is not all ff. */
+export function endOf(prefix: Uint8Array): Uint8Array {
+  const end = new Uint8Array(prefix);
+  let last = end.length - 1;
+  while (end[last] === 0xff) last -= 1;
+  end[last] = (end[last] ?? 0) + 1;
+  return end.subarray(0, last + 1);
+}
+
+/** A writer of its own, for keys that are looked up: each stays valid. */
+export function keyWriter(): KeyWriter {
+  return new KeyWriter(new ByteWriter(LOOKUP_CHUNK_BYTES));
+}

@@ -1,0 +1,116 @@
+/** Values of the tables about orders and trades. Fields in the order written. */
+import type { OrderRow, SignatureVerdict, TradeRow, TradeSide } from '../clearing/rows.ts';
+import type { OrderId, UserId } from '../core/ids.ts';
+import type { OrderEnd, RollbackReason, Side, Tif } from '../core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { ByteReader } from './byte-reader.ts';
+import type { ByteWriter } from './byte-writer.ts';
+import type { RowCodec } from './row-codecs.ts';
+
+export const orderCodec: RowCodec<OrderRow> = {
+  write(to, row) {
+    to.u32(row.marketIndex);
+    to.safe(row.orderSequence);
+    to.safe(row.prioritySequence);
+    to.hex(row.user, 32);
+    to.u8(row.subAccount);
+    to.text(row.orderId);
+    to.u8(row.side);
+    to.u8(row.tif);
+    to.u32(row.flags);
+    to.safe(row.price);
+    to.safe(row.quantity);
+    to.safe(row.maxFeeRate);
+    to.u64(row.creationNs);
+    to.u64(row.timestampNs);
+    to.u64(row.goodUntilNs);
+    to.u64(row.expiryNs);
+    to.u64(row.admittedNs);
+    to.u64(row.lastUpdateNs);
+    to.safe(row.filledQuantity);
+    to.i128(row.filledNotional);
+    to.i128(row.fees);
+    to.u8(row.end);
+    to.u8(row.faultReason);
+    to.u8(row.verdict);
+    to.text(row.text);
+    to.bytes(row.signature);
+  },
+  read(from) {
+    return {
+      marketIndex: from.u32(),
+      orderSequence: from.safe() as Sequence,
+      prioritySequence: from.safe() as Sequence,
+      user: from.hex(32) as UserId,
+      subAccount: from.u8(),
+      orderId: from.text() as OrderId,
+      side: from.u8() as Side,
+      tif: from.u8() as Tif,
+      flags: from.u32(),
+      price: from.safe() as RawPrice,
+      quantity: from.safe() as RawQuantity,
+      maxFeeRate: from.safe(),
+      creationNs: from.u64() as TimestampNs,
+      timestampNs: from.u64() as TimestampNs,
+      goodUntilNs: from.u64() as TimestampNs,
+      expiryNs: from.u64() as TimestampNs,
+      admittedNs: from.u64() as TimestampNs,
+      lastUpdateNs: from.u64() as TimestampNs,
+      filledQuantity: from.safe(),
+      filledNotional: from.i128() as Amount18,
+      fees: from.i128() as Amount18,
+      end: from.u8() as OrderEnd | 0,
+      faultReason: from.u8() as RollbackReason,
+      verdict: from.u8() as SignatureVerdict,
+      text: from.text(),
+      signature: from.bytes(),
+    };
+  },
+};
+
+export const tradeCodec: RowCodec<TradeRow> = {
+  write(to, row) {
+    to.u32(row.marketIndex);
+    to.safe(row.tradeId);
+    to.safe(row.price);
+    to.safe(row.quantity);
+    to.u64(row.matchedNs);
+    to.u8(row.takerSide);
+    to.flag(row.isLiquidation);
+    to.flag(row.isAutoDeleverage);
+    writeSide(to, row.maker);
+    writeSide(to, row.taker);
+  },
+  read(from) {
+    return {
+      marketIndex: from.u32(),
+      tradeId: from.safe() as Sequence,
+      price: from.safe() as RawPrice,
+      quantity: from.safe() as RawQuantity,
+      matchedNs: from.u64() as TimestampNs,
+      takerSide: from.u8() as Side,
+      isLiquidation: from.flag(),
+      isAutoDeleverage: from.flag(),
+      maker: readSide(from),
+      taker: readSide(from),
+    };
+  },
+};
+
+function writeSide(to: ByteWriter, side: TradeSide): void {
+  to.hex(side.user, 32);
+  to.u8(side.subAccount);
+  to.text(side.orderId);
+  to.safe(side.orderSequence);
+  to.i128(side.fee);
+}
+
+function readSide(from: ByteReader): TradeSide {
+  return {
+    user: from.hex(32) as UserId,
+    subAccount: from.u8(),
+    orderId: from.text() as OrderId,
+    orderSequence: from.safe() as Sequence,
+    fee: from.i128() as Amount18,
+  };
+}

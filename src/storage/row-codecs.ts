@@ -1,0 +1,83 @@
+/**
+ * From rows to bytes and back: one codec per table, one frame around all of them.
+ *
+ *   value   │ layout version 1 │ fields of the row, in their codec's order │ CRC-32C 4 │
+ *
+ * The checksum covers the key and the value before it, so a flipped bit is found, and so is a row under a wrong key. A
+ * row is read as it was written or not at all: damage is an InvariantError.
+ *
+ * A new field is a new layout version with its own codec; a version once released is never changed.
+ */
+import type { TableName, Tables } from '../clearing/rows.ts';
+import { InvariantError } from '../core/assert.ts';
+import { ByteReader } from './byte-reader.ts';
+import type { ByteWriter } from './byte-writer.ts';
+import { crc32c } from './crc32c.ts';
+import {
+  balanceCodec,
+  depositCodec,
+  subAccountCodec,
+  tallyCodec,
+  totalsCodec,
+  userCodec,
+} from './row-codecs-accounts.ts';
+import { orderCodec, tradeCodec } from './row-codecs-orders.ts';
+import { assetCodec, configCodec, marketCodec, priceCodec } from './row-codecs-registry.ts';
+
+export interface RowCodec<Row> {
+  write(to: ByteWriter, row: Row): void;
+  read(from: ByteReader): Row;
+}
+
+const CODECS: { readonly [T in TableName]: RowCodec<Tables[T]> } = {
+  user: userCodec,
+  subAccount: subAccountCodec,
+  balance: balanceCodec,
+  order: orderCodec,
+  trade: tradeCodec,
+  asset: assetCodec,
+  market: marketCodec,
+  price: priceCodec,
+  deposit: depositCodec,
+  config: configCodec,
+  totals: totalsCodec,
+  tally: tallyCodec,
+};
+
+const LAYOUT_VERSION = 1;
+const CRC_BYTES = 4;
+
+/** @returns the row's value, a piece of `to`. */
+export function encodeRow<T extends TableName>(to: ByteWriter, table: T, key: Uint8Array, row: Tables[T]): Uint8Array {
+  return encodeFrame(to, key, () => CODECS[table].write(to, row));
+}
+
+/** @throws InvariantError when the checksum or the layout is not what was written. */
+export function decodeRow<T extends TableName>(table: T, key: Uint8Array, value: Uint8Array): Tables[T] {
+  return decodeFrame(key, value, (from) => CODECS[table].read(from));
+}
+
+/** The frame alone, for values that are no rows: checkpoints, counts, entries of lists. */
+export function encodeFrame(to: ByteWriter, key: Uint8Array, write: () => void): Uint8Array {
+  to.begin();
+  to.u8(LAYOUT_VERSION);
+  write();
+  to.u32(crc32c(to.soFar(), crc32c(key)));
+  return to.end();
+}
+
+export function decodeFrame<T>(key: Uint8Array, value: Uint8Array, read: (from: ByteReader) => T): T {
+  if (value.length <= CRC_BYTES) throw damaged(key, 'too short');
+  const body = value.subarray(0, value.length - CRC_BYTES);
+  const stored = new ByteReader(value.subarray(body.length)).u32();
+  if (stored !== crc32c(body, crc32c(key))) throw damaged(key, 'damaged');
+  const from = new ByteReader(body);
+  if (from.u8() !== LAYOUT_VERSION) throw damaged(key, 'of an unknown layout');
+  const decoded = read(from);
+  if (from.remaining !== 0) throw damaged(key, 'longer than its layout');
+  return decoded;
+}
+
+function damaged(key: Uint8Array, how: string): InvariantError {
+  return new InvariantError(`storage: the value of key ${Buffer.from(key).toString('hex')} is ${how}`);
+}

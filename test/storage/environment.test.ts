@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openReader, openWriter } from '../../src/storage/environment.ts';
+import { journalBounds } from '../../src/storage/journal.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const CHILD = fileURLToPath(new URL('../support/storage-child.js', import.meta.url));
+const key = (...bytes: number[]) => Uint8Array.from(bytes);
+const one = key(1);
+
+suite('environment', () => {
+  test('a commit is read back, also after closing and opening', async () => {
+    const directory = temporaryDirectory();
+    const writer = openWriter(directory);
+    writer.commit([{ key: key(0x20, 7), value: key(1, 2, 3) }]);
+    assert.deepEqual([...(writer.get(key(0x20, 7)) ?? [])], [1, 2, 3]);
+    assert.equal(writer.get(key(0x20, 8)), null);
+    await writer.close();
+
+    const again = openWriter(directory);
+    assert.deepEqual([...(again.get(key(0x20, 7)) ?? [])], [1, 2, 3]);
+    await again.close();
+  });
+
+  test('a broken rule in the middle of a commit leaves nothing of it', async () => {
+    const writer = openWriter(temporaryDirectory());
+    writer.commit([{ key: key(0x20), value: one, rule: 'once' }]);
+    assert.throws(
+      () =>
+        writer.commit([
+          { key: key(0x21), value: one },
+          { key: key(0x20), value: key(2), rule: 'once' },
+        ]),
+      { name: 'InvariantError', message: /key 20 is written once/ },
+    );
+    assert.throws(() => writer.commit([{ key: key(0x1f), value: one, rule: 'append' }]), { name: 'InvariantError' });
+    assert.equal(writer.get(key(0x21)), null);
+    assert.equal(writer.get(key(0x1f)), null);
+    assert.deepEqual([...(writer.get(key(0x20)) ?? [])], [1]);
+    await writer.close();
+  });
+
+  test('a range holds its lower bound and not its upper, in both directions, with skip and limit', async () => {
+    const writer = openWriter(temporaryDirectory());
+    for (const last of [1, 2, 3, 4]) writer.commit([{ key: key(0x30, last), value: key(last) }]);
+    writer.commit([{ key: key(0x31), value: one }]);
+    const found = (range: { from: Uint8Array; to: Uint8Array; newestFirst?: boolean; skip?: number; limit: number }) =>
+      writer.range(range).map((entry) => entry.key[1]);
+    const all = { from: key(0x30, 1), to: key(0x30, 4), limit: 9 };
+    assert.deepEqual(found(all), [1, 2, 3]);
+    assert.deepEqual(found({ ...all, newestFirst: true }), [3, 2, 1]);
+    assert.deepEqual(found({ ...all, newestFirst: true, skip: 1, limit: 1 }), [2]);
+    assert.deepEqual(found({ ...all, newestFirst: true, skip: 3 }), []);
+    assert.deepEqual(found({ ...all, to: key(0x30, 3, 0), newestFirst: true }), [3, 2, 1]);
+    assert.deepEqual(found({ from: key(0x30), to: key(0x31), newestFirst: true, limit: 2 }), [4, 3]);
+    assert.deepEqual(found({ from: key(0x40), to: key(0x50), newestFirst: true, limit: 2 }), []);
+    await writer.close();
+  });
+
+  test('a value larger than a page and than the read buffer is read whole', async () => {
+    const writer = openWriter(temporaryDirectory());
+    const large = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 7) & 0xff);
+    writer.commit([{ key: key(0x30), value: large }]);
+    assert.equal(Buffer.compare(writer.get(key(0x30)) ?? one, large), 0);
+    const [entry] = writer.range({ from: key(0x30), to: key(0x31), limit: 1 });
+    assert.equal(Buffer.compare(entry?.value ?? one, large), 0);
+    await writer.close();
+  });
+
+  test('a directory that is open cannot be opened for writing again, here or in another process', async () => {
+    const directory = temporaryDirectory();
+    const writer = openWriter(directory);
+    assert.throws(() => openWriter(directory), { name: 'StorageError', message: /in use by process/ });
+    const child = spawnSync(process.execPath, [CHILD, 'hold', directory], { encoding: 'utf8' });
+    assert.notEqual(child.status, 0);
+    assert.match(child.stderr, new RegExp(`in use by process ${process.pid}`));
+    await writer.close();
+  });
+
+  test('the directory of a killed process is taken over, with a higher epoch', async () => {
+    const directory = temporaryDirectory();
+    const child = spawn(process.execPath, [CHILD, 'hold', directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    assert.throws(() => openWriter(directory), { name: 'StorageError' });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+
+    const writer = openWriter(directory);
+    assert.equal(writer.epoch, 2);
+    await writer.close();
+    const third = openWriter(directory);
+    assert.equal(third.epoch, 3);
+    assert.equal(readdirSync(directory).filter((name) => name.startsWith('claim.')).length, 1);
+    await third.close();
+  });
+
+  test('a claim of a process id that now belongs to another process is dead', async () => {
+    const directory = temporaryDirectory();
+    await openWriter(directory).close();
+    const [claim = ''] = readdirSync(directory).filter((name) => name.startsWith('claim.'));
+    renameSync(join(directory, claim), join(directory, `claim.9.${process.pid}.1.00000000`));
+    const writer = openWriter(directory);
+    assert.equal(writer.epoch, 10);
+    await writer.close();
+  });
+
+  test('data of an unknown version is refused', async () => {
+    const directory = temporaryDirectory();
+    const writer = openWriter(directory);
+    writer.commit([{ key: key(1, 1), value: Buffer.from('ringbook data 99') }]);
+    await writer.close();
+    const refusal = { name: 'StorageError', message: /holds "ringbook data 99"/ };
+    assert.throws(() => openWriter(directory), refusal);
+    assert.throws(() => openReader(directory), refusal);
+    // The refusal gives the directory free again.
+    assert.throws(() => openWriter(directory), refusal);
+  });
+
+  test('a file that is no database is refused', () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'ledger.mdb'), Buffer.alloc(8192, 0x5a));
+    assert.throws(() => openWriter(directory), { name: 'StorageError', message: /is not a database/ });
+    assert.throws(() => openReader(temporaryDirectory()), { name: 'StorageError', message: /does not exist/ });
+  });
+
+  test('a damaged second meta page is refused', async () => {
+    const directory = temporaryDirectory();
+    await openWriter(directory).close();
+    const path = join(directory, 'ledger.mdb');
+    const bytes = readFileSync(path);
+    bytes.fill(0xff, 4096 + 20, 4096 + 40);
+    writeFileSync(path, bytes);
+    assert.throws(() => openWriter(directory), { name: 'StorageError', message: /is not a database/ });
+  });
+
+  test('when the disk refuses, the error says so and what was flushed before is still there', async () => {
+    const directory = temporaryDirectory();
+    await openWriter(directory).close();
+    // A file may not grow beyond 2,000 blocks of 512 bytes; the write is refused instead of killing the process.
+    const shell = `trap '' XFSZ; ulimit -f 2000; exec "$0" "$@"`;
+    const child = spawnSync('sh', ['-c', shell, process.execPath, CHILD, 'fill', directory], { encoding: 'utf8' });
+    const lines = child.stdout.trim().split('\n');
+    const [error, last] = (lines.at(-1) ?? '').split(' ');
+    assert.equal(error, 'StorageError', child.stderr);
+    assert.ok(Number(last) > 0);
+
+    const writer = openWriter(directory);
+    assert.equal(journalBounds(writer).lastSequence, Number(last));
+    await writer.close();
+  });
+});

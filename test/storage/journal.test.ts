@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
+import { openWriter, type StorageWriter } from '../../src/storage/environment.ts';
+import { Journal, journalBounds, readJournal } from '../../src/storage/journal.ts';
+import { keyWriter } from '../../src/storage/key-layout.ts';
+import { payloadOf } from '../support/journal-payloads.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const CHILD = fileURLToPath(new URL('../support/storage-child.js', import.meta.url));
+const at = (sequence: number) => sequence as Sequence;
+const time = (ns: number) => BigInt(ns) as TimestampNs;
+
+function filled(records: number, directory = temporaryDirectory()): StorageWriter {
+  const writer = openWriter(directory);
+  const journal = new Journal(writer);
+  for (let sequence = 1; sequence <= records; sequence += 1) journal.append(time(sequence), payloadOf(sequence));
+  return writer;
+}
+
+/** Puts other bytes where a record is, or removes it. */
+function tamper(writer: StorageWriter, sequence: number, change: (bytes: Uint8Array) => Uint8Array | null): void {
+  const key = keyWriter().journal(sequence);
+  const bytes = writer.get(key);
+  assert.ok(bytes !== null);
+  writer.commit([{ key, value: change(Uint8Array.from(bytes)) }]);
+}
+
+function flip(bytes: Uint8Array, index: number): Uint8Array {
+  bytes[index] = (bytes[index] ?? 0) ^ 1;
+  return bytes;
+}
+
+suite('journal', () => {
+  test('records come back in order, from any of them, also after closing and opening', async () => {
+    const directory = temporaryDirectory();
+    await filled(40, directory).close();
+    const writer = openWriter(directory);
+    const journal = new Journal(writer);
+    assert.equal(journal.firstSequence, 1);
+    assert.equal(journal.lastSequence, 40);
+    for (const from of [1, 2, 40]) {
+      const records = [...readJournal(writer, at(from))];
+      assert.equal(records.length, 41 - from);
+      for (const [index, record] of records.entries()) {
+        assert.equal(record.sequence, from + index);
+        assert.equal(record.timeNs, BigInt(from + index));
+        assert.deepEqual(record.payload, payloadOf(from + index));
+        assert.equal(record.payload.byteOffset % 8, 0);
+      }
+      assert.deepEqual(records.at(-1)?.hash, journal.lastHash);
+    }
+    assert.deepEqual([...readJournal(writer, at(41))], []);
+    assert.equal(journal.append(time(9), payloadOf(41)), 41);
+    await writer.close();
+  });
+
+  test('an empty journal has nothing to read and names zeros as its last hash', async () => {
+    const writer = openWriter(temporaryDirectory());
+    assert.deepEqual(journalBounds(writer), { firstSequence: 0, lastSequence: 0, lastHash: new Uint8Array(32) });
+    assert.deepEqual([...readJournal(writer, at(1))], []);
+    assert.throws(() => [...readJournal(writer, at(2))], { name: 'InvariantError' });
+    await writer.close();
+  });
+
+  test('a payload is copied: the caller may reuse its buffer, and it may be shared memory', async () => {
+    const writer = openWriter(temporaryDirectory());
+    const journal = new Journal(writer);
+    const payload = new Uint8Array(new SharedArrayBuffer(16)).fill(1);
+    journal.append(time(1), payload);
+    payload.fill(2);
+    const [record] = readJournal(writer, at(1));
+    assert.deepEqual(record?.payload, new Uint8Array(16).fill(1));
+    await writer.close();
+  });
+
+  test('every flipped byte of a record is found', async () => {
+    const writer = filled(5);
+    const original = writer.get(keyWriter().journal(3));
+    assert.ok(original !== null);
+    for (let index = 0; index < original.length; index += 1) {
+      tamper(writer, 3, () => flip(Uint8Array.from(original), index));
+      assert.throws(() => [...readJournal(writer, at(1))], { name: 'InvariantError', message: /journal: record 3/ });
+    }
+    tamper(writer, 3, () => original);
+    assert.equal([...readJournal(writer, at(1))].length, 5);
+    await writer.close();
+  });
+
+  test('a missing record is a gap and not an end', async () => {
+    const writer = filled(5);
+    tamper(writer, 3, () => null);
+    assert.throws(() => [...readJournal(writer, at(1))], { message: 'journal: record 3 is missing' });
+    assert.throws(() => [...readJournal(writer, at(4))], { message: 'journal: record 3 is missing' });
+    await writer.close();
+  });
+
+  test('a record of another journal does not fit, though it is whole', async () => {
+    const other = openWriter(temporaryDirectory());
+    const journal = new Journal(other);
+    for (let sequence = 1; sequence <= 3; sequence += 1) journal.append(time(sequence), payloadOf(sequence + 100));
+    const foreign = other.get(keyWriter().journal(3));
+    await other.close();
+
+    const writer = filled(5);
+    tamper(writer, 3, () => foreign);
+    assert.throws(() => [...readJournal(writer, at(1))], { message: /record 3 does not follow the record before it/ });
+    await writer.close();
+  });
+
+  test('a cut record and a record under another number are found', async () => {
+    const writer = filled(5);
+    const second = writer.get(keyWriter().journal(2));
+    tamper(writer, 3, (bytes) => bytes.subarray(0, bytes.length - 1));
+    assert.throws(() => [...readJournal(writer, at(1))], { message: 'journal: record 3 has the wrong length' });
+    tamper(writer, 3, () => second);
+    assert.throws(() => [...readJournal(writer, at(1))], { message: 'journal: record 3 calls itself 2' });
+    await writer.close();
+  });
+
+  test('a damaged last record is found at opening', async () => {
+    const writer = filled(5);
+    tamper(writer, 5, (bytes) => flip(bytes, bytes.length - 1));
+    assert.throws(() => new Journal(writer), { name: 'InvariantError', message: /record 5 has a wrong hash/ });
+    await writer.close();
+  });
+
+  test('after kill -9 every reported record is there and the chain holds', async () => {
+    const directory = temporaryDirectory();
+    let before = 0;
+    for (const killAfter of [1, 60, 200]) {
+      const child = spawn(process.execPath, [CHILD, 'append', directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const ended = once(child, 'exit');
+      let output = '';
+      for await (const text of child.stdout.setEncoding('utf8')) {
+        output += text;
+        if (output.split('\n').length > killAfter) child.kill('SIGKILL');
+      }
+      await ended;
+      // The last line may be cut by the kill; a whole one ends with a line feed.
+      const reported = Number(output.slice(0, output.lastIndexOf('\n')).split('\n').at(-1));
+      assert.ok(reported >= before + killAfter);
+
+      const writer = openWriter(directory);
+      const records = [...readJournal(writer, at(1))];
+      assert.ok(records.length >= reported, `${reported} were reported, ${records.length} are there`);
+      for (const record of records) assert.deepEqual(record.payload, payloadOf(record.sequence));
+      before = records.length;
+      await writer.close();
+    }
+  });
+});

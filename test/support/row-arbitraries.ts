@@ -1,0 +1,218 @@
+/** Arbitrary rows of every table, for properties: each field over its whole legal range. */
+import fc from 'fast-check';
+import {
+  type AssetRow,
+  type AssetTotalsRow,
+  type BalanceRow,
+  type ConfigRow,
+  type DepositRow,
+  type MarketRow,
+  type OrderRow,
+  type PriceRow,
+  type RowWrite,
+  SIGNATURE_VERDICT,
+  type SubAccountRow,
+  type TableName,
+  type Tables,
+  type TallyRow,
+  type TradeRow,
+  type TradeSide,
+  type UserRow,
+} from '../../src/clearing/rows.ts';
+import type { AssetId, ChainId, OrderId, UserId } from '../../src/core/ids.ts';
+import { AMOUNT18_MAX } from '../../src/core/limits.ts';
+import { MARKET_STATUS, ORDER_END, type OrderEnd, SIDE, TIF } from '../../src/core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
+
+type Arbitrary<T> = fc.Arbitrary<T>;
+
+const hex = (bytes: number) =>
+  fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((b) => Buffer.from(b).toString('hex'));
+/** Records like those of an object literal. */
+function record<T>(fields: { [K in keyof T]: Arbitrary<T[K]> }): Arbitrary<T> {
+  return fc.record<T>(fields, { noNullPrototype: true }) as Arbitrary<T>;
+}
+
+const user = hex(32) as Arbitrary<UserId>;
+const chain = hex(9) as Arbitrary<ChainId>;
+const index = fc.integer({ min: 0, max: 65_535 }).map(String);
+const asset = fc.oneof(
+  index,
+  fc.tuple(hex(32), hex(9)).map(([a, c]) => `${a}@${c}`),
+) as Arbitrary<AssetId>;
+const ORDER_ID_LETTERS = 'ABCXYZabcxyz0189+/=_-.:';
+const orderId = fc.string({
+  unit: fc.constantFrom(...ORDER_ID_LETTERS),
+  minLength: 1,
+  maxLength: 64,
+}) as Arbitrary<OrderId>;
+const safe = fc.maxSafeNat();
+const sequence = safe as Arbitrary<Sequence>;
+const raw = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const u32 = fc.integer({ min: 0, max: 0xffff_ffff });
+const u8 = fc.integer({ min: 0, max: 255 });
+const time = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }) as Arbitrary<TimestampNs>;
+const amount = fc.bigInt({ min: -AMOUNT18_MAX - 1n, max: AMOUNT18_MAX }) as Arbitrary<Amount18>;
+const wide = fc.bigInt({ min: -(2n ** 256n), max: 2n ** 256n }) as Arbitrary<Amount18>;
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+const side = fc.constantFrom(...Object.values(SIDE));
+
+const userRow: Arbitrary<UserRow> = record({
+  user,
+  isMarketMaker: fc.boolean(),
+  configNonce: safe,
+  transferNonce: time,
+  closePositionNonce: time,
+});
+
+const subAccountRow: Arbitrary<SubAccountRow> = record({
+  user,
+  subAccount: u8,
+  kind: fc.constantFrom('spot', 'cross_margin', 'isolated_margin'),
+  name: text,
+  asset: fc.option(asset),
+});
+
+const balanceRow: Arbitrary<BalanceRow> = record({ user, subAccount: u8, asset, owned: amount, locked: amount });
+
+export const orderRow: Arbitrary<OrderRow> = record({
+  marketIndex: u32,
+  orderSequence: sequence,
+  prioritySequence: sequence,
+  user,
+  subAccount: u8,
+  orderId,
+  side,
+  tif: fc.constantFrom(...Object.values(TIF)),
+  flags: u32,
+  price: raw as Arbitrary<RawPrice>,
+  quantity: raw as Arbitrary<RawQuantity>,
+  maxFeeRate: safe,
+  creationNs: time,
+  timestampNs: time,
+  goodUntilNs: time,
+  expiryNs: time,
+  admittedNs: time,
+  lastUpdateNs: time,
+  filledQuantity: safe,
+  filledNotional: amount,
+  fees: amount,
+  end: fc.constantFrom<OrderEnd | 0>(0, ...Object.values(ORDER_END)),
+  faultReason: fc.constantFrom(0, 1, 10),
+  verdict: fc.constantFrom(...Object.values(SIGNATURE_VERDICT)),
+  text,
+  signature: fc.uint8Array({ maxLength: 64 }),
+});
+
+const tradeSide: Arbitrary<TradeSide> = record({
+  user,
+  subAccount: u8,
+  orderId,
+  orderSequence: sequence,
+  fee: amount,
+});
+
+const tradeRow: Arbitrary<TradeRow> = record({
+  marketIndex: u32,
+  tradeId: sequence,
+  price: raw as Arbitrary<RawPrice>,
+  quantity: raw as Arbitrary<RawQuantity>,
+  matchedNs: time,
+  takerSide: side,
+  isLiquidation: fc.boolean(),
+  isAutoDeleverage: fc.boolean(),
+  maker: tradeSide,
+  taker: tradeSide,
+});
+
+const assetRow: Arbitrary<AssetRow> = record({
+  assetId: asset,
+  symbol: fc.option(text),
+  settingsJson: text,
+  tokens: fc.array(
+    record({
+      token: hex(32),
+      chainId: chain,
+      decimals: u8,
+      maxDeposits: fc.option(wide),
+      max1hrDeposits: fc.option(wide),
+      minWeight: wide,
+      minFirstDepositBaseUnits: wide,
+    }),
+    { maxLength: 3 },
+  ),
+  riskJson: fc.option(text),
+});
+
+const marketRow: Arbitrary<MarketRow> = record({
+  definition: record({
+    marketIndex: u32,
+    assetId: asset,
+    priceDecimals: fc.integer({ min: 0, max: 18 }),
+    quantityDecimals: fc.integer({ min: 0, max: 18 }),
+    tickSize: raw as Arbitrary<RawPrice>,
+    minimumQuantity: raw as Arbitrary<RawQuantity>,
+    makerFeeRate: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+    takerFeeRate: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+    status: fc.constantFrom(...Object.values(MARKET_STATUS)),
+    selfTradePrevention: fc.boolean(),
+    priceCollar: fc.option(wide),
+  }),
+  sequence,
+  lastTradeId: sequence,
+});
+
+const priceRow: Arbitrary<PriceRow> = record({
+  asset,
+  price: wide,
+  publishNs: time,
+  source: text,
+  jump: fc.option(record({ price: wide, source: text })),
+});
+
+const depositRow: Arbitrary<DepositRow> = record({
+  chainId: chain,
+  tx: hex(32),
+  logIndex: u32,
+  user,
+  asset,
+  amount,
+  depositNonce: safe,
+  creditedNs: time,
+});
+
+const configRow: Arbitrary<ConfigRow> = record({
+  kind: fc.constantFrom('chain', 'vault', 'settler', 'settings', 'withdrawal-delay'),
+  key: text,
+  json: text,
+});
+
+const totalsRow: Arbitrary<AssetTotalsRow> = record({ asset, vaultHoldings: wide, faucet: wide });
+
+const tallyRow: Arbitrary<TallyRow> = record({
+  name: fc.constantFrom('trades', 'rolled_back_fills', 'finished_orders', 'deposits'),
+  count: safe,
+  digest: hex(32),
+});
+
+export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> } = {
+  user: userRow,
+  subAccount: subAccountRow,
+  balance: balanceRow,
+  order: orderRow,
+  trade: tradeRow,
+  asset: assetRow,
+  market: marketRow,
+  price: priceRow,
+  deposit: depositRow,
+  config: configRow,
+  totals: totalsRow,
+  tally: tallyRow,
+};
+
+/** A change of any table. */
+export const rowWrite: Arbitrary<RowWrite> = fc.oneof(
+  ...(Object.keys(ROW_ARBITRARIES) as TableName[]).map(
+    (table) => ROW_ARBITRARIES[table].map((row) => ({ table, row })) as Arbitrary<RowWrite>,
+  ),
+);
