@@ -138,6 +138,12 @@ export class HttpCall {
     this.#end(REJECT_STATUS[reason.code], this.#envelope(reason), undefined, true);
   }
 
+  /** The response is about to become a WebSocket: this call is over and answers nothing. */
+  handOver(): void {
+    assert(this.#open, 'only an open call is upgraded');
+    this.#open = false;
+  }
+
   /** Answers 500 and reports the exception to the owner of the listener. */
   fail(where: string, error: unknown): void {
     this.refuse(reject('INTERNAL_ERROR', 'the request failed inside the service'));

@@ -79,6 +79,11 @@ interface HubTotals {
   backlogBytes: number;
 }
 
+/** What the server keeps for a raw socket. It copies the members of this object, so it holds one only. */
+interface UserData<T> {
+  readonly socket: StreamSocket<T>;
+}
+
 type State = 'connecting' | 'open' | 'lagged' | 'closed';
 
 /** One client of one stream. */
@@ -90,7 +95,7 @@ export class StreamSocket<T> {
   readonly #totals: HubTotals;
   readonly #observer: EdgeObserver;
   readonly #backlog = new Backlog();
-  #raw: WebSocket<StreamSocket<T>> | null = null;
+  #raw: WebSocket<UserData<T>> | null = null;
   #state: State = 'connecting';
   #backlogBytes = 0;
   #hardDrop: NodeJS.Timeout | undefined;
@@ -137,7 +142,7 @@ export class StreamSocket<T> {
   }
 
   /** @internal The upgrade is done. */
-  attach(raw: WebSocket<StreamSocket<T>>): void {
+  attach(raw: WebSocket<UserData<T>>): void {
     assert(this.#state === 'connecting', 'a socket opens once');
     this.#raw = raw;
     this.#state = 'open';
@@ -162,12 +167,12 @@ export class StreamSocket<T> {
     this.#route.closed(this);
   }
 
-  #socket(): WebSocket<StreamSocket<T>> {
+  #socket(): WebSocket<UserData<T>> {
     return must(this.#raw, 'an open socket has its raw socket');
   }
 
   /** @returns false when the server dropped the frame. */
-  #hand(raw: WebSocket<StreamSocket<T>>, frame: Uint8Array): boolean {
+  #hand(raw: WebSocket<UserData<T>>, frame: Uint8Array): boolean {
     assert(frame.byteLength <= FRAME_BYTES_MAX, 'outbound frames are at most 1 MiB');
     const result = raw.send(frame, false, false);
     if (result === 2) return false;
@@ -175,7 +180,7 @@ export class StreamSocket<T> {
     return true;
   }
 
-  #measure(raw: WebSocket<StreamSocket<T>>, isTaken: boolean): void {
+  #measure(raw: WebSocket<UserData<T>>, isTaken: boolean): void {
     this.#note(raw.getBufferedAmount());
     const isPressed = this.#totals.backlogBytes > BACKLOG_BYTES_MAX;
     const bytesMax = isPressed ? LAG_BYTES_UNDER_PRESSURE : SOCKET_LAG_BYTES_MAX;
@@ -189,7 +194,7 @@ export class StreamSocket<T> {
     this.#backlog.settle(queuedBytes);
   }
 
-  #fallBehind(raw: WebSocket<StreamSocket<T>>): void {
+  #fallBehind(raw: WebSocket<UserData<T>>): void {
     this.#state = 'lagged';
     this.#observer.lagged(this.#route.pattern);
     const lastWord = this.#route.lastWord?.(this) ?? null;
@@ -226,7 +231,7 @@ export class SocketHub {
   add<T>(route: StreamRoute<T>): void {
     this.#routes.addSocketPath(route.pattern);
     const parameterCount = parameterCountOf(route.pattern);
-    this.#app.ws<StreamSocket<T>>(route.pattern, {
+    this.#app.ws<UserData<T>>(route.pattern, {
       compression: uWS.DISABLED,
       maxPayloadLength: SERVER_MESSAGE_BYTES_MAX,
       maxBackpressure: SERVER_BACKLOG_BYTES_MAX,
@@ -235,20 +240,20 @@ export class SocketHub {
       maxLifetime: 0,
       upgrade: (response, request, context) => this.#upgrade(route, parameterCount, response, request, context),
       open: (raw) => {
-        const socket = raw.getUserData();
+        const socket = raw.getUserData().socket;
         this.#open.add(socket);
         this.#guard(route.pattern, socket, () => socket.attach(raw));
       },
       message: (raw, bytes, isBinary) => {
-        const socket = raw.getUserData();
+        const socket = raw.getUserData().socket;
         this.#guard(route.pattern, socket, () => receive(route, socket, new Uint8Array(bytes), isBinary));
       },
       drain: (raw) => {
-        const socket = raw.getUserData();
+        const socket = raw.getUserData().socket;
         this.#guard(route.pattern, socket, () => socket.drained());
       },
       close: (raw) => {
-        const socket = raw.getUserData();
+        const socket = raw.getUserData().socket;
         this.#open.delete(socket);
         this.#guard(route.pattern, socket, () => socket.detach());
       },
@@ -277,7 +282,8 @@ export class SocketHub {
       }
       const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
       const socket = new StreamSocket(admitted.value, protocol, route, this.#totals, this.#observer);
-      response.upgrade(socket, request.getHeader('sec-websocket-key'), protocol, '', context);
+      call.handOver();
+      response.upgrade<UserData<T>>({ socket }, request.getHeader('sec-websocket-key'), protocol, '', context);
     } catch (error) {
       call.fail(`upgrade ${route.pattern}`, error);
     }

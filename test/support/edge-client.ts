@@ -1,0 +1,80 @@
+/** Raw HTTP requests and WebSocket readers for tests of listeners. */
+import http from 'node:http';
+import WebSocket from 'ws';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly text: string;
+}
+
+export interface HttpAsk {
+  readonly method?: string;
+  /** A list value sends the header several times. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: Uint8Array;
+}
+
+/** One request on a connection of its own. */
+export function ask(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body }: HttpAsk = {},
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = http.request({ host: '127.0.0.1', port, path, method, agent: false });
+    for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
+    request.on('error', reject);
+    request.on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+    });
+    request.end(body);
+  });
+}
+
+/** A WebSocket whose frames are awaited one by one. */
+export class SocketReader {
+  readonly socket: WebSocket;
+  readonly #frames: string[] = [];
+  readonly #waiting: ((frame: string) => void)[] = [];
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data: Buffer) => {
+      const frame = data.toString('utf8');
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#frames.push(frame);
+      else next(frame);
+    });
+    this.closed = new Promise((resolve) => {
+      socket.on('close', (code, reason) => resolve({ code, reason: reason.toString('utf8') }));
+    });
+    socket.on('error', () => socket.terminate());
+  }
+
+  static open(port: number, path: string, protocols: string[] = []): Promise<SocketReader> {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols);
+    const reader = new SocketReader(socket);
+    return new Promise((resolve, reject) => {
+      socket.once('open', () => resolve(reader));
+      socket.once('error', reject);
+    });
+  }
+
+  /** The next frame, in order of arrival. */
+  frame(): Promise<string> {
+    const ready = this.#frames.shift();
+    return ready === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(ready);
+  }
+
+  /** Frames that have arrived and were not awaited. */
+  get unread(): number {
+    return this.#frames.length;
+  }
+}
