@@ -24,6 +24,9 @@ export function ask(
   return new Promise((resolve, reject) => {
     const request = http.request({ host: '127.0.0.1', port, path, method, agent: false });
     for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
+    // Node sends the body of a DELETE without any length unless it is told to.
+    const isUnframed = body !== undefined && !request.hasHeader('transfer-encoding');
+    if (isUnframed) request.setHeader('Content-Length', body.byteLength);
     request.on('error', reject);
     request.on('response', (response) => {
       let text = '';
