@@ -69,6 +69,8 @@ export interface LiveOrder {
   pendingFills: number;
   /** At least one fill was rolled back. */
   wasRolledBack: boolean;
+  /** It never rests and its quantity was matched: a rollback does not bring it back (AMB-32 c). */
+  isSpent: boolean;
   /** Why the market took it off; 0 while it may rest. */
   end: OrderEnd | 0;
   /** Its own fault in a rollback, or 0: nothing of it lives any more. */
@@ -96,6 +98,7 @@ export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
     pending: { quantity: 0, notional: 0n, fees: 0n },
     pendingFills: 0,
     wasRolledBack: false,
+    isSpent: false,
     end: 0,
     faultReason: 0,
     isTold: false,
@@ -117,7 +120,8 @@ export function remainingOf(order: LiveOrder): number {
 }
 
 function remainderAt(order: LiveOrder, quantity: number): number {
-  return order.end !== 0 || order.faultReason !== 0 ? 0 : Math.max(0, quantity - filledOf(order));
+  const isOver = order.end !== 0 || order.faultReason !== 0 || order.isSpent;
+  return isOver ? 0 : Math.max(0, quantity - filledOf(order));
 }
 
 /** Nothing of it lives and nothing about it is undecided. */

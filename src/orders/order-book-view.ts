@@ -184,13 +184,16 @@ export class OrderBookView {
     order.lastUpdateNs = word.timeNs;
   }
 
-  /** The order is off the book for good. */
+  /**
+   * The order is off the book. `filled` (a replace to what is filled already) says nothing that the fills do not say,
+   * and a rollback may still undo it (AMB-32 e).
+   */
   ended(market: MarketSlot, word: EndedWord): void {
     const order = market.orders.get(word.order);
     // One that was filled to its end may have left memory with a checkpoint already.
     if (order === undefined) return;
     order.lastSequence = word.sequence;
-    order.end = word.end;
+    if (word.end !== ORDER_END.filled) order.end = word.end;
     if (word.end === ORDER_END.atFault) order.faultReason = word.faultReason;
     this.#settle(order, word.timeNs);
   }
@@ -223,9 +226,8 @@ export class OrderBookView {
     order.pendingFills += 1;
     order.lastSequence = sequence;
     order.lastUpdateNs = trade.matchedNs;
-    // What never rests is over when its quantity is matched: a rollback does not bring it back (AMB-32 c).
     const neverRests = order.terms.tif === TIF.ioc || order.terms.tif === TIF.fok;
-    if (neverRests && order.end === 0 && filledOf(order) >= order.quantity) order.end = ORDER_END.filled;
+    if (neverRests && filledOf(order) >= order.quantity) order.isSpent = true;
     this.#holds.pend(order.balance, side.debit);
     this.rehold(order);
   }

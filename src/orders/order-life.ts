@@ -5,6 +5,8 @@
  *   Canceled   at once, when someone or something takes a remainder off, or when the order is at fault in a rollback
  *   Removed    when nothing of it lives and no fill of it is pending, with final numbers
  *
+ * The market names every end, except that an order whose whole quantity is confirmed is filled without a word.
+ *
  * An order whose whole quantity is pending has no remainder to take off: a cancel then waits for its fills, and ends as
  * `Removed` `Filled`, or as `Canceled` when one of them rolls back.
  */
@@ -35,7 +37,8 @@ export function statusOf(figures: LifeFigures): OrderStatus {
 }
 
 export function statusOfLive(order: LiveOrder): OrderStatus {
-  const { end, faultReason, quantity } = order;
+  const { faultReason, quantity } = order;
+  const end = order.end === 0 && order.isSpent ? ORDER_END.rolledBack : order.end;
   return statusOf({ end, faultReason, quantity, filledQuantity: filledOf(order) });
 }
 
@@ -48,10 +51,7 @@ export interface TerminalEvent {
 export function terminalEventOf(order: LiveOrder): TerminalEvent | null {
   if (order.sequence === 0 || order.isTold) return null;
   const isShort = filledOf(order) < order.quantity;
-  if (isShort && order.faultReason !== 0 && (order.end === 0 || endsByMatching(order.end))) {
-    return { kind: 'Canceled', reason: faultWord(order.faultReason) };
-  }
-  if (isShort && order.end !== 0 && isCancel(order.end)) {
+  if (isShort && order.end !== 0 && isCancelled(order, order.end)) {
     return { kind: 'Canceled', reason: cancelWord(order.end, order.faultReason) };
   }
   if (order.pendingFills > 0) return null;
@@ -59,22 +59,19 @@ export function terminalEventOf(order: LiveOrder): TerminalEvent | null {
   return order.end === 0 ? null : { kind: 'Removed', reason: shortEndWord(order, order.end) };
 }
 
-/** Ends of orders that never rest: by their quantity, or for want of a counterparty. */
-function endsByMatching(end: OrderEnd): boolean {
-  return end === ORDER_END.filled || end === ORDER_END.immediateOrCancel;
+/** Somebody took a remainder off; or an order that ended for want of a counterparty is at fault in a fill it had. */
+function isCancelled(order: LiveOrder, end: OrderEnd): boolean {
+  return isCancel(end) || (order.faultReason !== 0 && end === ORDER_END.immediateOrCancel);
 }
 
 function cancelWord(end: OrderEnd, fault: RollbackReason): string {
-  return end === ORDER_END.atFault ? faultWord(fault) : ORDER_END_WORD[end];
-}
-
-function faultWord(reason: RollbackReason): string {
-  return ROLLBACK_REASON_WORD[reason] ?? ORDER_END_WORD[ORDER_END.atFault];
+  const isFault = end === ORDER_END.atFault || !isCancel(end);
+  return (isFault ? ROLLBACK_REASON_WORD[fault] : null) ?? ORDER_END_WORD[end];
 }
 
 /** Why an order that ended by itself fell short of its quantity, all fills decided. */
 function shortEndWord(order: LiveOrder, end: OrderEnd): string {
-  if (!endsByMatching(end)) return ORDER_END_WORD[end];
-  if (order.wasRolledBack && order.confirmed.quantity === 0) return ORDER_END_WORD[ORDER_END.rolledBack];
-  return ORDER_END_WORD[ORDER_END.immediateOrCancel];
+  if (end !== ORDER_END.immediateOrCancel && end !== ORDER_END.rolledBack) return ORDER_END_WORD[end];
+  const allRolledBack = order.wasRolledBack && order.confirmed.quantity === 0;
+  return ORDER_END_WORD[allRolledBack ? ORDER_END.rolledBack : ORDER_END.immediateOrCancel];
 }

@@ -253,7 +253,7 @@ suite('life of an order', () => {
   test('an order at fault is Canceled with its reason, the other one lives on (AMB-32, EX-25)', () => {
     const { desk, taker, trade } = crossed();
     desk.rollBack(trade, 10, 2);
-    assert.deepEqual(desk.told(BOB, 'sell'), ['Created', 'Canceled InsufficientInventory']);
+    assert.deepEqual([desk.status(BOB, 'sell'), desk.available(BOB, BASE)], ['Canceled', 10n * ONE_18]);
     desk.end(taker, 10, 2);
     assert.deepEqual(desk.told(BOB, 'sell'), ['Created', 'Canceled InsufficientInventory']);
     assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['Open', ['Created']]);
@@ -261,10 +261,38 @@ suite('life of an order', () => {
   });
 
   test('an innocent order that never rests ends RolledBack when all its fills did (AMB-128, EX-25)', () => {
-    const { desk, trade } = crossed(10_000, TIF.ioc);
+    for (const marketFirst of [true, false]) {
+      const { desk, maker, trade } = crossed(10_000, TIF.ioc);
+      if (marketFirst) desk.end(maker, 36);
+      desk.rollBack(trade, 10, 1);
+      assert.equal(desk.status(ALICE), 'Canceled');
+      if (!marketFirst) desk.end(maker, 36);
+      assert.deepEqual(desk.told(ALICE), ['Created', 'Removed RolledBack']);
+    }
+  });
+
+  test('one that kept a fill ends ImmediateOrCancel, one at fault Canceled with its reason (AMB-128)', () => {
+    const desk = new OrderDesk();
+    const ioc = desk.place({ tif: TIF.ioc });
+    const maker = desk.place({ id: 'sell', user: BOB, side: SIDE.sell });
+    const trades = [desk.match(maker, ioc, 200_000, 4_000, SIDE.buy), desk.match(maker, ioc, 200_000, 6_000, SIDE.buy)];
+    desk.confirm(trades[0] ?? 0);
+    desk.rollBack(trades[1] ?? 0, 1, 10);
+    desk.end(ioc, 36);
+    assert.deepEqual(desk.told(ALICE), ['Created', 'Removed ImmediateOrCancel']);
+    const faulty = crossed(4_000, TIF.ioc);
+    faulty.desk.end(faulty.maker, 34);
+    faulty.desk.rollBack(faulty.trade, 2, 10);
+    assert.deepEqual(faulty.desk.told(ALICE), ['Created', 'Canceled InsufficientInventory']);
+  });
+
+  test('an order completed by a replace lives again when a fill rolls back (AMB-32 e)', () => {
+    const { desk, maker, trade } = crossed(4_000);
+    replaced(desk, maker, 200_000, 3_000);
+    desk.end(maker, 32);
     desk.rollBack(trade, 10, 1);
-    assert.deepEqual(desk.told(ALICE), ['Created', 'Removed RolledBack']);
-    assert.equal(desk.status(ALICE), 'Canceled');
+    assert.deepEqual([desk.told(ALICE), desk.status(ALICE)], [['Created', 'Replaced'], 'Open']);
+    assert.equal(desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD }).held, 60_030n * CENT);
   });
 
   test('IOC out of book, FOK that cannot fill, expiry: Removed, once nothing is pending (G20)', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
-import { SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
+import { type OrderEnd, SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
 import type { OrderEvent, OrderSink, RequestResult, UserTrade } from '../../src/orders/order-events.ts';
@@ -228,7 +228,7 @@ export class OrderDesk {
     return this.#tradeId;
   }
 
-  end(order: number, end: 1 | 5 | 9 | 10 | 32 | 33 | 34 | 35, faultReason: 0 | 1 | 2 = 0): void {
+  end(order: number, end: OrderEnd, faultReason: 0 | 1 | 2 = 0): void {
     this.manager.onEnded({ marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW, end, faultReason });
   }
 
