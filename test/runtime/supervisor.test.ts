@@ -1,0 +1,101 @@
+/**
+ * The end of a node, each in a process of its own. A market's death is the node's death; data's death is its own; what
+ * freezes is noticed from the other side. See fail-stop.ts for why some ends are an exit and some a signal.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const DEADLINE_MS = 3_000;
+
+interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+  /** From the moment a thread said that it freezes; 0 when none did. */
+  readonly afterFreezeMs: number;
+}
+
+function runNode(scenario: string): Promise<Ending> {
+  const program = fileURLToPath(new URL('../support/small-node-main.js', import.meta.url));
+  const child = spawn(process.execPath, [program, scenario], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const timeout = setTimeout(() => child.kill('SIGABRT'), 20_000);
+  let [out, err, frozenAtMs] = ['', '', 0];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+    if (text.includes('frozen')) frozenAtMs = performance.now();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  return new Promise((resolve) => {
+    child.on('close', (code, signal) => {
+      clearTimeout(timeout);
+      const afterFreezeMs = frozenAtMs === 0 ? 0 : performance.now() - frozenAtMs;
+      resolve({ code, signal, out, err, afterFreezeMs });
+    });
+  });
+}
+
+async function endsWith70(scenario: string, reason: RegExp): Promise<Ending> {
+  const ending = await runNode(scenario);
+  assert.deepEqual([ending.code, ending.signal], [70, null], ending.err);
+  assert.match(ending.err, /"event":"fail-stop"/);
+  assert.match(ending.err, reason);
+  return ending;
+}
+
+suite('supervisor', { concurrency: true }, () => {
+  test('an orderly stop empties every mailbox, upstream first, and exits with 0', async () => {
+    const { code, out, err } = await runNode('stop');
+    assert.equal(code, 0, err);
+    assert.equal(err, '');
+    assert.deepEqual(out.trim().split('\n'), [
+      'market stopped',
+      'data stopped',
+      'door stopped',
+      'main stopped',
+      'node stopped',
+    ]);
+  });
+
+  test('a market that breaks a promise ends the node with 70, listeners on other threads or not', async () => {
+    await endsWith70('market-throws', /a market promise is broken/);
+  });
+
+  test('an error that nobody catches on the main thread ends the node with 70', async () => {
+    await endsWith70('main-throws', /the door made a mistake/);
+  });
+
+  test('a market that loops for ever ends the node within 3 s', async () => {
+    const { afterFreezeMs } = await endsWith70('market-loops', /market: it is frozen/);
+    assert.ok(afterFreezeMs > 0 && afterFreezeMs < DEADLINE_MS, `${afterFreezeMs} ms`);
+  });
+
+  test('a market that waits for ever ends the node within 3 s', async () => {
+    const { afterFreezeMs } = await endsWith70('market-waits', /market: it is frozen/);
+    assert.ok(afterFreezeMs > 0 && afterFreezeMs < DEADLINE_MS, `${afterFreezeMs} ms`);
+  });
+
+  test('market data that fails is restarted, gets a snapshot, and the node goes on', async () => {
+    const { code, out, err } = await runNode('data-throws');
+    assert.equal(code, 0, err);
+    assert.match(out, /data restarted\n(.*\n)*data has a snapshot\n(.*\n)*data stopped/);
+  });
+
+  test('a frozen thread that owns a listener is ended by a signal within 3 s', async () => {
+    const { signal, err, afterFreezeMs } = await runNode('data-loops');
+    assert.equal(signal, 'SIGKILL', err);
+    assert.match(err, /data: it is frozen/);
+    assert.ok(afterFreezeMs > 0 && afterFreezeMs < DEADLINE_MS, `${afterFreezeMs} ms`);
+  });
+
+  test('a frozen main thread is noticed by the others and ended by a signal within 3 s', async () => {
+    const { signal, err, afterFreezeMs } = await runNode('main-loops');
+    assert.equal(signal, 'SIGKILL', err);
+    assert.match(err, /the main thread is frozen/);
+    assert.ok(afterFreezeMs > 0 && afterFreezeMs < DEADLINE_MS, `${afterFreezeMs} ms`);
+  });
+});

@@ -1,0 +1,178 @@
+/**
+ * A node in small, for the tests of the supervisor: a door on the main thread, a market that parks, and a data thread
+ * with an event loop and an open uWebSockets.js listener. The door sends numbers, the market sends them back and copies
+ * them to data. One record in the stream is an order to misbehave.
+ */
+
+import uws from 'uWebSockets.js';
+import { writeSync } from 'node:fs';
+import { assert, InvariantError } from '../../src/core/assert.ts';
+import type { Views } from '../../src/core/views.ts';
+import type { Actor, ActorFactories, ActorWiring } from '../../src/runtime/actor.ts';
+import type { Outlet } from '../../src/runtime/outlet.ts';
+import { RING_FULL } from '../../src/runtime/spsc-ring.ts';
+import type { Topology } from '../../src/runtime/topology.ts';
+
+export const NUMBER = 1;
+export const SNAPSHOT = 2;
+/** Misbehaviours, as record types. */
+export const MISBEHAVIOUR: Readonly<Record<string, number>> = {
+  'market-throws': 10,
+  'market-loops': 11,
+  'market-waits': 12,
+  'data-throws': 13,
+  'data-loops': 14,
+};
+
+const ring = { capacityBytes: 16_384, reservedBytes: 1_024 };
+export const SMALL_TOPOLOGY: Topology = {
+  tickMs: 10,
+  threads: [
+    { name: 'market', place: 'worker', waiting: 'park', spinTurns: 0, onDeath: 'fail-stop', ownsListener: false },
+    { name: 'data', place: 'worker', waiting: 'event-loop', spinTurns: 0, onDeath: 'restart', ownsListener: true },
+    { name: 'main', place: 'main', waiting: 'event-loop', spinTurns: 0, onDeath: 'fail-stop', ownsListener: false },
+  ],
+  actors: [
+    { name: 'door', thread: 'main', batchRecordsMax: 64 },
+    { name: 'market', thread: 'market', batchRecordsMax: 64 },
+    { name: 'data', thread: 'data', batchRecordsMax: 64 },
+  ],
+  edges: [
+    { from: 'door', to: 'market', full: 'reject', ...ring },
+    { from: 'market', to: 'door', full: 'never-full', ...ring },
+    { from: 'market', to: 'data', full: 'drop-and-resync', ...ring },
+  ],
+};
+
+export function say(line: string): void {
+  writeSync(1, `${line}\n`);
+}
+
+/** What every small actor does when nothing else is said. */
+class QuietActor implements Actor {
+  readonly name: string;
+  constructor(wiring: ActorWiring) {
+    this.name = wiring.name;
+  }
+  start(): void {}
+  ready(_lane: number): boolean {
+    return true;
+  }
+  handle(_lane: number, _typeId: number, _views: Views, _at: number, _bytes: number): void {}
+  endBatch(): void {}
+  tick(_nowNs: bigint): void {}
+  stop(): void {
+    say(`${this.name} stopped`);
+  }
+}
+
+/** Keeps one number on its way; misbehaves on request. */
+export class Door extends QuietActor {
+  echoes = 0;
+  private readonly market: Outlet;
+  private readonly onEcho: (echoes: number) => void;
+
+  constructor(wiring: ActorWiring, onEcho: (echoes: number) => void) {
+    super(wiring);
+    this.market = wiring.outlet('market');
+    this.onEcho = onEcho;
+  }
+  override start(): void {
+    this.send(NUMBER);
+  }
+  override handle(_lane: number, _typeId: number, views: Views, at: number): void {
+    if (views.f64[at >> 3] !== this.echoes) throw new InvariantError('echoes come in order');
+    this.echoes++;
+    this.send(NUMBER);
+    this.onEcho(this.echoes);
+  }
+  override endBatch(): void {
+    this.market.flush();
+  }
+  send(typeId: number): void {
+    const at = this.market.claim(typeId, 8);
+    if (at === RING_FULL) return;
+    this.market.views.f64[at >> 3] = this.echoes;
+    this.market.commit();
+  }
+}
+
+class Market extends QuietActor {
+  private readonly door: Outlet;
+  private readonly data: Outlet;
+
+  constructor(wiring: ActorWiring) {
+    super(wiring);
+    this.door = wiring.outlet('door');
+    this.data = wiring.outlet('data');
+  }
+  override ready(): boolean {
+    return this.door.hasRoom(64);
+  }
+  override handle(_lane: number, typeId: number, views: Views, at: number): void {
+    if (typeId === MISBEHAVIOUR['market-throws']) throw new InvariantError('a market promise is broken');
+    if (typeId === MISBEHAVIOUR['market-loops']) loopForEver();
+    if (typeId === MISBEHAVIOUR['market-waits']) waitForEver();
+    const value = views.f64[at >> 3] ?? -1;
+    if (typeId === NUMBER) copy(this.door, typeId, value);
+    if (this.data.needsResync()) {
+      this.data.beginResync();
+      copy(this.data, SNAPSHOT, value);
+    }
+    copy(this.data, typeId, value);
+  }
+  override endBatch(): void {
+    this.door.flush();
+    this.data.flush();
+  }
+}
+
+class Data extends QuietActor {
+  private app: uws.TemplatedApp | null = null;
+
+  override start(): void {
+    const app = uws.App();
+    app.get('/*', (response) => {
+      response.end('data');
+    });
+    app.listen('127.0.0.1', 0, (socket) => {
+      assert(socket !== false, 'there is a free port');
+    });
+    this.app = app;
+  }
+  override handle(_lane: number, typeId: number): void {
+    if (typeId === SNAPSHOT) say('data has a snapshot');
+    if (typeId === MISBEHAVIOUR['data-throws']) throw new Error('data made a mistake');
+    if (typeId === MISBEHAVIOUR['data-loops']) loopForEver();
+  }
+  override stop(): void {
+    this.app?.close();
+    super.stop();
+  }
+  halt(): void {
+    this.app?.close();
+  }
+}
+
+/** The actors of the workers. */
+export const WORKER_FACTORIES: ActorFactories = {
+  market: (wiring) => new Market(wiring),
+  data: (wiring) => new Data(wiring),
+};
+
+function copy(outlet: Outlet, typeId: number, value: number): void {
+  const at = outlet.claim(typeId, 8);
+  if (at === RING_FULL) return;
+  outlet.views.f64[at >> 3] = value;
+  outlet.commit();
+}
+
+export function loopForEver(): void {
+  say('frozen');
+  for (;;);
+}
+
+function waitForEver(): void {
+  say('frozen');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
