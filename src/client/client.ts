@@ -10,7 +10,7 @@
  *
  * Not here: keys (keys.ts), the operator API (operator.ts).
  */
-import type { AssetId } from '../core/ids.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
 import { isJsonObject, type JsonValue } from '../wire/json-tree.ts';
 import type { LimitOrder, ReplaceRequest, TransferRequest } from './canonical.ts';
 import { ControlConnection, type ControlOptions } from './control.ts';
@@ -107,7 +107,7 @@ export class RingbookClient {
     this.#session = this.#key === null ? null : new Session(this.#oms, this.#key, this.nowNs);
   }
 
-  get userId(): string {
+  get userId(): UserId {
     return this.#signer().userId;
   }
 
@@ -162,15 +162,20 @@ export class RingbookClient {
 
   async signReplace(ticket: ReplaceTicket): Promise<SignedAction> {
     const { priceDecimals, quantityDecimals } = await this.market(ticket.assetId);
-    const request: ReplaceRequest = {
+    return this.signReplaceRaw({
+      assetId: ticket.assetId,
       orderId: ticket.orderId,
-      timestampNs: this.nowNs(),
       newLimitPrice: ticket.price === undefined ? null : rawOf(ticket.price, priceDecimals, 'price'),
       newQuantity: ticket.quantity === undefined ? null : rawOf(ticket.quantity, quantityDecimals, 'quantity'),
       priceDecimals,
       quantityDecimals,
-    };
-    return signReplace(this.#signer(), ticket.assetId, request, this.nowNs());
+    });
+  }
+
+  /** A replace in raw book units, for those who know the market's decimals. */
+  signReplaceRaw(change: Omit<ReplaceRequest, 'timestampNs'> & { readonly assetId: AssetId }): SignedAction {
+    const { assetId, ...request } = change;
+    return signReplace(this.#signer(), assetId, { ...request, timestampNs: this.nowNs() }, this.nowNs());
   }
 
   /** Sends a signed action over REST. `Received` means taken in; fills are told by `userTrades`. */

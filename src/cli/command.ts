@@ -1,0 +1,93 @@
+/**
+ * What every subcommand shares: its shape, its exit codes, its options and where the node is.
+ *
+ * Exit codes: 0 done, 1 the command ran and found a fault, 64 wrong usage, 69 the node cannot be reached.
+ */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { RingbookError } from '../client/errors.ts';
+
+export const EXIT = { done: 0, fault: 1, usage: 64, unreachable: 69 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export interface Command {
+  readonly name: string;
+  /** One line for `ringbook --help`. */
+  readonly summary: string;
+  /** The whole of `ringbook <name> --help`, with an example. */
+  readonly help: string;
+  run(argv: readonly string[]): Promise<ExitCode>;
+}
+
+/** An end of the program that the user can do something about: the message says what. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+export function usageError(message: string): CliError {
+  return new CliError(EXIT.usage, message);
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+type Parsed<T extends Options> = ReturnType<typeof parseArgs<{ options: T; allowPositionals: true; strict: true }>>;
+
+/** Strict parsing: an unknown or malformed option is a usage error. */
+export function parseOptions<const T extends Options>(argv: readonly string[], options: T): Parsed<T> {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw usageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** A positive whole number. @throws CliError 64. */
+export function positiveInteger(text: string, name: string): number {
+  if (!/^[1-9][0-9]{0,14}$/.test(text)) throw usageError(`${name} takes a whole number above zero, not "${text}"`);
+  return Number(text);
+}
+
+interface AddressOption {
+  readonly type: 'string';
+  readonly default: string;
+}
+
+/** Options that say where the node is; the defaults follow the node's own environment (operator-api.md 1). */
+export const ADDRESS_OPTIONS: Readonly<Record<'oms' | 'mds' | 'ops', AddressOption>> = {
+  oms: { type: 'string', default: addressOf('RINGBOOK_OMS_PORT', 3_032) },
+  mds: { type: 'string', default: addressOf('RINGBOOK_MDS_PORT', 8_011) },
+  ops: { type: 'string', default: addressOf('RINGBOOK_OPS_PORT', 9_464) },
+};
+
+export const ADDRESS_HELP = `  --oms URL          order service          (default http://127.0.0.1:3032)
+  --mds URL          market-data service    (default http://127.0.0.1:8011)
+  --ops URL          operator API           (default http://127.0.0.1:9464)
+                     RINGBOOK_HOST and RINGBOOK_OMS_PORT, _MDS_PORT, _OPS_PORT change the defaults`;
+
+export function addressOf(portVariable: string, port: number): string {
+  return `http://${process.env['RINGBOOK_HOST'] ?? '127.0.0.1'}:${process.env[portVariable] ?? port}`;
+}
+
+/** @throws CliError 64 when `text` is no http(s) address. */
+export function checkAddress(text: string, name: string): string {
+  if (!/^https?:\/\/[^/]+$/.test(text) || !URL.canParse(text)) {
+    throw usageError(`--${name} takes an address like http://127.0.0.1:3032, not "${text}"`);
+  }
+  return text;
+}
+
+/** The exit code and the line on standard error for whatever ended a command. */
+export function explain(error: unknown): { readonly exitCode: ExitCode; readonly message: string } {
+  if (error instanceof CliError) return { exitCode: error.exitCode, message: error.message };
+  if (error instanceof RingbookError && error.code === 'UNREACHABLE') {
+    return {
+      exitCode: EXIT.unreachable,
+      message: `${error.message}\nIs the node running? Start it with "ringbook start", or look with "ringbook doctor".`,
+    };
+  }
+  return { exitCode: EXIT.fault, message: error instanceof Error ? error.message : String(error) };
+}

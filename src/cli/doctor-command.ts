@@ -1,0 +1,136 @@
+/**
+ * `ringbook doctor`: what must be true before a node can start here, and how the node is that runs already.
+ * Every line that fails says what to do.
+ */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { OperatorClient } from '../client/operator.ts';
+import { addressOf, type Command, EXIT, parseOptions } from './command.ts';
+
+interface Finding {
+  readonly what: string;
+  readonly isGood: boolean;
+  /** What was found; when it is not good, what to do. */
+  readonly detail: string;
+}
+
+const NODE_MAJOR_MIN = 20;
+const CORES_WANTED = 2;
+
+function nodeVersion(): Finding {
+  const major = Number(process.versions.node.split('.')[0]);
+  const isGood = major >= NODE_MAJOR_MIN;
+  const detail = isGood ? process.version : `${process.version} is too old: install Node.js ${NODE_MAJOR_MIN} or newer`;
+  return { what: 'Node.js', isGood, detail };
+}
+
+const NATIVE_MODULES: readonly { readonly name: string; load(): Promise<unknown> }[] = [
+  { name: 'uWebSockets.js', load: () => import('uWebSockets.js') },
+  { name: 'lmdb', load: () => import('lmdb') },
+  { name: 'sodium-native', load: () => import('sodium-native') },
+];
+
+async function nativeModule(module: (typeof NATIVE_MODULES)[number]): Promise<Finding> {
+  try {
+    await module.load();
+    return { what: module.name, isGood: true, detail: 'loads' };
+  } catch (error) {
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    return { what: module.name, isGood: false, detail: `does not load (${reason}): run "npm ci" on this machine` };
+  }
+}
+
+/** Whether a server could listen there now. */
+function isPortFree(address: string): Promise<boolean> {
+  const { hostname, port } = new URL(address);
+  return new Promise((done) => {
+    const server = createServer();
+    server.once('error', () => done(false));
+    server.listen(Number(port), hostname, () => server.close(() => done(true)));
+  });
+}
+
+/** How the node at the operator address is; null when none answers. */
+async function runningNode(ops: string): Promise<Finding | null> {
+  const operator = new OperatorClient(ops);
+  try {
+    const { ready, waitingFor } = await operator.readiness();
+    const detail = ready ? `ready at ${ops}` : `at ${ops} waits for ${waitingFor.join(', ')}: read its log`;
+    return { what: 'running node', isGood: ready, detail };
+  } catch {
+    return null;
+  } finally {
+    operator.close();
+  }
+}
+
+async function ports(): Promise<readonly Finding[]> {
+  const addresses = [
+    ['RINGBOOK_OMS_PORT', addressOf('RINGBOOK_OMS_PORT', 3_032)],
+    ['RINGBOOK_MDS_PORT', addressOf('RINGBOOK_MDS_PORT', 8_011)],
+    ['RINGBOOK_OPS_PORT', addressOf('RINGBOOK_OPS_PORT', 9_464)],
+  ] as const;
+  const node = await runningNode(addresses[2][1]);
+  if (node !== null) return [node];
+  return Promise.all(
+    addresses.map(async ([variable, address]) => {
+      const isGood = await isPortFree(address);
+      return {
+        what: address,
+        isGood,
+        detail: isGood ? 'free' : `taken by another program: stop it or set ${variable} (0 takes a free port)`,
+      };
+    }),
+  );
+}
+
+function dataDirectory(): Finding {
+  const path = resolve(process.env['RINGBOOK_DATA_DIR'] ?? `data/${process.env['RINGBOOK_CONFIG'] ?? 'dev'}`);
+  let existing = path;
+  while (!existsSync(existing)) existing = dirname(existing);
+  try {
+    accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK);
+    return { what: 'data directory', isGood: true, detail: path };
+  } catch {
+    const detail = `${existing} cannot be written: change its owner or set RINGBOOK_DATA_DIR`;
+    return { what: 'data directory', isGood: false, detail };
+  }
+}
+
+function cores(): Finding {
+  const count = availableParallelism();
+  const isGood = count >= CORES_WANTED;
+  const detail = isGood
+    ? String(count)
+    : `${count}: it will run, but threads share it; give it ${CORES_WANTED} or more`;
+  return { what: 'cores', isGood, detail };
+}
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary: 'check this machine, and the node that runs on it',
+  help: `usage: ringbook doctor
+
+Checks the Node.js version, the native modules, the ports (or the running node), the data directory and the cores.
+Exits with 1 when something needs attention; each line says what to do.
+
+example:
+  RINGBOOK_DATA_DIR=/var/lib/ringbook ringbook doctor
+`,
+  async run(argv) {
+    parseOptions(argv, {});
+    const findings = [
+      nodeVersion(),
+      ...(await Promise.all(NATIVE_MODULES.map(nativeModule))),
+      ...(await ports()),
+      dataDirectory(),
+      cores(),
+    ];
+    for (const { what, isGood, detail } of findings) {
+      process.stdout.write(`${isGood ? 'ok  ' : 'FAIL'}  ${what.padEnd(24)}  ${detail}\n`);
+    }
+    return findings.every((finding) => finding.isGood) ? EXIT.done : EXIT.fault;
+  },
+};

@@ -1,0 +1,28 @@
+/** `ringbook start`: hands over to the node, which reads its configuration from the environment. */
+import { type Command, EXIT } from './command.ts';
+
+export const startCommand: Command = {
+  name: 'start',
+  summary: 'run a node',
+  help: `usage: ringbook start
+
+Runs a node until SIGTERM. When it serves, it prints one JSON line with its addresses.
+
+environment:
+  RINGBOOK_CONFIG          dev (default), test, production, or the path of a JSON file
+  RINGBOOK_HOST            address of all listeners        (default 127.0.0.1)
+  RINGBOOK_OMS_PORT        orders                          (default 3032, 0 takes a free port)
+  RINGBOOK_MDS_PORT        market data                     (default 8011)
+  RINGBOOK_OPS_PORT        operator API and /metrics       (default 9464)
+  RINGBOOK_DATA_DIR        everything durable              (default ./data/<profile>)
+  RINGBOOK_OPERATOR_TOKEN  bearer token of the operator API
+
+example:
+  RINGBOOK_DATA_DIR=/var/lib/ringbook ringbook start
+`,
+  async run(argv) {
+    const { main } = await import('../node/main.ts');
+    await main(argv);
+    return EXIT.done;
+  },
+};

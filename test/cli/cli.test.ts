@@ -1,0 +1,207 @@
+/** The `ringbook` command as its users meet it: child processes, their output and their exit codes. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { loadKey } from '../../src/client/keys.ts';
+import { removeDirectory, temporaryDirectory } from '../support/node-process.ts';
+import { startWireServer, type WireHandlers, withLogin } from '../support/wire-server.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function ringbook(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [CLI, ...argv], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+const COMMANDS = ['start', 'keygen', 'order', 'book', 'replay-flow', 'doctor'];
+
+suite('help', () => {
+  test('the command lists its subcommands, and each has help with an example', async () => {
+    const main = await ringbook(['--help']);
+    assert.equal(main.code, 0);
+    for (const name of COMMANDS) {
+      assert.match(main.stdout, new RegExp(`^ {2}${name} +\\w`, 'm'));
+      const help = await ringbook([name, '--help']);
+      assert.equal(help.code, 0, name);
+      assert.match(help.stdout, new RegExp(`^usage: ringbook ${name}`), name);
+      assert.match(help.stdout, /^example:\n {2}\S/m, name);
+      assert.equal(help.stderr, '', name);
+    }
+  });
+});
+
+suite('usage errors', () => {
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [[], /which command/],
+    [['destroy'], /no command "destroy"/],
+    [['keygen'], /keygen takes one FILE/],
+    [['book', '2', '--levels', '0'], /--levels takes a whole number/],
+    [['book', '2', '--invented'], /--invented/],
+    [['book', '2', '--mds', 'localhost'], /--mds takes an address/],
+    [['order', 'buy', '1', '2', '--as', 'a'], /--price is missing/],
+    [['order', 'hold', '1', '2', '--price', '3', '--as', 'a'], /buy or sell/],
+    [['order', 'buy', '1', '2', '--price', '3'], /say who orders/],
+    [['order', 'buy', '1', '2', '--price', '3', '--as', 'c'], /--as takes a or b/],
+    [['order', 'buy', '1', '2', '--price', '3', '--as', 'a', '--tif', 'day'], /--tif takes/],
+    [['replay-flow'], /which flow/],
+    [['replay-flow', 'missing.csv'], /missing.csv cannot be read/],
+    [['replay-flow', 'x.csv', '--synthetic', '1'], /not both/],
+  ];
+
+  test('each says what to do and exits with 64', async () => {
+    for (const [argv, reason] of wrong) {
+      const ended = await ringbook(argv);
+      assert.equal(ended.code, 64, argv.join(' '));
+      assert.match(ended.stderr, reason);
+      assert.equal(ended.stdout, '');
+    }
+  });
+});
+
+suite('a node that is not there', () => {
+  test('exits with 69 and says how to start one', async () => {
+    const nowhere = 'http://127.0.0.1:9';
+    for (const argv of [
+      ['book', '2', '--mds', nowhere],
+      ['order', 'buy', '1', '2', '--price', '3', '--as', 'a', '--oms', nowhere],
+      ['replay-flow', '--synthetic', '1', '--events', '5', '--oms', nowhere, '--ops', nowhere],
+    ]) {
+      const ended = await ringbook(argv);
+      assert.equal(ended.code, 69, argv.join(' '));
+      assert.match(ended.stderr, /ringbook start/);
+    }
+  });
+});
+
+suite('keygen', () => {
+  test('writes a private key file once and prints its user id', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'me.key');
+    try {
+      const made = await ringbook(['keygen', path]);
+      assert.equal(made.code, 0);
+      assert.equal(statSync(path).mode & 0o777, 0o600);
+      assert.equal(made.stdout, `${loadKey(path).userId}\n`);
+      const before = readFileSync(path, 'utf8');
+      const again = await ringbook(['keygen', path]);
+      assert.equal(again.code, 1);
+      assert.match(again.stderr, /never overwritten/);
+      assert.equal(readFileSync(path, 'utf8'), before);
+    } finally {
+      removeDirectory(directory);
+    }
+  });
+});
+
+suite('a node that answers', () => {
+  test('book prints asks above bids with the best in the middle', async () => {
+    const body = '{"asks":[[3150.25,2.5],[3151,1]],"bids":[[3149.75,1],[3149,20]],"sequence_number":9001}';
+    const server = await startWireServer({ answer: () => ({ body }) });
+    try {
+      const { code, stdout } = await ringbook(['book', '12', '--mds', server.base]);
+      assert.equal(code, 0);
+      const lines = stdout.split('\n').map((line) => line.trim().replace(/ +/g, ' '));
+      assert.deepEqual(lines, [
+        'market 12, sequence 9001',
+        'price quantity',
+        'ask 3151 1',
+        'ask 3150.25 2.5',
+        '----------------------',
+        'bid 3149.75 1',
+        'bid 3149 20',
+        '',
+      ]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test('order follows its fills from Pending to Confirmed, and ignores other orders', async () => {
+    const market =
+      '{"asset_id":"2","book_price_decimals":2,"book_quantity_decimals":4,"tick_size":"0.01","min_order_size":"0.001","maker_fee_rate":100,"taker_fee_rate":450,"status":"Active"}';
+    const sockets = new Map<string, (frame: string) => void>();
+    const follow = (orderId: string): void => {
+      const trade = (id: string, status: string): string =>
+        `{"asset_id":"2","trade_id":7,"order_id":"${id}","price":"3000","quantity":"0.5","timestamp_ns":1,"is_maker":false,"is_buyer":true,"status":"${status}","rollback_reason":null,"trading_fee":"0.675"}`;
+      const trades = [...sockets].find(([path]) => path.startsWith('/trades/user/events/'))?.[1];
+      const orders = sockets.get('/orders');
+      trades?.(trade('another', 'Pending'));
+      trades?.(trade(orderId, 'Pending'));
+      orders?.(
+        `{"Removed":{"order_id":"${orderId}","asset_id":"2","user_id":"u","timestamp_ns":1,"reason":"Filled","filled_quantity":5000,"confirmed_quantity":5000}}`,
+      );
+      trades?.(trade(orderId, 'Confirmed'));
+    };
+    const handlers: WireHandlers = {
+      answer: withLogin((request) => {
+        if (request.path === '/market/2') return { body: market };
+        const orderId = (JSON.parse(request.body) as { order: { order_id: string } }).order.order_id;
+        setTimeout(() => follow(orderId), 20);
+        return { body: `{"order_id":"${orderId}","status":"Received","reason":null,"processed_at_ns":1}` };
+      }),
+      socket: (socket, path) => sockets.set(path, (frame) => socket.send(frame)),
+    };
+    const server = await startWireServer(handlers);
+    try {
+      const argv = ['order', 'buy', '0.5', '2', '--price', '3000', '--as', 'b', '--oms', server.base];
+      const { code, stdout, stderr } = await ringbook(argv);
+      assert.equal(stderr, '');
+      assert.equal(code, 0);
+      const words = stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ')[0]);
+      assert.deepEqual([...words].sort(), ['Confirmed', 'Pending', 'Received', 'Removed']);
+      assert.ok(words.indexOf('Pending') < words.indexOf('Confirmed'));
+      assert.match(stdout, /Confirmed +0\.5 at 3000, fee 0\.675 USD, trade 7/);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test('doctor tells what a node waits for, and what is wrong with a data directory', async () => {
+    const body = '{"ready":false,"waiting_for":["clearing","markets"]}';
+    const server = await startWireServer({ answer: () => ({ status: 503, body }) });
+    const directory = temporaryDirectory();
+    const file = join(directory, 'file');
+    writeFileSync(file, '');
+    try {
+      const port = new URL(server.base).port;
+      const { code, stdout } = await ringbook(['doctor'], {
+        RINGBOOK_OPS_PORT: port,
+        RINGBOOK_DATA_DIR: join(file, 'x'),
+      });
+      assert.equal(code, 1);
+      assert.match(stdout, /^FAIL +running node +at \S+ waits for clearing, markets/m);
+      assert.match(stdout, /^FAIL +data directory +\S+ cannot be written/m);
+      for (const name of ['uWebSockets.js', 'lmdb', 'sodium-native']) {
+        assert.match(stdout, new RegExp(`^ok +${name} +loads`, 'm'));
+      }
+    } finally {
+      await server.close();
+      removeDirectory(directory);
+    }
+  });
+});
