@@ -32,8 +32,9 @@ function plainTicker(trades: readonly PublicTrade[], nowNs: bigint): Pick<Ticker
   const bar = plainBar(trades.filter((trade) => nowNs - trade.matchedNs < DAY_NS));
   const last = [...trades].sort(byTime).at(-1)?.price ?? null;
   if (bar === null || last === null) return { lastPrice: last, day: null };
-  const exact = ((last - bar.open) / bar.open) * 100_000;
-  const changeMilliPercent = BigInt(Math.sign(exact) * Math.round(Math.abs(exact)));
+  const scaled = Math.abs(last - bar.open) * 100_000;
+  const halfAway = Math.trunc(scaled / bar.open) + ((scaled % bar.open) * 2 >= bar.open ? 1 : 0);
+  const changeMilliPercent = BigInt(last < bar.open ? -halfAway : halfAway);
   return {
     lastPrice: last,
     day: { open: bar.open, high: bar.high, low: bar.low, volume: bar.volume, changeMilliPercent },
