@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { suite, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { InvariantError } from '../../src/core/assert.ts';
+import { createClock, SharedClock } from '../../src/runtime/clock.ts';
+
+suite('clock (AMB-113, AMB-141)', () => {
+  test('manual time stands still, moves when told, and never backwards', () => {
+    const memory = createClock({ mode: 'manual', notBeforeNs: 1_800_000_000_000_000_000n });
+    const [here, there] = [new SharedClock(memory), new SharedClock(memory)];
+    assert.equal(here.nowNs(), 1_800_000_000_000_000_000n);
+    here.advance(5n);
+    assert.equal(there.nowNs(), 1_800_000_000_000_000_005n);
+    assert.equal(there.setTo(1_800_000_000_000_000_004n), false);
+    assert.equal(there.setTo(1_800_000_000_000_000_005n), true);
+    assert.equal(there.setTo(1_800_000_000_000_000_009n), true);
+    assert.equal(here.nowNs(), 1_800_000_000_000_000_009n);
+    assert.throws(() => here.advance(-1n), InvariantError);
+  });
+
+  test('system time is wall time, grows on its own, and can only be pushed forward', () => {
+    const clock = new SharedClock(createClock({ mode: 'system', notBeforeNs: 0n }));
+    const wallNs = BigInt(Date.now()) * 1_000_000n;
+    const nowNs = clock.nowNs();
+    assert.ok(nowNs > wallNs - 1_000_000_000n && nowNs < wallNs + 1_000_000_000n);
+    clock.advance(3_600_000_000_000n);
+    const later = clock.nowNs();
+    assert.ok(later >= nowNs + 3_600_000_000_000n);
+    assert.equal(clock.setTo(later - 1n), false);
+    assert.equal(clock.setTo(later + 3_600_000_000_000n), true);
+    assert.ok(clock.nowNs() >= later + 3_600_000_000_000n);
+  });
+
+  test('a clock does not start before the last time of the process before it', () => {
+    const lastNs = BigInt(Date.now()) * 1_000_000n + 86_400_000_000_000n;
+    assert.ok(new SharedClock(createClock({ mode: 'system', notBeforeNs: lastNs })).nowNs() >= lastNs);
+  });
+
+  test('a wall clock that jumps back is not followed', (context) => {
+    const clock = new SharedClock(createClock({ mode: 'system', notBeforeNs: 0n }));
+    const before = clock.nowNs();
+    context.mock.timers.enable({ apis: ['Date'], now: 0 });
+    assert.equal(Date.now(), 0);
+    assert.ok(clock.nowNs() >= before);
+  });
+
+  test('time handed from thread to thread never decreases, pushes included', async () => {
+    const memory = createClock({ mode: 'system', notBeforeNs: 0n });
+    const baton = new SharedArrayBuffer(16);
+    const clock = new SharedClock(memory);
+    const worker = new Worker(new URL('../support/clock-peer.js', import.meta.url), { workerData: { memory, baton } });
+    const verdict = once(worker, 'message');
+    const [cells, turns] = [new BigInt64Array(baton, 8), new Int32Array(baton, 0, 1)];
+    for (let round = 0; round < 2_000; round++) {
+      if (round % 100 === 0) clock.advance(1_000n);
+      cells[0] = clock.nowNs();
+      Atomics.store(turns, 0, 1);
+      Atomics.notify(turns, 0);
+      while (Atomics.load(turns, 0) === 1) Atomics.wait(turns, 0, 1, 10);
+      assert.ok(clock.nowNs() >= (cells[0] ?? 0n));
+    }
+    Atomics.store(turns, 0, 2);
+    Atomics.notify(turns, 0);
+    assert.deepEqual(await verdict, ['never backwards']);
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { HEARTBEAT_LOST_MS } from '../../src/core/limits.ts';
+import { createThreadBlocks, ThreadBlock, Watch } from '../../src/runtime/heartbeat.ts';
+
+/** Moves the monotonic clock by hand. */
+function withTime(run: (pass: (ms: number) => void) => void): void {
+  const real = performance.now;
+  let passedMs = 0;
+  performance.now = () => real.call(performance) + passedMs;
+  try {
+    run((ms) => {
+      passedMs += ms;
+    });
+  } finally {
+    performance.now = real;
+  }
+}
+
+suite('heartbeat', () => {
+  test('a running thread that falls silent is lost; one that starts, drains or has stopped is not', () => {
+    withTime((pass) => {
+      const blocks = createThreadBlocks(2);
+      const [steady, silent] = [new ThreadBlock(blocks, 0), new ThreadBlock(blocks, 1)];
+      const watch = new Watch([steady, silent]);
+      for (const block of [steady, silent]) block.setState('running');
+      for (let ms = 0; ms < HEARTBEAT_LOST_MS; ms += 100) {
+        steady.beat();
+        assert.equal(watch.lost(), -1);
+        pass(100);
+      }
+      pass(100);
+      steady.beat();
+      assert.equal(watch.lost(), 1);
+      for (const state of ['starting', 'draining', 'stopped'] as const) {
+        silent.setState(state);
+        pass(100);
+        steady.beat();
+        assert.equal(watch.lost(), -1);
+      }
+    });
+  });
+
+  test('a watcher that was asleep itself gives everybody time to beat first', () => {
+    withTime((pass) => {
+      const block = new ThreadBlock(createThreadBlocks(1), 0);
+      const watch = new Watch([block]);
+      block.setState('running');
+      assert.equal(watch.lost(), -1);
+      pass(60_000);
+      assert.equal(watch.lost(), -1);
+      for (let ms = 0; ms <= HEARTBEAT_LOST_MS; ms += 500) {
+        pass(500);
+        if (ms < HEARTBEAT_LOST_MS - 500) assert.equal(watch.lost(), -1, `after ${ms} ms`);
+      }
+      assert.equal(watch.lost(), 0);
+    });
+  });
+
+  test('commands and letters reach the other side', () => {
+    const blocks = createThreadBlocks(3);
+    const [here, there] = [new ThreadBlock(blocks, 2), new ThreadBlock(blocks, 2)];
+    assert.deepEqual([there.command(), there.state(), there.letters()], ['run', 'starting', 0]);
+    here.setCommand('halt');
+    here.announceLetter();
+    assert.deepEqual([there.command(), there.letters(), new ThreadBlock(blocks, 1).command()], ['halt', 1, 'run']);
+  });
+});
