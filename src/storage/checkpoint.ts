@@ -11,6 +11,7 @@
  */
 import type { RowWrite } from '../clearing/rows.ts';
 import { assert } from '../core/assert.ts';
+import { FINISHED_ORDERS_PER_USER_MAX } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, StorageWriter, Write } from './environment.ts';
@@ -48,10 +49,13 @@ const CHUNK_BYTES = 1 << 20;
 /** Writes checkpoints, on the thread that owns the StorageWriter. */
 export class CheckpointWriter {
   readonly #writer: StorageWriter;
+  readonly #finishedPerUserMax: number;
   readonly #bytes = new ByteWriter(CHUNK_BYTES);
 
-  constructor(writer: StorageWriter) {
+  /** @param finishedPerUserMax how many finished orders of a user keep their record. */
+  constructor(writer: StorageWriter, finishedPerUserMax: number = FINISHED_ORDERS_PER_USER_MAX) {
     this.#writer = writer;
+    this.#finishedPerUserMax = finishedPerUserMax;
   }
 
   /**
@@ -80,7 +84,7 @@ export class CheckpointWriter {
     // By age first: what that frees does not count against a user's limit.
     const forgetting = new Forgetting(this.#writer, counts);
     if (checkpoint.forgetBeforeNs !== undefined) forgetting.forgetExpired(checkpoint.forgetBeforeNs);
-    forgetting.forgetOverLimit();
+    forgetting.forgetOverLimit(this.#finishedPerUserMax);
     for (const removal of forgetting.writes) writes.push(removal);
     for (const count of counts.writes(this.#bytes)) writes.push(count);
     writes.push(this.#meta(checkpoint));

@@ -9,7 +9,6 @@
 import type { OrderRow } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import { FINISHED_ORDERS_PER_USER_MAX } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { StorageReader, Write } from './environment.ts';
@@ -73,9 +72,9 @@ export class Forgetting {
   }
 
   /** The oldest written orders of users who have more than their limit, what this checkpoint adds included. */
-  forgetOverLimit(): void {
+  forgetOverLimit(perUserMax: number): void {
     for (const { user, count } of this.#counts.users(TABLE.finishedCount)) {
-      let excess = count - FINISHED_ORDERS_PER_USER_MAX;
+      let excess = count - perUserMax;
       if (excess <= 0) continue;
       const from = this.#keys.ofUser(TABLE.finishedByUser, user, null);
       const oldest = this.#reader.range({ from, to: endOf(from), limit: excess + this.#gone.size });

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { suite, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import type { RowWrite } from '../../src/clearing/rows.ts';
+import type { OrderId } from '../../src/core/ids.ts';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
+import { ByteWriter } from '../../src/storage/byte-writer.ts';
+import { readCheckpoint } from '../../src/storage/checkpoint.ts';
+import { KeyWriter, keyWriter, TABLE } from '../../src/storage/key-layout.ts';
+import { loadRememberedIds, loadRows } from '../../src/storage/load-rows.ts';
+import { RowWrites } from '../../src/storage/row-writes.ts';
+import { UserCounts } from '../../src/storage/user-counts.ts';
+import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
+import { propertyParameters } from '../support/property.ts';
+import { rowWrite } from '../support/row-arbitraries.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const orderWrite = (...args: Parameters<typeof order>): RowWrite => ({ table: 'order', row: order(...args) });
+const tradeWrite = (...args: Parameters<typeof trade>): RowWrite => ({ table: 'trade', row: trade(...args) });
+const time = (ns: number) => BigInt(ns) as TimestampNs;
+
+suite('checkpoint', () => {
+  test('rows load as they were last written, through any number of checkpoints', async () => {
+    const live = rowWrite.filter((change) => change.table !== 'trade');
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(live, { maxLength: 20 }), { maxLength: 3 }), async (checkpoints) => {
+        const store = new CheckpointStore();
+        const naming = new RowWrites(new ByteWriter(1 << 12), new UserCounts(store.writer));
+        const model = new Map<string, RowWrite>();
+        for (const rows of checkpoints) {
+          const changes = rows.map((change) =>
+            change.table === 'order' ? ({ table: 'order', row: { ...change.row, end: 0 } } as const) : change,
+          );
+          store.checkpoint(changes);
+          for (const change of changes) {
+            model.set(Buffer.from(naming.of(change)[0]?.key ?? []).toString('hex'), change);
+          }
+        }
+        const loaded = [...loadRows(store.writer)];
+        const sorted = (rows: Iterable<RowWrite>) => [...rows].map((row) => JSON.stringify(row, bigintText)).sort();
+        assert.deepEqual(sorted(loaded), sorted(model.values()));
+        await store.close();
+      }),
+      propertyParameters(15),
+    );
+  });
+
+  test('it names its journal record, and is found again after opening', async () => {
+    const store = new CheckpointStore();
+    assert.equal(readCheckpoint(store.writer), null);
+    store.checkpoint([]);
+    store.checkpoint([orderWrite(1, { end: 0 })], { clean: true });
+    const { lastHash } = store.journal;
+    await store.close();
+
+    const again = new CheckpointStore(store.directory);
+    assert.deepEqual(readCheckpoint(again.writer), {
+      sequence: 2,
+      journalHash: lastHash,
+      stateHash: new Uint8Array(32).fill(2),
+      clean: true,
+    });
+    assert.equal([...loadRows(again.writer)].length, 1);
+    await again.close();
+  });
+
+  test('a checkpoint that cannot be encoded changes nothing', async () => {
+    const store = new CheckpointStore();
+    store.checkpoint([orderWrite(1, { end: 0 })]);
+    function* failing(): Generator<RowWrite> {
+      yield orderWrite(1);
+      yield orderWrite(2, { end: 0 });
+      throw new Error('no more rows');
+    }
+    assert.throws(() => store.checkpoint(failing()), { message: 'no more rows' });
+    assert.throws(() => store.checkpoint([orderWrite(1), orderWrite(2, { filledQuantity: -1 })]), {
+      name: 'InvariantError',
+    });
+    assert.equal(readCheckpoint(store.writer)?.sequence, 1);
+    assert.deepEqual([...loadRows(store.writer)], [orderWrite(1, { end: 0 })]);
+    await store.close();
+  });
+
+  test('a finished order or a trade written twice is refused, and with it the whole checkpoint', async () => {
+    const store = new CheckpointStore();
+    store.checkpoint([orderWrite(1), tradeWrite(1)]);
+    for (const twice of [orderWrite(1), tradeWrite(1)]) {
+      assert.throws(() => store.checkpoint([orderWrite(2), twice]), {
+        name: 'InvariantError',
+        message: /written once/,
+      });
+    }
+    assert.equal(store.history.finishedOrder(userOf(1), 0, 'order-2' as OrderId), null);
+    assert.equal(readCheckpoint(store.writer)?.sequence, 1);
+    await store.close();
+  });
+
+  test('a checkpoint behind the last one, or of another journal, is refused', async () => {
+    const store = new CheckpointStore();
+    store.checkpoint([]);
+    const first = readCheckpoint(store.writer);
+    assert.ok(first !== null);
+    store.checkpoint([]);
+    assert.throws(() => store.checkpoints.write({ ...first, rows: [] }), { message: /never goes backwards/ });
+    assert.throws(() => store.checkpoint([], { journalHash: new Uint8Array(32) }), { message: /names the hash/ });
+    await store.close();
+  });
+
+  test('a checkpoint whose journal record is gone or another one is found at reading', async () => {
+    const store = new CheckpointStore();
+    store.checkpoint([]);
+    store.journal.append(time(1), new Uint8Array(3));
+    const key = keyWriter().journal(1);
+    store.writer.commit([{ key, value: null }]);
+    assert.throws(() => readCheckpoint(store.writer), { message: 'journal: record 1 is missing' });
+    await store.close();
+  });
+
+  test('an order that ends leaves the open orders in the checkpoint that finishes it', async () => {
+    const store = new CheckpointStore();
+    store.checkpoint([orderWrite(1, { end: 0 }), orderWrite(2, { end: 0 })]);
+    assert.deepEqual([...loadRememberedIds(store.writer)], []);
+    store.checkpoint([orderWrite(1), orderWrite(3)]);
+    assert.deepEqual([...loadRows(store.writer)], [orderWrite(2, { end: 0 })]);
+    assert.deepEqual(store.history.finishedOrder(userOf(1), 0, 'order-1' as OrderId), order(1));
+    assert.deepEqual([...loadRememberedIds(store.writer)], [remembered(1), remembered(3)]);
+    await store.close();
+  });
+
+  test('a damaged row stops the load', async () => {
+    const store = new CheckpointStore();
+    store.checkpoint([orderWrite(1, { end: 0 })]);
+    const key = new KeyWriter(new ByteWriter(64)).ofMarket(TABLE.openOrder, 0, 1);
+    const value = Uint8Array.from(store.writer.get(key) ?? []);
+    value[60] = (value[60] ?? 0) ^ 0x10;
+    store.writer.commit([{ key, value }]);
+    assert.throws(() => [...loadRows(store.writer)], { name: 'InvariantError', message: /is damaged/ });
+    await store.close();
+  });
+
+  test('finished orders past their time are forgotten with their ids (AMB-08, AMB-17)', async () => {
+    const store = new CheckpointStore();
+    store.checkpoint([1, 2, 3, 4].map((sequence) => orderWrite(sequence)));
+    store.checkpoint([orderWrite(5)], { forgetBeforeNs: time(3) });
+    const page = store.history.finishedOrders({ user: userOf(1), marketIndex: null, skip: 0, limit: 9 });
+    assert.deepEqual(page, { rows: [order(5), order(4), order(3)], total: 3, checkpoint: 2 as Sequence });
+    assert.deepEqual(
+      [...loadRememberedIds(store.writer)].map((id) => id.orderSequence),
+      [3, 4, 5],
+    );
+    await store.close();
+  });
+
+  test('an id that a later order has taken stays when the earlier order is forgotten', async () => {
+    const store = new CheckpointStore();
+    const orderId = 'again' as OrderId;
+    store.checkpoint([orderWrite(1, { orderId })]);
+    store.checkpoint([orderWrite(50, { orderId })]);
+    store.checkpoint([], { forgetBeforeNs: time(2) });
+    assert.deepEqual(store.history.finishedOrder(userOf(1), 0, orderId), order(50, { orderId }));
+    await store.close();
+  });
+
+  test('beyond the limit of a user the oldest records go and their ids stay (AMB-17)', async () => {
+    const store = new CheckpointStore(temporaryDirectory(), 10);
+    store.checkpoint(Array.from({ length: 10 }, (_, index) => orderWrite(index + 1, { marketIndex: index % 2 })));
+    // Two more: the two oldest go; one of them is past its time as well and is counted once.
+    store.checkpoint([orderWrite(21), orderWrite(22)], { forgetBeforeNs: time(2) });
+    const request = { user: userOf(1), marketIndex: null, skip: 9, limit: 9 };
+    const page = store.history.finishedOrders(request);
+    assert.equal(page.total, 10);
+    assert.deepEqual(
+      page.rows.map((row) => row.orderSequence),
+      [3],
+    );
+    assert.equal(store.history.finishedOrder(userOf(1), 1, 'order-2' as OrderId), null);
+    const ids = new Set([...loadRememberedIds(store.writer)].map((id) => id.orderSequence as number));
+    assert.equal(ids.has(1), false);
+    assert.equal(ids.has(2), true);
+    const perMarket = [0, 1].map((marketIndex) => store.history.finishedOrders({ ...request, marketIndex }).total);
+    assert.deepEqual(perMarket, [6, 4]);
+    store.checkpoint([], { forgetBeforeNs: time(3) });
+    assert.equal([...loadRememberedIds(store.writer)].length, 10);
+    await store.close();
+  });
+
+  test('a reader on another thread sees each checkpoint, though it never returns to its event loop', async () => {
+    const store = new CheckpointStore();
+    const signal = new Int32Array(new SharedArrayBuffer(8));
+    const thread = new Worker(new URL('../support/storage-reader-thread.js', import.meta.url), {
+      workerData: { directory: store.directory, signal },
+    });
+    await once(thread, 'online');
+    for (let sequence = 1; sequence <= 20; sequence += 1) {
+      store.checkpoint([orderWrite(sequence)]);
+      Atomics.store(signal, 0, sequence);
+      Atomics.notify(signal, 0);
+      Atomics.wait(signal, 1, sequence - 1, 10_000);
+      assert.equal(Atomics.load(signal, 1), sequence);
+    }
+    Atomics.store(signal, 0, -1);
+    Atomics.notify(signal, 0);
+    const [code] = await once(thread, 'exit');
+    assert.equal(code, 0);
+    store.checkpoint([orderWrite(100)]);
+    await store.close();
+  });
+});
+
+function remembered(sequence: number): object {
+  const { user, marketIndex, orderSequence, orderId, creationNs } = order(sequence);
+  return { user, marketIndex, orderSequence, orderId, creationNs };
+}
+
+function bigintText(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
