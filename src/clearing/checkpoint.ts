@@ -12,6 +12,7 @@ import { isCancel } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { balanceRow, balanceSlot, totalsOf } from './balances.ts';
 import { depositCounterKey } from './deposits.ts';
+import { isHolding } from './hooks.ts';
 import { addLiveOrder } from './orders.ts';
 import { placeAsset } from './registry-assets.ts';
 import { placeConfig } from './registry-config.ts';
@@ -33,7 +34,7 @@ import { type AssetTotals, type ClearingState, createClearingState, type Tally }
 /** Whether the rows would say everything: false while a test hook or an incomplete unit is in force. */
 export function canCheckpoint(state: ClearingState): boolean {
   const { hooks } = state;
-  const hooked = hooks.holdsAll || hooks.heldAssets.size > 0 || hooks.faults.length > 0 || hooks.waiting.length > 0;
+  const hooked = isHolding(hooks) || hooks.faults.length > 0 || hooks.waiting.length > 0;
   return !hooked && state.markets.every((market) => market.unit.length === 0);
 }
 

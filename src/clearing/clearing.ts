@@ -20,7 +20,7 @@ import { applyDeposit, applyFaucet } from './deposits.ts';
 import type { Effect } from './effects.ts';
 import { hooksView, setFault, setHold } from './hooks.ts';
 import type { Batch, ClearingInput, Created, MarketInput, Matched, NodeInput, PatchUser, Restarted } from './inputs.ts';
-import { applyRelease, marketSlot, takeMarketInput } from './market-inputs.ts';
+import { applyRelease, takeMarketInput } from './market-inputs.ts';
 import { learnVerdict, newOrderRow } from './orders.ts';
 import { applySetPrices } from './prices.ts';
 import { applyPutAsset, applyPutRisk } from './registry-assets.ts';
@@ -77,9 +77,7 @@ function isUnjudged(row: OrderRow): boolean {
 
 /** Applies a batch and appends what follows from it to `effects`. Assets in balance are asserted at its end (AMB-116). */
 export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]): void {
-  for (const verdict of batch.verdicts) {
-    learnVerdict(state, marketSlot(state, verdict.marketIndex), verdict.order, verdict.valid);
-  }
+  for (const verdict of batch.verdicts) learnVerdict(state, verdict);
   for (const input of batch.inputs) {
     applyInput(state, input, batch.timeNs, effects);
     flushChangedBalances(state, effects);

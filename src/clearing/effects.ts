@@ -55,7 +55,7 @@ export interface MarketDecided {
   readonly timeNs: TimestampNs;
 }
 
-/** An order that clearing itself ended, at a restart (AMB-110). */
+/** An order that clearing ended at a restart (AMB-110). That a filled order has ended follows from its fills. */
 export interface OrderEnded {
   readonly kind: 'orderEnded';
   readonly row: OrderRow;

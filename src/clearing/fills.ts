@@ -15,13 +15,13 @@ import { add18, notional18, quantity18, RATE_SCALE, tradingFee18 } from '../core
 import { assert } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
 import { STALE_MATCH_NS } from '../core/limits.ts';
-import { isAtFault, ORDER_FLAG, ROLLBACK_REASON, type RollbackReason, SIDE } from '../core/order-terms.ts';
+import { isAtFault, ORDER_END, ORDER_FLAG, ROLLBACK_REASON, type RollbackReason, SIDE } from '../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { balanceSlot, ensureUser, SPOT_ACCOUNT, setOwned } from './balances.ts';
 import type { Effect } from './effects.ts';
 import { takeFault } from './hooks.ts';
 import { FILL_UNIT, type Matched } from './inputs.ts';
-import { changeOrder, liveOrder } from './orders.ts';
+import { changeOrder, finishOrder, isFilled, liveOrder } from './orders.ts';
 import { SIGNATURE_VERDICT, type TradeRow, type TradeSide } from './rows.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
@@ -220,13 +220,16 @@ function tradeSide(slot: OrderSlot, fee: Amount18): TradeSide {
 
 function fillOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, fill: Fill, fee: Amount18): void {
   const { row } = slot;
+  const { quantity, timeNs } = fill.input;
   changeOrder(state, market, slot, {
     ...row,
-    filledQuantity: row.filledQuantity + fill.input.quantity,
+    filledQuantity: row.filledQuantity + quantity,
     filledNotional: add18(row.filledNotional, fill.notional),
     fees: add18(row.fees, fee),
-    lastUpdateNs: fill.input.timeNs,
+    lastUpdateNs: timeNs,
   });
+  if (!isFilled(slot.row)) return;
+  finishOrder(state, market, slot, { end: ORDER_END.filled, faultReason: ROLLBACK_REASON.none, timeNs });
 }
 
 /** The fill of a unit at which it failed, and how. */

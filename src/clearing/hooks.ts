@@ -33,6 +33,15 @@ export function setHold(hooks: Hooks, asset: AssetId | 'all'): void {
   else hooks.heldAssets.add(asset);
 }
 
+export function isHolding(hooks: Hooks): boolean {
+  return hooks.holdsAll || hooks.heldAssets.size > 0;
+}
+
+/** Lets the next fills pass while the hold stays; means nothing without a hold. */
+export function addPasses(hooks: Hooks, fills: number): void {
+  if (isHolding(hooks)) hooks.passes += fills;
+}
+
 export function endHolds(hooks: Hooks): void {
   hooks.holdsAll = false;
   hooks.heldAssets.clear();

@@ -61,7 +61,7 @@ export interface Replaced extends FromMarket {
   readonly timestampNs: TimestampNs;
 }
 
-/** Nothing of the order is live and none of its fills is pending: its figures are final. */
+/** The order is off the book for good. Not sent when the last lot is matched: that follows from the fills. */
 export interface Ended extends FromMarket {
   readonly kind: 'ended';
   readonly order: Sequence;

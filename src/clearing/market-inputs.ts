@@ -10,12 +10,12 @@ import { assert, must, unreachable } from '../core/assert.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Effect } from './effects.ts';
 import { applyMatched } from './fills.ts';
-import { endHolds, takesHold, WAITING_INPUTS_MAX } from './hooks.ts';
+import { addPasses, endHolds, takesHold, WAITING_INPUTS_MAX } from './hooks.ts';
 import type { MarketInput, Release } from './inputs.ts';
 import { applyCreated, applyCreateRefused, applyEnded, applyReplaced, applyRestored } from './orders.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 
-export function marketSlot(state: ClearingState, marketIndex: number): MarketSlot {
+function marketSlot(state: ClearingState, marketIndex: number): MarketSlot {
   return must(state.markets[marketIndex], 'a market speaks only after clearing made it');
 }
 
@@ -108,7 +108,7 @@ function passWaiting(state: ClearingState, nowNs: TimestampNs, effects: Effect[]
 /** Ends all holds, or lets the next fills pass and keeps them. */
 export function applyRelease(state: ClearingState, input: Release, nowNs: TimestampNs, effects: Effect[]): void {
   if (input.fills === null) endHolds(state.hooks);
-  else state.hooks.passes += input.fills;
+  else addPasses(state.hooks, input.fills);
   passWaiting(state, nowNs, effects);
 }
 

@@ -1,11 +1,13 @@
 /**
  * Live orders as clearing knows them: the market's word on each, applied in its sequence.
  *
- *   created ─▶ live ─▶ replaced, restored, filled (fills.ts) ─▶ ended ─▶ finished, out of memory
+ *   created ─▶ live ─▶ replaced, restored, filled in part (fills.ts) ─▶ ended, or filled ─▶ finished, out of memory
  *   createRefused ─▶ finished at once (AMB-16)
  *
- * The market names the end of an order, because only it knows when nothing of it is live. A market sends `ended` after
- * every match of the order, so figures are final there.
+ * An order whose last lot is confirmed ends as filled here; every other end is the market's word. A market sends `ended`
+ * after every match of the order, so figures are final there, with one exception: it may say `filled` after a replace to
+ * what was filled (AMB-19) when it has not heard of a rollback yet. Such an order stays live, and the market, once it
+ * hears, restores it or ends it again (AMB-32 e).
  *
  * Holds (AMB-52) follow from the rows: a buy holds price × remaining × (1 + taker), a sell its base.
  */
@@ -24,7 +26,7 @@ import {
 import { type Amount18, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { balanceSlot, ensureUser } from './balances.ts';
 import type { Effect } from './effects.ts';
-import type { Created, CreateRefused, Ended, NewOrder, Replaced, Restored } from './inputs.ts';
+import type { Created, CreateRefused, Ended, NewOrder, Replaced, Restored, Verdict } from './inputs.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
 import { type BalanceSlot, type ClearingState, type MarketSlot, type OrderSlot, orderKey } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
@@ -47,6 +49,11 @@ export function newOrderRow(input: Created | CreateRefused): OrderRow {
     faultReason: ROLLBACK_REASON.none,
     verdict: SIGNATURE_VERDICT.unknown,
   };
+}
+
+/** Whether every lot in force is confirmed. */
+export function isFilled(row: OrderRow): boolean {
+  return row.filledQuantity >= row.quantity;
 }
 
 /** Unfilled by what is confirmed; an order replaced below its fills needs nothing more. */
@@ -136,14 +143,14 @@ function verdictNumber(verdict: boolean | undefined): SignatureVerdict {
 }
 
 /** Remembers the answer of a signature check; it may come before the order's `created` is applied. */
-export function learnVerdict(state: ClearingState, market: MarketSlot, order: Sequence, valid: boolean): void {
-  const slot = market.orders.get(order);
+export function learnVerdict(state: ClearingState, verdict: Verdict): void {
+  const slot = state.markets[verdict.marketIndex]?.orders.get(verdict.order);
   if (slot === undefined) {
-    state.verdicts.set(orderKey(market.definition.marketIndex, order), valid);
+    state.verdicts.set(orderKey(verdict.marketIndex, verdict.order), verdict.valid);
     return;
   }
   assert(slot.row.verdict === SIGNATURE_VERDICT.unknown, 'a signature is judged once');
-  slot.row = { ...slot.row, verdict: verdictNumber(valid) };
+  slot.row = { ...slot.row, verdict: verdictNumber(verdict.valid) };
   state.dirty.orders.add(slot);
 }
 
@@ -166,6 +173,7 @@ export function applyReplaced(state: ClearingState, market: MarketSlot, input: R
 
 export function applyEnded(state: ClearingState, market: MarketSlot, input: Ended): void {
   const slot = liveOrder(market, input.order);
+  if (input.end === ORDER_END.filled && !isFilled(slot.row)) return;
   finishOrder(state, market, slot, input);
 }
 

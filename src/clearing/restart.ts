@@ -14,7 +14,7 @@ import type { Effect } from './effects.ts';
 import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
 import { dropWaitingFills } from './market-inputs.ts';
-import { finishOrder } from './orders.ts';
+import { finishOrder, isFilled } from './orders.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 
@@ -22,7 +22,6 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
   endHolds(state.hooks);
   setFault(state.hooks, null);
   dropWaitingFills(state, nowNs, effects);
-  state.verdicts.clear();
   for (const market of state.markets) {
     market.unit = [];
     endLostOrders(state, market, nowNs, effects);
@@ -42,7 +41,7 @@ function jumpSequences(state: ClearingState, market: MarketSlot): void {
 /** How an order ends that cannot go back into a book, or null for one that can. */
 function endAtRestart(row: OrderRow): OrderEnd | null {
   if (row.faultReason !== ROLLBACK_REASON.none) return ORDER_END.atFault;
-  if (row.filledQuantity >= row.quantity) return ORDER_END.filled;
+  if (isFilled(row)) return ORDER_END.filled;
   if (row.tif === TIF.ioc) return ORDER_END.immediateOrCancel;
   return row.tif === TIF.fok ? ORDER_END.fillOrKill : null;
 }

@@ -1,0 +1,254 @@
+/**
+ * A clearing state with the world around it: a market that numbers its messages, a signature check that knows which
+ * orders are forged, a journal of every batch, and tables that checkpoints write into. The ledger is recounted after
+ * every batch.
+ */
+import assert from 'node:assert/strict';
+import { balanceRow } from '../../src/clearing/balances.ts';
+import { drainDirtyRows, LOAD_ORDER, loadState } from '../../src/clearing/checkpoint.ts';
+import { checkLedger } from '../../src/clearing/checks.ts';
+import { applyBatch, verdictsNeeded } from '../../src/clearing/clearing.ts';
+import type { Effect } from '../../src/clearing/effects.ts';
+import type { Batch, ClearingInput, Created, Matched, NewOrder, Verdict } from '../../src/clearing/inputs.ts';
+import type { OrderRow, RowWrite, TableName } from '../../src/clearing/rows.ts';
+import { type ClearingState, createClearingState, orderKey } from '../../src/clearing/state.ts';
+import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
+import { ORDER_FLAG, type OrderEnd, type RollbackReason, SIDE, TIF } from '../../src/core/order-terms.ts';
+import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
+
+export const T0: TimestampNs = 1_800_000_000_000_000_000n as TimestampNs;
+export const DAYS_30: bigint = 2_592_000_000_000_000n;
+export function user(byte: string): UserId {
+  return byte.repeat(32) as UserId;
+}
+export const ALICE: UserId = user('a1');
+export const BOB: UserId = user('b2');
+export const CAROL: UserId = user('c3');
+export const FEES: UserId = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId;
+export const USD: AssetId = '0' as AssetId;
+export const ETH: AssetId = '2' as AssetId;
+export const CHAIN = '000000000000007a69';
+export const TOKEN: string = '5a'.repeat(20) + '00'.repeat(12);
+
+export type OrderTerms = Partial<Omit<NewOrder, 'price' | 'quantity'>> & { price?: number; quantity?: number };
+export type Answer = Extract<Effect, { kind: 'replied' }>['outcome'];
+type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>;
+
+export class ClearingWorld {
+  state: ClearingState = createClearingState();
+  nowNs: TimestampNs = T0;
+  readonly journal: Batch[] = [];
+  /** Orders whose signature is not theirs, by order key. */
+  readonly forged: Set<string> = new Set();
+  private requests = 0;
+  private orders = 0;
+
+  /** USD, and ETH with a market of 2 price and 4 quantity decimals at 100 and 450 (operator-api.md 9). */
+  static withMarket(market: Readonly<Record<string, unknown>> = {}): ClearingWorld {
+    const world = new ClearingWorld();
+    const token = { token: TOKEN, chain_id: CHAIN, decimals: 6 };
+    world.put('putAsset', USD, { symbol: 'USD', tokens: [token] });
+    world.put('putAsset', ETH, { symbol: 'ETH', tokens: [{ ...token, token: '6b'.repeat(32), decimals: 18 }] });
+    world.put('putRisk', ETH, { collateral_factor: 90 });
+    world.put('putMarket', ETH, {
+      book_price_decimals: 2,
+      book_quantity_decimals: 4,
+      maker_fee_rate: 100,
+      taker_fee_rate: 450,
+      ...market,
+    });
+    return world;
+  }
+
+  /** One batch, journaled, with the verdicts that it needs. */
+  send(...inputs: readonly ClearingInput[]): Effect[] {
+    const needed = verdictsNeeded(this.state, inputs);
+    const verdicts = needed.map((row) => this.judge(row));
+    const batch = { timeNs: this.nowNs, inputs, verdicts };
+    this.journal.push(batch);
+    const effects: Effect[] = [];
+    applyBatch(this.state, batch, effects);
+    checkLedger(this.state);
+    return effects;
+  }
+
+  private judge(row: OrderRow): Verdict {
+    const key = orderKey(row.marketIndex, row.orderSequence);
+    return { marketIndex: row.marketIndex, order: row.orderSequence, valid: !this.forged.has(key) };
+  }
+
+  request(): number {
+    this.requests += 1;
+    return this.requests;
+  }
+
+  put(
+    kind: 'putAsset' | 'putRisk' | 'putMarket',
+    assetId: AssetId,
+    body: unknown,
+    method: 'put' | 'patch' = 'put',
+  ): Answer {
+    return reply(this.send({ kind, request: this.request(), method, assetId, body }));
+  }
+
+  fund(to: UserId, asset: AssetId, amount: string, subAccount = 0): Answer {
+    const body = { user_id: to, sub_account: subAccount, asset_id: asset, amount };
+    return reply(this.send({ kind: 'faucet', request: this.request(), body }));
+  }
+
+  /** Numbers of the next market message. */
+  next(marketIndex = 0, ahead = 1): { marketIndex: number; sequence: Sequence; timeNs: TimestampNs } {
+    const sequence = ((this.state.markets[marketIndex]?.sequence ?? 0) + ahead) as Sequence;
+    return { marketIndex, sequence, timeNs: this.nowNs };
+  }
+
+  terms(terms: OrderTerms = {}): NewOrder {
+    this.orders += 1;
+    const { price = 200_000, quantity = 10_000, ...rest } = terms;
+    return {
+      user: ALICE,
+      subAccount: 0,
+      orderId: `order-${this.orders}` as OrderId,
+      side: SIDE.buy,
+      tif: TIF.gtc,
+      flags: ORDER_FLAG.isSpot,
+      price: price as RawPrice,
+      quantity: quantity as RawQuantity,
+      maxFeeRate: 1_000,
+      creationNs: this.nowNs,
+      goodUntilNs: 0n as TimestampNs,
+      expiryNs: (this.nowNs + DAYS_30) as TimestampNs,
+      text: '{"signer":"…"}',
+      signature: new Uint8Array(64).fill(7),
+      ...rest,
+    };
+  }
+
+  /** An admitted order. @returns its name. */
+  create(terms: OrderTerms = {}, marketIndex = 0): Sequence {
+    const input: Created = { kind: 'created', ...this.next(marketIndex), order: this.terms(terms) };
+    this.send(input);
+    return input.sequence;
+  }
+
+  matchInput(maker: Sequence, taker: Sequence, quantity: number, more: Partial<Matched> = {}): Matched {
+    const market = this.state.markets[more.marketIndex ?? 0];
+    return {
+      kind: 'matched',
+      ...this.next(more.marketIndex),
+      tradeId: ((market?.lastTradeId ?? 0) + 1) as Sequence,
+      makerOrder: maker,
+      takerOrder: taker,
+      price: 200_000 as RawPrice,
+      quantity: quantity as RawQuantity,
+      makerFeeRate: market?.definition.makerFeeRate ?? 0,
+      takerFeeRate: market?.definition.takerFeeRate ?? 0,
+      unit: 0,
+      ...more,
+    };
+  }
+
+  match(maker: Sequence, taker: Sequence, quantity: number, more: Partial<Matched> = {}): Effect[] {
+    return this.send(this.matchInput(maker, taker, quantity, more));
+  }
+
+  end(order: Sequence, end: OrderEnd, faultReason: RollbackReason = 0): Effect[] {
+    return this.send({ kind: 'ended', ...this.next(), order, end, faultReason });
+  }
+
+  order(order: Sequence, marketIndex = 0): OrderRow | undefined {
+    return this.state.markets[marketIndex]?.orders.get(order)?.row;
+  }
+
+  /** The finished row of an order, which waits for a checkpoint. */
+  finished(order: Sequence): OrderRow | undefined {
+    return this.state.dirty.finishedOrders.find((row) => row.orderSequence === order);
+  }
+
+  owned(of: UserId, asset: AssetId, subAccount = 0): bigint {
+    return this.state.users.get(of)?.subAccounts.get(subAccount)?.balances.get(asset)?.owned ?? 0n;
+  }
+
+  held(of: UserId, asset: AssetId, subAccount = 0): bigint {
+    return this.state.users.get(of)?.subAccounts.get(subAccount)?.balances.get(asset)?.held ?? 0n;
+  }
+}
+
+export function reply(effects: readonly Effect[]): Answer {
+  const [effect] = effectsOf(effects, 'replied');
+  assert.ok(effect !== undefined, 'a node input is answered');
+  return effect.outcome;
+}
+
+export function effectsOf<K extends Effect['kind']>(effects: readonly Effect[], kind: K): readonly EffectOf<K>[] {
+  return effects.filter((effect): effect is EffectOf<K> => effect.kind === kind);
+}
+
+/** The rejects' code, or null for an accepted outcome. */
+export function codeOf(outcome: Answer): string | null {
+  return outcome.ok ? null : outcome.reject.code;
+}
+
+/** Value of an accepted outcome. */
+export function acceptedValue(outcome: Answer): Readonly<Record<string, unknown>> {
+  assert.ok(outcome.ok, JSON.stringify(outcome));
+  return outcome.value;
+}
+
+function keyOf(write: RowWrite): string {
+  switch (write.table) {
+    case 'user':
+      return write.row.user;
+    case 'subAccount':
+      return `${write.row.user}/${write.row.subAccount}`;
+    case 'balance':
+      return `${write.row.user}/${write.row.subAccount}/${write.row.asset}`;
+    case 'order':
+      return `${write.row.marketIndex}/${String(write.row.orderSequence).padStart(16, '0')}`;
+    case 'trade':
+      return `${write.row.marketIndex}/${String(write.row.tradeId).padStart(16, '0')}`;
+    case 'market':
+      return String(write.row.definition.marketIndex).padStart(6, '0');
+    case 'asset':
+      return write.row.assetId;
+    case 'price':
+    case 'totals':
+      return write.row.asset;
+    case 'deposit':
+      return `${write.row.chainId}/${write.row.tx}/${write.row.logIndex}`;
+    case 'config':
+      return `${write.row.kind}/${write.row.key}`;
+    case 'tally':
+      return write.row.name;
+  }
+}
+
+/** Tables as storage keeps them: a row replaces the one with its key, and reading is in key order. */
+export class PlainTables {
+  private readonly rows = new Map<string, RowWrite>();
+
+  checkpoint(state: ClearingState): void {
+    for (const write of drainDirtyRows(state)) this.rows.set(`${write.table}|${keyOf(write)}`, write);
+  }
+
+  of(table: TableName): readonly RowWrite[] {
+    const writes = [...this.rows.values()].filter((write) => write.table === table);
+    return writes.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  }
+
+  load(): ClearingState {
+    return loadState(LOAD_ORDER.flatMap((table) => this.of(table)));
+  }
+}
+
+/** Every non-empty balance as text, for comparing. */
+export function balancesOf(state: ClearingState): Readonly<Record<string, bigint>> {
+  const balances: Record<string, bigint> = {};
+  for (const of of state.users.values())
+    for (const account of of.subAccounts.values())
+      for (const slot of account.balances.values()) {
+        const row = balanceRow(slot);
+        if (row.owned !== 0n) balances[`${row.user.slice(0, 2)}/${row.subAccount}/${row.asset}`] = row.owned;
+      }
+  return balances;
+}
