@@ -52,6 +52,7 @@ export interface ClearingOptions {
   /** Milliseconds that pass monotonically, for pacing only. */
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
+  readonly journalSequence?: { set(sequence: number): void };
   /** Test hooks: waits, and the end of the process. */
   readonly hooks: { readonly wait: (ms: number) => void; readonly crash: () => void };
 }
@@ -90,12 +91,14 @@ export class ClearingActor implements Actor {
 
   start(): void {
     const { durability, clock } = this.options;
-    const boot = recoverState(durability, clock.nowNs());
+    const boot = recoverState(durability);
     this.state = boot.state;
     this.sequence = boot.sequence;
     this.checkpointed = boot.checkpointed;
     this.checkpointedAtMs = this.options.elapsedMs();
     this.markRestart(boot);
+    // What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter.
+    if (this.sequence > this.checkpointed && canCheckpoint(this.ledger)) this.checkpoint(false);
     sendRestored(this.ledger, durability, clock.nowNs(), this.sinks);
     const { sequence } = this;
     writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.door);
@@ -157,6 +160,7 @@ export class ClearingActor implements Actor {
     const startedMs = this.options.elapsedMs();
     this.sequence = durability.append(timeNs, payload);
     commitNs?.((this.options.elapsedMs() - startedMs) * 1e6);
+    this.options.journalSequence?.set(this.sequence);
     this.crash.at('after_flush');
     this.batch.clear();
     this.release(this.apply({ timeNs, inputs, verdicts }), timeNs);
@@ -204,18 +208,21 @@ export class ClearingActor implements Actor {
     writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);
   }
 
-  /** The start itself is an input: what it ends and how sequences jump is part of the journal (AMB-110). */
+  /**
+   * The start itself is an input: what it ends and how sequences jump is part of the journal (AMB-110). After a clean
+   * stop nothing was lost and nothing changes, but the mark is taken back before anything is announced.
+   */
   private markRestart(boot: Boot): void {
+    const { clock, durability } = this.options;
     if (boot.isEmpty) return;
-    const timeNs = this.options.clock.nowNs();
-    this.batch.addPlain({ kind: 'restarted', clean: boot.clean }, timeNs);
-    const inputs = this.batch.inputs();
     if (boot.clean) {
-      // Nothing was lost, so nothing changes: the state hash stays what it was at the stop.
-      this.batch.clear();
+      durability.checkpoint({ sequence: this.sequence, clean: false, stateHash: null }, []);
       return;
     }
-    this.sequence = this.options.durability.append(timeNs, this.batch.seal(timeNs, []));
+    const timeNs = clock.nowNs();
+    this.batch.addPlain({ kind: 'restarted', clean: false }, timeNs);
+    const inputs = this.batch.inputs();
+    this.sequence = durability.append(timeNs, this.batch.seal(timeNs, []));
     this.batch.clear();
     this.apply({ timeNs, inputs, verdicts: [] });
   }
@@ -266,10 +273,11 @@ export class ClearingActor implements Actor {
     return isEmpty;
   }
 
+  /** Market data first: a new market's definition is on its way before the market can speak. */
   private flush(): void {
+    this.options.data.flush();
     this.door.flush();
     for (const outbox of this.markets) outbox.flush();
-    this.options.data.flush();
   }
 }
 

@@ -42,7 +42,7 @@ const ProfileShape: TSchema = Type.Object(
     acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
     logLevel: Type.Union(['trace', 'debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level))),
     threads: Type.Object(
-      { marketShards: Count(1, 64), verifyThreads: Count(0, 32), spinMicroseconds: Count(0, 1_000_000) },
+      { marketShards: Count(1, 64), verifyThreads: Count(0, 32), spinTurns: Count(0, 100_000_000) },
       Strict,
     ),
     rings: Type.Object(
@@ -82,7 +82,7 @@ export interface Profile {
   readonly threads: {
     readonly marketShards: number;
     readonly verifyThreads: number;
-    readonly spinMicroseconds: number;
+    readonly spinTurns: number;
   };
   readonly rings: {
     readonly commandBytes: number;

@@ -2,7 +2,8 @@
  * What the clearing actor needs of the disk. The node gives it LMDB (lmdb-durability.ts), the simulation a memory that
  * forgets what was not flushed.
  */
-import type { OrderRow, RowWrite } from '../clearing/rows.ts';
+import type { Tombstone } from '../clearing/checkpoint.ts';
+import type { RowWrite } from '../clearing/rows.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 
 export interface JournaledBatch {
@@ -34,7 +35,7 @@ export interface Durability {
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence;
   /** All rows or none, on the disk when it returns. */
   checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void;
-  /** Orders that ended and were created after `sinceNs`: their ids stay taken (AMB-08). */
-  finishedOrders(sinceNs: TimestampNs): Iterable<OrderRow>;
+  /** Order ids of finished orders that stay taken (AMB-08). */
+  rememberedIds(nowNs: TimestampNs): Iterable<Tombstone>;
   close(): void;
 }

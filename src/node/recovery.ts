@@ -7,15 +7,13 @@
  *   no checkpoint, journal                 replay from the first record
  *   nothing                                an empty node
  */
-import { LOAD_ORDER, loadState, tombstonesOf } from '../clearing/checkpoint.ts';
+import { loadState } from '../clearing/checkpoint.ts';
 import { checkLedger } from '../clearing/checks.ts';
 import { applyBatch } from '../clearing/clearing.ts';
-import type { RowWrite } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { liveOrders } from '../clearing/views.ts';
 import { assert } from '../core/assert.ts';
-import { ORDER_LIFE_NS } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { Durability, Recovery } from './durability.ts';
 import {
@@ -28,9 +26,6 @@ import {
 } from './effect-codec.ts';
 import { decodeBatch } from './journal-batch.ts';
 
-/** Tables that memory holds; trades and finished orders stay where they are. */
-export const RECOVERED_TABLES: typeof LOAD_ORDER = LOAD_ORDER;
-
 export interface Boot {
   readonly state: ClearingState;
   readonly sequence: Sequence;
@@ -42,10 +37,10 @@ export interface Boot {
 }
 
 /** @throws InvariantError when the disk contradicts itself: the node does not start. */
-export function recoverState(durability: Durability, _nowNs: TimestampNs): Boot {
+export function recoverState(durability: Durability): Boot {
   const recovery = durability.recover();
   const checkpointed = recovery.checkpoint?.sequence ?? (0 as Sequence);
-  const state = loadState(recovery.rows as Iterable<RowWrite>);
+  const state = loadState(recovery.rows);
   const { sequence, timeNs } = replay(state, recovery, checkpointed);
   const clean = recovery.checkpoint?.clean === true && sequence === checkpointed;
   if (clean && recovery.checkpoint?.stateHash !== null) {
@@ -100,8 +95,7 @@ function sendMarkets(state: ClearingState, durability: Durability, nowNs: Timest
       writeRestoredOrder(order, to.door);
     }
   }
-  const sinceNs = (nowNs > ORDER_LIFE_NS ? nowNs - ORDER_LIFE_NS : 0n) as TimestampNs;
-  for (const tombstone of tombstonesOf(durability.finishedOrders(sinceNs), nowNs)) {
+  for (const tombstone of durability.rememberedIds(nowNs)) {
     writeRememberedId(tombstone, to.market(tombstone.marketIndex));
   }
   for (const { definition, sequence, lastTradeId } of state.markets) {

@@ -1,0 +1,105 @@
+/** The actors of the worker threads, made from their wiring and the node's settings. workers/*.ts boot them. */
+import type { OrderRow } from '../clearing/rows.ts';
+import { must } from '../core/assert.ts';
+import { parseHex } from '../core/hex.ts';
+import { verify } from '../crypto/ed25519.ts';
+import type { EdgeObserver } from '../edge/uws-http.ts';
+import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
+import { openReader } from '../storage/environment.ts';
+import { History } from '../storage/history.ts';
+import { ClearingActor } from './clearing-actor.ts';
+import { LmdbDurability } from './lmdb-durability.ts';
+import { MarketShardActor } from './market-actor.ts';
+import { MarketDataActor } from './market-data-actor.ts';
+import { NodeWords } from './node-words.ts';
+import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from './topology.ts';
+
+/** Given to every worker; a structured clone. */
+export interface WorkerSettings {
+  readonly dataDirectory: string;
+  readonly mapBytes: number;
+  readonly checkpointMs: number;
+  readonly checkpointRecords: number;
+  readonly shards: number;
+  readonly mdsListener: { readonly host: string; readonly port: number };
+  readonly words: SharedArrayBuffer;
+}
+
+/** More shards than a configuration may ask for (config.ts). */
+const SHARDS_MAX = 64;
+
+function settingsOf(wiring: ActorWiring): WorkerSettings {
+  return wiring.settings as WorkerSettings;
+}
+
+export const marketFactories: ActorFactories = Object.fromEntries(
+  Array.from({ length: SHARDS_MAX }, (_, shard) => [marketActor(shard), createMarketShard]),
+);
+
+export function createMarketShard(wiring: ActorWiring): MarketShardActor {
+  return new MarketShardActor({
+    name: wiring.name,
+    clock: wiring.clock,
+    clearingLane: wiring.laneOf(CLEARING),
+    clearing: wiring.outlet(CLEARING),
+    door: wiring.outlet(FRONT_DOOR),
+    data: wiring.outlet(MARKET_DATA),
+  });
+}
+
+export const clearingFactories: ActorFactories = { [CLEARING]: createClearing };
+
+function createClearing(wiring: ActorWiring): ClearingActor {
+  const settings = settingsOf(wiring);
+  const commits = wiring.metrics.histogram('commit_ns');
+  return new ClearingActor({
+    clock: wiring.clock,
+    durability: new LmdbDurability(settings.dataDirectory, { mapBytes: settings.mapBytes }),
+    verifyOrder,
+    door: wiring.outlet(FRONT_DOOR),
+    data: wiring.outlet(MARKET_DATA),
+    markets: Array.from({ length: settings.shards }, (_, shard) => wiring.outlet(marketActor(shard))),
+    checkpointMs: settings.checkpointMs,
+    checkpointRecords: settings.checkpointRecords,
+    elapsedMs: () => performance.now(),
+    commitNs: (nanoseconds) => commits.record(nanoseconds),
+    journalSequence: wiring.metrics.gauge('journal_sequence'),
+    hooks: { wait: waitMs, crash: () => process.kill(process.pid, 'SIGKILL') },
+  });
+}
+
+/** The second verification of an order, by clearing itself (GEN-05). */
+export function verifyOrder(row: OrderRow): boolean {
+  const key = must(parseHex(row.user, 32), 'a user id is 32 bytes of hex');
+  return verify(row.signature, Buffer.from(row.text, 'latin1'), key);
+}
+
+/** Blocks this thread: it has no event loop (operator-api.md 7.3 `delay_ms`). */
+function waitMs(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+export const marketDataFactories: ActorFactories = { [MARKET_DATA]: createMarketData };
+
+function createMarketData(wiring: ActorWiring): MarketDataActor {
+  const settings = settingsOf(wiring);
+  return new MarketDataActor({
+    clock: wiring.clock,
+    clearingLane: wiring.laneOf(CLEARING),
+    history: new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes })),
+    words: new NodeWords(settings.words),
+    listener: settings.mdsListener,
+    observer: MDS_OBSERVER,
+    pacingNs: () => process.hrtime.bigint(),
+  });
+}
+
+/** An error on one socket closes that socket; the thread says so and goes on. */
+const MDS_OBSERVER: EdgeObserver = {
+  answered: () => undefined,
+  lagged: () => undefined,
+  failed: (where, error) => {
+    const reason = error instanceof Error ? error.stack : String(error);
+    process.stderr.write(`${JSON.stringify({ level: 'error', event: 'edge-failed', where, reason })}\n`);
+  },
+};

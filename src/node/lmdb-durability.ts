@@ -1,0 +1,83 @@
+/** Clearing's disk: the journal, checkpoints and remembered ids in one LMDB environment (durability.ts). */
+import type { Tombstone } from '../clearing/checkpoint.ts';
+import type { RowWrite } from '../clearing/rows.ts';
+import { must } from '../core/assert.ts';
+import { parseHex, toHex } from '../core/hex.ts';
+import { ORDER_LIFE_NS } from '../core/limits.ts';
+import { isCancel } from '../core/order-terms.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import { CheckpointWriter, readCheckpoint } from '../storage/checkpoint.ts';
+import { openWriter, type StorageWriter } from '../storage/environment.ts';
+import { History } from '../storage/history.ts';
+import { Journal, readJournal } from '../storage/journal.ts';
+import { HASH_BYTES } from '../storage/journal-record.ts';
+import { loadRememberedIds, loadRows } from '../storage/load-rows.ts';
+import type { CheckpointMark, Durability, JournaledBatch, Recovery } from './durability.ts';
+
+/** A checkpoint that is not the last of a stop carries no state hash: zeros. */
+const NO_HASH = new Uint8Array(HASH_BYTES);
+
+export class LmdbDurability implements Durability {
+  private readonly writer: StorageWriter;
+  private readonly journal: Journal;
+  private readonly checkpoints: CheckpointWriter;
+
+  /** @throws StorageError when the directory is held by another node, damaged or not writable. */
+  constructor(directory: string, options: { readonly mapBytes: number }) {
+    this.writer = openWriter(directory, options);
+    this.journal = new Journal(this.writer);
+    this.checkpoints = new CheckpointWriter(this.writer);
+  }
+
+  recover(): Recovery {
+    const found = readCheckpoint(this.writer);
+    const from = ((found?.sequence ?? 0) + 1) as Sequence;
+    return {
+      checkpoint:
+        found === null
+          ? null
+          : {
+              sequence: found.sequence,
+              clean: found.clean,
+              stateHash: found.clean ? toHex(found.stateHash) : null,
+            },
+      rows: loadRows(this.writer),
+      batches: this.journal.lastSequence >= from ? this.batches(from) : [],
+    };
+  }
+
+  append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
+    return this.journal.append(timeNs, payload);
+  }
+
+  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void {
+    const hash = mark.stateHash === null ? NO_HASH : must(parseHex(mark.stateHash, HASH_BYTES), 'a state hash is hex');
+    this.checkpoints.write({
+      sequence: mark.sequence,
+      journalHash: this.journal.lastHash,
+      stateHash: hash,
+      clean: mark.clean,
+      rows,
+    });
+  }
+
+  *rememberedIds(nowNs: TimestampNs): Generator<Tombstone> {
+    const history = new History(this.writer);
+    for (const id of loadRememberedIds(this.writer)) {
+      if (id.creationNs + ORDER_LIFE_NS <= nowNs) continue;
+      // The record of a user beyond the limit of finished orders is gone; its id then answers as unknown (AMB-23).
+      const end = history.finishedOrder(id.user, id.marketIndex, id.orderId)?.end ?? 0;
+      yield { ...id, wasCancelled: end !== 0 && isCancel(end) };
+    }
+  }
+
+  close(): void {
+    void this.writer.close();
+  }
+
+  private *batches(from: Sequence): Generator<JournaledBatch> {
+    for (const record of readJournal(this.writer, from)) {
+      yield { sequence: record.sequence as Sequence, payload: record.payload };
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/** The node's own metrics, beside those that every actor has: recorded in shared memory, rendered by metrics-page.ts. */
+import { ROLLBACK_REASON_WORD } from '../core/order-terms.ts';
+import type { MetricDefinition } from '../runtime/metrics.ts';
+
+function counter(name: string, help: string): MetricDefinition {
+  return { name, kind: 'counter', help };
+}
+
+/** One counter per rollback reason: labels come from a closed set (hazards: no user data in labels). */
+export const ROLLBACK_WORDS: readonly string[] = Object.values(ROLLBACK_REASON_WORD).filter((word) => word !== null);
+
+export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
+  counter('orders_received', 'Creates answered with Received.'),
+  counter('orders_rejected', 'Creates answered with a reject.'),
+  counter('fills_pending', 'Sides of fills told as Pending.'),
+  counter('fills_confirmed', 'Sides of fills told as Confirmed.'),
+  counter('fills_rolled_back', 'Sides of fills told as Rollbacked.'),
+  ...ROLLBACK_WORDS.map((word) => counter(`rollback_${word}`, `Sides rolled back with ${word}.`)),
+  counter('oms_lag_closes', 'Sockets of the order service closed because they fell behind.'),
+  { name: 'answer_ns', kind: 'histogram', help: 'Nanoseconds from a decoded create to its answer.' },
+];
+
+export const CLEARING_METRICS: readonly MetricDefinition[] = [
+  { name: 'commit_ns', kind: 'histogram', help: 'Nanoseconds of one flushed journal commit.' },
+  { name: 'journal_sequence', kind: 'gauge', help: 'Last flushed journal record.' },
+  { name: 'unflushed_ns', kind: 'gauge', help: 'How long the batch in hand has waited for its flush.' },
+];

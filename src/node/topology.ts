@@ -1,0 +1,85 @@
+/**
+ * Which actor lives on which thread, and what runs between them: the picture of docs/architecture.md as data.
+ *
+ *   front-door ──reject──▶ market-i ──never-full──▶ clearing ──never-full──▶ front-door, market-i
+ *        ▲────never-full────┘   └──drop-and-resync──▶ market-data ◀──drop-and-resync──┘
+ *   front-door ──reject──▶ clearing
+ *
+ * No edge holds back by blocking: markets and clearing keep what a full ring does not take in their outboxes and take
+ * no new commands meanwhile (outbox.ts), so a full clearing ring reaches the client as 503 at the front door.
+ */
+import type { EdgeSpec, ThreadSpec, Topology } from '../runtime/topology.ts';
+import type { NodeConfig } from './config.ts';
+import { CLEARING_METRICS, FRONT_DOOR_METRICS } from './metric-names.ts';
+
+export const FRONT_DOOR = 'front-door';
+export const CLEARING = 'clearing';
+export const MARKET_DATA = 'market-data';
+const MAIN_THREAD = 'main';
+const MARKET_BATCH_RECORDS = 256;
+const FRONT_DOOR_BATCH_RECORDS = 512;
+const MARKET_DATA_BATCH_RECORDS = 1_024;
+/** Longest time between two ticks: also how late an expiry or a depth diff may be. */
+const TICK_MS = 5;
+
+export function marketActor(shard: number): string {
+  return `market-${shard}`;
+}
+
+export function nodeTopology(config: Pick<NodeConfig, 'threads' | 'rings' | 'journal'>): Topology {
+  const { marketShards, spinTurns } = config.threads;
+  const shards = Array.from({ length: marketShards }, (_, shard) => marketActor(shard));
+  const worker = (name: string, more: Partial<ThreadSpec> = {}): ThreadSpec => ({
+    name,
+    place: 'worker',
+    waiting: 'park',
+    spinTurns,
+    onDeath: 'fail-stop',
+    ownsListener: false,
+    ...more,
+  });
+  return {
+    threads: [
+      { ...worker(MAIN_THREAD), place: 'main', waiting: 'event-loop', ownsListener: true },
+      ...shards.map((name) => worker(name)),
+      worker(CLEARING),
+      worker(MARKET_DATA, { waiting: 'event-loop', spinTurns: 0, onDeath: 'restart', ownsListener: true }),
+    ],
+    actors: [
+      {
+        name: FRONT_DOOR,
+        thread: MAIN_THREAD,
+        batchRecordsMax: FRONT_DOOR_BATCH_RECORDS,
+        metrics: FRONT_DOOR_METRICS,
+      },
+      ...shards.map((name) => ({ name, thread: name, batchRecordsMax: MARKET_BATCH_RECORDS })),
+      {
+        name: CLEARING,
+        thread: CLEARING,
+        batchRecordsMax: config.journal.batchRecordsMax,
+        metrics: CLEARING_METRICS,
+      },
+      { name: MARKET_DATA, thread: MARKET_DATA, batchRecordsMax: MARKET_DATA_BATCH_RECORDS },
+    ],
+    edges: edges(shards, config.rings),
+    tickMs: TICK_MS,
+  };
+}
+
+function edges(shards: readonly string[], rings: NodeConfig['rings']): EdgeSpec[] {
+  const events = { capacityBytes: rings.eventBytes, reservedBytes: 0 };
+  const commands = { capacityBytes: rings.commandBytes, reservedBytes: rings.commandReservedBytes };
+  const depth = { capacityBytes: rings.depthBytes, reservedBytes: 0 };
+  return [
+    ...shards.flatMap((market): EdgeSpec[] => [
+      { from: FRONT_DOOR, to: market, full: 'reject', ...commands },
+      { from: market, to: CLEARING, full: 'never-full', ...events },
+      { from: market, to: FRONT_DOOR, full: 'never-full', ...events },
+      { from: market, to: MARKET_DATA, full: 'drop-and-resync', ...depth },
+      { from: CLEARING, to: market, full: 'never-full', ...events },
+    ]),
+    { from: FRONT_DOOR, to: CLEARING, full: 'reject', ...commands },
+    { from: CLEARING, to: FRONT_DOOR, full: 'never-full', ...events },
+    { from: CLEARING, to: MARKET_DATA, full: 'drop-and-resync', ...depth },
+  ];
+}
