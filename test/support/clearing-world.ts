@@ -191,7 +191,7 @@ export function codeOf(outcome: Answer): string | null {
 
 /** Value of an accepted outcome. */
 export function acceptedValue(outcome: Answer): Readonly<Record<string, unknown>> {
-  assert.ok(outcome.ok, JSON.stringify(outcome));
+  assert.ok(outcome.ok, outcome.ok ? '' : outcome.reject.message);
   return outcome.value;
 }
 
