@@ -1,0 +1,48 @@
+/**
+ * What the ops listener asks of the node: commands that are journaled, questions, hooks, and the views that it renders.
+ * boot.ts implements it; ops-*.ts use nothing else of the node.
+ */
+import type { NodeInput } from '../clearing/inputs.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { SharedClock } from '../runtime/clock.ts';
+import type { Plan } from '../runtime/topology.ts';
+import type { ClearingHook } from './clearing-hooks.ts';
+import type { ClearingQuery } from './clearing-queries.ts';
+import type { NodeConfig } from './config.ts';
+import type { FrontDoor } from './front-door.ts';
+
+/** Leaves out a member of each variant of a union. */
+type OmitEach<Union, Name extends PropertyKey> = Union extends unknown ? Omit<Union, Name> : never;
+
+/** A command to clearing; its request number is the node's. */
+export type OperatorCommand = OmitEach<Exclude<NodeInput, { kind: 'restarted' }>, 'request'>;
+export type Reply = Outcome<Readonly<Record<string, unknown>>>;
+
+/** What is not ready yet, in the words of `GET /readyz`. */
+export type Waiting = 'clearing' | 'markets' | 'market_data' | 'chains';
+
+/** What operator and hook calls may stall: a market's actor (operator-api.md 7.3 `stall_market`). */
+export interface OpsParts {
+  readonly config: NodeConfig;
+  readonly version: string;
+  readonly commit: string;
+  readonly clock: SharedClock;
+  /** Threads, actors, rings and metrics of the node. */
+  readonly plan: Plan;
+  readonly door: FrontDoor;
+  /** Empty when the node is ready. */
+  waitingFor(): readonly Waiting[];
+  /** Answered after the change is journaled and flushed; SERVICE_UNAVAILABLE while recovering or when a ring is full. */
+  command(command: OperatorCommand): Promise<Reply>;
+  /** Answered from applied and flushed state. */
+  ask(query: ClearingQuery): Promise<Reply>;
+  hookClearing(hook: ClearingHook): Promise<Reply>;
+  /** Makes the shard of a market stop reading its commands, or go on. */
+  stallMarket(marketIndex: number, isStalled: boolean): void;
+  /** Waits until every mailbox is empty and everything received is flushed and told. @returns whether it came to rest. */
+  settle(timeoutMs: number): Promise<boolean>;
+  /** Requests answered, by route and status, of both public listeners of this thread. */
+  requestCounts(): ReadonlyMap<string, number>;
+  /** How long the last market event has waited for its flush, in seconds. */
+  unflushedSeconds(): number;
+}
