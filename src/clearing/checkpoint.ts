@@ -30,6 +30,7 @@ import type {
   UserRow,
 } from './rows.ts';
 import { type AssetTotals, type ClearingState, createClearingState, type Tally } from './state.ts';
+import { digestText, parseDigest } from './tallies.ts';
 
 /** Whether the rows would say everything: false while a test hook or an incomplete unit is in force. */
 export function canCheckpoint(state: ClearingState): boolean {
@@ -50,7 +51,7 @@ function totalsRow(totals: AssetTotals): AssetTotalsRow {
 }
 
 function tallyRow(tally: Tally): TallyRow {
-  return { name: tally.name, count: tally.count, digest: tally.digest };
+  return { name: tally.name, count: tally.count, digest: digestText(tally) };
 }
 
 /** Every row that changed since the last call, whole; forgets that they changed. Finished orders leave memory here. */
@@ -196,7 +197,7 @@ function loadTotals(state: ClearingState, row: AssetTotalsRow): void {
 function loadTally(state: ClearingState, row: TallyRow): void {
   const tally = state.tallies[row.name];
   tally.count = row.count;
-  tally.digest = row.digest;
+  tally.digest = parseDigest(row.digest);
 }
 
 /** An order id that is taken for 30 days after its creation (AMB-08). */

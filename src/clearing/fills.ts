@@ -18,11 +18,11 @@ import { STALE_MATCH_NS } from '../core/limits.ts';
 import { isAtFault, ORDER_END, ORDER_FLAG, ROLLBACK_REASON, type RollbackReason, SIDE } from '../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { balanceSlot, ensureUser, SPOT_ACCOUNT, setOwned } from './balances.ts';
-import type { Effect } from './effects.ts';
+import type { Effect, FillRolledBack } from './effects.ts';
 import { takeFault } from './hooks.ts';
 import { FILL_UNIT, type Matched } from './inputs.ts';
-import { changeOrder, finishOrder, isFilled, liveOrder } from './orders.ts';
-import { SIGNATURE_VERDICT, type TradeRow, type TradeSide } from './rows.ts';
+import { changeOrder, finishOrder, liveOrder } from './orders.ts';
+import { type OrderRow, SIGNATURE_VERDICT, type TradeRow, type TradeSide } from './rows.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
 
@@ -218,18 +218,22 @@ function tradeSide(slot: OrderSlot, fee: Amount18): TradeSide {
   return { user, subAccount, orderId, orderSequence, fee };
 }
 
+/** Counts a confirmed fill in its order; the last lot ends it. */
 function fillOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, fill: Fill, fee: Amount18): void {
   const { row } = slot;
-  const { quantity, timeNs } = fill.input;
-  changeOrder(state, market, slot, {
+  const filledQuantity = row.filledQuantity + fill.input.quantity;
+  const isWhole = filledQuantity >= row.quantity;
+  const filled: OrderRow = {
     ...row,
-    filledQuantity: row.filledQuantity + quantity,
+    filledQuantity,
     filledNotional: add18(row.filledNotional, fill.notional),
     fees: add18(row.fees, fee),
-    lastUpdateNs: timeNs,
-  });
-  if (!isFilled(slot.row)) return;
-  finishOrder(state, market, slot, { end: ORDER_END.filled, faultReason: ROLLBACK_REASON.none, timeNs });
+    lastUpdateNs: fill.input.timeNs,
+    end: isWhole ? ORDER_END.filled : 0,
+    faultReason: isWhole ? ROLLBACK_REASON.none : row.faultReason,
+  };
+  if (isWhole) finishOrder(state, market, slot, filled);
+  else changeOrder(state, market, slot, filled);
 }
 
 /** The fill of a unit at which it failed, and how. */
@@ -264,8 +268,7 @@ function rollBack(state: ClearingState, market: MarketSlot, fill: Fill, reasons:
   const { input } = fill;
   markAtFault(state, market, fill.maker, reasons.maker);
   markAtFault(state, market, fill.taker, reasons.taker);
-  tallyRollback(state, `${input.marketIndex}|${input.tradeId}|${reasons.maker}|${reasons.taker}`);
-  effects.push({
+  const rolledBack: FillRolledBack = {
     kind: 'fillRolledBack',
     marketIndex: input.marketIndex,
     tradeId: input.tradeId,
@@ -276,7 +279,9 @@ function rollBack(state: ClearingState, market: MarketSlot, fill: Fill, reasons:
     matchedNs: input.timeNs,
     makerReason: reasons.maker,
     takerReason: reasons.taker,
-  });
+  };
+  tallyRollback(state, rolledBack);
+  effects.push(rolledBack);
 }
 
 /** The market will cancel the remainder; until it says so a restart must know that the order is lost (AMB-32). */

@@ -15,15 +15,8 @@ import { add18, notional18, quantity18, subtract18, tradingFee18 } from '../core
 import { assert, must } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import {
-  ORDER_END,
-  ORDER_FLAG,
-  type OrderEnd,
-  ROLLBACK_REASON,
-  type RollbackReason,
-  SIDE,
-} from '../core/order-terms.ts';
-import { type Amount18, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import { ORDER_END, ORDER_FLAG, ROLLBACK_REASON, SIDE } from '../core/order-terms.ts';
+import { type Amount18, type RawQuantity, type Sequence, ZERO_18 } from '../core/units.ts';
 import { balanceSlot, ensureUser } from './balances.ts';
 import type { Effect } from './effects.ts';
 import type { Created, CreateRefused, Ended, NewOrder, Replaced, Restored, Verdict } from './inputs.ts';
@@ -31,15 +24,26 @@ import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.
 import { type BalanceSlot, type ClearingState, type MarketSlot, type OrderSlot, orderKey } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 
-/** The row of an order at its admission. */
+/** The row of an order at its admission. Written out, so that every row has one shape from the start. */
 export function newOrderRow(input: Created | CreateRefused): OrderRow {
   const order: NewOrder = input.order;
   return {
-    ...order,
     marketIndex: input.marketIndex,
     orderSequence: input.sequence,
     prioritySequence: input.sequence,
+    user: order.user,
+    subAccount: order.subAccount,
+    orderId: order.orderId,
+    side: order.side,
+    tif: order.tif,
+    flags: order.flags,
+    price: order.price,
+    quantity: order.quantity,
+    maxFeeRate: order.maxFeeRate,
+    creationNs: order.creationNs,
     timestampNs: order.creationNs,
+    goodUntilNs: order.goodUntilNs,
+    expiryNs: order.expiryNs,
     admittedNs: input.timeNs,
     lastUpdateNs: input.timeNs,
     filledQuantity: 0,
@@ -48,6 +52,8 @@ export function newOrderRow(input: Created | CreateRefused): OrderRow {
     end: 0,
     faultReason: ROLLBACK_REASON.none,
     verdict: SIGNATURE_VERDICT.unknown,
+    text: order.text,
+    signature: order.signature,
   };
 }
 
@@ -110,22 +116,14 @@ export function rehold(market: MarketSlot): void {
   for (const slot of market.orders.values()) setHold(slot, holdOf(slot.row, market.definition));
 }
 
-/** Why and when an order ended. */
-export interface EndOfOrder {
-  readonly end: OrderEnd;
-  readonly faultReason: RollbackReason;
-  readonly timeNs: TimestampNs;
-}
-
-/** Takes an order off the live ones and counts it among the finished. @returns its last row. */
-export function finishOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, how: EndOfOrder): OrderRow {
+/** Takes an order off the live ones and counts it among the finished. @param row its last row, with its end. */
+export function finishOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
+  assert(row.end !== 0, 'a finished order has an end');
   setHold(slot, ZERO_18);
-  market.orders.delete(slot.row.orderSequence);
+  market.orders.delete(row.orderSequence);
   state.dirty.orders.delete(slot);
-  const row: OrderRow = { ...slot.row, end: how.end, faultReason: how.faultReason, lastUpdateNs: how.timeNs };
   slot.row = row;
   tallyFinishedOrder(state, row);
-  return row;
 }
 
 export function applyCreated(state: ClearingState, market: MarketSlot, input: Created, effects: Effect[]): void {
@@ -174,7 +172,8 @@ export function applyReplaced(state: ClearingState, market: MarketSlot, input: R
 export function applyEnded(state: ClearingState, market: MarketSlot, input: Ended): void {
   const slot = liveOrder(market, input.order);
   if (input.end === ORDER_END.filled && !isFilled(slot.row)) return;
-  finishOrder(state, market, slot, input);
+  const { end, faultReason, timeNs } = input;
+  finishOrder(state, market, slot, { ...slot.row, end, faultReason, lastUpdateNs: timeNs });
 }
 
 export function applyRestored(state: ClearingState, market: MarketSlot, input: Restored): void {

@@ -51,7 +51,8 @@ function endLostOrders(state: ClearingState, market: MarketSlot, nowNs: Timestam
   for (const slot of [...market.orders.values()]) {
     const end = endAtRestart(slot.row);
     if (end === null) continue;
-    const row = finishOrder(state, market, slot, { end, faultReason: slot.row.faultReason, timeNs: nowNs });
+    const row: OrderRow = { ...slot.row, end, lastUpdateNs: nowNs };
+    finishOrder(state, market, slot, row);
     effects.push({ kind: 'orderEnded', row });
   }
 }

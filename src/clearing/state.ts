@@ -105,7 +105,8 @@ export interface Hooks {
 export interface Tally {
   readonly name: TallyName;
   count: number;
-  digest: string;
+  /** 32 bytes. */
+  digest: Uint8Array;
 }
 
 /** What the next checkpoint writes. Sets hold what is written whole from its slot; lists hold finished facts. */
@@ -153,10 +154,8 @@ export interface ClearingState {
   readonly touchedTotals: Set<AssetTotals>;
 }
 
-const EMPTY_DIGEST = '0'.repeat(64);
-
 function emptyTally(name: TallyName): Tally {
-  return { name, count: 0, digest: EMPTY_DIGEST };
+  return { name, count: 0, digest: new Uint8Array(32) };
 }
 
 function emptyDirty(): Dirty {

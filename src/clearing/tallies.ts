@@ -1,58 +1,127 @@
 /**
- * Append-only facts that leave memory: trades, rolled back fills, finished orders, deposits. Each is written once as a
- * line of text, in one fixed form, and chained: digest' = SHA-256(digest, line). The state hash covers the chain, so a
- * replay that differs in one forgotten trade is found out.
+ * Append-only facts that leave memory: trades, rolled back fills, finished orders, deposits. Each is written once, as
+ * fixed little-endian fields, and chained: digest' = SHA-256(digest, fact). The state hash covers the chain, so a replay
+ * that differs in one forgotten trade is found out.
+ *
+ *   fact   sequences, prices, quantities   f64      nanoseconds   u64      amounts   i128      then bytes, if any
+ *
+ * What follows from other facts is left out: a trade names its orders, and an order's signature stands for its text.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
-import { toHex } from '../core/hex.ts';
-import type { DepositRow, OrderRow, TradeRow, TradeSide } from './rows.ts';
+import { assert } from '../core/assert.ts';
+import { parseHex, toHex } from '../core/hex.ts';
+import type { FillRolledBack } from './effects.ts';
+import type { DepositRow, OrderRow, TradeRow } from './rows.ts';
 import type { ClearingState, Tally } from './state.ts';
 
-const encoder = new TextEncoder();
+const DIGEST_BYTES = 32;
+/** The longest fact is a deposit with an address-form asset, some 400 bytes. */
+const FACT_BYTES_MAX = 1_024;
 
-function append(state: ClearingState, tally: Tally, line: string): void {
+/** One fact at a time, behind the digest that it continues. */
+class FactWriter {
+  private readonly bytes = new Uint8Array(FACT_BYTES_MAX);
+  private readonly view = new DataView(this.bytes.buffer);
+  private end = 0;
+
+  begin(digest: Uint8Array): void {
+    assert(digest.length === DIGEST_BYTES, 'a digest has 32 bytes');
+    this.bytes.set(digest, 0);
+    this.end = DIGEST_BYTES;
+  }
+
+  number(value: number): void {
+    this.view.setFloat64(this.end, value, true);
+    this.end += 8;
+  }
+
+  nanoseconds(value: bigint): void {
+    this.view.setBigUint64(this.end, value, true);
+    this.end += 8;
+  }
+
+  amount(value: bigint): void {
+    this.view.setBigInt64(this.end, value, true);
+    this.view.setBigInt64(this.end + 8, value >> 64n, true);
+    this.end += 16;
+  }
+
+  raw(value: Uint8Array): void {
+    this.bytes.set(value, this.end);
+    this.end += value.length;
+  }
+
+  /** ASCII, ended by a zero. */
+  text(value: string): void {
+    for (let at = 0; at < value.length; at += 1) this.bytes[this.end + at] = value.charCodeAt(at);
+    this.bytes[this.end + value.length] = 0;
+    this.end += value.length + 1;
+  }
+
+  digest(): Uint8Array {
+    return sha256(this.bytes.subarray(0, this.end));
+  }
+}
+
+const fact = new FactWriter();
+
+function append(state: ClearingState, tally: Tally): void {
   tally.count += 1;
-  tally.digest = toHex(sha256(encoder.encode(`${tally.digest}|${line}`)));
+  tally.digest = fact.digest();
   state.dirty.tallies.add(tally);
 }
 
-/** One order in one line: every field, the signature standing for the text that it signs. */
-export function orderLine(row: OrderRow): string {
-  return (
-    `${row.marketIndex}|${row.orderSequence}|${row.prioritySequence}|${row.user}|${row.subAccount}|${row.orderId}|` +
-    `${row.side}|${row.tif}|${row.flags}|${row.price}|${row.quantity}|${row.maxFeeRate}|${row.creationNs}|` +
-    `${row.timestampNs}|${row.goodUntilNs}|${row.expiryNs}|${row.admittedNs}|${row.lastUpdateNs}|` +
-    `${row.filledQuantity}|${row.filledNotional}|${row.fees}|${row.end}|${row.faultReason}|${row.verdict}|` +
-    toHex(row.signature)
-  );
+/** The digest as rows carry it. */
+export function digestText(tally: Tally): string {
+  return toHex(tally.digest);
 }
 
-/** The orders' own facts are in their rows; a trade names them by sequence. */
-function sideLine(side: TradeSide): string {
-  return `${side.orderSequence}|${side.fee}`;
+/** @throws InvariantError unless `text` is 32 bytes of hex. */
+export function parseDigest(text: string): Uint8Array {
+  const digest = parseHex(text, DIGEST_BYTES);
+  assert(digest !== null, 'a stored digest is 32 bytes of hex');
+  return digest;
 }
 
 export function tallyTrade(state: ClearingState, row: TradeRow): void {
-  const line =
-    `${row.marketIndex}|${row.tradeId}|${row.price}|${row.quantity}|${row.matchedNs}|${row.takerSide}|` +
-    `${sideLine(row.maker)}|${sideLine(row.taker)}`;
-  append(state, state.tallies.trades, line);
+  fact.begin(state.tallies.trades.digest);
+  for (const value of [row.marketIndex, row.tradeId, row.price, row.quantity, row.takerSide]) fact.number(value);
+  fact.nanoseconds(row.matchedNs);
+  for (const side of [row.maker, row.taker]) {
+    fact.number(side.orderSequence);
+    fact.amount(side.fee);
+  }
+  append(state, state.tallies.trades);
   state.dirty.trades.push(row);
 }
 
-export function tallyRollback(state: ClearingState, line: string): void {
-  append(state, state.tallies.rolled_back_fills, line);
+export function tallyRollback(state: ClearingState, fill: FillRolledBack): void {
+  fact.begin(state.tallies.rolled_back_fills.digest);
+  for (const value of [fill.marketIndex, fill.tradeId, fill.makerReason, fill.takerReason]) fact.number(value);
+  append(state, state.tallies.rolled_back_fills);
 }
 
 export function tallyFinishedOrder(state: ClearingState, row: OrderRow): void {
-  append(state, state.tallies.finished_orders, orderLine(row));
+  fact.begin(state.tallies.finished_orders.digest);
+  const { marketIndex, orderSequence, prioritySequence, price, quantity, filledQuantity } = row;
+  for (const value of [marketIndex, orderSequence, prioritySequence, price, quantity, filledQuantity]) {
+    fact.number(value);
+  }
+  for (const value of [row.end, row.faultReason, row.verdict]) fact.number(value);
+  for (const value of [row.timestampNs, row.admittedNs, row.lastUpdateNs]) fact.nanoseconds(value);
+  fact.amount(row.filledNotional);
+  fact.amount(row.fees);
+  fact.raw(row.signature);
+  append(state, state.tallies.finished_orders);
   state.dirty.finishedOrders.push(row);
 }
 
 export function tallyDeposit(state: ClearingState, row: DepositRow): void {
-  const line =
-    `${row.chainId}|${row.tx}|${row.logIndex}|${row.user}|${row.asset}|${row.amount}|${row.depositNonce}|` +
-    `${row.creditedNs}`;
-  append(state, state.tallies.deposits, line);
+  fact.begin(state.tallies.deposits.digest);
+  for (const value of [row.logIndex, row.depositNonce]) fact.number(value);
+  fact.nanoseconds(row.creditedNs);
+  fact.amount(row.amount);
+  for (const value of [row.chainId, row.tx, row.user, row.asset]) fact.text(value);
+  append(state, state.tallies.deposits);
   state.dirty.deposits.push(row);
 }
