@@ -5,6 +5,7 @@ import { parseHex } from '../core/hex.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { EdgeObserver } from '../edge/uws-http.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
+import { SharedClock } from '../runtime/clock.ts';
 import { openReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { ClearingActor } from './clearing-actor.ts';
@@ -54,6 +55,9 @@ function createClearing(wiring: ActorWiring): ClearingActor {
   const commits = wiring.metrics.histogram('commit_ns');
   return new ClearingActor({
     clock: wiring.clock,
+    notBefore: (timeNs) => {
+      if (wiring.clock instanceof SharedClock) wiring.clock.setTo(timeNs);
+    },
     durability: new LmdbDurability(settings.dataDirectory, { mapBytes: settings.mapBytes }),
     verifyOrder,
     door: wiring.outlet(FRONT_DOOR),

@@ -40,6 +40,8 @@ import { type Boot, recoverState, sendRestored } from './recovery.ts';
 
 export interface ClearingOptions {
   readonly clock: Clock;
+  /** Pushes the clock forward to the time of the last batch: time never goes backwards over a restart. */
+  readonly notBefore: (timeNs: bigint) => void;
   readonly durability: Durability;
   /** Asks libsodium; a seam only so that the simulation can forge. */
   readonly verifyOrder: (row: OrderRow) => boolean;
@@ -92,6 +94,7 @@ export class ClearingActor implements Actor {
   start(): void {
     const { durability, clock } = this.options;
     const boot = recoverState(durability);
+    this.options.notBefore(boot.timeNs);
     this.state = boot.state;
     this.sequence = boot.sequence;
     this.checkpointed = boot.checkpointed;

@@ -25,6 +25,8 @@ export interface Recovery {
   readonly checkpoint: CheckpointMark | null;
   /** The rows of the checkpoint, in clearing's LOAD_ORDER, without history. */
   readonly rows: Iterable<RowWrite>;
+  /** Time of the last journal record, 0n when there is none: the clock must not go behind it. */
+  readonly lastTimeNs: TimestampNs;
   /** The journal behind the checkpoint, verified. */
   readonly batches: Iterable<JournaledBatch>;
 }

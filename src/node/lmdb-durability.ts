@@ -42,6 +42,7 @@ export class LmdbDurability implements Durability {
               stateHash: found.clean ? toHex(found.stateHash) : null,
             },
       rows: loadRows(this.writer),
+      lastTimeNs: this.lastTimeNs(),
       batches: this.journal.lastSequence >= from ? this.batches(from) : [],
     };
   }
@@ -73,6 +74,13 @@ export class LmdbDurability implements Durability {
 
   close(): void {
     void this.writer.close();
+  }
+
+  private lastTimeNs(): TimestampNs {
+    const { lastSequence } = this.journal;
+    if (lastSequence === 0) return 0n as TimestampNs;
+    const [last] = readJournal(this.writer, lastSequence);
+    return must(last, 'the last record of the journal is there').timeNs;
   }
 
   private *batches(from: Sequence): Generator<JournaledBatch> {

@@ -65,6 +65,7 @@ export interface MarketDataOptions {
 export class MarketDataActor implements Actor {
   readonly name = 'market-data';
   private readonly options: MarketDataOptions;
+  private readonly streams: MarketStreams;
   private readonly data: MarketData;
   private readonly server: MdsServer;
   /** Last trade told or read, per market. */
@@ -77,10 +78,10 @@ export class MarketDataActor implements Actor {
   constructor(options: MarketDataOptions) {
     this.options = options;
     // The edge of a market heals its own gaps: a whole book comes without being asked for.
-    const streams = new MarketStreams(() => undefined);
-    this.data = new MarketData(streams);
+    this.streams = new MarketStreams(() => undefined);
+    this.data = new MarketData(this.streams);
     const { clock, observer } = options;
-    this.server = new MdsServer({ marketData: this.data, streams, clock, observer });
+    this.server = new MdsServer({ marketData: this.data, streams: this.streams, clock, observer });
   }
 
   start(): void {}
@@ -137,6 +138,7 @@ export class MarketDataActor implements Actor {
   private publish(): void {
     if (!this.hasHistory) return;
     this.data.tick({ nowNs: this.options.clock.nowNs(), pacingNs: this.options.pacingNs() });
+    this.streams.flush();
   }
 
   private listenWhenAllowed(): void {

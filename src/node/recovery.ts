@@ -41,26 +41,23 @@ export function recoverState(durability: Durability): Boot {
   const recovery = durability.recover();
   const checkpointed = recovery.checkpoint?.sequence ?? (0 as Sequence);
   const state = loadState(recovery.rows);
-  const { sequence, timeNs } = replay(state, recovery, checkpointed);
+  const sequence = replay(state, recovery, checkpointed);
   const clean = recovery.checkpoint?.clean === true && sequence === checkpointed;
   if (clean && recovery.checkpoint?.stateHash !== null) {
     assert(stateHash(state) === recovery.checkpoint?.stateHash, 'the tables give the state of the stop');
   }
   checkLedger(state);
-  return { state, sequence, checkpointed, timeNs, clean, isEmpty: sequence === 0 };
+  return { state, sequence, checkpointed, timeNs: recovery.lastTimeNs, clean, isEmpty: sequence === 0 };
 }
 
-function replay(state: ClearingState, recovery: Recovery, from: Sequence): { sequence: Sequence; timeNs: TimestampNs } {
+function replay(state: ClearingState, recovery: Recovery, from: Sequence): Sequence {
   let sequence = from;
-  let timeNs = 0n as TimestampNs;
   for (const record of recovery.batches) {
     assert(record.sequence === sequence + 1, 'the journal goes on behind the checkpoint without a gap');
-    const batch = decodeBatch(record.payload);
-    applyBatch(state, batch, []);
+    applyBatch(state, decodeBatch(record.payload), []);
     sequence = record.sequence;
-    timeNs = batch.timeNs;
   }
-  return { sequence, timeNs };
+  return sequence;
 }
 
 /** Tells the front door, the markets and market data everything that they hold a view of. */
