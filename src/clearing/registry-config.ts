@@ -245,7 +245,10 @@ export function configView(kind: ConfigRow['kind'], key: string, view: View): Vi
 }
 
 /** All objects of a kind: vaults in order of registration, the others by key. */
-export function configList(state: ClearingState, kind: ConfigRow['kind']): readonly View[] {
+export function configList(
+  state: { readonly configs: ReadonlyMap<string, ConfigRow> },
+  kind: ConfigRow['kind'],
+): readonly View[] {
   const rows = [...state.configs.values()].filter((row) => row.kind === kind && row.json !== REMOVED);
   const items = rows.map((row) => ({ key: row.key, view: JSON.parse(row.json) as View }));
   items.sort((a, b) => {

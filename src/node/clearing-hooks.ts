@@ -5,7 +5,8 @@ export type CrashPoint = (typeof CRASH_POINTS)[number];
 
 export type ClearingHook =
   | { readonly kind: 'delay'; readonly ms: number }
-  | { readonly kind: 'crash'; readonly point: CrashPoint; readonly afterTransactions: number };
+  /** A point of null takes a planned crash back. */
+  | { readonly kind: 'crash'; readonly point: CrashPoint | null; readonly afterTransactions: number };
 
 /** Kills the process at a named point, after so many commits. */
 export class CrashPlan {
@@ -17,7 +18,7 @@ export class CrashPlan {
     this.crash = crash;
   }
 
-  plan(hook: { readonly point: CrashPoint; readonly afterTransactions: number }): void {
+  plan(hook: { readonly point: CrashPoint | null; readonly afterTransactions: number }): void {
     this.point = hook.point;
     this.transactionsLeft = hook.afterTransactions;
     if (hook.point === 'now') this.crash();

@@ -4,6 +4,7 @@ import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { countsView, ledgerView, userView } from '../clearing/views.ts';
 import { unreachable } from '../core/assert.ts';
+import { format18 } from '../core/decimal.ts';
 import type { UserId } from '../core/ids.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 
@@ -11,6 +12,7 @@ export type ClearingQuery =
   | { readonly kind: 'ledger' }
   | { readonly kind: 'state' }
   | { readonly kind: 'hooks' }
+  | { readonly kind: 'prices' }
   | { readonly kind: 'user'; readonly user: UserId };
 
 /** Where the journal stands. */
@@ -30,6 +32,15 @@ export function answerQuery(
       return accepted(ledgerView(state));
     case 'user':
       return userView(state, query.user);
+    case 'prices':
+      return accepted({
+        prices: Object.fromEntries(
+          [...state.prices.values()].map((row) => [
+            row.asset,
+            { price: format18(row.price), publishNs: row.publishNs },
+          ]),
+        ),
+      });
     case 'hooks':
       return accepted({ ...hooksView(state), delay_ms: place.delayMs });
     case 'state':

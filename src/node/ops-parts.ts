@@ -3,6 +3,7 @@
  * boot.ts implements it; ops-*.ts use nothing else of the node.
  */
 import type { NodeInput } from '../clearing/inputs.ts';
+import type { UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { SharedClock } from '../runtime/clock.ts';
 import type { Plan } from '../runtime/topology.ts';
@@ -21,7 +22,6 @@ export type Reply = Outcome<Readonly<Record<string, unknown>>>;
 /** What is not ready yet, in the words of `GET /readyz`. */
 export type Waiting = 'clearing' | 'markets' | 'market_data' | 'chains';
 
-/** What operator and hook calls may stall: a market's actor (operator-api.md 7.3 `stall_market`). */
 export interface OpsParts {
   readonly config: NodeConfig;
   readonly version: string;
@@ -41,8 +41,10 @@ export interface OpsParts {
   stallMarket(marketIndex: number, isStalled: boolean): void;
   /** Waits until every mailbox is empty and everything received is flushed and told. @returns whether it came to rest. */
   settle(timeoutMs: number): Promise<boolean>;
-  /** Requests answered, by route and status, of both public listeners of this thread. */
+  /** Requests answered by the public listeners of this thread, by `<route> <status>`. */
   requestCounts(): ReadonlyMap<string, number>;
+  /** What a user has open at this node: valid tokens, and streams of the order service. */
+  presence(user: UserId): { readonly sessions: number; readonly streams: number };
   /** How long the last market event has waited for its flush, in seconds. */
   unflushedSeconds(): number;
 }
