@@ -20,6 +20,9 @@ import { ORDER_STATE, OrderPool } from './order-pool.ts';
 import { NONE } from './pools.ts';
 import { UndecidedTrades } from './undecided-trades.ts';
 
+/** To begin with; leaves grow by themselves. */
+const ORDERS_PER_LEAF = 16;
+
 /** Why and by whom an order ends. */
 export interface Ending {
   readonly end: OrderEnd;
@@ -42,8 +45,9 @@ export class Book {
     this.#ids = ids;
     this.#events = events;
     this.orders = new OrderPool(capacity);
-    this.buys = new BookSide(SIDE.buy, this.orders, capacity);
-    this.sells = new BookSide(SIDE.sell, this.orders, capacity);
+    const leaves = Math.max(capacity / ORDERS_PER_LEAF, 1);
+    this.buys = new BookSide(SIDE.buy, this.orders, leaves);
+    this.sells = new BookSide(SIDE.sell, this.orders, leaves);
     this.expiries = new ExpiryBuckets(this.orders);
     this.trades = new UndecidedTrades(this.orders, capacity);
   }

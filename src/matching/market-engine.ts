@@ -51,7 +51,7 @@ import { UserTable } from './user-table.ts';
 
 /** Entries that one tick reclaims at most. */
 const SWEEP_BUDGET = 256;
-const CAPACITY_FIRST = 1_024;
+const FIRST_CAPACITY = 1_024;
 
 export interface MarketEngineOptions {
   readonly events: MarketEvents;
@@ -60,6 +60,8 @@ export interface MarketEngineOptions {
   readonly heldCancelNs?: bigint;
   readonly heldCancelsPerUserMax?: number;
   readonly rememberedIdsPerUserMax?: number;
+  /** Slots that every pool starts with, a power of two; pools double when they are full. */
+  readonly firstCapacity?: number;
 }
 
 export class MarketEngine {
@@ -71,6 +73,8 @@ export class MarketEngine {
   readonly #heldCancelNs: bigint;
   readonly #heldCancelsMax: number;
   #status: MarketStatus = MARKET_STATUS.active;
+  /** Restored orders that fit nowhere, until the restore is finished. */
+  readonly #unplaced: number[] = [];
   /** What the last #find looked for: its view, user (or NONE) and hash, for whoever adds the id next. */
   #view: DataView;
   #user: number = NONE;
@@ -80,15 +84,17 @@ export class MarketEngine {
 
   constructor(options: MarketEngineOptions) {
     const seed = options.hashSeed ?? 0;
+    const capacity = options.firstCapacity ?? FIRST_CAPACITY;
+    assert(Number.isInteger(Math.log2(capacity)), 'pools start with a power of two');
     assert(new Uint8Array(Uint32Array.of(1).buffer)[0] === 1, 'the machine is little-endian');
     this.#events = options.events;
-    this.#users = new UserTable(CAPACITY_FIRST, seed);
+    this.#users = new UserTable(capacity, seed);
     this.#ids = new OrderIdTable(this.#users, {
-      capacity: CAPACITY_FIRST,
+      capacity,
       seed,
       rememberedMax: options.rememberedIdsPerUserMax ?? REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
     });
-    this.#book = new Book(this.#ids, options.events, CAPACITY_FIRST);
+    this.#book = new Book(this.#ids, options.events, capacity);
     this.#heldCancelNs = options.heldCancelNs ?? HELD_CANCEL_NS;
     this.#heldCancelsMax = options.heldCancelsPerUserMax ?? HELD_CANCELS_PER_USER_MAX;
     this.#view = this.#reader.viewOf(new Uint8Array(0));
@@ -213,7 +219,9 @@ export class MarketEngine {
   restoreOrder(command: RestoredOrder): void {
     assert(this.#find(command, 0n) === NONE, 'a restored order id is new');
     const id = this.#takeId(command);
-    this.#ids.link[id] = placeRestored(this.#book, command, id);
+    const slot = placeRestored(this.#book, command, id);
+    this.#ids.link[id] = slot;
+    if (this.#book.orders.state[slot] !== ORDER_STATE.resting) this.#unplaced.push(slot);
     this.#book.sequence = Math.max(this.#book.sequence, command.order, command.prioritySequence);
   }
 
@@ -234,6 +242,7 @@ export class MarketEngine {
    */
   finishRestore(position: RestoredPosition): void {
     continueFrom(this.#book, position);
+    for (const slot of this.#unplaced.splice(0)) this.#book.endBy(slot, ORDER_END.rollbackRestoreWouldCross);
     if (position.nowNs >= this.#book.expiries.wakeNs) this.#expire(position.nowNs);
     uncross(this.#book);
     this.#book.forgetDepthChanges();

@@ -4,13 +4,16 @@
  * A restored book can be crossed: two orders may have matched, and the match was never confirmed. The later one takes,
  * in sequence. Only orders within the crossing prices can be concerned, so they alone leave the book and come back one
  * by one in priority order, each matching what is there and resting what is left, its priority unchanged.
+ *
+ * Quantity that comes back can lift a level past 2^53−1, which no admission would. The order that does not fit any more
+ * ends when the restore is finished, as after a rollback.
  */
 import { assert } from '../core/assert.ts';
 import type { Book } from './book.ts';
 import type { RestoredOrder, RestoredPosition } from './commands.ts';
 import { ORDER_STATE } from './order-pool.ts';
 
-/** Puts one live order where it stood. @param id its entry in the id table, LIVE. @returns its slot. */
+/** Puts one live order where it stood, or on no side if it does not fit. @param id its LIVE entry. @returns its slot. */
 export function placeRestored(book: Book, command: RestoredOrder, id: number): number {
   const { orders } = book;
   assert(command.quantity > command.filledQuantity, 'a restored order has something left');
@@ -27,8 +30,10 @@ export function placeRestored(book: Book, command: RestoredOrder, id: number): n
   orders.timestampNs[slot] = command.timestampNs;
   orders.expiryNs[slot] = command.expiryNs;
   orders.id[slot] = id;
+  const side = book.ownSide(command.side);
+  if (!side.fits(command.price, command.quantity - command.filledQuantity)) return slot;
   orders.state[slot] = ORDER_STATE.resting;
-  book.ownSide(command.side).insert(slot);
+  side.insert(slot);
   book.expiries.add(slot);
   return slot;
 }

@@ -207,11 +207,10 @@ export class ReferenceBook {
   }
 
   settled(tradeId: number): void {
-    const decided = this.undecided.filter((trade) => trade.tradeId <= tradeId);
-    this.undecided = this.undecided.filter((trade) => trade.tradeId > tradeId);
-    for (const { maker, taker } of decided) {
-      this.#forgetIfDone(maker);
-      this.#forgetIfDone(taker);
+    for (const trade of this.undecided.filter((each) => each.tradeId <= tradeId)) {
+      this.undecided = this.undecided.filter((each) => each !== trade);
+      this.#forgetIfDone(trade.maker);
+      this.#forgetIfDone(trade.taker);
     }
   }
 
@@ -245,6 +244,13 @@ export class ReferenceBook {
     this.remembered = [];
     for (const id of remembered) this.#rememberId(id);
     this.orders = orders;
+    for (const order of orders) order.state = 'filled';
+    const misfits = orders.filter((order) => {
+      const fits = this.#levelOf(order.side, order.price, order) + order.quantity - order.filled <= RAW_MAX;
+      if (fits) order.state = 'resting';
+      return !fits;
+    });
+    for (const order of misfits) this.#end(order, ORDER_END.rollbackRestoreWouldCross);
     this.#expire(nowNs);
     for (const order of this.orders) order.state = 'filled';
     for (const order of [...this.orders].sort((a, b) => a.priority - b.priority)) {
