@@ -6,8 +6,9 @@
  *       └──refused──▶ (gone)
  *
  * Invariants
- *   (1) An order with a sequence is found by (market, sequence); every order by its user.
+ *   (1) An order with a sequence is found by (market, sequence).
  *   (2) `byId` of a user names for every (market, order id) the order that was admitted, or else the first on its way.
+ *       Another create on its way with the same id is known to its request only: the market will refuse one of them.
  *   (3) order.held = holdOf(order), and it is part of order.balance.held.
  *
  * The market is the authority on what rests; clearing on what is filled. Both are heard over their own rings, in either
@@ -16,7 +17,7 @@
  * Not here: what changes an order (order-book-view.ts), which words it ends with (order-life.ts).
  */
 import { add18, notional18, quantity18, tradingFee18 } from '../core/arithmetic.ts';
-import { assert } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import { type OrderEnd, type RollbackReason, SIDE, type Side, type Tif } from '../core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, type TimestampNs, ZERO_18 } from '../core/units.ts';
@@ -57,7 +58,7 @@ export interface LiveOrder {
   readonly balance: Balance;
   /** Market sequence of its admission; 0 before. */
   sequence: number;
-  /** Market sequence of the last word on it. */
+  /** Market sequence of the last word on it: when clearing has passed it, the tables have the order as it is here. */
   lastSequence: number;
   /** In force. */
   price: RawPrice;
@@ -75,7 +76,7 @@ export interface LiveOrder {
   end: OrderEnd | 0;
   /** Its own fault in a rollback, or 0: nothing of it lives any more. */
   faultReason: RollbackReason;
-  /** Its one terminal event has been told. */
+  /** Its one terminal event has been told, or its refusal: nothing of it needs a hold. */
   isTold: boolean;
   /** It is finished, and the tail knows. */
   isInTail: boolean;
@@ -120,7 +121,7 @@ export function remainingOf(order: LiveOrder): number {
 }
 
 function remainderAt(order: LiveOrder, quantity: number): number {
-  const isOver = order.end !== 0 || order.faultReason !== 0 || order.isSpent;
+  const isOver = order.end !== 0 || order.faultReason !== 0 || order.isSpent || order.isTold;
   return isOver ? 0 : Math.max(0, quantity - filledOf(order));
 }
 
@@ -154,7 +155,6 @@ export function holdOf(order: LiveOrder): Amount18 {
 }
 
 interface OrdersOfUser {
-  readonly all: Set<LiveOrder>;
   readonly byId: Map<string, LiveOrder>;
   /** Unfinished orders by sub-account and market. */
   readonly open: Map<string, number>;
@@ -162,10 +162,15 @@ interface OrdersOfUser {
 
 export class LiveOrders {
   readonly #byUser = new Map<UserId, OrdersOfUser>();
+  #count = 0;
 
-  /** Every order of the user in memory. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The user's orders in memory, one per market and id. */
   ofUser(user: UserId): Iterable<LiveOrder> {
-    return this.#byUser.get(user)?.all ?? [];
+    return this.#byUser.get(user)?.byId.values() ?? [];
   }
 
   find(user: UserId, marketIndex: number, orderId: OrderId): LiveOrder | undefined {
@@ -178,13 +183,12 @@ export class LiveOrders {
   }
 
   add(order: LiveOrder): void {
-    const own = this.#byUser.get(order.terms.user) ?? { all: new Set(), byId: new Map(), open: new Map() };
+    const own = this.#byUser.get(order.terms.user) ?? { byId: new Map(), open: new Map() };
     this.#byUser.set(order.terms.user, own);
-    assert(!own.all.has(order), 'an order is added once');
-    own.all.add(order);
     const key = idKey(order.market.definition.marketIndex, order.terms.orderId);
     if (!own.byId.has(key)) own.byId.set(key, order);
-    this.#count(own, order, 1);
+    this.#count += 1;
+    this.#countOpen(own, order, 1);
   }
 
   /** The market admitted it: its id and its sequence name it from here on. */
@@ -198,28 +202,26 @@ export class LiveOrders {
 
   /** It no longer counts against the cap: its terminal event was told. */
   closeOne(order: LiveOrder): void {
-    this.#count(this.#of(order), order, -1);
+    this.#countOpen(this.#of(order), order, -1);
   }
 
   /** Out of memory: refused by the market, or finished and in a checkpoint. */
   remove(order: LiveOrder): void {
     assert(order.held === 0n && order.pendingFills === 0, 'an order leaves memory without hold or pending fill');
     const own = this.#of(order);
-    if (!order.isTold) this.#count(own, order, -1);
-    own.all.delete(order);
+    if (!order.isTold) this.#countOpen(own, order, -1);
+    this.#count -= 1;
     const key = idKey(order.market.definition.marketIndex, order.terms.orderId);
     if (own.byId.get(key) === order) own.byId.delete(key);
     order.market.orders.delete(order.sequence);
-    if (own.all.size === 0) this.#byUser.delete(order.terms.user);
+    if (own.byId.size === 0 && own.open.size === 0) this.#byUser.delete(order.terms.user);
   }
 
   #of(order: LiveOrder): OrdersOfUser {
-    const own = this.#byUser.get(order.terms.user);
-    assert(own?.all.has(order) === true, 'the order is in memory');
-    return own;
+    return must(this.#byUser.get(order.terms.user), 'the user of an order in memory is known');
   }
 
-  #count(own: OrdersOfUser, order: LiveOrder, change: number): void {
+  #countOpen(own: OrdersOfUser, order: LiveOrder, change: number): void {
     const key = `${order.terms.subAccount}/${order.market.definition.marketIndex}`;
     const count = (own.open.get(key) ?? 0) + change;
     assert(count >= 0, 'open orders are never negative');

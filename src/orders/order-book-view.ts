@@ -20,7 +20,7 @@
 import { powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { FILL_STATUS, isAtFault, ORDER_END, type OrderEnd, type RollbackReason, TIF } from '../core/order-terms.ts';
-import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import { type Amount18, type RawPrice, type RawQuantity, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { Holds } from './holds.ts';
 import { filledOf, holdOf, isFinished, type LiveOrder, type LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
@@ -117,11 +117,12 @@ export class OrderBookView {
     this.rehold(order);
   }
 
-  /** The market refused it: it leaves no trace. */
+  /** The market refused it: it leaves no trace. A replace that was sent after it may still be on its way. */
   drop(order: LiveOrder): void {
     assert(order.sequence === 0, 'an admitted order is not dropped');
-    this.#setHold(order, 0n as Amount18);
+    this.#setHold(order, ZERO_18);
     this.#orders.remove(order);
+    order.isTold = true;
   }
 
   /** The hold follows from the order again. */
@@ -171,7 +172,8 @@ export class OrderBookView {
     order.price = word.price;
     order.quantity = word.quantity;
     if (word.timestampNs > order.timestampNs) order.timestampNs = word.timestampNs;
-    order.lastSequence = word.sequence;
+    // A replace to what is filled already is two words: the market's `filled` has the next sequence (AMB-19).
+    order.lastSequence = word.quantity <= filledOf(order) ? word.sequence + 1 : word.sequence;
     this.rehold(order);
     this.#tell(order, { kind: 'Replaced', newPrice: word.price, newQuantity: word.quantity });
     this.#settle(order, word.timeNs);

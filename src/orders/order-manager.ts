@@ -415,6 +415,16 @@ export class OrderManager {
     return this.#requests.count;
   }
 
+  /** For metrics: orders on their way, live, and finished ones that no announced checkpoint holds. */
+  get ordersInMemory(): number {
+    return this.#orders.count;
+  }
+
+  /** For metrics: sides of confirmed trades that no announced checkpoint holds. */
+  get tailTrades(): number {
+    return this.#tail.tradeCount;
+  }
+
   // ---- helpers
 
   #view(): PreFlightView {

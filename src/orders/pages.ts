@@ -5,7 +5,8 @@
  *
  *   trade     in the tables up to their last trade id of its market, else in memory
  *   finished  in the tables if they say so, which they can only up to their sequence of its market
- *   order     in memory, unless the tables have heard more of its market than the front door has, and say finished
+ *   order     in memory, unless the tables know more of its market than the front door has heard, and say finished
+ *   create    on its way: in memory, unless its id is in the tables, which the market is about to say
  *
  * So pages of one moment are disjoint, contiguous and complete.
  *
@@ -120,9 +121,11 @@ function isOpen(order: LiveOrder): boolean {
 }
 
 function isInTables(order: LiveOrder, snapshot: HistorySnapshot): boolean {
-  if (order.sequence === 0) return false;
-  const { definition, seenSequence } = order.market;
-  const heard = isFinished(order) ? order.lastSequence - 1 : seenSequence;
+  const { definition, seenSequence, decidedSequence } = order.market;
+  if (order.sequence === 0) {
+    return snapshot.findOrder(order.terms.user, definition.marketIndex, order.terms.orderId) !== undefined;
+  }
+  const heard = isFinished(order) ? order.lastSequence - 1 : Math.min(seenSequence, decidedSequence);
   if (snapshot.marketSequence(definition.marketIndex) <= heard) return false;
   return snapshot.isFinished(definition.marketIndex, order.sequence);
 }

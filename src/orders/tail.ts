@@ -46,6 +46,13 @@ export class Tail {
     return this.#trades.get(user) ?? [];
   }
 
+  /** Sides of trades in the tail. */
+  get tradeCount(): number {
+    let count = 0;
+    for (const entries of this.#trades.values()) count += entries.length;
+    return count;
+  }
+
   tradeConfirmed(user: UserId, marketIndex: number, trade: UserTrade): void {
     const entry: TailTrade = { marketIndex, trade, journal: Number.POSITIVE_INFINITY };
     const own = this.#trades.get(user);

@@ -1,0 +1,545 @@
+/**
+ * A market and a clearing engine in plain arrays, around a real order manager, for properties: what each of them says
+ * lies in its own queue, and the front door hears the two in any interleaving.
+ *
+ * The market keeps the rules that the front door relies on (who ends an order, when, AMB-19, AMB-23, AMB-32), not price
+ * priority; it matches whoever crosses. Clearing decides fills in market sequence and confirms only what is funded.
+ */
+import assert from 'node:assert/strict';
+import type { OrderRow, TradeRow } from '../../src/clearing/rows.ts';
+import { notional18, quantity18, tradingFee18 } from '../../src/core/arithmetic.ts';
+import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
+import {
+  ORDER_END,
+  type OrderEnd,
+  type RollbackReason,
+  SIDE,
+  type Side,
+  TIF,
+  type Tif,
+} from '../../src/core/order-terms.ts';
+import { REJECT_CODE } from '../../src/core/reject.ts';
+import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type Sequence } from '../../src/core/units.ts';
+import type { HistoryQuery, HistorySnapshot, HistoryTrade } from '../../src/orders/order-history.ts';
+import { OrderManager } from '../../src/orders/order-manager.ts';
+import {
+  ALICE,
+  BASE,
+  BOB,
+  cancelRequest,
+  codeOf,
+  createRequest,
+  MARKET,
+  mustPass,
+  NOW,
+  RecordingSink,
+  replaceRequest,
+} from './order-desk.ts';
+
+export const USERS: readonly UserId[] = [ALICE, BOB];
+const CALLER_LOOKS_UP = false;
+
+export interface PlainOrder {
+  readonly sequence: number;
+  readonly user: UserId;
+  readonly id: string;
+  readonly side: Side;
+  readonly tif: Tif;
+  price: number;
+  quantity: number;
+  /** What the market counts as filled. */
+  filled: number;
+  undecided: number;
+  end: OrderEnd | 0;
+  isCovered: boolean;
+  lastSequence: number;
+  /** Clearing's figures. */
+  confirmed: number;
+  notional: bigint;
+  fees: bigint;
+}
+
+interface PlainTrade {
+  readonly id: number;
+  readonly sequence: number;
+  readonly maker: PlainOrder;
+  readonly taker: PlainOrder;
+  readonly price: number;
+  readonly quantity: number;
+}
+
+interface Wish {
+  readonly kind: 'create' | 'replace' | 'cancel';
+  readonly requestId: number;
+  readonly user: UserId;
+  readonly id: string;
+  readonly side: Side;
+  readonly tif: Tif;
+  readonly postOnly: boolean;
+  readonly price: number;
+  readonly quantity: number;
+}
+
+/** A market sequence that clearing has yet to pass; a fill among them is decided. */
+interface Undecided {
+  readonly sequence: number;
+  readonly trade: PlainTrade | null;
+}
+
+interface Verdict {
+  readonly trade: PlainTrade;
+  /** Null: confirmed. */
+  readonly reasons: { readonly maker: RollbackReason; readonly taker: RollbackReason } | null;
+}
+
+const AT = { marketIndex: 3, timeNs: NOW };
+
+export class PlainExchange {
+  readonly sink: RecordingSink = new RecordingSink();
+  readonly manager: OrderManager = new OrderManager({
+    sink: this.sink,
+    history: { read: (reader) => reader(this.#tables) },
+  });
+  readonly orders: PlainOrder[] = [];
+  readonly confirmedTrades: PlainTrade[] = [];
+  readonly owned: Map<string, bigint> = new Map();
+  /** What the front door has yet to hear. */
+  readonly fromMarket: (() => void)[] = [];
+  readonly fromClearing: (() => void)[] = [];
+  readonly toMarket: Wish[] = [];
+  readonly verdicts: Verdict[] = [];
+  readonly undecided: Undecided[] = [];
+  readonly #trades: PlainTrade[] = [];
+  readonly #ids = new Set<string>();
+  #wishes = 0;
+  #sequence = 0;
+  #decided = 0;
+  #journal = 0;
+  #checkpoint = 0;
+  #tables: HistorySnapshot = tablesOf([], [], 0, 0);
+
+  constructor() {
+    this.manager.restoreMarket(MARKET, 0);
+    for (const user of USERS) {
+      this.#setOwned(user, USD, 10_000n * ONE_18);
+      this.#setOwned(user, BASE, 5n * ONE_18);
+      for (const asset of [USD, BASE]) this.#tellBalance(user, asset);
+    }
+    this.hearAll();
+  }
+
+  // ---- clients. `pick` chooses; any safe integer will do.
+
+  create(pick: number): void {
+    this.#wishes += 1;
+    const user = USERS[pick % 2] ?? ALICE;
+    const wish = {
+      user,
+      id:
+        pick % 13 === 0 && this.orders.length > 0
+          ? (this.orders[pick % this.orders.length]?.id ?? '')
+          : `o${this.#wishes}`,
+      side: (pick >> 1) % 2 === 0 ? SIDE.buy : SIDE.sell,
+      price: 190_000 + ((pick >> 2) % 5) * 5_000,
+      quantity: 10 + ((pick >> 4) % 200) * 100,
+      tif: (pick >> 5) % 3 === 0 ? TIF.ioc : TIF.gtc,
+      postOnly: (pick >> 5) % 3 === 1,
+    };
+    const checked = this.manager.checkCreate(createRequest(wish), { user, now: NOW, looksUp: CALLER_LOOKS_UP });
+    const reserved = this.manager.reserveCreate(mustPass(checked), NOW);
+    if (!reserved.ok) {
+      assert.ok(['INSUFFICIENT_INVENTORY', 'DUPLICATE_ORDER'].includes(codeOf(reserved)));
+      return;
+    }
+    const spent = wish.side === SIDE.buy ? USD : BASE;
+    assert.ok(
+      this.manager.funds({ user, subAccount: 0, asset: spent }).available >= 0n,
+      'let through only what is available',
+    );
+    this.toMarket.push({ ...wish, kind: 'create', requestId: reserved.value });
+  }
+
+  change(pick: number): void {
+    const order = this.orders[pick % Math.max(1, this.orders.length)];
+    if (order === undefined) return;
+    const { user, id, side, tif } = order;
+    const caller = { user, now: NOW, looksUp: CALLER_LOOKS_UP };
+    const wish = { user, id, side, tif, postOnly: false };
+    if (pick % 3 === 0) {
+      const requestId = mustPass(
+        this.manager.reserveCancel(mustPass(this.manager.checkCancel(cancelRequest(id, user), caller))),
+      );
+      this.toMarket.push({ ...wish, kind: 'cancel', requestId, price: 0, quantity: 0 });
+      return;
+    }
+    const price = (190_000 + ((pick >> 2) % 5) * 5_000) as RawPrice;
+    const quantity = (10 + ((pick >> 4) % 200) * 100) as RawQuantity;
+    const request = replaceRequest({ user, orderId: id as never, newPriceLimit: price, newQuantity: quantity });
+    const reserved = this.manager.reserveReplace(mustPass(this.manager.checkReplace(request, caller)));
+    if (reserved.ok) this.toMarket.push({ ...wish, kind: 'replace', requestId: reserved.value, price, quantity });
+  }
+
+  // ---- the market
+
+  market(pick: number): void {
+    const verdict = pick % 2 === 0 ? this.verdicts.shift() : undefined;
+    if (verdict !== undefined) {
+      this.#applyVerdict(verdict);
+      return;
+    }
+    const wish = this.toMarket.shift();
+    if (wish?.kind === 'create') this.#marketCreate(wish, pick);
+    else if (wish !== undefined) this.#marketChange(wish);
+  }
+
+  #next(trade: PlainTrade | null = null): number {
+    this.#sequence += 1;
+    this.undecided.push({ sequence: this.#sequence, trade });
+    return this.#sequence;
+  }
+
+  #say(word: () => void): void {
+    this.fromMarket.push(word);
+  }
+
+  #ack({ requestId }: Wish, sequence: number, rejectCode = 0): void {
+    this.#say(() => this.manager.onAck({ ...AT, requestId, sequence, rejectCode }));
+  }
+
+  #marketCreate(wish: Wish, pick: number): void {
+    const { requestId, user, id, side, tif, price, quantity } = wish;
+    const key = `${user}/${id}`;
+    if (this.#ids.has(key) || pick % 11 === 0) {
+      this.#ack(wish, 0, this.#ids.has(key) ? REJECT_CODE.DUPLICATE_ORDER : REJECT_CODE.ALREADY_CANCELLED);
+      return;
+    }
+    this.#ids.add(key);
+    const sequence = this.#next();
+    const figures = { filled: 0, undecided: 0, confirmed: 0, notional: 0n, fees: 0n };
+    const order: PlainOrder = {
+      ...figures,
+      sequence,
+      user,
+      id,
+      side,
+      tif,
+      price,
+      quantity,
+      end: 0,
+      isCovered: false,
+      lastSequence: sequence,
+    };
+    this.orders.push(order);
+    const refusal = wish.postOnly && this.#crossing(order).length > 0 ? REJECT_CODE.WOULD_CROSS : 0;
+    if (refusal !== 0) order.end = ORDER_END.postOnlyWouldCross;
+    const admit = () => this.#say(() => this.manager.onAdmitted({ ...AT, requestId, sequence, refusal }));
+    const answer = () => this.#ack(wish, sequence, refusal);
+    for (const word of pick % 3 === 0 ? [answer, admit] : [admit, answer]) word();
+    if (refusal === 0) this.#match(order, pick);
+  }
+
+  #crossing(taker: PlainOrder): PlainOrder[] {
+    return this.orders.filter((maker) => {
+      const [buy, sell] = taker.side === SIDE.buy ? [taker, maker] : [maker, taker];
+      return maker !== taker && maker.side !== taker.side && rests(maker) && buy.price >= sell.price;
+    });
+  }
+
+  #match(taker: PlainOrder, pick: number): void {
+    const makers = this.#crossing(taker).slice(0, 1 + (pick % 3));
+    for (const maker of makers) {
+      const quantity = Math.min(maker.quantity - maker.filled, taker.quantity - taker.filled);
+      if (quantity > 0) this.#trade(maker, taker, quantity);
+    }
+    if (taker.tif === TIF.ioc && taker.filled < taker.quantity) this.#end(taker, ORDER_END.immediateOrCancel);
+  }
+
+  #trade(maker: PlainOrder, taker: PlainOrder, quantity: number): void {
+    const { price } = maker;
+    const id = this.#trades.length + 1;
+    const trade: PlainTrade = { id, sequence: this.#sequence + 1, maker, taker, price, quantity };
+    const sequence = this.#next(trade);
+    this.#trades.push(trade);
+    for (const order of [maker, taker]) {
+      order.filled += quantity;
+      order.undecided += 1;
+      order.lastSequence = sequence;
+    }
+    const match = {
+      ...AT,
+      sequence,
+      tradeId: id,
+      makerOrder: maker.sequence,
+      takerOrder: taker.sequence,
+      price: price as RawPrice,
+      quantity: quantity as RawQuantity,
+      takerSide: taker.side,
+      makerFeeRate: MARKET.makerFeeRate,
+      takerFeeRate: MARKET.takerFeeRate,
+    };
+    this.#say(() => this.manager.onMatched(match));
+  }
+
+  #end(order: PlainOrder, end: OrderEnd, faultReason: RollbackReason = 0): void {
+    const sequence = this.#next();
+    order.end = end;
+    order.lastSequence = sequence;
+    this.#say(() => this.manager.onEnded({ ...AT, sequence, order: order.sequence, end, faultReason }));
+  }
+
+  #marketChange(wish: Wish): void {
+    const order = this.orders.find(({ user, id }) => user === wish.user && id === wish.id);
+    const isLive = order !== undefined && order.end === 0 && (rests(order) || order.undecided > 0);
+    if (!isLive || order.isCovered) this.#ack(wish, 0, REJECT_CODE.ORDER_NOT_FOUND);
+    else if (wish.kind === 'cancel') {
+      if (rests(order)) this.#end(order, ORDER_END.userRequested);
+      else order.isCovered = true;
+      this.#ack(wish, this.#sequence);
+    } else if (!rests(order)) this.#ack(wish, 0, REJECT_CODE.ORDER_NOT_FOUND);
+    else this.#replace(order, wish);
+  }
+
+  #replace(order: PlainOrder, wish: Wish): void {
+    const sequence = this.#next();
+    order.price = wish.price;
+    order.quantity = wish.quantity;
+    order.lastSequence = sequence;
+    const values = { price: wish.price as RawPrice, quantity: wish.quantity as RawQuantity, timestampNs: NOW };
+    this.#say(() => this.manager.onReplaced({ ...AT, ...values, sequence, order: order.sequence }));
+    if (order.quantity <= order.filled) {
+      const after = this.#next();
+      order.lastSequence = after;
+      const word = { ...AT, sequence: after, order: order.sequence, end: ORDER_END.filled, faultReason: 0 } as const;
+      this.#say(() => this.manager.onEnded(word));
+    } else this.#match(order, wish.requestId);
+    this.#ack(wish, sequence);
+  }
+
+  #applyVerdict({ trade, reasons }: Verdict): void {
+    const sides = [
+      { order: trade.maker, reason: reasons?.maker ?? 0 },
+      { order: trade.taker, reason: reasons?.taker ?? 0 },
+    ] as const;
+    for (const { order, reason } of sides) {
+      order.undecided -= 1;
+      if (reasons === null) continue;
+      const rested = rests(order);
+      order.filled -= trade.quantity;
+      if (order.end !== 0) continue;
+      if (reason < 8)
+        this.#end(order, order.isCovered ? ORDER_END.userRequested : ORDER_END.atFault, order.isCovered ? 0 : reason);
+      else if (order.filled < order.quantity) this.#bringBack(order, rested);
+    }
+  }
+
+  #bringBack(order: PlainOrder, rested: boolean): void {
+    if (order.isCovered) this.#end(order, ORDER_END.userRequested);
+    else if (order.tif === TIF.ioc) this.#end(order, ORDER_END.rolledBack);
+    else if (!rested && this.#crossing(order).length > 0) this.#end(order, ORDER_END.rollbackRestoreWouldCross);
+    else {
+      const sequence = this.#next();
+      order.lastSequence = sequence;
+      this.#say(() => this.manager.onRestored({ ...AT, sequence, order: order.sequence }));
+    }
+  }
+
+  // ---- clearing: one batch of up to three market words
+
+  clearing(pick: number): void {
+    const batch = this.undecided.splice(0, 1 + (pick % 3));
+    const last = batch.at(-1);
+    if (last === undefined) return;
+    for (const { trade } of batch) if (trade !== null) this.#decide(trade, pick);
+    this.#decided = last.sequence;
+    this.#journal += 1;
+    const [sequence, journal, checkpoint] = [this.#decided, this.#journal, this.#checkpoint];
+    this.fromClearing.push(() => this.manager.onMarketDecided({ marketIndex: 3, sequence }));
+    this.fromClearing.push(() => this.manager.onJournalFlushed({ sequence: journal, checkpoint }));
+  }
+
+  #decide(trade: PlainTrade, pick: number): void {
+    const { definition: market, maker, taker } = { definition: MARKET, ...trade };
+    const notional = notional18(trade.price as RawPrice, trade.quantity as RawQuantity, market);
+    const base = quantity18(trade.quantity as RawQuantity, market.quantityDecimals);
+    const makerFee = tradingFee18(notional, market.makerFeeRate);
+    const takerFee = tradingFee18(notional, market.takerFeeRate);
+    const before = new Map(this.owned);
+    for (const [order, fee] of [
+      [maker, makerFee],
+      [taker, takerFee],
+    ] as const) {
+      const sign = order.side === SIDE.buy ? 1n : -1n;
+      this.#add(order.user, USD, -sign * notional - fee);
+      this.#add(order.user, BASE, sign * base);
+    }
+    const broke = (order: PlainOrder) => this.#ownedBy(order.user, order.side === SIDE.buy ? USD : BASE) < 0n;
+    const bad = { maker: broke(maker) || pick % 7 === 0, taker: broke(taker) || pick % 5 === 0 };
+    if (bad.maker || bad.taker) {
+      for (const [key, owned] of before) this.owned.set(key, owned);
+      const reasons = { maker: bad.maker ? 2 : 10, taker: bad.taker ? 2 : 10 } as const;
+      const word = { ...AT, tradeId: trade.id, makerReason: reasons.maker, takerReason: reasons.taker };
+      this.fromClearing.push(() => this.manager.onFillRolledBack(word));
+      this.verdicts.push({ trade, reasons });
+      return;
+    }
+    for (const [order, fee] of [
+      [maker, makerFee],
+      [taker, takerFee],
+    ] as const) {
+      order.confirmed += trade.quantity;
+      order.notional += notional;
+      order.fees += fee;
+    }
+    this.confirmedTrades.push(trade);
+    const word = { ...AT, tradeId: trade.id, makerFee, takerFee, isLiquidation: false, isAutoDeleverage: false };
+    this.fromClearing.push(() => this.manager.onFillConfirmed(word));
+    for (const user of new Set([maker.user, taker.user]))
+      for (const asset of [USD, BASE]) this.#tellBalance(user, asset);
+    this.verdicts.push({ trade, reasons: null });
+  }
+
+  /** The tables become what clearing knows now; it is announced with a later flush. */
+  checkpoint(): void {
+    const finished = this.orders
+      .filter((order) => order.lastSequence <= this.#decided)
+      .filter((order) => order.end !== 0 || order.confirmed >= order.quantity)
+      .map((order) => ({ ...order }));
+    this.#tables = tablesOf(finished, [...this.confirmedTrades], this.#decided, this.#decidedTradeId());
+    this.#checkpoint = this.#journal;
+  }
+
+  #decidedTradeId(): number {
+    return this.#trades.findLast((trade) => trade.sequence <= this.#decided)?.id ?? 0;
+  }
+
+  // ---- the front door listens
+
+  hearMarket(count: number): void {
+    for (const word of this.fromMarket.splice(0, count)) word();
+  }
+
+  hearClearing(count: number): void {
+    for (const word of this.fromClearing.splice(0, count)) word();
+  }
+
+  hearAll(): void {
+    this.hearClearing(this.fromClearing.length);
+    this.hearMarket(this.fromMarket.length);
+  }
+
+  /** Runs everybody until nobody has anything left to say. */
+  settle(): void {
+    while (this.toMarket.length + this.verdicts.length + this.undecided.length > 0) {
+      this.market(this.verdicts.length > 0 ? 2 : 1);
+      this.clearing(1);
+    }
+    this.hearAll();
+  }
+
+  // ---- balances
+
+  #ownedBy(user: UserId, asset: AssetId): bigint {
+    return this.owned.get(`${user}/${asset}`) ?? 0n;
+  }
+
+  #setOwned(user: UserId, asset: AssetId, amount: bigint): void {
+    this.owned.set(`${user}/${asset}`, amount);
+  }
+
+  #add(user: UserId, asset: AssetId, amount: bigint): void {
+    this.#setOwned(user, asset, this.#ownedBy(user, asset) + amount);
+  }
+
+  #tellBalance(user: UserId, asset: AssetId): void {
+    const row = { user, subAccount: 0, asset, owned: this.#ownedBy(user, asset) as Amount18, locked: 0n as Amount18 };
+    this.fromClearing.push(() => this.manager.onBalanceChanged(row));
+  }
+}
+
+/** In the book: not ended, something left, and of a kind that rests. */
+export function rests(order: PlainOrder): boolean {
+  return order.end === 0 && order.tif !== TIF.ioc && !order.isCovered && order.filled < order.quantity;
+}
+
+function tablesOf(
+  finished: readonly PlainOrder[],
+  trades: readonly PlainTrade[],
+  sequence: number,
+  lastTradeId: number,
+): HistorySnapshot {
+  const ordersOf = ({ user, subAccounts }: HistoryQuery) =>
+    finished
+      .filter((order) => order.user === user && (subAccounts === null || subAccounts.includes(0)))
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .map(rowOf);
+  const tradesOf = ({ user }: HistoryQuery): readonly HistoryTrade[] =>
+    [...trades]
+      .reverse()
+      .flatMap((trade) => [
+        ...(trade.taker.user === user ? [{ row: tradeRow(trade), isMaker: false }] : []),
+        ...(trade.maker.user === user ? [{ row: tradeRow(trade), isMaker: true }] : []),
+      ]);
+  return {
+    marketSequence: () => sequence,
+    lastTradeId: () => lastTradeId,
+    isFinished: (_, order) => finished.some((row) => row.sequence === order),
+    findOrder: (user, _, id) => finished.filter((row) => row.user === user && row.id === id).map(rowOf)[0],
+    finishedOrders: (query, offset, limit) => ordersOf(query).slice(offset, offset + limit),
+    countFinishedOrders: (query) => ordersOf(query).length,
+    trades: (query, offset, limit) => tradesOf(query).slice(offset, offset + limit),
+    countTrades: (query) => tradesOf(query).length,
+  };
+}
+
+function rowOf(order: PlainOrder): OrderRow {
+  return {
+    marketIndex: 3,
+    orderSequence: order.sequence as Sequence,
+    prioritySequence: order.sequence as Sequence,
+    user: order.user,
+    subAccount: 0,
+    orderId: order.id as never,
+    side: order.side,
+    tif: order.tif,
+    flags: 4,
+    price: order.price as RawPrice,
+    quantity: order.quantity as RawQuantity,
+    maxFeeRate: 500,
+    creationNs: NOW,
+    timestampNs: NOW,
+    goodUntilNs: 0n as never,
+    expiryNs: NOW,
+    admittedNs: NOW,
+    lastUpdateNs: NOW,
+    filledQuantity: order.confirmed,
+    filledNotional: order.notional as Amount18,
+    fees: order.fees as Amount18,
+    end: order.end === 0 ? ORDER_END.filled : order.end,
+    faultReason: 0,
+    verdict: 0,
+    text: '',
+    signature: new Uint8Array(),
+  };
+}
+
+function tradeRow({ id, maker, taker, price, quantity }: PlainTrade): TradeRow {
+  const side = (order: PlainOrder) => ({
+    user: order.user,
+    subAccount: 0,
+    orderId: order.id as never,
+    orderSequence: order.sequence as Sequence,
+    fee: 0n as Amount18,
+  });
+  return {
+    marketIndex: 3,
+    tradeId: id as Sequence,
+    price: price as RawPrice,
+    quantity: quantity as RawQuantity,
+    matchedNs: NOW,
+    takerSide: taker.side,
+    isLiquidation: false,
+    isAutoDeleverage: false,
+    maker: side(maker),
+    taker: side(taker),
+  };
+}
