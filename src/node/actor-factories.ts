@@ -13,7 +13,7 @@ import { LmdbDurability } from './lmdb-durability.ts';
 import { MarketShardActor } from './market-actor.ts';
 import { MarketDataActor } from './market-data-actor.ts';
 import { NodeWords } from './node-words.ts';
-import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from './topology.ts';
+import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from './topology.ts';
 
 /** Given to every worker; a structured clone. */
 export interface WorkerSettings {
@@ -26,21 +26,23 @@ export interface WorkerSettings {
   readonly words: SharedArrayBuffer;
 }
 
-/** More shards than a configuration may ask for (config.ts). */
-const SHARDS_MAX = 64;
-
 function settingsOf(wiring: ActorWiring): WorkerSettings {
   return wiring.settings as WorkerSettings;
 }
 
 export const marketFactories: ActorFactories = Object.fromEntries(
-  Array.from({ length: SHARDS_MAX }, (_, shard) => [marketActor(shard), createMarketShard]),
+  Array.from({ length: SHARDS_MAX }, (_, shard) => [
+    marketActor(shard),
+    (wiring: ActorWiring) => createMarketShard(wiring, shard),
+  ]),
 );
 
-export function createMarketShard(wiring: ActorWiring): MarketShardActor {
+function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor {
+  const words = new NodeWords(settingsOf(wiring).words);
   return new MarketShardActor({
     name: wiring.name,
     clock: wiring.clock,
+    isStalled: () => words.isStalled(shard),
     clearingLane: wiring.laneOf(CLEARING),
     clearing: wiring.outlet(CLEARING),
     door: wiring.outlet(FRONT_DOOR),

@@ -40,7 +40,7 @@ const ProfileShape: TSchema = Type.Object(
     ]),
     selfServiceMarkets: Type.Boolean(),
     acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
-    logLevel: Type.Union(['trace', 'debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level))),
+    logLevel: Type.Union(['trace', 'debug', 'info', 'warn', 'error'].map((level) => Type.Literal(level))),
     threads: Type.Object(
       { marketShards: Count(1, 64), verifyThreads: Count(0, 32), spinTurns: Count(0, 100_000_000) },
       Strict,
@@ -78,7 +78,7 @@ export interface Profile {
   readonly publicListeners: 'plain-on-loopback' | 'plain-behind-terminator' | 'undeclared';
   readonly selfServiceMarkets: boolean;
   readonly acks: 'optimistic' | 'durable';
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly threads: {
     readonly marketShards: number;
     readonly verifyThreads: number;

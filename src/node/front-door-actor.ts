@@ -32,6 +32,7 @@ import type { Outlet } from '../runtime/outlet.ts';
 import type { NodeNews } from './effect-codec.ts';
 import type { FrontDoor } from './front-door.ts';
 import { bufferAt, readNewOrder, readOrderId, readUser } from './order-codec.ts';
+import type { UnflushedWindow } from './unflushed-window.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
 export interface FrontDoorActorParts {
@@ -43,8 +44,8 @@ export interface FrontDoorActorParts {
   /** Word of clearing that is not about an order. */
   readonly news: (news: NodeNews) => void;
   readonly marketOpened: (marketIndex: number) => void;
-  readonly flushed: (journal: { readonly sequence: number; readonly checkpoint: number }) => void;
   readonly ticked: () => void;
+  readonly unflushed: UnflushedWindow;
 }
 
 export class FrontDoorActor implements Actor {
@@ -74,6 +75,7 @@ export class FrontDoorActor implements Actor {
         this.onMatched(v, at);
         break;
       case OrderEnded.typeId:
+        this.heard(OrderEnded.marketIndex(v, at), OrderEnded.sequence(v, at));
         door.orders.onEnded({
           marketIndex: OrderEnded.marketIndex(v, at),
           sequence: OrderEnded.sequence(v, at),
@@ -151,17 +153,14 @@ export class FrontDoorActor implements Actor {
         this.onBalance(v, at);
         break;
       case MarketDecided.typeId:
-        door.orders.onMarketDecided({
-          marketIndex: MarketDecided.marketIndex(v, at),
-          sequence: MarketDecided.sequence(v, at),
+        this.onDecided(MarketDecided.marketIndex(v, at), MarketDecided.sequence(v, at));
+        break;
+      case JournalFlushed.typeId:
+        door.orders.onJournalFlushed({
+          sequence: JournalFlushed.sequence(v, at),
+          checkpoint: JournalFlushed.checkpoint(v, at),
         });
         break;
-      case JournalFlushed.typeId: {
-        const journal = { sequence: JournalFlushed.sequence(v, at), checkpoint: JournalFlushed.checkpoint(v, at) };
-        door.orders.onJournalFlushed(journal);
-        this.parts.flushed(journal);
-        break;
-      }
       case OrderRestoredAtBoot.typeId:
         this.onRestoredOrder(v, at);
         break;
@@ -187,6 +186,15 @@ export class FrontDoorActor implements Actor {
     }
   }
 
+  private onDecided(marketIndex: number, sequence: number): void {
+    this.parts.door.orders.onMarketDecided({ marketIndex, sequence });
+    this.parts.unflushed.flushed(marketIndex, sequence, performance.now());
+  }
+
+  private heard(marketIndex: number, sequence: number): void {
+    if (sequence > 0) this.parts.unflushed.heard(marketIndex, sequence, performance.now());
+  }
+
   /** An admitted create first gets its name, then its answer. */
   private onAck(v: Views, at: number): void {
     const { orders } = this.parts.door;
@@ -197,11 +205,13 @@ export class FrontDoorActor implements Actor {
       timeNs: MarketAck.timeNs(v, at) as TimestampNs,
       rejectCode: MarketAck.rejectCode(v, at),
     };
+    this.heard(ack.marketIndex, ack.sequence);
     if (MarketAck.isAdmission(v, at) === 1) orders.onAdmitted({ ...ack, refusal: ack.rejectCode });
     orders.onAck(ack);
   }
 
   private onMatched(v: Views, at: number): void {
+    this.heard(Matched.marketIndex(v, at), Matched.sequence(v, at));
     this.parts.door.orders.onMatched({
       marketIndex: Matched.marketIndex(v, at),
       sequence: Matched.sequence(v, at),

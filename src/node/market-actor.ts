@@ -49,6 +49,8 @@ interface OpenMarket {
 export interface MarketShardWiring {
   readonly name: string;
   readonly clock: Clock;
+  /** A test hook holds its commands back (operator-api.md 7.3 `stall_market`). */
+  readonly isStalled: () => boolean;
   /** Lane that clearing writes; every other lane is the front door's. */
   readonly clearingLane: number;
   readonly clearing: Outlet;
@@ -123,6 +125,7 @@ export class MarketShardActor implements Actor {
    */
   ready(lane: number): boolean {
     if (lane === this.wiring.clearingLane) return true;
+    if (this.wiring.isStalled()) return false;
     return (this.clearing.isEmpty || this.clearing.flush()) && (this.door.isEmpty || this.door.flush());
   }
 

@@ -1,8 +1,15 @@
-/** A few words that the main thread and the market-data thread share: may the listener open, and which port it has. */
+/**
+ * A few words that threads share: may the market-data listener open, which port it has, and which shards a test hook
+ * has stalled.
+ */
+
+import { SHARDS_MAX } from './topology.ts';
 
 const MAY_LISTEN = 0;
 const MDS_PORT = 1;
-const WORDS = 2;
+/** One word per shard from here on. */
+const STALLED = 2;
+const WORDS = STALLED + SHARDS_MAX;
 
 /** What `mdsPort` says when the listener could not open. */
 export const MDS_LISTEN_FAILED = -1;
@@ -22,6 +29,15 @@ export class NodeWords {
 
   mayListen(): boolean {
     return Atomics.load(this.words, MAY_LISTEN) === 1;
+  }
+
+  /** The shard stops reading commands, or goes on (operator-api.md 7.3 `stall_market`). */
+  stallShard(shard: number, isStalled: boolean): void {
+    Atomics.store(this.words, STALLED + shard, isStalled ? 1 : 0);
+  }
+
+  isStalled(shard: number): boolean {
+    return Atomics.load(this.words, STALLED + shard) === 1;
   }
 
   setMdsPort(port: number): void {

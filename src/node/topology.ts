@@ -15,6 +15,8 @@ import { CLEARING_METRICS, FRONT_DOOR_METRICS } from './metric-names.ts';
 export const FRONT_DOOR = 'front-door';
 export const CLEARING = 'clearing';
 export const MARKET_DATA = 'market-data';
+/** As many as a configuration may ask for (config.ts). */
+export const SHARDS_MAX = 64;
 const MAIN_THREAD = 'main';
 const MARKET_BATCH_RECORDS = 256;
 const FRONT_DOOR_BATCH_RECORDS = 512;

@@ -1,0 +1,331 @@
+/**
+ * The composition root: from a configuration to a running node, and back.
+ *
+ *   ops listener ─▶ threads (clearing recovers, markets are rebuilt) ─▶ seed, once ─▶ market-data and order listeners
+ *
+ * Stopping goes the other way: the order listener, then door → markets → clearing → market data, each handling
+ * everything that waits, then the ops listener.
+ */
+import { mkdirSync } from 'node:fs';
+import { InvariantError, must } from '../core/assert.ts';
+import type { UserId } from '../core/ids.ts';
+import { OmsServer } from '../edge/oms-server.ts';
+import type { EdgeObserver } from '../edge/uws-http.ts';
+import { hostActors } from '../runtime/actor-host.ts';
+import { SharedClock } from '../runtime/clock.ts';
+import { EventLoopRunner } from '../runtime/event-loop-runner.ts';
+import { createLogger } from '../runtime/logging.ts';
+import { Supervisor } from '../runtime/supervisor.ts';
+import { ThreadContext } from '../runtime/thread-context.ts';
+import { type Plan, planTopology } from '../runtime/topology.ts';
+import { openReader } from '../storage/environment.ts';
+import { TableHistory } from '../storage/order-history.ts';
+import type { WorkerSettings } from './actor-factories.ts';
+import { ChainActor } from './chain-actor.ts';
+import { ClearingDesk } from './clearing-desk.ts';
+import { ConfigError, MANUAL_CLOCK_START_NS, type NodeConfig } from './config.ts';
+import { FrontDoor } from './front-door.ts';
+import { FrontDoorActor } from './front-door-actor.ts';
+import { FrontDoorMetrics } from './front-door-metrics.ts';
+import { MDS_LISTEN_FAILED, NodeWords } from './node-words.ts';
+import type { OpsParts, Waiting } from './ops-parts.ts';
+import { OpsServer } from './ops-server.ts';
+import { OracleFeed } from './oracle-feed.ts';
+import { whenAtRest } from './quiescence.ts';
+import { seedNode } from './seed.ts';
+import { CLEARING, FRONT_DOOR, marketActor, nodeTopology } from './topology.ts';
+import { UnflushedWindow } from './unflushed-window.ts';
+import { VerifyDesk } from './verify-desk.ts';
+import { COMMIT, VERSION } from './version.ts';
+
+const WORKER_ENTRY: Readonly<Record<string, string>> = { clearing: 'clearing.js', 'market-data': 'market-data.js' };
+const LOOK_MS = 2;
+const STOP_MS_MAX = 20_000;
+const SESSION_SWEEP_MS = 60_000;
+
+export interface Listening {
+  readonly oms: string;
+  readonly mds: string;
+  readonly ops: string;
+}
+
+type Logger = ReturnType<typeof createLogger>;
+
+export class RingbookNode {
+  readonly config: NodeConfig;
+  private readonly log: Logger;
+  private readonly words = new NodeWords();
+  private readonly plan: Plan;
+  private readonly clock: SharedClock;
+  private readonly context: ThreadContext;
+  private readonly runner: EventLoopRunner;
+  private readonly supervisor: Supervisor;
+  private readonly desk: VerifyDesk;
+  private readonly unflushed = new UnflushedWindow();
+  private readonly requests = new Map<string, number>();
+  private readonly stalled = new Set<string>();
+  private readonly waiting = new Set<Waiting>(['clearing', 'markets', 'market_data', 'chains']);
+  private readonly marketsToOpen = new Set<number>();
+  private door: FrontDoor | null = null;
+  private clearing: ClearingDesk | null = null;
+  private chains: ChainActor | null = null;
+  private oms: OmsServer | null = null;
+  private ops: OpsServer | null = null;
+  private feed: OracleFeed | null = null;
+  private sweeper: NodeJS.Timeout | null = null;
+  private isEmpty = false;
+
+  constructor(config: NodeConfig) {
+    this.config = config;
+    this.log = createLogger({ name: 'ringbook', level: config.logLevel });
+    const notBeforeNs = config.clock === 'manual' ? MANUAL_CLOCK_START_NS : 0n;
+    this.plan = planTopology(nodeTopology(config), { mode: config.clock, notBeforeNs });
+    this.clock = new SharedClock(this.plan.clock);
+    this.context = new ThreadContext(this.plan, 'main');
+    this.runner = new EventLoopRunner(this.context, () => undefined);
+    this.supervisor = new Supervisor({
+      context: this.context,
+      runner: this.runner,
+      entryOf: (thread) => new URL(`../../workers/${WORKER_ENTRY[thread] ?? 'market.js'}`, import.meta.url),
+      settings: this.workerSettings(),
+      restarted: (thread, reason) => this.log.error({ thread, reason }, 'thread restarted'),
+    });
+    this.desk = new VerifyDesk(config.threads.verifyThreads, (error) =>
+      this.supervisor.fail(`verify pool: ${error.message}`),
+    );
+  }
+
+  /** Starts everything; resolves when all listeners are open. @throws ConfigError when a port or directory is taken. */
+  async start(): Promise<Listening> {
+    const { config } = this;
+    mkdirSync(config.dataDirectory, { recursive: true });
+    const ops = await this.openOps();
+    this.supervisor.start();
+    await this.supervisor.whenRunning();
+    this.startFrontDoor();
+    await this.when(() => !this.waiting.has('clearing') && !this.waiting.has('markets'));
+    await this.startChains();
+    if (this.isEmpty && config.seed !== 'none')
+      await seedNode(config.seed, this.opsParts(), must(this.chains, 'a seed needs chains'));
+    this.words.allowListening();
+    await this.when(() => this.words.mdsPort() !== 0);
+    if (this.words.mdsPort() === MDS_LISTEN_FAILED) throw taken('RINGBOOK_MDS_PORT', config.mdsPort);
+    this.waiting.delete('market_data');
+    const oms = await this.openOms();
+    this.startFeed();
+    this.sweeper = setInterval(() => this.frontDoor.sweep(), SESSION_SWEEP_MS);
+    return { oms: this.url(oms), mds: this.url(this.words.mdsPort()), ops: this.url(ops) };
+  }
+
+  /** Drains and ends every thread: nothing that was acknowledged is lost, and the next start needs no replay. */
+  async stop(): Promise<void> {
+    if (this.sweeper !== null) clearInterval(this.sweeper);
+    this.feed?.stop();
+    await this.chains?.stop();
+    await this.oms?.drain(() => this.frontDoor.actionsInFlight === 0);
+    await this.desk.close();
+    await this.supervisor.stop(STOP_MS_MAX);
+    await this.ops?.close();
+  }
+
+  /** A broken invariant: the process ends with 70 (operator-api.md 1). */
+  fail(reason: string): void {
+    this.supervisor.fail(reason);
+  }
+
+  private get frontDoor(): FrontDoor {
+    return must(this.door, 'the front door is open');
+  }
+
+  private async openOps(): Promise<number> {
+    const { host, opsPort } = this.config;
+    this.ops = new OpsServer(this.opsParts(), () => this.chains);
+    try {
+      return await this.ops.listen({ host, port: opsPort });
+    } catch {
+      throw taken('RINGBOOK_OPS_PORT', opsPort);
+    }
+  }
+
+  private async openOms(): Promise<number> {
+    const { host, omsPort } = this.config;
+    const oms = new OmsServer({ backend: this.frontDoor, observer: this.observer() });
+    this.oms = oms;
+    this.frontDoor.streams = oms.streams;
+    try {
+      return await oms.listen({ host, port: omsPort });
+    } catch {
+      throw taken('RINGBOOK_OMS_PORT', omsPort);
+    }
+  }
+
+  /** Actors of the main thread: from here on words of markets and clearing are heard. */
+  private startFrontDoor(): void {
+    const hosts = hostActors(
+      { ...this.context, settings: null, restarted: false, poke: () => this.runner.poke() },
+      {
+        [FRONT_DOOR]: (wiring) => {
+          const shards = Array.from({ length: this.config.threads.marketShards }, (_, shard) =>
+            wiring.outlet(marketActor(shard)),
+          );
+          const toClearing = wiring.outlet(CLEARING);
+          const clearing = new ClearingDesk(toClearing, () => this.clock.nowNs(), wiring.poke);
+          this.clearing = clearing;
+          const metrics = new FrontDoorMetrics(wiring.metrics);
+          const door = new FrontDoor({
+            clock: this.clock,
+            history: new TableHistory(openReader(this.config.dataDirectory, this.mapOptions())),
+            desk: this.desk,
+            shards,
+            poke: wiring.poke,
+            userSeen: (user) => this.touchUser(user),
+            counted: metrics,
+          });
+          this.door = door;
+          return new FrontDoorActor({
+            door,
+            desk: this.desk,
+            outlets: [...shards, toClearing],
+            replied: (request, reply) => clearing.replied(request, reply),
+            news: (news) => this.onNews(news),
+            marketOpened: (marketIndex) => this.onMarketOpened(marketIndex),
+            unflushed: this.unflushed,
+            ticked: () => this.watchVerifyPool(),
+          });
+        },
+      },
+      'main',
+    );
+    this.runner.start(hosts);
+  }
+
+  private onNews(news: Parameters<FrontDoorActor['onNews']>[0]): void {
+    if (news.kind === 'registryChanged' && news.change.table === 'market') {
+      const { marketIndex } = news.change.row.definition;
+      if (!this.frontDoor.openMarkets.has(marketIndex)) this.marketsToOpen.add(marketIndex);
+    }
+    if (news.kind === 'restored') {
+      this.isEmpty = news.isEmpty;
+      this.waiting.delete('clearing');
+      if (this.marketsToOpen.size === 0) this.waiting.delete('markets');
+    }
+    this.chains?.onNews(news);
+  }
+
+  private onMarketOpened(marketIndex: number): void {
+    this.marketsToOpen.delete(marketIndex);
+    if (this.marketsToOpen.size === 0 && !this.waiting.has('clearing')) this.waiting.delete('markets');
+  }
+
+  private async startChains(): Promise<void> {
+    if (this.config.chains === 'simulated') {
+      this.chains = new ChainActor({
+        directory: this.config.dataDirectory,
+        clock: this.clock,
+        minesByItself: this.config.chainsMine === 'by-themselves',
+        command: (command) => this.clearingDesk.command(command),
+        registry: () => this.frontDoor.registry(),
+        fail: (reason) => this.fail(reason),
+      });
+      await this.chains.start();
+    }
+    this.waiting.delete('chains');
+  }
+
+  private startFeed(): void {
+    const { oracleFeedMs } = this.config;
+    if (oracleFeedMs > 0) this.feed = new OracleFeed(this.opsParts(), oracleFeedMs);
+  }
+
+  private get clearingDesk(): ClearingDesk {
+    return must(this.clearing, 'the front door talks to clearing');
+  }
+
+  private touchUser(user: UserId): void {
+    void this.clearingDesk.command({ kind: 'touchUser', user });
+  }
+
+  private watchVerifyPool(): void {
+    if (this.desk.isFrozen(performance.now())) this.fail('a verify thread is frozen');
+  }
+
+  private opsParts(): OpsParts {
+    const { config, clock, plan } = this;
+    const frontDoor = (): FrontDoor => this.frontDoor;
+    return {
+      get door(): FrontDoor {
+        return frontDoor();
+      },
+      config,
+      version: VERSION,
+      commit: COMMIT,
+      clock,
+      plan,
+      waitingFor: () => [...this.waiting],
+      command: (command) => this.clearingDesk.command(command),
+      ask: (query) => this.clearingDesk.ask(query),
+      hookClearing: (hook) => this.clearingDesk.hook(hook),
+      stallMarket: (marketIndex, isStalled) => this.stallMarket(marketIndex, isStalled),
+      settle: (timeoutMs) => this.settle(timeoutMs),
+      requestCounts: () => this.requests,
+      unflushedSeconds: () => this.unflushed.seconds(performance.now()),
+    };
+  }
+
+  private stallMarket(marketIndex: number, isStalled: boolean): void {
+    const actor = marketActor(marketIndex % this.config.threads.marketShards);
+    if (isStalled) this.stalled.add(actor);
+    else this.stalled.delete(actor);
+    this.words.stallShard(marketIndex % this.config.threads.marketShards, isStalled);
+  }
+
+  private settle(timeoutMs: number): Promise<boolean> {
+    const isBusy = (): boolean =>
+      this.desk.inFlight > 0 || this.clearingDesk.inFlight > 0 || this.chains?.isBusy() === true;
+    return whenAtRest(this.plan, { timeoutMs, isBusy, ignored: this.stalled });
+  }
+
+  private observer(): EdgeObserver {
+    return {
+      answered: (pattern, status) => {
+        const key = `${pattern} ${status}`;
+        this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
+      },
+      lagged: (pattern) => this.log.warn({ stream: pattern }, 'a socket fell behind and is closed'),
+      failed: (where, error) => {
+        if (error instanceof InvariantError) this.fail(`${where}: ${error.message}`);
+        else this.log.error({ where, reason: error instanceof Error ? error.stack : String(error) }, 'request failed');
+      },
+    };
+  }
+
+  private workerSettings(): WorkerSettings {
+    const { config } = this;
+    return {
+      dataDirectory: config.dataDirectory,
+      mapBytes: this.mapOptions().mapBytes,
+      checkpointMs: config.journal.checkpointMs,
+      checkpointRecords: config.journal.checkpointRecords,
+      shards: config.threads.marketShards,
+      mdsListener: { host: config.host, port: config.mdsPort },
+      words: this.words.memory,
+    };
+  }
+
+  private mapOptions(): { readonly mapBytes: number } {
+    return { mapBytes: this.config.storage.mapSizeMiB * 1_048_576 };
+  }
+
+  private url(port: number): string {
+    const { host } = this.config;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  }
+
+  private async when(isDone: () => boolean): Promise<void> {
+    while (!isDone()) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function taken(variable: string, port: number): ConfigError {
+  return new ConfigError(`cannot listen on port ${port}: set ${variable} to a free port, or 0 to have one chosen`);
+}

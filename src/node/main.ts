@@ -1,0 +1,77 @@
+/**
+ * The process of a node: start, one ready line on standard output, signals, exit codes (operator-api.md 1).
+ *
+ *   0 drained after SIGTERM or SIGINT │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
+ */
+import { writeSync } from 'node:fs';
+import { StorageError } from '../storage/storage-error.ts';
+import { RingbookNode } from './boot.ts';
+import { ConfigError, loadConfig } from './config.ts';
+
+const EXIT_BROKEN = 70;
+const EXIT_REFUSED = 78;
+
+/** Runs a node until a signal ends it. `argv` is what follows the command's name; configuration is the environment. */
+export async function main(_argv: readonly string[]): Promise<void> {
+  const node = refusable(() => new RingbookNode(loadConfig(process.env)));
+  try {
+    const open = await node.start();
+    const { profile } = node.config;
+    writeSync(1, `${JSON.stringify({ event: 'ready', profile, ...open, pid: process.pid })}\n`);
+    if (profile !== 'production') writeSync(2, welcome(open));
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof StorageError) refuse(error.message);
+    node.fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return;
+  }
+  stopOnSignals(node);
+}
+
+function refusable(make: () => RingbookNode): RingbookNode {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof ConfigError) refuse(error.message);
+    throw error;
+  }
+}
+
+/** Nothing durable has begun, so the process may end at once. */
+function refuse(reason: string): never {
+  writeSync(2, `ringbook does not start: ${reason}\n`);
+  process.exit(EXIT_REFUSED);
+}
+
+function stopOnSignals(node: RingbookNode): void {
+  let isStopping = false;
+  const stop = (): void => {
+    if (isStopping) return;
+    isStopping = true;
+    node.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        writeSync(2, `ringbook did not stop in order: ${String(error)}\n`);
+        process.exit(EXIT_BROKEN);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+function welcome(open: { readonly oms: string; readonly mds: string; readonly ops: string }): string {
+  return [
+    '',
+    '  ringbook is ready.',
+    `    orders       ${open.oms}   REST, ws /control, /orders`,
+    `    market data  ${open.mds}   REST and streams`,
+    `    operations   ${open.ops}   /readyz /metrics /operator`,
+    '',
+    '  Try, in another terminal:',
+    '    npx ringbook order buy 0.01 BTC at 60000 --as a',
+    '    npx ringbook order sell 0.01 BTC at 60000 --as b',
+    '    npx ringbook book BTC',
+    '',
+    '',
+  ].join('\n');
+}
