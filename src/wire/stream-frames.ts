@@ -1,5 +1,5 @@
 /** What surrounds payloads on WebSockets: the v1 envelope, welcome, ping and pong, channel errors (wire.md 9.1, 9.2). */
-import { type Reject, reject } from '../core/reject.ts';
+import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { errorObject } from './error-envelope.ts';
 import { isJsonObject, parseJson } from './json-tree.ts';
@@ -65,9 +65,14 @@ export function isTextPing(text: Uint8Array): boolean {
   return tree.ok && isJsonObject(tree.value) && tree.value.get('type') === 'ping';
 }
 
-/** Told to a socket whose path names another user, before it is closed with 1000 (AUT-12). Not for `/control`. */
-export function unauthorizedFrame(version: 0 | 1, channel: OmsChannel, timestampNs: TimestampNs): string {
-  const error = `{"code":"unauthorized","message":${quote('the path names another user')},"retryable":false}`;
+/** Told to a socket of another user's path or of a session that is over, before its close with 1000 (AUT-12, AMB-88). Not for `/control`. */
+export function unauthorizedFrame(
+  version: 0 | 1,
+  channel: OmsChannel,
+  timestampNs: TimestampNs,
+  message = 'the path names another user',
+): string {
+  const error = `{"code":"unauthorized","message":${quote(message)},"retryable":false}`;
   if (version === 0) return `{"type":"error","channel":"${channel}","error":${error}}`;
   return streamEnvelope({ type: 'error', channel, requestId: null, timestampNs, data: null, error });
 }
@@ -78,11 +83,13 @@ export function resyncFrame(channel: OmsChannel, timestampNs: TimestampNs): stri
   return streamEnvelope({ type: 'error', channel, requestId: null, timestampNs, data: null, error });
 }
 
-/** Told on `/control` after an action signed by another user, before the close with 1000 (AUT-13, AMB-92). */
-export function controlUnauthorizedFrame(version: 0 | 1, timestampNs: TimestampNs): string {
-  const error = errorObject(CONTROL_UNAUTHORIZED);
+/** Told on `/control` after an action signed by another user or when the session is over, before the close with 1000 (AUT-13, AMB-88, AMB-92). */
+export function controlUnauthorizedFrame(
+  version: 0 | 1,
+  timestampNs: TimestampNs,
+  message = 'the action is signed by another user',
+): string {
+  const error = errorObject(reject('UNAUTHORIZED', message));
   if (version === 0) return `{"error":${error}}`;
   return streamEnvelope({ type: 'error', channel: 'control', requestId: null, timestampNs, data: null, error });
 }
-
-const CONTROL_UNAUTHORIZED: Reject = reject('UNAUTHORIZED', 'the action is signed by another user');
