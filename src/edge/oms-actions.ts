@@ -1,0 +1,77 @@
+/**
+ * Signed actions on their way from a request or a control frame to the node: one union for both roads, the names their
+ * answers carry, and the door that closes when the service stops.
+ */
+import { type Reject, reject } from '../core/reject.ts';
+import type { ControlAction, Correlation } from '../wire/control-frame.ts';
+import type { CancelRequest } from '../wire/signed-cancel.ts';
+import type { CreateRequest } from '../wire/signed-order.ts';
+import type { ReplaceRequest } from '../wire/signed-replace.ts';
+import type { ActionOrigin, Answer, OmsBackend } from './oms-backend.ts';
+
+export type SignedAction =
+  | { readonly kind: 'create'; readonly request: CreateRequest }
+  | { readonly kind: 'replace'; readonly request: ReplaceRequest }
+  | { readonly kind: 'cancel'; readonly request: CancelRequest };
+
+export const STOPPING: Reject = reject('SERVICE_UNAVAILABLE', 'the service is stopping');
+
+/** What an answer repeats of its request, letter by letter (wire.md 10.2). */
+export function correlationOf(action: SignedAction): Correlation {
+  const kind: ControlAction = action.kind;
+  switch (action.kind) {
+    case 'create': {
+      const { orderId, baseAsset } = action.request.order;
+      return { action: kind, orderId, assetText: baseAsset.text };
+    }
+    case 'replace':
+      return { action: kind, orderId: action.request.request.orderId, assetText: action.request.asset.text };
+    case 'cancel': {
+      const { orderId, asset } = action.request.cancel;
+      return { action: kind, orderId, assetText: asset.text };
+    }
+  }
+}
+
+export class ActionDoor {
+  readonly #backend: OmsBackend;
+  #lastConnection = 0;
+  #isClosed = false;
+
+  constructor(backend: OmsBackend) {
+    this.#backend = backend;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** From now on every action is refused with SERVICE_UNAVAILABLE; those under way are still answered. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** A number for one `/control` connection or one REST request. */
+  newConnection(): number {
+    this.#lastConnection += 1;
+    return this.#lastConnection;
+  }
+
+  take(action: SignedAction, origin: ActionOrigin, answer: Answer): void {
+    if (this.#isClosed) {
+      answer({ refusal: STOPPING, processedAtNs: this.#backend.nowNs() });
+      return;
+    }
+    switch (action.kind) {
+      case 'create':
+        this.#backend.create(action.request, origin, answer);
+        break;
+      case 'replace':
+        this.#backend.replace(action.request, origin, answer);
+        break;
+      case 'cancel':
+        this.#backend.cancel(action.request, origin, answer);
+        break;
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * The order service's listener: REST, streams and `/control` in front of an OmsBackend (wire.md 7, 9, 10).
+ *
+ *   sockets, requests ─▶ OmsServer ─▶ OmsBackend (the node)
+ *   sockets ◀─ UserStreams ◀─ events of orders and fills, sessions that end
+ *
+ * REST and WebSocket share `/trades/user/{user_id}`; the Upgrade header decides. Order of use: construct, give
+ * `streams` to the backend, `listen`; to stop, `stopAccepting`, wait until nothing is in flight, `close`.
+ *
+ * Not here: what requests mean (oms-routes.ts), what sockets are told (oms-streams.ts), control frames
+ * (control-socket.ts).
+ */
+import uWS from 'uWebSockets.js';
+import { assert } from '../core/assert.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { ControlDesk, type ControlSeat } from './control-socket.ts';
+import { ActionDoor, STOPPING } from './oms-actions.ts';
+import type { OmsBackend } from './oms-backend.ts';
+import { addOmsRoutes, userOf } from './oms-routes.ts';
+import { type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
+import type { RequestHead } from './request-head.ts';
+import { type EdgeObserver, HttpRoutes } from './uws-http.ts';
+import { listenExclusively } from './uws-listen.ts';
+import { SocketHub } from './uws-socket.ts';
+
+/** How often some of the open sockets' tokens are looked at again, in real milliseconds. */
+const SESSION_CHECK_MS = 1_000;
+
+/** PEM files; both or none. */
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface OmsServerOptions {
+  readonly backend: OmsBackend;
+  readonly observer: EdgeObserver;
+  /** Null or absent: plain HTTP. */
+  readonly tls?: TlsFiles | null;
+}
+
+export class OmsServer {
+  /** What the node tells; give it to the backend before listening. */
+  readonly streams: UserStreams;
+  readonly #app: uWS.TemplatedApp;
+  readonly #routes: HttpRoutes;
+  readonly #hub: SocketHub;
+  readonly #door: ActionDoor;
+  readonly #sessionCheck: NodeJS.Timeout;
+  #hasListened = false;
+  #isClosed = false;
+
+  /** Throws when the TLS files cannot be read or do not fit each other. */
+  constructor({ backend, observer, tls }: OmsServerOptions) {
+    this.#app =
+      tls === undefined || tls === null
+        ? uWS.App()
+        : uWS.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+    this.streams = new UserStreams(backend);
+    this.#door = new ActionDoor(backend);
+    this.#routes = new HttpRoutes(this.#app, observer);
+    this.#hub = new SocketHub(this.#app, this.#routes, observer);
+    this.#addStreams();
+    this.#addControl(new ControlDesk({ backend, streams: this.streams, door: this.#door }));
+    addOmsRoutes({ routes: this.#routes, backend, door: this.#door });
+    this.#routes.seal();
+    this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);
+  }
+
+  /** Open sockets. */
+  get socketCount(): number {
+    return this.#hub.count;
+  }
+
+  /** Requests that wait for their body or their answer. */
+  get pendingRequests(): number {
+    return this.#routes.pendingCount;
+  }
+
+  /** Bytes that wait for slow readers. */
+  get backlogBytes(): number {
+    return this.#hub.backlogBytes;
+  }
+
+  /**
+   * @param at.port 0 lets the system choose.
+   * @returns the port that is open. Rejects when it cannot be had.
+   */
+  listen(at: { readonly host: string; readonly port: number }): Promise<number> {
+    assert(!this.#hasListened && !this.#isClosed, 'a server listens once');
+    this.#hasListened = true;
+    return listenExclusively(this.#app, at);
+  }
+
+  /** New sockets and signed actions are refused with 503; answers that are owed still go out, reads go on. */
+  stopAccepting(): void {
+    this.#door.close();
+  }
+
+  /** Tells every socket 1001, then closes listener and connections, so that the thread can end by itself. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#sessionCheck);
+    this.streams.flush();
+    this.#hub.finishAll(1001, 'going_away');
+    this.#routes.stop();
+    this.#app.close();
+  }
+
+  #addStreams(): void {
+    this.#addStream('/orders', (head) => this.streams.admit(head, 'orders', null));
+    this.#addUserStream('/trades/user/events/:user_id', 'trades');
+    this.#addUserStream('/trades/user/:user_id', 'confirmed-trades');
+    // Without a route of its own a plain GET would be read as the trades of a user called `events`.
+    this.#routes.add({
+      method: 'GET',
+      pattern: '/trades/user/events/:user_id',
+      handler: (call) => call.refusePlainGet(),
+    });
+  }
+
+  #addUserStream(pattern: string, stream: OneWayStream): void {
+    this.#addStream(pattern, (head) => {
+      const user = userOf(head);
+      return user.ok ? this.streams.admit(head, stream, user.value) : user;
+    });
+  }
+
+  #addStream(pattern: string, admit: (head: RequestHead) => Outcome<OmsSeat>): void {
+    this.#hub.add<OmsSeat>({
+      ...this.streams.common(),
+      pattern,
+      admit: (head) => (this.#door.isClosed ? rejected(STOPPING) : admit(head)),
+    });
+  }
+
+  #addControl(desk: ControlDesk): void {
+    this.#hub.add<ControlSeat>({
+      ...desk.route(),
+      pattern: '/control',
+      admit: (head) => {
+        if (this.#door.isClosed) return rejected(STOPPING);
+        const seat = this.streams.admit(head, 'control', null);
+        return seat.ok ? accepted(desk.seat(seat.value)) : seat;
+      },
+    });
+  }
+}

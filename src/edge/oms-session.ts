@@ -1,0 +1,58 @@
+/**
+ * Who a request or an upgrade comes from (wire.md 3.4, 9.1).
+ *
+ *   REST        Authorization: Bearer <token>    User-Id: <user id>
+ *   WebSocket   the same two headers, or, when there is no Authorization, two offered subprotocols in any position:
+ *               Bearer-<token>, User-<user id>
+ *
+ * Every doubt is 401: nothing, half of a pair, another scheme, a token of another user, one of the two given twice.
+ */
+import { parseUserId, type UserId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { OmsBackend } from './oms-backend.ts';
+import type { RequestHead } from './request-head.ts';
+
+export interface Session {
+  readonly user: UserId;
+  readonly token: string;
+}
+
+const BEARER_FORM = /^Bearer ([!-~]{1,256})$/i;
+const V1_PROTOCOL = 'svc.ws.v1';
+const UNAUTHORIZED: Reject = reject('UNAUTHORIZED', 'a live session of this user is required');
+export const OTHER_USER: Reject = reject('UNAUTHORIZED', 'the path names another user');
+
+/** The session of a REST request, or UNAUTHORIZED (AUT-01, AUT-02, SES-15). */
+export function sessionOf(backend: OmsBackend, head: RequestHead): Outcome<Session> {
+  const token = BEARER_FORM.exec(head.headers.authorization)?.[1];
+  return check(backend, token, head.headers['user-id']);
+}
+
+/** The session of an upgrade; `Authorization` wins over subprotocols (AUT-05 to AUT-07, AMB-90). */
+export function socketSessionOf(backend: OmsBackend, head: RequestHead): Outcome<Session> {
+  if (head.headers.authorization !== '') return sessionOf(backend, head);
+  const offered = offeredBy(head);
+  return check(backend, only(offered, 'Bearer-'), only(offered, 'User-'));
+}
+
+/** Version 1 is opted into from any position (AUT-08). */
+export function versionOf(head: RequestHead): 0 | 1 {
+  return offeredBy(head).includes(V1_PROTOCOL) ? 1 : 0;
+}
+
+function offeredBy(head: RequestHead): readonly string[] {
+  return head.headers['sec-websocket-protocol'].split(',').map((value) => value.trim());
+}
+
+/** What follows `prefix` in the one value that has it. */
+function only(values: readonly string[], prefix: string): string | undefined {
+  const matching = values.filter((value) => value.startsWith(prefix));
+  return matching.length === 1 ? matching[0]?.slice(prefix.length) : undefined;
+}
+
+function check(backend: OmsBackend, token: string | undefined, userText: string | undefined): Outcome<Session> {
+  const user = parseUserId(userText ?? '');
+  if (user === null || token === undefined || token === '') return rejected(UNAUTHORIZED);
+  return backend.isSession(user, token) ? accepted({ user, token }) : rejected(UNAUTHORIZED);
+}
