@@ -19,7 +19,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import { assert, InvariantError } from '../core/assert.ts';
+import { InvariantError } from '../core/assert.ts';
 import { type DataLock, lockDirectory } from './data-lock.ts';
 import { checkMapFile } from './map-file.ts';
 import { StorageError, storageError } from './storage-error.ts';
@@ -174,7 +174,8 @@ export class StorageWriter extends StorageReader {
       else if (rule === undefined) this.map.putSync(key, value);
       else {
         const isNew = this.map.putSync(key, value, { noOverwrite: true, append: rule === 'append' }) as unknown;
-        assert(isNew === true, `storage: the key ${Buffer.from(key).toString('hex')} is written once`);
+        if (isNew !== true)
+          throw new InvariantError(`storage: key ${Buffer.from(key).toString('hex')} is written once`);
       }
     }
   }

@@ -6,17 +6,15 @@ import { assert } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
-import { KeyWriter, keyWriter, type TABLE } from './key-layout.ts';
+import { KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 import { decodeFrame, encodeFrame } from './row-codecs.ts';
 
 export type CountTable = typeof TABLE.finishedCount | typeof TABLE.tradeCount;
 
-interface Count {
-  readonly table: CountTable;
-  readonly user: UserId;
-  /** Null: all markets. */
-  readonly marketIndex: number | null;
-  value: number;
+/** Changes of one user's counts of one table. */
+interface Changes {
+  all: number;
+  readonly byMarket: Map<number, number>;
 }
 
 /** @returns 0 for a user who has none. */
@@ -28,7 +26,10 @@ export function readCount(reader: StorageReader, table: CountTable, user: UserId
 
 export class UserCounts {
   readonly #reader: StorageReader;
-  readonly #counts = new Map<string, Count>();
+  readonly #changes: Readonly<Record<CountTable, Map<UserId, Changes>>> = {
+    [TABLE.finishedCount]: new Map(),
+    [TABLE.tradeCount]: new Map(),
+  };
 
   constructor(reader: StorageReader) {
     this.#reader = reader;
@@ -36,33 +37,44 @@ export class UserCounts {
 
   /** Counts for the market and for all markets. */
   add(table: CountTable, user: UserId, marketIndex: number, change: number): void {
-    this.#at(table, user, marketIndex).value += change;
-    this.#at(table, user, null).value += change;
+    let changes = this.#changes[table].get(user);
+    if (changes === undefined) {
+      changes = { all: 0, byMarket: new Map() };
+      this.#changes[table].set(user, changes);
+    }
+    changes.all += change;
+    changes.byMarket.set(marketIndex, (changes.byMarket.get(marketIndex) ?? 0) + change);
   }
 
-  /** Users whose count over all markets was touched, with what it is now. Changes while iterating are allowed. */
+  /** Users whose counts were touched, with what they have over all markets now. */
   users(table: CountTable): readonly { readonly user: UserId; readonly count: number }[] {
-    return [...this.#counts.values()]
-      .filter((count) => count.table === table && count.marketIndex === null)
-      .map(({ user, value }) => ({ user, count: value }));
+    return [...this.#changes[table]].map(([user, { all }]) => ({
+      user,
+      count: readCount(this.#reader, table, user, null) + all,
+    }));
   }
 
   *writes(to: ByteWriter): Generator<Write> {
     const keys = new KeyWriter(to);
-    for (const { table, user, marketIndex, value } of this.#counts.values()) {
-      assert(value >= 0, 'storage: a count is never below zero');
-      const key = keys.ofUser(table, user, marketIndex);
-      yield { key, value: value === 0 ? null : encodeFrame(to, key, () => to.safe(value)) };
+    for (const table of [TABLE.finishedCount, TABLE.tradeCount]) {
+      for (const [user, { all, byMarket }] of this.#changes[table]) {
+        yield this.#write(to, keys, { table, user, marketIndex: null, change: all });
+        for (const [marketIndex, change] of byMarket) {
+          yield this.#write(to, keys, { table, user, marketIndex, change });
+        }
+      }
     }
   }
 
-  #at(table: CountTable, user: UserId, marketIndex: number | null): Count {
-    const name = `${table}/${user}/${marketIndex ?? ''}`;
-    let count = this.#counts.get(name);
-    if (count === undefined) {
-      count = { table, user, marketIndex, value: readCount(this.#reader, table, user, marketIndex) };
-      this.#counts.set(name, count);
-    }
-    return count;
+  #write(
+    to: ByteWriter,
+    keys: KeyWriter,
+    count: { readonly table: CountTable; readonly user: UserId; readonly marketIndex: number | null; change: number },
+  ): Write {
+    const { table, user, marketIndex, change } = count;
+    const value = readCount(this.#reader, table, user, marketIndex) + change;
+    assert(value >= 0, 'storage: a count is never below zero');
+    const key = keys.ofUser(table, user, marketIndex);
+    return { key, value: value === 0 ? null : encodeFrame(to, key, () => to.safe(value)) };
   }
 }

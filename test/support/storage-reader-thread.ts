@@ -11,7 +11,7 @@ const WAIT_MS_MAX = 10_000;
 const reader = openReader(directory);
 
 for (let answered = 0; ; ) {
-  Atomics.wait(signal, 0, answered, WAIT_MS_MAX);
+  if (Atomics.wait(signal, 0, answered, WAIT_MS_MAX) === 'timed-out') break;
   answered = Atomics.load(signal, 0);
   if (answered < 0) break;
   Atomics.store(
