@@ -82,15 +82,22 @@ export interface LiveOrder {
   isInTail: boolean;
   /** Requests about it that the market has not answered. */
   requests: number;
-  readonly replaces: Set<ReplaceOnItsWay>;
+  replaces: readonly ReplaceOnItsWay[];
   held: Amount18;
 }
 
+const NO_REPLACES: readonly ReplaceOnItsWay[] = [];
+
 export type NewLiveOrder = Pick<LiveOrder, 'terms' | 'market' | 'balance' | 'price' | 'quantity'>;
 
+/** Members one by one, and no list until there is a replace: this is on the way of every create. */
 export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
   return {
-    ...order,
+    terms: order.terms,
+    market: order.market,
+    balance: order.balance,
+    price: order.price,
+    quantity: order.quantity,
     sequence: 0,
     lastSequence: 0,
     timestampNs: order.terms.creationNs,
@@ -105,7 +112,7 @@ export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
     isTold: false,
     isInTail: false,
     requests: 0,
-    replaces: new Set(),
+    replaces: NO_REPLACES,
     held: ZERO_18,
   };
 }

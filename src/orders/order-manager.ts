@@ -229,7 +229,7 @@ export class OrderManager {
     if (more > 0n && more > availableOf(order.balance)) return rejected(insufficient());
 
     // After this point the command must succeed.
-    order.replaces.add(replace);
+    order.replaces = [...order.replaces, replace];
     order.requests += 1;
     this.#book.rehold(order);
     return accepted(this.#requests.add({ kind: 'replace', user, orderId, market, order, replace }));
@@ -288,7 +288,7 @@ export class OrderManager {
     const { order, replace, market, orderId } = request;
     if (order !== null) order.requests -= 1;
     if (order !== null && replace !== null) {
-      order.replaces.delete(replace);
+      order.replaces = order.replaces.filter((other) => other !== replace);
       this.#book.rehold(order);
     }
     const code = ack.rejectCode === 0 ? null : must(rejectName(ack.rejectCode), 'the market refuses with a known code');

@@ -1,0 +1,118 @@
+/** Laws of answers to requests, of a restart, and of inventory. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { USD } from '../../src/core/ids.ts';
+import { SIDE, TIF } from '../../src/core/order-terms.ts';
+import { REJECT_CODE } from '../../src/core/reject.ts';
+import { ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
+import { DEFAULT_SETTINGS } from '../../src/orders/settings.ts';
+import { ALICE, BASE, BOB, cancelRequest, codeOf, mustPass, NOW, OrderDesk } from '../support/order-desk.ts';
+
+const CALLER = { user: ALICE, now: NOW, looksUp: false };
+const CENT = ONE_18 / 100n;
+
+suite('answers', () => {
+  test('optimistic: a create is answered when the market has decided (AMB-16)', () => {
+    const desk = new OrderDesk();
+    desk.place();
+    assert.deepEqual(
+      desk.sink.acks.map(({ result }) => result.reject),
+      [null],
+    );
+  });
+
+  test('durable: it waits until clearing has flushed its market sequence (AMB-16)', () => {
+    const desk = new OrderDesk();
+    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
+    const first = desk.place();
+    const second = desk.place({ id: 'o2' });
+    assert.equal(desk.manager.requestsOnTheWay, 2);
+    desk.manager.onMarketDecided({ marketIndex: 3, sequence: first });
+    assert.deepEqual(
+      desk.sink.acks.map(({ result }) => result.orderId),
+      ['order-1'],
+    );
+    desk.manager.onMarketDecided({ marketIndex: 3, sequence: second });
+    assert.equal(desk.sink.acks.length, 2);
+    desk.manager.onMarketDecided({ marketIndex: 3, sequence: 50 });
+    desk.place({ id: 'o3' });
+    assert.equal(desk.sink.acks.length, 3);
+  });
+
+  test('durable: a refusal that changed nothing does not wait, and turning durable off tells what waited', () => {
+    const desk = new OrderDesk();
+    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
+    desk.answer(mustPass(desk.request()), 0, REJECT_CODE.DUPLICATE_ORDER);
+    desk.place();
+    assert.equal(desk.sink.acks.length, 1);
+    desk.manager.onSettingsChanged(DEFAULT_SETTINGS);
+    assert.equal(desk.sink.acks.length, 2);
+  });
+
+  test('an id that is live is a duplicate before it takes a hold; one on its way is for the market to judge (AMB-08)', () => {
+    const desk = new OrderDesk();
+    const twins = [mustPass(desk.request({ quantity: 10 })), mustPass(desk.request({ quantity: 10 }))];
+    desk.answer(twins[0] ?? 0, 0, REJECT_CODE.ALREADY_CANCELLED);
+    desk.manager.onAdmitted({ requestId: twins[1] ?? 0, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    desk.answer(twins[1] ?? 0, 1);
+    assert.equal(desk.status(ALICE), 'Open');
+    assert.equal(codeOf(desk.request({ quantity: 10 })), 'DUPLICATE_ORDER');
+  });
+
+  test('a held cancel that met no create says CancelFailed (AMB-25)', () => {
+    const desk = new OrderDesk();
+    const { orderId } = mustPass(desk.manager.checkCancel(cancelRequest(), CALLER));
+    desk.manager.onHeldCancelExpired({ marketIndex: 3, user: ALICE, orderId });
+    assert.deepEqual(desk.told(ALICE), ['CancelFailed OrderNotFound']);
+  });
+});
+
+suite('restart and inventory', () => {
+  test('a restored order holds for what is unconfirmed and owes no event (AMB-110)', () => {
+    const desk = new OrderDesk();
+    desk.manager.restoreOrder({
+      marketIndex: 3,
+      orderSequence: 40 as never,
+      prioritySequence: 40 as never,
+      user: ALICE,
+      subAccount: 0,
+      orderId: 'order-1' as never,
+      side: SIDE.buy,
+      tif: TIF.gtc,
+      flags: 4,
+      price: 200_000 as RawPrice,
+      quantity: 10_000 as RawQuantity,
+      maxFeeRate: 500,
+      creationNs: NOW,
+      timestampNs: (NOW + 1n) as TimestampNs,
+      goodUntilNs: 0n as TimestampNs,
+      expiryNs: NOW,
+      admittedNs: NOW,
+      lastUpdateNs: NOW,
+      filledQuantity: 4_000,
+      filledNotional: (800n * ONE_18) as never,
+      fees: 0n as never,
+    });
+    assert.equal(desk.available(ALICE, USD), (1_000_000n - 120_060n) * CENT);
+    assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['PartiallyFilled', []]);
+    desk.end(40, 1);
+    assert.deepEqual(desk.told(ALICE), ['Canceled UserRequested']);
+  });
+
+  test('inventory shows what is owned, holds included; zeros only for USD (wire.md 7.13, AMB-72, AMB-139)', () => {
+    const desk = new OrderDesk();
+    desk.place();
+    desk.setOwned(ALICE, BASE, 0n);
+    const { is_mm, accounts } = desk.manager.inventory(ALICE, null);
+    assert.equal(is_mm, false);
+    assert.deepEqual([...accounts.keys()], ['0', '1']);
+    assert.deepEqual([...(accounts.get('0')?.spot ?? [])], [['0', '10000']]);
+    assert.deepEqual(accounts.get('1'), {
+      kind: 'cross_margin',
+      name: 'Margin',
+      spot: new Map([['0', '0']]),
+      margins: new Map(),
+    });
+    assert.deepEqual([...desk.manager.inventory(BOB, [1]).accounts.keys()], ['1']);
+  });
+});
