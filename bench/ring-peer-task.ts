@@ -36,5 +36,6 @@ export const BELL_OF_MAIN = 128;
 export const CONTROL_BYTES = 1_024;
 /** The record type that ends an echo. */
 export const LAST_TYPE = 2;
-/** Records before the clock starts, so that both sides are compiled. A multiple of the batch. */
-export const WARM_UP_RECORDS = 160_000;
+/** Records before the clock starts, so that both sides are compiled; multiples of the batch. */
+export const WARM_UP_RECORDS = 320_000;
+export const WARM_UP_MESSAGES = 8_000;

@@ -12,6 +12,7 @@ import {
   type PeerTask,
   READY_WORD,
   SUM_CELL,
+  WARM_UP_MESSAGES,
   WARM_UP_RECORDS,
   WARM_WORD,
 } from './ring-peer-task.ts';
@@ -88,8 +89,8 @@ function consumeMessages(records: number): void {
   let count = 0;
   port.on('message', (record: Float64Array) => {
     for (const cell of record) sum += cell;
-    if (++count === WARM_UP_RECORDS) say(WARM_WORD);
-    if (count < WARM_UP_RECORDS + records) return;
+    if (++count === WARM_UP_MESSAGES) say(WARM_WORD);
+    if (count < WARM_UP_MESSAGES + records) return;
     port.close();
     finish(sum);
   });

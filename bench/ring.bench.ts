@@ -36,6 +36,7 @@ import {
   type PeerTask,
   READY_WORD,
   SUM_CELL,
+  WARM_UP_MESSAGES,
   WARM_UP_RECORDS,
   WARM_WORD,
 } from './ring-peer-task.ts';
@@ -53,7 +54,7 @@ interface Load {
 export async function run(scale: Scale): Promise<BenchResult> {
   const full = scale === 'full';
   const rounds = full ? 7 : 3;
-  const records = full ? 2_000_000 : 400_000;
+  const records = full ? 4_000_000 : 1_000_000;
   const contenders: Contender[] = [];
   for (const bytes of [64, 256]) {
     for (const batch of [1, BATCH]) {
@@ -61,7 +62,7 @@ export async function run(scale: Scale): Promise<BenchResult> {
       contenders.push({ label: `ring, ${how}`, round: () => ringRate({ records, bytes, batch }) });
       contenders.push({ label: `ringbuf.js, ${how}`, round: () => ringbufRate({ records, bytes, batch }) });
     }
-    const few = Math.floor(records / 10);
+    const few = Math.floor(records / 40);
     contenders.push({
       label: `postMessage, ${bytes} bytes`,
       round: () => messageRate({ records: few, bytes, batch: 1 }),
@@ -87,10 +88,12 @@ async function ringRate(load: Load): Promise<number> {
   return measure({ kind: 'ring', ring, control, records: load.records }, load, () => {
     const writer = new RingWriter(ring);
     const cells = writer.views.f64;
-    const width = load.bytes >> 3;
+    const { bytes, batch } = load;
+    const width = bytes >> 3;
     return (records) => {
+      let inBatch = 0;
       for (let number = 0; number < records; ) {
-        const at = writer.claim(1, load.bytes);
+        const at = writer.claim(1, bytes);
         if (at === RING_FULL) {
           writer.publish();
           continue;
@@ -99,7 +102,9 @@ async function ringRate(load: Load): Promise<number> {
         for (let index = 0; index < width; index++) cells[from + index] = number + index;
         writer.commit();
         number++;
-        if (number % load.batch === 0) writer.publish();
+        if (++inBatch < batch) continue;
+        writer.publish();
+        inBatch = 0;
       }
       writer.publish();
     };
@@ -149,7 +154,8 @@ async function measure(
   const ended = once(worker, 'exit');
   await until(words, READY_WORD);
   const produce = producer(worker);
-  produce(WARM_UP_RECORDS);
+  const warmUp = task.kind === 'postMessage' ? WARM_UP_MESSAGES : WARM_UP_RECORDS;
+  produce(warmUp);
   await until(words, WARM_WORD);
   const startedMs = performance.now();
   produce(load.records);
@@ -157,7 +163,7 @@ async function measure(
   const seconds = (performance.now() - startedMs) / 1e3;
   const sum = new Float64Array(task.control)[SUM_CELL];
   assert(
-    sum === expectedSum(WARM_UP_RECORDS, load.bytes) + expectedSum(load.records, load.bytes),
+    sum === expectedSum(warmUp, load.bytes) + expectedSum(load.records, load.bytes),
     `${task.kind}: the consumer read what was written`,
   );
   await ended;
