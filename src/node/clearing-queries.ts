@@ -11,6 +11,7 @@ import { accepted, type Outcome } from '../core/outcome.ts';
 export type ClearingQuery =
   | { readonly kind: 'ledger' }
   | { readonly kind: 'state' }
+  | { readonly kind: 'journal' }
   | { readonly kind: 'hooks' }
   | { readonly kind: 'prices' }
   | { readonly kind: 'user'; readonly user: UserId };
@@ -32,6 +33,8 @@ export function answerQuery(
       return accepted(ledgerView(state));
     case 'user':
       return userView(state, query.user);
+    case 'journal':
+      return accepted({ sequence: place.sequence });
     case 'prices':
       return accepted({
         prices: Object.fromEntries(

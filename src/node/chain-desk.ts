@@ -1,0 +1,79 @@
+/**
+ * What the operator API asks of the simulated chains (operator-api.md 8). Chains, tokens and vaults themselves come
+ * from the registry; the routes have checked that the chain is known and simulated before they ask.
+ *
+ * Not here: the chains (src/chain), and the routes (operator-chain-routes.ts).
+ */
+import type { ChainId, UserId } from '../core/ids.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { TimestampNs } from '../core/units.ts';
+
+/** Addresses are 64 hex, right-padded. */
+export interface DepositRequest {
+  readonly user: UserId;
+  readonly token: string;
+  readonly baseUnits: bigint;
+  readonly from: string;
+  readonly approve: boolean;
+  readonly senderAllowed: boolean;
+  /** Mines what the policy asks for and waits until the node has acted on the event; false mines one block. */
+  readonly confirm: boolean;
+}
+
+export interface MintRequest {
+  readonly token: string;
+  readonly to: string;
+  readonly baseUnits: bigint;
+}
+
+/** Members are named as on the wire. */
+export interface ChainTransaction {
+  /** 64 hex. */
+  readonly tx: string;
+  readonly status: 'mined' | 'reverted' | 'pending';
+  /** Error name of wire.md 12.2 when reverted. */
+  readonly revert: string | null;
+  /** null while pending. */
+  readonly block: number | null;
+  readonly head: number;
+  /** The vault's counter that the transaction used; 0 where it has none. */
+  readonly nonce: number;
+}
+
+export interface ChainCounters {
+  readonly depositCounts: number;
+  readonly withdrawalCounts: number;
+  readonly settlementCounts: number;
+}
+
+export interface ChainVault {
+  /** `<address>@<chain id>`. */
+  readonly vault: string;
+  readonly head: number;
+  /** Base units by token. */
+  readonly balances: ReadonlyMap<string, bigint>;
+  /** 40 hex. */
+  readonly administrators: readonly string[];
+  readonly quorum: number;
+  readonly escapeMode: boolean;
+  readonly lastCheckpointNs: TimestampNs | null;
+}
+
+export interface ChainProvider {
+  readonly provider: number;
+  readonly fault: string;
+}
+
+/** Rejects are the operator's mistakes; what the chain itself refuses is a reverted transaction. */
+export interface ChainDesk {
+  deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>>;
+  /** @returns the new head. */
+  mine(chain: ChainId, blocks: number): Promise<Outcome<number>>;
+  mint(chain: ChainId, request: MintRequest): Promise<Outcome<ChainTransaction>>;
+  counters(chain: ChainId, user: UserId, subAccount: number): Promise<Outcome<ChainCounters>>;
+  /** @returns base units. */
+  balance(chain: ChainId, address: string, token: string): Promise<Outcome<bigint>>;
+  /** VAULT_NOT_FOUND when the chain has none. */
+  vault(chain: ChainId): Promise<Outcome<ChainVault>>;
+  providers(chain: ChainId): Promise<Outcome<readonly ChainProvider[]>>;
+}

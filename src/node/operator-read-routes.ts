@@ -1,0 +1,145 @@
+/** What operators watch (operator-api.md 5, 6): prices, state, actors, ledger. */
+import { formatScaled } from '../core/decimal.ts';
+import { type AssetId, compareAssetIds, USD } from '../core/ids.ts';
+import { accepted } from '../core/outcome.ts';
+import { ThreadBlock } from '../runtime/heartbeat.ts';
+import { snapshotMetrics } from '../runtime/metrics.ts';
+import { WRITTEN_WORD } from '../runtime/ring-layout.ts';
+import { type Plan, type PlannedActor, threadIndex } from '../runtime/topology.ts';
+import { mailboxDepth } from './metrics-page.ts';
+import { change } from './operator-change.ts';
+import type { OpsRoute } from './ops-http.ts';
+import type { OpsParts, Reply } from './ops-parts.ts';
+
+type View = Readonly<Record<string, unknown>>;
+
+/** A stored price is not shown after two hours (LIQ-10) and stale after one (CB-01). */
+const SHOWN_NS = 7_200_000_000_000n;
+const FRESH_NS = 3_600_000_000_000n;
+
+export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
+  return [
+    {
+      method: 'POST',
+      pattern: '/operator/prices',
+      handler: (call) => change(parts, { kind: 'setPrices', body: call.body }),
+    },
+    { method: 'GET', pattern: '/operator/prices', handler: () => prices(parts) },
+    { method: 'GET', pattern: '/operator/state', handler: () => state(parts) },
+    { method: 'GET', pattern: '/operator/ledger', handler: () => parts.ask({ kind: 'ledger' }) },
+    {
+      method: 'GET',
+      pattern: '/operator/actors',
+      whileRecovering: true,
+      handler: () => accepted({ actors: parts.plan.actors.map((actor) => actorView(parts.plan, actor)) }),
+    },
+  ];
+}
+
+/** The answer to the question `prices`. */
+interface KnownPrices {
+  readonly [assetId: string]: { readonly price: string; readonly publishNs: bigint };
+}
+
+async function prices(parts: OpsParts): Promise<Reply> {
+  const reply = await parts.ask({ kind: 'prices' });
+  if (!reply.ok) return reply;
+  const known = reply.value['prices'] as KnownPrices;
+  const nowNs = parts.clock.nowNs();
+  const assets = [...parts.door.registry().assets.keys()].filter(hasOracle).sort(compareAssetIds);
+  const views = assets.map((id): [string, View] => [
+    id,
+    { oracle: oracleView(known[id], nowNs), mark: NO_MARK, circuit_broken: false },
+  ]);
+  return accepted({ prices: Object.fromEntries(views) });
+}
+
+/** USD is 1 by definition, and a token on its chain has no oracle. */
+function hasOracle(id: AssetId): boolean {
+  return id !== USD && !id.includes('@');
+}
+
+/** Nothing makes marks while only spot trades. */
+const NO_MARK: View = { price: null, timestamp_ns: null, age_ns: null, state: 'none', fresh_updates: 0 };
+
+function oracleView(row: KnownPrices[string] | undefined, nowNs: bigint): View {
+  if (row === undefined) {
+    return { price: null, publish_time_ns: null, age_ns: null, state: 'none', fresh_updates: 0 };
+  }
+  // A publish time may lie a little ahead of the node's clock.
+  const ageNs = nowNs > row.publishNs ? nowNs - row.publishNs : 0n;
+  return {
+    price: ageNs > SHOWN_NS ? null : row.price,
+    publish_time_ns: row.publishNs,
+    age_ns: ageNs,
+    state: ageNs > FRESH_NS ? 'stale' : 'healthy',
+    fresh_updates: 0,
+  };
+}
+
+async function state(parts: OpsParts): Promise<Reply> {
+  const reply = await parts.ask({ kind: 'state' });
+  if (!reply.ok) return reply;
+  const { config, clock } = parts;
+  const { journal, state_hash, markets, counts } = reply.value;
+  const views = Object.entries(markets as Readonly<Record<string, View>>).map(([id, market]): [string, View] => [
+    id,
+    // Depth is numbered on the thread of market data, which this one does not ask.
+    { ...market, depth_sequence: 0 },
+  ]);
+  return accepted({
+    profile: config.profile,
+    clock: { mode: clock.mode, now_ns: clock.nowNs() },
+    journal,
+    state_hash,
+    markets: Object.fromEntries(views),
+    counts,
+  });
+}
+
+/** `depth` and `high_water` count records, `capacity` and `reserved` bytes of all lanes together. */
+function actorView(plan: Plan, actor: PlannedActor): View {
+  const recorded = new Map(snapshotMetrics(actor.metricsPlan).map((metric) => [metric.name, metric.value]));
+  const number = (name: string): number => {
+    const value = recorded.get(name);
+    return typeof value === 'number' ? value : 0;
+  };
+  const batchRecords = recorded.get('batch_records');
+  const lanes = plan.edges.filter((edge) => edge.to === actor.name);
+  return {
+    name: actor.name,
+    thread: actor.thread,
+    state: actorState(plan, actor, number('stalled') === 1),
+    mailbox: {
+      depth: mailboxDepth(plan, actor.name),
+      capacity: lanes.reduce((sum, lane) => sum + lane.capacityBytes, 0),
+      high_water: number('mailbox_high_water'),
+      reserved: lanes.reduce((sum, lane) => sum + lane.reservedBytes, 0),
+    },
+    batches: {
+      count: number('batches'),
+      last: number('batch_last'),
+      max: typeof batchRecords === 'object' ? batchRecords.max : 0,
+      mean: tenths(number('records_in'), number('batches')),
+    },
+    messages_in: number('records_in'),
+    messages_out: messagesOut(plan, actor.name),
+  };
+}
+
+function actorState(plan: Plan, actor: PlannedActor, isStalled: boolean): string {
+  const thread = new ThreadBlock(plan.threadBlocks, threadIndex(plan, actor.thread)).state();
+  if (thread === 'running') return isStalled ? 'stalled' : 'running';
+  return thread === 'draining' ? 'running' : thread;
+}
+
+/** Records published on the lanes out of an actor; each lane counts modulo 2^32. */
+function messagesOut(plan: Plan, actor: string): number {
+  const out = plan.edges.filter((edge) => edge.from === actor);
+  return out.reduce((sum, edge) => sum + (Atomics.load(new Int32Array(edge.ring), WRITTEN_WORD) >>> 0), 0);
+}
+
+/** sum / count with one decimal, rounded down. */
+function tenths(sum: number, count: number): string {
+  return count === 0 ? '0' : formatScaled(BigInt(Math.floor((sum * 10) / count)), 1);
+}
