@@ -1,0 +1,287 @@
+/**
+ * The market engine beside two order books from npm, on the same flows in the same run; every round a fresh book, filled
+ * untimed. The traded quantity must be equal.
+ *
+ * Ours is the whole road of a command: user and order id of 24 characters resolved from bytes, an expiry watched, every
+ * event written as a 64-byte record, settlement of the trades every 64 commands. Theirs: ids as strings or numbers as
+ * they want them, results read for the traded quantity only. The slow ones run a first part of each flow.
+ *
+ * Latency: every command between two readings of the clock, the readings included.
+ */
+import { OrderBook, Side as TheirSide } from 'nodejs-order-book';
+import matchEngine from 'orderbook-match-engine';
+import { assert } from '../src/core/assert.ts';
+import { ORDER_LIFE_NS } from '../src/core/limits.ts';
+import { type Side, TIF } from '../src/core/order-terms.ts';
+import type { TimestampNs } from '../src/core/units.ts';
+import type { CancelCommand, MarketEvents, NewOrderCommand } from '../src/matching/commands.ts';
+import { MarketEngine } from '../src/matching/market-engine.ts';
+import {
+  type BenchResult,
+  type BenchRow,
+  checksumText,
+  interleave,
+  median,
+  percentile,
+  type Scale,
+} from './bench-kit.ts';
+import { CREATE, type Flow, makeFlows } from './matching-flows.ts';
+
+const RECORD_CELLS = 8;
+const RECORDS = 65_536;
+const USERS = 200;
+const KEY_BYTES = 56;
+const ID_BYTES = 24;
+const SETTLE_EVERY = 64;
+const NOW_NS = 1_764_000_000_000_000_000n as TimestampNs;
+
+/** Every event becomes a record of eight numbers in a ring, as a lane to clearing would have it. */
+class RecordingEvents implements MarketEvents {
+  traded = 0;
+  readonly #cells: Float64Array = new Float64Array(RECORDS * RECORD_CELLS);
+  #at = 0;
+
+  #write(type: number, a: number, b: number, c: number, d: number, e: number, f: number, g: number): void {
+    const cells = this.#cells;
+    const at = this.#at;
+    cells[at] = type;
+    cells[at + 1] = a;
+    cells[at + 2] = b;
+    cells[at + 3] = c;
+    cells[at + 4] = d;
+    cells[at + 5] = e;
+    cells[at + 6] = f;
+    cells[at + 7] = g;
+    this.#at = (at + RECORD_CELLS) & (RECORDS * RECORD_CELLS - 1);
+  }
+  accepted(sequence: number, command: NewOrderCommand): void {
+    const { requestId, side, tif, price, quantity, flags } = command;
+    this.#write(10, sequence, requestId, side, tif, price, quantity, flags);
+  }
+  createRefused(sequence: number, command: NewOrderCommand, code: number): void {
+    this.#write(20, sequence, command.requestId, code, 0, 0, 0, 0);
+  }
+  matched(
+    ...[sequence, tradeId, maker, taker, price, quantity, side, unit]: Parameters<MarketEvents['matched']>
+  ): void {
+    this.traded += quantity;
+    this.#write(11, sequence, tradeId, maker, taker, price, quantity, side * 4 + unit);
+  }
+  ended(sequence: number, order: number, end: number, fault: number, remaining: number, requestId: number): void {
+    this.#write(12, sequence, order, end, fault, remaining, requestId, 0);
+  }
+  replaced(...[sequence, order, priority, price, quantity, , requestId]: Parameters<MarketEvents['replaced']>): void {
+    this.#write(13, sequence, order, priority, price, quantity, requestId, 0);
+  }
+  replaceUnchanged(requestId: number, order: number): void {
+    this.#write(20, 0, requestId, 0, order, 0, 0, 0);
+  }
+  replaceRefused(command: { readonly requestId: number }, code: number): void {
+    this.#write(20, 0, command.requestId, code, 0, 0, 0, 0);
+  }
+  cancelAccepted(requestId: number, order: number): void {
+    this.#write(20, 0, requestId, 0, order, 0, 0, 0);
+  }
+  cancelRefused(command: { readonly requestId: number }, code: number): void {
+    this.#write(20, 0, command.requestId, code, 0, 0, 0, 0);
+  }
+  heldCancelExpired(): void {
+    this.#write(21, 0, 0, 0, 0, 0, 0, 0);
+  }
+  restored(sequence: number, order: number, priority: number, quantity: number): void {
+    this.#write(14, sequence, order, priority, quantity, 0, 0, 0);
+  }
+  levelChanged(side: number, price: number, quantity: number): void {
+    this.#write(30, side, price, quantity, 0, 0, 0, 0);
+  }
+  depthCommitted(sequence: number): void {
+    this.#write(31, sequence, 0, 0, 0, 0, 0, 0);
+  }
+}
+
+/** User and id of every command of a flow, one behind the other, as they would lie in a ring. */
+function keysOf(flow: Flow): Uint8Array {
+  const keys = new Uint8Array(flow.length * KEY_BYTES);
+  const words = new Uint32Array(keys.buffer);
+  const encoder = new TextEncoder();
+  for (let at = 0; at < flow.length; at++) {
+    const order = flow.order[at] as number;
+    const user = order % USERS;
+    for (let word = 0; word < 8; word++)
+      words[(at * KEY_BYTES) / 4 + word] = Math.imul(user * 8 + word + 1, 0x9e3779b1);
+    encoder.encodeInto(idOf(order), keys.subarray(at * KEY_BYTES + 32));
+  }
+  return keys;
+}
+
+function idOf(order: number): string {
+  return `${Math.imul(order, 0x85ebca6b) >>> 0}-${order}`.padEnd(ID_BYTES, '=');
+}
+
+/** Our engine with the two command records that its caller uses again and again. */
+class Ours {
+  readonly events: RecordingEvents = new RecordingEvents();
+  readonly engine: MarketEngine = new MarketEngine({ events: this.events, hashSeed: 1 });
+  readonly #flow: Flow;
+  readonly #create: NewOrderCommand;
+  readonly #cancel: CancelCommand;
+
+  constructor(flow: Flow, keys: Uint8Array) {
+    this.#flow = flow;
+    const key = { bytes: keys, userAt: 0, orderIdAt: 0, orderIdBytes: ID_BYTES, requestId: 0, receivedNs: NOW_NS };
+    const times = { creationNs: NOW_NS, expiryNs: (NOW_NS + ORDER_LIFE_NS) as TimestampNs };
+    this.#create = { ...key, ...times, side: 0, tif: TIF.gtc, flags: 0, price: 0, quantity: 0 };
+    this.#cancel = { ...key, hold: false };
+  }
+
+  step(at: number): void {
+    const flow = this.#flow;
+    if (flow.kind[at] === CREATE) {
+      const create = this.#create;
+      create.requestId = at;
+      create.userAt = at * KEY_BYTES;
+      create.orderIdAt = at * KEY_BYTES + 32;
+      create.side = flow.side[at] as Side;
+      create.price = flow.price[at] as number;
+      create.quantity = flow.quantity[at] as number;
+      this.engine.create(create);
+    } else {
+      const cancel = this.#cancel;
+      cancel.requestId = at;
+      cancel.userAt = at * KEY_BYTES;
+      cancel.orderIdAt = at * KEY_BYTES + 32;
+      this.engine.cancel(cancel);
+    }
+    if ((at & (SETTLE_EVERY - 1)) === 0) this.engine.settled(this.engine.lastTradeId);
+  }
+
+  runTo(from: number, to: number): void {
+    for (let at = from; at < to; at++) this.step(at);
+  }
+}
+
+interface Result {
+  readonly megaOpsPerSecond: number;
+  /** Traded in the flow's first part, preload included. */
+  readonly tradedPart: number;
+}
+
+/** How many of the timed commands everybody runs. */
+interface Lengths {
+  readonly part: number;
+}
+
+function roundOfOurs(flow: Flow, keys: Uint8Array, { part }: Lengths): Result {
+  const ours = new Ours(flow, keys);
+  ours.runTo(0, flow.preload);
+  const start = performance.now();
+  ours.runTo(flow.preload, flow.preload + part);
+  const tradedPart = ours.events.traded;
+  ours.runTo(flow.preload + part, flow.length);
+  const elapsedMs = performance.now() - start;
+  ours.engine.checkInvariants();
+  return {
+    megaOpsPerSecond: megaOps(flow.length - flow.preload, elapsedMs),
+    tradedPart,
+  };
+}
+
+function roundOfNodejsOrderBook(flow: Flow, ids: readonly string[], { part }: Lengths): Result {
+  const book = new OrderBook();
+  let traded = 0;
+  const step = (at: number): void => {
+    const id = ids[flow.order[at] as number] as string;
+    if (flow.kind[at] === CREATE) {
+      const size = flow.quantity[at] as number;
+      const side = flow.side[at] === 0 ? TheirSide.BUY : TheirSide.SELL;
+      traded += size - book.limit({ id, side, size, price: flow.price[at] as number }).quantityLeft;
+    } else book.cancel(id);
+  };
+  return timed(flow, part, step, () => traded);
+}
+
+function roundOfMatchEngine(flow: Flow, { part }: Lengths): Result {
+  const { ASK, BID } = matchEngine.TRADE_SIDE;
+  const book = new matchEngine.Orderbook();
+  let traded = 0;
+  const step = (at: number): void => {
+    const order = flow.order[at] as number;
+    if (flow.kind[at] === CREATE) {
+      const side = flow.side[at] === 0 ? BID : ASK;
+      const { trades } = book.add(order, side, flow.price[at] as number, flow.quantity[at] as number);
+      for (const trade of trades) traded += Number(trade.tradeQuantity);
+    } else book.cancel(order);
+  };
+  return timed(flow, part, step, () => traded);
+}
+
+function timed(flow: Flow, part: number, step: (at: number) => void, traded: () => number): Result {
+  for (let at = 0; at < flow.preload; at++) step(at);
+  const start = performance.now();
+  for (let at = flow.preload; at < flow.preload + part; at++) step(at);
+  const elapsedMs = performance.now() - start;
+  return { megaOpsPerSecond: megaOps(part, elapsedMs), tradedPart: traded() };
+}
+
+function megaOps(count: number, elapsedMs: number): number {
+  return count / elapsedMs / 1_000;
+}
+
+/** Nanoseconds of every timed command, after a warm book of the same flow. */
+function latencies(flow: Flow, keys: Uint8Array): Float64Array {
+  const ours = new Ours(flow, keys);
+  ours.runTo(0, flow.preload);
+  const tookNs = new Float64Array(flow.length - flow.preload);
+  for (let at = flow.preload; at < flow.length; at++) {
+    const start = performance.now();
+    ours.step(at);
+    tookNs[at - flow.preload] = (performance.now() - start) * 1e6;
+  }
+  return tookNs;
+}
+
+async function measure(flow: Flow, rounds: number, lengths: Lengths): Promise<{ rows: BenchRow[]; check: string }> {
+  const keys = keysOf(flow);
+  const ids = Array.from({ length: flow.orders }, (_, order) => idOf(order));
+  const parts = new Set<number>();
+  const note = ({ megaOpsPerSecond, tradedPart }: Result): number => {
+    parts.add(tradedPart);
+    return megaOpsPerSecond;
+  };
+  const contenders = [
+    { label: 'ringbook', round: () => note(roundOfOurs(flow, keys, lengths)) },
+    { label: 'orderbook-match-engine', round: () => note(roundOfMatchEngine(flow, lengths)) },
+    { label: 'nodejs-order-book', round: () => note(roundOfNodejsOrderBook(flow, ids, lengths)) },
+  ];
+  const figures = (await interleave(contenders, rounds)).map(median);
+  assert(parts.size === 1, `${flow.name}: everybody trades the same quantity, not ${[...parts].join(', ')}`);
+  const tookNs = latencies(flow, keys);
+  const [ours = 0, second = 0, third = 0] = figures;
+  const rows = contenders.map(({ label }, i) => ({
+    label: `${flow.name}: ${label}`,
+    value: figures[i] ?? 0,
+    unit: 'M ops/s',
+  }));
+  rows.push({ label: `${flow.name}: times orderbook-match-engine`, value: ours / second, unit: '×' });
+  rows.push({ label: `${flow.name}: times nodejs-order-book`, value: ours / third, unit: '×' });
+  for (const [label, fraction] of [
+    ['p50', 0.5],
+    ['p99', 0.99],
+    ['p99.9', 0.999],
+  ] as const)
+    rows.push({ label: `${flow.name}: ${label}`, value: percentile([...tookNs], fraction), unit: 'ns' });
+  return { rows, check: `${flow.name} traded ${[...parts].join()} (flow ${checksumText(flow.checksum)})` };
+}
+
+export async function run(scale: Scale): Promise<BenchResult> {
+  const full = scale === 'full';
+  const lengths = { part: full ? 100_000 : 10_000 };
+  const rows: BenchRow[] = [];
+  const checks: string[] = [];
+  for (const flow of makeFlows(full ? 1_000_000 : 100_000)) {
+    const measured = await measure(flow, full ? 7 : 1, lengths);
+    rows.push(...measured.rows);
+    checks.push(measured.check);
+  }
+  return { name: 'matching', rows, checks: checks.join('; ') };
+}
