@@ -261,7 +261,7 @@ export class FrontDoorActor implements Actor {
     else if (news.kind === 'registryChanged') {
       const { change } = news;
       if (change.table === 'asset') door.assetChanged(change.row);
-      else if (change.table === 'market') door.marketChanged(change.row.definition);
+      else if (change.table === 'market') door.marketChanged(change.row.definition, change.row.sequence);
       else door.configChanged(change.row);
     }
     this.parts.news(news);

@@ -206,9 +206,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.assets.set(row.assetId, row);
   }
 
-  marketChanged(definition: MarketDefinition): void {
+  /** @param sequence where clearing stands; matters when the market is heard of for the first time. */
+  marketChanged(definition: MarketDefinition, sequence: number): void {
+    if (this.definitions.has(definition.assetId)) this.orders.onMarketChanged(definition);
+    else this.orders.restoreMarket(definition, sequence);
     this.definitions.set(definition.assetId, definition);
-    this.orders.onMarketChanged(definition);
   }
 
   configChanged(row: ConfigRow): void {

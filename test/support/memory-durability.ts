@@ -1,0 +1,100 @@
+/**
+ * Clearing's disk as the simulation has it: what was appended is flushed, a checkpoint is whole, and a kill keeps both.
+ * Rows are kept by the keys that rows.ts names.
+ */
+import type { Tombstone } from '../../src/clearing/checkpoint.ts';
+import { LOAD_ORDER, tombstonesOf } from '../../src/clearing/checkpoint.ts';
+import type { OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
+import type { CheckpointMark, Durability, Recovery } from '../../src/node/durability.ts';
+
+interface Journaled {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly payload: Uint8Array;
+}
+
+function keyOf({ table, row }: RowWrite): string {
+  switch (table) {
+    case 'user':
+      return row.user;
+    case 'subAccount':
+      return `${row.user} ${row.subAccount}`;
+    case 'balance':
+      return `${row.user} ${row.subAccount} ${row.asset}`;
+    case 'order':
+      return `${row.marketIndex} ${String(row.orderSequence).padStart(16, '0')}`;
+    case 'trade':
+      return `${row.marketIndex} ${String(row.tradeId).padStart(16, '0')}`;
+    case 'asset':
+      return row.assetId.padStart(8, '0');
+    case 'market':
+      return String(row.definition.marketIndex).padStart(8, '0');
+    case 'price':
+    case 'totals':
+      return row.asset;
+    case 'deposit':
+      return `${row.chainId} ${row.tx} ${row.logIndex}`;
+    case 'config':
+      return `${row.kind} ${row.key}`;
+    case 'tally':
+      return row.name;
+  }
+}
+
+export class MemoryDurability implements Durability {
+  readonly journal: Journaled[] = [];
+  private readonly tables = new Map<string, Map<string, RowWrite>>();
+  private mark: CheckpointMark | null = null;
+
+  recover(): Recovery {
+    const from = this.mark?.sequence ?? 0;
+    return {
+      checkpoint: this.mark,
+      rows: LOAD_ORDER.flatMap((table) => this.rows(table)),
+      lastTimeNs: this.journal.at(-1)?.timeNs ?? (0n as TimestampNs),
+      batches: this.journal.filter((record) => record.sequence > from),
+    };
+  }
+
+  append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
+    const sequence = (this.journal.length + 1) as Sequence;
+    this.journal.push({ sequence, timeNs, payload: payload.slice() });
+    return sequence;
+  }
+
+  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void {
+    this.mark = mark;
+    for (const write of rows) {
+      const table = this.tables.get(write.table) ?? new Map<string, RowWrite>();
+      table.set(keyOf(write), write);
+      this.tables.set(write.table, table);
+    }
+  }
+
+  *rememberedIds(nowNs: TimestampNs): Generator<Tombstone> {
+    const finished = this.rows('order').map((write) => write.row as OrderRow);
+    yield* tombstonesOf(finished, nowNs);
+  }
+
+  close(): void {}
+
+  /** Confirmed trades that the tables hold, oldest first. */
+  trades(): readonly TradeRow[] {
+    return this.rows('trade').map((write) => write.row as TradeRow);
+  }
+
+  /** A copy that a kill at this moment would leave. */
+  afterKill(): MemoryDurability {
+    const copy = new MemoryDurability();
+    copy.journal.push(...this.journal);
+    for (const [name, table] of this.tables) copy.tables.set(name, new Map(table));
+    copy.mark = this.mark;
+    return copy;
+  }
+
+  private rows(table: string): RowWrite[] {
+    const entries = [...(this.tables.get(table) ?? [])];
+    return entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, write]) => write);
+  }
+}

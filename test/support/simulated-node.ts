@@ -1,0 +1,227 @@
+/**
+ * A whole node on one thread: the real front door, market shards, clearing and market data over real rings, turned by
+ * a seeded schedule; a disk in memory; signatures that are valid unless the test forged them.
+ */
+import type { OrderRow } from '../../src/clearing/rows.ts';
+import { must } from '../../src/core/assert.ts';
+import { parseHex } from '../../src/core/hex.ts';
+import type { AssetId, UserId } from '../../src/core/ids.ts';
+import type { FillStatus } from '../../src/core/order-terms.ts';
+import type { ActionAnswer } from '../../src/edge/oms-backend.ts';
+import { ClearingActor } from '../../src/node/clearing-actor.ts';
+import { ClearingDesk } from '../../src/node/clearing-desk.ts';
+import { FrontDoor } from '../../src/node/front-door.ts';
+import { FrontDoorActor } from '../../src/node/front-door-actor.ts';
+import { MarketShardActor } from '../../src/node/market-actor.ts';
+import type { OperatorCommand } from '../../src/node/ops-parts.ts';
+import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, nodeTopology } from '../../src/node/topology.ts';
+import { UnflushedWindow } from '../../src/node/unflushed-window.ts';
+import type { SignatureDesk, SignatureJob } from '../../src/node/verify-desk.ts';
+import type { OrderEvent, UserTrade } from '../../src/orders/order-events.ts';
+import type { ActorWiring } from '../../src/runtime/actor.ts';
+import { HandRunner } from '../../src/runtime/hand-runner.ts';
+import { Simulation } from '../../src/runtime/simulation.ts';
+import { planTopology } from '../../src/runtime/topology.ts';
+import { DepthWatcher } from './depth-watcher.ts';
+import type { MemoryDurability } from './memory-durability.ts';
+import { NO_HISTORY } from './order-desk.ts';
+
+const RING = 1 << 16;
+const TOPOLOGY = {
+  threads: { marketShards: 2, verifyThreads: 0, spinTurns: 0 },
+  rings: { commandBytes: RING, commandReservedBytes: 4_096, eventBytes: RING, depthBytes: RING },
+  journal: { batchRecordsMax: 64, checkpointMs: 1, checkpointRecords: 40 },
+} as const;
+
+export const SIMULATION_START_NS = 1_800_000_000_000_000_000n;
+
+/** What users were told about one side of a trade. */
+export interface ToldFill {
+  readonly user: UserId;
+  readonly trade: UserTrade;
+}
+
+export interface SimulatedNodeOptions {
+  readonly seed: number;
+  readonly durability: MemoryDurability;
+  /** Orders whose signature clearing finds forged, though the front door let them pass. */
+  readonly forged: ReadonlySet<string>;
+  readonly startNs: bigint;
+}
+
+export class SimulatedNode {
+  readonly door: FrontDoor;
+  readonly clearing: ClearingActor;
+  readonly shards: readonly MarketShardActor[];
+  readonly depth: DepthWatcher;
+  readonly simulation: Simulation;
+  readonly told: ToldFill[] = [];
+  readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
+  readonly answers: ActionAnswer[] = [];
+  private readonly refusals: string[] = [];
+  private readonly runner: HandRunner;
+  private readonly desk: ClearingDesk;
+  private elapsedMs = 0;
+
+  constructor({ seed, durability, forged, startNs }: SimulatedNodeOptions) {
+    const plan = planTopology(nodeTopology(TOPOLOGY), { mode: 'manual', notBeforeNs: startNs });
+    const shards: MarketShardActor[] = [];
+    const made: { door?: FrontDoor; desk?: ClearingDesk; clearing?: ClearingActor; depth?: DepthWatcher } = {};
+    const marketShard = (wiring: ActorWiring): MarketShardActor => {
+      const shard = new MarketShardActor({
+        name: wiring.name,
+        clock: wiring.clock,
+        isStalled: () => false,
+        clearingLane: wiring.laneOf(CLEARING),
+        clearing: wiring.outlet(CLEARING),
+        door: wiring.outlet(FRONT_DOOR),
+        data: wiring.outlet(MARKET_DATA),
+      });
+      shards.push(shard);
+      return shard;
+    };
+    this.runner = new HandRunner(plan, {
+      [FRONT_DOOR]: (wiring) => {
+        const { actor, door, desk } = this.makeDoor(wiring);
+        made.door = door;
+        made.desk = desk;
+        return actor;
+      },
+      [marketActor(0)]: marketShard,
+      [marketActor(1)]: marketShard,
+      [CLEARING]: (wiring) => {
+        made.clearing = this.makeClearing(wiring, durability, forged);
+        return made.clearing;
+      },
+      [MARKET_DATA]: () => {
+        made.depth = new DepthWatcher();
+        return made.depth;
+      },
+    });
+    this.door = must(made.door, 'the front door was made');
+    this.desk = must(made.desk, 'the desk was made');
+    this.clearing = must(made.clearing, 'clearing was made');
+    this.depth = must(made.depth, 'the depth watcher was made');
+    this.shards = shards;
+    this.simulation = new Simulation(this.runner, {
+      seed,
+      batchRecordsMax: 16,
+      stepsPerTick: 50,
+      tickNsMax: 2_000_000,
+      invariant: () => {
+        this.elapsedMs += 0.05;
+        for (const shard of shards) for (const engine of shard.engines().values()) engine.checkBest();
+      },
+    });
+    // Time stands still while the node recovers, so that nothing expires before a test has looked.
+    this.runner.start();
+    this.runner.settle();
+  }
+
+  get nowNs(): bigint {
+    return this.runner.clock.nowNs();
+  }
+
+  /** Until nobody has anything to do: every command answered, every fill decided. */
+  settle(): void {
+    for (let round = 0; round < 3; round += 1) {
+      this.runner.settle();
+      this.runner.clock.advance(10_000_000n);
+      this.runner.tick();
+    }
+    this.runner.settle();
+  }
+
+  /** One command of an operator, carried through; a refusal throws. */
+  command(command: OperatorCommand): void {
+    const before = this.refusals.length;
+    void this.desk.command(command);
+    this.settle();
+    if (this.refusals.length > before) throw new Error(`${command.kind} was refused: ${this.refusals.at(-1)}`);
+  }
+
+  /** Hashes of all books: equal before and after a rebuild. */
+  bookHashes(): readonly string[] {
+    return this.shards
+      .flatMap((shard) => [...shard.engines()].map(([index, engine]) => `${index}:${engine.hash()}`))
+      .sort();
+  }
+
+  /** Fills told with a status. */
+  toldAs(status: FillStatus): readonly ToldFill[] {
+    return this.told.filter(({ trade }) => trade.status === status);
+  }
+
+  private makeDoor(wiring: ActorWiring): { actor: FrontDoorActor; door: FrontDoor; desk: ClearingDesk } {
+    const shards = [wiring.outlet(marketActor(0)), wiring.outlet(marketActor(1))];
+    const toClearing = wiring.outlet(CLEARING);
+    const desk = new ClearingDesk(toClearing, () => wiring.clock.nowNs(), wiring.poke);
+    const signatures = new TrustingDesk();
+    const door = new FrontDoor({
+      clock: wiring.clock,
+      history: NO_HISTORY,
+      desk: signatures,
+      shards,
+      poke: wiring.poke,
+      userSeen: () => undefined,
+      counted: { order: () => undefined, fill: () => undefined },
+    });
+    door.streams = {
+      orderEvent: (user, event) => this.events.push({ user, event }),
+      userTrade: (user, trade) => this.told.push({ user, trade }),
+      endSessions: () => undefined,
+      flush: () => undefined,
+    };
+    const actor = new FrontDoorActor({
+      door,
+      desk: signatures,
+      outlets: [...shards, toClearing],
+      replied: (request, reply) => {
+        if (!reply.ok) this.refusals.push(`${reply.reject.code} ${reply.reject.message}`);
+        desk.replied(request, reply);
+      },
+      news: () => undefined,
+      marketOpened: () => undefined,
+      ticked: () => undefined,
+      unflushed: new UnflushedWindow(),
+    });
+    return { actor, door, desk };
+  }
+
+  private makeClearing(wiring: ActorWiring, durability: MemoryDurability, forged: ReadonlySet<string>): ClearingActor {
+    return new ClearingActor({
+      clock: wiring.clock,
+      notBefore: () => undefined,
+      durability,
+      verifyOrder: (row: OrderRow) => !forged.has(row.orderId),
+      door: wiring.outlet(FRONT_DOOR),
+      data: wiring.outlet(MARKET_DATA),
+      markets: [wiring.outlet(marketActor(0)), wiring.outlet(marketActor(1))],
+      checkpointMs: TOPOLOGY.journal.checkpointMs,
+      checkpointRecords: TOPOLOGY.journal.checkpointRecords,
+      elapsedMs: () => this.elapsedMs,
+      hooks: { wait: () => undefined, crash: () => undefined },
+    });
+  }
+}
+
+/** Finds every signature valid, at once. */
+class TrustingDesk implements SignatureDesk {
+  readonly inFlight: number = 0;
+
+  verify(job: SignatureJob, done: (valid: boolean) => void): boolean {
+    done(job.publicKey.length === 32);
+    return true;
+  }
+
+  flush(): void {}
+}
+
+/** A user whose key is 32 equal bytes. */
+export function simulatedUser(byte: number): UserId {
+  const text = byte.toString(16).padStart(2, '0').repeat(32);
+  must(parseHex(text, 32), 'a user id is 32 bytes');
+  return text as UserId;
+}
+
+export const SIMULATED_MARKETS: readonly AssetId[] = ['12', '13'] as AssetId[];
