@@ -40,6 +40,17 @@ export function ask(
   });
 }
 
+/** An upgrade that is expected to be refused: its HTTP answer. */
+export function askUpgrade(port: number, path: string, headers: HttpAsk['headers'] = {}): Promise<HttpAnswer> {
+  const upgrade = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  };
+  return ask(port, path, { headers: { ...upgrade, ...headers } });
+}
+
 /** A WebSocket whose frames are awaited one by one. */
 export class SocketReader {
   readonly socket: WebSocket;
@@ -61,8 +72,13 @@ export class SocketReader {
     socket.on('error', () => socket.terminate());
   }
 
-  static open(port: number, path: string, protocols: string[] = []): Promise<SocketReader> {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols);
+  static open(
+    port: number,
+    path: string,
+    protocols: string[] = [],
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<SocketReader> {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, { headers });
     const reader = new SocketReader(socket);
     return new Promise((resolve, reject) => {
       socket.once('open', () => resolve(reader));

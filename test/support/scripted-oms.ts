@@ -1,0 +1,185 @@
+/**
+ * An order service without a node: real sessions, a real order manager for reads, and signed actions that are recorded
+ * and answered as the test says.
+ */
+import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
+import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
+import { type Reject, reject } from '../../src/core/reject.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import { verify } from '../../src/crypto/ed25519.ts';
+import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../../src/edge/oms-backend.ts';
+import type { InventoryBody } from '../../src/orders/inventory.ts';
+import type { UserTrade } from '../../src/orders/order-events.ts';
+import type { OrderRecord } from '../../src/orders/order-record.ts';
+import type { Page, PageQuery } from '../../src/orders/pages.ts';
+import { checkNonce, completeLogin } from '../../src/sessions/login.ts';
+import { Nonces } from '../../src/sessions/nonces.ts';
+import { Tokens } from '../../src/sessions/tokens.ts';
+import type { AuthRequest } from '../../src/wire/auth-request.ts';
+import type { MarketView } from '../../src/wire/market-reply.ts';
+import type { CancelRequest } from '../../src/wire/signed-cancel.ts';
+import type { CreateRequest } from '../../src/wire/signed-order.ts';
+import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
+import { BASE, MARKET, NOW, OrderDesk } from './order-desk.ts';
+
+export interface TakenAction {
+  readonly kind: 'create' | 'replace' | 'cancel';
+  readonly signer: UserId;
+  readonly orderId: string;
+  readonly origin: ActionOrigin;
+  readonly answer: Answer;
+}
+
+const MARKET_VIEW: MarketView = {
+  definition: MARKET,
+  maxLeverage: 10,
+  isolatedOnly: false,
+  feeAccount: '9a'.repeat(32),
+};
+const NO_MARKET = reject('MARKET_NOT_FOUND', 'there is no such market');
+
+export class ScriptedOms implements OmsBackend {
+  readonly desk: OrderDesk = new OrderDesk();
+  readonly actions: TakenAction[] = [];
+  /** What actions are answered; `later` leaves the answer to the test. */
+  script: Reject | 'received' | 'later' = 'received';
+  cap = 10;
+  now: bigint = NOW;
+  streams: OmsStreams | undefined;
+  readonly #nonces = new Nonces();
+  readonly #tokens = new Tokens();
+  #issued = 0;
+
+  /** A live token of this user. */
+  token(user: UserId): string {
+    this.#issued += 1;
+    const token = `token-${this.#issued}`;
+    this.#tokens.issue(user, token, this.nowNs());
+    return token;
+  }
+
+  /** Sessions end without a word, as at their expiry. */
+  expire(user: UserId): void {
+    this.#tokens.revokeAll(user);
+  }
+
+  nowNs(): TimestampNs {
+    return this.now as TimestampNs;
+  }
+
+  issueNonce(user: UserId): { readonly value: string; readonly ceNonce: number } {
+    return { value: this.#nonces.issue(user, this.nowNs(), `nonce-${user.slice(0, 8)}`).value, ceNonce: 0 };
+  }
+
+  login(request: AuthRequest): Outcome<{ readonly token: string; readonly expiryNs: TimestampNs }> {
+    const claim = { user: request.userId, nonce: request.nonce };
+    const nonce = checkNonce(this.#nonces, claim, this.nowNs());
+    if (!nonce.ok) return nonce;
+    const key = Buffer.from(request.userId, 'hex');
+    const signatureIsValid = verify(request.signature, Buffer.from(request.nonce), key);
+    this.#issued += 1;
+    const token = `token-${this.#issued}`;
+    const proof = { signatureIsValid, tokenHash: token, now: this.nowNs() };
+    const expiry = completeLogin({ nonces: this.#nonces, tokens: this.#tokens }, claim, proof);
+    return expiry.ok ? accepted({ token, expiryNs: expiry.value }) : expiry;
+  }
+
+  logout(user: UserId): void {
+    this.#tokens.revokeAll(user);
+    this.streams?.endSessions(user);
+  }
+
+  isSession(user: UserId, token: string): boolean {
+    return this.#tokens.isValid(user, token, this.nowNs());
+  }
+
+  streamCap(): number {
+    return this.cap;
+  }
+
+  create({ order }: CreateRequest, origin: ActionOrigin, answer: Answer): void {
+    this.#take({ kind: 'create', signer: order.signer.id, orderId: order.orderId, origin, answer });
+  }
+
+  replace({ request, signer }: ReplaceRequest, origin: ActionOrigin, answer: Answer): void {
+    this.#take({ kind: 'replace', signer: signer.id, orderId: request.orderId, origin, answer });
+  }
+
+  cancel({ cancel }: CancelRequest, origin: ActionOrigin, answer: Answer): void {
+    this.#take({ kind: 'cancel', signer: cancel.signer.id, orderId: cancel.orderId, origin, answer });
+  }
+
+  markets(): readonly MarketView[] {
+    return [MARKET_VIEW];
+  }
+
+  market(assetId: AssetId): MarketView | null {
+    return assetId === BASE ? MARKET_VIEW : null;
+  }
+
+  inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {
+    return this.desk.manager.inventory(user, subAccounts);
+  }
+
+  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecord>> {
+    const query = queryOf(request);
+    if (!query.ok) return query;
+    return accepted(this.desk.manager.orderPage({ ...query.value, openOnly: request.openOnly }));
+  }
+
+  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecord> {
+    if (assetId !== BASE) return rejected(NO_MARKET);
+    const record = this.desk.manager.order({ user, marketIndex: MARKET.marketIndex, orderId });
+    return record === undefined ? rejected(reject('ORDER_NOT_FOUND', 'there is no such order')) : accepted(record);
+  }
+
+  tradePage(request: PageRequest): Outcome<Page<UserTrade>> {
+    const query = queryOf(request);
+    return query.ok ? accepted(this.desk.manager.tradePage(query.value)) : query;
+  }
+
+  #take(action: TakenAction): void {
+    this.actions.push(action);
+    if (action.signer !== action.origin.user) {
+      const refusal = reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'signer');
+      action.answer({ refusal, processedAtNs: this.nowNs() });
+    } else if (this.script !== 'later') {
+      action.answer({ refusal: this.script === 'received' ? null : this.script, processedAtNs: this.nowNs() });
+    }
+  }
+}
+
+function queryOf({ user, assetId, subAccounts, page, limit }: PageRequest): Outcome<PageQuery> {
+  if (assetId !== null && assetId !== BASE) return rejected(NO_MARKET);
+  const marketIndex = assetId === null ? null : MARKET.marketIndex;
+  return accepted({ user, marketIndex, subAccounts, page, limit });
+}
+
+// ---- bodies; signatures are the backend's business
+
+const SIGNATURE = `[${new Array(64).fill(7).join(',')}]`;
+
+export function createBody(signer: UserId, orderId: string, asset = '12'): string {
+  return (
+    `{"order":{"signer":"${signer}","order_id":"${orderId}","base_asset":"${asset}","book_price_decimals":2,` +
+    '"book_quantity_decimals":4,"details":{"Limit":{"limit_price":200000,"quantity":10000,"time_in_force":' +
+    `{"GTC":{"post_only":false}}}},"side":"Buy","trigger":null,"creation_timestamp_ns":${NOW},` +
+    '"target":{"account":0,"is_spot":true},"reduce_only":false,"max_trading_fees_rate":500,"protocol_version":1},' +
+    `"signature":${SIGNATURE},"post_sign_timestamp":${NOW}}`
+  );
+}
+
+export function replaceBody(signer: UserId, orderId: string): string {
+  return (
+    `{"request":{"order_id":"${orderId}","timestamp_ns":${NOW},"new_price_limit":200005,"new_quantity":null,` +
+    '"new_trigger":null,"book_quantity_decimals":4,"book_price_decimals":2,"protocol_version":1},' +
+    `"signer":"${signer}","asset_id":"12","signature":${SIGNATURE},"post_sign_timestamp":${NOW}}`
+  );
+}
+
+export function cancelBody(signer: UserId, orderId: string): string {
+  return (
+    `{"cancel":{"order_id":"${orderId}","asset_id":"12","signer":"${signer}","protocol_version":1},` +
+    `"signature":${SIGNATURE},"post_sign_timestamp":${NOW}}`
+  );
+}
