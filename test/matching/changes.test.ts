@@ -1,0 +1,198 @@
+/** Laws of replace, cancel, held cancels and the memory of order ids. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
+import { ends, fills, LIFE_NS, MarketDesk, only } from '../support/market-desk.ts';
+import { BUY, SELL, START_NS } from '../support/market-recorder.ts';
+
+const SECOND_NS = 1_000_000_000n;
+const { counterpartyAtFault } = ROLLBACK_REASON;
+
+suite('replace', () => {
+  const at = (ns: bigint): { timestampNs: bigint } => ({ timestampNs: START_NS + ns });
+
+  test('same price and no more of it keeps the queue place, more of it goes to the back (AMB-19)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 5, 100);
+    desk.buy('b', 5, 100);
+    assert.deepEqual(only(desk.replace('a', { quantity: 3, ...at(1n) }), 'replaced')[0]?.slice(2, 6), [1, 1, 100, 3]);
+    assert.deepEqual(only(desk.replace('a', { quantity: 4, ...at(2n) }), 'replaced')[0]?.slice(2, 6), [1, 4, 100, 4]);
+    assert.deepEqual(fills(desk.sell('t', 6, 100)), [
+      [2, 5, 100, 5],
+      [1, 5, 100, 1],
+    ]);
+  });
+
+  test('a new price goes to the back of its level and takes what it crosses (AMB-19)', () => {
+    const desk = new MarketDesk();
+    desk.sell('m', 1, 105);
+    desk.buy('a', 3, 100);
+    const told = desk.replace('a', { price: 105, ...at(1n) });
+    assert.deepEqual(told.map(([name]) => name).slice(0, 2), ['replaced', 'matched']);
+    assert.deepEqual([desk.levels(BUY), desk.levels(SELL)], [[[105, 2]], []]);
+  });
+
+  test('the new quantity is the total, filled part included (AMB-19, RPL-08, wire G4)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 10, 100);
+    desk.sell('t', 4, 100);
+    desk.replace('a', { quantity: 6, ...at(1n) });
+    assert.deepEqual(desk.levels(BUY), [[100, 2]]);
+  });
+
+  test('asking for no more than is filled completes the order (AMB-19, wire G4)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 10, 100);
+    desk.sell('t', 4, 100);
+    const told = desk.replace('a', { quantity: 4, ...at(1n) });
+    assert.deepEqual([only(told, 'replaced').length, ends(told)], [1, [[1, 'Filled', 0]]]);
+    assert.deepEqual(desk.levels(BUY), []);
+  });
+
+  test('a post-only order that would take at its new price is cancelled (AMB-19)', () => {
+    const desk = new MarketDesk();
+    desk.sell('m', 1, 105);
+    desk.buy('a', 3, 100, { postOnly: true });
+    const told = desk.replace('a', { price: 105, ...at(1n) });
+    assert.deepEqual(ends(told), [[2, 'PostOnlyWouldCross', 3]]);
+    assert.deepEqual(only(told, 'replaceRefused'), [['replaceRefused', 3, 'WOULD_CROSS']]);
+    assert.deepEqual(desk.levels(BUY), []);
+  });
+
+  test('older is too old, equal and identical is a success, equal and different is too old (RPL-09, AMB-21)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 3, 100);
+    assert.deepEqual(desk.replace('a', { price: 99, ...at(-1n) }), [['replaceRefused', 2, 'REQUEST_TOO_OLD']]);
+    assert.deepEqual(desk.replace('a', { price: 99, ...at(0n) }), [['replaceRefused', 3, 'REQUEST_TOO_OLD']]);
+    assert.equal(only(desk.replace('a', { price: 99, ...at(5n) }), 'replaced').length, 1);
+    assert.deepEqual(desk.replace('a', { price: 99, ...at(5n) }), [['replaceUnchanged', 5, 1]]);
+    assert.deepEqual(desk.replace('a', { price: 98, ...at(4n) }), [['replaceRefused', 6, 'REQUEST_TOO_OLD']]);
+    assert.deepEqual(desk.levels(BUY), [[99, 3]]);
+  });
+
+  test('only a resting order is replaced (RPL-10, RPL-11, AMB-23)', () => {
+    const desk = new MarketDesk();
+    desk.buy('filled', 1, 100);
+    desk.sell('t', 1, 100);
+    desk.buy('gone', 1, 100);
+    desk.cancel('gone');
+    const answer = (orderId: string): unknown => desk.replace(orderId, { price: 99, ...at(1n) })[0]?.[2];
+    assert.deepEqual(['filled', 'gone', 'never'].map(answer), [
+      'ORDER_NOT_FOUND',
+      'ALREADY_CANCELLED',
+      'ORDER_NOT_FOUND',
+    ]);
+  });
+});
+
+suite('cancel', () => {
+  test('takes the remainder off at once; a second one is late (CAN-04, CAN-12, AMB-23)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 3, 100);
+    desk.sell('t', 1, 100);
+    assert.deepEqual(desk.cancel('a').slice(0, 2), [
+      ['ended', 4, 1, 'UserRequested', 0, 2, 3],
+      ['cancelAccepted', 3, 1],
+    ]);
+    assert.deepEqual(desk.cancel('a'), [['cancelRefused', 4, 'ALREADY_CANCELLED']]);
+    desk.settleAll();
+    assert.deepEqual(desk.cancel('a'), [['cancelRefused', 5, 'ALREADY_CANCELLED']]);
+  });
+
+  test('filled, expired and unknown orders are not found (AMB-23)', () => {
+    const desk = new MarketDesk();
+    desk.buy('filled', 1, 100);
+    desk.sell('t', 1, 100);
+    desk.settleAll();
+    desk.buy('expired', 1, 100, { tif: TIF.gtd, lifeNs: 10n });
+    desk.wait(10n);
+    const answer = (orderId: string): unknown => desk.cancel(orderId)[0]?.[2];
+    assert.deepEqual(['filled', 'expired', 'never'].map(answer), Array(3).fill('ORDER_NOT_FOUND'));
+  });
+
+  test('with all of it pending it is received, and forbids the restore (AMB-23, AMB-32 d)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 3, 100);
+    const [fill] = only(desk.sell('t', 3, 100), 'matched');
+    assert.deepEqual(desk.cancel('a'), [['cancelAccepted', 3, 1]]);
+    assert.deepEqual(desk.cancel('a'), [['cancelRefused', 4, 'ALREADY_CANCELLED']]);
+    const told = desk.rollback(fill, counterpartyAtFault, ROLLBACK_REASON.insufficientInventory);
+    assert.deepEqual(ends(told), [
+      [1, 'UserRequested', 3],
+      [2, 'AtFault', 3],
+    ]);
+  });
+
+  test('one user cannot cancel another’s order (AMB-22)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 3, 100);
+    assert.deepEqual(desk.cancel('a', { user: 'bob' }), [['cancelRefused', 2, 'ORDER_NOT_FOUND']]);
+  });
+});
+
+suite('held cancels', () => {
+  test('a cancel that comes before its create rejects the first create, once (CTL-05, AMB-25)', () => {
+    const desk = new MarketDesk();
+    assert.deepEqual(desk.cancel('a', { hold: true }), [['cancelAccepted', 1, 0]]);
+    assert.deepEqual(desk.buy('a', 1, 100), [['createRefused', 0, 2, 'ALREADY_CANCELLED']]);
+    assert.equal(desk.buy('a', 1, 100)[0]?.[0], 'accepted');
+    assert.deepEqual(desk.wait(10n * SECOND_NS), []);
+  });
+
+  test('after five seconds without a create it gives up (AMB-25)', () => {
+    const desk = new MarketDesk();
+    desk.cancel('a', { hold: true });
+    assert.deepEqual(desk.wait(5n * SECOND_NS - 1n), []);
+    assert.deepEqual(desk.wait(1n), [['heldCancelExpired', 'ada', 'a']]);
+    assert.equal(desk.buy('a', 1, 100)[0]?.[0], 'accepted');
+  });
+
+  test('a thousand per user and no more (AMB-25)', () => {
+    const desk = new MarketDesk();
+    for (let i = 0; i < 1_000; i++) assert.equal(desk.cancel(`a${i}`, { hold: true })[0]?.[0], 'cancelAccepted');
+    assert.deepEqual(desk.cancel('more', { hold: true }), [['cancelRefused', 1_001, 'ORDER_NOT_FOUND']]);
+    assert.equal(desk.cancel('a7', { hold: true })[0]?.[0], 'cancelAccepted', 'what is held already is held');
+    assert.equal(desk.cancel('more', { hold: true, user: 'bob' })[0]?.[0], 'cancelAccepted');
+    assert.equal(desk.wait(5n * SECOND_NS).length, 1_001);
+    assert.equal(desk.cancel('more', { hold: true })[0]?.[0], 'cancelAccepted');
+  });
+
+  test('without the hold an unknown order is not found and nothing waits (CAN-03)', () => {
+    const desk = new MarketDesk();
+    assert.deepEqual(desk.cancel('a'), [['cancelRefused', 1, 'ORDER_NOT_FOUND']]);
+    assert.equal(desk.buy('a', 1, 100)[0]?.[0], 'accepted');
+  });
+});
+
+suite('order ids', () => {
+  test('an id is taken while it lives and 30 days from its creation (AMB-08, wire G1)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 1, 100);
+    assert.equal(desk.buy('a', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
+    desk.cancel('a');
+    desk.wait(LIFE_NS - 1n);
+    assert.equal(desk.buy('a', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
+    desk.nowNs += 1n;
+    assert.equal(desk.buy('a', 1, 100)[0]?.[0], 'accepted');
+  });
+
+  test('ids are per user, case-sensitive, and 1 to 64 bytes long (AMB-07, AMB-08)', () => {
+    const desk = new MarketDesk();
+    const ids = ['a', 'A', 'aa', 'aaaa', 'aaaaa', 'x'.repeat(63), 'x'.repeat(64), `${'x'.repeat(63)}y`];
+    for (const user of ['ada', 'bob'])
+      for (const id of ids) assert.equal(desk.buy(id, 1, 100, { user })[0]?.[0], 'accepted', id);
+    for (const id of ids) assert.equal(desk.buy(id, 1, 100)[0]?.[3], 'DUPLICATE_ORDER', id);
+  });
+
+  test('a full memory forgets the id that ended first, and refuses what could be its replay (AMB-08)', () => {
+    const desk = new MarketDesk({ rememberedIdsPerUserMax: 2 });
+    for (const [i, id] of ['a', 'b', 'c'].entries()) {
+      desk.buy(id, 1, 100, { creationNs: START_NS + BigInt(i) });
+      desk.cancel(id);
+    }
+    assert.equal(desk.buy('a', 1, 100, { creationNs: START_NS })[0]?.[3], 'REQUEST_TOO_OLD');
+    assert.equal(desk.buy('b', 1, 100, { creationNs: START_NS })[0]?.[3], 'DUPLICATE_ORDER');
+    assert.equal(desk.buy('d', 1, 100, { creationNs: START_NS, user: 'bob' })[0]?.[0], 'accepted');
+    assert.equal(desk.buy('a', 1, 100, { creationNs: START_NS + 1n })[0]?.[0], 'accepted');
+  });
+});
