@@ -112,6 +112,11 @@ export class UserStreams implements OmsStreams {
     return accepted({ ...session.value, stream, version: versionOf(head), isForeign });
   }
 
+  /** Open sockets of a user. */
+  countOf(user: UserId): number {
+    return this.#users.get(user)?.sockets.size ?? 0;
+  }
+
   /** The members that every stream of the order service has in common. */
   common(): Pick<StreamRoute<OmsSeat>, 'lag' | 'opened' | 'closed' | 'pong' | 'lastWord'> {
     return {

@@ -24,6 +24,7 @@ import type { WorkerSettings } from './actor-factories.ts';
 import { ChainActor } from './chain-actor.ts';
 import { ClearingDesk } from './clearing-desk.ts';
 import { ConfigError, MANUAL_CLOCK_START_NS, type NodeConfig } from './config.ts';
+import type { NodeNews } from './effect-codec.ts';
 import { FrontDoor } from './front-door.ts';
 import { FrontDoorActor } from './front-door-actor.ts';
 import { FrontDoorMetrics } from './front-door-metrics.ts';
@@ -41,6 +42,8 @@ import { COMMIT, VERSION } from './version.ts';
 const WORKER_ENTRY: Readonly<Record<string, string>> = { clearing: 'clearing.js', 'market-data': 'market-data.js' };
 const LOOK_MS = 2;
 const STOP_MS_MAX = 20_000;
+/** Requests that a stop waits for; what is not answered then was never acknowledged. */
+const DRAIN_MS_MAX = 5_000;
 const SESSION_SWEEP_MS = 60_000;
 
 export interface Listening {
@@ -122,9 +125,11 @@ export class RingbookNode {
     if (this.sweeper !== null) clearInterval(this.sweeper);
     this.feed?.stop();
     await this.chains?.stop();
-    await this.oms?.drain(() => this.frontDoor.actionsInFlight === 0);
+    this.oms?.stopAccepting();
+    await this.when(() => this.door === null || this.door.actionsInFlight === 0, DRAIN_MS_MAX);
     await this.desk.close();
     await this.supervisor.stop(STOP_MS_MAX);
+    this.oms?.close();
     await this.ops?.close();
   }
 
@@ -191,6 +196,7 @@ export class RingbookNode {
             marketOpened: (marketIndex) => this.onMarketOpened(marketIndex),
             unflushed: this.unflushed,
             ticked: () => this.watchVerifyPool(),
+            halted: () => this.oms?.close(),
           });
         },
       },
@@ -199,7 +205,7 @@ export class RingbookNode {
     this.runner.start(hosts);
   }
 
-  private onNews(news: Parameters<FrontDoorActor['onNews']>[0]): void {
+  private onNews(news: NodeNews): void {
     if (news.kind === 'registryChanged' && news.change.table === 'market') {
       const { marketIndex } = news.change.row.definition;
       if (!this.frontDoor.openMarkets.has(marketIndex)) this.marketsToOpen.add(marketIndex);
@@ -268,6 +274,10 @@ export class RingbookNode {
       stallMarket: (marketIndex, isStalled) => this.stallMarket(marketIndex, isStalled),
       settle: (timeoutMs) => this.settle(timeoutMs),
       requestCounts: () => this.requests,
+      presence: (user) => ({
+        sessions: this.frontDoor.sessionsOf(user),
+        streams: this.oms?.streams.countOf(user) ?? 0,
+      }),
       unflushedSeconds: () => this.unflushed.seconds(performance.now()),
     };
   }
@@ -321,8 +331,9 @@ export class RingbookNode {
     return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   }
 
-  private async when(isDone: () => boolean): Promise<void> {
-    while (!isDone()) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  private async when(isDone: () => boolean, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const deadlineMs = performance.now() + withinMs;
+    while (!isDone() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
 

@@ -45,6 +45,8 @@ export interface FrontDoorActorParts {
   readonly news: (news: NodeNews) => void;
   readonly marketOpened: (marketIndex: number) => void;
   readonly ticked: () => void;
+  /** The node dies at once: let go of the public sockets. */
+  readonly halted: () => void;
   readonly unflushed: UnflushedWindow;
 }
 
@@ -59,6 +61,10 @@ export class FrontDoorActor implements Actor {
   start(): void {}
 
   stop(): void {}
+
+  halt(): void {
+    this.parts.halted();
+  }
 
   /** Always: nobody else may have to wait for the front door. */
   ready(): boolean {

@@ -139,6 +139,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return this.tokens.isValid(user, hashToken(token), this.nowNs());
   }
 
+  /** Valid tokens of a user. */
+  sessionsOf(user: UserId): number {
+    return this.tokens.countOf(user, this.nowNs());
+  }
+
   streamCap(user: UserId): number {
     return this.makers.has(user) ? STREAMS_PER_MARKET_MAKER : STREAMS_PER_USER;
   }

@@ -28,7 +28,11 @@ import {
   SEED_PRICES,
   SEED_RISK,
   SEED_SETTLER,
+  seedAddress,
 } from './seed-data.ts';
+
+/** 20 bytes of aa: who deposits unless told otherwise (operator-api.md 8). */
+const DEPOSITOR = seedAddress('aa');
 
 type Parts = Pick<OpsParts, 'command' | 'config'>;
 
@@ -89,9 +93,16 @@ async function seedRegistry(parts: Parts): Promise<void> {
 async function fundUser(seedByte: number, parts: Parts, chains: ChainDesk): Promise<void> {
   const key = keyFromSeed(new Uint8Array(32).fill(seedByte));
   for (const { token, decimals, deposit } of SEED_FUNDS) {
-    const body = { user: key.userId, token, amount_base_units: (deposit * powerOfTen(decimals)).toString() };
-    const reply = await chains.deposit(CHAIN_DEV as ChainId, body);
-    assert(reply.ok && reply.value['status'] === 'mined', 'a seeded deposit is mined');
+    const reply = await chains.deposit(CHAIN_DEV as ChainId, {
+      user: key.userId,
+      token,
+      baseUnits: deposit * powerOfTen(decimals),
+      from: DEPOSITOR,
+      approve: true,
+      senderAllowed: true,
+      confirm: true,
+    });
+    assert(reply.ok && reply.value.status === 'mined', 'a seeded deposit is mined');
   }
   let nonce = 0n;
   for (const { asset, toMargin } of SEED_FUNDS) {

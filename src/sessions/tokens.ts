@@ -82,6 +82,13 @@ export class Tokens {
     return forgotten;
   }
 
+  /** How many of the user's tokens are valid. */
+  countOf(user: UserId, now: TimestampNs): number {
+    let count = 0;
+    for (const expiryNs of this.#byUser.get(user)?.values() ?? []) if (now < expiryNs) count += 1;
+    return count;
+  }
+
   /** Users with at least one token. */
   get userCount(): number {
     return this.#byUser.size;

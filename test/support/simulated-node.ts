@@ -183,6 +183,7 @@ export class SimulatedNode {
       news: () => undefined,
       marketOpened: () => undefined,
       ticked: () => undefined,
+      halted: () => undefined,
       unflushed: new UnflushedWindow(),
     });
     return { actor, door, desk };
