@@ -16,7 +16,10 @@ export function checkBook(book: Book, ids: OrderIdTable): void {
   for (const side of [book.buys, book.sells])
     side.forEachOrder((slot) => {
       const id = orders.id[slot] as number;
-      assert(ids.state[id] === ID_STATE.live && ids.link[id] === slot, 'book: an order and its id know each other');
+      assert(
+        ids.records.stateOf(id) === ID_STATE.live && ids.records.linkOf(id) === slot,
+        'book: an order and its id know each other',
+      );
       assert((orders.expiryNs[slot] as bigint) > book.expiries.lastNs, 'book: what is past its expiry does not rest');
     });
 }
@@ -61,10 +64,10 @@ export function hashBook(book: Book, ids: OrderIdTable, users: UserTable): numbe
   for (const side of [book.buys, book.sells])
     side.forEachOrder((slot) => {
       const id = orders.id[slot] as number;
-      const user = (ids.user[id] as number) * 32;
+      const user = ids.records.userOf(id) * 32;
       for (const byte of users.keys.subarray(user, user + 32)) add(byte);
-      const from = (ids.block[id] as number) * 4;
-      for (const byte of ids.arena.bytes.subarray(from, from + (ids.bytes[id] as number))) add(byte);
+      const from = ids.records.idAt(id);
+      for (const byte of ids.records.bytes.subarray(from, from + ids.records.bytesOf(id))) add(byte);
       add(orders.sideOf(slot) * 65_536 + orders.tifOf(slot) * 256 + (orders.flags[slot] as number));
       for (const column of [orders.sequence, orders.priority, orders.price, orders.quantity, orders.filled])
         addNumber(column[slot] as number);

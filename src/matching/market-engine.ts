@@ -147,7 +147,7 @@ export class MarketEngine {
     const { orders } = this.#book;
     const entry = this.#find(command, command.receivedNs);
     const refusal = this.#status === MARKET_STATUS.active ? this.#refusalOfChange(entry) : REJECT_CODE.MARKET_HALTED;
-    const slot = refusal === 0 ? (this.#ids.link[entry] as number) : NONE;
+    const slot = refusal === 0 ? this.#ids.records.linkOf(entry) : NONE;
     if (refusal !== 0 || orders.state[slot] !== ORDER_STATE.resting) {
       this.#events.replaceRefused(command, refusal === 0 ? REJECT_CODE.ORDER_NOT_FOUND : refusal);
       return;
@@ -172,7 +172,7 @@ export class MarketEngine {
     this.#passTo(command.receivedNs);
     const { orders } = this.#book;
     const entry = this.#find(command, command.receivedNs);
-    if (command.hold && (entry === NONE || this.#ids.state[entry] === ID_STATE.held)) {
+    if (command.hold && (entry === NONE || this.#ids.records.stateOf(entry) === ID_STATE.held)) {
       this.#hold(command, entry);
       return;
     }
@@ -181,7 +181,7 @@ export class MarketEngine {
       this.#events.cancelRefused(command, refusal);
       return;
     }
-    const slot = this.#ids.link[entry] as number;
+    const slot = this.#ids.records.linkOf(entry);
     const order = this.#book.sequenceOf(slot);
     if (orders.state[slot] === ORDER_STATE.filled) orders.state[slot] = ORDER_STATE.filledCovered;
     else {
@@ -220,7 +220,7 @@ export class MarketEngine {
     assert(this.#find(command, 0n) === NONE, 'a restored order id is new');
     const id = this.#takeId(command);
     const slot = placeRestored(this.#book, command, id);
-    this.#ids.link[id] = slot;
+    this.#ids.records.setLink(id, slot);
     if (this.#book.orders.state[slot] !== ORDER_STATE.resting) this.#unplaced.push(slot);
     this.#book.sequence = Math.max(this.#book.sequence, command.order, command.prioritySequence);
   }
@@ -285,17 +285,16 @@ export class MarketEngine {
   }
 
   #expireHolds(nowNs: bigint): void {
-    const ids = this.#ids;
-    for (let head = ids.heldHead; head !== NONE; head = ids.heldHead) {
-      if (ids.state[head] === ID_STATE.held) {
-        if ((ids.timeNs[head] as bigint) > nowNs) return;
-        const userAt = (ids.user[head] as number) * USER_BYTES;
-        const orderIdAt = (ids.block[head] as number) * 4;
-        const orderIdBytes = ids.bytes[head] as number;
-        ids.consumeHold(head);
-        this.#events.heldCancelExpired(this.#users.keys, userAt, ids.arena.bytes, orderIdAt, orderIdBytes);
+    const { records } = this.#ids;
+    for (let head = this.#ids.heldHead; head !== NONE; head = this.#ids.heldHead) {
+      if (records.stateOf(head) === ID_STATE.held) {
+        if (records.timeOf(head) > nowNs) return;
+        this.#ids.consumeHold(head);
+        const userAt = records.userOf(head) * USER_BYTES;
+        const { bytes } = records;
+        this.#events.heldCancelExpired(this.#users.keys, userAt, bytes, records.idAt(head), records.bytesOf(head));
       }
-      ids.dropHeldHead();
+      this.#ids.dropHeldHead();
     }
   }
 
@@ -316,7 +315,7 @@ export class MarketEngine {
     if (this.#status !== MARKET_STATUS.active) return REJECT_CODE.MARKET_HALTED;
     const entry = this.#find(command, command.receivedNs);
     if (entry !== NONE) {
-      if (this.#ids.state[entry] !== ID_STATE.held) return REJECT_CODE.DUPLICATE_ORDER;
+      if (this.#ids.records.stateOf(entry) !== ID_STATE.held) return REJECT_CODE.DUPLICATE_ORDER;
       this.#ids.consumeHold(entry);
       return REJECT_CODE.ALREADY_CANCELLED;
     }
@@ -334,11 +333,11 @@ export class MarketEngine {
   /** Why this entry's order cannot be changed, or 0: it is live, RESTING or FILLED (AMB-23). */
   #refusalOfChange(entry: number): RejectCode | 0 {
     if (entry === NONE) return REJECT_CODE.ORDER_NOT_FOUND;
-    const state = this.#ids.state[entry];
+    const state = this.#ids.records.stateOf(entry);
     if (state === ID_STATE.rememberedCancelled) return REJECT_CODE.ALREADY_CANCELLED;
     if (state !== ID_STATE.live) return REJECT_CODE.ORDER_NOT_FOUND;
     const { orders } = this.#book;
-    const slot = this.#ids.link[entry] as number;
+    const slot = this.#ids.records.linkOf(entry);
     if (orders.state[slot] === ORDER_STATE.filledCovered) return REJECT_CODE.ALREADY_CANCELLED;
     if (orders.state[slot] !== ORDER_STATE.ended) return 0;
     return isCancel(orders.end[slot] as OrderEnd) ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
@@ -349,7 +348,7 @@ export class MarketEngine {
     const { orderIdAt, orderIdBytes } = command;
     this.#prepareToAdd(command);
     const id = this.#ids.addLive(this.#hash, this.#user, this.#view, orderIdAt, orderIdBytes);
-    this.#ids.timeNs[id] = command.creationNs;
+    this.#ids.records.setTime(id, command.creationNs);
     return id;
   }
 
@@ -375,7 +374,7 @@ export class MarketEngine {
     orders.timestampNs[slot] = command.creationNs;
     orders.expiryNs[slot] = command.expiryNs;
     orders.id[slot] = id;
-    this.#ids.link[id] = slot;
+    this.#ids.records.setLink(id, slot);
     return slot;
   }
 

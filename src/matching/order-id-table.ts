@@ -21,24 +21,16 @@
  */
 import { assert } from '../core/assert.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
-import { IdArena } from './id-arena.ts';
-import { finishHash, mixWord, wordAt } from './key-bytes.ts';
-import { grown, NONE } from './pools.ts';
+import { IdRecords } from './id-records.ts';
+import { finishHash, mixWord, wordAt, wordCount } from './key-bytes.ts';
+import { NONE } from './pools.ts';
 import type { UserTable } from './user-table.ts';
 
 export const ID_STATE = { free: 0, live: 1, held: 2, remembered: 3, rememberedCancelled: 4, stale: 5 } as const;
 
 export class OrderIdTable {
-  readonly arena: IdArena;
-  user: Int32Array<ArrayBuffer>;
-  /** First word in the arena, and length in bytes. */
-  block: Uint32Array<ArrayBuffer>;
-  bytes: Uint8Array<ArrayBuffer>;
-  state: Uint8Array<ArrayBuffer>;
-  /** LIVE: the order's slot. In a queue: the next entry. Free: the next free entry. */
-  link: Int32Array<ArrayBuffer>;
-  /** HELD: until when. Else the creation time. */
-  timeNs: BigUint64Array<ArrayBuffer>;
+  /** LIVE: link is the order's slot; in a queue: the next entry. Time: of creation; HELD: until when. */
+  readonly records: IdRecords;
   heldHead: number = NONE;
   #heldTail: number = NONE;
   readonly #users: UserTable;
@@ -47,8 +39,6 @@ export class OrderIdTable {
   /** Pairs: hash, entry. At most two thirds full. */
   #table: Int32Array<ArrayBuffer>;
   #inHash = 0;
-  #used = 0;
-  #free: number = NONE;
   #sweptUser = 0;
 
   constructor(users: UserTable, options: { capacity: number; seed: number; rememberedMax: number }) {
@@ -56,13 +46,7 @@ export class OrderIdTable {
     this.#users = users;
     this.#seed = options.seed;
     this.#rememberedMax = options.rememberedMax;
-    this.arena = new IdArena(capacity * 8);
-    this.user = new Int32Array(capacity);
-    this.block = new Uint32Array(capacity);
-    this.bytes = new Uint8Array(capacity);
-    this.state = new Uint8Array(capacity);
-    this.link = new Int32Array(capacity);
-    this.timeNs = new BigUint64Array(capacity);
+    this.records = new IdRecords(capacity * 8);
     this.#table = new Int32Array(capacity * 4).fill(NONE);
   }
 
@@ -79,58 +63,52 @@ export class OrderIdTable {
     for (let place = hash & mask; ; place = (place + 1) & mask) {
       const entry = table[place * 2 + 1] as number;
       if (entry === NONE) return NONE;
-      if (
-        table[place * 2] === hash &&
-        this.user[entry] === user &&
-        this.bytes[entry] === bytes &&
-        this.arena.equals(this.block[entry] as number, view, at, bytes)
-      )
-        return entry;
+      if (table[place * 2] === hash && this.records.equals(entry, user, view, at, bytes)) return entry;
     }
   }
 
   /** A new LIVE entry; the id must be unknown. */
   addLive(hash: number, user: number, view: DataView, at: number, bytes: number): number {
     const entry = this.#add(hash, user, view, at, bytes);
-    this.state[entry] = ID_STATE.live;
+    this.records.setState(entry, ID_STATE.live);
     return entry;
   }
 
   /** A cancel waits for its create until `untilNs`; holds are made in the order of their ends. */
   hold(hash: number, user: number, view: DataView, at: number, bytes: number, untilNs: bigint): void {
     const entry = this.#add(hash, user, view, at, bytes);
-    this.state[entry] = ID_STATE.held;
-    this.timeNs[entry] = untilNs;
-    this.link[entry] = NONE;
+    this.records.setState(entry, ID_STATE.held);
+    this.records.setTime(entry, untilNs);
+    this.records.setLink(entry, NONE);
     if (this.heldHead === NONE) this.heldHead = entry;
-    else this.link[this.#heldTail] = entry;
+    else this.records.setLink(this.#heldTail, entry);
     this.#heldTail = entry;
     this.#countHeld(user, 1);
   }
 
   /** The hold has done its work. */
   consumeHold(entry: number): void {
-    assert(this.state[entry] === ID_STATE.held, 'only a hold is consumed');
-    this.#countHeld(this.user[entry] as number, -1);
+    assert(this.records.stateOf(entry) === ID_STATE.held, 'only a hold is consumed');
+    this.#countHeld(this.records.userOf(entry), -1);
     this.#makeStale(entry);
   }
 
   /** Takes the first of the held queue out, STALE or consumed by the caller. */
   dropHeldHead(): void {
     const entry = this.heldHead;
-    assert(entry !== NONE && this.state[entry] === ID_STATE.stale, 'only a stale hold leaves its queue');
-    this.heldHead = this.link[entry] as number;
-    this.#release(entry);
+    assert(entry !== NONE && this.records.stateOf(entry) === ID_STATE.stale, 'only a stale hold leaves its queue');
+    this.heldHead = this.records.linkOf(entry);
+    this.records.release(entry);
   }
 
   /** The order is over: from now on its id is only remembered. */
   remember(entry: number, wasCancelled: boolean): void {
     const users = this.#users;
-    const user = this.user[entry] as number;
-    this.state[entry] = wasCancelled ? ID_STATE.rememberedCancelled : ID_STATE.remembered;
-    this.link[entry] = NONE;
+    const user = this.records.userOf(entry);
+    this.records.setState(entry, wasCancelled ? ID_STATE.rememberedCancelled : ID_STATE.remembered);
+    this.records.setLink(entry, NONE);
     if (users.rememberedHead[user] === NONE) users.rememberedHead[user] = entry;
-    else this.link[users.rememberedTail[user] as number] = entry;
+    else this.records.setLink(users.rememberedTail[user] as number, entry);
     users.rememberedTail[user] = entry;
     const count = (users.rememberedCount[user] as number) + 1;
     users.rememberedCount[user] = count;
@@ -138,19 +116,22 @@ export class OrderIdTable {
   }
 
   isRemembered(entry: number): boolean {
-    return this.state[entry] === ID_STATE.remembered || this.state[entry] === ID_STATE.rememberedCancelled;
+    return (
+      this.records.stateOf(entry) === ID_STATE.remembered ||
+      this.records.stateOf(entry) === ID_STATE.rememberedCancelled
+    );
   }
 
   /** Whether the id of this remembered entry may be used again. */
   isOver(entry: number, nowNs: bigint): boolean {
-    return (this.timeNs[entry] as bigint) + ORDER_LIFE_NS <= nowNs;
+    return this.records.timeOf(entry) + ORDER_LIFE_NS <= nowNs;
   }
 
   /** The id may be used again. */
   forget(entry: number): void {
     assert(this.isRemembered(entry), 'only a remembered id is forgotten');
     const { rememberedCount } = this.#users;
-    const user = this.user[entry] as number;
+    const user = this.records.userOf(entry);
     rememberedCount[user] = (rememberedCount[user] as number) - 1;
     this.#makeStale(entry);
   }
@@ -169,7 +150,7 @@ export class OrderIdTable {
       this.#sweptUser = this.#sweptUser + 1 < count ? this.#sweptUser + 1 : 0;
       for (; freed < budget; freed++) {
         const head = rememberedHead[this.#sweptUser] as number;
-        if (head === NONE || !(this.state[head] === ID_STATE.stale || this.isOver(head, nowNs))) break;
+        if (head === NONE || !(this.records.stateOf(head) === ID_STATE.stale || this.isOver(head, nowNs))) break;
         this.#dropRememberedHead(this.#sweptUser);
       }
     }
@@ -177,23 +158,23 @@ export class OrderIdTable {
 
   #evict(user: number): void {
     const { rememberedHead } = this.#users;
-    while (this.state[rememberedHead[user] as number] === ID_STATE.stale) this.#dropRememberedHead(user);
-    this.raiseWatermark(user, this.timeNs[rememberedHead[user] as number] as bigint);
+    while (this.records.stateOf(rememberedHead[user] as number) === ID_STATE.stale) this.#dropRememberedHead(user);
+    this.raiseWatermark(user, this.records.timeOf(rememberedHead[user] as number));
     this.#dropRememberedHead(user);
   }
 
   #dropRememberedHead(user: number): void {
     const { rememberedHead } = this.#users;
     const head = rememberedHead[user] as number;
-    if (this.state[head] !== ID_STATE.stale) this.forget(head);
-    rememberedHead[user] = this.link[head] as number;
-    this.#release(head);
+    if (this.records.stateOf(head) !== ID_STATE.stale) this.forget(head);
+    rememberedHead[user] = this.records.linkOf(head);
+    this.records.release(head);
   }
 
   /** Its queue drops it later. */
   #makeStale(entry: number): void {
     this.#unhash(entry);
-    this.state[entry] = ID_STATE.stale;
+    this.records.setState(entry, ID_STATE.stale);
   }
 
   #countHeld(user: number, change: number): void {
@@ -201,31 +182,11 @@ export class OrderIdTable {
   }
 
   #add(hash: number, user: number, view: DataView, at: number, bytes: number): number {
-    const entry = this.#allocate();
-    this.user[entry] = user;
-    this.block[entry] = this.arena.store(view, at, bytes);
-    this.bytes[entry] = bytes;
+    const entry = this.records.add(user, view, at, bytes);
     if ((this.#inHash + 1) * 3 > this.#table.length) this.#rehash();
     this.#inHash++;
     this.#enter(hash, entry);
     return entry;
-  }
-
-  #allocate(): number {
-    if (this.#free !== NONE) {
-      const entry = this.#free;
-      this.#free = this.link[entry] as number;
-      return entry;
-    }
-    if (this.#used === this.user.length) this.#grow();
-    return this.#used++;
-  }
-
-  #release(entry: number): void {
-    this.arena.release(this.block[entry] as number, this.bytes[entry] as number);
-    this.state[entry] = ID_STATE.free;
-    this.link[entry] = this.#free;
-    this.#free = entry;
   }
 
   #enter(hash: number, entry: number): void {
@@ -258,11 +219,10 @@ export class OrderIdTable {
   }
 
   #hashOfEntry(entry: number): number {
-    const words = this.arena.words;
-    const bytes = this.bytes[entry] as number;
-    let hash = this.#seed ^ Math.imul(this.user[entry] as number, 0x9e3779b1);
-    for (let done = 0, word = this.block[entry] as number; done < bytes; done += 4, word++)
-      hash = mixWord(hash, words[word] as number);
+    const { records } = this;
+    const words = wordCount(records.bytesOf(entry));
+    let hash = this.#seed ^ Math.imul(records.userOf(entry), 0x9e3779b1);
+    for (let word = 0; word < words; word++) hash = mixWord(hash, records.idWord(entry, word));
     return finishHash(hash);
   }
 
@@ -271,15 +231,5 @@ export class OrderIdTable {
     this.#table = new Int32Array(old.length * 2).fill(NONE);
     for (let at = 0; at < old.length; at += 2)
       if (old[at + 1] !== NONE) this.#enter(old[at] as number, old[at + 1] as number);
-  }
-
-  #grow(): void {
-    const capacity = this.user.length * 2;
-    this.user = grown(this.user, capacity);
-    this.block = grown(this.block, capacity);
-    this.bytes = grown(this.bytes, capacity);
-    this.state = grown(this.state, capacity);
-    this.link = grown(this.link, capacity);
-    this.timeNs = grown(this.timeNs, capacity);
   }
 }
