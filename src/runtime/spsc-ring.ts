@@ -111,6 +111,8 @@ export class RingWriter {
   private published: number;
   private headCopy: number;
   private written: number;
+  /** Bytes at the tail that any claim may take without another look; below zero while the reserve is in use. */
+  private spare = 0;
   private claimed = 0;
 
   constructor(ring: SharedArrayBuffer) {
@@ -141,30 +143,19 @@ export class RingWriter {
     assert(payloadBytes >= 0 && payloadBytes <= this.payloadBytesMax, 'a record fits half of the open ring');
     assert(typeId >= 0 && typeId < PADDING_TYPE, 'record type is in range');
     const bytes = recordBytes(payloadBytes);
-    const limit = urgent ? this.capacity : this.open;
-    let index = this.tail & this.mask;
-    const rest = this.capacity - index;
-    const padding = bytes > rest ? rest : 0;
-    if (((this.tail - this.headCopy) | 0) + padding + bytes > limit && this.used() + padding + bytes > limit) {
-      return RING_FULL;
-    }
-    let position = this.tail;
-    if (padding !== 0) {
-      this.header[index >> 2] = padding - RECORD_HEADER_BYTES;
-      this.header[(index >> 2) + 1] = typeAndCheck(position, padding - RECORD_HEADER_BYTES, PADDING_TYPE);
-      position = (position + padding) | 0;
-      index = 0;
-    }
-    this.header[index >> 2] = payloadBytes;
-    this.header[(index >> 2) + 1] = typeAndCheck(position, payloadBytes, typeId);
-    this.claimed = padding + bytes;
-    return index + RECORD_HEADER_BYTES;
+    if (bytes > this.spare && !this.makeSpare(bytes, urgent)) return RING_FULL;
+    const word = (this.tail & this.mask) >> 2;
+    this.header[word] = payloadBytes;
+    this.header[word + 1] = typeAndCheck(this.tail, payloadBytes, typeId);
+    this.claimed = bytes;
+    return (word << 2) + RECORD_HEADER_BYTES;
   }
 
   /** Ends the record of the last claim. It becomes visible with the next publish. */
   commit(): void {
     assert(this.claimed !== 0, 'a commit follows a claim');
     this.tail = (this.tail + this.claimed) | 0;
+    this.spare -= this.claimed;
     this.written = (this.written + 1) | 0;
     this.claimed = 0;
   }
@@ -196,6 +187,28 @@ export class RingWriter {
   /** Whether the consumer began anew and wants a snapshot; asking takes the wish back. */
   takeResyncWanted(): boolean {
     return take(this.words, RESYNC_WANTED_WORD);
+  }
+
+  /**
+   * The slow part of a claim: looks for the consumer and, when the record would cross the end, puts padding before it.
+   * The padding becomes visible with the record; without one it only moves the tail to where it must go anyway.
+   *
+   * @returns whether `bytes` now fit at the tail.
+   */
+  private makeSpare(bytes: number, urgent: boolean): boolean {
+    const index = this.tail & this.mask;
+    const rest = this.capacity - index;
+    const padding = bytes > rest ? rest : 0;
+    const limit = urgent ? this.capacity : this.open;
+    const used = this.used();
+    if (used + padding + bytes > limit) return false;
+    if (padding !== 0) {
+      this.header[index >> 2] = padding - RECORD_HEADER_BYTES;
+      this.header[(index >> 2) + 1] = typeAndCheck(this.tail, padding - RECORD_HEADER_BYTES, PADDING_TYPE);
+      this.tail = (this.tail + padding) | 0;
+    }
+    this.spare = Math.min(this.open - used - padding, this.capacity - (this.tail & this.mask));
+    return true;
   }
 
   /** Bytes in use, from a fresh look at the consumer's position. */
