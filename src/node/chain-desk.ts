@@ -8,6 +8,9 @@ import type { ChainId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 
+/** Who deposits when nobody is named. */
+export const DEFAULT_SENDER: string = 'aa'.repeat(20).padEnd(64, '0');
+
 /** Addresses are 64 hex, right-padded. */
 export interface DepositRequest {
   readonly user: UserId;

@@ -9,7 +9,13 @@ import { type ChainId, parseAddress, parseUserId, type UserId } from '../core/id
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { ChainDesk, ChainTransaction, ChainVault, DepositRequest } from './chain-desk.ts';
+import {
+  type ChainDesk,
+  type ChainTransaction,
+  type ChainVault,
+  DEFAULT_SENDER,
+  type DepositRequest,
+} from './chain-desk.ts';
 import { seenByAll } from './operator-change.ts';
 import { chainOf, chainParam } from './operator-config-routes.ts';
 import type { OpsCall, OpsMethod, OpsReply, OpsRoute } from './ops-http.ts';
@@ -18,7 +24,6 @@ import type { OpsParts } from './ops-parts.ts';
 type View = Readonly<Record<string, unknown>>;
 type Ask = (desk: ChainDesk, chain: ChainId, call: OpsCall) => Promise<Outcome<View>>;
 
-const DEFAULT_SENDER = 'aa'.repeat(20).padEnd(64, '0');
 /** An ERC-20 amount is a uint256. */
 const AMOUNT = { min: 0n, max: (1n << 256n) - 1n };
 const BLOCKS = { min: 1, max: 10_000 };

@@ -120,9 +120,9 @@ class ClearingHooks {
 
   private async hold(value: unknown): Promise<Reply> {
     if (value === true) return change(this.parts, { kind: 'hold', asset: 'all' });
-    const reader = new BodyReader(value, ['asset_id'], 'hold.');
+    const reader = new BodyReader(value, ['asset_id']);
     const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
-    if (reader.failure !== null) return reader.failure;
+    if (reader.failure !== null) return within('hold', reader.failure.reject);
     if (!this.parts.door.registry().assets.has(asset)) return rejected(assetNotFound(asset));
     return change(this.parts, { kind: 'hold', asset });
   }
@@ -133,9 +133,10 @@ class ClearingHooks {
       this.stalled.clear();
       return change(this.parts, { kind: 'release', fills: null });
     }
-    const reader = new BodyReader(value, ['fills'], 'release.');
+    const reader = new BodyReader(value, ['fills']);
     const fills = reader.integer('fills', FILLS, undefined);
-    return reader.failure ?? change(this.parts, { kind: 'release', fills });
+    if (reader.failure !== null) return within('release', reader.failure.reject);
+    return change(this.parts, { kind: 'release', fills });
   }
 
   private async delay(reader: BodyReader): Promise<Reply> {
@@ -151,9 +152,9 @@ class ClearingHooks {
     }
     const kinds = ['reject_fill', 'stall_market', 'crash'] as const;
     const members = typeof value === 'object' && value !== null ? Object.keys(value) : [];
-    const reader = new BodyReader(value, members, 'fault.');
+    const reader = new BodyReader(value, members);
     const kind = reader.word('kind', kinds, undefined);
-    if (reader.failure !== null) return reader.failure;
+    if (reader.failure !== null) return within('fault', reader.failure.reject);
     if (kind === 'reject_fill') return this.rejectFill(value);
     return kind === 'stall_market' ? this.stall(value) : this.crash(value);
   }

@@ -59,7 +59,7 @@ export interface OpsHttpOptions {
   readonly isRecovering: () => boolean;
 }
 
-/** Pattern, status and text of an answer; null when there is nobody to answer. */
+/** An answer ready to be sent. */
 interface Answered {
   readonly route: string;
   readonly status: number;
@@ -112,7 +112,9 @@ export class OpsHttp {
         keepAliveTimeout: IDLE_MS_MAX,
         connectionsCheckingInterval: HEAD_MS_MAX,
       },
-      (request, response) => void this.serve(request, response),
+      (request, response) => {
+        this.serve(request, response).catch(() => request.socket.destroy());
+      },
     );
     this.server.maxConnections = CONNECTIONS_MAX;
     this.server.on('clientError', (_error, socket) => refuseSocket(socket));
@@ -165,6 +167,7 @@ export class OpsHttp {
     send(response, answered);
   }
 
+  /** @returns null when there is nobody left to answer. */
   private async answer(request: IncomingMessage, trace: TraceIds): Promise<Answered | null> {
     const [path = '', query = ''] = splitTarget(request.url ?? '');
     const isOperator = path === OPERATOR_PREFIX || path.startsWith(`${OPERATOR_PREFIX}/`);

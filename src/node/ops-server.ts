@@ -2,7 +2,7 @@
  * The ops listener (operator-api.md): every route over one HTTP server. It opens first, before recovery, and closes
  * last.
  */
-import type { Level, Logger } from 'pino';
+import type { Logger } from 'pino';
 import { createLogger } from '../runtime/logging.ts';
 import type { ChainDesk } from './chain-desk.ts';
 import { chainHookRoutes } from './operator-chain-routes.ts';
@@ -21,7 +21,7 @@ export class OpsServer {
    * @param chains asked at each call: the simulated chains start after this listener; null where there are none.
    * @param log where audit lines and failures go.
    */
-  constructor(parts: OpsParts, chains: () => ChainDesk | null, log: Logger = opsLogger(parts)) {
+  constructor(parts: OpsParts, chains: () => ChainDesk | null, log: Logger = logger(parts)) {
     const hooks = parts.config.hooks ? [...hookRoutes(parts), ...chainHookRoutes(parts, chains)] : [];
     const routes = [
       ...openRoutes(parts, () => this.http.requestCounts()),
@@ -44,7 +44,6 @@ export class OpsServer {
   }
 }
 
-function opsLogger({ config }: OpsParts): Logger {
-  // pino takes `silent` as a level, though its type for levels leaves it out.
-  return createLogger({ name: 'ops', level: config.logLevel as Level });
+function logger({ config }: OpsParts): Logger {
+  return createLogger({ name: 'ops', level: config.logLevel });
 }

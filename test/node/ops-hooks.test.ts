@@ -1,0 +1,230 @@
+/** Test hooks and simulated chains (operator-api.md 7, 8) as the ops listener serves them. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { OpsDesk } from '../support/ops-client.ts';
+
+const CHAIN = '000000000000007a69';
+const USER = '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c';
+const T0 = '1800000000000000000';
+const CLEARING = '/operator/clearing';
+const NOTHING = { hold: { all: false, assets: [] }, held_fills: 0, delay_ms: 0, faults: [] };
+let desk: OpsDesk;
+
+beforeEach(async () => {
+  desk = await new OpsDesk().open();
+  await desk.ok('PUT', '/operator/assets/2', {});
+  await desk.ok('PUT', '/operator/markets/2', { book_price_decimals: 2, book_quantity_decimals: 4 });
+  desk.world.settled.length = 0;
+});
+afterEach(() => desk.close());
+
+test('in production no hook exists, whatever the method, and prices are the oracle entry', async () => {
+  const production = await new OpsDesk('production').open();
+  const chain = `/operator/chains/${CHAIN}`;
+  const hooks = ['/operator/clock', '/operator/barrier', CLEARING, '/operator/faucet'];
+  const chains = ['deposits', 'mine', 'tokens/mint', 'counters', 'balances', 'vault', 'providers'];
+  for (const path of [...hooks, ...chains.map((name) => `${chain}/${name}`)]) {
+    await production.refused(404, 'NOT_FOUND', 'POST', path, {});
+    await production.refused(404, 'NOT_FOUND', 'GET', path);
+  }
+  assert.deepEqual(await production.ok('POST', '/operator/prices', { prices: [] }), { accepted: [], rejected: [] });
+  await production.close();
+});
+
+describe('the clock', () => {
+  test('it moves by a length or to an instant, exactly, and the answer waits for rest', async () => {
+    const read = await desk.call('GET', '/operator/clock');
+    assert.equal(read.text, `{"mode":"manual","now_ns":${T0}}`);
+    const advanced = await desk.call('POST', '/operator/clock', '{"advance_ns":61000000001}');
+    assert.equal(advanced.text, '{"mode":"manual","now_ns":1800000061000000001}');
+    const set = await desk.call('POST', '/operator/clock', '{"set_ns":1800000061000000003}');
+    assert.equal(set.text, '{"mode":"manual","now_ns":1800000061000000003}');
+    assert.deepEqual(desk.world.settled, [10_000, 10_000]);
+  });
+
+  test('it never goes back, and a body says exactly one thing', async () => {
+    assert.equal(
+      await desk.refused(409, 'CLOCK_BACKWARDS', 'POST', '/operator/clock', '{"set_ns":1799999999999999999}'),
+      'set_ns',
+    );
+    const bodies: [string, string][] = [
+      ['{}', 'advance_ns'],
+      ['{"advance_ns":1,"set_ns":2}', 'set_ns'],
+      ['{"advance_ns":-1}', 'advance_ns'],
+      ['{"advance_ns":"1"}', 'advance_ns'],
+      ['{"advance_ns":8000000000000000000}', 'advance_ns'],
+      ['{"set_ns":9300000000000000000}', 'set_ns'],
+      ['{"advance":1}', 'advance'],
+    ];
+    for (const [body, field] of bodies) {
+      assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'POST', '/operator/clock', body), field, body);
+    }
+    assert.equal(String(desk.world.clock.nowNs()), T0);
+  });
+
+  test('a node that does not come to rest is 504', async () => {
+    desk.world.isAtRest = false;
+    await desk.refused(504, 'TIMEOUT', 'POST', '/operator/clock', { advance_ns: 5 });
+    await desk.refused(504, 'TIMEOUT', 'POST', '/operator/barrier', { timeout_ms: 7 });
+    assert.deepEqual(desk.world.settled, [10_000, 7]);
+  });
+});
+
+test('the barrier answers where the journal stands, and waits 5 s unless told otherwise', async () => {
+  assert.deepEqual(await desk.ok('POST', '/operator/barrier'), { quiescent: true, journal_sequence: 2 });
+  assert.deepEqual(desk.world.settled, [5_000]);
+  assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'POST', '/operator/barrier', { timeout: 1 }), 'timeout');
+});
+
+describe('clearing', () => {
+  test('holds of everything or of an asset end with a release', async () => {
+    assert.deepEqual(await desk.ok('GET', CLEARING), NOTHING);
+    const held = { ...NOTHING, hold: { all: false, assets: ['2'] } };
+    assert.deepEqual(await desk.ok('POST', CLEARING, { hold: { asset_id: '2' } }), held);
+    assert.deepEqual(await desk.ok('POST', CLEARING, { release: { fills: 1 } }), held);
+    const all = { ...NOTHING, hold: { all: true, assets: ['2'] } };
+    assert.deepEqual(await desk.ok('POST', CLEARING, { hold: true }), all);
+    assert.deepEqual(await desk.ok('POST', CLEARING, { release: true }), NOTHING);
+    await desk.refused(404, 'ASSET_NOT_FOUND', 'POST', CLEARING, { hold: { asset_id: '9' } });
+  });
+
+  test('a delay is set, shown and ended', async () => {
+    assert.deepEqual(await desk.ok('POST', CLEARING, { delay_ms: 50 }), { ...NOTHING, delay_ms: 50 });
+    assert.deepEqual(await desk.ok('POST', CLEARING, { delay_ms: 0 }), NOTHING);
+  });
+
+  test('faults are armed, shown and cleared; a stall ends with the release', async () => {
+    const fault = { kind: 'reject_fill', party: 'maker', reason: 'Overfill', count: 2 };
+    const armed = { kind: 'reject_fill', remaining: 2 };
+    assert.deepEqual((await desk.ok('POST', CLEARING, { fault }))['faults'], [armed]);
+    const stalled = { kind: 'stall_market', asset_id: '2', remaining: 1 };
+    const stall = { fault: { kind: 'stall_market', asset_id: '2' } };
+    assert.deepEqual((await desk.ok('POST', CLEARING, stall))['faults'], [armed, stalled]);
+    assert.deepEqual((await desk.ok('POST', CLEARING, { fault: null }))['faults'], [stalled]);
+    assert.deepEqual(await desk.ok('POST', CLEARING, { release: true }), NOTHING);
+    assert.deepEqual(desk.world.stalls, [
+      [0, true],
+      [0, false],
+    ]);
+    await desk.refused(404, 'MARKET_NOT_FOUND', 'POST', CLEARING, { fault: { kind: 'stall_market', asset_id: '7' } });
+  });
+
+  test('a crash is planned at its point, and taken back', async () => {
+    await desk.ok('POST', CLEARING, { fault: { kind: 'crash', point: 'after_flush', after_transactions: 3 } });
+    await desk.ok('POST', CLEARING, { fault: null });
+    assert.deepEqual(desk.world.hooks, [
+      { kind: 'crash', point: 'after_flush', afterTransactions: 3 },
+      { kind: 'crash', point: null, afterTransactions: 0 },
+    ]);
+  });
+
+  test('what is not exactly one known thing is refused by name', async () => {
+    const bodies: [unknown, string][] = [
+      [{}, 'hold'],
+      [{ hold: true, delay_ms: 1 }, 'delay_ms'],
+      [{ held: true }, 'held'],
+      [{ hold: false }, 'hold'],
+      [{ release: false }, 'release'],
+      [{ fault: true }, 'fault'],
+      [{ hold: { asset_id: '2', x: 1 } }, 'hold.x'],
+      [{ release: { fills: 0 } }, 'release.fills'],
+      [{ delay_ms: 1_000_000 }, 'delay_ms'],
+      [{ fault: { kind: 'inject_order' } }, 'fault.kind'],
+      [{ fault: { kind: 'drop_snapshot' } }, 'fault.kind'],
+      [{ fault: {} }, 'fault.kind'],
+      [{ fault: { kind: 'reject_fill', party: 'nobody' } }, 'fault.party'],
+      [{ fault: { kind: 'crash', point: 'later' } }, 'fault.point'],
+      [{ fault: { kind: 'crash', point: 'now', after: 1 } }, 'fault.after'],
+      [{ fault: { kind: 'stall_market' } }, 'fault.asset_id'],
+    ];
+    for (const [body, field] of bodies) {
+      assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'POST', CLEARING, body), field, JSON.stringify(body));
+    }
+  });
+});
+
+test('the faucet credits, takes back, and refuses what is not there', async () => {
+  const grant = { user_id: USER, sub_account: 0, asset_id: '2', amount: '2.5' };
+  assert.deepEqual(await desk.ok('POST', '/operator/faucet', grant), { balance: '2.5' });
+  assert.deepEqual(await desk.ok('POST', '/operator/faucet', { ...grant, amount: '-1' }), { balance: '1.5' });
+  const refused = (body: unknown, status = 400, code = 'INVALID_REQUEST') =>
+    desk.refused(status, code, 'POST', '/operator/faucet', body);
+  assert.equal(await refused({ ...grant, amount: '-9' }), 'amount');
+  assert.equal(await refused({ ...grant, amount: 1 }), 'amount');
+  assert.equal(await refused({ ...grant, to: 'x' }), 'to');
+  await refused({ ...grant, asset_id: '9' }, 404, 'ASSET_NOT_FOUND');
+});
+
+describe('simulated chains', () => {
+  const path = (name: string, chain = CHAIN): string => `/operator/chains/${chain}/${name}`;
+  const transaction = { tx: 'ab'.repeat(32), status: 'mined', revert: null, block: 12, head: 12, nonce: 0 };
+  const token = '5a'.repeat(20);
+
+  beforeEach(async () => {
+    await desk.ok('PUT', `/operator/chains/${CHAIN}`, { kind: 'simulated' });
+    await desk.ok('PUT', '/operator/chains/000000000000000001', { kind: 'evm', rpc_urls: ['http://rpc.example'] });
+  });
+
+  test('unknown chains are 404, evm chains 400', async () => {
+    await desk.refused(404, 'CHAIN_NOT_FOUND', 'POST', path('mine', '000000000000000002'), {});
+    assert.equal(
+      await desk.refused(400, 'INVALID_REQUEST', 'POST', path('mine', '000000000000000001'), {}),
+      'chain_id',
+    );
+  });
+
+  test('a deposit has its defaults, in normal form', async () => {
+    const body = { user: USER, token, amount_base_units: '1000000' };
+    assert.deepEqual(await desk.ok('POST', path('deposits'), body), transaction);
+    assert.deepEqual(desk.chains.asked, [
+      [
+        CHAIN,
+        {
+          user: USER,
+          token: token.padEnd(64, '0'),
+          baseUnits: 1_000_000n,
+          from: 'aa'.repeat(20).padEnd(64, '0'),
+          approve: true,
+          senderAllowed: true,
+          confirm: true,
+        },
+      ],
+    ]);
+    const refused = (more: object) =>
+      desk.refused(400, 'INVALID_REQUEST', 'POST', path('deposits'), { ...body, ...more });
+    assert.equal(await refused({ amount: '1' }), 'amount');
+    assert.equal(await refused({ amount_base_units: '-1' }), 'amount_base_units');
+    assert.equal(await refused({ config: { master_weight: 1 } }), 'config');
+  });
+
+  test('blocks and tokens are made on request', async () => {
+    assert.deepEqual(await desk.ok('POST', path('mine')), { head: 13 });
+    assert.deepEqual(await desk.ok('POST', path('mine'), { blocks: 3 }), { head: 15 });
+    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'POST', path('mine'), { blocks: 0 }), 'blocks');
+    const mint = { token, to: 'bb'.repeat(20), amount_base_units: '5' };
+    assert.deepEqual(await desk.ok('POST', path('tokens/mint'), mint), transaction);
+  });
+
+  test('what a chain shows is read by query', async () => {
+    assert.deepEqual(await desk.ok('GET', path(`counters?user=${USER}`)), {
+      depositCounts: 1,
+      withdrawalCounts: 0,
+      settlementCounts: 0,
+    });
+    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'GET', path('counters')), 'user');
+    const far = path(`counters?user=${USER}&sub_account=99999999999`);
+    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'GET', far), 'sub_account');
+    const query = path(`balances?address=${token}&token=${token}`);
+    assert.deepEqual(await desk.ok('GET', query), { balance_base_units: '1000000000000000000000000000000' });
+    assert.deepEqual(await desk.ok('GET', path('providers')), { providers: [{ provider: 0, fault: 'none' }] });
+    assert.deepEqual(await desk.ok('GET', path('vault')), {
+      vault: `${'0d'.repeat(32)}@${CHAIN}`,
+      head: 12,
+      balances: { ['5a'.repeat(32)]: '1000000000000000000000000' },
+      administrators: ['5d'.repeat(20)],
+      quorum: 1,
+      escape_mode: false,
+      last_checkpoint_ns: null,
+    });
+  });
+});

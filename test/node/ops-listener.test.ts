@@ -1,0 +1,237 @@
+/** The ops listener over real HTTP: conventions, open routes, metrics (operator-api.md 2, 3). */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { MetricsWriter } from '../../src/runtime/metrics.ts';
+import { parseExposition } from '../support/exposition.ts';
+import { OpsDesk } from '../support/ops-client.ts';
+
+describe('conventions of the operator API', () => {
+  let desk: OpsDesk;
+  before(async () => {
+    desk = await new OpsDesk().open();
+  });
+  after(() => desk.close());
+
+  test('every path under /operator needs the token, known or not, and open routes do not', async () => {
+    for (const authorization of [undefined, 'Bearer wrong', 'ringbook-dev', 'Basic ringbook-dev', 'Bearer ']) {
+      const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+      for (const path of ['/operator/assets', '/operator/clock', '/operator/nothing', '/operator']) {
+        const answer = await desk.send('GET', path, undefined, headers);
+        assert.equal(answer.status, 401, `${path} with ${authorization}`);
+        assert.equal(answer.json.error.code, 'UNAUTHORIZED');
+        assert.equal(answer.headers['www-authenticate'], 'Bearer');
+      }
+      assert.equal((await desk.send('GET', '/livez', undefined, headers)).status, 200);
+    }
+    assert.equal((await desk.call('GET', '/operator/assets')).status, 200);
+  });
+
+  test('unknown routes are 404, known ones with another method 405 with what they take', async () => {
+    for (const path of [
+      '/operator',
+      '/operator/nothing',
+      '/operator/assets/',
+      '/operator/assets/%zz',
+      '/',
+      '/livez/x',
+    ]) {
+      await desk.refused(404, 'NOT_FOUND', 'GET', path);
+    }
+    const answer = await desk.call('DELETE', '/operator/assets/2');
+    assert.deepEqual([answer.status, answer.json.error.code], [405, 'METHOD_NOT_ALLOWED']);
+    assert.equal(answer.headers['allow'], 'GET, PUT, PATCH');
+    await desk.refused(405, 'METHOD_NOT_ALLOWED', 'POST', '/livez');
+  });
+
+  test('a body over 1 MiB is 413, one of 1 MiB is read', async () => {
+    const body = (bytes: number): string => `{"symbol":"A"}${' '.repeat(bytes - 14)}`;
+    await desk.refused(413, 'PAYLOAD_TOO_LARGE', 'PUT', '/operator/assets/7', body(1_048_577));
+    assert.equal((await desk.call('PUT', '/operator/assets/7', body(1_048_576))).status, 200);
+  });
+
+  test('bodies are strict JSON objects', async () => {
+    const bodies = [
+      '[]',
+      '{',
+      '{"symbol":"A","symbol":"B"}',
+      '{"symbol":"A"} x',
+      '{"symbol":1.5}',
+      '{"symbol":NaN}',
+      '"x"',
+    ];
+    for (const body of bodies) await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/7', body);
+  });
+
+  test('members that mean something between threads never come in', async () => {
+    for (const body of ['{"$n":"x"}', '{"symbol":{"$n":"x"}}', '{"tokens":[{"$b":"AA=="}]}']) {
+      const field = await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/7', body);
+      assert.match(String(field), /^\$[nb]$/);
+    }
+    assert.equal(
+      await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/7', '{"__proto__":{}}'),
+      '__proto__',
+    );
+  });
+
+  test('a call that throws is 500, is logged, and the listener goes on', async () => {
+    desk.world.breaks = true;
+    await desk.refused(500, 'INTERNAL_ERROR', 'PUT', '/operator/assets/7', {});
+    desk.world.breaks = false;
+    assert.ok(desk.logged.some((line) => line.includes('broken on purpose')));
+    await desk.ok('PUT', '/operator/assets/7', {});
+  });
+
+  test('each changing call leaves one line without token or body', async () => {
+    desk.logged.length = 0;
+    await desk.ok('PUT', '/operator/assets/7', { symbol: 'SECRETWORD' });
+    await desk.ok('GET', '/operator/assets');
+    assert.equal(desk.logged.length, 1);
+    const line = desk.logged[0] ?? '';
+    assert.ok(!line.includes('SECRETWORD') && !line.includes(desk.world.config.token));
+    const { method, path, route, status } = JSON.parse(line) as Record<string, unknown>;
+    const seen = { method, path, route, status };
+    assert.deepEqual(seen, {
+      method: 'PUT',
+      path: '/operator/assets/7',
+      route: '/operator/assets/{asset_id}',
+      status: 200,
+    });
+  });
+
+  test('the trace of the caller comes back in the envelope (AMB-103)', async () => {
+    const traceparent = `00-${'12'.repeat(16)}-${'34'.repeat(8)}-01`;
+    const answer = await desk.call('GET', '/operator/nothing', undefined, { traceparent });
+    assert.deepEqual([answer.json.error.trace_id, answer.json.error.span_id], ['12'.repeat(16), '34'.repeat(8)]);
+  });
+
+  test('while clearing recovers operator calls are 503, and what needs no clearing is answered', async () => {
+    desk.world.waiting = ['clearing', 'markets'];
+    const ready = await desk.call('GET', '/readyz');
+    assert.equal(ready.status, 503);
+    assert.equal(ready.text, '{"ready":false,"waiting_for":["clearing","markets"]}');
+    const answer = await desk.call('GET', '/operator/assets');
+    assert.deepEqual([answer.status, answer.json.error.retryable], [503, true]);
+    await desk.refused(503, 'SERVICE_UNAVAILABLE', 'PUT', '/operator/assets/7', {});
+    for (const path of ['/livez', '/version', '/metrics', '/operator/actors', '/operator/clock']) {
+      assert.equal((await desk.call('GET', path)).status, 200, path);
+    }
+    desk.world.waiting = [];
+    assert.equal((await desk.call('GET', '/readyz')).text, '{"ready":true,"waiting_for":[]}');
+  });
+
+  test('liveness and version', async () => {
+    assert.equal((await desk.call('GET', '/livez')).text, '{"alive":true}');
+    assert.deepEqual(await desk.ok('GET', '/version'), {
+      name: 'ringbook',
+      version: '0.1.0',
+      commit: 'abc',
+      profile: 'test',
+      protocol_version: 1,
+    });
+  });
+});
+
+test('what is no HTTP is answered with an envelope and cut', async () => {
+  const desk = await new OpsDesk().open();
+  const text = await new Promise<string>((resolve, reject) => {
+    const socket = connect(desk.port, '127.0.0.1', () => socket.write('nonsense\r\n\r\n'));
+    let seen = '';
+    socket.on('data', (chunk) => {
+      seen += chunk.toString('utf8');
+    });
+    socket.on('close', () => resolve(seen));
+    socket.on('error', reject);
+  });
+  assert.match(text, /^HTTP\/1\.1 400 /);
+  assert.match(text, /"code":"INVALID_REQUEST"/);
+  await desk.close();
+});
+
+test('a port that is taken rejects, and closing frees it', async () => {
+  const first = await new OpsDesk().open();
+  const second = new OpsDesk();
+  await assert.rejects(second.open(first.port), { code: 'EADDRINUSE' });
+  await second.close();
+  await first.close();
+  await assert.rejects(first.call('GET', '/livez'));
+  await second.open(first.port);
+  assert.equal((await second.call('GET', '/livez')).status, 200);
+  await second.close();
+});
+
+describe('metrics', () => {
+  test('the page is valid exposition text with every family, and counters move', async () => {
+    const desk = await new OpsDesk().open();
+    const { plan, requests } = desk.world;
+    const writer = (actor: string): MetricsWriter => {
+      const found = plan.actors.find((candidate) => candidate.name === actor);
+      assert.ok(found !== undefined);
+      return new MetricsWriter(found.metricsPlan);
+    };
+    const door = writer('front-door');
+    const page = async () => parseExposition((await desk.call('GET', '/metrics')).text);
+    const before = await page();
+    for (const family of FAMILIES) assert.ok(before.has(family), family);
+
+    door.counter('orders_received').add(3);
+    door.counter('fills_rolled_back').add(2);
+    door.counter('rollback_Overfill').add(2);
+    door.counter('oms_lag_closes').add(1);
+    for (const ns of [5, 1_023, 1_024, 2_047, 3_000_000_000, 2 ** 45]) door.histogram('answer_ns').record(ns);
+    writer('clearing').gauge('journal_sequence').set(1042);
+    requests.set('/orders/:user_id 200', 7);
+
+    const after = await page();
+    const value = (family: string, key: string): number | undefined => after.get(family)?.samples.get(`${key}`);
+    assert.equal(value('ringbook_orders_total', 'ringbook_orders_total{result="received"}'), 3);
+    assert.equal(value('ringbook_fills_total', 'ringbook_fills_total{status="Rollbacked"}'), 2);
+    assert.equal(value('ringbook_rollbacks_total', 'ringbook_rollbacks_total{reason="Overfill"}'), 2);
+    assert.equal(value('ringbook_lag_closes_total', 'ringbook_lag_closes_total{service="oms"}'), 1);
+    assert.equal(value('ringbook_journal_sequence', 'ringbook_journal_sequence{}'), 1042);
+    assert.equal(value('ringbook_unflushed_seconds', 'ringbook_unflushed_seconds{}'), 0.25);
+    const requestsKey = (code: string, route: string) => `ringbook_requests_total{code="${code}",route="${route}"}`;
+    assert.equal(value('ringbook_requests_total', requestsKey('200', '/orders/:user_id')), 7);
+    assert.equal(value('ringbook_requests_total', requestsKey('200', '/metrics')), 1);
+    await desk.close();
+  });
+
+  test('a bucket of the page holds exactly what was recorded up to its bound', async () => {
+    const desk = await new OpsDesk().open();
+    const door = desk.world.plan.actors.find((actor) => actor.name === 'front-door');
+    assert.ok(door !== undefined);
+    const histogram = new MetricsWriter(door.metricsPlan).histogram('answer_ns');
+    const values = Array.from({ length: 400 }, (_, at) => Math.floor(1.07 ** at) % 2 ** 38);
+    for (const value of values) histogram.record(value);
+    const page = parseExposition((await desk.call('GET', '/metrics')).text);
+    const samples = page.get('ringbook_stage_seconds')?.samples ?? new Map<string, number>();
+    let bounds = 0;
+    for (const [key, count] of samples) {
+      const le = /le="([^"]+)",stage="answer"/.exec(key)?.[1];
+      if (le === undefined || le === '+Inf') continue;
+      bounds += 1;
+      const ns = Math.round(Number(le) * 1e9);
+      assert.equal(count, values.filter((value) => value <= ns).length, key);
+    }
+    assert.equal(bounds, 26);
+    assert.equal(samples.get('ringbook_stage_seconds_count{stage="answer"}'), 400);
+    await desk.close();
+  });
+});
+
+const FAMILIES = [
+  'ringbook_requests_total',
+  'ringbook_orders_total',
+  'ringbook_fills_total',
+  'ringbook_rollbacks_total',
+  'ringbook_stage_seconds',
+  'ringbook_mailbox_depth',
+  'ringbook_mailbox_high_water',
+  'ringbook_lag_closes_total',
+  'ringbook_commit_seconds',
+  'ringbook_journal_sequence',
+  'ringbook_unflushed_seconds',
+  'ringbook_actor_batch_records',
+  'ringbook_actor_service_seconds',
+  'ringbook_actor_stalls_total',
+];

@@ -1,0 +1,157 @@
+/** An ops listener over an OpsWorld, and a client that sees status, headers and the exact text. */
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import type { ChainId } from '../../src/core/ids.ts';
+import { accepted, type Outcome } from '../../src/core/outcome.ts';
+import type {
+  ChainCounters,
+  ChainDesk,
+  ChainProvider,
+  ChainTransaction,
+  ChainVault,
+  DepositRequest,
+  MintRequest,
+} from '../../src/node/chain-desk.ts';
+import { OpsServer } from '../../src/node/ops-server.ts';
+import { createLogger } from '../../src/runtime/logging.ts';
+import { OpsWorld } from './ops-world.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** Through doubles: for members that are no nanoseconds. */
+  readonly json: Json;
+}
+
+/** Parsed JSON, to be looked into; `error` where the call was refused. */
+export interface Json {
+  readonly [member: string]: unknown;
+  readonly error: {
+    readonly code: string;
+    readonly retryable: boolean;
+    readonly details?: Readonly<Record<string, unknown>>;
+    readonly trace_id: string;
+    readonly span_id: string;
+  };
+}
+
+export class OpsDesk {
+  readonly world: OpsWorld;
+  readonly logged: string[] = [];
+  readonly chains: PlainChains = new PlainChains();
+  port = 0;
+  private readonly server: OpsServer;
+
+  constructor(profile: 'dev' | 'test' | 'production' = 'test') {
+    this.world = new OpsWorld(profile);
+    const stream = { write: (line: string) => void this.logged.push(line) };
+    const log = createLogger({ name: 'ops', level: 'info', stream });
+    this.server = new OpsServer(this.world.parts(), () => this.chains, log);
+  }
+
+  async open(port = 0): Promise<this> {
+    this.port = await this.server.listen({ host: '127.0.0.1', port });
+    return this;
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  /** @param body an object, or the exact text. */
+  call(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const authorization = `Bearer ${this.world.config.token}`;
+    return this.send(method, path, body, { authorization, ...headers });
+  }
+
+  send(method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Answer> {
+    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const call = request({ host: '127.0.0.1', port: this.port, method, path, headers, agent: false }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const reply = Buffer.concat(chunks).toString('utf8');
+          const isJson = response.headers['content-type'] === 'application/json';
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: reply,
+            json: (isJson ? JSON.parse(reply) : {}) as Json,
+          });
+        });
+      });
+      call.on('error', reject);
+      call.end(text);
+    });
+  }
+
+  /** A call that must succeed. */
+  async ok(method: string, path: string, body?: unknown): Promise<Json> {
+    const answer = await this.call(method, path, body);
+    assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
+    return answer.json;
+  }
+
+  /** A call that must be refused with this code. @returns the field at fault. */
+  async refused(status: number, code: string, method: string, path: string, body?: unknown): Promise<unknown> {
+    const answer = await this.call(method, path, body);
+    assert.deepEqual([answer.status, answer.json.error.code], [status, code], `${method} ${path}: ${answer.text}`);
+    assert.match(answer.json.error.trace_id, /^[0-9a-f]{32}$/);
+    return answer.json.error.details?.['field'];
+  }
+}
+
+const TRANSACTION: ChainTransaction = {
+  tx: 'ab'.repeat(32),
+  status: 'mined',
+  revert: null,
+  block: 12,
+  head: 12,
+  nonce: 0,
+};
+
+/** Remembers what it was asked. */
+export class PlainChains implements ChainDesk {
+  readonly asked: unknown[] = [];
+
+  async deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>> {
+    this.asked.push([chain, request]);
+    return accepted(TRANSACTION);
+  }
+
+  async mine(chain: ChainId, blocks: number): Promise<Outcome<number>> {
+    this.asked.push([chain, blocks]);
+    return accepted(12 + blocks);
+  }
+
+  async mint(chain: ChainId, request: MintRequest): Promise<Outcome<ChainTransaction>> {
+    this.asked.push([chain, request]);
+    return accepted(TRANSACTION);
+  }
+
+  async counters(): Promise<Outcome<ChainCounters>> {
+    return accepted({ depositCounts: 1, withdrawalCounts: 0, settlementCounts: 0 });
+  }
+
+  async balance(): Promise<Outcome<bigint>> {
+    return accepted(10n ** 30n);
+  }
+
+  async vault(chain: ChainId): Promise<Outcome<ChainVault>> {
+    return accepted({
+      vault: `${'0d'.repeat(32)}@${chain}`,
+      head: 12,
+      balances: new Map([['5a'.repeat(32), 10n ** 24n]]),
+      administrators: ['5d'.repeat(20)],
+      quorum: 1,
+      escapeMode: false,
+      lastCheckpointNs: null,
+    });
+  }
+
+  async providers(): Promise<Outcome<readonly ChainProvider[]>> {
+    return accepted([{ provider: 0, fault: 'none' }]);
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * What the ops listener stands on, without threads: commands change a real clearing state at once, questions are
+ * answered by the node's own function, clock and plan are real. Everything passes through the node's own encoding, as
+ * between threads.
+ */
+import { applyBatch } from '../../src/clearing/clearing.ts';
+import type { Effect } from '../../src/clearing/effects.ts';
+import type { NodeInput } from '../../src/clearing/inputs.ts';
+import type { AssetRow, ConfigRow } from '../../src/clearing/rows.ts';
+import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
+import type { AssetId } from '../../src/core/ids.ts';
+import type { MarketDefinition } from '../../src/core/market-definition.ts';
+import { accepted, rejected } from '../../src/core/outcome.ts';
+import { reject } from '../../src/core/reject.ts';
+import { decodePlain, encodePlain } from '../../src/messages/plain-values.ts';
+import type { ClearingHook } from '../../src/node/clearing-hooks.ts';
+import { answerQuery } from '../../src/node/clearing-queries.ts';
+import { loadConfig, MANUAL_CLOCK_START_NS, type NodeConfig } from '../../src/node/config.ts';
+import type { OperatorCommand, OpsParts, Reply, Waiting } from '../../src/node/ops-parts.ts';
+import { nodeTopology } from '../../src/node/topology.ts';
+import { SharedClock } from '../../src/runtime/clock.ts';
+import { type Plan, planTopology } from '../../src/runtime/topology.ts';
+
+export const TOKEN = 'ringbook-dev';
+
+export class OpsWorld {
+  readonly state: ClearingState = createClearingState();
+  readonly config: NodeConfig;
+  readonly plan: Plan;
+  readonly clock: SharedClock;
+  readonly hooks: ClearingHook[] = [];
+  readonly stalls: [number, boolean][] = [];
+  readonly settled: number[] = [];
+  waiting: readonly Waiting[] = [];
+  isAtRest = true;
+  /** The next command throws instead of being done. */
+  breaks = false;
+  readonly requests: Map<string, number> = new Map();
+
+  private sequence = 0;
+  private delayMs = 0;
+  private readonly assets = new Map<AssetId, AssetRow>();
+  private readonly configs = new Map<string, ConfigRow>();
+  private readonly definitions = new Map<AssetId, MarketDefinition>();
+
+  constructor(profile: 'dev' | 'test' | 'production' = 'test') {
+    const token = profile === 'production' ? 'p'.repeat(32) : TOKEN;
+    // Production refuses to open plain listeners undeclared.
+    const loaded = loadConfig({ RINGBOOK_CONFIG: profile === 'production' ? 'test' : profile });
+    const hidden = { profile, hooks: false } as const;
+    this.config = { ...loaded, ...(profile === 'production' ? hidden : {}), token };
+    const start = { mode: this.config.clock, notBeforeNs: MANUAL_CLOCK_START_NS };
+    const rings = { commandBytes: 65_536, commandReservedBytes: 4_096, eventBytes: 65_536, depthBytes: 65_536 };
+    this.plan = planTopology(nodeTopology({ ...this.config, rings }), start);
+    this.clock = new SharedClock(this.plan.clock);
+  }
+
+  parts(): OpsParts {
+    const { config, clock, plan } = this;
+    const { assets, configs, definitions } = this;
+    return {
+      config,
+      clock,
+      plan,
+      version: '0.1.0',
+      commit: 'abc',
+      door: { registry: () => ({ assets, configs, definitions }) },
+      waitingFor: () => this.waiting,
+      command: async (command) => this.command(command),
+      ask: async (query) => {
+        const place = { sequence: this.sequence, checkpoint: 0, delayMs: this.delayMs };
+        return travelled(answerQuery(travelled(query), this.state, place));
+      },
+      hookClearing: async (hook) => {
+        this.hooks.push(hook);
+        if (hook.kind === 'delay') this.delayMs = hook.ms;
+        return accepted({});
+      },
+      stallMarket: (market, isStalled) => {
+        this.stalls.push([market, isStalled]);
+      },
+      settle: async (timeoutMs) => {
+        this.settled.push(timeoutMs);
+        return this.isAtRest;
+      },
+      requestCounts: () => this.requests,
+      presence: () => ({ sessions: 1, streams: 2 }),
+      unflushedSeconds: () => 0.25,
+    };
+  }
+
+  private command(command: OperatorCommand): Reply {
+    if (this.breaks) throw new Error('broken on purpose');
+    if (this.waiting.includes('clearing')) return rejected(reject('SERVICE_UNAVAILABLE', 'recovering'));
+    this.sequence += 1;
+    const input = travelled({ ...command, request: this.sequence }) as NodeInput;
+    const effects: Effect[] = [];
+    applyBatch(this.state, { timeNs: this.clock.nowNs(), inputs: [input], verdicts: [] }, effects);
+    for (const effect of effects) this.follow(effect);
+    const reply = effects.find((effect) => effect.kind === 'replied');
+    if (reply === undefined) throw new Error('clearing answers every command');
+    return travelled(reply.outcome);
+  }
+
+  private follow(effect: Effect): void {
+    if (effect.kind !== 'registryChanged') return;
+    const { change } = effect;
+    if (change.table === 'asset') this.assets.set(change.row.assetId, change.row);
+    else if (change.table === 'market') this.definitions.set(change.row.definition.assetId, change.row.definition);
+    else if (change.table === 'config') this.configs.set(`${change.row.kind}:${change.row.key}`, change.row);
+  }
+}
+
+/** As after a ring: a copy, with exact numbers. */
+function travelled<T>(value: T): T {
+  return decodePlain<T>(encodePlain(value));
+}
