@@ -92,7 +92,7 @@ function createMarketData(wiring: ActorWiring): MarketDataActor {
   return new MarketDataActor({
     clock: wiring.clock,
     clearingLane: wiring.laneOf(CLEARING),
-    history: new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes })),
+    openHistory: () => new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes })),
     words: new NodeWords(settings.words),
     listener: settings.mdsListener,
     observer: MDS_OBSERVER,

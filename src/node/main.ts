@@ -68,9 +68,9 @@ function welcome(open: { readonly oms: string; readonly mds: string; readonly op
     `    operations   ${open.ops}   /readyz /metrics /operator`,
     '',
     '  Try, in another terminal:',
-    '    npx ringbook order buy 0.01 BTC at 60000 --as a',
-    '    npx ringbook order sell 0.01 BTC at 60000 --as b',
-    '    npx ringbook book BTC',
+    '    npx ringbook order sell 0.5 2 --price 3000 --as a',
+    '    npx ringbook order buy 0.5 2 --price 3000 --as b --control',
+    '    npx ringbook book 2',
     '',
     '',
   ].join('\n');

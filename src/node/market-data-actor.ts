@@ -54,7 +54,8 @@ export interface MarketDataOptions {
   readonly clock: Clock;
   /** Lane that clearing writes; every other lane is a market's. */
   readonly clearingLane: number;
-  readonly history: TradeHistory;
+  /** Opens the tables; asked for once clearing has said that they are there. */
+  readonly openHistory: () => TradeHistory;
   readonly words: NodeWords;
   readonly listener: { readonly host: string; readonly port: number };
   readonly observer: EdgeObserver;
@@ -72,6 +73,7 @@ export class MarketDataActor implements Actor {
   private readonly lastTrades = new Map<number, number>();
   private readonly known = new Set<number>();
   private readonly early = new Map<number, readonly (() => void)[]>();
+  private history: TradeHistory | null = null;
   private hasHistory = false;
   private isListening = false;
 
@@ -222,9 +224,15 @@ export class MarketDataActor implements Actor {
     this.early.delete(definition.marketIndex);
   }
 
+  private openedHistory(): TradeHistory {
+    this.history ??= this.options.openHistory();
+    return this.history;
+  }
+
   /** Seven days for the klines, and the last trade ever for the ticker. */
   private readHistory(marketIndex: number): void {
-    const { history, clock } = this.options;
+    const { clock } = this.options;
+    const history = this.openedHistory();
     const sinceNs = (clock.nowNs() - HISTORY_NS) as TimestampNs;
     const trades = [...history.marketTradesSince(marketIndex, sinceNs)].reverse();
     if (trades.length === 0) trades.push(...history.marketTrades({ marketIndex, below: null, skip: 0, limit: 1 }));
@@ -232,7 +240,7 @@ export class MarketDataActor implements Actor {
   }
 
   private readMissed(marketIndex: number): void {
-    const { history } = this.options;
+    const history = this.openedHistory();
     for (;;) {
       const last = (this.lastTrades.get(marketIndex) ?? 0) as Sequence;
       const trades = history.marketTradesAfter(marketIndex, last, TRADES_PER_READ);

@@ -1,0 +1,196 @@
+/** The road of an order on a whole node: real threads, real sockets, real LMDB, the dev profile as a new user has it. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { RingbookClient } from '../../src/client/client.ts';
+import { devKey } from '../../src/client/keys.ts';
+import type { UserTrade } from '../../src/client/replies.ts';
+import type { AssetId } from '../../src/core/ids.ts';
+import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+
+const ETH = '2' as AssetId;
+
+suite('a dev node', () => {
+  let node: NodeProcess;
+  let a: RingbookClient;
+  let b: RingbookClient;
+
+  before(async () => {
+    node = await startNode({ profile: 'dev' });
+    a = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('a') });
+    b = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('b') });
+    await a.login();
+    await b.login();
+  });
+
+  after(async () => {
+    a?.close();
+    b?.close();
+    if (node !== undefined) {
+      await stopNode(node, 'SIGKILL');
+      removeDirectory(node.dataDirectory);
+    }
+  });
+
+  test('is ready in under five seconds and says so in one line on standard output', () => {
+    assert.ok(node.readyMs < 5_000, `${node.readyMs} ms`);
+    const lines = node.stdout().trim().split('\n');
+    assert.equal(lines.length, 1);
+    const ready = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+    assert.deepEqual(Object.keys(ready), ['event', 'profile', 'oms', 'mds', 'ops', 'pid']);
+    assert.match(node.stderr(), /ringbook order/);
+  });
+
+  test('has the seeded markets, users and balances (operator-api.md 9)', async () => {
+    const markets = await a.markets();
+    assert.deepEqual(
+      markets.map((market) => market.assetId),
+      ['1', '2', '3'],
+    );
+    const view = await operator(node, 'GET', `/operator/users/${a.userId}`);
+    assert.equal(view.status, 200, view.text);
+    const accounts = view.body['sub_accounts'] as Record<string, { balances: Record<string, { owned: string }> }>;
+    const owned = (index: string) =>
+      Object.fromEntries(
+        Object.entries(accounts[index]?.balances ?? {}).map(([asset, { owned: amount }]) => [asset, amount]),
+      );
+    assert.deepEqual(owned('0'), { '0': '500000', '1': '5', '2': '100', '3': '50000' });
+    assert.deepEqual(owned('1'), { '0': '500000', '1': '5', '2': '100' });
+  });
+
+  for (const version of ['v0', 'v1'] as const) {
+    test(`two users trade over /control ${version} and see Pending, then Confirmed (FIL-02 to FIL-04, CTL-02, CTL-03)`, async () => {
+      const streams = { a: await a.userTrades(), b: await b.userTrades() };
+      const controls = { a: await a.control({ version }), b: await b.control({ version }) };
+      const sell = await a.order({ assetId: ETH, side: 'Sell', price: '3000', quantity: '0.5' });
+      const buy = await b.order({ assetId: ETH, side: 'Buy', price: '3000', quantity: '0.5' });
+      const rested = await controls.a.send(a.signCreate(sell));
+      assert.equal(rested.status, 'Received');
+      const took = await controls.b.send(b.signCreate(buy));
+      assert.equal(took.status, 'Received');
+      for (const [name, stream] of Object.entries(streams)) {
+        const seen: UserTrade[] = [];
+        for await (const trade of stream) {
+          seen.push(trade);
+          if (seen.length === 2) break;
+        }
+        assert.deepEqual(
+          seen.map((trade) => trade.status),
+          ['Pending', 'Confirmed'],
+          name,
+        );
+        const [pending, confirmed] = seen;
+        assert.equal(pending?.tradeId, confirmed?.tradeId);
+        assert.equal(confirmed?.price, '3000');
+        assert.equal(confirmed?.quantity, '0.5');
+        assert.equal(confirmed?.isMaker, name === 'a');
+        // 1500 USD of notional: maker 100, taker 450 in 1e-6 (AMB-41).
+        assert.equal(confirmed?.tradingFee, name === 'a' ? '0.15' : '0.675');
+        stream.close();
+      }
+      controls.a.close();
+      controls.b.close();
+    });
+  }
+
+  test('confirmed trades stand in history, balances moved to the unit, and the ledger adds up (QRY-03, AMB-116)', async () => {
+    await operator(node, 'POST', '/operator/barrier', { timeout_ms: 5000 });
+    const trades = await a.trades();
+    assert.equal(trades.items.length, 2);
+    assert.ok(trades.items.every((trade) => trade.status === 'Confirmed'));
+    const view = await operator(node, 'GET', `/operator/users/${b.userId}`);
+    const accounts = view.body['sub_accounts'] as Record<
+      string,
+      { balances: Record<string, { owned: string; held: string }> }
+    >;
+    assert.deepEqual(accounts['1']?.balances['2'], { owned: '101', held: '0', locked: '0' });
+    assert.equal(accounts['1']?.balances['0']?.owned, '496998.65');
+    const ledger = await operator(node, 'GET', '/operator/ledger');
+    for (const [asset, row] of Object.entries(
+      ledger.body['assets'] as Record<string, { difference: string; fees: string }>,
+    )) {
+      assert.equal(row.difference, '0', `asset ${asset}`);
+      if (asset === '0') assert.equal(row.fees, '1.65');
+    }
+  });
+
+  test('market data shows the trade, the kline once its second is over, the ticker and the book (PTR-01, KLN-06, TKR-01, MD-01)', async () => {
+    const [trade] = await a.publicTrades(ETH);
+    assert.equal(trade?.price, '3000');
+    const ticker = await a.ticker(ETH);
+    assert.equal(ticker.lastPrice, '3000');
+    const order = await a.order({ assetId: ETH, side: 'Sell', price: '3100.25', quantity: '1.5' });
+    const reply = await a.create(order);
+    assert.equal(reply.status, 'Received');
+    await operator(node, 'POST', '/operator/barrier', {});
+    const depth = await a.depth(ETH);
+    assert.deepEqual(depth.asks, [{ price: '3100.25', quantity: '1.5' }]);
+    await a.cancel(ETH, order.orderId);
+    await operator(node, 'POST', '/operator/barrier', {});
+    assert.deepEqual((await a.depth(ETH)).asks, []);
+    let klines = await a.klines(ETH);
+    for (let tries = 0; klines.items.length === 0 && tries < 80; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      klines = await a.klines(ETH);
+    }
+    assert.ok(klines.items.length >= 1);
+  });
+
+  test('a replace keeps the id, a cancel ends it, and both are refused for a finished order (RPL-04, CAN-04, AMB-23)', async () => {
+    const order = await a.order({ assetId: ETH, side: 'Sell', price: '3200', quantity: '1' });
+    await a.create(order);
+    const replaced = await a.replace({ assetId: ETH, orderId: order.orderId, price: '3201' });
+    assert.equal(replaced.status, 'Received');
+    assert.equal((await a.orderRecord(ETH, order.orderId)).limitPrice, '3201');
+    assert.equal((await a.cancel(ETH, order.orderId)).status, 'Received');
+    await assert.rejects(a.cancel(ETH, order.orderId), { code: 'ALREADY_CANCELLED' });
+    await assert.rejects(a.cancel(ETH, 'never-seen'), { code: 'ORDER_NOT_FOUND' });
+    assert.equal((await a.orderRecord(ETH, order.orderId)).status, 'Canceled');
+  });
+
+  test('an order beyond the balance is refused and changes nothing (SUB-02, AMB-52)', async () => {
+    const order = await a.order({ assetId: ETH, side: 'Sell', price: '3000', quantity: '1000' });
+    await assert.rejects(a.create(order), { code: 'INSUFFICIENT_INVENTORY' });
+  });
+
+  test('a post-only order that would take is cancelled and leaves a record (TIF-07, AMB-16)', async () => {
+    const rest = await a.order({ assetId: ETH, side: 'Sell', price: '3000', quantity: '0.1' });
+    await a.create(rest);
+    const maker = await b.order({
+      assetId: ETH,
+      side: 'Buy',
+      price: '3000',
+      quantity: '0.1',
+      timeInForce: { kind: 'GTC', postOnly: true },
+    });
+    await assert.rejects(b.create(maker), { code: 'WOULD_CROSS' });
+    assert.equal((await b.orderRecord(ETH, maker.orderId)).status, 'Canceled');
+    await a.cancel(ETH, rest.orderId);
+  });
+
+  test('the ops listener tells life, readiness, version and metrics', async () => {
+    for (const path of ['/livez', '/readyz', '/version']) {
+      assert.equal((await fetch(`${node.ops}${path}`)).status, 200, path);
+    }
+    const metrics = await (await fetch(`${node.ops}/metrics`)).text();
+    for (const family of [
+      'ringbook_orders_total',
+      'ringbook_fills_total',
+      'ringbook_commit_seconds',
+      'ringbook_mailbox_depth',
+      'ringbook_journal_sequence',
+    ]) {
+      assert.match(metrics, new RegExp(`^${family}`, 'm'));
+    }
+    const actors = await operator(node, 'GET', '/operator/actors');
+    const names = (actors.body['actors'] as { name: string }[]).map((actor) => actor.name);
+    for (const name of ['front-door', 'market-0', 'clearing', 'market-data']) assert.ok(names.includes(name), name);
+  });
+
+  test('SIGTERM drains and ends with 0; the next start finds the same state (AMB-110)', async () => {
+    const before = await operator(node, 'GET', '/operator/state');
+    assert.equal(await stopNode(node), 0, node.stderr());
+    node = await startNode({ profile: 'dev', dataDirectory: node.dataDirectory });
+    const later = await operator(node, 'GET', '/operator/state');
+    assert.equal(later.body['state_hash'], before.body['state_hash']);
+  });
+});
