@@ -1,0 +1,80 @@
+/**
+ * Deposit events as a vault writes them into the log of its chain (wire.md 12.2), and what a reader makes of them.
+ *
+ *   topics   topic0 │ user, 32 bytes │ nonce, uint256 │ token, address in the last 20 bytes
+ *   data     amount, uint256 │ in the configured form: offsets and the multisig configuration
+ *
+ * Whether an event counts is not decided here (deposit-watcher.ts).
+ */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { assert } from '../core/assert.ts';
+import { parseHex, toHex } from '../core/hex.ts';
+import { parseUserId, type UserId } from '../core/ids.ts';
+
+export const U256_MAX: bigint = (1n << 256n) - 1n;
+
+/** One log as a node of the chain returns it. Hex is lower case without 0x. */
+export interface ChainLog {
+  readonly blockNumber: number;
+  /** 64 hex. */
+  readonly blockHash: string;
+  /** 64 hex. */
+  readonly tx: string;
+  readonly logIndex: number;
+  /** 40 hex: the contract that wrote it. */
+  readonly address: string;
+  /** 64 hex each. */
+  readonly topics: readonly string[];
+  readonly data: string;
+}
+
+export interface DepositEvent {
+  readonly user: UserId;
+  /** The vault's counter of the user before this deposit; 0 is the first. */
+  readonly nonce: number;
+  /** 64 hex, right-padded (IDN-05). */
+  readonly token: string;
+  readonly baseUnits: bigint;
+}
+
+/** keccak256 of a text: topics, transaction ids, block hashes. @returns 64 hex. */
+export function keccakText(text: string): string {
+  return toHex(keccak_256(new TextEncoder().encode(text)));
+}
+
+export const DEPOSITED_TOPIC: string = keccakText('Deposited(bytes32,uint256,address,uint256)');
+/** Emitted instead by the configured overload; it is a deposit like the other (AMB-74). */
+export const DEPOSITED_WITH_CONFIG_TOPIC = '12b18ee7e4271ef0be00bb30644d0408877a75d425b9e1a6016a6ce48cfe35f0';
+
+const WORD_DIGITS = 64;
+const ADDRESS_DIGITS = 40;
+const ADDRESS_PADDING = '0'.repeat(WORD_DIGITS - ADDRESS_DIGITS);
+
+function word(value: bigint): string {
+  assert(value >= 0n && value <= U256_MAX, 'a word of a log is a uint256');
+  return value.toString(16).padStart(WORD_DIGITS, '0');
+}
+
+/** Topics and data of a `Deposited` event. */
+export function encodeDeposit(event: DepositEvent): Pick<ChainLog, 'topics' | 'data'> {
+  const token = ADDRESS_PADDING + event.token.slice(0, ADDRESS_DIGITS);
+  return { topics: [DEPOSITED_TOPIC, event.user, word(BigInt(event.nonce)), token], data: word(event.baseUnits) };
+}
+
+/** @returns null for a log that is not a well-formed deposit. */
+export function decodeDeposit(log: Pick<ChainLog, 'topics' | 'data'>): DepositEvent | null {
+  const [topic0, userTopic = '', nonceTopic = '', tokenTopic = ''] = log.topics;
+  if (log.topics.length !== 4) return null;
+  if (topic0 !== DEPOSITED_TOPIC && topic0 !== DEPOSITED_WITH_CONFIG_TOPIC) return null;
+  const user = parseUserId(userTopic);
+  const nonce = uint256(nonceTopic);
+  const baseUnits = uint256(log.data.slice(0, WORD_DIGITS));
+  if (user === null || nonce === null || baseUnits === null || uint256(tokenTopic) === null) return null;
+  if (nonce > BigInt(Number.MAX_SAFE_INTEGER) || !tokenTopic.startsWith(ADDRESS_PADDING)) return null;
+  const token = tokenTopic.slice(ADDRESS_PADDING.length) + ADDRESS_PADDING;
+  return { user, nonce: Number(nonce), token, baseUnits };
+}
+
+function uint256(text: string): bigint | null {
+  return text.length === WORD_DIGITS && parseHex(text, 32) !== null ? BigInt(`0x${text}`) : null;
+}

@@ -1,0 +1,291 @@
+/**
+ * A chain with one vault, for dev and test (operator-api.md 8): blocks, tokens, deposits, and the vault's own rules in
+ * the vault's own order (wire.md 12.1, 12.2).
+ *
+ *   blocks   │ 1 │ · │ · │ 4 │ · │ 6 │ · │ ·        a dot is empty: it is counted, never kept
+ *                ▲           ▲       ▲       ▲ head
+ *                └── hash ◀──┴─ hash ┘       └ timeNs: when the head was mined; blocks due by now follow from it
+ *
+ * Invariants
+ *   (1) The head and the time of the head never go backwards.
+ *   (2) The deposit counter of a user is the number of its `Deposited` logs.
+ *   (3) What the vault holds of a token is the sum of the amounts in its logs, and what was minted to it.
+ *   (4) A block's hash covers its number, its transactions and the hash of the kept block before it.
+ *
+ * Every transaction is mined at once, in a block of its own, so its log has index 0. The sender approves exactly what it
+ * deposits, right before, so no allowance outlives a call.
+ *
+ * Not here: reorganisations, faults of providers, withdrawals, settlements; and where the state is kept (chain-store.ts).
+ */
+import { powerOfTen } from '../core/arithmetic.ts';
+import { assert } from '../core/assert.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
+import { type ChainLog, encodeDeposit, keccakText, U256_MAX } from './chain-events.ts';
+
+/** Transactions that a chain keeps, for ever; one more is refused. */
+export const TRANSACTIONS_MAX = 5_000;
+/** Blocks that one call mines. */
+export const MINE_MAX = 1_000_000;
+
+const NORMAL_DECIMALS = 18;
+const HEAD_MAX = Number.MAX_SAFE_INTEGER - MINE_MAX;
+const NO_BLOCK = '0'.repeat(64);
+
+/** Error names of wire.md 12.2 that a deposit can end with. */
+export type DepositRevert =
+  | 'DepositorNotApproved'
+  | 'ZeroAmount'
+  | 'FirstDepositBelowMinimum'
+  | 'NormalizationOverflow'
+  | 'NormalizationRoundsToZero'
+  | 'TransferFromFailed';
+
+/** What the vault knows of a token: its own `decimals()` and the minimum that was set for it. */
+export interface TokenTerms {
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  /** 0 to 77. */
+  readonly decimals: number;
+  readonly minFirstDepositBaseUnits: bigint;
+}
+
+export interface DepositCall {
+  /** 64 hex, right-padded. */
+  readonly vault: string;
+  readonly user: UserId;
+  readonly token: TokenTerms;
+  /** A uint256. */
+  readonly baseUnits: bigint;
+  /** 64 hex, right-padded: who pays; it is minted what it lacks. */
+  readonly from: string;
+  readonly approve: boolean;
+  readonly senderAllowed: boolean;
+}
+
+/** How a transaction ended: mined in block `block`, with a log or with the name of an error. */
+export interface Mined {
+  /** 64 hex. */
+  readonly tx: string;
+  readonly revert: DepositRevert | null;
+  readonly block: number;
+  /** The user's counter that the deposit used; null without one. */
+  readonly nonce: number | null;
+}
+
+/** A block that holds a transaction. */
+export interface Block {
+  readonly number: number;
+  /** 64 hex. */
+  readonly hash: string;
+  readonly timeNs: bigint;
+  /** 64 hex. */
+  readonly tx: string;
+  readonly log: ChainLog | null;
+}
+
+/** Everything a chain remembers, in order. */
+export interface ChainState {
+  readonly chainId: ChainId;
+  readonly head: number;
+  readonly headNs: bigint;
+  readonly blocks: readonly Block[];
+  /** Base units by `<token>/<holder>`, both 64 hex. */
+  readonly balances: readonly (readonly [string, bigint])[];
+}
+
+/** What one RPC provider says about the chain. */
+export interface ProviderView {
+  readonly head: number;
+  /** Logs of blocks from this number on, in the order of the chain. */
+  logsFrom(block: number): readonly ChainLog[];
+  /** Hash of the canonical block at this height; null when it is not known or holds nothing. */
+  hashOf(block: number): string | null;
+}
+
+export function emptyChain(chainId: ChainId, nowNs: bigint): ChainState {
+  return { chainId, head: 0, headNs: nowNs, blocks: [], balances: [] };
+}
+
+export class SimulatedChain implements ProviderView {
+  readonly chainId: ChainId;
+  private headNumber: number;
+  private headNs: bigint;
+  private readonly blocks: Block[];
+  private readonly balances: Map<string, bigint>;
+  private readonly counters = new Map<string, number>();
+
+  constructor(state: ChainState) {
+    this.chainId = state.chainId;
+    this.headNumber = state.head;
+    this.headNs = state.headNs;
+    this.blocks = [...state.blocks];
+    this.balances = new Map(state.balances);
+    for (const { log } of this.blocks) if (log !== null) this.count(log.topics[1] ?? '');
+  }
+
+  /** Number of the newest block; 0 before the first. */
+  get head(): number {
+    return this.headNumber;
+  }
+
+  /** Whether the next transaction is refused. */
+  get isFull(): boolean {
+    return this.blocks.length >= TRANSACTIONS_MAX;
+  }
+
+  state(): ChainState {
+    const { chainId, headNumber: head, headNs } = this;
+    return { chainId, head, headNs, blocks: [...this.blocks], balances: [...this.balances] };
+  }
+
+  /** Mines empty blocks. @param count 0 to MINE_MAX. */
+  mine(count: number, nowNs: bigint): void {
+    assert(count >= 0 && count <= MINE_MAX && this.headNumber + count <= HEAD_MAX, 'a chain grows within its bounds');
+    if (count === 0) return;
+    this.headNumber += count;
+    if (nowNs > this.headNs) this.headNs = nowNs;
+  }
+
+  /** Mines the blocks that became due since the newest one, one each `blockTimeNs`. @returns whether there were any. */
+  advance(nowNs: bigint, blockTimeNs: bigint): boolean {
+    assert(blockTimeNs > 0n, 'blocks take time');
+    if (nowNs < this.headNs + blockTimeNs) return false;
+    const due = (nowNs - this.headNs) / blockTimeNs;
+    assert(BigInt(this.headNumber) + due <= BigInt(HEAD_MAX), 'a chain grows within its bounds');
+    this.headNumber += Number(due);
+    this.headNs += due * blockTimeNs;
+    return true;
+  }
+
+  /**
+   * Calls `deposit(user, token, amount)` of the vault in a block of its own. Mints the sender what it lacks first.
+   *
+   * @returns the revert, in the vault's order of checks, or the counter that the deposit used (DEP-01 to DEP-05).
+   */
+  deposit(call: DepositCall, nowNs: bigint): Mined {
+    assert(!this.isFull, 'a full chain takes no transaction');
+    const { token, vault, from, baseUnits } = call;
+    const fromKey = balanceKey(token.token, from);
+    if (this.balanceAt(fromKey) < baseUnits) this.balances.set(fromKey, baseUnits);
+    const revert = this.refusal(call);
+    if (revert !== null) return this.mineTransaction(null, nowNs, revert);
+
+    const nonce = this.depositCount(call.user);
+    this.move(token.token, { from, to: vault, baseUnits });
+    const event = encodeDeposit({ user: call.user, nonce, token: token.token, baseUnits });
+    return this.mineTransaction({ address: vault.slice(0, 40), nonce, ...event }, nowNs, null);
+  }
+
+  /** Mints in a block of its own. @returns null, and nothing happens, when the holder would own more than a uint256. */
+  mint(token: string, to: string, baseUnits: bigint, nowNs: bigint): Mined | null {
+    assert(!this.isFull, 'a full chain takes no transaction');
+    const key = balanceKey(token, to);
+    const balance = this.balanceAt(key) + baseUnits;
+    if (balance > U256_MAX) return null;
+    this.balances.set(key, balance);
+    return this.mineTransaction(null, nowNs, null);
+  }
+
+  /** @returns base units. */
+  balanceOf(token: string, holder: string): bigint {
+    return this.balanceAt(balanceKey(token, holder));
+  }
+
+  /** Everything that an address owns, by token. */
+  holdings(holder: string): ReadonlyMap<string, bigint> {
+    const held = new Map<string, bigint>();
+    for (const [key, balance] of this.balances) {
+      const [token = '', owner] = key.split('/');
+      if (owner === holder) held.set(token, balance);
+    }
+    return held;
+  }
+
+  /** The vault's `depositCounts(user)`. */
+  depositCount(user: UserId): number {
+    return this.counters.get(user) ?? 0;
+  }
+
+  logsFrom(block: number): readonly ChainLog[] {
+    const logs: ChainLog[] = [];
+    for (let at = this.firstFrom(block); at < this.blocks.length; at += 1) {
+      const log = this.blocks[at]?.log;
+      if (log !== null && log !== undefined) logs.push(log);
+    }
+    return logs;
+  }
+
+  hashOf(block: number): string | null {
+    const found = this.blocks[this.firstFrom(block)];
+    return found?.number === block ? found.hash : null;
+  }
+
+  private refusal(call: DepositCall): DepositRevert | null {
+    const { token, baseUnits } = call;
+    if (!call.senderAllowed) return 'DepositorNotApproved';
+    if (baseUnits === 0n) return 'ZeroAmount';
+    const isFirst = this.depositCount(call.user) === 0;
+    if (isFirst && baseUnits < token.minFirstDepositBaseUnits) return 'FirstDepositBelowMinimum';
+    if (token.decimals <= NORMAL_DECIMALS) {
+      if (baseUnits * powerOfTen(NORMAL_DECIMALS - token.decimals) > U256_MAX) return 'NormalizationOverflow';
+    } else if (baseUnits < powerOfTen(token.decimals - NORMAL_DECIMALS)) {
+      return 'NormalizationRoundsToZero';
+    }
+    // A vault approves nobody, itself included.
+    const isApproved = call.approve && call.from !== call.vault;
+    const fits = this.balanceOf(token.token, call.vault) + baseUnits <= U256_MAX;
+    return isApproved && fits ? null : 'TransferFromFailed';
+  }
+
+  private move(token: string, { from, to, baseUnits }: { from: string; to: string; baseUnits: bigint }): void {
+    const fromKey = balanceKey(token, from);
+    const left = this.balanceAt(fromKey) - baseUnits;
+    assert(left >= 0n, 'a sender owns what it pays');
+    this.balances.set(fromKey, left);
+    const toKey = balanceKey(token, to);
+    this.balances.set(toKey, this.balanceAt(toKey) + baseUnits);
+  }
+
+  private mineTransaction(
+    event: (Pick<ChainLog, 'address' | 'topics' | 'data'> & { readonly nonce: number }) | null,
+    nowNs: bigint,
+    revert: DepositRevert | null,
+  ): Mined {
+    this.mine(1, nowNs);
+    const number = this.headNumber;
+    const tx = keccakText(`${this.chainId}/transaction/${this.blocks.length}`);
+    const hash = keccakText(`${this.chainId}/block/${number}/${tx}/${this.blocks.at(-1)?.hash ?? NO_BLOCK}`);
+    let log: ChainLog | null = null;
+    if (event !== null) {
+      const { address, topics, data } = event;
+      log = { blockNumber: number, blockHash: hash, tx, logIndex: 0, address, topics, data };
+      this.count(topics[1] ?? '');
+    }
+    this.blocks.push({ number, hash, timeNs: this.headNs, tx, log });
+    return { tx, revert, block: number, nonce: event === null ? null : event.nonce };
+  }
+
+  private count(user: string): void {
+    this.counters.set(user, (this.counters.get(user) ?? 0) + 1);
+  }
+
+  private balanceAt(key: string): bigint {
+    return this.balances.get(key) ?? 0n;
+  }
+
+  /** Index of the first kept block with this number or a higher one. */
+  private firstFrom(block: number): number {
+    let low = 0;
+    let high = this.blocks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.blocks[middle]?.number ?? block) < block) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function balanceKey(token: string, holder: string): string {
+  return `${token}/${holder}`;
+}
