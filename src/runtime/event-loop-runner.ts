@@ -87,7 +87,10 @@ export class EventLoopRunner {
     this.poke();
   }
 
-  /** Beat, command, tick, watch. */
+  /**
+   * Beat, command, tick, watch. It also finds a record whose ring went astray: after a restart neighbours ring the port
+   * of the thread's predecessor until they have read their letters.
+   */
   private look(): void {
     if (!this.running) return;
     const { block, clock, spec } = this.context;
@@ -95,6 +98,7 @@ export class EventLoopRunner {
     if (this.obey()) return;
     const nowNs = clock.nowNs();
     for (const host of this.hosts) host.tick(nowNs);
+    if (this.hosts.some((host) => host.hasWork())) this.poke();
     const nowMs = performance.now();
     if (nowMs - this.watchedAtMs < WATCH_MS) return;
     this.watchedAtMs = nowMs;

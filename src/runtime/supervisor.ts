@@ -159,10 +159,11 @@ export class Supervisor {
   }
 
   private ended(child: Child): void {
-    if (this.failing || (this.stopping && child.block.state() === 'stopped')) return;
+    const mayEnd = child.block.state() === 'stopped' || child.spec.onDeath === 'restart';
+    if (this.failing || (this.stopping && mayEnd)) return;
     const nowMs = performance.now();
     child.restartsAtMs = child.restartsAtMs.filter((atMs) => nowMs - atMs < RESTARTS_WITHIN_MS);
-    if (child.spec.onDeath === 'fail-stop' || this.stopping || child.restartsAtMs.length >= RESTARTS_MAX) {
+    if (child.spec.onDeath === 'fail-stop' || child.restartsAtMs.length >= RESTARTS_MAX) {
       this.fail(`thread ${child.spec.name}: ${child.reason}`);
       return;
     }

@@ -130,7 +130,9 @@ suite('simulation', () => {
 });
 
 suite('on threads', () => {
-  test('a sleeping event loop is woken by its doorbell, and a held-back thread by room; nothing is polled', async () => {
+  test('a sleeping event loop is woken by its doorbell, and a held-back thread by room; nothing is polled', {
+    timeout: 15_000,
+  }, async () => {
     const plan = planTopology(RELAY_TOPOLOGY, { mode: 'system', notBeforeNs: 0n });
     const context = new ThreadContext(plan, 'main');
     const runner = new EventLoopRunner(context, () => undefined);
@@ -157,7 +159,10 @@ suite('on threads', () => {
     assert.equal(sink.received, source.sent);
   });
 
-  /** Every number is sent only when the one before came back, so every hop begins with both threads asleep. */
+  /**
+   * Every number is sent only when the one before came back, so every hop begins with both threads asleep. If hops waited
+   * for a tick of 100 ms, the test would run into its time limit.
+   */
   async function oneAtATime(source: Source, sink: Sink, count: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const next = (): void => {
