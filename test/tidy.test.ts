@@ -48,7 +48,7 @@ const TABLE: Readonly<Record<string, Room>> = {
       'edge',
       'client',
     ],
-    packages: ['node:', 'prom-client', '@sinclair/typebox', '@noble/hashes'],
+    packages: ['node:', 'pino', 'prom-client', '@sinclair/typebox'],
   },
   client: { rooms: [...CORE, 'wire'], packages: ['node:', '@noble/ed25519', '@noble/hashes', 'ws'] },
   cli: {

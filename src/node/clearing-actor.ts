@@ -204,10 +204,10 @@ export class ClearingActor implements Actor {
   private checkpoint(clean: boolean): void {
     const rows = dirtyRowCount(this.ledger) === 0 ? [] : drainDirtyRows(this.ledger);
     const hash = clean ? stateHash(this.ledger) : null;
-    this.options.durability.checkpoint({ sequence: this.sequence, clean, stateHash: hash }, rows);
+    const timeNs = this.options.clock.nowNs();
+    this.options.durability.checkpoint({ timeNs, sequence: this.sequence, clean, stateHash: hash }, rows);
     this.checkpointed = this.sequence;
     this.checkpointedAtMs = this.options.elapsedMs();
-    const timeNs = this.options.clock.nowNs();
     writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);
   }
 
@@ -219,7 +219,7 @@ export class ClearingActor implements Actor {
     const { clock, durability } = this.options;
     if (boot.isEmpty) return;
     if (boot.clean) {
-      durability.checkpoint({ sequence: this.sequence, clean: false, stateHash: null }, []);
+      durability.checkpoint({ timeNs: clock.nowNs(), sequence: this.sequence, clean: false, stateHash: null }, []);
       return;
     }
     const timeNs = clock.nowNs();

@@ -12,6 +12,8 @@ export interface JournaledBatch {
 }
 
 export interface CheckpointMark {
+  /** When it is taken: what is over by then may be forgotten. */
+  readonly timeNs: TimestampNs;
   /** Last journal sequence that the rows reflect. */
   readonly sequence: Sequence;
   /** True for the last one of an orderly stop: nothing was announced that is not in it. */

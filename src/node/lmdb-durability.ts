@@ -3,7 +3,7 @@ import type { Tombstone } from '../clearing/checkpoint.ts';
 import type { RowWrite } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';
-import { ORDER_LIFE_NS } from '../core/limits.ts';
+import { CLOCK_SKEW_NS, ORDER_LIFE_NS } from '../core/limits.ts';
 import { isCancel } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { CheckpointWriter, readCheckpoint } from '../storage/checkpoint.ts';
@@ -16,6 +16,9 @@ import type { CheckpointMark, Durability, JournaledBatch, Recovery } from './dur
 
 /** A checkpoint that is not the last of a stop carries no state hash: zeros. */
 const NO_HASH = new Uint8Array(HASH_BYTES);
+
+/** A finished order may be forgotten once a create with its id would be too old in any case (AMB-08, AMB-10). */
+const FORGET_AFTER_NS = ORDER_LIFE_NS + CLOCK_SKEW_NS;
 
 export class LmdbDurability implements Durability {
   private readonly writer: StorageWriter;
@@ -37,6 +40,7 @@ export class LmdbDurability implements Durability {
         found === null
           ? null
           : {
+              timeNs: this.lastTimeNs(),
               sequence: found.sequence,
               clean: found.clean,
               stateHash: found.clean ? toHex(found.stateHash) : null,
@@ -59,6 +63,7 @@ export class LmdbDurability implements Durability {
       stateHash: hash,
       clean: mark.clean,
       rows,
+      forgetBeforeNs: (mark.timeNs - FORGET_AFTER_NS) as TimestampNs,
     });
   }
 

@@ -103,6 +103,7 @@ function guarded<T>(doing: string, call: () => T): T {
 /** Reads of the latest committed version. Every value is a copy. */
 export class StorageReader {
   protected readonly map: Bytes;
+  private isViewing = false;
 
   constructor(map: Bytes) {
     this.map = map;
@@ -112,14 +113,18 @@ export class StorageReader {
    * Runs `read` on one version of the map, the latest: whatever it reads belongs together.
    *
    * Without this a reader on another thread would keep seeing the version of its event-loop turn. The version is given
-   * up at the end, so that no old pages stay pinned. `read` must be synchronous.
+   * up at the end, so that no old pages stay pinned. A view inside a view reads the outer one's version. `read` must be
+   * synchronous.
    */
   view<T>(read: () => T): T {
+    if (this.isViewing) return read();
     return guarded('reading', () => {
       this.map.resetReadTxn();
+      this.isViewing = true;
       try {
         return read();
       } finally {
+        this.isViewing = false;
         this.map.resetReadTxn();
       }
     });
