@@ -1,0 +1,81 @@
+/** What the registry says about one simulated chain: its pace, its vault and policy, and the tokens that live on it. */
+import type { AssetRow, ConfigRow, TokenDefinition } from '../clearing/rows.ts';
+import { must } from '../core/assert.ts';
+import type { AssetId, ChainId } from '../core/ids.ts';
+import { MILLISECOND_NS } from '../core/units.ts';
+
+export interface ChainRegistry {
+  readonly assets: ReadonlyMap<AssetId, AssetRow>;
+  readonly configs: ReadonlyMap<string, ConfigRow>;
+}
+
+export interface VaultSettings {
+  /** `<address>@<chain id>`. */
+  readonly key: string;
+  /** 64 hex, right-padded. */
+  readonly address: string;
+  readonly administrators: readonly string[];
+  readonly quorum: number;
+}
+
+export interface ChainSettings {
+  readonly blockTimeNs: bigint;
+  readonly autoMine: boolean;
+  /** How many RPC providers are configured. */
+  readonly providers: number;
+  /** Of the vault where it overrides the chain's (DEP-21). */
+  readonly depositConfirmations: number;
+  readonly vault: VaultSettings | null;
+}
+
+/** The members of operator-api.md 4.4 and 4.5 that matter here; clearing wrote out every default. */
+interface ChainJson {
+  readonly kind: 'simulated' | 'evm';
+  readonly block_time_ms: number;
+  readonly auto_mine: boolean;
+  readonly providers: number;
+  readonly confirmations: { readonly deposit: number };
+}
+
+interface VaultJson {
+  readonly administrators: readonly string[];
+  readonly quorum: number;
+  readonly confirmations: { readonly deposit: number } | null;
+}
+
+/** The settings of every simulated chain. */
+export function simulatedChains(registry: ChainRegistry): ReadonlyMap<ChainId, ChainSettings> {
+  const rows = [...registry.configs.values()];
+  const vaults = new Map(rows.filter((row) => row.kind === 'vault').map((row) => [row.key.split('@')[1], row]));
+  const chains = new Map<ChainId, ChainSettings>();
+  for (const row of rows) {
+    if (row.kind !== 'chain') continue;
+    const chain = JSON.parse(row.json) as ChainJson;
+    if (chain.kind === 'simulated') chains.set(row.key as ChainId, settings(chain, vaults.get(row.key)));
+  }
+  return chains;
+}
+
+function settings(chain: ChainJson, row: ConfigRow | undefined): ChainSettings {
+  const vault = row === undefined ? null : (JSON.parse(row.json) as VaultJson);
+  return {
+    blockTimeNs: BigInt(chain.block_time_ms) * MILLISECOND_NS,
+    autoMine: chain.auto_mine,
+    providers: chain.providers,
+    depositConfirmations: (vault?.confirmations ?? chain.confirmations).deposit,
+    vault: row === undefined || vault === null ? null : vaultSettings(row.key, vault),
+  };
+}
+
+function vaultSettings(key: string, { administrators, quorum }: VaultJson): VaultSettings {
+  return { key, address: must(key.split('@')[0], 'a vault is named by its address'), administrators, quorum };
+}
+
+/** @param token 64 hex. @returns null for a token that no asset has on this chain. */
+export function tokenOnChain(registry: ChainRegistry, chainId: ChainId, token: string): TokenDefinition | null {
+  for (const { tokens } of registry.assets.values()) {
+    const found = tokens.find((item) => item.token === token && item.chainId === chainId);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
