@@ -21,6 +21,7 @@ export interface WorkerSettings {
   readonly mapBytes: number;
   readonly checkpointMs: number;
   readonly checkpointRecords: number;
+  readonly checkpointRows: number;
   readonly shards: number;
   readonly mdsListener: { readonly host: string; readonly port: number };
   readonly words: SharedArrayBuffer;
@@ -67,6 +68,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     markets: Array.from({ length: settings.shards }, (_, shard) => wiring.outlet(marketActor(shard))),
     checkpointMs: settings.checkpointMs,
     checkpointRecords: settings.checkpointRecords,
+    checkpointRows: settings.checkpointRows,
     elapsedMs: () => performance.now(),
     commitNs: (nanoseconds) => commits.record(nanoseconds),
     journalSequence: wiring.metrics.gauge('journal_sequence'),

@@ -78,7 +78,8 @@ export class RingbookNode {
   private sweeper: NodeJS.Timeout | null = null;
   private isEmpty = false;
 
-  constructor(config: NodeConfig) {
+  /** @param entryOf the worker entry of a thread; tests of failing threads give their own. */
+  constructor(config: NodeConfig, entryOf: (thread: string) => URL = workerEntry) {
     this.config = config;
     this.log = createLogger({ name: 'ringbook', level: config.logLevel });
     const notBeforeNs = config.clock === 'manual' ? MANUAL_CLOCK_START_NS : 0n;
@@ -89,7 +90,7 @@ export class RingbookNode {
     this.supervisor = new Supervisor({
       context: this.context,
       runner: this.runner,
-      entryOf: (thread) => new URL(`../../workers/${WORKER_ENTRY[thread] ?? 'market.js'}`, import.meta.url),
+      entryOf,
       settings: this.workerSettings(),
       restarted: (thread, reason) => this.log.error({ thread, reason }, 'thread restarted'),
     });
@@ -316,6 +317,7 @@ export class RingbookNode {
       mapBytes: this.mapOptions().mapBytes,
       checkpointMs: config.journal.checkpointMs,
       checkpointRecords: config.journal.checkpointRecords,
+      checkpointRows: config.journal.checkpointRows,
       shards: config.threads.marketShards,
       mdsListener: { host: config.host, port: config.mdsPort },
       words: this.words.memory,
@@ -335,6 +337,10 @@ export class RingbookNode {
     const deadlineMs = performance.now() + withinMs;
     while (!isDone() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
+}
+
+function workerEntry(thread: string): URL {
+  return new URL(`../../workers/${WORKER_ENTRY[thread] ?? 'market.js'}`, import.meta.url);
 }
 
 function taken(variable: string, port: number): ConfigError {

@@ -51,6 +51,8 @@ export interface ClearingOptions {
   readonly markets: readonly Outlet[];
   readonly checkpointMs: number;
   readonly checkpointRecords: number;
+  /** A checkpoint blocks this thread: with so many changed rows it is due at once, so that none takes too long. */
+  readonly checkpointRows: number;
   /** Milliseconds that pass monotonically, for pacing only. */
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
@@ -195,9 +197,12 @@ export class ClearingActor implements Actor {
   }
 
   private isCheckpointDue(): boolean {
-    const { elapsedMs, checkpointMs, checkpointRecords } = this.options;
+    const { elapsedMs, checkpointMs, checkpointRecords, checkpointRows } = this.options;
     const behind = this.sequence - this.checkpointed;
-    const isDue = behind >= checkpointRecords || elapsedMs() - this.checkpointedAtMs >= checkpointMs;
+    const isDue =
+      behind >= checkpointRecords ||
+      elapsedMs() - this.checkpointedAtMs >= checkpointMs ||
+      dirtyRowCount(this.ledger) >= checkpointRows;
     return behind > 0 && isDue && canCheckpoint(this.ledger);
   }
 

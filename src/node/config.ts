@@ -55,7 +55,12 @@ const ProfileShape: TSchema = Type.Object(
       Strict,
     ),
     journal: Type.Object(
-      { batchRecordsMax: Count(1, 65_536), checkpointMs: Count(10, 600_000), checkpointRecords: Count(1, 1_000_000) },
+      {
+        batchRecordsMax: Count(1, 65_536),
+        checkpointMs: Count(10, 600_000),
+        checkpointRecords: Count(1, 1_000_000),
+        checkpointRows: Count(100, 1_000_000),
+      },
       Strict,
     ),
     storage: Type.Object({ mapSizeMiB: Count(16, 4_194_304) }, Strict),
@@ -94,6 +99,7 @@ export interface Profile {
     readonly batchRecordsMax: number;
     readonly checkpointMs: number;
     readonly checkpointRecords: number;
+    readonly checkpointRows: number;
   };
   readonly storage: { readonly mapSizeMiB: number };
 }

@@ -30,7 +30,7 @@ const RING = 1 << 16;
 const TOPOLOGY = {
   threads: { marketShards: 2, verifyThreads: 0, spinTurns: 0 },
   rings: { commandBytes: RING, commandReservedBytes: 4_096, eventBytes: RING, depthBytes: RING },
-  journal: { batchRecordsMax: 64, checkpointMs: 1, checkpointRecords: 40 },
+  journal: { batchRecordsMax: 64, checkpointMs: 1, checkpointRecords: 40, checkpointRows: 100 },
 } as const;
 
 export const SIMULATION_START_NS = 1_800_000_000_000_000_000n;
@@ -200,6 +200,7 @@ export class SimulatedNode {
       markets: [wiring.outlet(marketActor(0)), wiring.outlet(marketActor(1))],
       checkpointMs: TOPOLOGY.journal.checkpointMs,
       checkpointRecords: TOPOLOGY.journal.checkpointRecords,
+      checkpointRows: TOPOLOGY.journal.checkpointRows,
       elapsedMs: () => this.elapsedMs,
       hooks: { wait: () => undefined, crash: () => undefined },
     });
