@@ -50,6 +50,7 @@ export class DepositWatcher {
    * @returns what may be acted on, in the order of the chain. The same again until `answered` is called.
    */
   due(views: readonly (ProviderView | null)[], policy: WatchPolicy): readonly ConfirmedDeposit[] {
+    const { fromBlock } = this;
     const candidates = this.candidates(views, policy);
     const open = candidates.filter(({ deposit }) => deposit.nonce >= (this.next.get(deposit.user) ?? 0));
     const agreed = open.filter(({ votes }) => isMajority(votes, views.length)).map(({ deposit }) => deposit);
@@ -59,7 +60,7 @@ export class DepositWatcher {
     const due = this.inOrder(agreed);
     // Something agreed has to wait: an earlier deposit of its user is looked for from the start.
     if (due.length < agreed.length) this.fromBlock = 0;
-    return due;
+    return due.length === 0 && this.fromBlock < fromBlock ? this.due(views, policy) : due;
   }
 
   /** Takes clearing's answer to an offer: the counter that the user's next deposit on this chain must carry. */

@@ -1,0 +1,49 @@
+/** A small simulated chain with the addresses of the dev seed, and providers that may disagree about it. */
+import type { ChainLog } from '../../src/chain/chain-events.ts';
+import {
+  type DepositCall,
+  emptyChain,
+  type ProviderView,
+  SimulatedChain,
+  type TokenTerms,
+} from '../../src/chain/simulated-chain.ts';
+import type { ChainId, UserId } from '../../src/core/ids.ts';
+
+export const STARTED_NS = 1_800_000_000_000_000_000n;
+export const CHAIN_ID: ChainId = '000000000000007a69' as ChainId;
+export const VAULT: string = '0d'.repeat(20) + '0'.repeat(24);
+export const SENDER: string = 'aa'.repeat(20) + '0'.repeat(24);
+export const ALICE: UserId = 'a1'.repeat(32) as UserId;
+export const BOB: UserId = 'b2'.repeat(32) as UserId;
+export const TOKEN: TokenTerms = { token: '5a'.repeat(20) + '0'.repeat(24), decimals: 6, minFirstDepositBaseUnits: 0n };
+
+export const DEPOSIT: DepositCall = {
+  vault: VAULT,
+  user: ALICE,
+  token: TOKEN,
+  baseUnits: 1_000_000n,
+  from: SENDER,
+  approve: true,
+  senderAllowed: true,
+};
+
+/** An empty chain with so many blocks. */
+export function chainAt(head: number): SimulatedChain {
+  const chain = new SimulatedChain(emptyChain(CHAIN_ID, STARTED_NS));
+  chain.mine(head, STARTED_NS);
+  return chain;
+}
+
+/** A provider that shows the chain through `change`: other logs, or another head. */
+export function provider(
+  chain: ProviderView,
+  change: { readonly head?: number; readonly logs?: (logs: readonly ChainLog[]) => readonly ChainLog[] },
+): ProviderView {
+  return {
+    get head() {
+      return change.head ?? chain.head;
+    },
+    logsFrom: (block) => (change.logs ?? ((logs) => logs))(chain.logsFrom(block)),
+    hashOf: (block) => chain.hashOf(block),
+  };
+}
