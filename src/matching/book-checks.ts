@@ -15,12 +15,12 @@ export function checkBook(book: Book, ids: OrderIdTable): void {
   const { orders } = book;
   for (const side of [book.buys, book.sells])
     side.forEachOrder((slot) => {
-      const id = orders.id[slot] as number;
+      const id = orders.idOf(slot);
       assert(
         ids.records.stateOf(id) === ID_STATE.live && ids.records.linkOf(id) === slot,
         'book: an order and its id know each other',
       );
-      assert((orders.expiryNs[slot] as bigint) > book.expiries.lastNs, 'book: what is past its expiry does not rest');
+      assert(orders.expiryOf(slot) > book.expiries.lastNs, 'book: what is past its expiry does not rest');
     });
 }
 
@@ -34,8 +34,8 @@ function checkUndecided(book: Book): void {
       counts.set(slot, (counts.get(slot) ?? 0) + 1);
   }
   for (const [slot, count] of counts) {
-    assert(orders.pending[slot] === count, 'book: pending counts the undecided trades of an order');
-    assert(orders.state[slot] !== ORDER_STATE.free, 'book: an order with a pending fill is not forgotten');
+    assert(orders.pendingOf(slot) === count, 'book: pending counts the undecided trades of an order');
+    assert(orders.stateOf(slot) !== ORDER_STATE.free, 'book: an order with a pending fill is not forgotten');
   }
 }
 
@@ -63,16 +63,19 @@ export function hashBook(book: Book, ids: OrderIdTable, users: UserTable): numbe
   };
   for (const side of [book.buys, book.sells])
     side.forEachOrder((slot) => {
-      const id = orders.id[slot] as number;
+      const id = orders.idOf(slot);
       const user = ids.records.userOf(id) * 32;
       for (const byte of users.keys.subarray(user, user + 32)) add(byte);
       const from = ids.records.idAt(id);
       for (const byte of ids.records.bytes.subarray(from, from + ids.records.bytesOf(id))) add(byte);
-      add(orders.sideOf(slot) * 65_536 + orders.tifOf(slot) * 256 + (orders.flags[slot] as number));
-      for (const column of [orders.sequence, orders.priority, orders.price, orders.quantity, orders.filled])
-        addNumber(column[slot] as number);
-      addNs(orders.timestampNs[slot] as bigint);
-      addNs(orders.expiryNs[slot] as bigint);
+      add(orders.sideOf(slot) * 65_536 + orders.tifOf(slot) * 256 + orders.flagsOf(slot));
+      addNumber(orders.sequenceOf(slot));
+      addNumber(orders.priorityOf(slot));
+      addNumber(orders.priceOf(slot));
+      addNumber(orders.quantityOf(slot));
+      addNumber(orders.filledOf(slot));
+      addNs(orders.timestampOf(slot));
+      addNs(orders.expiryOf(slot));
     });
   return (finishHash(high) >>> 0) * 2_097_152 + (finishHash(low) >>> 11);
 }

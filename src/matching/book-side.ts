@@ -15,8 +15,15 @@ import { RAW_MAX } from '../core/limits.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
 import type { MarketEvents } from './commands.ts';
 import { LevelIndex } from './level-index.ts';
-import { ORDER_STATE, type OrderPool } from './order-pool.ts';
+import { LEVEL, NEXT, ORDER_STATE, type OrderPool, PREVIOUS } from './order-pool.ts';
 import { grown, NONE } from './pools.ts';
+
+/** A level: one cell with its quantity, then head, tail and whether it is in the list of changes, and a spare word. */
+const LEVEL_WORDS = 6;
+const LEVEL_CELLS: number = LEVEL_WORDS / 2;
+const HEAD = 2;
+const TAIL = 3;
+const IS_CHANGED = 4;
 
 export class BookSide {
   readonly side: Side;
@@ -24,10 +31,9 @@ export class BookSide {
   readonly #sign: number;
   readonly #orders: OrderPool;
   readonly #index: LevelIndex;
-  #head: Int32Array<ArrayBuffer>;
-  #tail: Int32Array<ArrayBuffer>;
-  #quantity: Float64Array<ArrayBuffer>;
-  #isChanged: Uint8Array<ArrayBuffer>;
+  #levels: Int32Array<ArrayBuffer>;
+  /** The same memory: a level's quantity at LEVEL_CELLS times its number. */
+  #quantities: Float64Array<ArrayBuffer>;
   #changed: Int32Array<ArrayBuffer>;
   #changedCount = 0;
   /** No level was ever larger: usually spares `fits` to look for the level. */
@@ -38,18 +44,15 @@ export class BookSide {
     this.#sign = side === SIDE.buy ? 1 : -1;
     this.#orders = orders;
     this.#index = new LevelIndex(leaves);
-    const levels = this.#index.levelCapacity;
-    this.#head = new Int32Array(levels);
-    this.#tail = new Int32Array(levels);
-    this.#quantity = new Float64Array(levels);
-    this.#isChanged = new Uint8Array(levels);
-    this.#changed = new Int32Array(levels);
+    this.#levels = new Int32Array(this.#index.levelCapacity * LEVEL_WORDS);
+    this.#quantities = new Float64Array(this.#levels.buffer);
+    this.#changed = new Int32Array(this.#index.levelCapacity);
   }
 
   /** The first order of the best level, or NONE. */
   get bestOrder(): number {
     const best = this.#index.best;
-    return best === NONE ? NONE : (this.#head[best] as number);
+    return best === NONE ? NONE : this.#headOf(best);
   }
 
   /** The best price, or 0 when the side is empty. */
@@ -70,7 +73,7 @@ export class BookSide {
     let missing = quantity;
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
       if (this.#index.rankOf(level) < worst) return false;
-      missing -= this.#quantity[level] as number;
+      missing -= this.#quantityOf(level);
       if (missing <= 0) return true;
     }
     return false;
@@ -80,48 +83,48 @@ export class BookSide {
   fits(price: number, quantity: number): boolean {
     if (this.#largest + quantity <= RAW_MAX) return true;
     const level = this.#index.find(this.#sign * price);
-    return level === NONE || (this.#quantity[level] as number) + quantity <= RAW_MAX;
+    return level === NONE || this.#quantityOf(level) + quantity <= RAW_MAX;
   }
 
   /** To the back of the queue at the order's price. */
   append(slot: number): void {
     const level = this.#reach(slot);
-    if (this.#index.has(level)) this.#linkAfter(this.#tail[level] as number, slot, level);
+    if (this.#index.has(level)) this.#linkAfter(this.#tailOf(level), slot, level);
     else this.#start(slot, level);
     this.#touch(level);
   }
 
   /** Into the queue at its price by its priority sequence; quiet, for a book that is being restored. */
   insert(slot: number): void {
-    const { priority, previous } = this.#orders;
+    const orders = this.#orders;
     const level = this.#reach(slot);
     if (this.#index.has(level)) {
-      let before = this.#tail[level] as number;
-      while (before !== NONE && (priority[before] as number) > (priority[slot] as number))
-        before = previous[before] as number;
+      let before = this.#tailOf(level);
+      while (before !== NONE && orders.priorityOf(before) > orders.priorityOf(slot))
+        before = orders.words[before + PREVIOUS] as number;
       this.#linkAfter(before, slot, level);
     } else this.#start(slot, level);
   }
 
   /** Off the book, with `remaining` of it. */
   remove(slot: number, remaining: number): void {
-    const level = this.#orders.level[slot] as number;
+    const level = this.#orders.words[slot + LEVEL] as number;
     this.#unlink(slot, level);
-    this.#quantity[level] = (this.#quantity[level] as number) - remaining;
+    this.#quantities[level * LEVEL_CELLS] = this.#quantityOf(level) - remaining;
     this.#touch(level);
   }
 
   /** What remains of a resting order grows or shrinks in place. */
   adjust(slot: number, change: number): void {
-    const level = this.#orders.level[slot] as number;
-    this.#setQuantity(level, (this.#quantity[level] as number) + change);
+    const level = this.#orders.words[slot + LEVEL] as number;
+    this.#setQuantity(level, this.#quantityOf(level) + change);
     this.#touch(level);
   }
 
   /** Behind everybody else at the same price. */
   moveToBack(slot: number): void {
-    const level = this.#orders.level[slot] as number;
-    if (this.#tail[level] === slot) return;
+    const level = this.#orders.words[slot + LEVEL] as number;
+    if (this.#tailOf(level) === slot) return;
     this.#unlink(slot, level);
     this.#linkAtTail(slot, level);
   }
@@ -132,7 +135,7 @@ export class BookSide {
     if (count === 0) return false;
     for (let i = 0; i < count; i++) {
       const level = this.#changed[i] as number;
-      const quantity = this.#index.has(level) ? (this.#quantity[level] as number) : 0;
+      const quantity = this.#index.has(level) ? this.#quantityOf(level) : 0;
       events.levelChanged(this.side, this.#priceOf(level), quantity);
     }
     this.forgetChanges();
@@ -140,7 +143,8 @@ export class BookSide {
   }
 
   forgetChanges(): void {
-    for (let i = 0; i < this.#changedCount; i++) this.#isChanged[this.#changed[i] as number] = 0;
+    for (let i = 0; i < this.#changedCount; i++)
+      this.#levels[(this.#changed[i] as number) * LEVEL_WORDS + IS_CHANGED] = 0;
     this.#changedCount = 0;
     this.#index.releaseEmpty();
   }
@@ -148,13 +152,13 @@ export class BookSide {
   /** Levels from the best on. */
   forEachLevel(visit: (price: number, quantity: number) => void): void {
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
-      visit(this.#priceOf(level), this.#quantity[level] as number);
+      visit(this.#priceOf(level), this.#quantityOf(level));
   }
 
   /** Orders in the order in which they would be matched. */
   forEachOrder(visit: (slot: number) => void): void {
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
-      for (let slot = this.#head[level] as number; slot !== NONE; slot = this.#orders.next[slot] as number) visit(slot);
+      for (let slot = this.#headOf(level); slot !== NONE; slot = this.#orders.words[slot + NEXT] as number) visit(slot);
   }
 
   /** The orders that an order of the other side with this limit could match. */
@@ -163,7 +167,7 @@ export class BookSide {
     const within: number[] = [];
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
       if (this.#index.rankOf(level) < worst) break;
-      for (let slot = this.#head[level] as number; slot !== NONE; slot = this.#orders.next[slot] as number)
+      for (let slot = this.#headOf(level); slot !== NONE; slot = this.#orders.words[slot + NEXT] as number)
         within.push(slot);
     }
     return within;
@@ -173,31 +177,32 @@ export class BookSide {
   check(): void {
     assert(this.#changedCount === 0, 'book side: every change was told');
     assert(this.#index.isSound(), 'book side: levels are sorted and the best is known');
-    const { next, previous, priority } = this.#orders;
+    const orders = this.#orders;
+    const { words } = orders;
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
       let sum = 0;
       let before = NONE;
-      for (let slot = this.#head[level] as number; slot !== NONE; slot = next[slot] as number) {
+      for (let slot = this.#headOf(level); slot !== NONE; slot = words[slot + NEXT] as number) {
         this.#checkOrder(slot, level);
-        assert(previous[slot] === before, 'book side: queues are linked both ways');
-        assert(
-          before === NONE || (priority[before] as number) < (priority[slot] as number),
-          'book side: first in first out',
-        );
+        assert(words[slot + PREVIOUS] === before, 'book side: queues are linked both ways');
+        assert(before === NONE || orders.priorityOf(before) < orders.priorityOf(slot), 'book side: first in first out');
         sum += this.#orders.remaining(slot);
         before = slot;
       }
-      assert(before !== NONE && this.#tail[level] === before, 'book side: a level has orders');
-      assert(this.#quantity[level] === sum && sum <= RAW_MAX, 'book side: a level is the sum of its orders');
+      assert(before !== NONE && this.#tailOf(level) === before, 'book side: a level has orders');
+      assert(this.#quantityOf(level) === sum && sum <= RAW_MAX, 'book side: a level is the sum of its orders');
     }
   }
 
   #checkOrder(slot: number, level: number): void {
     const orders = this.#orders;
-    assert(orders.state[slot] === ORDER_STATE.resting, 'book side: only resting orders stand in it');
-    assert(orders.side[slot] === this.side && orders.level[slot] === level, 'book side: an order knows its place');
-    assert(orders.price[slot] === this.#priceOf(level), 'book side: an order stands at its price');
-    assert((orders.quantity[slot] as number) > (orders.filled[slot] as number), 'book side: something remains');
+    assert(orders.stateOf(slot) === ORDER_STATE.resting, 'book side: only resting orders stand in it');
+    assert(
+      orders.sideOf(slot) === this.side && orders.words[slot + LEVEL] === level,
+      'book side: an order knows its place',
+    );
+    assert(orders.priceOf(slot) === this.#priceOf(level), 'book side: an order stands at its price');
+    assert(orders.quantityOf(slot) > orders.filledOf(slot), 'book side: something remains');
   }
 
   #priceOf(level: number): number {
@@ -205,78 +210,89 @@ export class BookSide {
   }
 
   #reach(slot: number): number {
-    const level = this.#index.reach(this.#sign * (this.#orders.price[slot] as number));
-    if (this.#index.levelCapacity > this.#head.length) this.#grow();
-    this.#orders.level[slot] = level;
+    const level = this.#index.reach(this.#sign * this.#orders.priceOf(slot));
+    if (this.#index.levelCapacity > this.#changed.length) this.#grow();
+    this.#orders.words[slot + LEVEL] = level;
     return level;
   }
 
   #start(slot: number, level: number): void {
-    const { next, previous } = this.#orders;
+    const { words } = this.#orders;
     this.#index.set(level);
-    next[slot] = NONE;
-    previous[slot] = NONE;
-    this.#head[level] = slot;
-    this.#tail[level] = slot;
+    words[slot + NEXT] = NONE;
+    words[slot + PREVIOUS] = NONE;
+    this.#levels[level * LEVEL_WORDS + HEAD] = slot;
+    this.#levels[level * LEVEL_WORDS + TAIL] = slot;
     this.#setQuantity(level, this.#orders.remaining(slot));
   }
 
   #linkAtTail(slot: number, level: number): void {
-    const { next, previous } = this.#orders;
-    const tail = this.#tail[level] as number;
-    next[tail] = slot;
-    previous[slot] = tail;
-    next[slot] = NONE;
-    this.#tail[level] = slot;
+    const { words } = this.#orders;
+    const tail = this.#tailOf(level);
+    words[tail + NEXT] = slot;
+    words[slot + PREVIOUS] = tail;
+    words[slot + NEXT] = NONE;
+    this.#levels[level * LEVEL_WORDS + TAIL] = slot;
   }
 
   /** @param before the order in front, or NONE for the head. */
   #linkAfter(before: number, slot: number, level: number): void {
-    this.#setQuantity(level, (this.#quantity[level] as number) + this.#orders.remaining(slot));
-    if (before === this.#tail[level]) {
+    this.#setQuantity(level, this.#quantityOf(level) + this.#orders.remaining(slot));
+    if (before === this.#tailOf(level)) {
       this.#linkAtTail(slot, level);
       return;
     }
-    const { next, previous } = this.#orders;
-    const after = (before === NONE ? this.#head[level] : next[before]) as number;
-    previous[slot] = before;
-    next[slot] = after;
-    previous[after] = slot;
-    if (before === NONE) this.#head[level] = slot;
-    else next[before] = slot;
+    const { words } = this.#orders;
+    const after = (before === NONE ? this.#headOf(level) : words[before + NEXT]) as number;
+    words[slot + PREVIOUS] = before;
+    words[slot + NEXT] = after;
+    words[after + PREVIOUS] = slot;
+    if (before === NONE) this.#levels[level * LEVEL_WORDS + HEAD] = slot;
+    else words[before + NEXT] = slot;
   }
 
   #unlink(slot: number, level: number): void {
-    const { next, previous } = this.#orders;
-    const before = previous[slot] as number;
-    const after = next[slot] as number;
+    const { words } = this.#orders;
+    const before = words[slot + PREVIOUS] as number;
+    const after = words[slot + NEXT] as number;
     if (before === NONE && after === NONE) {
       this.#index.clear(level);
       return;
     }
-    if (before === NONE) this.#head[level] = after;
-    else next[before] = after;
-    if (after === NONE) this.#tail[level] = before;
-    else previous[after] = before;
+    if (before === NONE) this.#levels[level * LEVEL_WORDS + HEAD] = after;
+    else words[before + NEXT] = after;
+    if (after === NONE) this.#levels[level * LEVEL_WORDS + TAIL] = before;
+    else words[after + PREVIOUS] = before;
   }
 
   #setQuantity(level: number, quantity: number): void {
-    this.#quantity[level] = quantity;
+    this.#quantities[level * LEVEL_CELLS] = quantity;
     if (quantity > this.#largest) this.#largest = quantity;
   }
 
   #touch(level: number): void {
-    if (this.#isChanged[level] !== 0) return;
-    this.#isChanged[level] = 1;
+    const at = level * LEVEL_WORDS + IS_CHANGED;
+    if (this.#levels[at] !== 0) return;
+    this.#levels[at] = 1;
     this.#changed[this.#changedCount++] = level;
+  }
+
+  #headOf(level: number): number {
+    return this.#levels[level * LEVEL_WORDS + HEAD] as number;
+  }
+
+  #tailOf(level: number): number {
+    return this.#levels[level * LEVEL_WORDS + TAIL] as number;
+  }
+
+  #quantityOf(level: number): number {
+    return this.#quantities[level * LEVEL_CELLS] as number;
   }
 
   #grow(): void {
     const levels = this.#index.levelCapacity;
-    this.#head = grown(this.#head, levels);
-    this.#tail = grown(this.#tail, levels);
-    this.#quantity = grown(this.#quantity, levels);
-    this.#isChanged = grown(this.#isChanged, levels);
+    this.#levels = grown(this.#levels, levels * LEVEL_WORDS);
+    this.#quantities = new Float64Array(this.#levels.buffer);
     this.#changed = grown(this.#changed, levels);
   }
 }

@@ -23,13 +23,6 @@ import { UndecidedTrades } from './undecided-trades.ts';
 /** To begin with; leaves grow by themselves. */
 const ORDERS_PER_LEAF = 16;
 
-/** Why and by whom an order ends. */
-export interface Ending {
-  readonly end: OrderEnd;
-  readonly faultReason: RollbackReason;
-  readonly requestId: number;
-}
-
 export class Book {
   readonly orders: OrderPool;
   readonly buys: BookSide;
@@ -66,17 +59,13 @@ export class Book {
     return side === SIDE.buy ? this.sells : this.buys;
   }
 
-  sequenceOf(slot: number): Sequence {
-    return this.orders.sequence[slot] as Sequence;
-  }
-
   /** Matches an order that is on no side: best price first, then first in first out, at the maker's price. */
   match(taker: number): void {
     const orders = this.orders;
     const side = orders.sideOf(taker);
     const makers = this.otherSide(side);
-    const limit = orders.price[taker] as number;
-    const isFok = orders.tif[taker] === TIF.fok;
+    const limit = orders.priceOf(taker);
+    const isFok = orders.tifOf(taker) === TIF.fok;
     let remaining = orders.remaining(taker);
     while (remaining > 0 && makers.crosses(limit)) {
       const maker = makers.bestOrder;
@@ -88,14 +77,14 @@ export class Book {
       if (quantity === makerRemaining) {
         makers.remove(maker, quantity);
         this.expiries.remove(maker);
-        orders.state[maker] = ORDER_STATE.filled;
+        orders.setState(maker, ORDER_STATE.filled);
       } else makers.adjust(maker, -quantity);
     }
   }
 
   /** At the back of its price. Its priority sequence is set by the caller. */
   rest(slot: number): void {
-    this.orders.state[slot] = ORDER_STATE.resting;
+    this.orders.setState(slot, ORDER_STATE.resting);
     this.ownSide(this.orders.sideOf(slot)).append(slot);
     this.expiries.add(slot);
   }
@@ -103,39 +92,33 @@ export class Book {
   /** Takes a resting order off the book; what is to become of it is the caller's. */
   takeOff(slot: number): void {
     const { orders } = this;
-    assert(orders.state[slot] === ORDER_STATE.resting, 'only what rests is taken off');
+    assert(orders.stateOf(slot) === ORDER_STATE.resting, 'only what rests is taken off');
     this.ownSide(orders.sideOf(slot)).remove(slot, orders.remaining(slot));
     this.expiries.remove(slot);
   }
 
   /** The end of an order that is on no side: told, and forgotten as soon as nothing of it is pending. */
-  end(slot: number, { end, faultReason, requestId }: Ending): void {
+  end(slot: number, end: OrderEnd, faultReason: RollbackReason = 0, requestId = 0): void {
     const { orders } = this;
-    orders.state[slot] = ORDER_STATE.ended;
-    orders.end[slot] = end;
+    orders.setEnded(slot, end);
     const remaining = orders.remaining(slot);
-    this.#events.ended(this.nextSequence(), this.sequenceOf(slot), end, faultReason, remaining, requestId);
+    this.#events.ended(this.nextSequence(), orders.sequenceOf(slot), end, faultReason, remaining, requestId);
     this.forgetIfDone(slot);
-  }
-
-  /** Ends an order that the book itself had no other way with. */
-  endBy(slot: number, end: OrderEnd): void {
-    this.end(slot, { end, faultReason: 0, requestId: 0 });
   }
 
   /** Nothing left to match and nothing to tell: fills say it. */
   becomeFilled(slot: number): void {
     assert(this.orders.remaining(slot) === 0, 'a filled order has nothing left');
-    this.orders.state[slot] = ORDER_STATE.filled;
+    this.orders.setState(slot, ORDER_STATE.filled);
     this.forgetIfDone(slot);
   }
 
   /** Once it neither rests nor has undecided fills, only the id is remembered (AMB-08, AMB-23). */
   forgetIfDone(slot: number): void {
     const { orders } = this;
-    if (orders.pending[slot] !== 0 || orders.state[slot] === ORDER_STATE.resting) return;
-    const wasCancelled = orders.state[slot] === ORDER_STATE.ended && isCancel(orders.end[slot] as OrderEnd);
-    this.#ids.remember(orders.id[slot] as number, wasCancelled);
+    if (orders.pendingOf(slot) !== 0 || orders.stateOf(slot) === ORDER_STATE.resting) return;
+    const wasCancelled = orders.stateOf(slot) === ORDER_STATE.ended && isCancel(orders.endOf(slot));
+    this.#ids.remember(orders.idOf(slot), wasCancelled);
     orders.release(slot);
   }
 
@@ -154,9 +137,9 @@ export class Book {
   /** One fill of the order is no longer pending. */
   decide(slot: number): void {
     const { orders } = this;
-    const pending = (orders.pending[slot] as number) - 1;
+    const pending = orders.pendingOf(slot) - 1;
     assert(pending >= 0, 'a decided fill was pending');
-    orders.pending[slot] = pending;
+    orders.setPending(slot, pending);
     if (pending === 0) this.forgetIfDone(slot);
   }
 
@@ -185,13 +168,13 @@ export class Book {
   #fill(maker: number, taker: number, quantity: number, price: number, unit: FillUnit): void {
     const { orders } = this;
     const tradeId = this.trades.add(maker, taker, quantity) as Sequence;
-    orders.filled[maker] = (orders.filled[maker] as number) + quantity;
-    orders.filled[taker] = (orders.filled[taker] as number) + quantity;
+    orders.setFilled(maker, orders.filledOf(maker) + quantity);
+    orders.setFilled(taker, orders.filledOf(taker) + quantity);
     this.#events.matched(
       this.nextSequence(),
       tradeId,
-      this.sequenceOf(maker),
-      this.sequenceOf(taker),
+      orders.sequenceOf(maker),
+      orders.sequenceOf(taker),
       price,
       quantity,
       orders.sideOf(taker),

@@ -16,12 +16,12 @@
  * (10 ns each).
  */
 import { assert } from '../core/assert.ts';
-import type { OrderPool } from './order-pool.ts';
+import { EXPIRY, EXPIRY_NEXT, EXPIRY_PREVIOUS, type OrderPool } from './order-pool.ts';
 import { NONE } from './pools.ts';
 
 const BUCKETS = 64;
-/** Later than any expiry. */
-export const NEVER_NS: bigint = (1n << 64n) - 1n;
+/** Later than any expiry, and still a signed 64-bit number, which compares without a call. */
+export const NEVER_NS: bigint = (1n << 63n) - 1n;
 
 export class ExpiryBuckets {
   wakeNs: bigint = NEVER_NS;
@@ -45,12 +45,12 @@ export class ExpiryBuckets {
   }
 
   remove(slot: number): void {
-    const { expiryNext, expiryPrevious } = this.#orders;
-    const next = expiryNext[slot] as number;
-    const previous = expiryPrevious[slot] as number;
-    if (next !== NONE) expiryPrevious[next] = previous;
+    const { words } = this.#orders;
+    const next = words[slot + EXPIRY_NEXT] as number;
+    const previous = words[slot + EXPIRY_PREVIOUS] as number;
+    if (next !== NONE) words[next + EXPIRY_PREVIOUS] = previous;
     if (previous < NONE) this.#heads[-2 - previous] = next;
-    else expiryNext[previous] = next;
+    else words[previous + EXPIRY_NEXT] = next;
   }
 
   /** Passes to `nowNs`, at least `wakeNs`. @returns the orders due by then, out of the buckets, earliest first. */
@@ -63,20 +63,20 @@ export class ExpiryBuckets {
     const changed = (before ^ nowNs).toString(2).length - 1;
     for (let bucket = this.#lowest; bucket <= changed; bucket++) this.#deal(bucket, due);
     this.#wakeAt(this.#lowestFilled());
-    const { expiryNs, sequence } = this.#orders;
+    const orders = this.#orders;
     return due.sort((a, b) => {
-      const difference = (expiryNs[a] as bigint) - (expiryNs[b] as bigint);
-      return difference === 0n ? (sequence[a] as number) - (sequence[b] as number) : difference < 0n ? -1 : 1;
+      const difference = orders.expiryOf(a) - orders.expiryOf(b);
+      return difference === 0n ? orders.sequenceOf(a) - orders.sequenceOf(b) : difference < 0n ? -1 : 1;
     });
   }
 
   #deal(bucket: number, due: number[]): void {
-    const { expiryNext, expiryNs } = this.#orders;
+    const orders = this.#orders;
     let slot = this.#heads[bucket] as number;
     this.#heads[bucket] = NONE;
     while (slot !== NONE) {
-      const next = expiryNext[slot] as number;
-      if ((expiryNs[slot] as bigint) <= this.lastNs) due.push(slot);
+      const next = orders.words[slot + EXPIRY_NEXT] as number;
+      if (orders.expiryOf(slot) <= this.lastNs) due.push(slot);
       else this.#link(slot, this.#bucketOf(slot));
       slot = next;
     }
@@ -84,18 +84,19 @@ export class ExpiryBuckets {
 
   /** NONE when the expiry equals `lastNs`. */
   #bucketOf(slot: number): number {
-    const words = this.#orders.expiryWords;
-    const high = (words[slot * 2 + 1] as number) ^ this.#lastHigh;
+    const { words } = this.#orders;
+    const low = slot + EXPIRY * 2;
+    const high = (words[low + 1] as number) ^ this.#lastHigh;
     if (high !== 0) return 63 - Math.clz32(high);
-    return 31 - Math.clz32((words[slot * 2] as number) ^ this.#lastLow);
+    return 31 - Math.clz32((words[low] as number) ^ this.#lastLow);
   }
 
   #link(slot: number, bucket: number): void {
-    const { expiryNext, expiryPrevious } = this.#orders;
+    const { words } = this.#orders;
     const head = this.#heads[bucket] as number;
-    expiryNext[slot] = head;
-    expiryPrevious[slot] = -2 - bucket;
-    if (head !== NONE) expiryPrevious[head] = slot;
+    words[slot + EXPIRY_NEXT] = head;
+    words[slot + EXPIRY_PREVIOUS] = -2 - bucket;
+    if (head !== NONE) words[head + EXPIRY_PREVIOUS] = slot;
     this.#heads[bucket] = slot;
   }
 

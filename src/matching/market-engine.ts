@@ -21,7 +21,6 @@ import {
   type MarketStatus,
   ORDER_END,
   ORDER_FLAG,
-  type OrderEnd,
   type Side,
   TIF,
 } from '../core/order-terms.ts';
@@ -148,16 +147,16 @@ export class MarketEngine {
     const entry = this.#find(command, command.receivedNs);
     const refusal = this.#status === MARKET_STATUS.active ? this.#refusalOfChange(entry) : REJECT_CODE.MARKET_HALTED;
     const slot = refusal === 0 ? this.#ids.records.linkOf(entry) : NONE;
-    if (refusal !== 0 || orders.state[slot] !== ORDER_STATE.resting) {
+    if (refusal !== 0 || orders.stateOf(slot) !== ORDER_STATE.resting) {
       this.#events.replaceRefused(command, refusal === 0 ? REJECT_CODE.ORDER_NOT_FOUND : refusal);
       return;
     }
-    const price = command.price === 0 ? (orders.price[slot] as number) : command.price;
-    const quantity = command.quantity === 0 ? (orders.quantity[slot] as number) : command.quantity;
-    const age = command.timestampNs - (orders.timestampNs[slot] as bigint);
-    const isSame = price === orders.price[slot] && quantity === orders.quantity[slot];
+    const price = command.price === 0 ? orders.priceOf(slot) : command.price;
+    const quantity = command.quantity === 0 ? orders.quantityOf(slot) : command.quantity;
+    const age = command.timestampNs - orders.timestampOf(slot);
+    const isSame = price === orders.priceOf(slot) && quantity === orders.quantityOf(slot);
     if (age < 0n || (age === 0n && !isSame)) this.#events.replaceRefused(command, REJECT_CODE.REQUEST_TOO_OLD);
-    else if (age === 0n) this.#events.replaceUnchanged(command.requestId, this.#book.sequenceOf(slot));
+    else if (age === 0n) this.#events.replaceUnchanged(command.requestId, this.#book.orders.sequenceOf(slot));
     else this.#applyReplace(slot, command, price, quantity);
     this.#book.commitDepth();
   }
@@ -182,11 +181,11 @@ export class MarketEngine {
       return;
     }
     const slot = this.#ids.records.linkOf(entry);
-    const order = this.#book.sequenceOf(slot);
-    if (orders.state[slot] === ORDER_STATE.filled) orders.state[slot] = ORDER_STATE.filledCovered;
+    const order = this.#book.orders.sequenceOf(slot);
+    if (orders.stateOf(slot) === ORDER_STATE.filled) orders.setState(slot, ORDER_STATE.filledCovered);
     else {
       this.#book.takeOff(slot);
-      this.#book.end(slot, { end: ORDER_END.userRequested, faultReason: 0, requestId: command.requestId });
+      this.#book.end(slot, ORDER_END.userRequested, 0, command.requestId);
     }
     this.#events.cancelAccepted(command.requestId, order);
     this.#book.commitDepth();
@@ -221,7 +220,7 @@ export class MarketEngine {
     const id = this.#takeId(command);
     const slot = placeRestored(this.#book, command, id);
     this.#ids.records.setLink(id, slot);
-    if (this.#book.orders.state[slot] !== ORDER_STATE.resting) this.#unplaced.push(slot);
+    if (this.#book.orders.stateOf(slot) !== ORDER_STATE.resting) this.#unplaced.push(slot);
     this.#book.sequence = Math.max(this.#book.sequence, command.order, command.prioritySequence);
   }
 
@@ -242,7 +241,7 @@ export class MarketEngine {
    */
   finishRestore(position: RestoredPosition): void {
     continueFrom(this.#book, position);
-    for (const slot of this.#unplaced.splice(0)) this.#book.endBy(slot, ORDER_END.rollbackRestoreWouldCross);
+    for (const slot of this.#unplaced.splice(0)) this.#book.end(slot, ORDER_END.rollbackRestoreWouldCross);
     if (position.nowNs >= this.#book.expiries.wakeNs) this.#expire(position.nowNs);
     uncross(this.#book);
     this.#book.forgetDepthChanges();
@@ -280,7 +279,7 @@ export class MarketEngine {
     const { orders } = this.#book;
     for (const slot of this.#book.expiries.pass(nowNs)) {
       this.#book.ownSide(orders.sideOf(slot)).remove(slot, orders.remaining(slot));
-      this.#book.endBy(slot, ORDER_END.expired);
+      this.#book.end(slot, ORDER_END.expired);
     }
   }
 
@@ -338,9 +337,9 @@ export class MarketEngine {
     if (state !== ID_STATE.live) return REJECT_CODE.ORDER_NOT_FOUND;
     const { orders } = this.#book;
     const slot = this.#ids.records.linkOf(entry);
-    if (orders.state[slot] === ORDER_STATE.filledCovered) return REJECT_CODE.ALREADY_CANCELLED;
-    if (orders.state[slot] !== ORDER_STATE.ended) return 0;
-    return isCancel(orders.end[slot] as OrderEnd) ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
+    if (orders.stateOf(slot) === ORDER_STATE.filledCovered) return REJECT_CODE.ALREADY_CANCELLED;
+    if (orders.stateOf(slot) !== ORDER_STATE.ended) return 0;
+    return isCancel(orders.endOf(slot)) ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
   }
 
   /** Makes the id of the last #find LIVE. */
@@ -362,18 +361,11 @@ export class MarketEngine {
 
   #admit(command: NewOrderCommand, sequence: Sequence, id: number): number {
     const { orders } = this.#book;
-    const slot = orders.allocate();
-    orders.side[slot] = command.side;
-    orders.tif[slot] = command.tif;
-    orders.flags[slot] = command.flags;
-    orders.price[slot] = command.price;
-    orders.quantity[slot] = command.quantity;
-    orders.filled[slot] = 0;
-    orders.sequence[slot] = sequence;
-    orders.priority[slot] = sequence;
-    orders.timestampNs[slot] = command.creationNs;
-    orders.expiryNs[slot] = command.expiryNs;
-    orders.id[slot] = id;
+    const slot = orders.allocate(command);
+    orders.setSequence(slot, sequence);
+    orders.setPriority(slot, sequence);
+    orders.setTimestamp(slot, command.creationNs);
+    orders.setId(slot, id);
     this.#ids.records.setLink(id, slot);
     return slot;
   }
@@ -384,14 +376,14 @@ export class MarketEngine {
     const { orders } = book;
     if (tif === TIF.fok) {
       const makers = book.otherSide(orders.sideOf(slot));
-      if (!makers.canFill(orders.price[slot] as number, orders.quantity[slot] as number)) {
-        book.endBy(slot, ORDER_END.fillOrKill);
+      if (!makers.canFill(orders.priceOf(slot), orders.quantityOf(slot))) {
+        book.end(slot, ORDER_END.fillOrKill);
         return;
       }
     }
     book.match(slot);
     if (orders.remaining(slot) === 0) book.becomeFilled(slot);
-    else if (tif === TIF.ioc) book.endBy(slot, ORDER_END.immediateOrCancel);
+    else if (tif === TIF.ioc) book.end(slot, ORDER_END.immediateOrCancel);
     else book.rest(slot);
   }
 
@@ -399,12 +391,12 @@ export class MarketEngine {
     const book = this.#book;
     const { orders } = book;
     const before = orders.remaining(slot);
-    const after = quantity - (orders.filled[slot] as number);
-    const moves = price !== orders.price[slot];
-    const isPostOnly = ((orders.flags[slot] as number) & ORDER_FLAG.postOnly) !== 0;
+    const after = quantity - orders.filledOf(slot);
+    const moves = price !== orders.priceOf(slot);
+    const isPostOnly = (orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
     if (after > 0 && moves && isPostOnly && book.otherSide(orders.sideOf(slot)).crosses(price)) {
       book.takeOff(slot);
-      book.end(slot, { end: ORDER_END.postOnlyWouldCross, faultReason: 0, requestId: command.requestId });
+      book.end(slot, ORDER_END.postOnlyWouldCross, 0, command.requestId);
       this.#events.replaceRefused(command, REJECT_CODE.WOULD_CROSS);
       return;
     }
@@ -415,30 +407,29 @@ export class MarketEngine {
     }
     // After this point the command must succeed.
     if (after <= 0 || moves) book.takeOff(slot);
-    orders.price[slot] = price;
-    orders.quantity[slot] = quantity;
-    orders.timestampNs[slot] = command.timestampNs;
+    orders.setPriceAndQuantity(slot, price, quantity);
+    orders.setTimestamp(slot, command.timestampNs);
     const sequence = book.nextSequence();
-    if (after > 0 && (moves || after > before)) orders.priority[slot] = sequence;
+    if (after > 0 && (moves || after > before)) orders.setPriority(slot, sequence);
     this.#tellReplaced(slot, sequence, command);
     if (after <= 0) this.#completeByReplace(slot, command.requestId);
-    else if (moves) this.#place(slot, orders.tif[slot] as number);
+    else if (moves) this.#place(slot, orders.tifOf(slot));
     else this.#resize(slot, after - before);
   }
 
   #tellReplaced(slot: number, sequence: Sequence, { timestampNs, requestId }: ReplaceCommand): void {
     const { orders } = this.#book;
-    const order = this.#book.sequenceOf(slot);
-    const priority = orders.priority[slot] as Sequence;
-    const price = orders.price[slot] as number;
-    const quantity = orders.quantity[slot] as number;
+    const order = this.#book.orders.sequenceOf(slot);
+    const priority = orders.priorityOf(slot);
+    const price = orders.priceOf(slot);
+    const quantity = orders.quantityOf(slot);
     this.#events.replaced(sequence, order, priority, price, quantity, timestampNs, requestId);
   }
 
   /** The maker wants no more than is filled: filled it is, though a rollback may make room again (AMB-32 e). */
   #completeByReplace(slot: number, requestId: number): void {
     const book = this.#book;
-    const order = book.sequenceOf(slot);
+    const order = book.orders.sequenceOf(slot);
     this.#events.ended(book.nextSequence(), order, ORDER_END.filled, 0, 0, requestId);
     book.becomeFilled(slot);
   }

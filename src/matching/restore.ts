@@ -18,21 +18,15 @@ export function placeRestored(book: Book, command: RestoredOrder, id: number): n
   const { orders } = book;
   assert(command.quantity > command.filledQuantity, 'a restored order has something left');
   assert(book.trades.lastTradeId === book.trades.settledThrough, 'orders are restored before anything matches');
-  const slot = orders.allocate();
-  orders.side[slot] = command.side;
-  orders.tif[slot] = command.tif;
-  orders.flags[slot] = command.flags;
-  orders.price[slot] = command.price;
-  orders.quantity[slot] = command.quantity;
-  orders.filled[slot] = command.filledQuantity;
-  orders.sequence[slot] = command.order;
-  orders.priority[slot] = command.prioritySequence;
-  orders.timestampNs[slot] = command.timestampNs;
-  orders.expiryNs[slot] = command.expiryNs;
-  orders.id[slot] = id;
+  const slot = orders.allocate(command);
+  orders.setFilled(slot, command.filledQuantity);
+  orders.setSequence(slot, command.order);
+  orders.setPriority(slot, command.prioritySequence);
+  orders.setTimestamp(slot, command.timestampNs);
+  orders.setId(slot, id);
   const side = book.ownSide(command.side);
   if (!side.fits(command.price, command.quantity - command.filledQuantity)) return slot;
-  orders.state[slot] = ORDER_STATE.resting;
+  orders.setState(slot, ORDER_STATE.resting);
   side.insert(slot);
   book.expiries.add(slot);
   return slot;
@@ -51,7 +45,7 @@ export function uncross(book: Book): void {
   const { orders } = book;
   const { buys, sells } = book;
   const crossing = [...buys.ordersWithin(sells.bestPrice), ...sells.ordersWithin(buys.bestPrice)].sort(
-    (a, b) => (orders.priority[a] as number) - (orders.priority[b] as number),
+    (a, b) => orders.priorityOf(a) - orders.priorityOf(b),
   );
   for (const slot of crossing) book.takeOff(slot);
   for (const slot of crossing) {

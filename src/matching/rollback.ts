@@ -31,8 +31,8 @@ export function rollBack(book: Book, events: MarketEvents, command: RollbackComm
   const maker = trades.maker[at] as number;
   const taker = trades.taker[at] as number;
   assert(trades.quantity[at] === quantity && quantity > 0, 'a trade is rolled back whole and once');
-  assert(book.sequenceOf(maker) === command.makerOrder, 'a rollback names the maker of its trade');
-  assert(book.sequenceOf(taker) === command.takerOrder, 'a rollback names the taker of its trade');
+  assert(book.orders.sequenceOf(maker) === command.makerOrder, 'a rollback names the maker of its trade');
+  assert(book.orders.sequenceOf(taker) === command.takerOrder, 'a rollback names the taker of its trade');
   trades.quantity[at] = 0;
   reverse(book, events, { slot: maker, quantity, reason: command.makerReason, nowNs: command.receivedNs });
   reverse(book, events, { slot: taker, quantity, reason: command.takerReason, nowNs: command.receivedNs });
@@ -48,10 +48,10 @@ interface Reversal {
 function reverse(book: Book, events: MarketEvents, reversal: Reversal): void {
   const { orders } = book;
   const { slot } = reversal;
-  if (orders.state[slot] === ORDER_STATE.resting) reverseResting(book, events, reversal);
+  if (orders.stateOf(slot) === ORDER_STATE.resting) reverseResting(book, events, reversal);
   else {
     unfill(book, reversal);
-    if (orders.state[slot] !== ORDER_STATE.ended) reverseFilled(book, events, reversal);
+    if (orders.stateOf(slot) !== ORDER_STATE.ended) reverseFilled(book, events, reversal);
   }
   book.decide(slot);
 }
@@ -60,7 +60,7 @@ function reverseResting(book: Book, events: MarketEvents, reversal: Reversal): v
   const { orders } = book;
   const { slot, quantity, reason } = reversal;
   const side = book.ownSide(orders.sideOf(slot));
-  if (isAtFault(reason) || !side.fits(orders.price[slot] as number, quantity)) {
+  if (isAtFault(reason) || !side.fits(orders.priceOf(slot), quantity)) {
     book.takeOff(slot);
     unfill(book, reversal);
     endAfterRollback(book, reversal, ORDER_END.rollbackRestoreWouldCross);
@@ -68,8 +68,7 @@ function reverseResting(book: Book, events: MarketEvents, reversal: Reversal): v
   }
   unfill(book, reversal);
   side.adjust(slot, quantity);
-  const priority = orders.priority[slot] as ReturnType<typeof book.nextSequence>;
-  events.restored(book.nextSequence(), book.sequenceOf(slot), priority, quantity);
+  events.restored(book.nextSequence(), book.orders.sequenceOf(slot), orders.priorityOf(slot), quantity);
 }
 
 function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): void {
@@ -77,8 +76,8 @@ function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): vo
   const { slot, nowNs } = reversal;
   const remaining = orders.remaining(slot);
   if (remaining === 0 && !isAtFault(reversal.reason)) return;
-  if (orders.state[slot] === ORDER_STATE.filledCovered) {
-    if (remaining > 0) book.endBy(slot, ORDER_END.userRequested);
+  if (orders.stateOf(slot) === ORDER_STATE.filledCovered) {
+    if (remaining > 0) book.end(slot, ORDER_END.userRequested);
     return;
   }
   const end = whyNoWayBack(book, slot, nowNs);
@@ -87,31 +86,31 @@ function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): vo
     return;
   }
   const sequence = book.nextSequence();
-  orders.priority[slot] = sequence;
+  orders.setPriority(slot, sequence);
   book.rest(slot);
-  events.restored(sequence, book.sequenceOf(slot), sequence, remaining);
+  events.restored(sequence, book.orders.sequenceOf(slot), sequence, remaining);
 }
 
 /** @returns the end of an innocent order that cannot come back, or null. */
 function whyNoWayBack(book: Book, slot: number, nowNs: TimestampNs): OrderEnd | null {
   const { orders } = book;
   const side = orders.sideOf(slot);
-  const price = orders.price[slot] as number;
+  const price = orders.priceOf(slot);
   const tif = orders.tifOf(slot);
   if (tif === TIF.ioc || tif === TIF.fok) return ORDER_END.rolledBack;
-  if (book.hasPassed(orders.expiryNs[slot] as bigint, nowNs)) return ORDER_END.expired;
+  if (book.hasPassed(orders.expiryOf(slot), nowNs)) return ORDER_END.expired;
   if (book.otherSide(side).crosses(price)) return ORDER_END.rollbackRestoreWouldCross;
   return book.ownSide(side).fits(price, orders.remaining(slot)) ? null : ORDER_END.rollbackRestoreWouldCross;
 }
 
 function unfill(book: Book, { slot, quantity }: Reversal): void {
-  const { filled } = book.orders;
-  const left = (filled[slot] as number) - quantity;
+  const { orders } = book;
+  const left = orders.filledOf(slot) - quantity;
   assert(left >= 0, 'a fill that is taken back was counted');
-  filled[slot] = left;
+  orders.setFilled(slot, left);
 }
 
 function endAfterRollback(book: Book, { slot, reason }: Reversal, innocentEnd: OrderEnd): void {
-  if (isAtFault(reason)) book.end(slot, { end: ORDER_END.atFault, faultReason: reason, requestId: 0 });
-  else book.endBy(slot, innocentEnd);
+  if (isAtFault(reason)) book.end(slot, ORDER_END.atFault, reason);
+  else book.end(slot, innocentEnd);
 }

@@ -6,7 +6,7 @@
  * `pending` of both orders; one that was rolled back stays in the ring with quantity 0 until the watermark passes it.
  */
 import { assert } from '../core/assert.ts';
-import type { OrderPool } from './order-pool.ts';
+import { type OrderPool, PENDING } from './order-pool.ts';
 
 export class UndecidedTrades {
   /** Trades up to this one are decided. */
@@ -40,9 +40,9 @@ export class UndecidedTrades {
     this.maker[at] = maker;
     this.taker[at] = taker;
     this.quantity[at] = quantity;
-    const pending = this.#orders.pending;
-    pending[maker] = (pending[maker] as number) + 1;
-    pending[taker] = (pending[taker] as number) + 1;
+    const { words } = this.#orders;
+    words[maker + PENDING] = (words[maker + PENDING] as number) + 1;
+    words[taker + PENDING] = (words[taker + PENDING] as number) + 1;
     return tradeId;
   }
 
