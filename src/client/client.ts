@@ -10,7 +10,7 @@
  *
  * Not here: keys (keys.ts), the operator API (operator.ts).
  */
-import type { AssetId, UserId } from '../core/ids.ts';
+import type { UserId } from '../core/ids.ts';
 import { isJsonObject, type JsonValue } from '../wire/json-tree.ts';
 import type { LimitOrder, ReplaceRequest, TransferRequest } from './canonical.ts';
 import { ControlConnection, type ControlOptions } from './control.ts';
@@ -45,6 +45,7 @@ import {
 } from './replies.ts';
 import { Session } from './session.ts';
 import {
+  assetOf,
   limitOrder,
   type OrderTicket,
   rawOf,
@@ -69,7 +70,7 @@ export interface ClientOptions {
 
 /** What a replace changes, in human units; what is left out stays. `quantity` is the new total, filled part included. */
 export interface ReplaceTicket {
-  readonly assetId: AssetId;
+  readonly assetId: string;
   readonly orderId: string;
   readonly price?: string;
   readonly quantity?: string;
@@ -156,8 +157,8 @@ export class RingbookClient {
     return signCreate(this.#signer(), order, this.nowNs());
   }
 
-  signCancel(assetId: AssetId, orderId: string): SignedAction {
-    return signCancel(this.#signer(), { assetId, orderId }, this.nowNs());
+  signCancel(assetId: string, orderId: string): SignedAction {
+    return signCancel(this.#signer(), { assetId: assetOf(assetId), orderId }, this.nowNs());
   }
 
   async signReplace(ticket: ReplaceTicket): Promise<SignedAction> {
@@ -173,9 +174,9 @@ export class RingbookClient {
   }
 
   /** A replace in raw book units, for those who know the market's decimals. */
-  signReplaceRaw(change: Omit<ReplaceRequest, 'timestampNs'> & { readonly assetId: AssetId }): SignedAction {
+  signReplaceRaw(change: Omit<ReplaceRequest, 'timestampNs'> & { readonly assetId: string }): SignedAction {
     const { assetId, ...request } = change;
-    return signReplace(this.#signer(), assetId, { ...request, timestampNs: this.nowNs() }, this.nowNs());
+    return signReplace(this.#signer(), assetOf(assetId), { ...request, timestampNs: this.nowNs() }, this.nowNs());
   }
 
   /** Sends a signed action over REST. `Received` means taken in; fills are told by `userTrades`. */
@@ -188,7 +189,7 @@ export class RingbookClient {
     return this.send(this.signCreate(order));
   }
 
-  cancel(assetId: AssetId, orderId: string): Promise<OperationResponse> {
+  cancel(assetId: string, orderId: string): Promise<OperationResponse> {
     return this.send(this.signCancel(assetId, orderId));
   }
 

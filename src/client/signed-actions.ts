@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BookDecimals } from '../core/arithmetic.ts';
 import { parseScaled } from '../core/decimal.ts';
-import type { AssetId, UserId } from '../core/ids.ts';
+import { type AssetId, parseAssetId, type UserId } from '../core/ids.ts';
 import {
   type CancelRequest,
   cancelText,
@@ -36,7 +36,8 @@ export interface SignedAction {
 
 /** What the caller decides about a limit order; the rest has the defaults of wire.md 4.3. Amounts in human units. */
 export interface OrderTicket {
-  readonly assetId: AssetId;
+  /** The market: the id of its asset, e.g. `"2"`. */
+  readonly assetId: string;
   readonly side: SideWord;
   /** Human decimal, e.g. `"3000.25"`: exact, or refused. */
   readonly price: string;
@@ -68,7 +69,7 @@ export function limitOrder(
   return {
     signer: context.signer,
     orderId: ticket.orderId ?? randomOrderId(),
-    assetId: ticket.assetId,
+    assetId: assetOf(ticket.assetId),
     priceDecimals,
     quantityDecimals,
     side: ticket.side,
@@ -80,6 +81,13 @@ export function limitOrder(
     reduceOnly: false,
     maxTradingFeesRate: ticket.maxTradingFeesRate ?? 50_000,
   };
+}
+
+/** An asset id in its normal form. @throws RingbookError INVALID_ARGUMENT. */
+export function assetOf(text: string): AssetId {
+  const asset = parseAssetId(text);
+  if (asset === null) throw invalidArgument(`${JSON.stringify(text)} is no asset: an index or <address>@<chain id>`);
+  return asset;
 }
 
 /** A human decimal as a raw book integer, exactly. @throws RingbookError INVALID_ARGUMENT. */
