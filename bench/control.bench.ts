@@ -165,6 +165,8 @@ export async function run(scale: Scale): Promise<BenchResult> {
       rows: rowsOf(rounds),
       checks: `every message answered, none refused, after every run of creates ${ledger}; ${size.rounds} rounds`,
     };
+  } catch (error) {
+    throw new Error(`the run failed; the node said:\n${node.stderr()}`, { cause: error });
   } finally {
     floor.child.kill();
     await stopNode(node);

@@ -1,8 +1,4 @@
 /** The actors of the worker threads, made from their wiring and the node's settings. workers/*.ts boot them. */
-import type { OrderRow } from '../clearing/rows.ts';
-import { must } from '../core/assert.ts';
-import { parseHex } from '../core/hex.ts';
-import { verify } from '../crypto/ed25519.ts';
 import type { EdgeObserver } from '../edge/uws-http.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
@@ -13,6 +9,7 @@ import { LmdbDurability } from './lmdb-durability.ts';
 import { MarketShardActor } from './market-actor.ts';
 import { MarketDataActor } from './market-data-actor.ts';
 import { NodeWords } from './node-words.ts';
+import { verifyOrder } from './order-verdict.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from './topology.ts';
 
 /** Given to every worker; a structured clone. */
@@ -74,12 +71,6 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     journalSequence: wiring.metrics.gauge('journal_sequence'),
     hooks: { wait: waitMs, crash: () => process.kill(process.pid, 'SIGKILL') },
   });
-}
-
-/** The second verification of an order, by clearing itself (GEN-05). */
-export function verifyOrder(row: OrderRow): boolean {
-  const key = must(parseHex(row.user, 32), 'a user id is 32 bytes of hex');
-  return verify(row.signature, Buffer.from(row.text, 'latin1'), key);
 }
 
 /** Blocks this thread: it has no event loop (operator-api.md 7.3 `delay_ms`). */

@@ -20,7 +20,7 @@ import { ThreadContext } from '../runtime/thread-context.ts';
 import { type Plan, planTopology } from '../runtime/topology.ts';
 import { openReader } from '../storage/environment.ts';
 import { TableHistory } from '../storage/order-history.ts';
-import type { WorkerSettings } from './actor-factories.ts';
+import { marketFactories, type WorkerSettings } from './actor-factories.ts';
 import { ChainActor } from './chain-actor.ts';
 import { ClearingDesk } from './clearing-desk.ts';
 import { ConfigError, MANUAL_CLOCK_START_NS, type NodeConfig } from './config.ts';
@@ -39,7 +39,12 @@ import { UnflushedWindow } from './unflushed-window.ts';
 import { VerifyDesk } from './verify-desk.ts';
 import { COMMIT, VERSION } from './version.ts';
 
-const WORKER_ENTRY: Readonly<Record<string, string>> = { clearing: 'clearing.js', 'market-data': 'market-data.js' };
+const VERIFY = 'verify';
+const WORKER_ENTRY: Readonly<Record<string, string>> = {
+  clearing: 'clearing.js',
+  'market-data': 'market-data.js',
+  [VERIFY]: 'verify.js',
+};
 const LOOK_MS = 2;
 const STOP_MS_MAX = 20_000;
 /** Requests that a stop waits for; what is not answered then was never acknowledged. */
@@ -78,7 +83,7 @@ export class RingbookNode {
   private sweeper: NodeJS.Timeout | null = null;
   private isEmpty = false;
 
-  /** @param entryOf the worker entry of a thread; tests of failing threads give their own. */
+  /** @param entryOf the worker entry of a thread, `verify` for the pool's; tests of failing threads give their own. */
   constructor(config: NodeConfig, entryOf: (thread: string) => URL = workerEntry) {
     this.config = config;
     this.log = createLogger({ name: 'ringbook', level: config.logLevel });
@@ -94,8 +99,10 @@ export class RingbookNode {
       settings: this.workerSettings(),
       restarted: (thread, reason) => this.log.error({ thread, reason }, 'thread restarted'),
     });
-    this.desk = new VerifyDesk(config.threads.verifyThreads, (error) =>
-      this.supervisor.fail(`verify pool: ${error.message}`),
+    this.desk = new VerifyDesk(
+      config.threads.verifyThreads,
+      (error) => this.supervisor.fail(`verify pool: ${error.message}`),
+      entryOf(VERIFY),
     );
   }
 
@@ -168,8 +175,9 @@ export class RingbookNode {
   /** Actors of the main thread: from here on words of markets and clearing are heard. */
   private startFrontDoor(): void {
     const hosts = hostActors(
-      { ...this.context, settings: null, restarted: false, poke: () => this.runner.poke() },
+      { ...this.context, settings: this.workerSettings(), restarted: false, poke: () => this.runner.poke() },
       {
+        ...marketFactories,
         [FRONT_DOOR]: (wiring) => {
           const shards = Array.from({ length: this.config.threads.marketShards }, (_, shard) =>
             wiring.outlet(marketActor(shard)),
@@ -279,6 +287,7 @@ export class RingbookNode {
         sessions: this.frontDoor.sessionsOf(user),
         streams: this.oms?.streams.countOf(user) ?? 0,
       }),
+      depthSequence: (marketIndex) => this.words.depthSequence(marketIndex),
       unflushedSeconds: () => this.unflushed.seconds(performance.now()),
     };
   }

@@ -17,6 +17,7 @@ import type { OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { InvariantError, must } from '../core/assert.ts';
+import type { AssetId } from '../core/ids.ts';
 import type { Clock, Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { NodeHook, NodeQuery } from '../messages/generated/messages.ts';
@@ -44,7 +45,7 @@ export interface ClearingOptions {
   readonly notBefore: (timeNs: bigint) => void;
   readonly durability: Durability;
   /** Asks libsodium; a seam only so that the simulation can forge. */
-  readonly verifyOrder: (row: OrderRow) => boolean;
+  readonly verifyOrder: (row: OrderRow, asset: AssetId) => boolean;
   readonly door: Outlet;
   readonly data: Outlet;
   /** One per shard; market m lives on shard m mod shards. */
@@ -175,8 +176,12 @@ export class ClearingActor implements Actor {
     return verdictsNeeded(this.ledger, inputs).map((row) => ({
       marketIndex: row.marketIndex,
       order: row.orderSequence,
-      valid: this.options.verifyOrder(row),
+      valid: this.options.verifyOrder(row, this.assetOf(row.marketIndex)),
     }));
+  }
+
+  private assetOf(marketIndex: number): AssetId {
+    return must(this.ledger.markets[marketIndex], 'an order is of a known market').definition.assetId;
   }
 
   private apply(batch: Parameters<typeof applyBatch>[1]): readonly Effect[] {

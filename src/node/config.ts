@@ -42,7 +42,12 @@ const ProfileShape: TSchema = Type.Object(
     acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
     logLevel: Type.Union(['trace', 'debug', 'info', 'warn', 'error'].map((level) => Type.Literal(level))),
     threads: Type.Object(
-      { marketShards: Count(1, 64), verifyThreads: Count(0, 32), spinTurns: Count(0, 100_000_000) },
+      {
+        marketShards: Count(1, 64),
+        marketsOn: Type.Union([Type.Literal('workers'), Type.Literal('main')]),
+        verifyThreads: Count(0, 32),
+        spinTurns: Count(0, 100_000_000),
+      },
       Strict,
     ),
     rings: Type.Object(
@@ -86,6 +91,8 @@ export interface Profile {
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly threads: {
     readonly marketShards: number;
+    /** `main`: beside the front door. Two hops shorter, for machines with two or three cores and small books. */
+    readonly marketsOn: 'workers' | 'main';
     readonly verifyThreads: number;
     readonly spinTurns: number;
   };

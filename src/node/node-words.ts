@@ -1,6 +1,6 @@
 /**
- * A few words that threads share: may the market-data listener open, which port it has, and which shards a test hook
- * has stalled.
+ * A few words that threads share: may the market-data listener open, which port it has, which shards a test hook has
+ * stalled, and how far each market's public depth is numbered.
  */
 
 import { SHARDS_MAX } from './topology.ts';
@@ -10,6 +10,10 @@ const MDS_PORT = 1;
 /** One word per shard from here on. */
 const STALLED = 2;
 const WORDS = STALLED + SHARDS_MAX;
+const WORDS_BYTES = WORDS * Int32Array.BYTES_PER_ELEMENT;
+/** Markets whose depth sequence other threads can see. */
+const MARKETS_SEEN = 16_384;
+const BYTES = WORDS_BYTES + MARKETS_SEEN * Float64Array.BYTES_PER_ELEMENT;
 
 /** What `mdsPort` says when the listener could not open. */
 export const MDS_LISTEN_FAILED = -1;
@@ -17,10 +21,12 @@ export const MDS_LISTEN_FAILED = -1;
 export class NodeWords {
   readonly memory: SharedArrayBuffer;
   private readonly words: Int32Array;
+  private readonly depths: Float64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(WORDS * Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(BYTES)) {
     this.memory = memory;
-    this.words = new Int32Array(memory);
+    this.words = new Int32Array(memory, 0, WORDS);
+    this.depths = new Float64Array(memory, WORDS_BYTES);
   }
 
   allowListening(): void {
@@ -47,5 +53,15 @@ export class NodeWords {
   /** 0 while the listener is not open. */
   mdsPort(): number {
     return Atomics.load(this.words, MDS_PORT);
+  }
+
+  /** Of the last depth diff of a market; one writer, plain stores. */
+  setDepthSequence(marketIndex: number, sequence: number): void {
+    this.depths[marketIndex] = sequence;
+  }
+
+  /** 0 before the first image of the book. */
+  depthSequence(marketIndex: number): number {
+    return this.depths[marketIndex] ?? 0;
   }
 }

@@ -84,8 +84,7 @@ async function state(parts: OpsParts): Promise<Reply> {
   const { journal, state_hash, markets, counts } = reply.value;
   const views = Object.entries(markets as Readonly<Record<string, View>>).map(([id, market]): [string, View] => [
     id,
-    // Depth is numbered on the thread of market data, which this one does not ask.
-    { ...market, depth_sequence: 0 },
+    { ...market, depth_sequence: depthSequenceOf(parts, id as AssetId) },
   ]);
   return accepted({
     profile: config.profile,
@@ -95,6 +94,11 @@ async function state(parts: OpsParts): Promise<Reply> {
     markets: Object.fromEntries(views),
     counts,
   });
+}
+
+function depthSequenceOf({ door, depthSequence }: OpsParts, id: AssetId): number {
+  const definition = door.registry().definitions.get(id);
+  return definition === undefined ? 0 : depthSequence(definition.marketIndex);
 }
 
 /** `depth` and `high_water` count records, `capacity` and `reserved` bytes of all lanes together. */

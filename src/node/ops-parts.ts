@@ -45,6 +45,8 @@ export interface OpsParts {
   requestCounts(): ReadonlyMap<string, number>;
   /** What a user has open at this node: valid tokens, and streams of the order service. */
   presence(user: UserId): { readonly sessions: number; readonly streams: number };
+  /** Number of the last public depth diff of a market. */
+  depthSequence(marketIndex: number): number;
   /** How long the last market event has waited for its flush, in seconds. */
   unflushedSeconds(): number;
 }

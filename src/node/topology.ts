@@ -17,7 +17,7 @@ export const CLEARING = 'clearing';
 export const MARKET_DATA = 'market-data';
 /** As many as a configuration may ask for (config.ts). */
 export const SHARDS_MAX = 64;
-const MAIN_THREAD = 'main';
+export const MAIN_THREAD = 'main';
 const MARKET_BATCH_RECORDS = 256;
 const FRONT_DOOR_BATCH_RECORDS = 512;
 const MARKET_DATA_BATCH_RECORDS = 1_024;
@@ -29,7 +29,7 @@ export function marketActor(shard: number): string {
 }
 
 export function nodeTopology(config: Pick<NodeConfig, 'threads' | 'rings' | 'journal'>): Topology {
-  const { marketShards, spinTurns } = config.threads;
+  const { marketShards, marketsOn, spinTurns } = config.threads;
   const shards = Array.from({ length: marketShards }, (_, shard) => marketActor(shard));
   const worker = (name: string, more: Partial<ThreadSpec> = {}): ThreadSpec => ({
     name,
@@ -43,7 +43,7 @@ export function nodeTopology(config: Pick<NodeConfig, 'threads' | 'rings' | 'jou
   return {
     threads: [
       { ...worker(MAIN_THREAD), place: 'main', waiting: 'event-loop', ownsListener: true },
-      ...shards.map((name) => worker(name)),
+      ...(marketsOn === 'workers' ? shards.map((name) => worker(name)) : []),
       worker(CLEARING),
       worker(MARKET_DATA, { waiting: 'event-loop', spinTurns: 0, onDeath: 'restart', ownsListener: true }),
     ],
@@ -54,7 +54,11 @@ export function nodeTopology(config: Pick<NodeConfig, 'threads' | 'rings' | 'jou
         batchRecordsMax: FRONT_DOOR_BATCH_RECORDS,
         metrics: FRONT_DOOR_METRICS,
       },
-      ...shards.map((name) => ({ name, thread: name, batchRecordsMax: MARKET_BATCH_RECORDS })),
+      ...shards.map((name) => ({
+        name,
+        thread: marketsOn === 'workers' ? name : MAIN_THREAD,
+        batchRecordsMax: MARKET_BATCH_RECORDS,
+      })),
       {
         name: CLEARING,
         thread: CLEARING,

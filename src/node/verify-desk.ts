@@ -7,6 +7,7 @@
  */
 
 import { must } from '../core/assert.ts';
+import { HEARTBEAT_LOST_MS } from '../core/limits.ts';
 import { verify as verifyInline } from '../crypto/ed25519.ts';
 import { VerifyPool } from '../crypto/verify-pool.ts';
 
@@ -27,23 +28,25 @@ export interface SignatureJob {
   readonly publicKey: Uint8Array;
 }
 
-/** Milliseconds without a beat of a pool thread that has jobs: frozen. */
-const FROZEN_MS = 2_000;
+/** Milliseconds without a beat of a pool thread: frozen. */
+const FROZEN_MS = HEARTBEAT_LOST_MS;
+const NOT_STARTED = 0;
 
 export class VerifyDesk implements SignatureDesk {
   private readonly pool: VerifyPool | null;
   private readonly waiting = new Map<number, (valid: boolean) => void>();
   private nextTicket = 1;
   private inlineThisTurn = 0;
-  private lastBeats: number[] = [];
-  private beatsSeenAtMs = 0;
+  private lastBeats: readonly number[] = [];
+  private movedAtMs = 0;
+  private lookedAtMs = 0;
 
-  /** @param threads 0: everything inline. @param onDeath a thread of the pool died or froze. */
-  constructor(threads: number, onDeath: (error: Error) => void) {
+  /** @param threads 0: everything inline. @param onDeath a thread of the pool ended. @param entry as VerifyPool's. */
+  constructor(threads: number, onDeath: (error: Error) => void, entry: URL) {
     this.pool =
       threads === 0
         ? null
-        : new VerifyPool({ threads, onDeath, onVerdict: (ticket, valid) => this.answer(ticket, valid) });
+        : new VerifyPool({ threads, onDeath, entry, onVerdict: (ticket, valid) => this.answer(ticket, valid) });
   }
 
   get inFlight(): number {
@@ -69,15 +72,18 @@ export class VerifyDesk implements SignatureDesk {
     this.pool?.flush();
   }
 
-  /** Call it now and then. @returns whether a thread of the pool has jobs and does not move. */
+  /** Call it every tick. @returns whether a thread of the pool stands still; one without jobs beats as well. */
   isFrozen(nowMs: number): boolean {
     const beats = this.pool?.beats() ?? [];
-    const stuck = beats.some(({ beat, inFlight }, index) => inFlight > 0 && beat === this.lastBeats[index]);
-    if (!stuck) {
-      this.beatsSeenAtMs = nowMs;
-      this.lastBeats = beats.map(({ beat }) => beat);
+    const stands = beats.some((beat, index) => beat !== NOT_STARTED && beat === this.lastBeats[index]);
+    // Who was asleep himself (a suspended machine) judges nobody.
+    const wasAsleep = nowMs - this.lookedAtMs > FROZEN_MS / 2;
+    this.lookedAtMs = nowMs;
+    if (!stands || wasAsleep) {
+      this.movedAtMs = nowMs;
+      this.lastBeats = beats;
     }
-    return stuck && nowMs - this.beatsSeenAtMs > FROZEN_MS;
+    return nowMs - this.movedAtMs > FROZEN_MS;
   }
 
   async close(): Promise<void> {

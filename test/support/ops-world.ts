@@ -85,6 +85,7 @@ export class OpsWorld {
       },
       requestCounts: () => this.requests,
       presence: () => ({ sessions: 1, streams: 2 }),
+      depthSequence: () => 0,
       unflushedSeconds: () => 0.25,
     };
   }

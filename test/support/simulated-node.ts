@@ -28,7 +28,7 @@ import { NO_HISTORY } from './order-desk.ts';
 
 const RING = 1 << 16;
 const TOPOLOGY = {
-  threads: { marketShards: 2, verifyThreads: 0, spinTurns: 0 },
+  threads: { marketShards: 2, marketsOn: 'workers', verifyThreads: 0, spinTurns: 0 },
   rings: { commandBytes: RING, commandReservedBytes: 4_096, eventBytes: RING, depthBytes: RING },
   journal: { batchRecordsMax: 64, checkpointMs: 1, checkpointRecords: 40, checkpointRows: 100 },
 } as const;
