@@ -149,10 +149,14 @@ export class MarketDataActor implements Actor {
     if (this.isListening || !this.hasHistory || !words.mayListen()) return;
     this.isListening = true;
     // After a restart the port that clients know is taken again, also when the system chose it.
-    const port = words.mdsPort() > 0 ? words.mdsPort() : listener.port;
-    this.server.listen({ host: listener.host, port }).then(
+    const known = words.mdsPort();
+    this.server.listen({ host: listener.host, port: known > 0 ? known : listener.port }).then(
       (open) => words.setMdsPort(open),
-      () => words.setMdsPort(MDS_LISTEN_FAILED),
+      (error: unknown) => {
+        // A node that once served market data and cannot any more must not go on without: this thread dies again.
+        if (known > 0) throw error;
+        words.setMdsPort(MDS_LISTEN_FAILED);
+      },
     );
   }
 
