@@ -23,7 +23,7 @@ import { VERIFY_WORD, VERIFY_WORDS, type VerifyThread } from './verify-loop.ts';
 /** Room for about 500 orders in flight a thread: 25 ms of work, beyond which "busy" is the better answer. */
 const RING_BYTES = 524_288;
 const VERDICTS_PER_TURN = 4_096;
-const ENTRY = fileURLToPath(new URL('../../workers/verify.js', import.meta.url));
+const ENTRY = new URL('../../workers/verify.js', import.meta.url);
 
 export interface VerifyPoolOptions {
   /** At least 1. */
@@ -31,6 +31,8 @@ export interface VerifyPoolOptions {
   readonly onVerdict: (ticket: number, valid: boolean) => void;
   /** A thread of the pool ended by itself: the node cannot go on. */
   readonly onDeath: (error: Error) => void;
+  /** The compiled entry file of a thread; its default export calls runVerifyLoop. */
+  readonly entry?: URL;
 }
 
 interface Lane {
@@ -56,7 +58,7 @@ export class VerifyPool {
     this.options = options;
     this.lanes = options.threads;
     this.pool = new Piscina({
-      filename: ENTRY,
+      filename: fileURLToPath(options.entry ?? ENTRY),
       minThreads: options.threads,
       maxThreads: options.threads,
       maxQueue: options.threads,
@@ -70,12 +72,9 @@ export class VerifyPool {
     return this.open.reduce((sum, lane) => sum + lane.inFlight, 0);
   }
 
-  /** Beats of every thread: a number that stands still while jobs are in flight is a frozen thread. */
-  beats(): readonly { readonly beat: number; readonly inFlight: number }[] {
-    return this.open.map((lane) => ({
-      beat: Atomics.load(lane.words, VERIFY_WORD.beat),
-      inFlight: lane.inFlight,
-    }));
+  /** A count per thread that moves at least every 100 ms, with jobs or without; 0 until the thread has started. */
+  beats(): readonly number[] {
+    return this.open.map((lane) => Atomics.load(lane.words, VERIFY_WORD.beat));
   }
 
   /**
