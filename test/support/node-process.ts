@@ -31,6 +31,8 @@ export interface NodeProcess {
 
 export interface NodeOptions {
   readonly profile?: 'dev' | 'test';
+  /** The compiled program to run instead of the CLI; it boots a node and prints the ready line. */
+  readonly program?: string;
   readonly dataDirectory?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -59,7 +61,7 @@ function environment(options: NodeOptions, dataDirectory: string): NodeJS.Proces
 export async function startNode(options: NodeOptions = {}): Promise<NodeProcess> {
   const dataDirectory = options.dataDirectory ?? temporaryDirectory();
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['--enable-source-maps', CLI, 'start'], {
+  const child = spawn(process.execPath, ['--enable-source-maps', options.program ?? CLI, 'start'], {
     env: environment(options, dataDirectory),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,0 +1,240 @@
+/**
+ * What becomes of a whole node when one of its threads dies or freezes: the process is gone within 3 s, whichever thread
+ * it was, and the next start on the same directory finds everything. Market data alone is restarted, and nobody who
+ * watches it can tell but by a reconnect.
+ *
+ * One data directory goes through all the deaths: each start is also the recovery from the one before.
+ */
+import assert from 'node:assert/strict';
+import { after, afterEach, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { RingbookClient } from '../../src/client/client.ts';
+import { devKey } from '../../src/client/keys.ts';
+import type { Depth, PublicTrade } from '../../src/client/replies.ts';
+import type { AssetId } from '../../src/core/ids.ts';
+import { BROKEN_PROMISE, cueEnvironment, type Fault, giveCue } from '../support/fault-cue.ts';
+import { type NodeProcess, operator, removeDirectory, startNode, temporaryDirectory } from '../support/node-process.ts';
+
+const PROGRAM = fileURLToPath(new URL('../support/faulty-node-main.js', import.meta.url));
+const DEADLINE_MS = 3_000;
+const ETH = '2' as AssetId;
+
+/** A faulty node with two traders on it. */
+class Desk {
+  readonly node: NodeProcess;
+  readonly a: RingbookClient;
+  readonly b: RingbookClient;
+  private readonly cue: string;
+
+  private constructor(node: NodeProcess, cue: string) {
+    this.node = node;
+    this.cue = cue;
+    const { oms, mds } = node;
+    this.a = new RingbookClient({ oms, mds, key: devKey('a') });
+    this.b = new RingbookClient({ oms, mds, key: devKey('b') });
+  }
+
+  static async open(dataDirectory: string): Promise<Desk> {
+    const cue = `${dataDirectory}.cue`;
+    const env = cueEnvironment(cue);
+    const desk = new Desk(await startNode({ profile: 'dev', program: PROGRAM, dataDirectory, env }), cue);
+    await Promise.all([desk.a.login(), desk.b.login()]);
+    return desk;
+  }
+
+  get isAlive(): boolean {
+    const { exitCode, signalCode } = this.node.child;
+    return exitCode === null && signalCode === null;
+  }
+
+  /** One confirmed trade; b buys from a. */
+  async trade(price = '3000', quantity = '0.01'): Promise<void> {
+    await this.a.create(await this.a.order({ assetId: ETH, side: 'Sell', price, quantity }));
+    await this.b.create(await this.b.order({ assetId: ETH, side: 'Buy', price, quantity }));
+    await operator(this.node, 'POST', '/operator/barrier', {});
+  }
+
+  giveCue(thread: string, fault: Fault): void {
+    giveCue(this.cue, thread, fault);
+  }
+
+  /** @returns how the process ended, and that it did so in time. */
+  async endsAfter(thread: string, fault: Fault): Promise<number | string> {
+    this.giveCue(thread, fault);
+    const fromMs = performance.now();
+    const how = await this.node.ended;
+    this.close();
+    const tookMs = performance.now() - fromMs;
+    assert.ok(tookMs < DEADLINE_MS, `${thread} ${fault}: the process ended after ${tookMs} ms`);
+    return how;
+  }
+
+  close(): void {
+    this.a.close();
+    this.b.close();
+    this.node.child.kill('SIGKILL');
+  }
+}
+
+suite('a node with a failing thread', () => {
+  const dataDirectory = temporaryDirectory();
+  let desk: Desk | null = null;
+  let watch: Watcher | null = null;
+  let tradesMade = 0;
+
+  /** The living node, or a new one on what the dead one left. */
+  async function opened(): Promise<Desk> {
+    if (desk?.isAlive === true) return desk;
+    desk = await Desk.open(dataDirectory);
+    assert.equal((await desk.a.trades({ limit: 1000 })).items.length, tradesMade, 'no confirmed trade is lost');
+    await desk.trade();
+    tradesMade += 1;
+    return desk;
+  }
+
+  afterEach(() => watch?.close());
+  after(() => {
+    desk?.close();
+    removeDirectory(dataDirectory);
+  });
+
+  for (const { thread, fault, exit, says } of [
+    { thread: 'market-0', fault: 'throws', exit: 70, says: BROKEN_PROMISE },
+    { thread: 'market-0', fault: 'loops', exit: 70, says: 'market-0: it is frozen' },
+    { thread: 'clearing', fault: 'throws', exit: 70, says: BROKEN_PROMISE },
+    { thread: 'clearing', fault: 'waits', exit: 70, says: 'clearing: it is frozen' },
+    { thread: 'verify', fault: 'exits', exit: 70, says: 'verify pool' },
+    { thread: 'verify', fault: 'loops', exit: 70, says: 'a verify thread is frozen' },
+    { thread: 'main', fault: 'throws', exit: 70, says: BROKEN_PROMISE },
+    { thread: 'main', fault: 'loops', exit: 'SIGKILL', says: 'the main thread is frozen' },
+    // A frozen thread with a listener cannot be ended in order: nothing but a signal is safe (fail-stop.ts).
+    { thread: 'market-data', fault: 'loops', exit: 'SIGKILL', says: 'market-data: it is frozen' },
+  ] as const) {
+    test(`${thread} ${fault}: the process ends with ${exit} within 3 s, and the next start has every confirmed trade`, async () => {
+      const here = await opened();
+      assert.equal(await here.endsAfter(thread, fault), exit, here.node.stderr());
+      assert.ok(here.node.stderr().includes(says), here.node.stderr());
+    });
+  }
+
+  test('market data dies: it is back on its port alone, its book, trades and klines are whole, and the rest went on', async () => {
+    const here = await opened();
+    const { a, b, node } = here;
+    watch = await Watcher.open(here);
+    const control = await a.control();
+    const resting = await a.order({ assetId: ETH, side: 'Sell', price: '3100', quantity: '1' });
+    assert.equal((await control.send(a.signCreate(resting))).status, 'Received');
+    await operator(node, 'POST', '/operator/barrier', {});
+    const before = await a.depth(ETH);
+    here.giveCue('market-data', 'throws');
+    // Confirmed while nobody listens: found in the tables by the successor.
+    await until(async () => (await isGone(node.mds)) || node.stderr().includes('thread restarted'));
+    for (let count = 0; count < 5; count += 1) await here.trade(`${2990 + count}`);
+    const bid = await b.order({ assetId: ETH, side: 'Buy', price: '2900.5', quantity: '2' });
+    await b.create(bid);
+    tradesMade += 5;
+    await until(async () => !(await isGone(node.mds)));
+    await operator(node, 'POST', '/operator/barrier', {});
+    assert.match(node.stderr(), /thread restarted/);
+    const later = await a.depth(ETH);
+    assert.deepEqual(later.asks, [{ price: '3100', quantity: '1' }]);
+    assert.deepEqual(later.bids, [{ price: '2900.5', quantity: '2' }]);
+    assert.ok(later.sequenceNumber > before.sequenceNumber, `${later.sequenceNumber} > ${before.sequenceNumber}`);
+    await watch.isWhole(here, tradesMade);
+    assert.equal((await control.send(a.signCancel(ETH, resting.orderId))).status, 'Received');
+    await b.cancel(ETH, bid.orderId);
+    await watch.isWhole(here, tradesMade);
+    control.close();
+  });
+
+  test('a process that was suspended for longer than a thread may be silent goes on', async () => {
+    const here = await opened();
+    here.node.child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    here.node.child.kill('SIGCONT');
+    await here.trade();
+    tradesMade += 1;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.ok(here.isAlive, here.node.stderr());
+  });
+
+  test('market data dies again and again: the sixth time within a minute ends the node', async () => {
+    const here = await opened();
+    const { node } = here;
+    const restarts = (): number => node.stderr().split('thread restarted').length - 1;
+    for (let deaths = restarts(); deaths < 5; deaths += 1) {
+      here.giveCue('market-data', 'throws');
+      await until(async () => restarts() > deaths && !(await isGone(node.mds)));
+    }
+    assert.equal(await here.endsAfter('market-data', 'throws'), 70, node.stderr());
+  });
+});
+
+async function isGone(mds: string): Promise<boolean> {
+  return fetch(`${mds}/marketdepth/${ETH}`).then(
+    (answer) => answer.status !== 200,
+    () => true,
+  );
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    if (await isTrue()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert.fail('it never came true');
+}
+
+/** A subscriber of market data that reconnects, and remembers what it saw. */
+class Watcher {
+  private readonly stop: (() => void)[] = [];
+  private readonly sequences: number[] = [];
+  private readonly trades: PublicTrade[] = [];
+  private book: Awaited<ReturnType<RingbookClient['liveBook']>> | null = null;
+
+  static async open({ a }: Desk): Promise<Watcher> {
+    const watcher = new Watcher();
+    watcher.book = await a.liveBook(ETH);
+    const diffs = await a.depthDiffs(ETH, {});
+    const trades = await a.tradeStream(ETH, {});
+    watcher.stop.push(
+      diffs.listen(({ sequenceNumber }: Depth) => watcher.sequences.push(sequenceNumber)),
+      trades.listen((trade) => watcher.trades.push(trade)),
+      () => watcher.book?.close(),
+    );
+    return watcher;
+  }
+
+  /** Everything that can be watched agrees with everything that happened. */
+  async isWhole({ a, node }: Desk, tradesMade: number): Promise<void> {
+    await operator(node, 'POST', '/operator/barrier', {});
+    const snapshot = await a.depth(ETH);
+    const book = this.book;
+    await until(async () => book?.isCurrent === true && book.sequenceNumber >= snapshot.sequenceNumber);
+    assert.deepEqual(
+      { asks: book?.asks(), bids: book?.bids() },
+      { asks: snapshot.asks, bids: snapshot.bids },
+      'snapshot and diffs are the same book',
+    );
+    const sorted = [...this.sequences].sort((one, other) => one - other);
+    assert.deepEqual(this.sequences, sorted, 'sequence numbers never go back');
+    const trades = await a.publicTrades(ETH, { limit: 1000 });
+    const ids = trades.map(({ tradeId }) => tradeId);
+    assert.equal(new Set(ids).size, tradesMade, 'every confirmed trade is public, once');
+    assert.equal(new Set(this.trades.map(({ tradeId }) => tradeId)).size, this.trades.length, 'no trade is told twice');
+    await until(async () => klineVolume(await a.klines(ETH, { limit: 1000 })) === volumeOf(trades));
+  }
+
+  close(): void {
+    for (const stop of this.stop) stop();
+  }
+}
+
+/** Quote volume in hundredths of a hundredth, exact for prices and quantities of at most two decimals. */
+function volumeOf(trades: readonly PublicTrade[]): number {
+  return trades.reduce((sum, { price, quantity }) => sum + Math.round(Number(price) * Number(quantity) * 1e4), 0);
+}
+
+function klineVolume({ items }: Awaited<ReturnType<RingbookClient['klines']>>): number {
+  return items.reduce((sum, { volume }) => sum + Math.round(Number(volume) * 1e4), 0);
+}

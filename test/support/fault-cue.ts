@@ -1,0 +1,41 @@
+/**
+ * How a test tells one thread of a running node to misbehave: a file that names the thread and the fault. The thread
+ * takes the file away before it obeys, so a successor of the thread is well again.
+ */
+import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+
+/** `throws`: a broken promise. `loops`: JavaScript that never returns. `waits`: asleep for ever. `exits`: gone. */
+export type Fault = 'throws' | 'loops' | 'waits' | 'exits';
+
+const CUE_FILE = 'RINGBOOK_TEST_FAULT';
+/** How a broken promise reads in the node's last line. */
+export const BROKEN_PROMISE = 'a promise is broken on cue';
+
+export function cueEnvironment(path: string): Readonly<Record<string, string>> {
+  return { [CUE_FILE]: path };
+}
+
+export function giveCue(path: string, thread: string, fault: Fault): void {
+  writeFileSync(path, `${thread} ${fault}`);
+}
+
+/** Misbehaves if that is what the cue says for this thread; else returns at once. */
+export function obeyCue(thread: string): void {
+  const path = process.env[CUE_FILE] ?? '';
+  let cue: string;
+  try {
+    cue = readFileSync(path, 'utf8');
+  } catch {
+    return;
+  }
+  if (!cue.startsWith(`${thread} `)) return;
+  unlinkSync(path);
+  misbehave(cue.slice(thread.length + 1));
+}
+
+function misbehave(fault: string): void {
+  if (fault === 'throws') throw new Error(BROKEN_PROMISE);
+  if (fault === 'exits') process.exit(3);
+  if (fault === 'waits') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  while (fault === 'loops');
+}

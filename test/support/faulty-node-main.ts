@@ -1,0 +1,14 @@
+/** A real node as a process, whose threads misbehave on cue (fault-cue.ts); started as the CLI's `start` is. */
+import { writeSync } from 'node:fs';
+import { RingbookNode } from '../../src/node/boot.ts';
+import { loadConfig } from '../../src/node/config.ts';
+import { obeyCue } from './fault-cue.ts';
+
+function entryOf(thread: string): URL {
+  return new URL(thread === 'verify' ? './faulty-verify.js' : './faulty-worker.js', import.meta.url);
+}
+
+const node = new RingbookNode(loadConfig(process.env), entryOf);
+const open = await node.start();
+setInterval(() => obeyCue('main'), 5);
+writeSync(1, `${JSON.stringify({ event: 'ready', profile: node.config.profile, ...open, pid: process.pid })}\n`);

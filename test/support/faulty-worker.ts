@@ -1,0 +1,21 @@
+/** A worker of a real node whose actors misbehave on cue, at their next tick (fault-cue.ts). */
+import { clearingFactories, marketDataFactories, marketFactories } from '../../src/node/actor-factories.ts';
+import type { Actor, ActorFactories, ActorFactory } from '../../src/runtime/actor.ts';
+import { bootThread } from '../../src/runtime/thread-boot.ts';
+import { obeyCue } from './fault-cue.ts';
+
+const real: ActorFactories = { ...marketFactories, ...clearingFactories, ...marketDataFactories };
+
+function faulty(make: ActorFactory): ActorFactory {
+  return (wiring): Actor => {
+    const actor = make(wiring);
+    const tick = actor.tick.bind(actor);
+    actor.tick = (nowNs) => {
+      obeyCue(actor.name);
+      tick(nowNs);
+    };
+    return actor;
+  };
+}
+
+bootThread(Object.fromEntries(Object.entries(real).map(([name, make]) => [name, faulty(make)])));
