@@ -13,7 +13,6 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { ActionOrigin, Answer } from '../edge/oms-backend.ts';
 import { CancelOrder, NewOrder, ReplaceOrder } from '../messages/generated/messages.ts';
-import type { OrderTerms } from '../orders/live-orders.ts';
 import type { MarketSlot } from '../orders/markets.ts';
 import type { OrderManager, PreparedCancel, PreparedReplace } from '../orders/order-manager.ts';
 import type { PreparedCreate } from '../orders/pre-flight.ts';
@@ -22,7 +21,7 @@ import type { Signatures } from '../wire/signatures.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
-import { writeNewOrder, writeOrderId, writeUser } from './order-codec.ts';
+import { writeNewOrderFields, writeOrderId, writeUser } from './order-codec.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
 export interface ActionRoadParts {
@@ -188,11 +187,27 @@ export class ActionRoad {
   }
 
   private writeCreate(outlet: Outlet, at: number, requestId: number, prepared: PreparedCreate): void {
-    const { market, terms, price, quantity, maxFeeRate, expiryNs, signature } = prepared;
-    const text = Buffer.from(prepared.text.buffer, prepared.text.byteOffset, prepared.text.length).toString('latin1');
-    const order = { ...fieldsOf(terms), price, quantity, maxFeeRate, expiryNs, signature, text };
+    const { market, terms, price, quantity, maxFeeRate, expiryNs, signature, text } = prepared;
+    const { user, subAccount, orderId, side, tif, flags, creationNs, goodUntilNs } = terms;
     const { marketIndex } = market.definition;
-    writeNewOrder(outlet.views, at, order, { requestId, receivedNs: this.parts.nowNs(), marketIndex });
+    const envelope = { requestId, receivedNs: this.parts.nowNs(), marketIndex, textBytes: text.length };
+    const order = {
+      user,
+      subAccount,
+      orderId,
+      side,
+      tif,
+      flags,
+      creationNs,
+      goodUntilNs,
+      price,
+      quantity,
+      maxFeeRate,
+      expiryNs,
+      signature,
+    };
+    writeNewOrderFields(outlet.views, at, order, envelope);
+    outlet.views.u8.set(text, at + NewOrder.bytes);
   }
 
   private writeReplace(outlet: Outlet, at: number, requestId: number, prepared: PreparedReplace): void {
@@ -232,8 +247,3 @@ export class ActionRoad {
 
 /** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */
 const PUBLIC_KEYS_KEPT = 65_536;
-
-function fieldsOf(terms: OrderTerms): OrderTerms {
-  const { user, subAccount, orderId, side, tif, flags, creationNs, goodUntilNs } = terms;
-  return { user, subAccount, orderId, side, tif, flags, creationNs, goodUntilNs };
-}

@@ -25,7 +25,7 @@ import {
   OrderRestoredAtBoot,
 } from '../messages/generated/messages.ts';
 import { encodePlain } from '../messages/plain-values.ts';
-import { bufferAt, newOrderBytes, writeNewOrder, writeOrderId, writeUser } from './order-codec.ts';
+import { newOrderBytes, writeNewOrder, writeOrderId, writeText, writeUser } from './order-codec.ts';
 
 /** A cold message: an effect as a plain value, or word that the boot is over. */
 export type NodeNews =
@@ -134,7 +134,7 @@ export function writeBalance(row: BalanceRow, sink: RecordSink): void {
   BalanceChanged.setSubAccount(v, at, row.subAccount);
   BalanceChanged.setAssetBytes(v, at, row.asset.length);
   writeUser(v, at + BalanceChanged.userAt, row.user);
-  bufferAt(v, at + BalanceChanged.bytes, row.asset.length).write(row.asset, 'latin1');
+  writeText(v, at + BalanceChanged.bytes, row.asset);
   sink.commit();
 }
 

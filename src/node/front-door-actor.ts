@@ -31,7 +31,7 @@ import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import type { NodeNews } from './effect-codec.ts';
 import type { FrontDoor } from './front-door.ts';
-import { bufferAt, readNewOrder, readOrderId, readUser } from './order-codec.ts';
+import { readNewOrder, readOrderId, readText, readUser } from './order-codec.ts';
 import type { UnflushedWindow } from './unflushed-window.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
@@ -234,7 +234,7 @@ export class FrontDoorActor implements Actor {
   }
 
   private onBalance(v: Views, at: number): void {
-    const asset = bufferAt(v, at + BalanceChanged.bytes, BalanceChanged.assetBytes(v, at)).toString('latin1');
+    const asset = readText(v, at + BalanceChanged.bytes, BalanceChanged.assetBytes(v, at));
     this.parts.door.orders.onBalanceChanged({
       user: readUser(v, at + BalanceChanged.userAt),
       subAccount: BalanceChanged.subAccount(v, at),

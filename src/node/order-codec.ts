@@ -16,6 +16,7 @@ import { NewOrder } from '../messages/generated/messages.ts';
 
 const FEE_RATE_MAX = 0xffff_ffff;
 const SIGNATURE_BYTES = 64;
+const USER_BYTES = 32;
 
 /** What the front door adds to the fields of an order. */
 export interface Envelope {
@@ -24,9 +25,26 @@ export interface Envelope {
   readonly marketIndex: number;
 }
 
-/** A short view on bytes of a message, for text conversions. */
-export function bufferAt(v: Views, at: number, length: number): Buffer {
-  return Buffer.from(v.u8.buffer, v.u8.byteOffset + at, length);
+/** One Buffer over each buffer that messages lie in: making one per field would cost more than the field. */
+const buffers = new WeakMap<Uint8Array, Buffer>();
+
+/** All bytes of the views, for text conversions at offsets. */
+export function bufferOf(v: Views): Buffer {
+  const known = buffers.get(v.u8);
+  if (known !== undefined) return known;
+  const buffer = Buffer.from(v.u8.buffer, v.u8.byteOffset, v.u8.byteLength);
+  buffers.set(v.u8, buffer);
+  return buffer;
+}
+
+/** ASCII text of a message. */
+export function readText(v: Views, at: number, length: number): string {
+  return bufferOf(v).latin1Slice(at, at + length);
+}
+
+/** Writes ASCII text that the caller knows to fit. */
+export function writeText(v: Views, at: number, text: string): void {
+  bufferOf(v).latin1Write(text, at, text.length);
 }
 
 /** Bytes of the message that `writeNewOrder` writes. */
@@ -36,7 +54,18 @@ export function newOrderBytes(order: OrderFields): number {
 
 /** @param at a multiple of 8 with room for `newOrderBytes(order)`. */
 export function writeNewOrder(v: Views, at: number, order: OrderFields, envelope: Envelope): void {
-  assert(order.text.length <= SIGNED_TEXT_BYTES_MAX, 'the text of an order is within its limit');
+  writeNewOrderFields(v, at, order, { ...envelope, textBytes: order.text.length });
+  writeText(v, at + NewOrder.bytes, order.text);
+}
+
+/** All but the text, which the caller writes behind the struct. */
+export function writeNewOrderFields(
+  v: Views,
+  at: number,
+  order: Omit<OrderFields, 'text'>,
+  envelope: Envelope & { readonly textBytes: number },
+): void {
+  assert(envelope.textBytes <= SIGNED_TEXT_BYTES_MAX, 'the text of an order is within its limit');
   assert(order.orderId.length <= ORDER_ID_BYTES_MAX, 'an order id is within its limit');
   NewOrder.setRequestId(v, at, envelope.requestId);
   NewOrder.setReceivedNs(v, at, envelope.receivedNs);
@@ -49,21 +78,20 @@ export function writeNewOrder(v: Views, at: number, order: OrderFields, envelope
   // A limit above every rate limits nothing, so saturating keeps its meaning.
   NewOrder.setMaxFeeRate(v, at, Math.min(order.maxFeeRate, FEE_RATE_MAX));
   NewOrder.setSubAccount(v, at, order.subAccount);
-  NewOrder.setTextBytes(v, at, order.text.length);
+  NewOrder.setTextBytes(v, at, envelope.textBytes);
   NewOrder.setSide(v, at, order.side);
   NewOrder.setTif(v, at, order.tif);
   NewOrder.setFlags(v, at, order.flags);
   writeOrderId(v, at + NewOrder.orderIdAt, order.orderId);
   NewOrder.setOrderIdBytes(v, at, order.orderId.length);
-  bufferAt(v, at + NewOrder.userAt, 32).write(order.user, 'hex');
+  writeUser(v, at + NewOrder.userAt, order.user);
   v.u8.fill(0, at + NewOrder.signatureAt, at + NewOrder.signatureAt + SIGNATURE_BYTES);
   v.u8.set(order.signature, at + NewOrder.signatureAt);
-  bufferAt(v, at + NewOrder.bytes, order.text.length).write(order.text, 'latin1');
 }
 
 /** The fields of the message at `at`; nothing of it points into the buffer afterwards. */
 export function readNewOrder(v: Views, at: number): OrderFields {
-  const text = bufferAt(v, at + NewOrder.bytes, NewOrder.textBytes(v, at)).toString('latin1');
+  const text = readText(v, at + NewOrder.bytes, NewOrder.textBytes(v, at));
   return {
     user: readUser(v, at + NewOrder.userAt),
     subAccount: NewOrder.subAccount(v, at),
@@ -83,18 +111,18 @@ export function readNewOrder(v: Views, at: number): OrderFields {
 }
 
 export function readUser(v: Views, at: number): UserId {
-  return bufferAt(v, at, 32).toString('hex') as UserId;
+  return bufferOf(v).hexSlice(at, at + USER_BYTES) as UserId;
 }
 
 /** Writes the 32 bytes of a user id at `at`. */
 export function writeUser(v: Views, at: number, user: UserId): void {
-  bufferAt(v, at, 32).write(user, 'hex');
+  bufferOf(v).hexWrite(user, at, USER_BYTES);
 }
 
 export function readOrderId(v: Views, at: number, length: number): OrderId {
-  return bufferAt(v, at, length).toString('latin1') as OrderId;
+  return readText(v, at, length) as OrderId;
 }
 
 export function writeOrderId(v: Views, at: number, orderId: OrderId): void {
-  bufferAt(v, at, ORDER_ID_BYTES_MAX).write(orderId, 'latin1');
+  writeText(v, at, orderId);
 }
