@@ -1,0 +1,115 @@
+/** The documentation says what is: its examples run against a real node, its links lead somewhere, its codes exist. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { hashes } from '@noble/ed25519';
+import { sha512 } from '@noble/hashes/sha2.js';
+import { REJECT_CODE, REJECT_STATUS, type RejectName } from '../../src/core/reject.ts';
+import { examplesOf } from '../support/doc-examples.ts';
+import { DocRunner } from '../support/doc-runner.ts';
+import { type NodeProcess, removeDirectory, startNode, stopNode, temporaryDirectory } from '../support/node-process.ts';
+
+const PAGES = ['README.md', 'docs/trading.md', 'docs/operating.md'];
+const STREAMS = ['/orders', '/trades/user/events/{user_id}', '/marketdepth/diff/1'];
+/** What cannot run inside a test, and nothing else: the two commands that install, build, start and test. */
+const NOT_RUN = ['README.md: npm ci && npm start', 'README.md: npm ci && npm test'];
+
+suite('the examples of the documentation, on a dev node', () => {
+  const examples = PAGES.flatMap(examplesOf);
+  const running = examples.filter(({ notRun }) => notRun === null);
+  const home = temporaryDirectory();
+  let node: NodeProcess;
+  let runner: DocRunner;
+
+  before(async () => {
+    hashes.sha512 = sha512;
+    node = await startNode({ profile: 'dev' });
+    runner = new DocRunner(node, home);
+    for (const path of STREAMS) await runner.listen(path);
+    await runner.compile(running.filter(({ words }) => words[0] === 'ts'));
+  });
+
+  after(async () => {
+    runner?.close();
+    if (node !== undefined) {
+      await stopNode(node, 'SIGKILL');
+      removeDirectory(node.dataDirectory);
+    }
+    removeDirectory(home);
+  });
+
+  for (const example of running) {
+    const what = example.words.join(' ');
+    test(`${example.file}:${example.line} (${what}) does what the page says`, () => runner.execute(example));
+  }
+
+  test('the node outlives them all and has nothing to complain about', () => {
+    assert.equal(node.child.exitCode ?? node.child.signalCode, null, node.stderr());
+  });
+
+  test('only what installs or tests the package itself is not run', () => {
+    const left = examples.filter(({ notRun }) => notRun !== null);
+    assert.deepEqual(
+      left.map(({ file, text }) => `${file}: ${text}`),
+      NOT_RUN,
+    );
+  });
+});
+
+suite('the documentation', () => {
+  const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)].filter((path) =>
+    path.endsWith('.md'),
+  );
+
+  test('every file that a page links or names as a page exists', () => {
+    const missing = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)]
+        .map(([, target = '']) => join(dirname(page), target))
+        .filter((target) => !existsSync(target))
+        .map((target) => `${page}: ${target}`),
+    );
+    assert.deepEqual(missing, []);
+  });
+
+  test('every code of the public listeners stands in the guide with its status (wire.md 5.3)', () => {
+    const guide = readFileSync('docs/trading.md', 'utf8');
+    const rows = guide.split('\n').filter((line) => /^\| `[A-Z_]+`/.test(line));
+    const statuses = new Map(
+      rows.flatMap((row) => {
+        const [, codes = '', numbers = ''] = row.split('|');
+        const each = numbers.split(',').map(Number);
+        return [...codes.matchAll(/`([A-Z_]+)`/g)].map(([, code], index) => [code, each[index] ?? each[0]] as const);
+      }),
+    );
+    for (const [code, status] of statuses) assert.equal(REJECT_STATUS[code as RejectName], status, code);
+    const answered = answeredCodes();
+    assert.ok(answered.length > 20, `${answered.length} codes found`);
+    assert.deepEqual(
+      answered.filter((code) => !statuses.has(code)),
+      [],
+    );
+  });
+
+  test('every code of the operator API stands in its reference', () => {
+    const reference = readFileSync('docs/reference/operator-api.md', 'utf8');
+    const operator = (Object.keys(REJECT_CODE) as RejectName[]).filter((code) => REJECT_CODE[code] >= 500);
+    assert.deepEqual(
+      operator.filter((code) => !reference.includes(`\`${code}\``)),
+      [],
+    );
+  });
+});
+
+/** Public codes named where the node refuses: everywhere in src but in the list itself, the client and the CLI. */
+function answeredCodes(): readonly RejectName[] {
+  const rooms = ['core', 'wire', 'edge', 'orders', 'sessions', 'matching', 'node'];
+  const named = new Set(
+    rooms
+      .flatMap((room) => readdirSync(join('src', room)).map((file) => join('src', room, file)))
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('core/reject.ts'))
+      .flatMap((path) => readFileSync(path, 'utf8').match(/'[A-Z]+(?:_[A-Z]+)+'/g) ?? [])
+      .map((quoted) => quoted.slice(1, -1)),
+  );
+  return (Object.keys(REJECT_CODE) as RejectName[]).filter((code) => named.has(code) && REJECT_CODE[code] < 400);
+}

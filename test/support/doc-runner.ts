@@ -1,0 +1,254 @@
+/**
+ * Runs the examples of the documentation against a node: commands through the built CLI, programs compiled against the
+ * package as an installed one, requests and frames as user `a` of the dev profile.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { verify } from '@noble/ed25519';
+import { WebSocket } from 'ws';
+import { devKey } from '../../src/client/keys.ts';
+import { must } from '../../src/core/assert.ts';
+import { loadConfig } from '../../src/node/config.ts';
+import { type Example, refreshed, shapeOf } from './doc-examples.ts';
+import type { NodeProcess } from './node-process.ts';
+
+const run = promisify(execFile);
+const BUILD = fileURLToPath(new URL('../../', import.meta.url));
+const CLI = join(BUILD, 'src', 'cli', 'main.js');
+const TSC = join('node_modules', 'typescript', 'bin', 'tsc');
+const FRAME_MS_MAX = 5_000;
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+interface Told {
+  readonly socket: WebSocket;
+  readonly frames: unknown[];
+}
+
+export class DocRunner {
+  readonly #node: NodeProcess;
+  /** A directory of a user's own, with the package installed. */
+  readonly #home: string;
+  readonly #key = devKey('a');
+  readonly #streams = new Map<string, Told>();
+  #nonce = '';
+  #token = '';
+  #answer: Answer | null = null;
+
+  constructor(node: NodeProcess, home: string) {
+    this.#node = node;
+    this.#home = home;
+    const installed = join(home, 'node_modules', 'ringbook');
+    mkdirSync(installed, { recursive: true });
+    copyFileSync('package.json', join(installed, 'package.json'));
+    symlinkSync(BUILD, join(installed, 'dist'));
+    symlinkSync(join(process.cwd(), 'node_modules', '@types'), join(home, 'node_modules', '@types'));
+    writeFileSync(join(home, 'package.json'), '{"type":"module"}');
+  }
+
+  /** Logs in over the wire and listens to a stream from now on. */
+  async listen(path: string): Promise<void> {
+    if (this.#token === '') await this.#login();
+    this.#streams.set(path, await this.#open(path));
+  }
+
+  close(): void {
+    for (const { socket } of this.#streams.values()) socket.terminate();
+  }
+
+  /** @throws AssertionError when the example does not do what its page says. */
+  async execute(example: Example): Promise<void> {
+    const [language, role, detail] = example.words;
+    if (language === 'sh') return this.#shell(example.text);
+    if (language === 'ts') return this.#program(example);
+    if (language === 'http') return this.#request(example.text, role === 'mds' ? this.#node.mds : this.#node.oms);
+    if (language === 'text' && role === 'vector') return checkVector(example.text);
+    assert.equal(language, 'json', `a block of no known kind: ${example.words.join(' ')}`);
+    if (role === 'config') return this.#configuration(example.text);
+    if (role === 'control') return this.#control(example.text, detail ?? '');
+    if (role === 'answer') return this.#compare(example.text, Number(detail ?? 200));
+    assert.equal(role, 'frame', 'a json block says what it is');
+    return this.#frame(example.text, detail ?? '');
+  }
+
+  async #shell(text: string): Promise<void> {
+    for (const line of text.split('\n')) {
+      const [npx, name, ...args] = line.split(' ');
+      assert.deepEqual([npx, name], ['npx', 'ringbook'], line);
+      await run(process.execPath, [CLI, ...args], { cwd: this.#home, env: this.#environment() });
+    }
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    const { oms, mds, ops } = this.#node;
+    const port = (address: string): string => new URL(address).port;
+    return { ...process.env, RINGBOOK_OMS_PORT: port(oms), RINGBOOK_MDS_PORT: port(mds), RINGBOOK_OPS_PORT: port(ops) };
+  }
+
+  /** The addresses of `npm start` are those of the node under test. */
+  #local(text: string): string {
+    return text.replaceAll('http://127.0.0.1:3032', this.#node.oms).replaceAll('http://127.0.0.1:8011', this.#node.mds);
+  }
+
+  /** Compiles all programs at once, strictly: what compiles here compiles for a user. */
+  async compile(examples: readonly Example[]): Promise<void> {
+    for (const example of examples) writeFileSync(join(this.#home, `${nameOf(example)}.ts`), this.#local(example.text));
+    const options = ['--strict', '--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--skipLibCheck'];
+    const files = examples.map((example) => `${nameOf(example)}.ts`);
+    const tsc = join(process.cwd(), TSC);
+    await run(process.execPath, [tsc, ...options, '--ignoreConfig', ...files], { cwd: this.#home }).catch(
+      (error: { stdout?: string }) => assert.fail(`the programs do not compile:\n${error.stdout}`),
+    );
+  }
+
+  async #program(example: Example): Promise<void> {
+    await run(process.execPath, [`${nameOf(example)}.js`], { cwd: this.#home, timeout: 10_000 });
+  }
+
+  #configuration(text: string): void {
+    const path = join(this.#home, 'config.json');
+    writeFileSync(path, text);
+    const given = JSON.parse(text) as Record<string, unknown>;
+    const config: object = loadConfig({ RINGBOOK_CONFIG: path });
+    const { extends: base, ...own } = given;
+    assert.equal(typeof base, 'string');
+    assertHolds(config, own);
+  }
+
+  #sign(text: string): Uint8Array {
+    return this.#key.sign(Buffer.from(text));
+  }
+
+  #fresh(body: string): string {
+    return refreshed(body, { nowNs: BigInt(Date.now()) * 1_000_000n, sign: (text) => this.#sign(text) });
+  }
+
+  async #request(text: string, base: string): Promise<void> {
+    const [head = '', body] = text.split('\n\n');
+    const [first = '', ...given] = head.split('\n').map((line) => this.#filled(line));
+    const [method = '', path = ''] = first.split(' ');
+    const headers = new Headers({ 'content-type': 'application/json', ...this.#credentials(path) });
+    for (const line of given) headers.set(...(line.split(': ') as [string, string]));
+    const payload = path === '/auth' ? this.#loginBody(body ?? '') : body === undefined ? null : this.#fresh(body);
+    const response = await fetch(base + path, { method, headers, body: payload });
+    this.#answer = { status: response.status, body: await response.json() };
+    const reply = this.#answer.body as { value?: string; token?: string };
+    if (path.startsWith('/nonce/')) this.#nonce = reply.value ?? '';
+    if (path === '/auth') this.#token = reply.token ?? '';
+  }
+
+  #credentials(path: string): Readonly<Record<string, string>> {
+    if (path === '/auth' || path.startsWith('/nonce/') || path.startsWith('/market')) return {};
+    return { authorization: `Bearer ${this.#token}`, 'user-id': this.#key.userId };
+  }
+
+  #filled(line: string): string {
+    return line.replaceAll('{user_id}', this.#key.userId).replaceAll('{token}', this.#token);
+  }
+
+  /** The documented login with the nonce of now, signed as its own bytes. */
+  #loginBody(body: string): string {
+    return body
+      .replace(/"nonce":"[^"]*"/, `"nonce":"${this.#nonce}"`)
+      .replace(/\[[^\]]*\]/, `[${this.#sign(this.#nonce).join(',')}]`);
+  }
+
+  async #login(): Promise<void> {
+    await this.#request('GET /nonce/{user_id}', this.#node.oms);
+    await this.#request(`POST /auth\n\n{"user_id":"${this.#key.userId}","nonce":"","signature":[]}`, this.#node.oms);
+  }
+
+  #open(path: string, protocol?: string): Promise<Told> {
+    const isMarketData = path.startsWith('/marketdepth');
+    const base = (isMarketData ? this.#node.mds : this.#node.oms).replace('http', 'ws');
+    const headers = isMarketData ? {} : this.#credentials(path);
+    const socket = new WebSocket(base + this.#filled(path), protocol === undefined ? [] : [protocol], { headers });
+    const frames: unknown[] = [];
+    socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));
+    return new Promise((resolve, reject) => {
+      socket.once('open', () => resolve({ socket, frames }));
+      socket.once('error', reject);
+    });
+  }
+
+  async #control(text: string, version: string): Promise<void> {
+    assert.ok(version === 'v0' || version === 'v1', 'a control frame says its version');
+    const { socket, frames } = await this.#open('/control', version === 'v1' ? 'svc.ws.v1' : undefined);
+    socket.send(this.#fresh(text));
+    const body = await soon(() => frames[0]);
+    this.#answer = { status: 200, body };
+    socket.close();
+  }
+
+  #compare(text: string, status: number): void {
+    const answer = must(this.#answer, 'an answer stands behind its request');
+    assert.equal(answer.status, status, JSON.stringify(answer.body));
+    const said = JSON.parse(text) as unknown;
+    assert.deepEqual(shapeOf(answer.body), shapeOf(said), JSON.stringify(answer.body));
+    assert.deepEqual(wordsOf(answer.body), wordsOf(said));
+  }
+
+  async #frame(text: string, path: string): Promise<void> {
+    const told = must(this.#streams.get(path), `the test listens to ${path}`);
+    const said = JSON.parse(text) as unknown;
+    const fits = (frame: unknown): boolean =>
+      JSON.stringify([shapeOf(frame), wordsOf(frame)]) === JSON.stringify([shapeOf(said), wordsOf(said)]);
+    await soon(() => told.frames.find(fits)).catch(() =>
+      assert.fail(`${path} told no such frame:\n${told.frames.map((frame) => JSON.stringify(frame)).join('\n')}`),
+    );
+  }
+}
+
+/** The members whose words, not only whose kind, must agree: what the page says happened. */
+const COMPARED = new Set(
+  (
+    'order_id asset_id user_id status reason code message limit_price price quantity trading_fee filled_quantity ' +
+    'filled_amount new_price new_quantity is_maker is_buyer tick_size min_order_size maker_fee_rate taker_fee_rate ' +
+    'self_trade_prevention book_price_decimals book_quantity_decimals max_leverage isolated_only request_id'
+  ).split(' '),
+);
+
+function wordsOf(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (typeof member === 'object' && member !== null) return wordsOf(member);
+    return COMPARED.has(name) ? [[name, member as unknown]] : [];
+  });
+}
+
+function nameOf(example: Example): string {
+  return `${example.file.replace(/\W/g, '-')}-${example.line}`;
+}
+
+/** Every member of `part`, at any depth, stands in `whole` with the same value. */
+function assertHolds(whole: unknown, part: unknown): void {
+  if (typeof part !== 'object' || part === null) {
+    assert.equal(whole, part);
+    return;
+  }
+  assert.ok(typeof whole === 'object' && whole !== null);
+  for (const [name, member] of Object.entries(part)) assertHolds(Reflect.get(whole, name), member);
+}
+
+/** The signature belongs to the text, by a verifier that is not the node's. */
+function checkVector(text: string): void {
+  const [signed = '', signature = ''] = text.split('\n');
+  const { signer } = JSON.parse(signed) as { signer: string };
+  assert.ok(verify(Buffer.from(signature, 'hex'), Buffer.from(signed), Buffer.from(signer, 'hex')));
+}
+
+async function soon<T>(look: () => T | undefined): Promise<T> {
+  for (const until = performance.now() + FRAME_MS_MAX; performance.now() < until; ) {
+    const found = look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('it did not come');
+}
