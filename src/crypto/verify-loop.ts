@@ -3,7 +3,7 @@
  * write the verdicts, sleep when there is nothing.
  *
  * One ring in and one out per thread, so verdicts come back in the order of the jobs. Started as one long task of a
- * pool (verify-pool.ts); a task per signature would cost more than the signature (docs/latency.md).
+ * pool (verify-pool.ts); a task per signature would cost the thread two fifths of its rate (docs/decisions/0005).
  */
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
