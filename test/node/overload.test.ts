@@ -1,0 +1,307 @@
+/**
+ * A node whose market or clearing does not keep up: what is full says so before anything has changed, what is held is
+ * told as pending only, what fails is taken back, and afterwards everything adds up.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { after, afterEach, before, suite, test } from 'node:test';
+import WebSocket from 'ws';
+import { RingbookClient } from '../../src/client/client.ts';
+import type { EventStream } from '../../src/client/event-stream.ts';
+import { devKey } from '../../src/client/keys.ts';
+import type { OrderEvent } from '../../src/client/order-events.ts';
+import type { OperationResponse, UserTrade } from '../../src/client/replies.ts';
+import type { OrderTicket } from '../../src/client/signed-actions.ts';
+import type { AssetId } from '../../src/core/ids.ts';
+import { type NodeProcess, operator, removeDirectory, startNode, temporaryDirectory } from '../support/node-process.ts';
+
+const ETH = '2' as AssetId;
+const BTC = '1' as AssetId;
+const SMALL_RINGS = { commandBytes: 65_536, commandReservedBytes: 8_192 };
+
+suite('a node under more than it can take', () => {
+  const dataDirectory = temporaryDirectory();
+  const streams: { close(): void }[] = [];
+  let node: NodeProcess;
+  let a: RingbookClient;
+  let b: RingbookClient;
+
+  before(async () => {
+    const config = `${dataDirectory}/small-rings.json`;
+    writeFileSync(config, JSON.stringify({ extends: 'dev', rings: SMALL_RINGS }));
+    node = await startNode({ dataDirectory, env: { RINGBOOK_CONFIG: config } });
+    const { oms, mds } = node;
+    a = new RingbookClient({ oms, mds, key: devKey('a') });
+    b = new RingbookClient({ oms, mds, key: devKey('b') });
+    await Promise.all([a.login(), b.login()]);
+  });
+
+  afterEach(async () => {
+    for (const stream of streams.splice(0)) stream.close();
+    await hook({ release: true });
+  });
+
+  after(() => {
+    a?.close();
+    b?.close();
+    node?.child.kill('SIGKILL');
+    removeDirectory(dataDirectory);
+  });
+
+  async function hook(body: object): Promise<Record<string, unknown>> {
+    const answer = await operator(node, 'POST', '/operator/clearing', body);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  }
+
+  async function rest(): Promise<void> {
+    assert.equal((await operator(node, 'POST', '/operator/barrier', {})).status, 200);
+  }
+
+  /** What of an asset the user's account 1 holds for orders. */
+  async function held(client: RingbookClient, asset: string): Promise<string> {
+    const view = await operator(node, 'GET', `/operator/users/${client.userId}`);
+    const accounts = view.body['sub_accounts'] as Record<string, { balances: Record<string, { held: string }> }>;
+    return accounts['1']?.balances[asset]?.held ?? 'nothing';
+  }
+
+  async function ledgerAddsUp(): Promise<void> {
+    const ledger = await operator(node, 'GET', '/operator/ledger');
+    const rows = Object.entries(ledger.body['assets'] as Record<string, { difference: string }>);
+    for (const [asset, { difference }] of rows) assert.equal(difference, '0', `asset ${asset} adds up`);
+  }
+
+  async function mailbox(name: string): Promise<number> {
+    const answer = await operator(node, 'GET', '/operator/actors');
+    const actors = answer.body['actors'] as readonly { name: string; mailbox: { depth: number } }[];
+    return actors.find((actor) => actor.name === name)?.mailbox.depth ?? -1;
+  }
+
+  async function place(client: RingbookClient, ticket: Omit<OrderTicket, 'assetId'>): Promise<string> {
+    const order = await client.order({ assetId: ETH, ...ticket });
+    assert.equal((await client.create(order)).status, 'Received');
+    return order.orderId;
+  }
+
+  async function watch<T>(opening: Promise<EventStream<T>>): Promise<T[]> {
+    const stream = await opening;
+    streams.push(stream);
+    const seen: T[] = [];
+    stream.listen((event) => seen.push(event));
+    return seen;
+  }
+
+  test('a full command ring answers ServiceUnavailable before anything changes; cancels still get in; all of it drains', async () => {
+    const resting = await place(a, { side: 'Sell', price: '3500', quantity: '1' });
+    await hook({ fault: { kind: 'stall_market', asset_id: ETH } });
+    const control = await a.control({ version: 'v1' });
+    const orders = await Promise.all(
+      Array.from({ length: 400 }, () => a.order({ assetId: ETH, side: 'Sell', price: '3600', quantity: '0.01' })),
+    );
+    const answers: (OperationResponse | null)[] = orders.map(() => null);
+    const sent = orders.map((order, index) =>
+      control.send(a.signCreate(order)).then((answer) => {
+        answers[index] = answer;
+      }),
+    );
+    const waiting = (): number => answers.filter((answer) => answer === null).length;
+    const refused = (): number => answers.filter((answer) => answer?.status === 'Rejected').length;
+    await until(async () => refused() > 0 && waiting() + refused() === 400 && (await isSteady(waiting)));
+    assert.ok(waiting() > 10 && waiting() < 200, `${waiting()} wait in a ring of 64 KiB`);
+    for (const answer of answers) if (answer !== null) assert.equal(answer.reason, 'ServiceUnavailable');
+    // The first in line were taken in, nothing behind the first refusal was.
+    assert.equal(answers.indexOf(null), 0);
+    assert.equal(answers.lastIndexOf(null), waiting() - 1);
+
+    const inFlight = waiting();
+    const again = await a.order({ assetId: ETH, side: 'Sell', price: '3600', quantity: '0.01' });
+    await assert.rejects(a.create(again), { code: 'SERVICE_UNAVAILABLE', status: 503, retryable: true });
+
+    const cancelled = control.send(a.signCancel(ETH, resting));
+    const cancelledToo = control.send(a.signCancel(ETH, orders[0]?.orderId ?? ''));
+    assert.equal((await a.depth(ETH)).asks[0]?.price, '3500', 'other requests are answered');
+    assert.ok((await a.orders({ openOnly: true })).items.length >= 1);
+    await rest();
+    assert.equal(await mailbox('market-0'), inFlight + 2, 'both cancels are in the ring');
+
+    const residentBytes = residentBytesOf(node.pid);
+    for (let burst = 0; burst < 10; burst += 1) {
+      await Promise.all(
+        orders.slice(0, 200).map(async () => {
+          const order = await a.order({ assetId: ETH, side: 'Sell', price: '3600', quantity: '0.01' });
+          assert.equal((await control.send(a.signCreate(order))).reason, 'ServiceUnavailable');
+        }),
+      );
+    }
+    assert.equal(await mailbox('market-0'), inFlight + 2);
+    assert.ok(residentBytesOf(node.pid) - residentBytes < 64 * 1_048_576, 'refusals are not kept');
+
+    await hook({ release: true });
+    await Promise.all([...sent, cancelled, cancelledToo]);
+    assert.equal((await cancelled).status, 'Received');
+    assert.equal((await cancelledToo).status, 'Received');
+    assert.equal(answers.filter((answer) => answer?.status === 'Received').length, inFlight);
+    await rest();
+    const open = await a.orders({ openOnly: true, limit: 1000 });
+    assert.equal(open.items.length, inFlight - 1);
+    assert.equal(await held(a, ETH), String((inFlight - 1) / 100));
+    for (const order of open.items) await a.cancel(ETH, order.orderId);
+    await rest();
+    assert.equal(await held(a, ETH), '0');
+    assert.deepEqual((await a.depth(ETH)).asks, []);
+    // Had one of the refused orders left a hold behind, the whole balance could not be sold.
+    const everything = await place(a, { side: 'Sell', price: '3500', quantity: '100' });
+    await a.cancel(ETH, everything);
+    await ledgerAddsUp();
+    control.close();
+  });
+
+  test('held fills are told as Pending and nothing else; released they are Confirmed (FIL-02 to FIL-04)', async () => {
+    const trades = await watch(a.userTrades());
+    await hook({ hold: { asset_id: ETH } });
+    await place(a, { side: 'Sell', price: '3000', quantity: '0.5' });
+    await place(b, { side: 'Buy', price: '3000', quantity: '0.5' });
+    await rest();
+    assert.deepEqual(statusesOf(trades), ['Pending']);
+    assert.equal((await a.trades()).items.length, 0, 'history has confirmed trades only');
+    const view = await operator(node, 'GET', '/operator/clearing');
+    assert.equal(view.body['held_fills'], 1);
+    await hook({ release: { fills: 1 } });
+    await until(async () => trades.length === 2);
+    assert.deepEqual(statusesOf(trades), ['Pending', 'Confirmed']);
+    await hook({ release: true });
+    assert.equal((await a.trades()).items.length, 1);
+    await ledgerAddsUp();
+  });
+
+  test('a fill that fails at clearing is rolled back: reasons for both, the innocent maker is back in the book (FIL-14, AMB-32, AMB-128)', async () => {
+    const seen = { a: await watch(a.userTrades()), b: await watch(b.userTrades()) };
+    const events = { a: await watch(a.orderEvents()), b: await watch(b.orderEvents()) };
+    await hook({ fault: { kind: 'reject_fill', party: 'taker', reason: 'InsufficientInventory', asset_id: ETH } });
+    const maker = await place(a, { side: 'Sell', price: '3000', quantity: '0.5' });
+    const taker = await place(b, { side: 'Buy', price: '3000', quantity: '0.5' });
+    await until(async () => seen.a.length === 2 && seen.b.length === 2);
+    await rest();
+    assert.deepEqual(statusesOf(seen.a), ['Pending', 'Rollbacked']);
+    assert.deepEqual(statusesOf(seen.b), ['Pending', 'Rollbacked']);
+    assert.equal(seen.a[1]?.rollbackReason, 'CounterpartyAtFault');
+    assert.equal(seen.b[1]?.rollbackReason, 'InsufficientInventory');
+    assert.deepEqual(await a.depth(ETH).then(({ asks, bids }) => ({ asks, bids })), {
+      asks: [{ price: '3000', quantity: '0.5' }],
+      bids: [],
+    });
+    assert.deepEqual(eventsOf(events.a, maker), ['Created']);
+    assert.deepEqual(eventsOf(events.b, taker), ['Created', 'Canceled InsufficientInventory']);
+    assert.equal((await a.orderRecord(ETH, maker)).status, 'Open');
+    assert.equal(await held(b, '0'), '0');
+    await place(b, { side: 'Buy', price: '3000', quantity: '0.5' });
+    await until(async () => seen.a.length === 4);
+    assert.equal(seen.a[3]?.status, 'Confirmed', 'the restored maker trades');
+    await until(async () => events.a.length === 2);
+    assert.deepEqual(eventsOf(events.a, maker), ['Created', 'Removed Filled']);
+    await ledgerAddsUp();
+  });
+
+  test('durable acks are told after the flush, optimistic ones before it', async () => {
+    await hook({ delay_ms: 400 });
+    assert.ok((await flushedBeforeAck()) === false, 'an optimistic answer does not wait for clearing');
+    const settings = await operator(node, 'PATCH', '/operator/settings', { acks: 'durable' });
+    assert.equal(settings.status, 200, settings.text);
+    assert.ok((await flushedBeforeAck()) === true, 'a durable answer comes when the flush is done');
+    await hook({ delay_ms: 0 });
+    await operator(node, 'PATCH', '/operator/settings', { acks: 'optimistic' });
+  });
+
+  /** Whether the journal has grown by the order when its create is answered. */
+  async function flushedBeforeAck(): Promise<boolean> {
+    await rest();
+    const before = await journalSequence(node);
+    const order = await a.order({ assetId: BTC, side: 'Sell', price: '70000', quantity: '0.001' });
+    await a.create(order);
+    return (await journalSequence(node)) > before;
+  }
+
+  test('a client that stops reading its order events is told to resync and closed with 1013; others go on (AMB-94)', async () => {
+    const head = await sessionHeaders(node, 'a');
+    const slow = new WebSocket(`${node.oms.replace('http', 'ws')}/orders`, { headers: head });
+    const closed = new Promise<string>((resolve) => {
+      slow.on('close', (code, reason) => resolve(`${code} ${reason.toString()}`));
+    });
+    await new Promise((resolve) => slow.once('open', resolve));
+    slow.pause();
+    const events = await watch(a.orderEvents());
+    const control = await a.control();
+    let made = 0;
+    const lagged = (): boolean => node.stderr().includes('a socket fell behind');
+    while (!lagged() && made < 40_000) {
+      const batch = await Promise.all(Array.from({ length: 60 }, () => immediate(a)));
+      const answers = await Promise.all(batch.map((order) => control.send(a.signCreate(order))));
+      made += answers.filter(({ status }) => status === 'Received').length;
+    }
+    assert.ok(lagged(), `${made} orders did not make it fall behind`);
+    await until(async () => events.length === 2 * made);
+    slow.resume();
+    assert.equal(await closed, '1013 resync_required');
+    await place(a, { side: 'Sell', price: '3900', quantity: '0.01', timeInForce: { kind: 'IOC' } }).catch(() => '');
+    await until(async () => events.length === 2 * made + 2);
+    control.close();
+  });
+});
+
+async function immediate(client: RingbookClient): Promise<Awaited<ReturnType<RingbookClient['order']>>> {
+  return client.order({
+    assetId: ETH,
+    side: 'Sell',
+    price: '3900',
+    quantity: '0.01',
+    timeInForce: { kind: 'IOC' },
+  });
+}
+
+function statusesOf(trades: readonly UserTrade[]): readonly string[] {
+  return trades.map(({ status }) => status);
+}
+
+function eventsOf(events: readonly OrderEvent[], orderId: string): readonly string[] {
+  return events
+    .filter((event) => event.orderId === orderId)
+    .map((event) => ('reason' in event ? `${event.kind} ${event.reason}` : event.kind));
+}
+
+/** The last flushed record, read from shared memory: no question that clearing answers when it is done. */
+async function journalSequence(node: NodeProcess): Promise<number> {
+  const text = await (await fetch(`${node.ops}/metrics`)).text();
+  return Number(/^ringbook_journal_sequence (\d+)$/m.exec(text)?.[1]);
+}
+
+async function sessionHeaders(node: NodeProcess, name: 'a' | 'b'): Promise<Record<string, string>> {
+  const key = devKey(name);
+  const { value } = (await (await fetch(`${node.oms}/nonce/${key.userId}`)).json()) as { value: string };
+  const signature = [...key.sign(Buffer.from(value))];
+  const answer = await fetch(`${node.oms}/auth`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ user_id: key.userId, nonce: value, signature }),
+  });
+  const { token } = (await answer.json()) as { token: string };
+  return { authorization: `Bearer ${token}`, 'user-id': key.userId };
+}
+
+function residentBytesOf(pid: number): number {
+  const pages = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1];
+  return Number(pages) * 4096;
+}
+
+async function isSteady(count: () => number): Promise<boolean> {
+  const seen = count();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  return count() === seen;
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    if (await isTrue()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail('it never came true');
+}
