@@ -146,6 +146,8 @@ function applyNodeInput(
     case 'fault':
       setFault(state.hooks, input.fault);
       return accepted(hooksView(state));
+    case 'clockMoved':
+      return accepted({});
     default:
       return unreachable(input);
   }

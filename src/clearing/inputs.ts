@@ -212,6 +212,11 @@ export interface Fault extends FromNode {
   readonly fault: RejectFill | null;
 }
 
+/** The clock was moved by hand. Changes nothing; journaled, it keeps a restart from putting the clock back. */
+export interface ClockMoved extends FromNode {
+  readonly kind: 'clockMoved';
+}
+
 /** The node started on this journal. After an unclean stop sequences jump over what may have been announced. */
 export interface Restarted {
   readonly kind: 'restarted';
@@ -232,6 +237,7 @@ export type NodeInput =
   | Hold
   | Release
   | Fault
+  | ClockMoved
   | Restarted;
 
 export type ClearingInput = MarketInput | NodeInput;

@@ -72,6 +72,8 @@ async function moveClock(parts: OpsParts, body: Body): Promise<Reply> {
   else if (!clock.setTo(targetNs)) {
     return rejected(reject('CLOCK_BACKWARDS', 'the clock only goes forward', 'set_ns'));
   }
+  const journaled = await parts.command({ kind: 'clockMoved' });
+  if (!journaled.ok) return journaled;
   return (await parts.settle(CLOCK_REST_MS)) ? accepted(clockView(parts)) : rejected(NOT_AT_REST);
 }
 
