@@ -11,18 +11,26 @@
  * Integers are big-endian, so that keys sort as their numbers do.
  */
 import { assert } from '../core/assert.ts';
+import { crc32c } from './crc32c.ts';
 
 const U32 = 0x1_0000_0000;
+const U64 = 1n << 64n;
+const I64_MAX = (1n << 63n) - 1n;
+const I128_MAX = (1n << 127n) - 1n;
+const UTF8_BYTES_PER_UNIT_MAX = 3;
 
 export class ByteWriter {
   readonly #chunkBytes: number;
   #chunk: Buffer;
+  /** Over the chunk: its setters are an order of magnitude faster with bigints than those of Buffer. */
+  #view: DataView;
   #start = 0;
   #position = 0;
 
   constructor(chunkBytes: number) {
     this.#chunkBytes = chunkBytes;
     this.#chunk = Buffer.allocUnsafeSlow(chunkBytes);
+    this.#view = viewOf(this.#chunk);
   }
 
   reset(): void {
@@ -36,14 +44,14 @@ export class ByteWriter {
 
   /** The piece since `begin()`: a view, valid until `reset()`. */
   end(): Uint8Array {
-    const piece = this.#chunk.subarray(this.#start, this.#position);
+    const piece = this.#soFar();
     this.#start = this.#position;
     return piece;
   }
 
-  /** The unfinished piece so far. */
-  soFar(): Uint8Array {
-    return this.#chunk.subarray(this.#start, this.#position);
+  /** Ends the piece with the CRC-32C of what came before it: the bytes with that checksum, then the piece so far. */
+  checksum(before: number): void {
+    this.u32(crc32c(this.#chunk, before, this.#start, this.#position));
   }
 
   u8(value: number): void {
@@ -55,35 +63,39 @@ export class ByteWriter {
   u32(value: number): void {
     assert(Number.isInteger(value) && value >= 0 && value < U32, 'storage: a u32 fits');
     const at = this.#take(4);
-    this.#chunk.writeUInt32BE(value, at);
+    this.#view.setUint32(at, value);
   }
 
   i32(value: number): void {
     assert(Number.isInteger(value) && value >= -(U32 / 2) && value < U32 / 2, 'storage: an i32 fits');
     const at = this.#take(4);
-    this.#chunk.writeInt32BE(value, at);
+    this.#view.setInt32(at, value);
   }
 
   /** A safe integer from 0, in eight bytes: sequences, raw prices and quantities. */
   safe(value: number): void {
     assert(Number.isSafeInteger(value) && value >= 0, 'storage: a safe integer from 0');
     const at = this.#take(8);
-    this.#chunk.writeUInt32BE(Math.floor(value / U32), at);
-    this.#chunk.writeUInt32BE(value % U32, at + 4);
+    this.#view.setUint32(at, Math.floor(value / U32));
+    this.#view.setUint32(at + 4, value % U32);
   }
 
   /** Nanoseconds and nonces. */
   u64(value: bigint): void {
+    assert(value >= 0n && value < U64, 'storage: a u64 fits');
     const at = this.#take(8);
-    this.#chunk.writeBigUInt64BE(value, at);
+    this.#view.setBigUint64(at, value);
   }
 
   /** An amount of an account: two's complement, 16 bytes. */
   i128(value: bigint): void {
+    assert(value >= -I128_MAX - 1n && value <= I128_MAX, 'storage: an i128 fits');
     const at = this.#take(16);
-    // Throws a RangeError when the upper half does not fit.
-    this.#chunk.writeBigInt64BE(value >> 64n, at);
-    this.#chunk.writeBigUInt64BE(BigInt.asUintN(64, value), at + 8);
+    // Most amounts fit the lower half: then the upper one is known without a shift, which would allocate.
+    if (value >= 0n && value <= I64_MAX) this.#view.setBigInt64(at, 0n);
+    else this.#view.setBigInt64(at, value >> 64n);
+    // Takes the lower 64 bits.
+    this.#view.setBigUint64(at + 8, value);
   }
 
   /** Any integer, as its decimal digits: caps and base units, which have no bound of their own. */
@@ -103,10 +115,11 @@ export class ByteWriter {
 
   /** UTF-8 with its length in four bytes before it. */
   text(value: string): void {
-    const byteLength = Buffer.byteLength(value, 'utf8');
-    this.u32(byteLength);
-    const at = this.#take(byteLength);
-    this.#chunk.write(value, at, byteLength, 'utf8');
+    const room = UTF8_BYTES_PER_UNIT_MAX * value.length;
+    const at = this.#take(4 + room);
+    const byteLength = this.#chunk.write(value, at + 4, room, 'utf8');
+    this.#view.setUint32(at, byteLength);
+    this.#position = at + 4 + byteLength;
   }
 
   /** ASCII without a length: the end of a key, or before a byte that the text cannot hold. */
@@ -142,13 +155,23 @@ export class ByteWriter {
     return at;
   }
 
+  #soFar(): Uint8Array {
+    const { buffer, byteOffset } = this.#chunk;
+    return new Uint8Array(buffer, byteOffset + this.#start, this.#position - this.#start);
+  }
+
   #moveToFreshChunk(byteCount: number): void {
-    const piece = this.soFar();
+    const piece = this.#soFar();
     const needed = piece.length + byteCount;
     const fresh = Buffer.allocUnsafeSlow(Math.max(this.#chunkBytes, 2 * needed));
     fresh.set(piece, 0);
     this.#chunk = fresh;
+    this.#view = viewOf(fresh);
     this.#start = 0;
     this.#position = piece.length;
   }
+}
+
+function viewOf(chunk: Buffer): DataView {
+  return new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }

@@ -44,7 +44,8 @@ export interface CheckpointWrite extends Checkpoint {
   readonly forgetBeforeNs?: TimestampNs;
 }
 
-const CHUNK_BYTES = 1 << 20;
+/** Room for what a checkpoint usually writes, so that no chunk has to be allocated. */
+const CHUNK_BYTES = 1 << 23;
 
 /** Writes checkpoints, on the thread that owns the StorageWriter. */
 export class CheckpointWriter {
@@ -79,16 +80,14 @@ export class CheckpointWriter {
   #writesOf(checkpoint: CheckpointWrite): readonly Write[] {
     const counts = new UserCounts(this.#writer);
     const rows = new RowWrites(this.#bytes, counts);
-    const writes: Write[] = [];
-    for (const change of checkpoint.rows) writes.push(...rows.of(change));
+    for (const change of checkpoint.rows) rows.add(change);
+    const added = rows.end();
     // By age first: what that frees does not count against a user's limit.
     const forgetting = new Forgetting(this.#writer, counts);
     if (checkpoint.forgetBeforeNs !== undefined) forgetting.forgetExpired(checkpoint.forgetBeforeNs);
     forgetting.forgetOverLimit(this.#finishedPerUserMax);
-    for (const removal of forgetting.writes) writes.push(removal);
-    for (const count of counts.writes(this.#bytes)) writes.push(count);
-    writes.push(this.#meta(checkpoint));
-    return writes;
+    // What goes goes first: an id that is forgotten may be that of an order which this checkpoint adds.
+    return [...forgetting.writes(this.#bytes), ...added, ...counts.writes(this.#bytes), this.#meta(checkpoint)];
   }
 
   #meta(checkpoint: Checkpoint): Write {

@@ -26,14 +26,16 @@ const T2 = shifted(T1, T0);
 const T3 = shifted(T2, T0);
 
 /**
+ * Of `bytes`, or of those from index `from` up to but without `to`.
+ *
  * @param seed the checksum of the bytes before, 0 at the start: crc32c(b, crc32c(a)) is that of a followed by b.
  * @returns u32.
  */
-export function crc32c(bytes: Uint8Array, seed = 0): number {
+export function crc32c(bytes: Uint8Array, seed = 0, from = 0, to: number = bytes.length): number {
   let crc = ~seed;
-  let index = 0;
+  let index = from;
   // Indices are masked to the tables' 256 entries, so `?? 0` only satisfies the compiler.
-  for (const end = bytes.length - 3; index < end; index += 4) {
+  for (const end = to - 3; index < end; index += 4) {
     crc ^=
       (bytes[index] ?? 0) |
       ((bytes[index + 1] ?? 0) << 8) |
@@ -42,6 +44,6 @@ export function crc32c(bytes: Uint8Array, seed = 0): number {
     crc =
       (T3[crc & 0xff] ?? 0) ^ (T2[(crc >>> 8) & 0xff] ?? 0) ^ (T1[(crc >>> 16) & 0xff] ?? 0) ^ (T0[crc >>> 24] ?? 0);
   }
-  for (; index < bytes.length; index += 1) crc = (crc >>> 8) ^ (T0[(crc ^ (bytes[index] ?? 0)) & 0xff] ?? 0);
+  for (; index < to; index += 1) crc = (crc >>> 8) ^ (T0[(crc ^ (bytes[index] ?? 0)) & 0xff] ?? 0);
   return ~crc >>> 0;
 }

@@ -21,6 +21,7 @@ import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { InvariantError } from '../core/assert.ts';
 import { type DataLock, lockDirectory } from './data-lock.ts';
+import { keyAfter } from './key-layout.ts';
 import { checkMapFile } from './map-file.ts';
 import { StorageError, storageError } from './storage-error.ts';
 
@@ -64,6 +65,11 @@ export interface Range {
   readonly newestFirst?: boolean;
   readonly skip?: number;
   readonly limit: number;
+}
+
+export interface EntrySteps extends Omit<Range, 'skip' | 'limit'> {
+  /** How many entries are read at a time. */
+  readonly perStep: number;
 }
 
 /** Any one entry of the map. */
@@ -145,6 +151,19 @@ export class StorageReader {
           : { start: range.from, end: range.to };
       return Array.from(this.map.getRange({ ...bounds, limit: range.limit, offset: range.skip ?? 0 }));
     });
+  }
+
+  /** Every entry with from ≤ key < to, in order. Each step is a range of its own: what waits between them pins nothing. */
+  *entries({ from, to, newestFirst = false, perStep }: EntrySteps): Generator<Entry, void, undefined> {
+    const rest = { from, to };
+    for (;;) {
+      const step = this.range({ ...rest, newestFirst, limit: perStep });
+      yield* step;
+      const last = step.at(-1);
+      if (last === undefined || step.length < perStep) return;
+      if (newestFirst) rest.to = last.key;
+      else rest.from = keyAfter(last.key);
+    }
   }
 
   close(): Promise<void> {

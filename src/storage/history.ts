@@ -12,13 +12,13 @@ import type { OrderRow, TradeRow } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import type { ByteReader } from './byte-reader.ts';
 import { checkpointSequence } from './checkpoint.ts';
 import type { Entry, StorageReader } from './environment.ts';
-import { finishedOrderAt, readOrderPlace, readRememberedOrder } from './finished-orders.ts';
-import { endOf, keyWriter, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
+import { readRememberedOrder } from './finished-orders.ts';
+import { keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
 import { decodeFrame, decodeRow } from './row-codecs.ts';
-import { type CountTable, readCount } from './user-counts.ts';
+import { FINISHED_RUNS, type Listed, newestFirst, type RunKind, TRADE_RUNS } from './runs.ts';
+import { marketsWithCount, readCount } from './user-counts.ts';
 
 export interface HistoryRequest {
   readonly user: UserId;
@@ -53,20 +53,16 @@ export class History {
 
   /** By match time, then trade id, both descending (PAG-03). A user on both sides sees the trade twice. */
   userTrades(request: HistoryRequest): HistoryPage<UserTrade> {
-    const lists = { all: TABLE.tradeByUser, ofMarket: TABLE.tradeByUserAndMarket, counts: TABLE.tradeCount };
-    return this.#page(request, lists, (key, value) => {
-      const { marketIndex, tradeId, side } = decodeFrame(key, value, readTradePlace);
-      return { trade: this.#tradeAt(marketIndex, tradeId), isMaker: side === TRADE_SIDE.maker };
+    return this.#page(request, TRADE_RUNS, ({ marketIndex, item }) => {
+      return { trade: this.#tradeAt(marketIndex, item.tradeId), isMaker: item.side === TRADE_SIDE.maker };
     });
   }
 
   /** By timestamp, then order id, both descending (PAG-02, AMB-18). */
   finishedOrders(request: HistoryRequest): HistoryPage<OrderRow> {
-    const lists = { all: TABLE.finishedByUser, ofMarket: TABLE.finishedByUserAndMarket, counts: TABLE.finishedCount };
-    const keys = keyWriter();
-    return this.#page(request, lists, (key, value) =>
-      finishedOrderAt(this.#reader, keys, decodeFrame(key, value, readOrderPlace)),
-    );
+    return this.#page(request, FINISHED_RUNS, ({ marketIndex, item }) => {
+      return this.#finishedOrderAt(marketIndex, item.orderSequence);
+    });
   }
 
   /** The finished order with that id, or null: unknown, still live, or its record is gone (AMB-17). */
@@ -123,21 +119,31 @@ export class History {
     }
   }
 
-  #page<Row>(
-    request: HistoryRequest,
-    lists: { readonly all: number; readonly ofMarket: number; readonly counts: CountTable },
-    rowOf: (key: Uint8Array, value: Uint8Array) => Row,
+  #page<Row, Place, Item extends Place>(
+    { user, marketIndex, skip, limit }: HistoryRequest,
+    kind: RunKind<Place, Item>,
+    rowOf: (listed: Listed<Item>) => Row,
   ): HistoryPage<Row> {
-    const { user, marketIndex, skip, limit } = request;
     return this.#reader.view(() => {
-      const from = keyWriter().ofUser(marketIndex === null ? lists.all : lists.ofMarket, user, marketIndex);
-      const entries = this.#reader.range({ from, to: endOf(from), newestFirst: true, skip, limit });
-      return {
-        rows: entries.map(({ key, value }) => rowOf(key, value)),
-        total: readCount(this.#reader, lists.counts, user, marketIndex),
-        checkpoint: checkpointSequence(this.#reader),
-      };
+      const total = readCount(this.#reader, kind.counts, user, marketIndex);
+      const rows: Row[] = [];
+      if (limit > 0 && skip < total) {
+        const markets = marketIndex === null ? marketsWithCount(this.#reader, kind.counts, user) : [marketIndex];
+        let rank = 0;
+        for (const listed of newestFirst(this.#reader, kind, user, markets)) {
+          if (rank >= skip) rows.push(rowOf(listed));
+          rank += 1;
+          if (rank === skip + limit) break;
+        }
+      }
+      return { rows, total, checkpoint: checkpointSequence(this.#reader) };
     });
+  }
+
+  #finishedOrderAt(marketIndex: number, orderSequence: Sequence): OrderRow {
+    const key = keyWriter().ofMarket(TABLE.finishedOrder, marketIndex, orderSequence);
+    const value = must(this.#reader.get(key), `storage: order ${orderSequence} of market ${marketIndex} is missing`);
+    return decodeRow('order', key, value);
   }
 
   #tradeAt(marketIndex: number, tradeId: Sequence): TradeRow {
@@ -145,16 +151,6 @@ export class History {
     const value = must(this.#reader.get(key), `storage: trade ${tradeId} of market ${marketIndex} is missing`);
     return decodeRow('trade', key, value);
   }
-}
-
-interface TradePlace {
-  readonly marketIndex: number;
-  readonly tradeId: Sequence;
-  readonly side: TradeSideIndex;
-}
-
-function readTradePlace(from: ByteReader): TradePlace {
-  return { marketIndex: from.u32(), tradeId: from.safe() as Sequence, side: from.u8() as TradeSideIndex };
 }
 
 function decodeTrade({ key, value }: Entry): TradeRow {

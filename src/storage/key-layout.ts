@@ -14,24 +14,26 @@
  *   23 deposit                     chain 9, tx 32, log index 4
  *   30 open order                  market 4, order sequence 8
  *   31 finished order              market 4, order sequence 8
- *   32   by user                   user 32, timestamp 8, order id, 00, market 4       order sequence 8
- *   33   by user and market        user 32, market 4, timestamp 8, order id           order sequence 8
+ *   32   runs of a user's          user 32, market 4, timestamp 8, order id           run of: that, order sequence 8
+ *   33   runs by last update       last update 8, key of the run in 32                run of: last update, id, sequence
  *   34   by order id               user 32, market 4, order id                        order sequence 8, creation 8
- *   35   by its last update        last update 8, market 4, order sequence 8          user 32, order id
  *   40 trade                       market 4, trade id 8
- *   41   by user                   user 32, match time 8, trade id 8, market 4, side 1
- *   42   by user and market        user 32, market 4, match time 8, trade id 8, side 1
+ *   41   runs of a user's          user 32, market 4, match time 8, trade id 8, side 1          run of: the last three
  *   50 count of finished orders    user 32, market 4 (none: all of the user's)        count 8
  *   51 count of trades             user 32, market 4 (none: all of the user's)        count 8
  *   f0 journal                     sequence 8
  *
- * Read backwards, 32 and 33 give orders by timestamp, then order id, both descending (PAG-02), 41 and 42 trades by match
- * time, then trade id, both descending (PAG-03); the market breaks the ties that are left. An order id holds no byte 00
- * and never starts with one, so ids sort by bytes (AMB-105) although they differ in length. A user may be on both sides
- * of a trade: side is 0 for the maker, 1 for the taker. The journal is last, so that it grows at the end of the map.
+ * A run is what one checkpoint adds to a list of one user in one market, in one value, newest first (runs.ts); its key is
+ * made of its newest entry. Keys that lie where chance puts them are the cost of a checkpoint, and there are this many
+ * fewer of them. Rows come in the order of their sequences, which is cheap. 33 leads from the earliest last update of
+ * the orders in a run to all that has to go when they are forgotten.
+ *
+ * An order id holds no byte 00 and never starts with one, so ids sort by bytes (AMB-105) although they differ in length.
+ * A user may be on both sides of a trade: side is 0 for the maker, 1 for the taker. The journal is last, so that it
+ * grows at the end of the map.
  */
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
-import type { Sequence, TimestampNs } from '../core/units.ts';
+import type { TimestampNs } from '../core/units.ts';
 import { ByteWriter } from './byte-writer.ts';
 
 export const TABLE = {
@@ -48,13 +50,11 @@ export const TABLE = {
   deposit: 0x23,
   openOrder: 0x30,
   finishedOrder: 0x31,
-  finishedByUser: 0x32,
-  finishedByUserAndMarket: 0x33,
+  finishedRun: 0x32,
+  expiryRun: 0x33,
   finishedById: 0x34,
-  finishedByLastUpdate: 0x35,
   trade: 0x40,
-  tradeByUser: 0x41,
-  tradeByUserAndMarket: 0x42,
+  tradeRun: 0x41,
   finishedCount: 0x50,
   tradeCount: 0x51,
   journal: 0xf0,
@@ -68,21 +68,10 @@ export const META = { dataVersion: 1, checkpoint: 2 } as const;
 export const TRADE_SIDE = { maker: 0, taker: 1 } as const;
 export type TradeSideIndex = (typeof TRADE_SIDE)[keyof typeof TRADE_SIDE];
 
-/** Names one order in the lists of its user. */
-export interface OrderListKey {
+/** Whose list, in which market. */
+export interface ListName {
   readonly user: UserId;
   readonly marketIndex: number;
-  readonly timestampNs: TimestampNs;
-  readonly orderId: OrderId;
-}
-
-/** Names one side of a trade in the lists of its user. */
-export interface TradeListKey {
-  readonly user: UserId;
-  readonly marketIndex: number;
-  readonly matchedNs: TimestampNs;
-  readonly tradeId: Sequence;
-  readonly side: TradeSideIndex;
 }
 
 /** Writes keys into a ByteWriter; each method returns the finished piece. */
@@ -169,22 +158,27 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  finishedByUser(order: OrderListKey): Uint8Array {
-    this.#begin(TABLE.finishedByUser);
-    this.#writer.hex(order.user, 32);
-    this.#writer.u64(order.timestampNs);
-    this.#writer.ascii(order.orderId);
-    this.#writer.u8(0);
-    this.#writer.u32(order.marketIndex);
+  /** @param place writes what sorts the run among those of its user and market: its newest entry. */
+  run(table: Table, { user, marketIndex }: ListName, place: (to: ByteWriter) => void): Uint8Array {
+    this.#begin(table);
+    this.#writer.hex(user, 32);
+    this.#writer.u32(marketIndex);
+    place(this.#writer);
     return this.#writer.end();
   }
 
-  finishedByUserAndMarket(order: OrderListKey): Uint8Array {
-    this.#begin(TABLE.finishedByUserAndMarket);
-    this.#writer.hex(order.user, 32);
-    this.#writer.u32(order.marketIndex);
-    this.#writer.u64(order.timestampNs);
-    this.#writer.ascii(order.orderId);
+  /** @param finishedRun the key of the run whose orders the expiry run is about. */
+  expiryRun(firstUpdateNs: TimestampNs, finishedRun: Uint8Array): Uint8Array {
+    this.#begin(TABLE.expiryRun);
+    this.#writer.u64(firstUpdateNs);
+    this.#writer.raw(finishedRun);
+    return this.#writer.end();
+  }
+
+  /** Lower bound of the expiry runs with an order last updated at that time or later. */
+  expiryRunsFrom(timeNs: TimestampNs): Uint8Array {
+    this.#begin(TABLE.expiryRun);
+    this.#writer.u64(timeNs);
     return this.#writer.end();
   }
 
@@ -193,34 +187,6 @@ export class KeyWriter {
     this.#writer.hex(user, 32);
     this.#writer.u32(marketIndex);
     this.#writer.ascii(orderId);
-    return this.#writer.end();
-  }
-
-  finishedByLastUpdate(lastUpdateNs: TimestampNs, marketIndex: number, orderSequence: Sequence): Uint8Array {
-    this.#begin(TABLE.finishedByLastUpdate);
-    this.#writer.u64(lastUpdateNs);
-    this.#writer.u32(marketIndex);
-    this.#writer.safe(orderSequence);
-    return this.#writer.end();
-  }
-
-  tradeByUser(trade: TradeListKey): Uint8Array {
-    this.#begin(TABLE.tradeByUser);
-    this.#writer.hex(trade.user, 32);
-    this.#writer.u64(trade.matchedNs);
-    this.#writer.safe(trade.tradeId);
-    this.#writer.u32(trade.marketIndex);
-    this.#writer.u8(trade.side);
-    return this.#writer.end();
-  }
-
-  tradeByUserAndMarket(trade: TradeListKey): Uint8Array {
-    this.#begin(TABLE.tradeByUserAndMarket);
-    this.#writer.hex(trade.user, 32);
-    this.#writer.u32(trade.marketIndex);
-    this.#writer.u64(trade.matchedNs);
-    this.#writer.safe(trade.tradeId);
-    this.#writer.u8(trade.side);
     return this.#writer.end();
   }
 
@@ -245,6 +211,13 @@ export function endOf(prefix: Uint8Array): Uint8Array {
   while (end[last] === 0xff) last -= 1;
   end[last] = (end[last] ?? 0) + 1;
   return end.subarray(0, last + 1);
+}
+
+/** The least key above `key`. */
+export function keyAfter(key: Uint8Array): Uint8Array {
+  const next = new Uint8Array(key.length + 1);
+  next.set(key);
+  return next;
 }
 
 /** A writer of its own, for keys that are looked up: each stays valid. */

@@ -44,6 +44,7 @@ export function* loadRows(reader: StorageReader): Generator<RowWrite, void, unde
 
 /** A finished order's id, which its user may not use again in this market before creation + 30 days (AMB-08). */
 export interface RememberedId extends RememberedOrder {
+  readonly marketIndex: number;
   readonly user: UserId;
   readonly orderId: OrderId;
 }
@@ -54,26 +55,12 @@ export function* loadRememberedIds(reader: StorageReader): Generator<RememberedI
     const name = new ByteReader(key);
     name.u8();
     const user = name.hex(32) as UserId;
-    name.u32();
-    yield { ...decodeFrame(key, value, readRememberedOrder), user, orderId: name.ascii() as OrderId };
+    const marketIndex = name.u32();
+    yield { ...decodeFrame(key, value, readRememberedOrder), user, marketIndex, orderId: name.ascii() as OrderId };
   }
 }
 
-function* entriesOf(reader: StorageReader, table: Table): Generator<Entry, void, undefined> {
-  let from = keyWriter().table(table);
-  const to = endOf(from);
-  for (;;) {
-    const entries = reader.range({ from, to, limit: ENTRIES_PER_STEP });
-    yield* entries;
-    const last = entries.at(-1);
-    if (last === undefined || entries.length < ENTRIES_PER_STEP) return;
-    from = keyAfter(last.key);
-  }
-}
-
-/** The least key above `key`. */
-function keyAfter(key: Uint8Array): Uint8Array {
-  const next = new Uint8Array(key.length + 1);
-  next.set(key);
-  return next;
+function entriesOf(reader: StorageReader, table: Table): Generator<Entry, void, undefined> {
+  const from = keyWriter().table(table);
+  return reader.entries({ from, to: endOf(from), perStep: ENTRIES_PER_STEP });
 }

@@ -62,7 +62,7 @@ export function encodeFrame(to: ByteWriter, key: Uint8Array, write: () => void):
   to.begin();
   to.u8(LAYOUT_VERSION);
   write();
-  to.u32(crc32c(to.soFar(), crc32c(key)));
+  to.checksum(crc32c(key));
   return to.end();
 }
 

@@ -1,19 +1,30 @@
 /**
- * From a changed row to the writes it means: the row under its key and, for finished orders and trades, the entries of
- * the lists that lead to it (key-layout.ts).
+ * From changed rows to the writes they mean: each row under its key, and the runs that finished orders and trades add to
+ * the lists of their users (key-layout.ts). Runs are known when all rows are: `end` comes last.
  */
 import type { OrderRow, RowWrite, TradeRow } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
+import type { UserId } from '../core/ids.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { Write } from './environment.ts';
-import { KeyWriter, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
+import { writeExpiry } from './finished-orders.ts';
+import { KeyWriter, type ListName, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
 import { encodeFrame, encodeRow } from './row-codecs.ts';
+import { cutIntoRuns, encodeRun, FINISHED_RUNS, TRADE_RUNS, type TradeEntry } from './runs.ts';
 import type { UserCounts } from './user-counts.ts';
+
+/** What one checkpoint adds to the lists of a user in a market. */
+interface Additions extends ListName {
+  readonly orders: OrderRow[];
+  readonly trades: TradeEntry[];
+}
 
 export class RowWrites {
   readonly #bytes: ByteWriter;
   readonly #keys: KeyWriter;
   readonly #counts: UserCounts;
+  readonly #writes: Write[] = [];
+  readonly #additions = new Map<UserId, Map<number, Additions>>();
 
   constructor(bytes: ByteWriter, counts: UserCounts) {
     this.#bytes = bytes;
@@ -21,72 +32,85 @@ export class RowWrites {
     this.#counts = counts;
   }
 
-  of(change: RowWrite): readonly Write[] {
-    if (change.table === 'order') return this.#order(change.row);
-    if (change.table === 'trade') return this.#trade(change.row);
-    const key = keyOf(this.#keys, change);
-    return [{ key, value: encodeRow(this.#bytes, change.table, key, change.row) }];
+  add(change: RowWrite): void {
+    if (change.table === 'order') this.#order(change.row);
+    else if (change.table === 'trade') this.#trade(change.row);
+    else {
+      const key = keyOf(this.#keys, change);
+      this.#writes.push({ key, value: encodeRow(this.#bytes, change.table, key, change.row) });
+    }
   }
 
-  #order(row: OrderRow): readonly Write[] {
+  /** Writes of the rows in their order, then of the lists, user by user and market by market. */
+  end(): readonly Write[] {
+    for (const markets of this.#additions.values()) {
+      for (const additions of markets.values()) {
+        if (additions.orders.length > 0) this.#endOrders(additions);
+        if (additions.trades.length > 0) this.#endTrades(additions);
+      }
+    }
+    return this.#writes;
+  }
+
+  #order(row: OrderRow): void {
     const { marketIndex, orderSequence } = row;
     const openKey = this.#keys.ofMarket(TABLE.openOrder, marketIndex, orderSequence);
-    if (row.end === 0) return [{ key: openKey, value: encodeRow(this.#bytes, 'order', openKey, row) }];
-
-    this.#counts.add(TABLE.finishedCount, row.user, marketIndex, 1);
-    const place = () => {
-      this.#bytes.u32(marketIndex);
-      this.#bytes.safe(orderSequence);
-    };
+    if (row.end === 0) {
+      this.#writes.push({ key: openKey, value: encodeRow(this.#bytes, 'order', openKey, row) });
+      return;
+    }
+    this.#additionsTo(row.user, marketIndex).orders.push(row);
     const key = this.#keys.ofMarket(TABLE.finishedOrder, marketIndex, orderSequence);
-    const byId = this.#keys.finishedById(row.user, marketIndex, row.orderId);
-    return [
-      { key: openKey, value: null },
-      { key, value: encodeRow(this.#bytes, 'order', key, row), rule: 'once' },
-      this.#entry(this.#keys.finishedByUser(row), place),
-      this.#entry(this.#keys.finishedByUserAndMarket(row), place),
-      {
-        key: byId,
-        value: encodeFrame(this.#bytes, byId, () => {
-          this.#bytes.u64(row.creationNs);
-          place();
-        }),
-      },
-      this.#entry(this.#keys.finishedByLastUpdate(row.lastUpdateNs, marketIndex, orderSequence), () => {
-        place();
-        this.#bytes.hex(row.user, 32);
-        this.#bytes.text(row.orderId);
-      }),
-    ];
+    this.#writes.push({ key: openKey, value: null });
+    this.#writes.push({ key, value: encodeRow(this.#bytes, 'order', key, row), rule: 'once' });
   }
 
-  #trade(row: TradeRow): readonly Write[] {
+  #trade(row: TradeRow): void {
+    this.#addSide(row, row.maker.user, TRADE_SIDE.maker);
+    this.#addSide(row, row.taker.user, TRADE_SIDE.taker);
     const key = this.#keys.ofMarket(TABLE.trade, row.marketIndex, row.tradeId);
-    return [
-      { key, value: encodeRow(this.#bytes, 'trade', key, row), rule: 'once' },
-      ...this.#tradeSide(row, TRADE_SIDE.maker),
-      ...this.#tradeSide(row, TRADE_SIDE.taker),
-    ];
+    this.#writes.push({ key, value: encodeRow(this.#bytes, 'trade', key, row), rule: 'once' });
   }
 
-  #tradeSide(row: TradeRow, side: TradeSideIndex): readonly Write[] {
-    const { marketIndex, tradeId, matchedNs } = row;
-    const { user } = side === TRADE_SIDE.maker ? row.maker : row.taker;
-    this.#counts.add(TABLE.tradeCount, user, marketIndex, 1);
-    const place = () => {
-      this.#bytes.u32(marketIndex);
-      this.#bytes.safe(tradeId);
-      this.#bytes.u8(side);
-    };
-    const listKey = { user, marketIndex, matchedNs, tradeId, side };
-    return [
-      this.#entry(this.#keys.tradeByUser(listKey), place),
-      this.#entry(this.#keys.tradeByUserAndMarket(listKey), place),
-    ];
+  #addSide({ marketIndex, tradeId, matchedNs }: TradeRow, user: UserId, side: TradeSideIndex): void {
+    this.#additionsTo(user, marketIndex).trades.push({ matchedNs, tradeId, side });
   }
 
-  #entry(key: Uint8Array, write: () => void): Write {
-    return { key, value: encodeFrame(this.#bytes, key, write), rule: 'once' };
+  #additionsTo(user: UserId, marketIndex: number): Additions {
+    let markets = this.#additions.get(user);
+    if (markets === undefined) {
+      markets = new Map();
+      this.#additions.set(user, markets);
+    }
+    let additions = markets.get(marketIndex);
+    if (additions === undefined) {
+      additions = { user, marketIndex, orders: [], trades: [] };
+      markets.set(marketIndex, additions);
+    }
+    return additions;
+  }
+
+  #endOrders({ user, marketIndex, orders }: Additions): void {
+    this.#counts.add(TABLE.finishedCount, user, marketIndex, orders.length);
+    for (const { key, items } of cutIntoRuns(this.#keys, FINISHED_RUNS, { user, marketIndex }, orders)) {
+      this.#writes.push({ key, value: encodeRun(this.#bytes, key, items, FINISHED_RUNS.write), rule: 'once' });
+      this.#writes.push({ ...writeExpiry(this.#bytes, key, items), rule: 'once' });
+    }
+    for (const { orderId, orderSequence, creationNs } of orders) {
+      const key = this.#keys.finishedById(user, marketIndex, orderId);
+      const value = encodeFrame(this.#bytes, key, () => {
+        this.#bytes.safe(orderSequence);
+        this.#bytes.u64(creationNs);
+      });
+      this.#writes.push({ key, value });
+    }
+  }
+
+  #endTrades({ user, marketIndex, trades }: Additions): void {
+    this.#counts.add(TABLE.tradeCount, user, marketIndex, trades.length);
+    for (const { key, items } of cutIntoRuns(this.#keys, TRADE_RUNS, { user, marketIndex }, trades)) {
+      this.#writes.push({ key, value: encodeRun(this.#bytes, key, items, TRADE_RUNS.write), rule: 'once' });
+    }
   }
 }
 

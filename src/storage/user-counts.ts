@@ -4,12 +4,15 @@
  */
 import { assert } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
+import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
-import { KeyWriter, keyWriter, TABLE } from './key-layout.ts';
+import { endOf, KeyWriter, keyAfter, keyWriter, TABLE } from './key-layout.ts';
 import { decodeFrame, encodeFrame } from './row-codecs.ts';
 
 export type CountTable = typeof TABLE.finishedCount | typeof TABLE.tradeCount;
+
+const MARKETS_PER_STEP = 64;
 
 /** Changes of one user's counts of one table. */
 interface Changes {
@@ -22,6 +25,13 @@ export function readCount(reader: StorageReader, table: CountTable, user: UserId
   const key = keyWriter().ofUser(table, user, marketIndex);
   const value = reader.get(key);
   return value === null ? 0 : decodeFrame(key, value, (from) => from.safe());
+}
+
+/** In which markets a user has any, lowest index first. */
+export function marketsWithCount(reader: StorageReader, table: CountTable, user: UserId): readonly number[] {
+  const ofUser = keyWriter().ofUser(table, user, null);
+  const entries = reader.entries({ from: keyAfter(ofUser), to: endOf(ofUser), perStep: MARKETS_PER_STEP });
+  return Array.from(entries, ({ key }) => new ByteReader(key.subarray(ofUser.length)).u32());
 }
 
 export class UserCounts {

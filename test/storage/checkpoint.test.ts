@@ -28,6 +28,10 @@ suite('checkpoint', () => {
       fc.asyncProperty(fc.array(fc.array(live, { maxLength: 20 }), { maxLength: 3 }), async (checkpoints) => {
         const store = new CheckpointStore();
         const naming = new RowWrites(new ByteWriter(1 << 12), new UserCounts(store.writer));
+        const nameOf = (change: RowWrite): string => {
+          naming.add(change);
+          return Buffer.from(naming.end().at(-1)?.key ?? []).toString('hex');
+        };
         const model = new Map<string, RowWrite>();
         for (const rows of checkpoints) {
           const changes = rows.map((change) =>
@@ -35,7 +39,7 @@ suite('checkpoint', () => {
           );
           store.checkpoint(changes);
           for (const change of changes) {
-            model.set(Buffer.from(naming.of(change)[0]?.key ?? []).toString('hex'), change);
+            model.set(nameOf(change), change);
           }
         }
         const loaded = [...loadRows(store.writer)];

@@ -1,0 +1,233 @@
+/**
+ * Runs: the lists of a user's finished orders and trades, as pieces that one checkpoint each has added.
+ *
+ *   list of (user, market)   │ run │ run │ run │ …       each under the place of its newest entry when it was written
+ *                               └─ entry, entry, … at most RUN_ENTRIES_MAX, newest first
+ *
+ * Runs may overlap: an order that rested for long comes late with an early timestamp. A reader opens runs from the newest
+ * place down and merges those that are open; a run whose place is older than the entry at hand stays closed, so a page
+ * of n entries opens n runs at most, and one per market.
+ *
+ * Invariants
+ *   (1) No entry of a run is newer than the place in its key; entries go (finished-orders.ts), the key stays.
+ *   (2) An entry is in one run.
+ *
+ * Not here: what an entry leads to (history.ts), how entries go.
+ */
+import { must } from '../core/assert.ts';
+import type { OrderId, UserId } from '../core/ids.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import { ByteReader } from './byte-reader.ts';
+import type { ByteWriter } from './byte-writer.ts';
+import type { Entry, StorageReader } from './environment.ts';
+import { endOf, type KeyWriter, keyWriter, type ListName, TABLE, type TradeSideIndex } from './key-layout.ts';
+import { decodeFrame, encodeFrame } from './row-codecs.ts';
+import type { CountTable } from './user-counts.ts';
+
+/** About 10 KB of entries. */
+export const RUN_ENTRIES_MAX = 256;
+const RUNS_PER_STEP = 8;
+/** Table, user, market. */
+const LIST_NAME_BYTES = 37;
+
+type RunTable = typeof TABLE.finishedRun | typeof TABLE.tradeRun;
+
+/** Sorts finished orders of a user in a market. */
+export interface FinishedPlace {
+  readonly timestampNs: TimestampNs;
+  readonly orderId: OrderId;
+}
+export interface FinishedEntry extends FinishedPlace {
+  readonly orderSequence: Sequence;
+}
+
+/** Sorts sides of trades of a user in a market, and names them. */
+export interface TradeEntry {
+  readonly matchedNs: TimestampNs;
+  readonly tradeId: Sequence;
+  readonly side: TradeSideIndex;
+}
+
+/** How a kind of list is sorted. */
+interface RunOrder<Place> {
+  readonly table: RunTable;
+  /** To the end of a key. */
+  writePlace(to: ByteWriter, place: Place): void;
+  readPlace(from: ByteReader): Place;
+  /** Below 0 when `a` is newer. */
+  compare(a: Place, b: Place): number;
+}
+
+/** One kind of list. */
+export interface RunKind<Place, Item extends Place> extends RunOrder<Place> {
+  readonly counts: CountTable;
+  write(to: ByteWriter, item: Item): void;
+  read(from: ByteReader): Item;
+}
+
+/** By timestamp, then order id (PAG-02, AMB-18). */
+export const FINISHED_RUNS: RunKind<FinishedPlace, FinishedEntry> = {
+  table: TABLE.finishedRun,
+  counts: TABLE.finishedCount,
+  writePlace: (to, { timestampNs, orderId }) => {
+    to.u64(timestampNs);
+    to.ascii(orderId);
+  },
+  readPlace: (from) => ({ timestampNs: from.u64() as TimestampNs, orderId: from.ascii() as OrderId }),
+  write: (to, { timestampNs, orderId, orderSequence }) => {
+    to.u64(timestampNs);
+    to.text(orderId);
+    to.safe(orderSequence);
+  },
+  read: (from) => ({
+    timestampNs: from.u64() as TimestampNs,
+    orderId: from.text() as OrderId,
+    orderSequence: from.safe() as Sequence,
+  }),
+  compare: (a, b) => {
+    if (a.timestampNs !== b.timestampNs) return a.timestampNs > b.timestampNs ? -1 : 1;
+    if (a.orderId === b.orderId) return 0;
+    return a.orderId > b.orderId ? -1 : 1;
+  },
+};
+
+function writeTradeEntry(to: ByteWriter, { matchedNs, tradeId, side }: TradeEntry): void {
+  to.u64(matchedNs);
+  to.safe(tradeId);
+  to.u8(side);
+}
+
+function readTradeEntry(from: ByteReader): TradeEntry {
+  return { matchedNs: from.u64() as TimestampNs, tradeId: from.safe() as Sequence, side: from.u8() as TradeSideIndex };
+}
+
+/** By match time, then trade id (PAG-03); the taker's side first. */
+export const TRADE_RUNS: RunKind<TradeEntry, TradeEntry> = {
+  table: TABLE.tradeRun,
+  counts: TABLE.tradeCount,
+  writePlace: writeTradeEntry,
+  readPlace: readTradeEntry,
+  write: writeTradeEntry,
+  read: readTradeEntry,
+  compare: (a, b) => {
+    if (a.matchedNs !== b.matchedNs) return a.matchedNs > b.matchedNs ? -1 : 1;
+    return b.tradeId - a.tradeId || b.side - a.side;
+  },
+};
+
+/** Sorts the items and cuts them into runs. @returns their keys and what belongs under each. */
+export function* cutIntoRuns<Place, Item extends Place>(
+  keys: KeyWriter,
+  kind: RunOrder<Place>,
+  name: ListName,
+  items: readonly Item[],
+): Generator<{ readonly key: Uint8Array; readonly items: readonly Item[] }, void, undefined> {
+  const sorted = [...items].sort(kind.compare);
+  for (let start = 0; start < sorted.length; start += RUN_ENTRIES_MAX) {
+    const run = sorted.slice(start, start + RUN_ENTRIES_MAX);
+    const [newest] = run;
+    if (newest === undefined) return;
+    yield { key: keys.run(kind.table, name, (to) => kind.writePlace(to, newest)), items: run };
+  }
+}
+
+/** The value of a run; of a list of whatever `write` writes. */
+export function encodeRun<Item>(
+  to: ByteWriter,
+  key: Uint8Array,
+  items: readonly Item[],
+  write: (to: ByteWriter, item: Item) => void,
+): Uint8Array {
+  return encodeFrame(to, key, () => {
+    to.u32(items.length);
+    for (const item of items) write(to, item);
+  });
+}
+
+export function decodeRun<Item>({ key, value }: Entry, read: (from: ByteReader) => Item): Item[] {
+  return decodeFrame(key, value, (from) => Array.from({ length: from.u32() }, () => read(from)));
+}
+
+/** Whose run that key is of, and in which market. */
+export function listNameOf(runKey: Uint8Array): ListName {
+  const from = new ByteReader(runKey);
+  from.u8();
+  return { user: from.hex(32) as UserId, marketIndex: from.u32() };
+}
+
+/** The runs of one list, still encoded, by their places. */
+export function runsOf(
+  reader: StorageReader,
+  table: RunTable,
+  { user, marketIndex }: ListName,
+  newestFirst: boolean,
+): Generator<Entry, void, undefined> {
+  const from = keyWriter().ofUser(table, user, marketIndex);
+  return reader.entries({ from, to: endOf(from), newestFirst, perStep: RUNS_PER_STEP });
+}
+
+export interface Listed<Item> {
+  readonly marketIndex: number;
+  readonly item: Item;
+}
+
+/** The runs of one market: those still closed, and the place of the first of them. */
+interface ClosedRuns<Place> {
+  readonly marketIndex: number;
+  readonly runs: Generator<Entry, void, undefined>;
+  readonly first: Entry;
+  readonly place: Place;
+}
+
+interface OpenRun<Item> {
+  readonly marketIndex: number;
+  readonly items: readonly Item[];
+  next: number;
+}
+
+/** What a user's lists in these markets hold, newest first; of equals the one of the higher market index first. */
+export function* newestFirst<Place, Item extends Place>(
+  reader: StorageReader,
+  kind: RunKind<Place, Item>,
+  user: UserId,
+  markets: readonly number[],
+): Generator<Listed<Item>, void, undefined> {
+  const closed = markets.flatMap((marketIndex) => {
+    return closedRuns(kind, marketIndex, runsOf(reader, kind.table, { user, marketIndex }, true));
+  });
+  const open: OpenRun<Item>[] = [];
+  for (;;) {
+    const run = leastOf(closed, (a, b) => kind.compare(a.place, b.place));
+    const list = leastOf(open, (a, b) => kind.compare(itemOf(a), itemOf(b)) || b.marketIndex - a.marketIndex);
+    if (run !== undefined && (list === undefined || kind.compare(run.place, itemOf(list)) <= 0)) {
+      open.push({ marketIndex: run.marketIndex, items: decodeRun(run.first, kind.read), next: 0 });
+      closed.splice(closed.indexOf(run), 1, ...closedRuns(kind, run.marketIndex, run.runs));
+    } else if (list !== undefined) {
+      yield { marketIndex: list.marketIndex, item: itemOf(list) };
+      list.next += 1;
+      if (list.next === list.items.length) open.splice(open.indexOf(list), 1);
+    } else return;
+  }
+}
+
+/** None when the runs are at their end. */
+function closedRuns<Place, Item extends Place>(
+  kind: RunKind<Place, Item>,
+  marketIndex: number,
+  runs: Generator<Entry, void, undefined>,
+): readonly ClosedRuns<Place>[] {
+  const first = runs.next().value;
+  if (first === undefined) return [];
+  const place = kind.readPlace(new ByteReader(first.key.subarray(LIST_NAME_BYTES)));
+  return [{ marketIndex, runs, first, place }];
+}
+
+function itemOf<Item>({ items, next }: OpenRun<Item>): Item {
+  return must(items[next], 'storage: a run holds something');
+}
+
+export function leastOf<T>(values: readonly T[], compare: (a: T, b: T) => number): T | undefined {
+  let least = values[0];
+  for (const value of values) if (least !== undefined && compare(value, least) < 0) least = value;
+  return least;
+}
