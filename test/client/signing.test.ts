@@ -10,8 +10,9 @@ import { devKey, keyFromSeed, loadKey, type SigningKey, saveSeed } from '../../s
 import { limitOrder, randomOrderId, signCancel, signCreate, signReplace } from '../../src/client/signed-actions.ts';
 import { toHex } from '../../src/core/hex.ts';
 import { type AssetId, parseOrderId } from '../../src/core/ids.ts';
-import { removeDirectory, temporaryDirectory } from '../support/node-process.ts';
+import { removeDirectory } from '../support/node-process.ts';
 import { propertyParameters } from '../support/property.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { USER_9D, USER_42, vectorNamed } from '../support/wire-vectors.ts';
 
 const WIRE = keyFromSeed(new Uint8Array(32).fill(0x42));

@@ -8,7 +8,8 @@ import { sha512 } from '@noble/hashes/sha2.js';
 import { REJECT_CODE, REJECT_STATUS, type RejectName } from '../../src/core/reject.ts';
 import { examplesOf } from '../support/doc-examples.ts';
 import { DocRunner } from '../support/doc-runner.ts';
-import { type NodeProcess, removeDirectory, startNode, stopNode, temporaryDirectory } from '../support/node-process.ts';
+import { type NodeProcess, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const PAGES = ['README.md', 'docs/trading.md', 'docs/operating.md'];
 const STREAMS = ['/orders', '/trades/user/events/{user_id}', '/marketdepth/diff/1'];

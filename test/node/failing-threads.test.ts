@@ -13,7 +13,8 @@ import { devKey } from '../../src/client/keys.ts';
 import type { Depth, PublicTrade } from '../../src/client/replies.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { BROKEN_PROMISE, cueEnvironment, type Fault, giveCue } from '../support/fault-cue.ts';
-import { type NodeProcess, operator, removeDirectory, startNode, temporaryDirectory } from '../support/node-process.ts';
+import { type NodeProcess, operator, removeDirectory, startNode } from '../support/node-process.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const PROGRAM = fileURLToPath(new URL('../support/faulty-node-main.js', import.meta.url));
 const DEADLINE_MS = 3_000;

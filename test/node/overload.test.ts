@@ -13,7 +13,8 @@ import type { OrderEvent } from '../../src/client/order-events.ts';
 import type { OperationResponse, UserTrade } from '../../src/client/replies.ts';
 import type { OrderTicket } from '../../src/client/signed-actions.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import { type NodeProcess, operator, removeDirectory, startNode, temporaryDirectory } from '../support/node-process.ts';
+import { type NodeProcess, operator, removeDirectory, startNode } from '../support/node-process.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ETH = '2' as AssetId;
 const BTC = '1' as AssetId;

@@ -10,14 +10,8 @@ import type { UserTrade } from '../../src/client/replies.ts';
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
-import {
-  type NodeProcess,
-  operator,
-  removeDirectory,
-  startNode,
-  stopNode,
-  temporaryDirectory,
-} from '../support/node-process.ts';
+import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const KILLS = Number(process.env['RINGBOOK_KILLS'] ?? '3');
 const SEED = Number(process.env['RINGBOOK_KILL_SEED'] ?? '20261121');

@@ -8,14 +8,8 @@ import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { OrderEvent } from '../../src/client/order-events.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import {
-  type NodeProcess,
-  operator,
-  removeDirectory,
-  startNode,
-  stopNode,
-  temporaryDirectory,
-} from '../support/node-process.ts';
+import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const START_NS = 1_800_000_000_000_000_000n;
 const SECOND_NS = 1_000_000_000n;

@@ -3,10 +3,9 @@
  * The data directory outlives the process, so that a test can start it again.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const READY_MS_MAX = 30_000;
@@ -35,10 +34,6 @@ export interface NodeOptions {
   readonly program?: string;
   readonly dataDirectory?: string;
   readonly env?: Readonly<Record<string, string>>;
-}
-
-export function temporaryDirectory(): string {
-  return mkdtempSync(join(tmpdir(), 'ringbook-test-'));
 }
 
 export function removeDirectory(path: string): void {
