@@ -11,7 +11,8 @@
  *   is filled, GTC or GTD              ended atFault         (b) at the back of its level
  *   was ended before                   —                     (d) nothing: its end was told
  *
- * The maker comes first. An order that rests stays where it is, so of a maker and a taker that are both to come back
+ * Who is at fault leaves first: what is about to go must not keep an innocent order from coming back. Otherwise the
+ * maker comes first. An order that rests stays where it is, so of a maker and a taker that are both to come back
  * at crossing prices the maker does. Where a level would pass 2^53−1 there is no way back either, and the order ends
  * as if it would cross. `StaleMatch` is nobody's fault: both columns read innocent (AMB-33).
  */
@@ -34,8 +35,11 @@ export function rollBack(book: Book, events: MarketEvents, command: RollbackComm
   assert(book.orders.sequenceOf(maker) === command.makerOrder, 'a rollback names the maker of its trade');
   assert(book.orders.sequenceOf(taker) === command.takerOrder, 'a rollback names the taker of its trade');
   trades.quantity[at] = 0;
-  reverse(book, events, { slot: maker, quantity, reason: command.makerReason, nowNs: command.receivedNs });
-  reverse(book, events, { slot: taker, quantity, reason: command.takerReason, nowNs: command.receivedNs });
+  const ofMaker = { slot: maker, quantity, reason: command.makerReason, nowNs: command.receivedNs };
+  const ofTaker = { slot: taker, quantity, reason: command.takerReason, nowNs: command.receivedNs };
+  const takerLeaves = isAtFault(ofTaker.reason) && !isAtFault(ofMaker.reason);
+  reverse(book, events, takerLeaves ? ofTaker : ofMaker);
+  reverse(book, events, takerLeaves ? ofMaker : ofTaker);
 }
 
 interface Reversal {

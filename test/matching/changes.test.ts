@@ -118,8 +118,8 @@ suite('cancel', () => {
     assert.deepEqual(desk.cancel('a'), [['cancelRefused', 4, 'ALREADY_CANCELLED']]);
     const told = desk.rollback(fill, counterpartyAtFault, ROLLBACK_REASON.insufficientInventory);
     assert.deepEqual(ends(told), [
-      [1, 'UserRequested', 3],
       [2, 'AtFault', 3],
+      [1, 'UserRequested', 3],
     ]);
   });
 

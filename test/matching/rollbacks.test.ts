@@ -15,7 +15,7 @@ suite('rollback', () => {
     desk.sell('next', 5, 100);
     const [fill] = only(desk.buy('t', 2, 100, { tif: TIF.ioc }), 'matched');
     const told = desk.rollback(fill, OTHER, OWN);
-    assert.deepEqual(only(told, 'restored'), [['restored', 5, 1, 1, 2]]);
+    assert.deepEqual(only(told, 'restored'), [['restored', 6, 1, 1, 2]]);
     assert.deepEqual(only(told, 'levelChanged'), [['levelChanged', SELL, 100, 10]]);
     assert.deepEqual(fills(desk.buy('u', 6, 100))[0], [1, 7, 100, 5], 'priority kept');
   });
@@ -25,7 +25,7 @@ suite('rollback', () => {
     desk.sell('m', 2, 100);
     const [fill] = only(desk.buy('t', 2, 100, { tif: TIF.ioc }), 'matched');
     desk.sell('later', 2, 100);
-    assert.deepEqual(only(desk.rollback(fill, OTHER, OWN), 'restored'), [['restored', 5, 1, 5, 2]]);
+    assert.deepEqual(only(desk.rollback(fill, OTHER, OWN), 'restored'), [['restored', 6, 1, 6, 2]]);
     assert.deepEqual(fills(desk.buy('u', 2, 100)), [[4, 7, 100, 2]], 'behind the one that came meanwhile');
   });
 
@@ -35,8 +35,18 @@ suite('rollback', () => {
     const [fill] = only(desk.buy('t', 2, 100, { tif: TIF.ioc }), 'matched');
     desk.buy('bid', 1, 101);
     const told = desk.rollback(fill, OTHER, OWN);
-    assert.deepEqual(ends(told)[0], [1, 'RollbackRestoreWouldCross', 2]);
+    assert.deepEqual(ends(told).at(-1), [1, 'RollbackRestoreWouldCross', 2]);
     assert.deepEqual([fills(told), desk.levels(SELL)], [[], []]);
+  });
+
+  test('the remainder of an order at fault does not keep its innocent maker from coming back (AMB-32 b)', () => {
+    const desk = new MarketDesk();
+    desk.sell('m', 5, 100);
+    const [fill] = only(desk.buy('t', 7, 100), 'matched');
+    const told = desk.rollback(fill, OTHER, OWN);
+    assert.deepEqual(ends(told), [[2, 'AtFault', 7]]);
+    assert.deepEqual(only(told, 'restored'), [['restored', 5, 1, 5, 5]]);
+    assert.deepEqual(only(told, 'levelChanged').at(-1), ['levelChanged', SELL, 100, 5]);
   });
 
   test('immediate orders are not matched again (AMB-32 c)', () => {
@@ -69,7 +79,7 @@ suite('rollback', () => {
     desk.sell('m', 1, 101, { tif: TIF.gtd, lifeNs: 1_000n });
     const [fill] = only(desk.buy('t', 1, 101), 'matched');
     desk.nowNs += 1_000n;
-    assert.deepEqual(ends(desk.rollback(fill, OTHER, OWN))[0], [1, 'Expired', 1]);
+    assert.deepEqual(ends(desk.rollback(fill, OTHER, OWN)).at(-1), [1, 'Expired', 1]);
   });
 
   test('after a replace the remainder is the new total less what is filled (AMB-32 e)', () => {

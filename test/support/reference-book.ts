@@ -201,8 +201,12 @@ export class ReferenceBook {
     const trade = this.undecided.find((each) => each.tradeId === tradeId);
     if (trade === undefined) throw new Error(`no undecided trade ${tradeId}`);
     this.undecided = this.undecided.filter((each) => each !== trade);
-    this.#reverse(trade.maker, trade.quantity, reasons.maker, nowNs);
-    this.#reverse(trade.taker, trade.quantity, reasons.taker, nowNs);
+    const sides = [
+      { order: trade.maker, reason: reasons.maker },
+      { order: trade.taker, reason: reasons.taker },
+    ];
+    if (isAtFault(reasons.taker) && !isAtFault(reasons.maker)) sides.reverse();
+    for (const { order, reason } of sides) this.#reverse(order, trade.quantity, reason, nowNs);
     this.#tellLevels();
   }
 
