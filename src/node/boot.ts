@@ -188,6 +188,7 @@ export class RingbookNode {
           const metrics = new FrontDoorMetrics(wiring.metrics);
           const door = new FrontDoor({
             clock: this.clock,
+            acks: this.config.acks,
             history: new TableHistory(openReader(this.config.dataDirectory, this.mapOptions())),
             desk: this.desk,
             shards,

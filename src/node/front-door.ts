@@ -39,6 +39,8 @@ import type { SignatureDesk } from './verify-desk.ts';
 
 export interface FrontDoorParts {
   readonly clock: Clock;
+  /** In force until an operator has set it. */
+  readonly acks: OrderSettings['acks'];
   readonly history: OrderHistory;
   readonly desk: SignatureDesk;
   readonly shards: readonly Outlet[];
@@ -84,6 +86,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   constructor(parts: FrontDoorParts) {
     this.parts = parts;
     this.orders = new OrderManager({ sink: this, history: parts.history });
+    this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
     this.road = new ActionRoad({
       orders: this.orders,
       desk: parts.desk,

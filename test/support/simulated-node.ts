@@ -159,6 +159,7 @@ export class SimulatedNode {
     const signatures = new TrustingDesk();
     const door = new FrontDoor({
       clock: wiring.clock,
+      acks: 'optimistic',
       history: NO_HISTORY,
       desk: signatures,
       shards,
