@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { ByteBuffer } from 'flatbuffers';
 import { generate } from '../../schemas/generate.ts';
 import { readSchema } from '../../schemas/layout.ts';
 import { AMOUNT18_MAX } from '../../src/core/limits.ts';
 import { viewsOf } from '../../src/core/views.ts';
-import { FillConfirmed, NewOrder } from '../../src/messages/generated/messages.ts';
+import { FillConfirmed, Matched, NewOrder } from '../../src/messages/generated/messages.ts';
 import { decodePlain, encodePlain } from '../../src/messages/plain-values.ts';
 
 const SCHEMA = readFileSync('schemas/messages.fbs', 'utf8');
@@ -25,6 +26,22 @@ suite('messages', () => {
       }
       assert.ok(struct.bytes >= end);
     }
+  });
+
+  test('the bytes are those of a FlatBuffers struct: its runtime reads what the accessors wrote', () => {
+    const struct = readSchema(SCHEMA).find(({ name }) => name === 'Matched');
+    const at = (field: string): number => struct?.fields.find(({ name }) => name === field)?.offset ?? -1;
+    const buffer = new ArrayBuffer(Matched.bytes);
+    const views = viewsOf(buffer, 0, Matched.bytes);
+    Matched.setPrice(views, 0, 315_025);
+    Matched.setTimeNs(views, 0, 1_760_000_000_123_456_789n);
+    Matched.setMakerFeeRate(views, 0, -100);
+    Matched.setTakerSide(views, 0, 1);
+    const bytes = new ByteBuffer(new Uint8Array(buffer));
+    assert.equal(bytes.readFloat64(at('price')), 315_025);
+    assert.equal(bytes.readUint64(at('time_ns')), 1_760_000_000_123_456_789n);
+    assert.equal(bytes.readInt32(at('maker_fee_rate')), -100);
+    assert.equal(bytes.readUint8(at('taker_side')), 1);
   });
 
   test('amounts of 128 bits come back as they were written, and larger ones are refused', () => {
