@@ -1,19 +1,21 @@
 /** What the front door counts while orders pass, in shared memory (metric-names.ts). */
 import { must } from '../core/assert.ts';
 import { FILL_STATUS, type FillStatus } from '../core/order-terms.ts';
-import type { Counter, MetricsWriter } from '../runtime/metrics.ts';
+import type { Counter, Histogram, MetricsWriter } from '../runtime/metrics.ts';
 import type { FrontDoorCounters } from './front-door.ts';
 import { ROLLBACK_WORDS } from './metric-names.ts';
 
 export class FrontDoorMetrics implements FrontDoorCounters {
   private readonly received: Counter;
   private readonly rejected: Counter;
+  private readonly answers: Histogram;
   private readonly fills: Readonly<Record<FillStatus, Counter>>;
   private readonly rollbacks: ReadonlyMap<string, Counter>;
 
   constructor(metrics: MetricsWriter) {
     this.received = metrics.counter('orders_received');
     this.rejected = metrics.counter('orders_rejected');
+    this.answers = metrics.histogram('answer_ns');
     this.fills = {
       [FILL_STATUS.pending]: metrics.counter('fills_pending'),
       [FILL_STATUS.confirmed]: metrics.counter('fills_confirmed'),
@@ -22,8 +24,9 @@ export class FrontDoorMetrics implements FrontDoorCounters {
     this.rollbacks = new Map(ROLLBACK_WORDS.map((word) => [word, metrics.counter(`rollback_${word}`)]));
   }
 
-  order(isReceived: boolean): void {
+  order(isReceived: boolean, elapsedMs: number): void {
     (isReceived ? this.received : this.rejected).add(1);
+    this.answers.record(elapsedMs * 1e6);
   }
 
   fill(status: FillStatus, rollbackReason: string | null): void {

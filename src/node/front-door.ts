@@ -52,7 +52,8 @@ export interface FrontDoorParts {
 
 /** What operators count; hot, so plain functions. */
 export interface FrontDoorCounters {
-  readonly order: (isReceived: boolean) => void;
+  /** @param elapsedMs from the decoded create to its answer. */
+  readonly order: (isReceived: boolean, elapsedMs: number) => void;
   readonly fill: (status: UserTrade['status'], rollbackReason: string | null) => void;
 }
 
@@ -154,8 +155,9 @@ export class FrontDoor implements OmsBackend, OrderSink {
   // ---- signed actions
 
   create(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
+    const startedMs = performance.now();
     this.road.create(request, origin, (told) => {
-      this.parts.counted.order(told.refusal === null);
+      this.parts.counted.order(told.refusal === null, performance.now() - startedMs);
       answer(told);
     });
   }
