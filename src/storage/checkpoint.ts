@@ -79,7 +79,7 @@ export class CheckpointWriter {
 
   #writesOf(checkpoint: CheckpointWrite): readonly Write[] {
     const counts = new UserCounts(this.#writer);
-    const rows = new RowWrites(this.#bytes, counts);
+    const rows = new RowWrites(this.#writer, this.#bytes, counts);
     for (const change of checkpoint.rows) rows.add(change);
     const added = rows.end();
     // By age first: what that frees does not count against a user's limit.

@@ -24,9 +24,9 @@
  *   f0 journal                     sequence 8
  *
  * A run is what one checkpoint adds to a list of one user in one market, in one value, newest first (runs.ts); its key is
- * made of its newest entry. Keys that lie where chance puts them are the cost of a checkpoint, and there are this many
- * fewer of them. Rows come in the order of their sequences, which is cheap. 33 leads from the earliest last update of
- * the orders in a run to all that has to go when they are forgotten.
+ * made of its newest entry. A run saves one key per entry: keys that fall anywhere in a table are what a checkpoint
+ * spends its time on, while rows come in the order of their sequences, which is cheap. 33 leads from the earliest last
+ * update of the orders in a run to all that has to go when they are forgotten.
  *
  * An order id holds no byte 00 and never starts with one, so ids sort by bytes (AMB-105) although they differ in length.
  * A user may be on both sides of a trade: side is 0 for the maker, 1 for the taker. The journal is last, so that it

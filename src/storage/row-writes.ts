@@ -5,13 +5,17 @@
 import type { OrderRow, RowWrite, TradeRow } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
+import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
-import type { Write } from './environment.ts';
+import type { StorageReader, Write } from './environment.ts';
 import { writeExpiry } from './finished-orders.ts';
-import { KeyWriter, type ListName, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
+import { endOf, KeyWriter, keyWriter, type ListName, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
 import { encodeFrame, encodeRow } from './row-codecs.ts';
 import { cutIntoRuns, encodeRun, FINISHED_RUNS, TRADE_RUNS, type TradeEntry } from './runs.ts';
 import type { UserCounts } from './user-counts.ts';
+
+/** Table and market. */
+const MARKET_PREFIX_BYTES = 5;
 
 /** What one checkpoint adds to the lists of a user in a market. */
 interface Additions extends ListName {
@@ -20,13 +24,17 @@ interface Additions extends ListName {
 }
 
 export class RowWrites {
+  readonly #reader: StorageReader;
   readonly #bytes: ByteWriter;
   readonly #keys: KeyWriter;
   readonly #counts: UserCounts;
   readonly #writes: Write[] = [];
+  /** Per market the highest sequence of an order that is open in the tables, or becomes so here; -1 for none. */
+  readonly #lastOpen = new Map<number, number>();
   readonly #additions = new Map<UserId, Map<number, Additions>>();
 
-  constructor(bytes: ByteWriter, counts: UserCounts) {
+  constructor(reader: StorageReader, bytes: ByteWriter, counts: UserCounts) {
+    this.#reader = reader;
     this.#bytes = bytes;
     this.#keys = new KeyWriter(bytes);
     this.#counts = counts;
@@ -54,15 +62,29 @@ export class RowWrites {
 
   #order(row: OrderRow): void {
     const { marketIndex, orderSequence } = row;
-    const openKey = this.#keys.ofMarket(TABLE.openOrder, marketIndex, orderSequence);
+    const lastOpen = this.#lastOpenOf(marketIndex);
     if (row.end === 0) {
-      this.#writes.push({ key: openKey, value: encodeRow(this.#bytes, 'order', openKey, row) });
+      const key = this.#keys.ofMarket(TABLE.openOrder, marketIndex, orderSequence);
+      this.#writes.push({ key, value: encodeRow(this.#bytes, 'order', key, row) });
+      this.#lastOpen.set(marketIndex, Math.max(lastOpen, orderSequence));
       return;
     }
     this.#additionsTo(row.user, marketIndex).orders.push(row);
+    // Most orders end before a checkpoint saw them open: no search for what cannot be there.
+    if (orderSequence <= lastOpen) {
+      this.#writes.push({ key: this.#keys.ofMarket(TABLE.openOrder, marketIndex, orderSequence), value: null });
+    }
     const key = this.#keys.ofMarket(TABLE.finishedOrder, marketIndex, orderSequence);
-    this.#writes.push({ key: openKey, value: null });
     this.#writes.push({ key, value: encodeRow(this.#bytes, 'order', key, row), rule: 'once' });
+  }
+
+  #lastOpenOf(marketIndex: number): number {
+    let last = this.#lastOpen.get(marketIndex);
+    if (last === undefined) {
+      last = lastOpenOrder(this.#reader, marketIndex);
+      this.#lastOpen.set(marketIndex, last);
+    }
+    return last;
   }
 
   #trade(row: TradeRow): void {
@@ -112,6 +134,14 @@ export class RowWrites {
       this.#writes.push({ key, value: encodeRun(this.#bytes, key, items, TRADE_RUNS.write), rule: 'once' });
     }
   }
+}
+
+/** The highest sequence among the open orders of a market, -1 when it has none. */
+function lastOpenOrder(reader: StorageReader, marketIndex: number): number {
+  const from = keyWriter().ofMarket(TABLE.openOrder, marketIndex, 0);
+  const to = endOf(from.subarray(0, MARKET_PREFIX_BYTES));
+  const [last] = reader.range({ from, to, newestFirst: true, limit: 1 });
+  return last === undefined ? -1 : new ByteReader(last.key.subarray(MARKET_PREFIX_BYTES)).safe();
 }
 
 /** The key of a row that is kept under that key alone. */

@@ -27,7 +27,7 @@ suite('checkpoint', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(live, { maxLength: 20 }), { maxLength: 3 }), async (checkpoints) => {
         const store = new CheckpointStore();
-        const naming = new RowWrites(new ByteWriter(1 << 12), new UserCounts(store.writer));
+        const naming = new RowWrites(store.writer, new ByteWriter(1 << 12), new UserCounts(store.writer));
         const nameOf = (change: RowWrite): string => {
           naming.add(change);
           return Buffer.from(naming.end().at(-1)?.key ?? []).toString('hex');
@@ -131,6 +131,39 @@ suite('checkpoint', () => {
     assert.deepEqual(store.history.finishedOrder(userOf(1), 0, 'order-1' as OrderId), order(1));
     assert.deepEqual([...loadRememberedIds(store.writer)], [remembered(1), remembered(3)]);
     await store.close();
+  });
+
+  test('whichever of a market’s orders end, the others and only they stay open', async () => {
+    const sequences = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.nat(1), sequences, sequences), { maxLength: 6 }), async (steps) => {
+        const store = new CheckpointStore();
+        const open = new Set<string>();
+        const ended = new Set<string>();
+        for (const [marketIndex, opening, ending] of steps) {
+          const changes: RowWrite[] = [];
+          for (const [list, end] of [[opening, 0] as const, [ending, 1] as const]) {
+            for (const sequence of list) {
+              const name = `${marketIndex}/${sequence}`;
+              if (ended.has(name)) continue;
+              changes.push(orderWrite(sequence, { marketIndex, end }));
+              if (end === 0) open.add(name);
+              else {
+                open.delete(name);
+                ended.add(name);
+              }
+            }
+          }
+          store.checkpoint(changes);
+        }
+        const loaded = [...loadRows(store.writer)].flatMap(({ table, row }) => {
+          return table === 'order' ? [`${row.marketIndex}/${row.orderSequence}`] : [];
+        });
+        assert.deepEqual(loaded.sort(), [...open].sort());
+        await store.close();
+      }),
+      propertyParameters(20),
+    );
   });
 
   test('a damaged row stops the load', async () => {
