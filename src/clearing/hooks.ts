@@ -106,8 +106,15 @@ export function parseRejectFill(body: unknown): Outcome<RejectFill> {
   return reader.failure ?? accepted({ party, reason, asset: parsed, skip, count });
 }
 
+/** What `/operator/clearing` shows of clearing's own state. */
+export type HooksView = {
+  readonly hold: { readonly all: boolean; readonly assets: readonly AssetId[] };
+  readonly held_fills: number;
+  readonly faults: readonly { readonly kind: 'reject_fill'; readonly remaining: number }[];
+};
+
 /** The answer of `/operator/clearing`, without what the shell keeps (`delay_ms` and its own faults). */
-export function hooksView(state: ClearingState): Readonly<Record<string, unknown>> {
+export function hooksView(state: ClearingState): HooksView {
   const { hooks } = state;
   return {
     hold: { all: hooks.holdsAll, assets: [...hooks.heldAssets] },

@@ -3,14 +3,14 @@
  * Everything cold goes through here; orders never do.
  */
 import { must } from '../core/assert.ts';
-import { rejected } from '../core/outcome.ts';
+import { type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { NodeCommand, NodeHook, NodeQuery } from '../messages/generated/messages.ts';
 import { encodePlain } from '../messages/plain-values.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import type { ClearingHook } from './clearing-hooks.ts';
-import type { ClearingQuery } from './clearing-queries.ts';
+import type { AnswerTo, ClearingQuery } from './clearing-queries.ts';
 import type { OperatorCommand, Reply } from './ops-parts.ts';
 
 /** Errands that may wait for clearing at one time; the operator API and the chains together stay far below. */
@@ -39,8 +39,10 @@ export class ClearingDesk {
     return this.send(NodeCommand.typeId, NodeCommand.bytes, (request) => ({ ...command, request }));
   }
 
-  ask(query: ClearingQuery): Promise<Reply> {
-    return this.send(NodeQuery.typeId, NodeQuery.bytes, () => query);
+  ask<Query extends ClearingQuery>(query: Query): Promise<Outcome<AnswerTo<Query>>> {
+    // clearing-queries.ts answers each question with the type of its kind.
+    const reply = this.send(NodeQuery.typeId, NodeQuery.bytes, () => query);
+    return reply as Promise<Outcome<AnswerTo<Query>>>;
   }
 
   hook(hook: ClearingHook): Promise<Reply> {

@@ -1,20 +1,38 @@
 /** Questions about applied state, answered on the clearing thread between two batches (operator-api.md 4.7, 6). */
-import { hooksView } from '../clearing/hooks.ts';
+import { type HooksView, hooksView } from '../clearing/hooks.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { countsView, ledgerView, userView } from '../clearing/views.ts';
-import { unreachable } from '../core/assert.ts';
 import { format18 } from '../core/decimal.ts';
 import type { UserId } from '../core/ids.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 
+type View = Readonly<Record<string, unknown>>;
+
+/** Last oracle prices by asset id; the price as `"2999.5"` (18 decimals), publish time in ns. */
+export interface KnownPrices {
+  readonly [assetId: string]: { readonly price: string; readonly publishNs: bigint };
+}
+
+/** What each question is answered with. */
+interface Answers {
+  readonly ledger: View;
+  readonly state: {
+    readonly journal: View;
+    readonly state_hash: string;
+    readonly markets: Readonly<Record<string, View>>;
+    readonly counts: View;
+  };
+  readonly journal: { readonly sequence: number };
+  readonly hooks: HooksView & { readonly delay_ms: number };
+  readonly prices: { readonly prices: KnownPrices };
+  readonly user: View;
+}
+
 export type ClearingQuery =
-  | { readonly kind: 'ledger' }
-  | { readonly kind: 'state' }
-  | { readonly kind: 'journal' }
-  | { readonly kind: 'hooks' }
-  | { readonly kind: 'prices' }
+  | { [Kind in Exclude<keyof Answers, 'user'>]: { readonly kind: Kind } }[Exclude<keyof Answers, 'user'>]
   | { readonly kind: 'user'; readonly user: UserId };
+export type AnswerTo<Query extends ClearingQuery> = Answers[Query['kind']];
 
 /** Where the journal stands. */
 export interface JournalPlace {
@@ -23,51 +41,56 @@ export interface JournalPlace {
   readonly delayMs: number;
 }
 
-export function answerQuery(
-  query: ClearingQuery,
+type Answering<Query extends ClearingQuery> = (
   state: ClearingState,
   place: JournalPlace,
-): Outcome<Readonly<Record<string, unknown>>> {
-  switch (query.kind) {
-    case 'ledger':
-      return accepted(ledgerView(state));
-    case 'user':
-      return userView(state, query.user);
-    case 'journal':
-      return accepted({ sequence: place.sequence });
-    case 'prices':
-      return accepted({
-        prices: Object.fromEntries(
-          [...state.prices.values()].map((row) => [
-            row.asset,
-            { price: format18(row.price), publishNs: row.publishNs },
-          ]),
-        ),
-      });
-    case 'hooks':
-      return accepted({ ...hooksView(state), delay_ms: place.delayMs });
-    case 'state':
-      return accepted({
-        journal: {
-          sequence: place.sequence,
-          flushed_sequence: place.sequence,
-          snapshot_sequence: place.checkpoint,
+  query: Query,
+) => Outcome<AnswerTo<Query>>;
+
+const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQuery, { kind: Kind }>> } = {
+  ledger: (state) => accepted(ledgerView(state)),
+  user: (state, _, query) => userView(state, query.user),
+  journal: (_, place) => accepted({ sequence: place.sequence }),
+  prices: (state) => accepted({ prices: knownPrices(state) }),
+  hooks: (state, place) => accepted({ ...hooksView(state), delay_ms: place.delayMs }),
+  state: (state, place) => accepted(stateView(state, place)),
+};
+
+export function answerQuery<Query extends ClearingQuery>(
+  query: Query,
+  state: ClearingState,
+  place: JournalPlace,
+): Outcome<AnswerTo<Query>> {
+  // The table holds the answering of this kind; TypeScript does not follow a generic index that far.
+  const answering = ANSWERING[query.kind] as unknown as Answering<Query>;
+  return answering(state, place, query);
+}
+
+function knownPrices(state: ClearingState): KnownPrices {
+  return Object.fromEntries(
+    [...state.prices.values()].map((row) => [row.asset, { price: format18(row.price), publishNs: row.publishNs }]),
+  );
+}
+
+function stateView(state: ClearingState, place: JournalPlace): Answers['state'] {
+  return {
+    journal: {
+      sequence: place.sequence,
+      flushed_sequence: place.sequence,
+      snapshot_sequence: place.checkpoint,
+    },
+    state_hash: stateHash(state),
+    markets: Object.fromEntries(
+      state.markets.map((market) => [
+        market.definition.assetId,
+        {
+          sequence: market.sequence,
+          last_trade_id: market.lastTradeId,
+          open_orders: market.orders.size,
+          untriggered_orders: 0,
         },
-        state_hash: stateHash(state),
-        markets: Object.fromEntries(
-          state.markets.map((market) => [
-            market.definition.assetId,
-            {
-              sequence: market.sequence,
-              last_trade_id: market.lastTradeId,
-              open_orders: market.orders.size,
-              untriggered_orders: 0,
-            },
-          ]),
-        ),
-        counts: { ...countsView(state), withdrawals_live: 0, settlements_live: 0 },
-      });
-    default:
-      return unreachable(query);
-  }
+      ]),
+    ),
+    counts: { ...countsView(state), withdrawals_live: 0, settlements_live: 0 },
+  };
 }

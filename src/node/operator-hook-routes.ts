@@ -83,7 +83,7 @@ async function barrier(parts: OpsParts, body: Body): Promise<Reply> {
   if (reader.failure !== null) return reader.failure;
   if (!(await parts.settle(timeoutMs))) return rejected(NOT_AT_REST);
   const state = await parts.ask({ kind: 'journal' });
-  return state.ok ? accepted({ quiescent: true, journal_sequence: state.value['sequence'] }) : state;
+  return state.ok ? accepted({ quiescent: true, journal_sequence: state.value.sequence }) : state;
 }
 
 /** `/operator/clearing`: most of it is a command to clearing or a hook of its thread; stalls are the markets'. */
@@ -101,7 +101,7 @@ class ClearingHooks {
     if (!reply.ok) return reply;
     const { hold, held_fills, delay_ms, faults } = reply.value;
     const stalls = [...this.stalled.values()].map((asset) => ({ kind: 'stall_market', asset_id: asset, remaining: 1 }));
-    return accepted({ hold, held_fills, delay_ms, faults: [...(faults as readonly unknown[]), ...stalls] });
+    return accepted({ hold, held_fills, delay_ms, faults: [...faults, ...stalls] });
   }
 
   async apply(body: Body): Promise<Reply> {

@@ -6,6 +6,7 @@ import { ThreadBlock } from '../runtime/heartbeat.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
 import { WRITTEN_WORD } from '../runtime/ring-layout.ts';
 import { type Plan, type PlannedActor, threadIndex } from '../runtime/topology.ts';
+import type { KnownPrices } from './clearing-queries.ts';
 import { mailboxDepth } from './metrics-page.ts';
 import { change } from './operator-change.ts';
 import type { OpsRoute } from './ops-http.ts';
@@ -36,15 +37,10 @@ export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
   ];
 }
 
-/** The answer to the question `prices`. */
-interface KnownPrices {
-  readonly [assetId: string]: { readonly price: string; readonly publishNs: bigint };
-}
-
 async function prices(parts: OpsParts): Promise<Reply> {
   const reply = await parts.ask({ kind: 'prices' });
   if (!reply.ok) return reply;
-  const known = reply.value['prices'] as KnownPrices;
+  const known = reply.value.prices;
   const nowNs = parts.clock.nowNs();
   const assets = [...parts.door.registry().assets.keys()].filter(hasOracle).sort(compareAssetIds);
   const views = assets.map((id): [string, View] => [
@@ -82,7 +78,7 @@ async function state(parts: OpsParts): Promise<Reply> {
   if (!reply.ok) return reply;
   const { config, clock } = parts;
   const { journal, state_hash, markets, counts } = reply.value;
-  const views = Object.entries(markets as Readonly<Record<string, View>>).map(([id, market]): [string, View] => [
+  const views = Object.entries(markets).map(([id, market]): [string, View] => [
     id,
     { ...market, depth_sequence: depthSequenceOf(parts, id as AssetId) },
   ]);

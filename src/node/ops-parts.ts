@@ -8,7 +8,7 @@ import type { Outcome } from '../core/outcome.ts';
 import type { SharedClock } from '../runtime/clock.ts';
 import type { Plan } from '../runtime/topology.ts';
 import type { ClearingHook } from './clearing-hooks.ts';
-import type { ClearingQuery } from './clearing-queries.ts';
+import type { AnswerTo, ClearingQuery } from './clearing-queries.ts';
 import type { NodeConfig } from './config.ts';
 import type { FrontDoor } from './front-door.ts';
 
@@ -35,7 +35,7 @@ export interface OpsParts {
   /** Answered after the change is journaled and flushed; SERVICE_UNAVAILABLE while recovering or when a ring is full. */
   command(command: OperatorCommand): Promise<Reply>;
   /** Answered from applied and flushed state. */
-  ask(query: ClearingQuery): Promise<Reply>;
+  ask<Query extends ClearingQuery>(query: Query): Promise<Outcome<AnswerTo<Query>>>;
   hookClearing(hook: ClearingHook): Promise<Reply>;
   /** Makes the shard of a market stop reading its commands, or go on. */
   stallMarket(marketIndex: number, isStalled: boolean): void;

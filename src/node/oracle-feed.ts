@@ -16,8 +16,8 @@ export class OracleFeed {
 async function republish({ ask, command }: Pick<OpsParts, 'ask' | 'command'>): Promise<void> {
   const reply = await ask({ kind: 'prices' });
   if (!reply.ok) return;
-  const prices = Object.entries(reply.value['prices'] as Record<string, { oracle: { price: string } }>);
+  const prices = Object.entries(reply.value.prices);
   if (prices.length === 0) return;
-  const body = { prices: prices.map(([asset, { oracle }]) => ({ asset_id: asset, price: oracle.price })) };
+  const body = { prices: prices.map(([asset, { price }]) => ({ asset_id: asset, price })) };
   await command({ kind: 'setPrices', body });
 }

@@ -63,7 +63,10 @@ export class Supervisor {
   /** Spawns every worker. From here on an error that nobody catches on the main thread ends the process as well. */
   start(): void {
     process.on('uncaughtException', (error) => this.fail(`main thread: ${error.stack ?? error.message}`));
-    process.on('unhandledRejection', (reason) => this.fail(`main thread: unhandled rejection: ${String(reason)}`));
+    process.on('unhandledRejection', (reason) => {
+      const cause = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
+      this.fail(`main thread: unhandled rejection: ${cause}`);
+    });
     const letters = makeLetters(this.plan, () => true);
     this.deliver(letters, this.options.context.spec.name);
     for (const child of this.children) this.spawn(child, letters.get(child.spec.name) ?? [], false);
