@@ -60,6 +60,8 @@ interface RunOrder<Place> {
 
 /** One kind of list. */
 export interface RunKind<Place, Item extends Place> extends RunOrder<Place> {
+  /** What the lists of several markets are merged by: `compare` without what only tells apart entries of one market. */
+  compareRanks(a: Place, b: Place): number;
   readonly counts: CountTable;
   write(to: ByteWriter, item: Item): void;
   read(from: ByteReader): Item;
@@ -84,12 +86,20 @@ export const FINISHED_RUNS: RunKind<FinishedPlace, FinishedEntry> = {
     orderId: from.text() as OrderId,
     orderSequence: from.safe() as Sequence,
   }),
-  compare: (a, b) => {
-    if (a.timestampNs !== b.timestampNs) return a.timestampNs > b.timestampNs ? -1 : 1;
-    if (a.orderId === b.orderId) return 0;
-    return a.orderId > b.orderId ? -1 : 1;
-  },
+  compare: compareFinished,
+  compareRanks: compareFinished,
 };
+
+function compareFinished(a: FinishedPlace, b: FinishedPlace): number {
+  if (a.timestampNs !== b.timestampNs) return a.timestampNs > b.timestampNs ? -1 : 1;
+  if (a.orderId === b.orderId) return 0;
+  return a.orderId > b.orderId ? -1 : 1;
+}
+
+function compareTrades(a: TradeEntry, b: TradeEntry): number {
+  if (a.matchedNs !== b.matchedNs) return a.matchedNs > b.matchedNs ? -1 : 1;
+  return b.tradeId - a.tradeId;
+}
 
 function writeTradeEntry(to: ByteWriter, { matchedNs, tradeId, side }: TradeEntry): void {
   to.u64(matchedNs);
@@ -109,10 +119,8 @@ export const TRADE_RUNS: RunKind<TradeEntry, TradeEntry> = {
   readPlace: readTradeEntry,
   write: writeTradeEntry,
   read: readTradeEntry,
-  compare: (a, b) => {
-    if (a.matchedNs !== b.matchedNs) return a.matchedNs > b.matchedNs ? -1 : 1;
-    return b.tradeId - a.tradeId || b.side - a.side;
-  },
+  compare: (a, b) => compareTrades(a, b) || b.side - a.side,
+  compareRanks: compareTrades,
 };
 
 /** Sorts the items and cuts them into runs. @returns their keys and what belongs under each. */
@@ -196,10 +204,12 @@ export function* newestFirst<Place, Item extends Place>(
     return closedRuns(kind, marketIndex, runsOf(reader, kind.table, { user, marketIndex }, true));
   });
   const open: OpenRun<Item>[] = [];
+  const compareOpen = (a: OpenRun<Item>, b: OpenRun<Item>) =>
+    kind.compareRanks(itemOf(a), itemOf(b)) || b.marketIndex - a.marketIndex || kind.compare(itemOf(a), itemOf(b));
   for (;;) {
-    const run = leastOf(closed, (a, b) => kind.compare(a.place, b.place));
-    const list = leastOf(open, (a, b) => kind.compare(itemOf(a), itemOf(b)) || b.marketIndex - a.marketIndex);
-    if (run !== undefined && (list === undefined || kind.compare(run.place, itemOf(list)) <= 0)) {
+    const run = leastOf(closed, (a, b) => kind.compareRanks(a.place, b.place));
+    const list = leastOf(open, compareOpen);
+    if (run !== undefined && (list === undefined || kind.compareRanks(run.place, itemOf(list)) <= 0)) {
       open.push({ marketIndex: run.marketIndex, items: decodeRun(run.first, kind.read), next: 0 });
       closed.splice(closed.indexOf(run), 1, ...closedRuns(kind, run.marketIndex, run.runs));
     } else if (list !== undefined) {

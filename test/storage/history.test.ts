@@ -122,6 +122,23 @@ suite('history', () => {
     );
   });
 
+  test('self-trades of two markets with one id and match time stay together, market by market (PAG-03)', async () => {
+    const side = trade(1, {}).maker;
+    const rows = [0, 1].map((marketIndex) => trade(1, { marketIndex, maker: side, taker: side }));
+    const store = stored(rows.map((row) => ({ table: 'trade', row })));
+    const page = store.history.userTrades({ user: side.user, marketIndex: null, skip: 0, limit: 4 });
+    assert.deepEqual(
+      page.rows.map((row) => [row.trade.marketIndex, row.isMaker]),
+      [
+        [1, false],
+        [1, true],
+        [0, false],
+        [0, true],
+      ],
+    );
+    await store.close();
+  });
+
   test('public trades of a market, newest first and after an id, leave out other markets', async () => {
     const rows = MARKETS.flatMap((marketIndex) =>
       Array.from({ length: 7 }, (_, index) => trade(index + 1, { marketIndex })),
