@@ -8,10 +8,10 @@ import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
 import type { OrderEvent, UserTrade } from '../orders/order-events.ts';
-import type { OrderRecord } from '../orders/order-record.ts';
 import type { Page } from '../orders/pages.ts';
 import type { AuthRequest } from '../wire/auth-request.ts';
 import type { MarketView } from '../wire/market-reply.ts';
+import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
@@ -63,8 +63,8 @@ export interface OmsBackend {
   market(assetId: AssetId): MarketView | null;
   inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody;
   /** MARKET_NOT_FOUND for an unknown market. */
-  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecord>>;
-  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecord>;
+  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecordView>>;
+  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView>;
   tradePage(request: PageRequest): Outcome<Page<UserTrade>>;
 }
 

@@ -19,12 +19,12 @@ import {
 import { ORDER_ID_BYTES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { OrderRecord } from '../orders/order-record.ts';
 import type { Page } from '../orders/pages.ts';
 import { decodeAuth } from '../wire/auth-request.ts';
 import { inventoryReply } from '../wire/inventory-reply.ts';
 import { marketObject } from '../wire/market-reply.ts';
 import { authReply, nonceReply, operationResponse } from '../wire/operation-replies.ts';
+import type { OrderRecordView } from '../wire/order-record.ts';
 import { orderRecord } from '../wire/order-record.ts';
 import { bareArray, pageEnvelope } from '../wire/pages.ts';
 import { decodeCancel } from '../wire/signed-cancel.ts';
@@ -220,7 +220,7 @@ function answer<T>(call: HttpCall, outcome: Outcome<T>, print: (value: T) => str
   else call.refuse(outcome.reject);
 }
 
-function orderEnvelope({ rows, total }: Page<OrderRecord>, { page, limit }: PageQuery): string {
+function orderEnvelope({ rows, total }: Page<OrderRecordView>, { page, limit }: PageQuery): string {
   return pageEnvelope('orders', { rows: rows.map(orderRecord), page, limit, total });
 }
 

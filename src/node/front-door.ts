@@ -22,7 +22,6 @@ import type { InventoryBody } from '../orders/inventory.ts';
 import type { OrderEvent, OrderSink, RequestResult, UserTrade } from '../orders/order-events.ts';
 import type { OrderHistory } from '../orders/order-history.ts';
 import { OrderManager } from '../orders/order-manager.ts';
-import type { OrderRecord } from '../orders/order-record.ts';
 import type { Page, PageQuery } from '../orders/pages.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from '../orders/settings.ts';
 import type { Outlet } from '../runtime/outlet.ts';
@@ -31,6 +30,7 @@ import { Nonces } from '../sessions/nonces.ts';
 import { Tokens } from '../sessions/tokens.ts';
 import type { AuthRequest } from '../wire/auth-request.ts';
 import type { MarketView } from '../wire/market-reply.ts';
+import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
@@ -187,12 +187,12 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return this.orders.inventory(user, subAccounts);
   }
 
-  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecord>> {
+  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecordView>> {
     const query = this.pageQuery(request);
     return query.ok ? accepted(this.orders.orderPage({ ...query.value, openOnly: request.openOnly })) : query;
   }
 
-  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecord> {
+  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
     const definition = this.definitions.get(assetId);
     if (definition === undefined) return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
     const record = this.orders.order({ user, marketIndex: definition.marketIndex, orderId });

@@ -23,6 +23,7 @@ import { MARKET_STATUS, SIDE } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { pascalCase, type Reject, type RejectName, reject, rejectName } from '../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
@@ -42,7 +43,6 @@ import {
 import type { OrderSink, UserTrade } from './order-events.ts';
 import type { OrderHistory } from './order-history.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
-import type { OrderRecord } from './order-record.ts';
 import {
   type OrderPageQuery,
   orderById,
@@ -384,7 +384,7 @@ export class OrderManager {
 
   // ---- reads
 
-  orderPage(query: OrderPageQuery): Page<OrderRecord> {
+  orderPage(query: OrderPageQuery): Page<OrderRecordView> {
     return orderPage(this.#pages, query);
   }
 
@@ -392,7 +392,7 @@ export class OrderManager {
     readonly user: UserId;
     readonly marketIndex: number;
     readonly orderId: OrderId;
-  }): OrderRecord | undefined {
+  }): OrderRecordView | undefined {
     return orderById(this.#pages, key);
   }
 

@@ -6,41 +6,9 @@ import type { OrderRow } from '../clearing/rows.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_FLAG, type OrderStatus, SIDE_WORD, TIF } from '../core/order-terms.ts';
+import type { OrderRecordView } from '../wire/order-record.ts';
 import type { Filled, LiveOrder } from './live-orders.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
-
-export interface OrderRecord {
-  readonly order_id: string;
-  readonly base_asset: string;
-  readonly side: 'Buy' | 'Sell';
-  readonly limit_price: string | null;
-  readonly quantity: string | null;
-  readonly amount: string | null;
-  readonly max_sellable_amount: string | null;
-  readonly max_sellable_quantity: string | null;
-  readonly confirmed_filled_quantity: string;
-  readonly pending_filled_quantity: string;
-  readonly confirmed_filled_amount: string;
-  readonly pending_filled_amount: string;
-  readonly confirmed_trading_fees_amount: string;
-  readonly pending_trading_fees_amount: string;
-  readonly good_until_timestamp_ns: bigint | null;
-  readonly timestamp_ns: bigint;
-  readonly in_flight: boolean;
-  readonly canceled: boolean;
-  readonly status: OrderStatus;
-  readonly trigger_above_price: string | null;
-  readonly trigger_below_price: string | null;
-  readonly trigger_touched: boolean | null;
-  readonly parent_id: string | null;
-  readonly last_update_timestamp_ns: bigint;
-  readonly is_immediate_or_cancel: boolean;
-  readonly is_fill_or_kill: boolean;
-  readonly is_liquidation: boolean;
-  readonly is_auto_deleverage: boolean;
-  readonly is_reduce_only: boolean;
-  readonly trigger_enabled_quantity: string | null;
-}
 
 type Named = Pick<OrderRow, 'orderId' | 'side' | 'tif' | 'flags' | 'goodUntilNs'>;
 
@@ -59,7 +27,7 @@ interface Figures {
 const NOTHING: Readonly<Filled> = { quantity: 0, notional: 0n, fees: 0n };
 
 /** The optimistic view of an order in memory. */
-export function recordOfLive(order: LiveOrder): OrderRecord {
+export function recordOfLive(order: LiveOrder): OrderRecordView {
   const { price, quantity, confirmed, pending, timestampNs, lastUpdateNs } = order;
   return record(order.market.definition, {
     terms: order.terms,
@@ -75,7 +43,7 @@ export function recordOfLive(order: LiveOrder): OrderRecord {
 }
 
 /** A finished order from the tables. */
-export function recordOfRow(row: OrderRow, definition: MarketDefinition): OrderRecord {
+export function recordOfRow(row: OrderRow, definition: MarketDefinition): OrderRecordView {
   return record(definition, {
     terms: row,
     price: row.price,
@@ -89,7 +57,7 @@ export function recordOfRow(row: OrderRow, definition: MarketDefinition): OrderR
   });
 }
 
-function record(definition: MarketDefinition, figures: Figures): OrderRecord {
+function record(definition: MarketDefinition, figures: Figures): OrderRecordView {
   const { terms, confirmed, pending, status } = figures;
   const { priceDecimals, quantityDecimals, assetId } = definition;
   return {

@@ -16,12 +16,13 @@
 import { assert } from '../core/assert.ts';
 import { compareAssetIds, type OrderId, type UserId } from '../core/ids.ts';
 import { FILL_STATUS, SIDE } from '../core/order-terms.ts';
+import type { OrderRecordView } from '../wire/order-record.ts';
 import { isFinished, type LiveOrder, type LiveOrders } from './live-orders.ts';
 import type { Markets } from './markets.ts';
 import type { UserTrade } from './order-events.ts';
 import type { HistoryQuery, HistorySnapshot, HistoryTrade, OrderHistory } from './order-history.ts';
 import { statusOfLive } from './order-life.ts';
-import { type OrderRecord, recordOfLive, recordOfRow } from './order-record.ts';
+import { recordOfLive, recordOfRow } from './order-record.ts';
 import type { Tail, TailTrade } from './tail.ts';
 
 export interface PageQuery extends HistoryQuery {
@@ -50,7 +51,7 @@ export interface PageSources {
   readonly history: OrderHistory;
 }
 
-export function orderPage(sources: PageSources, query: OrderPageQuery): Page<OrderRecord> {
+export function orderPage(sources: PageSources, query: OrderPageQuery): Page<OrderRecordView> {
   return sources.history.read((snapshot) => {
     const inMemory = [...sources.orders.ofUser(query.user)]
       .filter((order) => matches(query, order.market.definition.marketIndex, order.terms.subAccount))
@@ -80,7 +81,7 @@ export function orderPage(sources: PageSources, query: OrderPageQuery): Page<Ord
 export function orderById(
   sources: PageSources,
   key: { readonly user: UserId; readonly marketIndex: number; readonly orderId: OrderId },
-): OrderRecord | undefined {
+): OrderRecordView | undefined {
   const order = sources.orders.find(key.user, key.marketIndex, key.orderId);
   if (order !== undefined) return recordOfLive(order);
   return sources.history.read((snapshot) => {
@@ -169,7 +170,7 @@ function mergePage<T, P extends Placed<T>>(query: PageQuery, sources: Sources<T,
 
 // ---- orders by timestamp and id, both descending (PAG-02)
 
-interface OrderPlace extends Placed<OrderRecord> {
+interface OrderPlace extends Placed<OrderRecordView> {
   readonly timeNs: bigint;
   readonly name: string;
   readonly marketIndex: number;

@@ -7,8 +7,8 @@ import { formatRaw } from '../../src/core/decimal.ts';
 import { USD, type UserId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity } from '../../src/core/units.ts';
-import type { OrderRecord } from '../../src/orders/order-record.ts';
 import type { Page } from '../../src/orders/pages.ts';
+import type { OrderRecordView } from '../../src/wire/order-record.ts';
 import { BASE, MARKET } from '../support/order-desk.ts';
 import { PlainExchange, type PlainOrder, rests, USERS } from '../support/plain-exchange.ts';
 
@@ -78,7 +78,7 @@ function allPages<T>(limit: number, read: (page: number) => Page<T>): readonly T
   }
 }
 
-function allOrders(exchange: PlainExchange, user: UserId, limit: number): readonly OrderRecord[] {
+function allOrders(exchange: PlainExchange, user: UserId, limit: number): readonly OrderRecordView[] {
   const query = { user, marketIndex: null, subAccounts: null, openOnly: false, limit };
   return allPages(limit, (page) => exchange.manager.orderPage({ ...query, page }));
 }

@@ -10,13 +10,13 @@ import { verify } from '../../src/crypto/ed25519.ts';
 import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../../src/edge/oms-backend.ts';
 import type { InventoryBody } from '../../src/orders/inventory.ts';
 import type { UserTrade } from '../../src/orders/order-events.ts';
-import type { OrderRecord } from '../../src/orders/order-record.ts';
 import type { Page, PageQuery } from '../../src/orders/pages.ts';
 import { checkNonce, completeLogin } from '../../src/sessions/login.ts';
 import { Nonces } from '../../src/sessions/nonces.ts';
 import { Tokens } from '../../src/sessions/tokens.ts';
 import type { AuthRequest } from '../../src/wire/auth-request.ts';
 import type { MarketView } from '../../src/wire/market-reply.ts';
+import type { OrderRecordView } from '../../src/wire/order-record.ts';
 import type { CancelRequest } from '../../src/wire/signed-cancel.ts';
 import type { CreateRequest } from '../../src/wire/signed-order.ts';
 import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
@@ -121,13 +121,13 @@ export class ScriptedOms implements OmsBackend {
     return this.desk.manager.inventory(user, subAccounts);
   }
 
-  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecord>> {
+  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecordView>> {
     const query = queryOf(request);
     if (!query.ok) return query;
     return accepted(this.desk.manager.orderPage({ ...query.value, openOnly: request.openOnly }));
   }
 
-  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecord> {
+  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
     if (assetId !== BASE) return rejected(NO_MARKET);
     const record = this.desk.manager.order({ user, marketIndex: MARKET.marketIndex, orderId });
     return record === undefined ? rejected(reject('ORDER_NOT_FOUND', 'there is no such order')) : accepted(record);
