@@ -26,6 +26,7 @@ function capital(name: string): string {
 }
 
 function fieldLines(field: FieldLayout): string[] {
+  if (field.name === 'padding') return [];
   const name = camel(field.name);
   const setter = `set${capital(name)}`;
   if (field.arrayLength > 0) {
@@ -47,6 +48,7 @@ function fieldLines(field: FieldLayout): string[] {
   const index = access.shift === 0 ? plain.replace(/^\((.*)\)$/, '$1') : `${plain} >>> ${access.shift}`;
   const cell = `v.${access.view}[${index}]`;
   return [
+    ...(field.type === 'ulong' ? [`  ${name}At: ${field.offset},`] : []),
     `  ${name}: (v: Views, at: number): ${access.type} => ${cell} as ${access.type},`,
     `  ${setter}: (v: Views, at: number, value: ${access.type}): void => {`,
     `    ${cell} = value;`,

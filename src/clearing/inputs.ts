@@ -8,7 +8,7 @@
  * Not here: how an input travels or is stored.
  */
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
-import type { OrderEnd, RollbackReason, Side, Tif } from '../core/order-terms.ts';
+import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { ConfigRow } from './rows.ts';
 
@@ -18,11 +18,19 @@ export interface NewOrder {
   readonly subAccount: number;
   readonly orderId: OrderId;
   readonly side: Side;
+  readonly kind: OrderKind;
   readonly tif: Tif;
   /** Bits of ORDER_FLAG. */
   readonly flags: number;
+  /** price, quantity, amount, budget by kind: the table in schemas/messages.fbs; 0 where a kind has none. */
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
+  readonly amount: number;
+  readonly budget: number;
+  readonly triggerKind: TriggerKind;
+  readonly triggerPrice: RawPrice;
+  /** Of a child, else ''. */
+  readonly parentId: OrderId | '';
   readonly maxFeeRate: number;
   readonly creationNs: TimestampNs;
   /** 0n unless GTD. */
@@ -43,6 +51,8 @@ interface FromMarket {
 export interface Created extends FromMarket {
   readonly kind: 'created';
   readonly order: NewOrder;
+  /** Of a child: its parent's name; else 0. */
+  readonly parent: Sequence | 0;
 }
 
 /** A crossing post-only: it leaves a record in status `Canceled` and nothing live (AMB-16). */
@@ -59,6 +69,9 @@ export interface Replaced extends FromMarket {
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
   readonly timestampNs: TimestampNs;
+  /** In force while it waits for its trigger, else none and 0. */
+  readonly triggerKind: TriggerKind;
+  readonly triggerPrice: RawPrice;
 }
 
 /** The order is off the book for good. Not sent when the last lot is matched: that follows from the fills. */
@@ -75,6 +88,27 @@ export interface Restored extends FromMarket {
   readonly kind: 'restored';
   readonly order: Sequence;
   readonly prioritySequence: Sequence;
+}
+
+/** The trigger fired: `quantity` lots may be released, of a child what is activated, which can be 0 (AMB-28, AMB-29). */
+export interface Triggered extends FromMarket {
+  readonly kind: 'triggered';
+  readonly order: Sequence;
+  readonly quantity: number;
+}
+
+/** Released, `quantity` lots of it altogether: from here on it is an order of the main book. */
+export interface Activated extends FromMarket {
+  readonly kind: 'activated';
+  readonly order: Sequence;
+  readonly prioritySequence: Sequence;
+  readonly quantity: number;
+}
+
+/** A cancel came while all of it was pending: it never comes back, not after a restart either (AMB-23). */
+export interface Covered extends FromMarket {
+  readonly kind: 'covered';
+  readonly order: Sequence;
 }
 
 /** How a fill belongs to a fill-or-kill match: alone, with more of its unit to follow, or the last of its unit. */
@@ -94,7 +128,16 @@ export interface Matched extends FromMarket {
   readonly unit: FillUnit;
 }
 
-export type MarketInput = Created | CreateRefused | Replaced | Ended | Restored | Matched;
+export type MarketInput =
+  | Created
+  | CreateRefused
+  | Replaced
+  | Ended
+  | Restored
+  | Triggered
+  | Activated
+  | Covered
+  | Matched;
 
 interface FromNode {
   /** Echoed in the reply; means nothing to clearing. */

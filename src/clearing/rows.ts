@@ -6,7 +6,7 @@
  */
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { OrderEnd, RollbackReason, Side, Tif } from '../core/order-terms.ts';
+import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 
 export type SubAccountKind = 'spot' | 'cross_margin' | 'isolated_margin';
@@ -54,12 +54,27 @@ export interface OrderRow {
   readonly subAccount: number;
   readonly orderId: OrderId;
   readonly side: Side;
+  readonly kind: OrderKind;
   readonly tif: Tif;
   /** Bits of ORDER_FLAG. */
   readonly flags: number;
-  /** In force: the signed values, or those of the last applied replace. */
+  /** In force: the signed values, or those of the last applied replace. 0 for market orders. */
   readonly price: RawPrice;
+  /** 0 for a quote-sized order without a base cap. */
   readonly quantity: RawQuantity;
+  /** Quote integer of scale 10^-quantity decimals: the cap of a base-sized buy or the target; 0 for none (AMB-05). */
+  readonly amount: number;
+  /** What the front door let it use: quote of a buy, base of a sell; 0 for no such bound (AMB-39). */
+  readonly budget: number;
+  /** In force while dormant or fired; what was released keeps the one that released it. */
+  readonly triggerKind: TriggerKind;
+  readonly triggerPrice: RawPrice;
+  readonly triggerState: TriggerState;
+  /** A child's parent: its name, and its id as signed; 0 and '' for none. */
+  readonly parentSequence: Sequence | 0;
+  readonly parentId: OrderId | '';
+  /** Of a child: lots its parent's confirmed fills have activated; of every other order its quantity (AMB-29). */
+  readonly enabledQuantity: number;
   readonly maxFeeRate: number;
   readonly creationNs: TimestampNs;
   /** creation, raised to the timestamp of the last applied replace (AMB-18). */

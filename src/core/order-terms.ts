@@ -11,6 +11,14 @@ export const SIDE_WORD: Readonly<Record<Side, 'Buy' | 'Sell'>> = { 0: 'Buy', 1: 
 export const TIF = { gtc: 0, gtd: 1, ioc: 2, fok: 3 } as const;
 export type Tif = (typeof TIF)[keyof typeof TIF];
 
+/** How an order is sized and priced (wire.md 4.3). Market orders are `ioc` or `fok`. */
+export const ORDER_KIND = { limit: 0, marketBase: 1, marketQuote: 2 } as const;
+export type OrderKind = (typeof ORDER_KIND)[keyof typeof ORDER_KIND];
+
+/** A release condition: at or above, at or below a confirmed trade price (AMB-28). */
+export const TRIGGER = { none: 0, above: 1, below: 2 } as const;
+export type TriggerKind = (typeof TRIGGER)[keyof typeof TRIGGER];
+
 /** Bits of an order's `flags`. */
 export const ORDER_FLAG = {
   postOnly: 1,
@@ -18,7 +26,13 @@ export const ORDER_FLAG = {
   isSpot: 4,
   /** Made by the node itself: unsigned (AMB-57). */
   nodeMade: 8,
+  /** A cancel came while all of it was pending: nothing of it ever comes back (AMB-23). Set by the node. */
+  covered: 16,
 } as const;
+
+/** Where an order with a trigger stands (TRG-01, AMB-28). `live`: it has none, or was released. */
+export const TRIGGER_STATE = { live: 0, dormant: 1, fired: 2 } as const;
+export type TriggerState = (typeof TRIGGER_STATE)[keyof typeof TRIGGER_STATE];
 
 /** Why an order left the book. Words of `Canceled` (G21) and of `Removed` (G20) share one numbering. */
 export const ORDER_END = {

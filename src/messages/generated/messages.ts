@@ -5,23 +5,27 @@ import { readInt128, writeInt128 } from '../int128.ts';
 /** A create that passed the front door. Tail: `text_bytes` of canonical signed text. */
 export const NewOrder = {
   typeId: 1,
-  bytes: 232,
+  bytes: 264,
   requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
+  receivedNsAt: 8,
   receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  creationNsAt: 16,
   creationNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
   setCreationNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
   },
+  expiryNsAt: 24,
   expiryNs: (v: Views, at: number): bigint => v.u64[(at + 24) >>> 3] as bigint,
   setExpiryNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 24) >>> 3] = value;
   },
+  goodUntilNsAt: 32,
   goodUntilNs: (v: Views, at: number): bigint => v.u64[(at + 32) >>> 3] as bigint,
   setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 32) >>> 3] = value;
@@ -34,61 +38,91 @@ export const NewOrder = {
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 48) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
+  amount: (v: Views, at: number): number => v.f64[(at + 56) >>> 3] as number,
+  setAmount: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 56) >>> 3] = value;
+  },
+  budget: (v: Views, at: number): number => v.f64[(at + 64) >>> 3] as number,
+  setBudget: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 64) >>> 3] = value;
+  },
+  triggerPrice: (v: Views, at: number): number => v.f64[(at + 72) >>> 3] as number,
+  setTriggerPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 72) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 80) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 56) >>> 2] = value;
+    v.u32[(at + 80) >>> 2] = value;
   },
-  maxFeeRate: (v: Views, at: number): number => v.u32[(at + 60) >>> 2] as number,
+  maxFeeRate: (v: Views, at: number): number => v.u32[(at + 84) >>> 2] as number,
   setMaxFeeRate: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 60) >>> 2] = value;
+    v.u32[(at + 84) >>> 2] = value;
   },
-  subAccount: (v: Views, at: number): number => v.u16[(at + 64) >>> 1] as number,
+  subAccount: (v: Views, at: number): number => v.u16[(at + 88) >>> 1] as number,
   setSubAccount: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 64) >>> 1] = value;
+    v.u16[(at + 88) >>> 1] = value;
   },
-  textBytes: (v: Views, at: number): number => v.u16[(at + 66) >>> 1] as number,
+  textBytes: (v: Views, at: number): number => v.u16[(at + 90) >>> 1] as number,
   setTextBytes: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 66) >>> 1] = value;
+    v.u16[(at + 90) >>> 1] = value;
   },
-  side: (v: Views, at: number): number => v.u8[at + 68] as number,
+  side: (v: Views, at: number): number => v.u8[at + 92] as number,
   setSide: (v: Views, at: number, value: number): void => {
-    v.u8[at + 68] = value;
+    v.u8[at + 92] = value;
   },
-  tif: (v: Views, at: number): number => v.u8[at + 69] as number,
+  tif: (v: Views, at: number): number => v.u8[at + 93] as number,
   setTif: (v: Views, at: number, value: number): void => {
-    v.u8[at + 69] = value;
+    v.u8[at + 93] = value;
   },
-  flags: (v: Views, at: number): number => v.u8[at + 70] as number,
+  flags: (v: Views, at: number): number => v.u8[at + 94] as number,
   setFlags: (v: Views, at: number, value: number): void => {
-    v.u8[at + 70] = value;
+    v.u8[at + 94] = value;
   },
-  orderIdBytes: (v: Views, at: number): number => v.u8[at + 71] as number,
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 95] as number,
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
-    v.u8[at + 71] = value;
+    v.u8[at + 95] = value;
+  },
+  kind: (v: Views, at: number): number => v.u8[at + 96] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 96] = value;
+  },
+  triggerKind: (v: Views, at: number): number => v.u8[at + 97] as number,
+  setTriggerKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 97] = value;
+  },
+  parentIdAt: (v: Views, at: number): number => v.u16[(at + 98) >>> 1] as number,
+  setParentIdAt: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 98) >>> 1] = value;
+  },
+  parentIdBytes: (v: Views, at: number): number => v.u8[at + 100] as number,
+  setParentIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 100] = value;
   },
   /** Offset and length of the 32 bytes of `user`. */
-  userAt: 72,
+  userAt: 104,
   userLength: 32,
   /** Offset and length of the 64 bytes of `signature`. */
-  signatureAt: 104,
+  signatureAt: 136,
   signatureLength: 64,
   /** Offset and length of the 64 bytes of `order_id`. */
-  orderIdAt: 168,
+  orderIdAt: 200,
   orderIdLength: 64,
 } as const;
 
-/** A replace that passed the front door; 0 leaves price or quantity unchanged. */
+/** A replace that passed the front door; 0 leaves price, quantity or trigger unchanged. */
 export const ReplaceOrder = {
   typeId: 2,
-  bytes: 144,
+  bytes: 152,
   requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
+  receivedNsAt: 8,
   receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  timestampNsAt: 16,
   timestampNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
   setTimestampNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
@@ -101,19 +135,27 @@ export const ReplaceOrder = {
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
-  setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 40) >>> 2] = value;
+  triggerPrice: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  setTriggerPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
   },
-  orderIdBytes: (v: Views, at: number): number => v.u8[at + 44] as number,
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 48) >>> 2] = value;
+  },
+  triggerKind: (v: Views, at: number): number => v.u8[at + 52] as number,
+  setTriggerKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 52] = value;
+  },
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 53] as number,
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
-    v.u8[at + 44] = value;
+    v.u8[at + 53] = value;
   },
   /** Offset and length of the 32 bytes of `user`. */
-  userAt: 45,
+  userAt: 56,
   userLength: 32,
   /** Offset and length of the 64 bytes of `order_id`. */
-  orderIdAt: 77,
+  orderIdAt: 88,
   orderIdLength: 64,
 } as const;
 
@@ -125,6 +167,7 @@ export const CancelOrder = {
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
+  receivedNsAt: 8,
   receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
@@ -142,32 +185,91 @@ export const CancelOrder = {
     v.u8[at + 21] = value;
   },
   /** Offset and length of the 32 bytes of `user`. */
-  userAt: 22,
+  userAt: 24,
   userLength: 32,
   /** Offset and length of the 64 bytes of `order_id`. */
-  orderIdAt: 54,
+  orderIdAt: 56,
   orderIdLength: 64,
 } as const;
 
-/** The market's word on a create: admitted (`refusal` 0) or refused with the id consumed. Tail: the NewOrder, whole. */
+/** Cancels every order of a user in a market whose timestamp is below `before_ns`; 0: all of them (AMB-18). */
+export const CancelAllOrders = {
+  typeId: 4,
+  bytes: 64,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  receivedNsAt: 8,
+  receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setReceivedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  beforeNsAt: 16,
+  beforeNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  setBeforeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 24) >>> 2] = value;
+  },
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 28,
+  userLength: 32,
+} as const;
+
+/** The front door's word on a trigger that fired: it holds what `quantity` lots need, or the order ends with `end`, an OrderEnd that is not 0 (AMB-28). */
+export const ReleaseOrder = {
+  typeId: 5,
+  bytes: 32,
+  receivedNsAt: 0,
+  receivedNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
+  setReceivedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[at >>> 3] = value;
+  },
+  order: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 24) >>> 2] = value;
+  },
+  end: (v: Views, at: number): number => v.u8[at + 28] as number,
+  setEnd: (v: Views, at: number, value: number): void => {
+    v.u8[at + 28] = value;
+  },
+} as const;
+
+/** The market's word on a create: admitted (`refusal` 0) or refused with the id consumed. `parent` is the parent's name or 0. Tail: the NewOrder, whole. */
 export const OrderAdmitted = {
   typeId: 10,
-  bytes: 24,
+  bytes: 32,
   sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
+  timeNsAt: 8,
   timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
-  setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 16) >>> 2] = value;
+  parent: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setParent: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
   },
-  refusal: (v: Views, at: number): number => v.u16[(at + 20) >>> 1] as number,
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 24) >>> 2] = value;
+  },
+  refusal: (v: Views, at: number): number => v.u16[(at + 28) >>> 1] as number,
   setRefusal: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 20) >>> 1] = value;
+    v.u16[(at + 28) >>> 1] = value;
   },
 } as const;
 
@@ -178,6 +280,7 @@ export const Matched = {
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
+  timeNsAt: 8,
   timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
@@ -231,6 +334,7 @@ export const OrderEnded = {
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
+  timeNsAt: 8,
   timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
@@ -261,13 +365,15 @@ export const OrderEnded = {
   },
 } as const;
 
+/** The values now in force; the trigger while the order waits for one, else 0. */
 export const OrderReplaced = {
   typeId: 13,
-  bytes: 72,
+  bytes: 80,
   sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
+  timeNsAt: 8,
   timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
@@ -288,6 +394,7 @@ export const OrderReplaced = {
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 40) >>> 3] = value;
   },
+  timestampNsAt: 48,
   timestampNs: (v: Views, at: number): bigint => v.u64[(at + 48) >>> 3] as bigint,
   setTimestampNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 48) >>> 3] = value;
@@ -296,9 +403,17 @@ export const OrderReplaced = {
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[(at + 56) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 64) >>> 2] as number,
+  triggerPrice: (v: Views, at: number): number => v.f64[(at + 64) >>> 3] as number,
+  setTriggerPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 64) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 72) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 64) >>> 2] = value;
+    v.u32[(at + 72) >>> 2] = value;
+  },
+  triggerKind: (v: Views, at: number): number => v.u8[at + 76] as number,
+  setTriggerKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 76] = value;
   },
 } as const;
 
@@ -309,6 +424,7 @@ export const OrderRestored = {
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
+  timeNsAt: 8,
   timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
@@ -331,6 +447,91 @@ export const OrderRestored = {
   },
 } as const;
 
+/** A trigger fired, or a fired child may release more: `quantity` lots of it altogether, which can be 0 (AMB-29). */
+export const OrderTriggered = {
+  typeId: 15,
+  bytes: 48,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNsAt: 8,
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  triggerPrice: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setTriggerPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 40) >>> 2] = value;
+  },
+} as const;
+
+/** A released order is in the main book, or about to match: `quantity` lots of it altogether. */
+export const OrderActivated = {
+  typeId: 16,
+  bytes: 48,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNsAt: 8,
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  prioritySequence: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setPrioritySequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 40) >>> 2] = value;
+  },
+} as const;
+
+/** A cancel came while all of the order was pending: it never comes back (AMB-23). */
+export const OrderCovered = {
+  typeId: 17,
+  bytes: 32,
+  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNsAt: 8,
+  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 24) >>> 2] = value;
+  },
+} as const;
+
 /** The market's answer to a request. `order` is 0 when there is none (refused, or a held cancel). `is_admission`: the request was a create and `order` is the order's name from now on, also when a crossing post-only was refused. */
 export const MarketAck = {
   typeId: 20,
@@ -347,6 +548,7 @@ export const MarketAck = {
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
+  timeNsAt: 24,
   timeNs: (v: Views, at: number): bigint => v.u64[(at + 24) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 24) >>> 3] = value;
@@ -369,6 +571,7 @@ export const MarketAck = {
 export const HeldCancelExpired = {
   typeId: 21,
   bytes: 112,
+  timeNsAt: 0,
   timeNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
@@ -419,6 +622,7 @@ export const DepthCommitted = {
   setCommits: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
+  timeNsAt: 8,
   timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
@@ -466,6 +670,7 @@ export const FillConfirmed = {
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
+  matchedNsAt: 40,
   matchedNs: (v: Views, at: number): bigint => v.u64[(at + 40) >>> 3] as bigint,
   setMatchedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 40) >>> 3] = value;
@@ -515,6 +720,7 @@ export const FillRolledBack = {
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
+  matchedNsAt: 40,
   matchedNs: (v: Views, at: number): bigint => v.u64[(at + 40) >>> 3] as bigint,
   setMatchedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 40) >>> 3] = value;
@@ -545,6 +751,7 @@ export const MarketDecided = {
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
+  timeNsAt: 16,
   timeNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
@@ -588,16 +795,17 @@ export const JournalFlushed = {
   setCheckpoint: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
+  timeNsAt: 16,
   timeNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
   },
 } as const;
 
-/** At boot: one live order. Tail: the NewOrder as it was admitted (its `text_bytes` of text included). */
+/** At boot: one live order with the values in force; `parent` is 0 when there is none or it lives no more, `flags` those that the node set included. Tail: the NewOrder as it was admitted (its `text_bytes` of text included). */
 export const OrderRestoredAtBoot = {
   typeId: 45,
-  bytes: 104,
+  bytes: 120,
   order: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -618,14 +826,17 @@ export const OrderRestoredAtBoot = {
   setFilledQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
+  timestampNsAt: 40,
   timestampNs: (v: Views, at: number): bigint => v.u64[(at + 40) >>> 3] as bigint,
   setTimestampNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 40) >>> 3] = value;
   },
+  admittedNsAt: 48,
   admittedNs: (v: Views, at: number): bigint => v.u64[(at + 48) >>> 3] as bigint,
   setAdmittedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 48) >>> 3] = value;
   },
+  lastUpdateNsAt: 56,
   lastUpdateNs: (v: Views, at: number): bigint => v.u64[(at + 56) >>> 3] as bigint,
   setLastUpdateNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 56) >>> 3] = value;
@@ -634,9 +845,29 @@ export const OrderRestoredAtBoot = {
   setFilledNotional: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 64, value),
   fees: (v: Views, at: number): bigint => readInt128(v, at + 80),
   setFees: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 80, value),
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 96) >>> 2] as number,
+  triggerPrice: (v: Views, at: number): number => v.f64[(at + 96) >>> 3] as number,
+  setTriggerPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 96) >>> 3] = value;
+  },
+  parent: (v: Views, at: number): number => v.f64[(at + 104) >>> 3] as number,
+  setParent: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 104) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 112) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 96) >>> 2] = value;
+    v.u32[(at + 112) >>> 2] = value;
+  },
+  triggerKind: (v: Views, at: number): number => v.u8[at + 116] as number,
+  setTriggerKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 116] = value;
+  },
+  triggerState: (v: Views, at: number): number => v.u8[at + 117] as number,
+  setTriggerState: (v: Views, at: number, value: number): void => {
+    v.u8[at + 117] = value;
+  },
+  flags: (v: Views, at: number): number => v.u8[at + 118] as number,
+  setFlags: (v: Views, at: number, value: number): void => {
+    v.u8[at + 118] = value;
   },
 } as const;
 
@@ -644,6 +875,7 @@ export const OrderRestoredAtBoot = {
 export const OrderIdRemembered = {
   typeId: 46,
   bytes: 112,
+  creationNsAt: 0,
   creationNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
   setCreationNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
@@ -661,11 +893,29 @@ export const OrderIdRemembered = {
     v.u8[at + 13] = value;
   },
   /** Offset and length of the 32 bytes of `user`. */
-  userAt: 14,
+  userAt: 16,
   userLength: 32,
   /** Offset and length of the 64 bytes of `order_id`. */
-  orderIdAt: 46,
+  orderIdAt: 48,
   orderIdLength: 64,
+} as const;
+
+/** At boot: creates of this user signed at or before `creation_ns` may be replays (AMB-08). */
+export const IdWatermark = {
+  typeId: 48,
+  bytes: 48,
+  creationNsAt: 0,
+  creationNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
+  setCreationNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[at >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 8) >>> 2] = value;
+  },
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 12,
+  userLength: 32,
 } as const;
 
 /** At boot: everything of this market has been sent. */
@@ -694,6 +944,7 @@ export const NodeCommand = {
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
+  timeNsAt: 8,
   timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
