@@ -28,6 +28,8 @@ export const ORDER_FLAG = {
   nodeMade: 8,
   /** A cancel came while all of it was pending: nothing of it ever comes back (AMB-23). Set by the node. */
   covered: 16,
+  /** A fill of a market order was rolled back: its target is not met, whatever its market said (AMB-32 c). Set by clearing. */
+  rolledBack: 32,
 } as const;
 
 /** Where an order with a trigger stands (TRG-01, AMB-28). `live`: it has none, or was released. */
