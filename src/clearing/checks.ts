@@ -6,8 +6,9 @@ import { assert } from '../core/assert.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
 import { allBalances, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
-import { holdOf } from './orders.ts';
-import type { AssetTotals, BalanceSlot, ClearingState } from './state.ts';
+import { enabledQuantityOf, hasLiveParent } from './children.ts';
+import { holdOf } from './holds.ts';
+import type { AssetTotals, BalanceSlot, ClearingState, MarketSlot, OrderSlot } from './state.ts';
 
 /** claims + faucet = vault holdings. @throws InvariantError */
 export function assertConserved(totals: AssetTotals): void {
@@ -37,6 +38,7 @@ function checkOrders(state: ClearingState): void {
       const { row, hold } = slot;
       assert(row.end === 0 && row.orderSequence === sequence, 'live orders are live, under their own name');
       assert(hold === holdOf(row, market.definition), 'an order holds what it needs');
+      checkEnabled(market, slot);
       const spent = row.side === 0 ? slot.usd : slot.base;
       held.set(spent, ((held.get(spent) ?? ZERO_18) + hold) as Amount18);
     }
@@ -44,6 +46,19 @@ function checkOrders(state: ClearingState): void {
   for (const slot of allBalances(state)) {
     assert(slot.held === (held.get(slot) ?? 0n), 'a balance is held by its live orders');
   }
+}
+
+function checkEnabled(market: MarketSlot, slot: OrderSlot): void {
+  const { row } = slot;
+  const isChild = hasLiveParent(market, row);
+  assert(
+    isChild || row.parentSequence === 0
+      ? row.enabledQuantity === enabledQuantityOf(market, row, row.quantity)
+      : row.enabledQuantity <= row.quantity,
+    'a child is enabled as far as its parent is filled',
+  );
+  const indexed = row.parentSequence !== 0 && market.children.get(row.parentSequence)?.has(slot) === true;
+  assert(indexed === isChild, 'live children of live parents are found by their parent');
 }
 
 function checkUsers(state: ClearingState): void {

@@ -4,57 +4,29 @@
  *   matched ──▶ waits for its unit (fill-or-kill) ──▶ every fill judged in order ──┬─▶ all pass: booked, Confirmed
  *                                                                                  └─▶ one fails: all Rollbacked
  *
- * The checks of a fill, in order: an armed test fault; stale match, which is nobody's fault; then for each party by
- * itself its first failure of signature, order terms, overfill, spot inventory. Both may fail.
- *
- * Judging writes into a plan, never into the state, so nothing has to be undone.
- *
- * Not here: margin (service spec 2.8) and protocol caps; a margin order's fill is refused as an invalid order.
+ * Not here: what a fill is checked for (fill-checks.ts); an armed test fault comes before all of that.
  */
-import { add18, notional18, quantity18, RATE_SCALE, tradingFee18 } from '../core/arithmetic.ts';
+import { add18 } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
-import { STALE_MATCH_NS } from '../core/limits.ts';
-import { isAtFault, ORDER_END, ORDER_FLAG, ROLLBACK_REASON, type RollbackReason, SIDE } from '../core/order-terms.ts';
-import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import {
+  isAtFault,
+  ORDER_END,
+  ORDER_FLAG,
+  ORDER_KIND,
+  ROLLBACK_REASON,
+  type RollbackReason,
+} from '../core/order-terms.ts';
+import type { Amount18, TimestampNs } from '../core/units.ts';
 import { balanceSlot, ensureUser, SPOT_ACCOUNT, setOwned } from './balances.ts';
 import type { Effect, FillRolledBack } from './effects.ts';
+import { emptyPlan, type Fault, type Fill, fillOf, judge, planFill } from './fill-checks.ts';
 import { takeFault } from './hooks.ts';
 import { FILL_UNIT, type Matched } from './inputs.ts';
-import { changeOrder, finishOrder, liveOrder } from './orders.ts';
-import { type OrderRow, SIGNATURE_VERDICT, type TradeRow, type TradeSide } from './rows.ts';
-import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot } from './state.ts';
+import { changeOrder, enableChildren, finishOrder, isFilled } from './orders.ts';
+import type { OrderRow, TradeRow, TradeSide } from './rows.ts';
+import type { ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
-
-/** What went wrong with a fill, by party; `none` for a party that is in order. */
-export interface Fault {
-  readonly maker: RollbackReason;
-  readonly taker: RollbackReason;
-}
-
-/** A fill with its orders and its exact figures. */
-interface Fill {
-  readonly input: Matched;
-  readonly maker: OrderSlot;
-  readonly taker: OrderSlot;
-  readonly notional: Amount18;
-  readonly base: Amount18;
-  readonly makerFee: Amount18;
-  readonly takerFee: Amount18;
-}
-
-interface Party {
-  readonly slot: OrderSlot;
-  readonly feeRate: number;
-  readonly fee: Amount18;
-}
-
-/** What the fills judged so far will leave behind: balances and filled quantities. */
-interface Plan {
-  readonly owned: Map<BalanceSlot, Amount18>;
-  readonly filled: Map<OrderSlot, number>;
-  fees: Amount18;
-}
 
 /** Applies a match: alone it is decided now, in a unit when its last fill is here. */
 export function applyMatched(
@@ -81,7 +53,7 @@ function decideUnit(
   effects: Effect[],
 ): void {
   const fills = inputs.map((input) => fillOf(market, input));
-  const plan: Plan = { owned: new Map(), filled: new Map(), fees: ZERO_18 };
+  const plan = emptyPlan();
   for (const fill of fills) {
     const fault = takeFault(state.hooks, market.definition.assetId) ?? judge(fill, plan, nowNs);
     if (fault !== null) {
@@ -94,91 +66,6 @@ function decideUnit(
   for (const [slot, owned] of plan.owned) setOwned(state, slot, owned);
   bookFees(state, plan.fees, effects);
   for (const fill of fills) confirm(state, market, fill, effects);
-}
-
-function fillOf(market: MarketSlot, input: Matched): Fill {
-  const { makerFeeRate, takerFeeRate } = input;
-  assert(takerFeeRate >= 0 && takerFeeRate <= Number(RATE_SCALE), 'a taker rate is within 0 and 100 %');
-  assert(makerFeeRate >= -takerFeeRate && makerFeeRate <= Number(RATE_SCALE), 'a rebate never exceeds the taker rate');
-  assert(input.makerOrder !== input.takerOrder, 'an order does not match itself');
-  const notional = notional18(input.price, input.quantity, market.definition);
-  return {
-    input,
-    maker: liveOrder(market, input.makerOrder),
-    taker: liveOrder(market, input.takerOrder),
-    notional,
-    base: quantity18(input.quantity, market.definition.quantityDecimals),
-    makerFee: tradingFee18(notional, makerFeeRate),
-    takerFee: tradingFee18(notional, takerFeeRate),
-  };
-}
-
-/** The two parties' own failures, or null when the fill can be booked. */
-function judge(fill: Fill, plan: Plan, nowNs: TimestampNs): Fault | null {
-  if (nowNs - fill.input.timeNs > STALE_MATCH_NS) {
-    return { maker: ROLLBACK_REASON.staleMatch, taker: ROLLBACK_REASON.staleMatch };
-  }
-  const { makerFeeRate, takerFeeRate } = fill.input;
-  const maker = judgeParty(fill, { slot: fill.maker, feeRate: makerFeeRate, fee: fill.makerFee }, plan);
-  const taker = judgeParty(fill, { slot: fill.taker, feeRate: takerFeeRate, fee: fill.takerFee }, plan);
-  return maker === ROLLBACK_REASON.none && taker === ROLLBACK_REASON.none ? null : { maker, taker };
-}
-
-function judgeParty(fill: Fill, party: Party, plan: Plan): RollbackReason {
-  const order = party.slot.row;
-  if ((order.flags & ORDER_FLAG.nodeMade) === 0) {
-    assert(order.verdict !== SIGNATURE_VERDICT.unknown, 'a signature is judged before the first fill is decided');
-    if (order.verdict === SIGNATURE_VERDICT.invalid) return ROLLBACK_REASON.invalidSignature;
-  }
-  if (!termsAllow(fill, party)) return ROLLBACK_REASON.invalidOrder;
-  const filled = plan.filled.get(party.slot) ?? order.filledQuantity;
-  if (filled + fill.input.quantity > order.quantity) return ROLLBACK_REASON.overfill;
-  return inventoryCovers(fill, party, plan) ? ROLLBACK_REASON.none : ROLLBACK_REASON.insufficientInventory;
-}
-
-/** Side, limit price, life, account and highest fee rate of one order against the fill (FIL-10, AMB-09). */
-function termsAllow(fill: Fill, party: Party): boolean {
-  const order = party.slot.row;
-  const { price, timeNs } = fill.input;
-  if (fill.maker.row.side === fill.taker.row.side) return false;
-  if (order.side === SIDE.buy ? price > order.price : price < order.price) return false;
-  if (timeNs > order.expiryNs) return false;
-  return (order.flags & ORDER_FLAG.isSpot) !== 0 && party.feeRate <= order.maxFeeRate;
-}
-
-function ownedInPlan(slot: BalanceSlot, plan: Plan): Amount18 {
-  return plan.owned.get(slot) ?? slot.owned;
-}
-
-/** The buyer pays notional and fee in USD, the seller pays base; a seller's fee never exceeds the proceeds. */
-function inventoryCovers(fill: Fill, party: Party, plan: Plan): boolean {
-  if (party.slot.row.side === SIDE.buy) {
-    return ownedInPlan(party.slot.usd, plan) >= add18(fill.notional, party.fee);
-  }
-  return ownedInPlan(party.slot.base, plan) >= fill.base;
-}
-
-/** Writes a fill that passed into the plan: base legs, USD legs, fees. */
-function planFill(fill: Fill, plan: Plan): void {
-  const takerBuys = fill.taker.row.side === SIDE.buy;
-  const buyer = takerBuys ? fill.taker : fill.maker;
-  const seller = takerBuys ? fill.maker : fill.taker;
-  const buyerFee = takerBuys ? fill.takerFee : fill.makerFee;
-  const sellerFee = takerBuys ? fill.makerFee : fill.takerFee;
-  move(plan, buyer.usd, -fill.notional - buyerFee);
-  move(plan, buyer.base, fill.base);
-  move(plan, seller.base, -fill.base);
-  move(plan, seller.usd, fill.notional - sellerFee);
-  plan.fees = add18(plan.fees, add18(fill.makerFee, fill.takerFee));
-  for (const slot of [fill.maker, fill.taker]) {
-    plan.filled.set(slot, (plan.filled.get(slot) ?? slot.row.filledQuantity) + fill.input.quantity);
-  }
-}
-
-function move(plan: Plan, slot: BalanceSlot, delta: bigint): void {
-  const owned = (ownedInPlan(slot, plan) + delta) as Amount18;
-  assert(owned >= 0n, 'a judged fill never overdraws');
-  plan.owned.set(slot, owned);
 }
 
 /**
@@ -218,22 +105,20 @@ function tradeSide(slot: OrderSlot, fee: Amount18): TradeSide {
   return { user, subAccount, orderId, orderSequence, fee };
 }
 
-/** Counts a confirmed fill in its order; the last lot ends it. */
+/** Counts a confirmed fill in its order. The last lot ends it, unless its market counts money and says so itself. */
 function fillOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, fill: Fill, fee: Amount18): void {
   const { row } = slot;
-  const filledQuantity = row.filledQuantity + fill.input.quantity;
-  const isWhole = filledQuantity >= row.quantity;
   const filled: OrderRow = {
     ...row,
-    filledQuantity,
+    filledQuantity: row.filledQuantity + fill.input.quantity,
     filledNotional: add18(row.filledNotional, fill.notional),
     fees: add18(row.fees, fee),
     lastUpdateNs: fill.input.timeNs,
-    end: isWhole ? ORDER_END.filled : 0,
-    faultReason: isWhole ? ROLLBACK_REASON.none : row.faultReason,
   };
-  if (isWhole) finishOrder(state, market, slot, filled);
-  else changeOrder(state, market, slot, filled);
+  changeOrder(state, market, slot, filled);
+  enableChildren(state, market, slot);
+  if (row.kind === ORDER_KIND.marketQuote || !isFilled(filled)) return;
+  finishOrder(state, market, slot, { ...filled, end: ORDER_END.filled, faultReason: ROLLBACK_REASON.none });
 }
 
 /** The fill of a unit at which it failed, and how. */
@@ -266,8 +151,8 @@ function seenBy(own: RollbackReason): RollbackReason {
 
 function rollBack(state: ClearingState, market: MarketSlot, fill: Fill, reasons: Fault, effects: Effect[]): void {
   const { input } = fill;
-  markAtFault(state, market, fill.maker, reasons.maker);
-  markAtFault(state, market, fill.taker, reasons.taker);
+  markRolledBack(state, market, fill.maker, reasons.maker);
+  markRolledBack(state, market, fill.taker, reasons.taker);
   const rolledBack: FillRolledBack = {
     kind: 'fillRolledBack',
     marketIndex: input.marketIndex,
@@ -284,8 +169,15 @@ function rollBack(state: ClearingState, market: MarketSlot, fill: Fill, reasons:
   effects.push(rolledBack);
 }
 
-/** The market will cancel the remainder; until it says so a restart must know that the order is lost (AMB-32). */
-function markAtFault(state: ClearingState, market: MarketSlot, slot: OrderSlot, reason: RollbackReason): void {
-  if (!isAtFault(reason) || slot.row.faultReason !== ROLLBACK_REASON.none) return;
-  changeOrder(state, market, slot, { ...slot.row, faultReason: reason });
+/**
+ * What is left of an order at fault its market will cancel; until it says so a restart must know that the order is lost
+ * (AMB-32). A market order that lost a fill has not met its target, even if its market says it has (AMB-32 c).
+ */
+function markRolledBack(state: ClearingState, market: MarketSlot, slot: OrderSlot, reason: RollbackReason): void {
+  const { row } = slot;
+  const isFirstFault = isAtFault(reason) && row.faultReason === ROLLBACK_REASON.none;
+  const faultReason = isFirstFault ? reason : row.faultReason;
+  const flags = row.kind === ORDER_KIND.limit ? row.flags : row.flags | ORDER_FLAG.rolledBack;
+  if (faultReason === row.faultReason && flags === row.flags) return;
+  changeOrder(state, market, slot, { ...row, faultReason, flags });
 }

@@ -12,8 +12,9 @@ import type { Effect } from './effects.ts';
 import { applyMatched } from './fills.ts';
 import { addPasses, endHolds, takesHold, WAITING_INPUTS_MAX } from './hooks.ts';
 import type { MarketInput, Release } from './inputs.ts';
-import { applyCreated, applyCreateRefused, applyEnded, applyReplaced, applyRestored } from './orders.ts';
+import { applyCovered, applyCreated, applyCreateRefused, applyEnded, applyReplaced, applyRestored } from './orders.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
+import { applyActivated, applyTriggered } from './triggers.ts';
 
 function marketSlot(state: ClearingState, marketIndex: number): MarketSlot {
   return must(state.markets[marketIndex], 'a market speaks only after clearing made it');
@@ -80,6 +81,15 @@ function applyByKind(
       break;
     case 'restored':
       applyRestored(state, market, input);
+      break;
+    case 'triggered':
+      applyTriggered(state, market, input);
+      break;
+    case 'activated':
+      applyActivated(state, market, input);
+      break;
+    case 'covered':
+      applyCovered(state, market, input);
       break;
     case 'matched':
       applyMatched(state, market, input, nowNs, effects);

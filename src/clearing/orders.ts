@@ -1,25 +1,36 @@
 /**
  * Live orders as clearing knows them: the market's word on each, applied in its sequence.
  *
- *   created ─▶ live ─▶ replaced, restored, filled in part (fills.ts) ─▶ ended, or filled ─▶ finished, out of memory
+ *   created ─▶ live ─▶ replaced, restored, covered, filled in part (fills.ts) ─▶ ended, or filled ─▶ finished, out of memory
  *   createRefused ─▶ finished at once (AMB-16)
  *
- * An order whose last lot is confirmed ends as filled here; every other end is the market's word. A market sends `ended`
- * after every match of the order, so figures are final there, with one exception: it may say `filled` after a replace to
- * what was filled (AMB-19) when it has not heard of a rollback yet. Such an order stays live, and the market, once it
- * hears, restores it or ends it again (AMB-32 e).
+ * An order whose last lot is confirmed ends as filled here; every other end is the market's word, and so is every end of
+ * an order that is sized in quote. A market sends `ended` after every match of the order, so figures are final there,
+ * with one exception: it may say `filled` after a replace to what was filled (AMB-19) when it has not heard of a rollback
+ * yet. Such an order stays live, and the market, once it hears, restores it or ends it again (AMB-32 e). Market orders
+ * have no way back: `filled` is their end, under the name that their confirmed fills deserve (AMB-32 c, AMB-37).
  *
- * Holds (AMB-52) follow from the rows: a buy holds price × remaining × (1 + taker), a sell its base.
+ * Not here: triggers (triggers.ts), what an order holds (holds.ts), parents (children.ts).
  */
-import { add18, notional18, quantity18, subtract18, tradingFee18 } from '../core/arithmetic.ts';
+import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
-import type { MarketDefinition } from '../core/market-definition.ts';
-import { ORDER_END, ORDER_FLAG, ROLLBACK_REASON, SIDE } from '../core/order-terms.ts';
-import { type Amount18, type RawQuantity, type Sequence, ZERO_18 } from '../core/units.ts';
+import {
+  ORDER_END,
+  ORDER_FLAG,
+  ORDER_KIND,
+  type OrderEnd,
+  ROLLBACK_REASON,
+  SIDE,
+  TRIGGER,
+  TRIGGER_STATE,
+} from '../core/order-terms.ts';
+import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
 import { balanceSlot, ensureUser } from './balances.ts';
+import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './children.ts';
 import type { Effect } from './effects.ts';
-import type { Created, CreateRefused, Ended, NewOrder, Replaced, Restored, Verdict } from './inputs.ts';
+import { holdOf } from './holds.ts';
+import type { Covered, Created, CreateRefused, Ended, NewOrder, Replaced, Restored, Verdict } from './inputs.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
 import { type BalanceSlot, type ClearingState, type MarketSlot, type OrderSlot, orderKey } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
@@ -35,10 +46,19 @@ export function newOrderRow(input: Created | CreateRefused): OrderRow {
     subAccount: order.subAccount,
     orderId: order.orderId,
     side: order.side,
+    kind: order.kind,
     tif: order.tif,
     flags: order.flags,
     price: order.price,
     quantity: order.quantity,
+    amount: order.amount,
+    budget: order.budget,
+    triggerKind: order.triggerKind,
+    triggerPrice: order.triggerPrice,
+    triggerState: order.triggerKind === TRIGGER.none ? TRIGGER_STATE.live : TRIGGER_STATE.dormant,
+    parentSequence: input.kind === 'created' ? input.parent : 0,
+    parentId: order.parentId,
+    enabledQuantity: order.quantity,
     maxFeeRate: order.maxFeeRate,
     creationNs: order.creationNs,
     timestampNs: order.creationNs,
@@ -57,23 +77,9 @@ export function newOrderRow(input: Created | CreateRefused): OrderRow {
   };
 }
 
-/** Whether every lot in force is confirmed. */
+/** Whether every lot in force is confirmed. Never of an order without a number of lots. */
 export function isFilled(row: OrderRow): boolean {
-  return row.filledQuantity >= row.quantity;
-}
-
-/** Unfilled by what is confirmed; an order replaced below its fills needs nothing more. */
-function remainingOf(row: OrderRow): RawQuantity {
-  return Math.max(0, row.quantity - row.filledQuantity) as RawQuantity;
-}
-
-/** What a live order holds: USD with the taker's fee for a buy, base for a sell (EX-27). Margin orders hold no spot. */
-export function holdOf(row: OrderRow, market: MarketDefinition): Amount18 {
-  const remaining = remainingOf(row);
-  if (remaining === 0 || (row.flags & ORDER_FLAG.isSpot) === 0) return ZERO_18;
-  if (row.side === SIDE.sell) return quantity18(remaining, market.quantityDecimals);
-  const notional = notional18(row.price, remaining, market);
-  return add18(notional, tradingFee18(notional, market.takerFeeRate));
+  return row.quantity !== 0 && row.filledQuantity >= row.quantity;
 }
 
 function spentBalance(slot: OrderSlot): BalanceSlot {
@@ -101,6 +107,7 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
   const slot: OrderSlot = { row, base, usd, hold: ZERO_18 };
   setHold(slot, holdOf(row, market.definition));
   market.orders.set(row.orderSequence, slot);
+  linkChild(market, slot);
   return slot;
 }
 
@@ -109,6 +116,16 @@ export function changeOrder(state: ClearingState, market: MarketSlot, slot: Orde
   slot.row = row;
   setHold(slot, holdOf(row, market.definition));
   state.dirty.orders.add(slot);
+}
+
+/** Fills of the order have confirmed: its children are enabled as far as it is filled (AMB-29). */
+export function enableChildren(state: ClearingState, market: MarketSlot, parent: OrderSlot): void {
+  for (const child of childrenOf(market, parent.row.orderSequence)) {
+    const enabledQuantity = enabledQuantityOf(market, child.row, child.row.quantity);
+    if (enabledQuantity !== child.row.enabledQuantity) {
+      changeOrder(state, market, child, { ...child.row, enabledQuantity });
+    }
+  }
 }
 
 /** Computes the holds of a market again, after its fees changed. */
@@ -121,6 +138,7 @@ export function finishOrder(state: ClearingState, market: MarketSlot, slot: Orde
   assert(row.end !== 0, 'a finished order has an end');
   setHold(slot, ZERO_18);
   market.orders.delete(row.orderSequence);
+  unlinkOrder(market, slot);
   state.dirty.orders.delete(slot);
   slot.row = row;
   tallyFinishedOrder(state, row);
@@ -131,7 +149,9 @@ export function applyCreated(state: ClearingState, market: MarketSlot, input: Cr
   const key = orderKey(input.marketIndex, input.sequence);
   const verdict = state.verdicts.get(key);
   state.verdicts.delete(key);
-  const slot = addLiveOrder(state, market, { ...newOrderRow(input), verdict: verdictNumber(verdict) });
+  const row = newOrderRow(input);
+  const enabledQuantity = enabledQuantityOf(market, row, row.quantity);
+  const slot = addLiveOrder(state, market, { ...row, enabledQuantity, verdict: verdictNumber(verdict) });
   state.dirty.orders.add(slot);
 }
 
@@ -163,17 +183,37 @@ export function applyReplaced(state: ClearingState, market: MarketSlot, input: R
     ...slot.row,
     price: input.price,
     quantity: input.quantity,
+    enabledQuantity: enabledQuantityOf(market, slot.row, input.quantity),
     timestampNs: input.timestampNs,
     prioritySequence: input.prioritySequence,
     lastUpdateNs: input.timeNs,
+    // A released order keeps the trigger that released it.
+    ...(input.triggerKind === TRIGGER.none ? {} : { triggerKind: input.triggerKind, triggerPrice: input.triggerPrice }),
   });
 }
 
 export function applyEnded(state: ClearingState, market: MarketSlot, input: Ended): void {
   const slot = liveOrder(market, input.order);
-  if (input.end === ORDER_END.filled && !isFilled(slot.row)) return;
-  const { end, faultReason, timeNs } = input;
+  const isLimit = slot.row.kind === ORDER_KIND.limit;
+  if (isLimit && input.end === ORDER_END.filled && !isFilled(slot.row)) return;
+  const { faultReason, timeNs } = input;
+  const end = isLimit ? input.end : endOfMarketOrder(slot.row, input.end);
   finishOrder(state, market, slot, { ...slot.row, end, faultReason, lastUpdateNs: timeNs });
+}
+
+/** A market order that lost fills is not filled, and one that lost all was rolled back (AMB-128). */
+function endOfMarketOrder(row: OrderRow, end: OrderEnd): OrderEnd {
+  const ranItsCourse = end === ORDER_END.filled || end === ORDER_END.immediateOrCancel;
+  if (!ranItsCourse || (row.flags & ORDER_FLAG.rolledBack) === 0) return end;
+  return row.filledQuantity === 0 ? ORDER_END.rolledBack : ORDER_END.immediateOrCancel;
+}
+
+/** The order may be over here already: all that was pending of it has been confirmed. */
+export function applyCovered(state: ClearingState, market: MarketSlot, input: Covered): void {
+  const slot = market.orders.get(input.order);
+  if (slot === undefined) return;
+  const flags = slot.row.flags | ORDER_FLAG.covered;
+  changeOrder(state, market, slot, { ...slot.row, flags, lastUpdateNs: input.timeNs });
 }
 
 export function applyRestored(state: ClearingState, market: MarketSlot, input: Restored): void {

@@ -109,6 +109,7 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
     decidedSequence: sequence,
     decidedTradeId: lastTradeId,
     orders: new Map(),
+    children: new Map(),
     unit: [],
     waiting: false,
   };

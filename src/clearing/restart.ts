@@ -3,18 +3,21 @@
  *
  *   matches never confirmed      gone; their orders have their quantity back, because only confirmed fills count here
  *   other inputs behind a hold   applied: they were journaled
- *   orders at fault, filled, IOC or FOK, whose end the market had no time to send      ended here
+ *   orders at fault, covered, filled, IOC, FOK or market, whose end the market had no time to send      ended here
+ *   orders that wait for their trigger, or for the word that they may go      kept, whatever their kind
+ *   children whose parent is over      cut to what its fills have enabled (AMB-29)
  *   market sequences, trade ids  jump by RESTART_SEQUENCE_GAP after an unclean stop, so that none is used twice
  *   holds and faults             gone
  */
 import { RESTART_SEQUENCE_GAP } from '../core/limits.ts';
-import { ORDER_END, type OrderEnd, ROLLBACK_REASON, TIF } from '../core/order-terms.ts';
-import type { Sequence, TimestampNs } from '../core/units.ts';
+import { ORDER_END, ORDER_FLAG, type OrderEnd, ROLLBACK_REASON, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
+import type { RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import { hasLiveParent } from './children.ts';
 import type { Effect } from './effects.ts';
 import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
 import { dropWaitingFills } from './market-inputs.ts';
-import { finishOrder, isFilled } from './orders.ts';
+import { changeOrder, finishOrder, isFilled } from './orders.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 
@@ -41,18 +44,37 @@ function jumpSequences(state: ClearingState, market: MarketSlot): void {
 /** How an order ends that cannot go back into a book, or null for one that can. */
 function endAtRestart(row: OrderRow): OrderEnd | null {
   if (row.faultReason !== ROLLBACK_REASON.none) return ORDER_END.atFault;
+  if ((row.flags & ORDER_FLAG.covered) !== 0) return ORDER_END.userRequested;
   if (isFilled(row)) return ORDER_END.filled;
+  if (row.triggerState !== TRIGGER_STATE.live) return null;
   if (row.tif === TIF.ioc) return ORDER_END.immediateOrCancel;
-  return row.tif === TIF.fok ? ORDER_END.fillOrKill : null;
+  return row.tif === TIF.fok ? endOfFillOrKill(row) : null;
+}
+
+/** All of its match was confirmed or nothing; only a child is matched more than once (AMB-29, AMB-34). */
+function endOfFillOrKill(row: OrderRow): OrderEnd {
+  return row.filledQuantity > 0 && row.parentSequence === 0 ? ORDER_END.filled : ORDER_END.fillOrKill;
+}
+
+/**
+ * What is left of a child whose parent is over: the market may have had no time to take off what the parent's fills have
+ * not enabled (AMB-29). @returns its row in force, ended where nothing is left.
+ */
+function withoutLostPart(market: MarketSlot, row: OrderRow): OrderRow {
+  if (row.enabledQuantity === row.quantity || hasLiveParent(market, row)) return row;
+  if (row.enabledQuantity === 0) return { ...row, end: ORDER_END.parentCanceled };
+  return { ...row, quantity: row.enabledQuantity as RawQuantity };
 }
 
 function endLostOrders(state: ClearingState, market: MarketSlot, nowNs: TimestampNs, effects: Effect[]): void {
-  // Live orders stand in the order of their sequences: they are created and loaded in it.
+  // Live orders stand in the order of their sequences: they are created and loaded in it, parents before children.
   for (const slot of [...market.orders.values()]) {
-    const end = endAtRestart(slot.row);
-    if (end === null) continue;
-    const row: OrderRow = { ...slot.row, end, lastUpdateNs: nowNs };
-    finishOrder(state, market, slot, row);
-    effects.push({ kind: 'orderEnded', row });
+    const left = withoutLostPart(market, slot.row);
+    const end = left.end === 0 ? endAtRestart(left) : left.end;
+    if (end !== null) {
+      const row: OrderRow = { ...left, end, lastUpdateNs: nowNs };
+      finishOrder(state, market, slot, row);
+      effects.push({ kind: 'orderEnded', row });
+    } else if (left !== slot.row) changeOrder(state, market, slot, left);
   }
 }

@@ -74,6 +74,8 @@ export interface MarketSlot {
   decidedSequence: Sequence;
   decidedTradeId: Sequence;
   readonly orders: Map<Sequence, OrderSlot>;
+  /** Live children by the name of their live parent (AMB-29). Derived. */
+  readonly children: Map<Sequence, Set<OrderSlot>>;
   /** Fills of a fill-or-kill match that are not complete yet (AMB-34). */
   unit: Matched[];
   /** Whether a held fill of this market waits, so that everything after it waits too. */

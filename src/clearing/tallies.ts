@@ -107,7 +107,11 @@ export function tallyFinishedOrder(state: ClearingState, row: OrderRow): void {
   for (const value of [marketIndex, orderSequence, prioritySequence, price, quantity, filledQuantity]) {
     fact.number(value);
   }
-  for (const value of [row.end, row.faultReason, row.verdict]) fact.number(value);
+  for (const value of [row.end, row.faultReason, row.verdict, row.flags]) fact.number(value);
+  const { budget, triggerKind, triggerPrice, triggerState, parentSequence, enabledQuantity } = row;
+  for (const value of [budget, triggerKind, triggerPrice, triggerState, parentSequence, enabledQuantity]) {
+    fact.number(value);
+  }
   for (const value of [row.timestampNs, row.admittedNs, row.lastUpdateNs]) fact.nanoseconds(value);
   fact.amount(row.filledNotional);
   fact.amount(row.fees);

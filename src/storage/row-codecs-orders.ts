@@ -1,7 +1,7 @@
 /** Values of the tables about orders and trades. Fields in the order written. */
 import type { OrderRow, SignatureVerdict, TradeRow, TradeSide } from '../clearing/rows.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import type { OrderEnd, RollbackReason, Side, Tif } from '../core/order-terms.ts';
+import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
@@ -16,10 +16,19 @@ export const orderCodec: RowCodec<OrderRow> = {
     to.u8(row.subAccount);
     to.text(row.orderId);
     to.u8(row.side);
+    to.u8(row.kind);
     to.u8(row.tif);
     to.u32(row.flags);
     to.safe(row.price);
     to.safe(row.quantity);
+    to.safe(row.amount);
+    to.safe(row.budget);
+    to.u8(row.triggerKind);
+    to.safe(row.triggerPrice);
+    to.u8(row.triggerState);
+    to.safe(row.parentSequence);
+    to.text(row.parentId);
+    to.safe(row.enabledQuantity);
     to.safe(row.maxFeeRate);
     to.u64(row.creationNs);
     to.u64(row.timestampNs);
@@ -45,10 +54,19 @@ export const orderCodec: RowCodec<OrderRow> = {
       subAccount: from.u8(),
       orderId: from.text() as OrderId,
       side: from.u8() as Side,
+      kind: from.u8() as OrderKind,
       tif: from.u8() as Tif,
       flags: from.u32(),
       price: from.safe() as RawPrice,
       quantity: from.safe() as RawQuantity,
+      amount: from.safe(),
+      budget: from.safe(),
+      triggerKind: from.u8() as TriggerKind,
+      triggerPrice: from.safe() as RawPrice,
+      triggerState: from.u8() as TriggerState,
+      parentSequence: from.safe() as Sequence | 0,
+      parentId: from.text() as OrderId | '',
+      enabledQuantity: from.safe(),
       maxFeeRate: from.safe(),
       creationNs: from.u64() as TimestampNs,
       timestampNs: from.u64() as TimestampNs,

@@ -188,10 +188,7 @@ suite('fills', () => {
     const maker = world.create({ user: BOB, side: SIDE.sell, quantity: 20_000 });
     const taker = world.create({ user: ALICE, quantity: 20_000 });
     world.match(maker, taker, 10_000);
-    world.send({
-      kind: 'replaced',
-      ...world.next(),
-      order: maker,
+    world.replace(maker, {
       prioritySequence: maker,
       price: 210_000 as RawPrice,
       quantity: 15_000 as RawQuantity,
@@ -284,10 +281,7 @@ suite('fills', () => {
     const world = funded();
     const maker = world.create({ user: BOB, side: SIDE.sell, quantity: 20_000 });
     world.match(maker, world.create({ user: CAROL }), 10_000);
-    world.send({
-      kind: 'replaced',
-      ...world.next(),
-      order: maker,
+    world.replace(maker, {
       prioritySequence: maker,
       price: 200_000 as RawPrice,
       quantity: 10_000 as RawQuantity,

@@ -145,7 +145,12 @@ suite('signatures', () => {
     world.send(fill);
     assert.deepEqual(verdictsNeeded(world.state, [world.matchInput(maker, taker, 1)]), []);
 
-    let created = { kind: 'created' as const, ...world.next(), order: world.terms({ user: ALICE }) };
+    let created = {
+      kind: 'created' as const,
+      ...world.next(),
+      order: world.terms({ user: ALICE }),
+      parent: 0 as const,
+    };
     const second = world.matchInput(maker, created.sequence, 1, { sequence: (created.sequence + 1) as Sequence });
     assert.deepEqual(
       verdictsNeeded(world.state, [created, second]).map((row) => row.text),
@@ -196,10 +201,7 @@ suite('restarts', () => {
     const poor = world.create({ user: CAROL });
     world.match(maker, poor, 1);
     world.match(maker, taker, 1);
-    world.send({
-      kind: 'replaced',
-      ...world.next(),
-      order: taker,
+    world.replace(taker, {
       prioritySequence: taker,
       price: 200_000 as RawPrice,
       quantity: 1 as RawQuantity,

@@ -199,10 +199,7 @@ class Player {
   private replace(step: Extract<Step, { kind: 'replace' }>): void {
     const order = this.live(step.order);
     if (order === undefined) return;
-    this.world.send({
-      kind: 'replaced',
-      ...this.world.next(),
-      order,
+    this.world.replace(order, {
       prioritySequence: this.world.next().sequence,
       price: step.price as RawPrice,
       quantity: step.quantity as RawQuantity,

@@ -1,7 +1,7 @@
 /** A storage with its journal and checkpoints in a temporary directory, and plain rows to put into it. */
 import type { OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
-import { ORDER_END, SIDE, TIF } from '../../src/core/order-terms.ts';
+import { ORDER_END, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { type CheckpointWrite, CheckpointWriter } from '../../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../../src/storage/environment.ts';
@@ -50,10 +50,19 @@ export function order(sequence: number, more: Partial<OrderRow> = {}): OrderRow 
     subAccount: 1,
     orderId: `order-${sequence}` as OrderId,
     side: SIDE.buy,
+    kind: ORDER_KIND.limit,
     tif: TIF.gtc,
     flags: 4,
     price: 100 as RawPrice,
     quantity: 10 as RawQuantity,
+    amount: 0,
+    budget: 0,
+    triggerKind: TRIGGER.none,
+    triggerPrice: 0 as RawPrice,
+    triggerState: TRIGGER_STATE.live,
+    parentSequence: 0,
+    parentId: '',
+    enabledQuantity: 10,
     maxFeeRate: 1000,
     creationNs: time,
     timestampNs: time,

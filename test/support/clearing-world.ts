@@ -9,11 +9,19 @@ import { drainDirtyRows, LOAD_ORDER, loadState } from '../../src/clearing/checkp
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
-import type { Batch, ClearingInput, Created, Matched, NewOrder, Verdict } from '../../src/clearing/inputs.ts';
+import type { Batch, ClearingInput, Created, Matched, NewOrder, Replaced, Verdict } from '../../src/clearing/inputs.ts';
 import type { OrderRow, RowWrite, TableName } from '../../src/clearing/rows.ts';
 import { type ClearingState, createClearingState, orderKey } from '../../src/clearing/state.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
-import { ORDER_FLAG, type OrderEnd, type RollbackReason, SIDE, TIF } from '../../src/core/order-terms.ts';
+import {
+  ORDER_FLAG,
+  ORDER_KIND,
+  type OrderEnd,
+  type RollbackReason,
+  SIDE,
+  TIF,
+  TRIGGER,
+} from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 
 export const T0: TimestampNs = 1_800_000_000_000_000_000n as TimestampNs;
@@ -30,7 +38,11 @@ export const ETH: AssetId = '2' as AssetId;
 export const CHAIN = '000000000000007a69';
 export const TOKEN: string = '5a'.repeat(20) + '00'.repeat(12);
 
-export type OrderTerms = Partial<Omit<NewOrder, 'price' | 'quantity'>> & { price?: number; quantity?: number };
+export type OrderTerms = Partial<Omit<NewOrder, 'price' | 'quantity' | 'triggerPrice'>> & {
+  price?: number;
+  quantity?: number;
+  triggerPrice?: number;
+};
 export type Answer = Extract<Effect, { kind: 'replied' }>['outcome'];
 type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>;
 
@@ -104,16 +116,22 @@ export class ClearingWorld {
 
   terms(terms: OrderTerms = {}): NewOrder {
     this.orders += 1;
-    const { price = 200_000, quantity = 10_000, ...rest } = terms;
+    const { price = 200_000, quantity = 10_000, triggerPrice = 0, ...rest } = terms;
     return {
       user: ALICE,
       subAccount: 0,
       orderId: `order-${this.orders}` as OrderId,
       side: SIDE.buy,
+      kind: ORDER_KIND.limit,
       tif: TIF.gtc,
       flags: ORDER_FLAG.isSpot,
       price: price as RawPrice,
       quantity: quantity as RawQuantity,
+      amount: 0,
+      budget: 0,
+      triggerKind: TRIGGER.none,
+      triggerPrice: triggerPrice as RawPrice,
+      parentId: '',
       maxFeeRate: 1_000,
       creationNs: this.nowNs,
       goodUntilNs: 0n as TimestampNs,
@@ -126,9 +144,48 @@ export class ClearingWorld {
 
   /** An admitted order. @returns its name. */
   create(terms: OrderTerms = {}, marketIndex = 0): Sequence {
-    const input: Created = { kind: 'created', ...this.next(marketIndex), order: this.terms(terms) };
+    const input: Created = { kind: 'created', ...this.next(marketIndex), order: this.terms(terms), parent: 0 };
     this.send(input);
     return input.sequence;
+  }
+
+  /** An admitted child. @returns its name. */
+  createChild(parent: Sequence, terms: OrderTerms): Sequence {
+    const parentId = this.order(parent)?.orderId ?? ('gone' as OrderId);
+    const input: Created = { kind: 'created', ...this.next(), order: this.terms({ parentId, ...terms }), parent };
+    this.send(input);
+    return input.sequence;
+  }
+
+  /** A replace that keeps what is not given, and the place in the queue. */
+  replace(order: Sequence, more: Partial<Replaced>): Effect[] {
+    const row = this.order(order);
+    const input = {
+      kind: 'replaced' as const,
+      ...this.next(),
+      order,
+      prioritySequence: row?.prioritySequence ?? order,
+      price: row?.price ?? (1 as RawPrice),
+      quantity: row?.quantity ?? (1 as RawQuantity),
+      timestampNs: this.nowNs,
+      triggerKind: TRIGGER.none,
+      triggerPrice: 0 as RawPrice,
+      ...more,
+    };
+    return this.send(input);
+  }
+
+  triggered(order: Sequence, quantity: number): Effect[] {
+    return this.send({ kind: 'triggered', ...this.next(), order, quantity });
+  }
+
+  activated(order: Sequence, quantity: number): Effect[] {
+    const next = this.next();
+    return this.send({ kind: 'activated', ...next, order, prioritySequence: next.sequence, quantity });
+  }
+
+  covered(order: Sequence): Effect[] {
+    return this.send({ kind: 'covered', ...this.next(), order });
   }
 
   matchInput(maker: Sequence, taker: Sequence, quantity: number, more: Partial<Matched> = {}): Matched {

@@ -1,6 +1,6 @@
 /** The tables of a plain exchange at one checkpoint, read the way storage reads its own. */
 import type { OrderRow, TradeRow } from '../../src/clearing/rows.ts';
-import { ORDER_END } from '../../src/core/order-terms.ts';
+import { ORDER_END, ORDER_KIND, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
 import type { HistoryQuery, HistorySnapshot, HistoryTrade } from '../../src/orders/order-history.ts';
 import { NOW } from './order-desk.ts';
@@ -45,10 +45,19 @@ function rowOf(order: PlainOrder): OrderRow {
     subAccount: 0,
     orderId: order.id as never,
     side: order.side,
+    kind: ORDER_KIND.limit,
     tif: order.tif,
     flags: 4,
     price: order.price as RawPrice,
     quantity: order.quantity as RawQuantity,
+    amount: 0,
+    budget: 0,
+    triggerKind: TRIGGER.none,
+    triggerPrice: 0 as RawPrice,
+    triggerState: TRIGGER_STATE.live,
+    parentSequence: 0,
+    parentId: '',
+    enabledQuantity: order.quantity,
     maxFeeRate: 500,
     creationNs: NOW,
     timestampNs: NOW,

@@ -21,7 +21,16 @@ import {
 } from '../../src/clearing/rows.ts';
 import type { AssetId, ChainId, OrderId, UserId } from '../../src/core/ids.ts';
 import { AMOUNT18_MAX } from '../../src/core/limits.ts';
-import { MARKET_STATUS, ORDER_END, type OrderEnd, SIDE, TIF } from '../../src/core/order-terms.ts';
+import {
+  MARKET_STATUS,
+  ORDER_END,
+  ORDER_KIND,
+  type OrderEnd,
+  SIDE,
+  TIF,
+  TRIGGER,
+  TRIGGER_STATE,
+} from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 
 type Arbitrary<T> = fc.Arbitrary<T>;
@@ -83,10 +92,19 @@ export const orderRow: Arbitrary<OrderRow> = record({
   subAccount: u8,
   orderId,
   side,
+  kind: fc.constantFrom(...Object.values(ORDER_KIND)),
   tif: fc.constantFrom(...Object.values(TIF)),
   flags: u32,
-  price: raw as Arbitrary<RawPrice>,
-  quantity: raw as Arbitrary<RawQuantity>,
+  price: safe as Arbitrary<RawPrice>,
+  quantity: safe as Arbitrary<RawQuantity>,
+  amount: safe,
+  budget: safe,
+  triggerKind: fc.constantFrom(...Object.values(TRIGGER)),
+  triggerPrice: safe as Arbitrary<RawPrice>,
+  triggerState: fc.constantFrom(...Object.values(TRIGGER_STATE)),
+  parentSequence: fc.oneof(fc.constant<0>(0), sequence),
+  parentId: fc.oneof(fc.constant<''>(''), orderId),
+  enabledQuantity: safe,
   maxFeeRate: safe,
   creationNs: time,
   timestampNs: time,

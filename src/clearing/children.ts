@@ -1,0 +1,52 @@
+/**
+ * Parents and children (TRG-07, AMB-29): as a parent's fills confirm, so many lots of each of its children are enabled.
+ *
+ *   parent lives      enabled = min(quantity, the parent's confirmed fills)
+ *   parent is over    enabled stays; the market takes off the rest, or a restart does
+ *
+ * The index of children is derived: it holds live children of live parents, and nothing else.
+ *
+ * Not here: what is released of what is enabled (the market's word, triggers.ts).
+ */
+import type { Sequence } from '../core/units.ts';
+import type { OrderRow } from './rows.ts';
+import type { MarketSlot, OrderSlot } from './state.ts';
+
+/** Whether a part of the order waits for the fills of a parent that still lives. */
+export function hasLiveParent(market: MarketSlot, row: OrderRow): boolean {
+  return row.parentSequence !== 0 && market.orders.has(row.parentSequence);
+}
+
+/**
+ * Lots of the order that may trade when its quantity is as given. All of them where no parent lives: it was filled
+ * before the child came, or its market has said what is left of the child.
+ */
+export function enabledQuantityOf(market: MarketSlot, row: OrderRow, quantity: number): number {
+  if (row.parentSequence === 0) return quantity;
+  const parent = market.orders.get(row.parentSequence);
+  return parent === undefined ? quantity : Math.min(quantity, parent.row.filledQuantity);
+}
+
+/** Takes a live order into the index, if it is a child. */
+export function linkChild(market: MarketSlot, slot: OrderSlot): void {
+  const { parentSequence: parent } = slot.row;
+  if (parent === 0 || !market.orders.has(parent)) return;
+  const children = market.children.get(parent);
+  if (children === undefined) market.children.set(parent, new Set([slot]));
+  else children.add(slot);
+}
+
+/** The order is over: it is nobody's child and nobody's parent any more. */
+export function unlinkOrder(market: MarketSlot, slot: OrderSlot): void {
+  market.children.delete(slot.row.orderSequence);
+  const { parentSequence } = slot.row;
+  if (parentSequence === 0) return;
+  const siblings = market.children.get(parentSequence);
+  siblings?.delete(slot);
+  if (siblings?.size === 0) market.children.delete(parentSequence);
+}
+
+/** The live children of an order, in the order of their admission. */
+export function childrenOf(market: MarketSlot, parent: Sequence): Iterable<OrderSlot> {
+  return market.children.get(parent) ?? [];
+}

@@ -1,0 +1,47 @@
+/**
+ * What a live order holds (AMB-52, AMB-39, EX-27): a function of its row and its market, computed again whenever one of
+ * the two changes.
+ *
+ *   kind          a buy holds USD                              a sell holds base
+ *   limit         price × remaining, and the taker's fee       remaining
+ *   market base   cap or budget left, and the taker's fee      remaining
+ *   market quote  target left, and the taker's fee             base cap or budget, less what is sold
+ *
+ * `remaining` is of what is enabled: a child holds nothing for what its parent has not filled (AMB-29). Orders that wait
+ * for their trigger, or for the word that they may go, reserve nothing (AMB-28).
+ */
+import { add18, notional18, powerOfTen, quantity18, tradingFee18 } from '../core/arithmetic.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import { ORDER_FLAG, ORDER_KIND, SIDE, TRIGGER_STATE } from '../core/order-terms.ts';
+import { type Amount18, type RawQuantity, ZERO_18 } from '../core/units.ts';
+import type { OrderRow } from './rows.ts';
+
+/** A quote integer, which has the scale of quantities, as USD (AMB-05). */
+export function quote18(amount: number, market: MarketDefinition): Amount18 {
+  return (BigInt(amount) * powerOfTen(18 - market.quantityDecimals)) as Amount18;
+}
+
+/** What a live order holds of the balance that it spends. Margin orders hold no spot. */
+export function holdOf(row: OrderRow, market: MarketDefinition): Amount18 {
+  if (row.triggerState !== TRIGGER_STATE.live || (row.flags & ORDER_FLAG.isSpot) === 0) return ZERO_18;
+  if (row.side === SIDE.sell) return quantity18(lotsToSell(row), market.quantityDecimals);
+  const notional = usdToSpend(row, market);
+  return add18(notional, tradingFee18(notional, market.takerFeeRate));
+}
+
+/** Less what is confirmed; an order replaced below its fills needs nothing more. */
+function lotsToSell(row: OrderRow): RawQuantity {
+  const isBoundByTarget = row.kind === ORDER_KIND.marketQuote && row.quantity === 0;
+  const lots = isBoundByTarget ? row.budget : row.enabledQuantity;
+  return Math.max(0, lots - row.filledQuantity) as RawQuantity;
+}
+
+/** Without fees. A released market buy that has neither cap nor budget is bound by what it finds only. */
+function usdToSpend(row: OrderRow, market: MarketDefinition): Amount18 {
+  if (row.kind === ORDER_KIND.limit) {
+    const lots = Math.max(0, row.enabledQuantity - row.filledQuantity) as RawQuantity;
+    return notional18(row.price, lots, market);
+  }
+  const left = quote18(row.amount === 0 ? row.budget : row.amount, market) - row.filledNotional;
+  return (left < 0n ? 0n : left) as Amount18;
+}
