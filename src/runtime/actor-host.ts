@@ -67,8 +67,20 @@ export class ActorHost {
     this.actor.endBatch();
   }
 
-  /** One bounded batch. @returns how many records were handled. */
+  /** One bounded batch, or a part of the actor's own work. @returns how many records were handled, or 1 for the part. */
   turn(recordsMax: number = this.batchRecordsMax): number {
+    const handled = this.drain(recordsMax);
+    if (handled > 0 || !this.hasMore()) return handled;
+    this.actor.endBatch();
+    return 1;
+  }
+
+  /** Nothing waits: no record, and no work of the actor's own that may go on. */
+  isIdle(): boolean {
+    return this.mailbox.isEmpty() && !this.hasMore();
+  }
+
+  private drain(recordsMax: number): number {
     if (this.mailbox.isEmpty()) return 0;
     const depth = this.mailbox.depth();
     const startedMs = performance.now();
@@ -80,6 +92,10 @@ export class ActorHost {
     return handled;
   }
 
+  private hasMore(): boolean {
+    return this.actor.hasMore?.() === true;
+  }
+
   tick(nowNs: bigint): void {
     this.actor.tick(nowNs);
     this.actor.endBatch();
@@ -88,7 +104,7 @@ export class ActorHost {
 
   /** Before sleeping: is there anything to do after all? An actor that is held back asks to be woken when there is room. */
   hasWork(): boolean {
-    if (this.mailbox.hasWork()) return true;
+    if (this.mailbox.hasWork() || this.hasMore()) return true;
     if (!this.noteStall()) return false;
     for (const outlet of this.outlets) outlet.wantRoom();
     return this.mailbox.hasWork();

@@ -2,7 +2,7 @@
  * What an actor is: state owned by one thread, fed from lanes, with time given to it. The same actor runs on its own
  * thread, on an event loop, or turned by hand in a test; it never learns which.
  *
- *   start → (ready → handle)* → endBatch … tick → endBatch …  → stop
+ *   start → (ready → handle)* → endBatch … tick → endBatch … hasMore → endBatch …  → stop
  */
 import type { Clock } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -19,6 +19,11 @@ export interface Actor {
   handle(lane: number, typeId: number, views: Views, at: number, bytes: number): void;
   /** After each drained batch, after `start` and after `tick`: flush what was sent. */
   endBatch(): void;
+  /**
+   * Whether work goes on that no lane brought, and may go on now: `endBatch` did a part of it and asks for another turn.
+   * Like `ready` it says false while there is no room for what the work says.
+   */
+  hasMore?(): boolean;
   /** Periodic work, at least every `tickMs` of real time. @param nowNs - the node clock. */
   tick(nowNs: bigint): void;
   /** The orderly end: everything received was handled. */

@@ -105,13 +105,13 @@ export class EventLoopRunner {
     if (spec.place === 'worker' && this.context.mainIsLost()) killProcess('the main thread is frozen');
   }
 
-  /** A stop is carried out when every mailbox is empty. @returns whether the runner has ended. */
+  /** A stop is carried out when every actor is idle. @returns whether the runner has ended. */
   private obey(): boolean {
     const { block } = this.context;
     const command = block.command();
     if (command === 'run') return false;
     if (command === 'stop' && block.state() === 'running') block.setState('draining');
-    if (command === 'stop' && this.hosts.some((host) => !host.mailbox.isEmpty())) return false;
+    if (command === 'stop' && this.hosts.some((host) => !host.isIdle())) return false;
     this.end(command);
     return true;
   }

@@ -27,7 +27,7 @@ export class HandRunner {
     for (const host of this.hosts) host.start();
   }
 
-  /** One batch of one actor. @returns how many records it handled. */
+  /** One turn of one actor. @returns how many records it handled, or 1 for a part of its own work. */
   step(actor: string, recordsMax?: number): number {
     return must(this.byName.get(actor), `there is an actor named ${actor}`).turn(recordsMax);
   }
@@ -39,7 +39,7 @@ export class HandRunner {
   }
 
   /**
-   * Turns actors in order until a whole round handles nothing. What is held back stays where it is.
+   * Turns actors in order until a whole round does nothing. What is held back stays where it is.
    *
    * @throws InvariantError when that takes more than `roundsMax` rounds: two actors talk for ever.
    */

@@ -50,9 +50,9 @@ export class Outlet {
     if (this.writer.publish()) this.bell.ring();
   }
 
-  /** Whether records of `bytes` together (sum of recordBytes) are certain to be accepted. */
-  hasRoom(bytes: number): boolean {
-    return this.writer.hasRoom(bytes);
+  /** Whether records of `bytes` together (sum of recordBytes) are certain to be accepted, urgent ones if so asked. */
+  hasRoom(bytes: number, urgent = false): boolean {
+    return this.writer.hasRoom(bytes, urgent);
   }
 
   /** Asks to be woken when the receiver has freed room. */

@@ -61,7 +61,7 @@ export class Simulation {
 
   /** Draws one step. @returns false when no actor had work and time moved instead. */
   step(): boolean {
-    const ready = this.runner.hosts.filter((host) => host.mailbox.hasWork());
+    const ready = this.runner.hosts.filter((host) => host.hasWork());
     const timeMoves = ready.length === 0 || this.random.below(this.options.stepsPerTick) === 0;
     if (timeMoves) this.moveTime();
     else this.turnOneOf(ready);

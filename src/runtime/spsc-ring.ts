@@ -171,12 +171,15 @@ export class RingWriter {
 
   /**
    * Whether records that together take `bytes` (sum of recordBytes) are certain to be accepted, in any order and with
-   * any wrap, without the reserve.
+   * any wrap.
+   *
+   * @param urgent - with the reserved bytes.
    */
-  hasRoom(bytes: number): boolean {
+  hasRoom(bytes: number, urgent = false): boolean {
     const rest = this.capacity - (this.tail & this.mask);
     const needed = bytes > rest ? bytes + rest : bytes;
-    return ((this.tail - this.headCopy) | 0) + needed <= this.open || this.used() + needed <= this.open;
+    const limit = urgent ? this.capacity : this.open;
+    return ((this.tail - this.headCopy) | 0) + needed <= limit || this.used() + needed <= limit;
   }
 
   /** Asks the consumer to ring back when it has freed room. Look again with `hasRoom` before going to sleep. */

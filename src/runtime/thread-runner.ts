@@ -52,13 +52,13 @@ class ThreadLoop {
     }
   }
 
-  /** A stop is carried out when every mailbox is empty; what is held back has until the deadline of the stop. */
+  /** A stop is carried out when every actor is idle; what is held back has until the deadline of the stop. */
   private goesOn(): boolean {
     const { block } = this.context;
     const command = block.command();
     if (command !== 'stop') return command === 'run';
     if (block.state() === 'running') block.setState('draining');
-    return this.hosts.some((host) => !host.mailbox.isEmpty());
+    return this.hosts.some((host) => !host.isIdle());
   }
 
   private idle(): void {

@@ -65,6 +65,21 @@ suite('by hand', () => {
     assert.equal(metric(plan, 'relay', 'stalled'), 0);
   });
 
+  test('work that no record brought goes on turn by turn, waits for room, and is no record in the metrics', () => {
+    const { plan, runner, source, sink } = byHand();
+    source.planned = 3 * RECORDS_PER_RING;
+    assert.equal(runner.step('source'), 1);
+    assert.equal(source.sent, 4, 'a part of it in a turn');
+    sink.reads = false;
+    runner.settle();
+    assert.equal(source.sent, 2 * RECORDS_PER_RING, 'as much as the rings take');
+    assert.equal(runner.hosts[0]?.isIdle(), true, 'work that cannot go on is no reason to turn');
+    sink.reads = true;
+    runner.settle();
+    assert.equal(sink.received, 3 * RECORDS_PER_RING);
+    assert.equal(metric(plan, 'source', 'records_in'), 0);
+  });
+
   test('metrics say what was handled, in which batches, and how much waited', () => {
     const { plan, runner, source } = byHand();
     for (let count = 0; count < 40; count++) source.send();
@@ -155,6 +170,7 @@ suite('on threads', () => {
     runner.start(hosts);
     await oneAtATime(source, sink, 300);
     await withTheSinkClosed(source, sink, runner);
+    await ofItsOwn(source, sink, runner);
     await supervisor.stop(5_000);
     assert.equal(sink.received, source.sent);
   });
@@ -171,6 +187,15 @@ suite('on threads', () => {
       };
       sink.onReceive = (received) => (received === count ? resolve() : next());
       next();
+    });
+  }
+
+  /** The source's own work is more than the rings take: it is woken for the rest by room. */
+  async function ofItsOwn(source: Source, sink: Sink, runner: EventLoopRunner): Promise<void> {
+    source.planned = 1_000;
+    await new Promise<void>((resolve) => {
+      sink.onReceive = (received) => received === source.sent && source.planned === 0 && resolve();
+      runner.poke();
     });
   }
 

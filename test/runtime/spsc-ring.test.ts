@@ -88,7 +88,7 @@ suite('ring', () => {
         let visible = 0;
         for (const step of actions) {
           if (step.kind === 'write') {
-            const room = writer.hasRoom(recordBytes(step.record.payload.length));
+            const room = writer.hasRoom(recordBytes(step.record.payload.length), step.urgent);
             const taken = write(writer, step.record, step.urgent);
             assert.ok(taken || !room, 'hasRoom never promises too much');
             if (taken) committed.push(step.record);
@@ -135,9 +135,12 @@ suite('ring', () => {
     while (write(writer, one)) open++;
     assert.equal(open, (SIZE.capacityBytes - SIZE.reservedBytes) / 64);
     assert.equal(writer.hasRoom(8), false);
+    assert.equal(writer.hasRoom(SIZE.reservedBytes, true), true);
+    assert.equal(writer.hasRoom(SIZE.reservedBytes + 8, true), false);
     let urgent = 0;
     while (write(writer, one, true)) urgent++;
     assert.equal(urgent, SIZE.reservedBytes / 64);
+    assert.equal(writer.hasRoom(8, true), false);
   });
 
   test('a record that is held back stays first and unread', () => {

@@ -11,6 +11,7 @@ import { RING_FULL } from '../../src/runtime/spsc-ring.ts';
 import type { Topology } from '../../src/runtime/topology.ts';
 
 const NUMBER = 1;
+const PLANNED_PER_TURN = 4;
 const thread = { spinTurns: 0, onDeath: 'fail-stop', ownsListener: false } as const;
 const ring = { capacityBytes: 1_024, reservedBytes: 0 };
 
@@ -42,6 +43,9 @@ class Quiet implements Actor {
   }
   handle(_lane: number, _typeId: number, _views: Views, _at: number, _bytes: number): void {}
   endBatch(): void {}
+  hasMore(): boolean {
+    return false;
+  }
   tick(_nowNs: bigint): void {}
   stop(): void {}
 }
@@ -59,8 +63,18 @@ export class Source extends Quiet {
     this.sent++;
     return true;
   }
+  /** Numbers that it sends by itself, a few in each turn. */
+  planned = 0;
+  override hasMore(): boolean {
+    return this.planned > 0 && this.relay.hasRoom(recordBytes(8));
+  }
   override endBatch(): void {
+    for (let sent = 0; sent < PLANNED_PER_TURN && this.hasMore(); sent++) {
+      this.send();
+      this.planned--;
+    }
     this.relay.flush();
+    if (this.planned > 0) this.relay.wantRoom();
   }
 }
 
