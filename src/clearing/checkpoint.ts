@@ -210,6 +210,13 @@ export interface Tombstone {
   readonly wasCancelled: boolean;
 }
 
+/** Stands for ids that had to make room: creates signed at or before it may be replays (AMB-08). */
+export interface IdWatermark {
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly creationNs: TimestampNs;
+}
+
 /** The ids that the markets must remember at a start. Clearing keeps no finished orders: feed it the order table. */
 export function* tombstonesOf(rows: Iterable<OrderRow>, nowNs: TimestampNs): Generator<Tombstone> {
   for (const row of rows) {

@@ -11,11 +11,12 @@
  */
 import type { RowWrite } from '../clearing/rows.ts';
 import { assert } from '../core/assert.ts';
-import { FINISHED_ORDERS_PER_USER_MAX } from '../core/limits.ts';
+import { FINISHED_ORDERS_PER_USER_MAX, REMEMBERED_IDS_PER_USER_AND_MARKET_MAX } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, StorageWriter, Write } from './environment.ts';
-import { Forgetting } from './finished-orders.ts';
+import { type FinishedLimits, Forgetting } from './finished-orders.ts';
+import { IdLists } from './id-lists.ts';
 import { journalHashAt } from './journal.ts';
 import { equal, HASH_BYTES } from './journal-record.ts';
 import { keyWriter, META } from './key-layout.ts';
@@ -47,16 +48,20 @@ export interface CheckpointWrite extends Checkpoint {
 /** Room for what a checkpoint usually writes, so that no chunk has to be allocated. */
 const CHUNK_BYTES = 1 << 23;
 
+const FINISHED_LIMITS: FinishedLimits = {
+  recordsPerUser: FINISHED_ORDERS_PER_USER_MAX,
+  idsPerList: REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
+};
+
 /** Writes checkpoints, on the thread that owns the StorageWriter. */
 export class CheckpointWriter {
   readonly #writer: StorageWriter;
-  readonly #finishedPerUserMax: number;
+  readonly #limits: FinishedLimits;
   readonly #bytes = new ByteWriter(CHUNK_BYTES);
 
-  /** @param finishedPerUserMax how many finished orders of a user keep their record. */
-  constructor(writer: StorageWriter, finishedPerUserMax: number = FINISHED_ORDERS_PER_USER_MAX) {
+  constructor(writer: StorageWriter, limits: FinishedLimits = FINISHED_LIMITS) {
     this.#writer = writer;
-    this.#finishedPerUserMax = finishedPerUserMax;
+    this.#limits = limits;
   }
 
   /**
@@ -79,15 +84,22 @@ export class CheckpointWriter {
 
   #writesOf(checkpoint: CheckpointWrite): readonly Write[] {
     const counts = new UserCounts(this.#writer);
-    const rows = new RowWrites(this.#writer, this.#bytes, counts);
+    const lists = new IdLists(this.#writer);
+    const rows = new RowWrites(this.#writer, this.#bytes, { counts, lists, checkpoint: checkpoint.sequence });
     for (const change of checkpoint.rows) rows.add(change);
     const added = rows.end();
     // By age first: what that frees does not count against a user's limit.
-    const forgetting = new Forgetting(this.#writer, counts);
+    const forgetting = new Forgetting(this.#writer, counts, lists);
     if (checkpoint.forgetBeforeNs !== undefined) forgetting.forgetExpired(checkpoint.forgetBeforeNs);
-    forgetting.forgetOverLimit(this.#finishedPerUserMax);
+    forgetting.forgetOverLimit(this.#limits);
     // What goes goes first: an id that is forgotten may be that of an order which this checkpoint adds.
-    return [...forgetting.writes(this.#bytes), ...added, ...counts.writes(this.#bytes), this.#meta(checkpoint)];
+    return [
+      ...forgetting.writes(this.#bytes),
+      ...added,
+      ...counts.writes(this.#bytes),
+      ...lists.writes(this.#bytes),
+      this.#meta(checkpoint),
+    ];
   }
 
   #meta(checkpoint: Checkpoint): Write {

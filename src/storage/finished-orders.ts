@@ -1,73 +1,53 @@
 /**
- * What goes away: finished orders after their 30 days, and beyond 100,000 of one user (AMB-17). Everything else stays.
+ * What goes away: finished orders after their 30 days, beyond 100,000 of one user (AMB-17), and their ids beyond a million
+ * of one user in one market (AMB-08). Everything else stays. What ended first goes first.
  *
- *   finished run   the orders of a user in a market that one checkpoint finished: what lists show
- *   expiry run     the same orders, by last update: what is to be forgotten, and when
+ *   finished run   the records of a user in a market that one checkpoint added, at most 256: what lists show
+ *   run of ids     the same orders as they ended (id-runs.ts)
  *
- * An order over the user's limit loses its record and leaves its finished run; it stays in the expiry run, as its id is
- * remembered until its time has come (AMB-08). Both are kept whole or rewritten without what went.
+ * An order over the user's limit loses its record and leaves its finished run; its id stays until its time has come, or
+ * until it has to make room, which raises the watermark of its list. Runs are rewritten without what went.
+ *
+ * Markets are merged by last update. Only lists and users that the checkpoint touches are looked at, and only what was
+ * written before it goes.
  *
  * Reads happen before the checkpoint's commit, its writes join it; with one writer nothing comes between the two.
  */
-import type { OrderId, UserId } from '../core/ids.ts';
+import type { UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
-import type { Entry, StorageReader, Write } from './environment.ts';
-import { KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
+import type { StorageReader, Write } from './environment.ts';
+import type { IdLists } from './id-lists.ts';
+import { decodeIdRun, dueRunOf, type IdEntry, type IdRun, idRunsOf, idRunWrites } from './id-runs.ts';
+import { type KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
 import { decodeFrame } from './row-codecs.ts';
-import { decodeRun, encodeRun, FINISHED_RUNS, type FinishedEntry, leastOf, listNameOf, runsOf } from './runs.ts';
+import { decodeRun, encodeRun, FINISHED_RUNS, type FinishedEntry, leastOf, listNameOf } from './runs.ts';
 import { marketsWithCount, type UserCounts } from './user-counts.ts';
 
 /** How many orders one checkpoint lets go by age: bounds its work, give or take a run; the rest waits for the next. */
 const EXPIRED_PER_CHECKPOINT_MAX = 10_000;
 const RUNS_PER_STEP = 64;
-/** Table and first last update: what an expiry run's key has before the key of its finished run. */
-const EXPIRY_PREFIX_BYTES = 9;
 
-/** An order as its expiry run knows it. */
-interface ExpiryEntry {
-  readonly lastUpdateNs: TimestampNs;
-  readonly orderId: OrderId;
-  readonly orderSequence: Sequence;
-}
-
-function writeExpiryEntry(to: ByteWriter, entry: ExpiryEntry): void {
-  to.u64(entry.lastUpdateNs);
-  to.text(entry.orderId);
-  to.safe(entry.orderSequence);
-}
-
-function readExpiryEntry(from: ByteReader): ExpiryEntry {
-  return {
-    lastUpdateNs: from.u64() as TimestampNs,
-    orderId: from.text() as OrderId,
-    orderSequence: from.safe() as Sequence,
-  };
-}
-
-/** The expiry run of a finished run. @param entries at least one. */
-export function writeExpiry(to: ByteWriter, finishedRun: Uint8Array, entries: readonly ExpiryEntry[]): Entry {
-  let [{ lastUpdateNs: firstNs } = { lastUpdateNs: 0n as TimestampNs }] = entries;
-  for (const { lastUpdateNs } of entries) if (lastUpdateNs < firstNs) firstNs = lastUpdateNs;
-  const key = new KeyWriter(to).expiryRun(firstNs, finishedRun);
-  return { key, value: encodeRun(to, key, entries, writeExpiryEntry) };
-}
-
-/** What an order's id leads to. */
-export interface RememberedOrder {
-  readonly orderSequence: Sequence;
-  readonly creationNs: TimestampNs;
-}
-
-export function readRememberedOrder(from: ByteReader): RememberedOrder {
-  return { orderSequence: from.safe() as Sequence, creationNs: from.u64() as TimestampNs };
+/** How much is kept of finished orders. */
+export interface FinishedLimits {
+  /** Records of a user over all markets (AMB-17). */
+  readonly recordsPerUser: number;
+  /** Ids of a user in a market (AMB-08). */
+  readonly idsPerList: number;
 }
 
 /** A finished run as this checkpoint leaves it: the reader still sees it as it was. */
-interface OpenRun extends ListName {
+interface OpenRecords extends ListName {
   readonly key: Uint8Array;
   entries: readonly FinishedEntry[];
+  hasChanged: boolean;
+}
+
+/** A run of ids as this checkpoint leaves it. */
+interface OpenIds extends ListName, IdRun {
+  readonly key: Uint8Array;
+  entries: readonly IdEntry[];
   hasChanged: boolean;
 }
 
@@ -75,107 +55,152 @@ interface OpenRun extends ListName {
 export class Forgetting {
   readonly #reader: StorageReader;
   readonly #counts: UserCounts;
+  readonly #lists: IdLists;
   readonly #keys: KeyWriter = keyWriter();
   readonly #removedKeys: Uint8Array[] = [];
   /** By their keys, in hex. */
-  readonly #runs = new Map<string, OpenRun>();
-  /** Expiry runs of which a part remains. */
-  readonly #remaining: { readonly finishedRun: Uint8Array; readonly entries: readonly ExpiryEntry[] }[] = [];
+  readonly #records = new Map<string, OpenRecords>();
+  readonly #ids = new Map<string, OpenIds>();
 
-  constructor(reader: StorageReader, counts: UserCounts) {
+  constructor(reader: StorageReader, counts: UserCounts, lists: IdLists) {
     this.#reader = reader;
     this.#counts = counts;
+    this.#lists = lists;
   }
 
   *writes(to: ByteWriter): Generator<Write, void, undefined> {
     for (const key of this.#removedKeys) yield { key, value: null };
-    for (const { key, entries, hasChanged } of this.#runs.values()) {
+    for (const { key, entries, hasChanged } of this.#records.values()) {
       if (!hasChanged) continue;
       yield { key, value: entries.length === 0 ? null : encodeRun(to, key, entries, FINISHED_RUNS.write) };
     }
-    for (const { finishedRun, entries } of this.#remaining) yield writeExpiry(to, finishedRun, entries);
+    for (const run of this.#ids.values()) {
+      if (!run.hasChanged) continue;
+      if (run.entries.length === 0) yield { key: run.key, value: null };
+      else yield* idRunWrites(to, run.key, run);
+    }
   }
 
   /** Orders whose last update is before `beforeNs`, with all that remembers them. */
   forgetExpired(beforeNs: TimestampNs): void {
-    const from = this.#keys.table(TABLE.expiryRun);
-    const to = this.#keys.expiryRunsFrom(beforeNs);
+    const from = this.#keys.table(TABLE.dueRun);
+    const to = this.#keys.dueRunsFrom(beforeNs);
     let expired = 0;
-    for (const run of this.#reader.entries({ from, to, perStep: RUNS_PER_STEP })) {
-      expired += this.#forgetExpiredOf(run, beforeNs);
-      if (expired >= EXPIRED_PER_CHECKPOINT_MAX) return;
+    for (const due of this.#reader.entries({ from, to, perStep: RUNS_PER_STEP })) {
+      this.#removedKeys.push(due.key);
+      const run = this.#idsAt(dueRunOf(due));
+      const gone = run.entries.filter(({ lastUpdateNs }) => lastUpdateNs < beforeNs);
+      this.#removeOrders(run, gone);
+      // What remains is written with the time of its own first order.
+      run.hasChanged = true;
+      expired += gone.length;
+      if (expired >= EXPIRED_PER_CHECKPOINT_MAX) break;
     }
+    this.#lists.forgetWatermarks(beforeNs);
   }
 
-  /**
-   * The oldest written orders of users who have more than their limit, what this checkpoint adds included. Runs go one
-   * after the other: an order that rested for long may stay a little longer than younger ones.
-   */
-  forgetOverLimit(perUserMax: number): void {
+  /** What ended first of users and lists that have more than their limit, what this checkpoint adds included. */
+  forgetOverLimit(limits: FinishedLimits): void {
     for (const { user, count } of this.#counts.users(TABLE.finishedCount)) {
-      let excess = count - perUserMax;
-      if (excess <= 0) continue;
-      for (const { run, entry } of this.#oldestFirst(user)) {
-        this.#removeRecords(run, new Set([entry.orderSequence]));
-        excess -= 1;
-        if (excess === 0) break;
-      }
+      this.#forgetRecords(user, count - limits.recordsPerUser);
+    }
+    for (const list of this.#lists.touched()) this.#forgetIds(list, list.count - limits.idsPerList);
+  }
+
+  #forgetRecords(user: UserId, excess: number): void {
+    if (excess <= 0) return;
+    let left = excess;
+    for (const { records, entry } of this.#endedFirst(user)) {
+      this.#removeRecords(records, [entry]);
+      left -= 1;
+      if (left === 0) return;
     }
   }
 
-  /** @returns how many orders it was about. */
-  #forgetExpiredOf({ key, value }: Entry, beforeNs: TimestampNs): number {
-    const entries = decodeRun({ key, value }, readExpiryEntry);
-    const expired = entries.filter(({ lastUpdateNs }) => lastUpdateNs < beforeNs);
-    const finishedRun = key.subarray(EXPIRY_PREFIX_BYTES);
-    const run = this.#runAt(finishedRun);
-    this.#removeRecords(run, new Set(expired.map(({ orderSequence }) => orderSequence)));
-    for (const entry of expired) this.#removeId(run, entry);
-    this.#removedKeys.push(key);
-    if (expired.length < entries.length) {
-      this.#remaining.push({ finishedRun, entries: entries.filter(({ lastUpdateNs }) => lastUpdateNs >= beforeNs) });
+  #forgetIds(name: ListName, excess: number): void {
+    let left = excess;
+    if (left <= 0) return;
+    const list = this.#lists.of(name);
+    for (const { key, value } of idRunsOf(this.#reader, name, null)) {
+      const run = this.#idsAt(key, value);
+      const gone = run.entries.slice(0, left);
+      for (const { creationNs } of gone) {
+        if (list.watermarkNs === null || creationNs > list.watermarkNs) list.watermarkNs = creationNs;
+      }
+      this.#removeOrders(run, gone);
+      left -= gone.length;
+      if (left === 0) return;
     }
-    return expired.length;
+  }
+
+  /** The records that a user has, over all markets. */
+  *#endedFirst(user: UserId): Generator<{ readonly records: OpenRecords; readonly entry: IdEntry }, void, undefined> {
+    const lists = marketsWithCount(this.#reader, TABLE.finishedCount, user).flatMap((marketIndex) => {
+      const orders = this.#recordsOf({ user, marketIndex });
+      const next = orders.next().value;
+      return next === undefined ? [] : [{ orders, next }];
+    });
+    for (;;) {
+      const first = leastOf(lists, (a, b) => Number(a.next.entry.lastUpdateNs - b.next.entry.lastUpdateNs));
+      if (first === undefined) return;
+      yield first.next;
+      const next = first.orders.next().value;
+      if (next === undefined) lists.splice(lists.indexOf(first), 1);
+      else first.next = next;
+    }
+  }
+
+  *#recordsOf(name: ListName): Generator<{ readonly records: OpenRecords; readonly entry: IdEntry }, void, undefined> {
+    const list = this.#lists.of(name);
+    for (const { key, value } of idRunsOf(this.#reader, name, list.recordsFrom)) {
+      const ids = this.#idsAt(key, value);
+      const records = this.#recordsAt(ids.finishedRun);
+      if (records.entries.length === 0) continue;
+      list.recordsFrom = key;
+      const sequences = new Set(records.entries.map(({ orderSequence }) => orderSequence));
+      for (const entry of ids.entries) if (sequences.has(entry.orderSequence)) yield { records, entry };
+    }
   }
 
   /** The finished run under that key, empty when nothing of it is left. */
-  #runAt(key: Uint8Array, value: Uint8Array | null = this.#reader.get(key)): OpenRun {
+  #recordsAt(key: Uint8Array): OpenRecords {
     const name = Buffer.from(key).toString('hex');
-    let run = this.#runs.get(name);
+    let run = this.#records.get(name);
     if (run === undefined) {
+      const value = this.#reader.get(key);
       const entries = value === null ? [] : decodeRun({ key, value }, FINISHED_RUNS.read);
       run = { key, ...listNameOf(key), entries, hasChanged: false };
-      this.#runs.set(name, run);
+      this.#records.set(name, run);
     }
     return run;
   }
 
-  /** What is left of a user's written orders: in each market run after run, oldest entry first, the markets merged. */
-  *#oldestFirst(user: UserId): Generator<{ readonly run: OpenRun; readonly entry: FinishedEntry }, void, undefined> {
-    const lists = marketsWithCount(this.#reader, TABLE.finishedCount, user).flatMap((marketIndex) => {
-      const entries = this.#oldestOfMarket({ user, marketIndex });
-      const next = entries.next().value;
-      return next === undefined ? [] : [{ entries, next }];
-    });
-    for (;;) {
-      const oldest = leastOf(lists, (a, b) => FINISHED_RUNS.compare(b.next.entry, a.next.entry));
-      if (oldest === undefined) return;
-      yield oldest.next;
-      const next = oldest.entries.next().value;
-      if (next === undefined) lists.splice(lists.indexOf(oldest), 1);
-      else oldest.next = next;
+  /** The run of ids under that key, empty when nothing of it is left. */
+  #idsAt(key: Uint8Array, value: Uint8Array | null = this.#reader.get(key)): OpenIds {
+    const name = Buffer.from(key).toString('hex');
+    let run = this.#ids.get(name);
+    if (run === undefined) {
+      const read: IdRun = value === null ? { finishedRun: key, entries: [] } : decodeIdRun({ key, value });
+      run = { key, ...listNameOf(key), ...read, hasChanged: false };
+      this.#ids.set(name, run);
     }
+    return run;
   }
 
-  *#oldestOfMarket(name: ListName): Generator<{ readonly run: OpenRun; readonly entry: FinishedEntry }> {
-    for (const { key, value } of runsOf(this.#reader, TABLE.finishedRun, name, false)) {
-      const run = this.#runAt(key, value);
-      for (const entry of [...run.entries].reverse()) yield { run, entry };
-    }
+  /** Removes orders with all that remembers them. @param gone some of the run's. */
+  #removeOrders(run: OpenIds, gone: readonly IdEntry[]): void {
+    if (gone.length === 0) return;
+    this.#removeRecords(this.#recordsAt(run.finishedRun), gone);
+    for (const entry of gone) this.#removeId(run, entry);
+    const removed = new Set(gone);
+    run.entries = run.entries.filter((entry) => !removed.has(entry));
+    run.hasChanged = true;
+    this.#lists.of(run).count -= gone.length;
   }
 
   /** Removes those of the orders that are in the run: their records and their entries. */
-  #removeRecords(run: OpenRun, sequences: ReadonlySet<Sequence>): void {
+  #removeRecords(run: OpenRecords, gone: readonly IdEntry[]): void {
+    const sequences = new Set<Sequence>(gone.map(({ orderSequence }) => orderSequence));
     const kept = run.entries.filter(({ orderSequence }) => !sequences.has(orderSequence));
     const removedCount = run.entries.length - kept.length;
     if (removedCount === 0) return;
@@ -189,11 +214,14 @@ export class Forgetting {
   }
 
   /** Forgets the id, unless a later order has taken it. */
-  #removeId({ user, marketIndex }: ListName, { orderId, orderSequence }: ExpiryEntry): void {
+  #removeId({ user, marketIndex }: ListName, { orderId, orderSequence }: IdEntry): void {
     const key = this.#keys.finishedById(user, marketIndex, orderId);
     const value = this.#reader.get(key);
-    if (value === null) return;
-    const remembered = decodeFrame(key, value, readRememberedOrder);
-    if (remembered.orderSequence === orderSequence) this.#removedKeys.push(key);
+    if (value !== null && decodeFrame(key, value, readOrderOfId) === orderSequence) this.#removedKeys.push(key);
   }
+}
+
+/** What an order's id leads to. */
+export function readOrderOfId(from: ByteReader): Sequence {
+  return from.safe() as Sequence;
 }

@@ -14,7 +14,7 @@ import type { OrderId, UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { checkpointSequence } from './checkpoint.ts';
 import type { Entry, StorageReader } from './environment.ts';
-import { readRememberedOrder } from './finished-orders.ts';
+import { readOrderOfId } from './finished-orders.ts';
 import { keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
 import { decodeFrame, decodeRow } from './row-codecs.ts';
 import { FINISHED_RUNS, type Listed, newestFirst, type RunKind, TRADE_RUNS } from './runs.ts';
@@ -72,7 +72,7 @@ export class History {
       const byId = keys.finishedById(user, marketIndex, orderId);
       const found = this.#reader.get(byId);
       if (found === null) return null;
-      const { orderSequence } = decodeFrame(byId, found, readRememberedOrder);
+      const orderSequence = decodeFrame(byId, found, readOrderOfId);
       const key = keys.ofMarket(TABLE.finishedOrder, marketIndex, orderSequence);
       const value = this.#reader.get(key);
       return value === null ? null : decodeRow('order', key, value);

@@ -15,8 +15,10 @@
  *   30 open order                  market 4, order sequence 8
  *   31 finished order              market 4, order sequence 8
  *   32   runs of a user's          user 32, market 4, timestamp 8, order id           run of: that, order sequence 8
- *   33   runs by last update       last update 8, key of the run in 32                run of: last update, id, sequence
- *   34   by order id               user 32, market 4, order id                        order sequence 8, creation 8
+ *   33   when to look at a run     last update 8, key of the run in 35
+ *   34   by order id               user 32, market 4, order id                        order sequence 8
+ *   35   runs of ids               user 32, market 4, checkpoint 8, chunk 4           key of the run in 32; ids as they ended
+ *   36   what ids there are        user 32, market 4                                  count 8, watermark 8, place in 35
  *   40 trade                       market 4, trade id 8
  *   41   runs of a user's          user 32, market 4, match time 8, trade id 8, side 1          run of: the last three
  *   50 count of finished orders    user 32, market 4 (none: all of the user's)        count 8
@@ -25,8 +27,9 @@
  *
  * A run is what one checkpoint adds to a list of one user in one market, in one value, newest first (runs.ts); its key is
  * made of its newest entry. A run saves one key per entry: keys that fall anywhere in a table are what a checkpoint
- * spends its time on, while rows come in the order of their sequences, which is cheap. 33 leads from the earliest last
- * update of the orders in a run to all that has to go when they are forgotten.
+ * spends its time on, while rows come in the order of their sequences, which is cheap. A run of ids is about the orders
+ * of one run in 32, in the order in which they ended; 33 leads from their earliest last update to it, and so to all that
+ * has to go when they are forgotten.
  *
  * An order id holds no byte 00 and never starts with one, so ids sort by bytes (AMB-105) although they differ in length.
  * A user may be on both sides of a trade: side is 0 for the maker, 1 for the taker. The journal is last, so that it
@@ -51,8 +54,10 @@ export const TABLE = {
   openOrder: 0x30,
   finishedOrder: 0x31,
   finishedRun: 0x32,
-  expiryRun: 0x33,
+  dueRun: 0x33,
   finishedById: 0x34,
+  idRun: 0x35,
+  idList: 0x36,
   trade: 0x40,
   tradeRun: 0x41,
   finishedCount: 0x50,
@@ -167,17 +172,17 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  /** @param finishedRun the key of the run whose orders the expiry run is about. */
-  expiryRun(firstUpdateNs: TimestampNs, finishedRun: Uint8Array): Uint8Array {
-    this.#begin(TABLE.expiryRun);
+  /** @param idRun the key of the run of ids that is to be looked at when its first order is due. */
+  dueRun(firstUpdateNs: TimestampNs, idRun: Uint8Array): Uint8Array {
+    this.#begin(TABLE.dueRun);
     this.#writer.u64(firstUpdateNs);
-    this.#writer.raw(finishedRun);
+    this.#writer.raw(idRun);
     return this.#writer.end();
   }
 
-  /** Lower bound of the expiry runs with an order last updated at that time or later. */
-  expiryRunsFrom(timeNs: TimestampNs): Uint8Array {
-    this.#begin(TABLE.expiryRun);
+  /** Lower bound of the runs whose first order was last updated at that time or later. */
+  dueRunsFrom(timeNs: TimestampNs): Uint8Array {
+    this.#begin(TABLE.dueRun);
     this.#writer.u64(timeNs);
     return this.#writer.end();
   }

@@ -5,13 +5,15 @@
 import type { OrderRow, RowWrite, TradeRow } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
+import { isCancel } from '../core/order-terms.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
-import { writeExpiry } from './finished-orders.ts';
+import type { IdLists } from './id-lists.ts';
+import { type IdEntry, idRunKey, idRunWrites } from './id-runs.ts';
 import { endOf, KeyWriter, keyWriter, type ListName, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
 import { encodeFrame, encodeRow } from './row-codecs.ts';
-import { cutIntoRuns, encodeRun, FINISHED_RUNS, TRADE_RUNS, type TradeEntry } from './runs.ts';
+import { cutIntoRuns, encodeRun, FINISHED_RUNS, RUN_ENTRIES_MAX, TRADE_RUNS, type TradeEntry } from './runs.ts';
 import type { UserCounts } from './user-counts.ts';
 
 /** Table and market. */
@@ -28,16 +30,25 @@ export class RowWrites {
   readonly #bytes: ByteWriter;
   readonly #keys: KeyWriter;
   readonly #counts: UserCounts;
+  readonly #lists: IdLists;
+  readonly #checkpoint: number;
   readonly #writes: Write[] = [];
   /** Per market the highest sequence of an order that is open in the tables, or becomes so here; -1 for none. */
   readonly #lastOpen = new Map<number, number>();
   readonly #additions = new Map<UserId, Map<number, Additions>>();
 
-  constructor(reader: StorageReader, bytes: ByteWriter, counts: UserCounts) {
+  /** @param checkpoint its journal sequence: one that adds orders is above every one that did before. */
+  constructor(
+    reader: StorageReader,
+    bytes: ByteWriter,
+    into: { counts: UserCounts; lists: IdLists; checkpoint: number },
+  ) {
     this.#reader = reader;
     this.#bytes = bytes;
     this.#keys = new KeyWriter(bytes);
-    this.#counts = counts;
+    this.#counts = into.counts;
+    this.#lists = into.lists;
+    this.#checkpoint = into.checkpoint;
   }
 
   add(change: RowWrite): void {
@@ -114,17 +125,24 @@ export class RowWrites {
 
   #endOrders({ user, marketIndex, orders }: Additions): void {
     this.#counts.add(TABLE.finishedCount, user, marketIndex, orders.length);
-    for (const { key, items } of cutIntoRuns(this.#keys, FINISHED_RUNS, { user, marketIndex }, orders)) {
-      this.#writes.push({ key, value: encodeRun(this.#bytes, key, items, FINISHED_RUNS.write), rule: 'once' });
-      this.#writes.push({ ...writeExpiry(this.#bytes, key, items), rule: 'once' });
+    this.#lists.of({ user, marketIndex }).count += orders.length;
+    // Cut as they ended, so that a run of ids and a finished run are about the same orders.
+    for (let chunk = 0; chunk * RUN_ENTRIES_MAX < orders.length; chunk += 1) {
+      const ended = orders.slice(chunk * RUN_ENTRIES_MAX, (chunk + 1) * RUN_ENTRIES_MAX);
+      this.#endChunk({ user, marketIndex }, chunk, ended);
     }
-    for (const { orderId, orderSequence, creationNs } of orders) {
+    for (const { orderId, orderSequence } of orders) {
       const key = this.#keys.finishedById(user, marketIndex, orderId);
-      const value = encodeFrame(this.#bytes, key, () => {
-        this.#bytes.safe(orderSequence);
-        this.#bytes.u64(creationNs);
-      });
-      this.#writes.push({ key, value });
+      this.#writes.push({ key, value: encodeFrame(this.#bytes, key, () => this.#bytes.safe(orderSequence)) });
+    }
+  }
+
+  #endChunk(name: ListName, chunk: number, ended: readonly OrderRow[]): void {
+    for (const { key, items } of cutIntoRuns(this.#keys, FINISHED_RUNS, name, ended)) {
+      this.#writes.push({ key, value: encodeRun(this.#bytes, key, items, FINISHED_RUNS.write), rule: 'once' });
+      const ids = { finishedRun: key, entries: ended.map(idEntryOf) };
+      const idsKey = idRunKey(this.#keys, name, this.#checkpoint, chunk);
+      for (const write of idRunWrites(this.#bytes, idsKey, ids)) this.#writes.push({ ...write, rule: 'once' });
     }
   }
 
@@ -134,6 +152,10 @@ export class RowWrites {
       this.#writes.push({ key, value: encodeRun(this.#bytes, key, items, TRADE_RUNS.write), rule: 'once' });
     }
   }
+}
+
+function idEntryOf({ orderId, orderSequence, creationNs, lastUpdateNs, end }: OrderRow): IdEntry {
+  return { orderId, orderSequence, creationNs, lastUpdateNs, wasCancelled: end !== 0 && isCancel(end) };
 }
 
 /** The highest sequence among the open orders of a market, -1 when it has none. */

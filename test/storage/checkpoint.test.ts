@@ -8,8 +8,10 @@ import type { OrderId } from '../../src/core/ids.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
 import { readCheckpoint } from '../../src/storage/checkpoint.ts';
+import { IdLists } from '../../src/storage/id-lists.ts';
+import { loadRememberedIds } from '../../src/storage/id-runs.ts';
 import { KeyWriter, keyWriter, TABLE } from '../../src/storage/key-layout.ts';
-import { loadRememberedIds, loadRows } from '../../src/storage/load-rows.ts';
+import { loadRows } from '../../src/storage/load-rows.ts';
 import { RowWrites } from '../../src/storage/row-writes.ts';
 import { UserCounts } from '../../src/storage/user-counts.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
@@ -27,7 +29,8 @@ suite('checkpoint', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(live, { maxLength: 20 }), { maxLength: 3 }), async (checkpoints) => {
         const store = new CheckpointStore();
-        const naming = new RowWrites(store.writer, new ByteWriter(1 << 12), new UserCounts(store.writer));
+        const counted = { counts: new UserCounts(store.writer), lists: new IdLists(store.writer), checkpoint: 1 };
+        const naming = new RowWrites(store.writer, new ByteWriter(1 << 12), counted);
         const nameOf = (change: RowWrite): string => {
           naming.add(change);
           return Buffer.from(naming.end().at(-1)?.key ?? []).toString('hex');
@@ -125,11 +128,11 @@ suite('checkpoint', () => {
   test('an order that ends leaves the open orders in the checkpoint that finishes it', async () => {
     const store = new CheckpointStore();
     store.checkpoint([orderWrite(1, { end: 0 }), orderWrite(2, { end: 0 })]);
-    assert.deepEqual([...loadRememberedIds(store.writer)], []);
+    assert.deepEqual([...loadRememberedIds(store.writer, time(0))], []);
     store.checkpoint([orderWrite(1), orderWrite(3)]);
     assert.deepEqual([...loadRows(store.writer)], [orderWrite(2, { end: 0 })]);
     assert.deepEqual(store.history.finishedOrder(userOf(1), 0, 'order-1' as OrderId), order(1));
-    assert.deepEqual([...loadRememberedIds(store.writer)], [remembered(1), remembered(3)]);
+    assert.deepEqual([...loadRememberedIds(store.writer, time(0))], [remembered(1), remembered(3)]);
     await store.close();
   });
 
@@ -184,7 +187,7 @@ suite('checkpoint', () => {
     const page = store.history.finishedOrders({ user: userOf(1), marketIndex: null, skip: 0, limit: 9 });
     assert.deepEqual(page, { rows: [order(5), order(4), order(3)], total: 3, checkpoint: 2 as Sequence });
     assert.deepEqual(
-      [...loadRememberedIds(store.writer)].map((id) => id.orderSequence),
+      [...loadRememberedIds(store.writer, time(0))].map((id) => id.orderSequence),
       [3, 4, 5],
     );
     await store.close();
@@ -201,7 +204,7 @@ suite('checkpoint', () => {
   });
 
   test('beyond the limit of a user the oldest records go and their ids stay (AMB-17)', async () => {
-    const store = new CheckpointStore(temporaryDirectory(), 10);
+    const store = new CheckpointStore(temporaryDirectory(), { recordsPerUser: 10 });
     store.checkpoint(Array.from({ length: 10 }, (_, index) => orderWrite(index + 1, { marketIndex: index % 2 })));
     // Two more: the two oldest go; one of them is past its time as well and is counted once.
     store.checkpoint([orderWrite(21), orderWrite(22)], { forgetBeforeNs: time(2) });
@@ -213,13 +216,13 @@ suite('checkpoint', () => {
       [3],
     );
     assert.equal(store.history.finishedOrder(userOf(1), 1, 'order-2' as OrderId), null);
-    const ids = new Set([...loadRememberedIds(store.writer)].map((id) => id.orderSequence as number));
+    const ids = new Set([...loadRememberedIds(store.writer, time(0))].map((id) => id.orderSequence as number));
     assert.equal(ids.has(1), false);
     assert.equal(ids.has(2), true);
     const perMarket = [0, 1].map((marketIndex) => store.history.finishedOrders({ ...request, marketIndex }).total);
     assert.deepEqual(perMarket, [6, 4]);
     store.checkpoint([], { forgetBeforeNs: time(3) });
-    assert.equal([...loadRememberedIds(store.writer)].length, 10);
+    assert.equal([...loadRememberedIds(store.writer, time(0))].length, 10);
     await store.close();
   });
 
@@ -248,7 +251,7 @@ suite('checkpoint', () => {
 
 function remembered(sequence: number): object {
   const { user, marketIndex, orderSequence, orderId, creationNs } = order(sequence);
-  return { user, marketIndex, orderSequence, orderId, creationNs };
+  return { user, marketIndex, orderSequence, orderId, creationNs, wasCancelled: false };
 }
 
 function bigintText(_: string, value: unknown): unknown {

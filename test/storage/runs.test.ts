@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
-import type { OrderId, UserId } from '../../src/core/ids.ts';
+import type { OrderId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
+import { loadIdWatermarks, loadRememberedIds } from '../../src/storage/id-runs.ts';
 import { endOf, keyWriter, TABLE } from '../../src/storage/key-layout.ts';
-import { loadRememberedIds } from '../../src/storage/load-rows.ts';
 import { RUN_ENTRIES_MAX } from '../../src/storage/runs.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
 import { propertyParameters } from '../support/property.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const USERS = [userOf(1), userOf(2)];
 const MARKETS = [0, 1, 256];
@@ -22,13 +21,13 @@ const marketIndex = fc.constantFrom(...MARKETS);
 const instant = fc.bigInt({ min: 1n, max: 30n }) as fc.Arbitrary<TimestampNs>;
 const time = (ns: number) => BigInt(ns) as TimestampNs;
 
-const someOrders = fc.array(fc.record({ user, marketIndex, timestampNs: instant, lastUpdateNs: instant }), {
+const someOrders = fc.array(fc.record({ user, marketIndex, timestampNs: instant }), {
   maxLength: 12,
 });
 const someTrades = fc.array(fc.record({ maker: user, taker: user, marketIndex, matchedNs: instant }), {
   maxLength: 12,
 });
-const checkpoints = fc.array(fc.record({ orders: someOrders, trades: someTrades, forgetBeforeNs: instant }), {
+const checkpoints = fc.array(fc.record({ orders: someOrders, trades: someTrades }), {
   minLength: 1,
   maxLength: 12,
 });
@@ -108,8 +107,7 @@ function assertTrades(store: CheckpointStore, expected: readonly TradeRow[]): vo
 }
 
 const rememberedSequences = (store: CheckpointStore): number[] =>
-  [...loadRememberedIds(store.writer)].map(({ orderSequence }) => orderSequence).sort((a, b) => a - b);
-const sequencesOf = (rows: readonly OrderRow[]): number[] => rows.map((row) => row.orderSequence);
+  [...loadRememberedIds(store.writer, time(0))].map(({ orderSequence }) => orderSequence).sort((a, b) => a - b);
 
 suite('runs', () => {
   test('lists of many checkpoints are swept like one sorted array (PAG-01, PAG-02, PAG-03)', async () => {
@@ -139,7 +137,7 @@ suite('runs', () => {
     const orders = Array.from({ length: count }, (_, index) => order(index + 1));
     const trades = Array.from({ length: count }, (_, index) => trade(index + 1));
     store.checkpoint(changes(orders, trades));
-    for (const table of [TABLE.finishedRun, TABLE.expiryRun]) assert.equal(keysOf(store, table).length, 3);
+    for (const table of [TABLE.finishedRun, TABLE.idRun, TABLE.dueRun]) assert.equal(keysOf(store, table).length, 3);
     assert.equal(keysOf(store, TABLE.tradeRun).length, 6);
     assertOrders(store, orders);
     assertTrades(store, trades);
@@ -147,75 +145,6 @@ suite('runs', () => {
     assertOrders(store, orders.slice(-1));
     assert.deepEqual(rememberedSequences(store), [count]);
     await store.close();
-  });
-
-  test('each checkpoint forgets the orders and ids past their time, and no others (AMB-08, AMB-17)', async () => {
-    await fc.assert(
-      fc.asyncProperty(checkpoints, async (steps) => {
-        const store = new CheckpointStore();
-        const rows = new Rows();
-        let kept: OrderRow[] = [];
-        for (const { orders, forgetBeforeNs } of steps) {
-          const added = rows.orders(orders);
-          store.checkpoint(changes(added), { forgetBeforeNs });
-          kept = [...kept.filter((row) => row.lastUpdateNs >= forgetBeforeNs), ...added];
-          assertOrders(store, kept);
-          assert.deepEqual(rememberedSequences(store), sequencesOf(kept));
-        }
-        await store.close();
-      }),
-      propertyParameters(20),
-    );
-  });
-
-  test('beyond the limit written records go, what is added stays, and ids stay until their time (AMB-08, AMB-17)', async () => {
-    await fc.assert(
-      fc.asyncProperty(checkpoints, fc.integer({ min: 1, max: 8 }), async (steps, limit) => {
-        const store = new CheckpointStore(temporaryDirectory(), limit);
-        const rows = new Rows();
-        let kept: OrderRow[] = [];
-        let remembered: OrderRow[] = [];
-        for (const { orders, forgetBeforeNs } of steps) {
-          const added = rows.orders(orders);
-          store.checkpoint(changes(added), { forgetBeforeNs });
-          const isDue = (row: OrderRow): boolean => row.lastUpdateNs < forgetBeforeNs;
-          remembered = [...remembered.filter((row) => !isDue(row)), ...added];
-          const written = kept.filter((row) => !isDue(row));
-          const survivors = written.filter((row) => hasRecord(store, row));
-          for (const owner of USERS) {
-            const ofOwner = (list: readonly OrderRow[]): number => list.filter((row) => row.user === owner).length;
-            const excess = ofOwner(written) + ofOwner(added) - limit;
-            // Only users that this checkpoint touches are looked at.
-            const going = ofOwner(added) === 0 ? 0 : Math.min(ofOwner(written), Math.max(0, excess));
-            assert.ok(ofOwner(survivors) >= ofOwner(written) - Math.max(0, excess));
-            if (ofOwner(added) > 0) assert.equal(ofOwner(survivors), ofOwner(written) - going);
-          }
-          kept = [...survivors, ...added];
-          assertOrders(store, kept);
-          assert.deepEqual(rememberedSequences(store), sequencesOf(remembered));
-        }
-        await store.close();
-      }),
-      propertyParameters(20),
-    );
-  });
-
-  test('where no run overlaps another, exactly the oldest records go (AMB-17)', async () => {
-    const single = fc.array(fc.record({ marketIndex, timestampNs: instant }), { minLength: 1, maxLength: 20 });
-    await fc.assert(
-      fc.asyncProperty(single, async (fields) => {
-        const store = new CheckpointStore(temporaryDirectory(), 4);
-        let kept: OrderRow[] = [];
-        for (const [index, field] of fields.entries()) {
-          const added = order(index + 1, field);
-          store.checkpoint(changes([added]));
-          kept = [...kept.sort(newestFirst).slice(0, 3), added];
-          assertOrders(store, kept);
-        }
-        await store.close();
-      }),
-      propertyParameters(20),
-    );
   });
 
   test('an id forgotten in the checkpoint that finishes a later order of that id is that order’s', async () => {
@@ -235,8 +164,10 @@ suite('runs', () => {
     const readers: readonly [number, () => unknown][] = [
       [TABLE.finishedRun, () => store.history.finishedOrders(asked)],
       [TABLE.tradeRun, () => store.history.userTrades(asked)],
-      [TABLE.expiryRun, () => store.checkpoint([], { forgetBeforeNs: time(9) })],
-      [TABLE.finishedById, () => [...loadRememberedIds(store.writer)]],
+      [TABLE.dueRun, () => store.checkpoint([], { forgetBeforeNs: time(9) })],
+      [TABLE.idRun, () => [...loadRememberedIds(store.writer, time(0))]],
+      [TABLE.idList, () => [...loadIdWatermarks(store.writer)]],
+      [TABLE.finishedById, () => store.history.finishedOrder(userOf(1), 0, 'order-1' as OrderId)],
     ];
     for (const [table, read] of readers) {
       const [key] = keysOf(store, table);
@@ -257,10 +188,6 @@ suite('runs', () => {
     await store.close();
   });
 });
-
-function hasRecord(store: CheckpointStore, row: OrderRow): boolean {
-  return store.history.finishedOrder(row.user as UserId, row.marketIndex, row.orderId) !== null;
-}
 
 function keysOf(store: CheckpointStore, table: number): readonly Uint8Array[] {
   const from = keyWriter().table(table);

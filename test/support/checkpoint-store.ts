@@ -5,6 +5,7 @@ import { ORDER_END, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { type CheckpointWrite, CheckpointWriter } from '../../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../../src/storage/environment.ts';
+import type { FinishedLimits } from '../../src/storage/finished-orders.ts';
 import { History } from '../../src/storage/history.ts';
 import { Journal } from '../../src/storage/journal.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -16,11 +17,11 @@ export class CheckpointStore {
   readonly checkpoints: CheckpointWriter;
   readonly history: History;
 
-  constructor(directory: string = temporaryDirectory(), finishedPerUserMax?: number) {
+  constructor(directory: string = temporaryDirectory(), limits: Partial<FinishedLimits> = {}) {
     this.directory = directory;
     this.writer = openWriter(directory);
     this.journal = new Journal(this.writer);
-    this.checkpoints = new CheckpointWriter(this.writer, finishedPerUserMax);
+    this.checkpoints = new CheckpointWriter(this.writer, { recordsPerUser: 100_000, idsPerList: 1_000_000, ...limits });
     this.history = new History(this.writer);
   }
 

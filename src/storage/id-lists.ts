@@ -1,0 +1,90 @@
+/**
+ * How many ids of finished orders a user has in a market, and what is known of those that had to make room: creates
+ * signed at or before the watermark may be replays of them (AMB-08). A checkpoint gathers its changes here and writes
+ * each list once.
+ */
+import { assert } from '../core/assert.ts';
+import type { UserId } from '../core/ids.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { ByteWriter } from './byte-writer.ts';
+import type { Entry, StorageReader, Write } from './environment.ts';
+import { KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
+import { decodeFrame, encodeFrame } from './row-codecs.ts';
+
+export interface IdList {
+  readonly count: number;
+  /** The largest creation time of an id that made room; null when none did. */
+  readonly watermarkNs: TimestampNs | null;
+  /** Key of a run of ids: no run before it has a record left. Null: the first. */
+  readonly recordsFrom: Uint8Array | null;
+}
+
+/** A list as this checkpoint leaves it. */
+export interface OpenIdList extends ListName {
+  count: number;
+  watermarkNs: TimestampNs | null;
+  recordsFrom: Uint8Array | null;
+}
+
+const NO_IDS: IdList = { count: 0, watermarkNs: null, recordsFrom: null };
+
+export function readIdList({ key, value }: Entry): IdList {
+  return decodeFrame(key, value, (from) => ({
+    count: from.safe(),
+    watermarkNs: from.optional(() => from.u64() as TimestampNs),
+    recordsFrom: from.optional(() => from.bytes()),
+  }));
+}
+
+export class IdLists {
+  readonly #reader: StorageReader;
+  readonly #lists = new Map<UserId, Map<number, OpenIdList>>();
+
+  constructor(reader: StorageReader) {
+    this.#reader = reader;
+  }
+
+  /** The list, to be changed in place. */
+  of({ user, marketIndex }: ListName): OpenIdList {
+    let markets = this.#lists.get(user);
+    if (markets === undefined) {
+      markets = new Map();
+      this.#lists.set(user, markets);
+    }
+    let list = markets.get(marketIndex);
+    if (list === undefined) {
+      const key = keyWriter().ofUser(TABLE.idList, user, marketIndex);
+      const value = this.#reader.get(key);
+      list = { user, marketIndex, ...(value === null ? NO_IDS : readIdList({ key, value })) };
+      markets.set(marketIndex, list);
+    }
+    return list;
+  }
+
+  /** Those that this checkpoint has touched so far. */
+  touched(): readonly OpenIdList[] {
+    return [...this.#lists.values()].flatMap((markets) => [...markets.values()]);
+  }
+
+  /** Watermarks before that time say nothing any more: creates as old as that are too old in any case. */
+  forgetWatermarks(beforeNs: TimestampNs): void {
+    for (const list of this.touched()) {
+      if (list.watermarkNs !== null && list.watermarkNs < beforeNs) list.watermarkNs = null;
+    }
+  }
+
+  *writes(to: ByteWriter): Generator<Write, void, undefined> {
+    const keys = new KeyWriter(to);
+    for (const { user, marketIndex, count, watermarkNs, recordsFrom } of this.touched()) {
+      assert(count >= 0, 'storage: a list never has fewer than no ids');
+      const key = keys.ofUser(TABLE.idList, user, marketIndex);
+      const isEmpty = count === 0 && watermarkNs === null;
+      const value = encodeFrame(to, key, () => {
+        to.safe(count);
+        to.optional(watermarkNs, (time) => to.u64(time));
+        to.optional(recordsFrom, (place) => to.bytes(place));
+      });
+      yield { key, value: isEmpty ? null : value };
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The ids of finished orders, in the order in which the orders ended: what must not be used again (AMB-08), and what
+ * goes first when there is too much.
+ *
+ *   list of (user, market)   │ run │ run │ …   each what one checkpoint added, at most RUN_ENTRIES_MAX ids
+ *                               └─ about the same orders as one finished run (runs.ts), whose key it names
+ *
+ * Invariants
+ *   (1) An id is in one run, and in it as long as its order's record is there.
+ *   (2) Every run has an entry in `dueRun` at or before its first last update. One whose run is gone may remain; it is
+ *       removed when it is due.
+ *
+ * Not here: what goes when (finished-orders.ts), how many ids a list holds (id-lists.ts).
+ */
+import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
+import type { OrderId } from '../core/ids.ts';
+import { ORDER_LIFE_NS } from '../core/limits.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import type { ByteReader } from './byte-reader.ts';
+import type { ByteWriter } from './byte-writer.ts';
+import type { Entry, StorageReader, Write } from './environment.ts';
+import { readIdList } from './id-lists.ts';
+import { endOf, KeyWriter, keyWriter, type ListName, TABLE, type Table } from './key-layout.ts';
+import { decodeFrame, encodeFrame } from './row-codecs.ts';
+import { listNameOf } from './runs.ts';
+
+/** Table and first last update: what a key in `dueRun` has before the key of its run. */
+const DUE_PREFIX_BYTES = 9;
+const RUNS_PER_STEP = 64;
+
+/** A finished order as its run of ids knows it. */
+export interface IdEntry {
+  readonly orderId: OrderId;
+  readonly orderSequence: Sequence;
+  readonly creationNs: TimestampNs;
+  readonly lastUpdateNs: TimestampNs;
+  /** Whether a cancel of it is answered ALREADY_CANCELLED (AMB-23). */
+  readonly wasCancelled: boolean;
+}
+
+export interface IdRun {
+  /** Key of the finished run of the same orders. */
+  readonly finishedRun: Uint8Array;
+  /** The one that ended first comes first. */
+  readonly entries: readonly IdEntry[];
+}
+
+/** Where a checkpoint's chunk is in its list: behind all of earlier checkpoints. */
+export function idRunKey(keys: KeyWriter, name: ListName, checkpoint: number, chunk: number): Uint8Array {
+  return keys.run(TABLE.idRun, name, (to) => {
+    to.safe(checkpoint);
+    to.u32(chunk);
+  });
+}
+
+/** The run, and when to look at it. @param run holds at least one entry. */
+export function* idRunWrites(to: ByteWriter, key: Uint8Array, run: IdRun): Generator<Write, void, undefined> {
+  yield { key, value: encodeFrame(to, key, () => writeIdRun(to, run)) };
+  let [{ lastUpdateNs: firstNs } = { lastUpdateNs: 0n as TimestampNs }] = run.entries;
+  for (const { lastUpdateNs } of run.entries) if (lastUpdateNs < firstNs) firstNs = lastUpdateNs;
+  const due = new KeyWriter(to).dueRun(firstNs, key);
+  yield { key: due, value: encodeFrame(to, due, () => undefined) };
+}
+
+function writeIdRun(to: ByteWriter, { finishedRun, entries }: IdRun): void {
+  to.bytes(finishedRun);
+  to.u32(entries.length);
+  for (const entry of entries) {
+    to.text(entry.orderId);
+    to.safe(entry.orderSequence);
+    to.u64(entry.creationNs);
+    to.u64(entry.lastUpdateNs);
+    to.flag(entry.wasCancelled);
+  }
+}
+
+export function decodeIdRun({ key, value }: Entry): IdRun {
+  return decodeFrame(key, value, (from) => ({
+    finishedRun: from.bytes(),
+    entries: Array.from({ length: from.u32() }, () => readIdEntry(from)),
+  }));
+}
+
+function readIdEntry(from: ByteReader): IdEntry {
+  return {
+    orderId: from.text() as OrderId,
+    orderSequence: from.safe() as Sequence,
+    creationNs: from.u64() as TimestampNs,
+    lastUpdateNs: from.u64() as TimestampNs,
+    wasCancelled: from.flag(),
+  };
+}
+
+/** The run that an entry of `dueRun` is about. */
+export function dueRunOf({ key, value }: Entry): Uint8Array {
+  decodeFrame(key, value, () => undefined);
+  return key.subarray(DUE_PREFIX_BYTES);
+}
+
+/** The runs of one list from the one that ended first, still encoded. @param from a key among them, or null for all. */
+export function idRunsOf(
+  reader: StorageReader,
+  { user, marketIndex }: ListName,
+  from: Uint8Array | null,
+): Generator<Entry, void, undefined> {
+  const list = keyWriter().ofUser(TABLE.idRun, user, marketIndex);
+  return reader.entries({ from: from ?? list, to: endOf(list), perStep: RUNS_PER_STEP });
+}
+
+/** A finished order's id, which its user may not use again in this market before creation + 30 days (AMB-08). */
+export interface RememberedId extends Tombstone {
+  readonly orderSequence: Sequence;
+}
+
+/** The ids that are taken at `nowNs` by finished orders: user by user, market by market, in the order in which they ended. */
+export function* loadRememberedIds(
+  reader: StorageReader,
+  nowNs: TimestampNs,
+): Generator<RememberedId, void, undefined> {
+  for (const { key, value } of tableEntries(reader, TABLE.idRun)) {
+    const name = listNameOf(key);
+    for (const { orderId, orderSequence, creationNs, wasCancelled } of decodeIdRun({ key, value }).entries) {
+      if (creationNs + ORDER_LIFE_NS > nowNs) yield { ...name, orderId, orderSequence, creationNs, wasCancelled };
+    }
+  }
+}
+
+/** What stands for the ids that had to make room. */
+export function* loadIdWatermarks(reader: StorageReader): Generator<IdWatermark, void, undefined> {
+  for (const entry of tableEntries(reader, TABLE.idList)) {
+    const { watermarkNs } = readIdList(entry);
+    if (watermarkNs !== null) yield { ...listNameOf(entry.key), creationNs: watermarkNs };
+  }
+}
+
+function tableEntries(reader: StorageReader, table: Table): Generator<Entry, void, undefined> {
+  const from = keyWriter().table(table);
+  return reader.entries({ from, to: endOf(from), perStep: RUNS_PER_STEP });
+}
