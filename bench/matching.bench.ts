@@ -12,8 +12,8 @@ import { OrderBook, Side as TheirSide } from 'nodejs-order-book';
 import matchEngine from 'orderbook-match-engine';
 import { assert } from '../src/core/assert.ts';
 import { ORDER_LIFE_NS } from '../src/core/limits.ts';
-import { type Side, TIF } from '../src/core/order-terms.ts';
-import type { TimestampNs } from '../src/core/units.ts';
+import { ORDER_KIND, type Side, TIF, TRIGGER } from '../src/core/order-terms.ts';
+import { highWord, lowWord } from '../src/core/time-words.ts';
 import type { CancelCommand, MarketEvents, NewOrderCommand } from '../src/matching/commands.ts';
 import { MarketEngine } from '../src/matching/market-engine.ts';
 import {
@@ -31,9 +31,11 @@ const RECORD_CELLS = 8;
 const RECORDS = 65_536;
 const USERS = 200;
 const KEY_BYTES = 56;
+const KEY_WORDS = KEY_BYTES / 4;
 const ID_BYTES = 24;
 const SETTLE_EVERY = 64;
-const NOW_NS = 1_764_000_000_000_000_000n as TimestampNs;
+const NOW_NS = 1_764_000_000_000_000_000n;
+const END_NS: bigint = NOW_NS + ORDER_LIFE_NS;
 
 /** Every event becomes a record of eight numbers in a ring, as a lane to clearing would have it. */
 class RecordingEvents implements MarketEvents {
@@ -70,7 +72,7 @@ class RecordingEvents implements MarketEvents {
   ended(sequence: number, order: number, end: number, fault: number, remaining: number, requestId: number): void {
     this.#write(12, sequence, order, end, fault, remaining, requestId, 0);
   }
-  replaced(...[sequence, order, priority, price, quantity, , requestId]: Parameters<MarketEvents['replaced']>): void {
+  replaced(...[sequence, order, priority, price, quantity, , , requestId]: Parameters<MarketEvents['replaced']>): void {
     this.#write(13, sequence, order, priority, price, quantity, requestId, 0);
   }
   replaceUnchanged(requestId: number, order: number): void {
@@ -84,6 +86,18 @@ class RecordingEvents implements MarketEvents {
   }
   cancelRefused(command: { readonly requestId: number }, code: number): void {
     this.#write(20, 0, command.requestId, code, 0, 0, 0, 0);
+  }
+  covered(sequence: number, order: number): void {
+    this.#write(17, sequence, order, 0, 0, 0, 0, 0);
+  }
+  allCancelled(requestId: number): void {
+    this.#write(20, 0, requestId, 0, 0, 0, 0, 0);
+  }
+  triggered(sequence: number, order: number, price: number, quantity: number): void {
+    this.#write(15, sequence, order, price, quantity, 0, 0, 0);
+  }
+  activated(sequence: number, order: number, priority: number, quantity: number): void {
+    this.#write(16, sequence, order, priority, quantity, 0, 0, 0);
   }
   heldCancelExpired(): void {
     this.#write(21, 0, 0, 0, 0, 0, 0, 0);
@@ -121,17 +135,37 @@ function idOf(order: number): string {
 /** Our engine with the two command records that its caller uses again and again. */
 class Ours {
   readonly events: RecordingEvents = new RecordingEvents();
-  readonly engine: MarketEngine = new MarketEngine({ events: this.events, hashSeed: 1 });
+  readonly engine: MarketEngine = new MarketEngine({ events: this.events, priceDecimals: 2, hashSeed: 1 });
   readonly #flow: Flow;
   readonly #create: NewOrderCommand;
   readonly #cancel: CancelCommand;
 
   constructor(flow: Flow, keys: Uint8Array) {
     this.#flow = flow;
-    const key = { bytes: keys, userAt: 0, orderIdAt: 0, orderIdBytes: ID_BYTES, requestId: 0, receivedNs: NOW_NS };
-    const times = { creationNs: NOW_NS, expiryNs: (NOW_NS + ORDER_LIFE_NS) as TimestampNs };
-    this.#create = { ...key, ...times, side: 0, tif: TIF.gtc, flags: 0, price: 0, quantity: 0 };
-    this.#cancel = { ...key, hold: false };
+    const key = { words: new Int32Array(keys.buffer), userAt: 0, orderIdAt: 0, orderIdBytes: ID_BYTES, requestId: 0 };
+    const now = { receivedHigh: highWord(NOW_NS), receivedLow: lowWord(NOW_NS) };
+    this.#create = {
+      ...key,
+      ...now,
+      creationHigh: now.receivedHigh,
+      creationLow: now.receivedLow,
+      expiryHigh: highWord(END_NS),
+      expiryLow: lowWord(END_NS),
+      subAccount: 0,
+      side: 0,
+      kind: ORDER_KIND.limit,
+      tif: TIF.gtc,
+      flags: 0,
+      price: 0,
+      quantity: 0,
+      amount: 0,
+      budget: 0,
+      triggerKind: TRIGGER.none,
+      triggerPrice: 0,
+      parentIdBytes: 0,
+      parentWords: new Int32Array(16),
+    };
+    this.#cancel = { ...key, ...now, hold: false };
   }
 
   step(at: number): void {
@@ -139,8 +173,8 @@ class Ours {
     if (flow.kind[at] === CREATE) {
       const create = this.#create;
       create.requestId = at;
-      create.userAt = at * KEY_BYTES;
-      create.orderIdAt = at * KEY_BYTES + 32;
+      create.userAt = at * KEY_WORDS;
+      create.orderIdAt = at * KEY_WORDS + 8;
       create.side = flow.side[at] as Side;
       create.price = flow.price[at] as number;
       create.quantity = flow.quantity[at] as number;
@@ -148,8 +182,8 @@ class Ours {
     } else {
       const cancel = this.#cancel;
       cancel.requestId = at;
-      cancel.userAt = at * KEY_BYTES;
-      cancel.orderIdAt = at * KEY_BYTES + 32;
+      cancel.userAt = at * KEY_WORDS;
+      cancel.orderIdAt = at * KEY_WORDS + 8;
       this.engine.cancel(cancel);
     }
     if ((at & (SETTLE_EVERY - 1)) === 0) this.engine.settled(this.engine.lastTradeId);

@@ -1,10 +1,11 @@
 /** What can be said of a whole book: that it is sound, and a hash of what it holds. For tests, replay and boot. */
 import { assert } from '../core/assert.ts';
 import type { Book } from './book.ts';
-import { finishHash, mixWord } from './key-bytes.ts';
+import { isBefore } from '../core/time-words.ts';
+import { finishHash, mixWord, wordCount } from './key-words.ts';
 import { ID_STATE, type OrderIdTable } from './order-id-table.ts';
-import { ORDER_STATE } from './order-pool.ts';
-import type { UserTable } from './user-table.ts';
+import { BESIDE, ORDER_STATE } from './order-pool.ts';
+import { USER_WORDS, type UserTable } from './user-table.ts';
 
 /** Walks everything. @throws InvariantError when an invariant of the book or of a side is broken. */
 export function checkBook(book: Book, ids: OrderIdTable): void {
@@ -20,7 +21,11 @@ export function checkBook(book: Book, ids: OrderIdTable): void {
         ids.records.stateOf(id) === ID_STATE.live && ids.records.linkOf(id) === slot,
         'book: an order and its id know each other',
       );
-      assert(orders.expiryOf(slot) > book.expiries.lastNs, 'book: what is past its expiry does not rest');
+      const { lastHigh, lastLow } = book.expiries;
+      assert(
+        isBefore(lastHigh, lastLow, orders.expiryHigh[slot >> BESIDE] ?? 0, orders.expiryLow[slot >> BESIDE] ?? 0),
+        'book: what is past its expiry does not rest',
+      );
     });
 }
 
@@ -57,25 +62,22 @@ export function hashBook(book: Book, ids: OrderIdTable, users: UserTable): numbe
     add(value | 0);
     add(Math.floor(value / 4_294_967_296) | 0);
   };
-  const addNs = (value: bigint): void => {
-    add(Number(value & 0xffff_ffffn) | 0);
-    add(Number(value >> 32n) | 0);
-  };
   for (const side of [book.buys, book.sells])
     side.forEachOrder((slot) => {
       const id = orders.idOf(slot);
-      const user = ids.records.userOf(id) * 32;
-      for (const byte of users.keys.subarray(user, user + 32)) add(byte);
+      const user = ids.records.userOf(id) * USER_WORDS;
+      for (const word of users.words.subarray(user, user + USER_WORDS)) add(word);
       const from = ids.records.idAt(id);
-      for (const byte of ids.records.bytes.subarray(from, from + ids.records.bytesOf(id))) add(byte);
+      const bytes = ids.records.bytesOf(id);
+      add(bytes);
+      for (const word of ids.records.words.subarray(from, from + wordCount(bytes))) add(word);
       add(orders.sideOf(slot) * 65_536 + orders.tifOf(slot) * 256 + orders.flagsOf(slot));
-      addNumber(orders.sequenceOf(slot));
-      addNumber(orders.priorityOf(slot));
-      addNumber(orders.priceOf(slot));
-      addNumber(orders.quantityOf(slot));
-      addNumber(orders.filledOf(slot));
-      addNs(orders.timestampOf(slot));
-      addNs(orders.expiryOf(slot));
+      add(orders.subAccountOf(slot) * 16 + orders.kindOf(slot));
+      for (const value of [orders.sequenceOf, orders.priorityOf, orders.priceOf, orders.quantityOf, orders.filledOf])
+        addNumber(value.call(orders, slot));
+      const beside = slot >> BESIDE;
+      for (const time of [orders.timestampHigh, orders.timestampLow, orders.expiryHigh, orders.expiryLow])
+        add((time[beside] as number) | 0);
     });
   return (finishHash(high) >>> 0) * 2_097_152 + (finishHash(low) >>> 11);
 }

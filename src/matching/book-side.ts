@@ -61,6 +61,31 @@ export class BookSide {
     return best === NONE ? 0 : this.#priceOf(best);
   }
 
+  get bestLevel(): number {
+    return this.#index.best;
+  }
+
+  /** The next level after this one, or NONE. */
+  worse(level: number): number {
+    return this.#index.worse(level);
+  }
+
+  isWithin(level: number, limit: number): boolean {
+    return this.#index.rankOf(level) >= this.#sign * limit;
+  }
+
+  levelPrice(level: number): number {
+    return this.#priceOf(level);
+  }
+
+  levelQuantity(level: number): number {
+    return this.#quantityOf(level);
+  }
+
+  levelHead(level: number): number {
+    return this.#headOf(level);
+  }
+
   /** Whether an order of the other side with this limit would match. */
   crosses(limit: number): boolean {
     const best = this.#index.best;

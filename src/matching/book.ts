@@ -1,47 +1,75 @@
 /**
  * The book of one market: two sides, their orders, the trades that clearing has not decided, and the numbering.
  *
- * Its methods are the steps of which commands are made (market-engine.ts, rollback.ts, restore.ts): match, rest, take
- * off, end. Each says what it did to `events` at once, so the order of steps is the order of sequences.
+ * Its methods are the steps of which commands are made (market-engine.ts, placement.ts, rollback.ts, restore.ts): match,
+ * rest, take off, end. Each says what it did to `events` at once, so the order of steps is the order of sequences.
  *
  * Invariants, between commands
  *   (1) The best bid is below the best ask.
- *   (2) An order is in the expiry buckets if and only if it rests.
- *   (3) An order has as many `pending` as undecided trades name it; one that neither rests nor has any is forgotten.
+ *   (2) An order has as many `pending` as undecided trades name it; one that neither lives nor has any is forgotten.
  */
 import { assert } from '../core/assert.ts';
-import { isCancel, type OrderEnd, type RollbackReason, SIDE, type Side, TIF } from '../core/order-terms.ts';
+import { RAW_MAX } from '../core/limits.ts';
+import {
+  isCancel,
+  ORDER_END,
+  ORDER_KIND,
+  type OrderEnd,
+  type RollbackReason,
+  SIDE,
+  type Side,
+  TIF,
+} from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { BookSide } from './book-side.ts';
 import { FILL_UNIT, type FillUnit, type MarketEvents } from './commands.ts';
-import { ExpiryBuckets } from './expiry-buckets.ts';
+import { ExpiryWatch } from './expiry-watch.ts';
 import type { OrderIdTable } from './order-id-table.ts';
-import { ORDER_STATE, OrderPool } from './order-pool.ts';
+import { MARK, ORDER_STATE, OrderPool } from './order-pool.ts';
 import { NONE } from './pools.ts';
 import { UndecidedTrades } from './undecided-trades.ts';
 
 /** To begin with; leaves grow by themselves. */
 const ORDERS_PER_LEAF = 16;
 
+/** Who waits for what happens to orders and trades: the triggers (triggers.ts). */
+export interface BookWatcher {
+  /** A trade is confirmed: its price, and its lots to the orders that have children. */
+  confirmed(price: number): void;
+  parentFilled(slot: number, lots: number): void;
+  /** An order with children is over and all its fills are decided. */
+  parentOver(slot: number): void;
+  /** Of an order that waits, nothing that is in force is left. @returns whether more of it may be activated. */
+  waitsForMore(slot: number): boolean;
+  /** An order that waits ends. @returns its total, activated or not. */
+  leave(slot: number): number;
+}
+
 export class Book {
   readonly orders: OrderPool;
   readonly buys: BookSide;
   readonly sells: BookSide;
-  readonly expiries: ExpiryBuckets;
+  readonly expiries: ExpiryWatch;
   readonly trades: UndecidedTrades;
   /** The last one given out. */
   sequence = 0;
+  /** No fill beyond these prices (AMB-39). */
+  lowest = 1;
+  highest: number = RAW_MAX;
+  preventsSelfTrades = false;
   readonly #ids: OrderIdTable;
   readonly #events: MarketEvents;
+  readonly #watcher: BookWatcher;
 
-  constructor(ids: OrderIdTable, events: MarketEvents, capacity: number) {
+  constructor(ids: OrderIdTable, events: MarketEvents, watcher: BookWatcher, capacity: number) {
     this.#ids = ids;
     this.#events = events;
+    this.#watcher = watcher;
     this.orders = new OrderPool(capacity);
     const leaves = Math.max(capacity / ORDERS_PER_LEAF, 1);
     this.buys = new BookSide(SIDE.buy, this.orders, leaves);
     this.sells = new BookSide(SIDE.sell, this.orders, leaves);
-    this.expiries = new ExpiryBuckets(this.orders);
+    this.expiries = new ExpiryWatch(this.orders);
     this.trades = new UndecidedTrades(this.orders, capacity);
   }
 
@@ -59,33 +87,81 @@ export class Book {
     return side === SIDE.buy ? this.sells : this.buys;
   }
 
-  /** Matches an order that is on no side: best price first, then first in first out, at the maker's price. */
-  match(taker: number): void {
+  /** The worst price at which the order may match: its limit, if it has one, and the collar. */
+  boundOf(slot: number): number {
+    const { orders } = this;
+    const isLimit = orders.kindOf(slot) === ORDER_KIND.limit;
+    const price = orders.priceOf(slot);
+    if (orders.sideOf(slot) === SIDE.buy) return isLimit && price < this.highest ? price : this.highest;
+    return isLimit && price > this.lowest ? price : this.lowest;
+  }
+
+  /** Whether both orders are one owner's: signer and sub-account (STP-02, STP-05). */
+  isSameOwner(a: number, b: number): boolean {
+    const { orders } = this;
+    const { records } = this.#ids;
+    return (
+      orders.subAccountOf(a) === orders.subAccountOf(b) &&
+      records.userOf(orders.idOf(a)) === records.userOf(orders.idOf(b))
+    );
+  }
+
+  /**
+   * Matches `wanted` lots of an order that is on no side, no further than `bound`: best price first, then first in first
+   * out, at the maker's price. With self-trade prevention own orders that it reaches are cancelled (STP-02, STP-03).
+   *
+   * @returns the lots it did not get.
+   */
+  match(taker: number, bound: number, wanted: number): number {
     const orders = this.orders;
-    const side = orders.sideOf(taker);
-    const makers = this.otherSide(side);
-    const limit = orders.priceOf(taker);
+    const makers = this.otherSide(orders.sideOf(taker));
     const isFok = orders.tifOf(taker) === TIF.fok;
-    let remaining = orders.remaining(taker);
-    while (remaining > 0 && makers.crosses(limit)) {
+    let left = wanted;
+    while (left > 0 && makers.crosses(bound)) {
       const maker = makers.bestOrder;
-      const makerRemaining = orders.remaining(maker);
-      const quantity = Math.min(remaining, makerRemaining);
-      remaining -= quantity;
-      const unit = isFok ? (remaining === 0 ? FILL_UNIT.fokLast : FILL_UNIT.fokMoreFollow) : FILL_UNIT.none;
-      this.#fill(maker, taker, quantity, makers.bestPrice, unit);
-      if (quantity === makerRemaining) {
-        makers.remove(maker, quantity);
-        this.expiries.remove(maker);
-        orders.setState(maker, ORDER_STATE.filled);
-      } else makers.adjust(maker, -quantity);
+      if (this.preventsSelfTrades && this.isSameOwner(maker, taker)) {
+        this.takeOff(maker);
+        this.end(maker, ORDER_END.selfTradePrevented);
+        continue;
+      }
+      const makerLeft = orders.remaining(maker);
+      const lots = left < makerLeft ? left : makerLeft;
+      left -= lots;
+      const unit = isFok ? (left === 0 ? FILL_UNIT.fokLast : FILL_UNIT.fokMoreFollow) : FILL_UNIT.none;
+      this.#fill(maker, taker, lots, makers.bestPrice, unit);
+      if (lots === makerLeft) {
+        makers.remove(maker, lots);
+        this.exhaust(maker);
+      } else makers.adjust(maker, -lots);
+    }
+    return left;
+  }
+
+  /**
+   * Whether an order of its side would match at `price`: what a post-only order must not do (TIF-07). With self-trade
+   * prevention own orders are no obstacle (STP-04).
+   */
+  wouldTake(slot: number, price: number): boolean {
+    const makers = this.otherSide(this.orders.sideOf(slot));
+    if (!makers.crosses(price)) return false;
+    if (!this.preventsSelfTrades) return true;
+    return makers.ordersWithin(price).some((maker) => !this.isSameOwner(maker, slot));
+  }
+
+  /** Cancels the owner's orders in the way of a post-only order that crosses nobody else's (STP-04). */
+  cancelOwn(slot: number, price: number): void {
+    const makers = this.otherSide(this.orders.sideOf(slot));
+    while (makers.crosses(price)) {
+      const own = makers.bestOrder;
+      this.takeOff(own);
+      this.end(own, ORDER_END.selfTradePrevented);
     }
   }
 
   /** At the back of its price. Its priority sequence is set by the caller. */
   rest(slot: number): void {
-    this.orders.setState(slot, ORDER_STATE.resting);
     this.ownSide(this.orders.sideOf(slot)).append(slot);
+    this.orders.setState(slot, ORDER_STATE.resting);
     this.expiries.add(slot);
   }
 
@@ -94,31 +170,35 @@ export class Book {
     const { orders } = this;
     assert(orders.stateOf(slot) === ORDER_STATE.resting, 'only what rests is taken off');
     this.ownSide(orders.sideOf(slot)).remove(slot, orders.remaining(slot));
-    this.expiries.remove(slot);
+  }
+
+  /** Nothing of what is in force is left to match. Nothing is told: fills say it. */
+  exhaust(slot: number): void {
+    const { orders } = this;
+    const waits = orders.hasMark(slot, MARK.waits) && this.#watcher.waitsForMore(slot);
+    orders.setState(slot, waits ? ORDER_STATE.dormant : ORDER_STATE.filled);
   }
 
   /** The end of an order that is on no side: told, and forgotten as soon as nothing of it is pending. */
   end(slot: number, end: OrderEnd, faultReason: RollbackReason = 0, requestId = 0): void {
     const { orders } = this;
+    if (orders.hasMark(slot, MARK.waits))
+      orders.setPriceAndQuantity(slot, orders.priceOf(slot), this.#watcher.leave(slot));
     orders.setEnded(slot, end);
-    const remaining = orders.remaining(slot);
+    const remaining = orders.quantityOf(slot) === UNSIZED ? 0 : orders.remaining(slot);
     this.#events.ended(this.nextSequence(), orders.sequenceOf(slot), end, faultReason, remaining, requestId);
     this.forgetIfDone(slot);
   }
 
-  /** Nothing left to match and nothing to tell: fills say it. */
-  becomeFilled(slot: number): void {
-    assert(this.orders.remaining(slot) === 0, 'a filled order has nothing left');
-    this.orders.setState(slot, ORDER_STATE.filled);
-    this.forgetIfDone(slot);
-  }
-
-  /** Once it neither rests nor has undecided fills, only the id is remembered (AMB-08, AMB-23). */
+  /** Once it neither lives nor has undecided fills, only the id is remembered (AMB-08, AMB-23). */
   forgetIfDone(slot: number): void {
     const { orders } = this;
-    if (orders.pendingOf(slot) !== 0 || orders.stateOf(slot) === ORDER_STATE.resting) return;
-    const wasCancelled = orders.stateOf(slot) === ORDER_STATE.ended && isCancel(orders.endOf(slot));
-    this.#ids.remember(orders.idOf(slot), wasCancelled);
+    const state = orders.stateOf(slot);
+    if (orders.pendingOf(slot) !== 0 || state === ORDER_STATE.resting || state === ORDER_STATE.dormant) return;
+    const isParent = orders.hasMark(slot, MARK.hasChildren);
+    const wasCancelled = state === ORDER_STATE.ended && isCancel(orders.endOf(slot));
+    this.#ids.remember(orders.idOf(slot), orders.idHashOf(slot), wasCancelled);
+    if (isParent) this.#watcher.parentOver(slot);
     orders.release(slot);
   }
 
@@ -128,10 +208,17 @@ export class Book {
     assert(tradeId <= trades.lastTradeId, 'only trades that were made are settled');
     while (trades.settledThrough < tradeId) {
       const at = trades.indexOf(++trades.settledThrough);
-      if (trades.quantity[at] === 0) continue;
-      this.decide(trades.maker[at] as number);
-      this.decide(trades.taker[at] as number);
+      const lots = trades.quantity[at] as number;
+      if (lots === 0) continue;
+      this.#watcher.confirmed(trades.price[at] as number);
+      this.#confirm(trades.maker[at] as number, lots);
+      this.#confirm(trades.taker[at] as number, lots);
     }
+  }
+
+  #confirm(slot: number, lots: number): void {
+    if (this.orders.hasMark(slot, MARK.hasChildren)) this.#watcher.parentFilled(slot, lots);
+    this.decide(slot);
   }
 
   /** One fill of the order is no longer pending. */
@@ -156,29 +243,27 @@ export class Book {
     this.sells.forgetChanges();
   }
 
-  /** Whether an expiry is over; the buckets may have seen a later time than this command. */
-  hasPassed(expiryNs: bigint, nowNs: bigint): boolean {
-    return expiryNs <= nowNs || expiryNs <= this.expiries.lastNs;
-  }
-
   isCrossed(): boolean {
     return this.buys.bestOrder !== NONE && this.sells.crosses(this.buys.bestPrice);
   }
 
-  #fill(maker: number, taker: number, quantity: number, price: number, unit: FillUnit): void {
+  #fill(maker: number, taker: number, lots: number, price: number, unit: FillUnit): void {
     const { orders } = this;
-    const tradeId = this.trades.add(maker, taker, quantity) as Sequence;
-    orders.setFilled(maker, orders.filledOf(maker) + quantity);
-    orders.setFilled(taker, orders.filledOf(taker) + quantity);
+    const tradeId = this.trades.add(maker, taker, price, lots) as Sequence;
+    orders.setFilled(maker, orders.filledOf(maker) + lots);
+    orders.setFilled(taker, orders.filledOf(taker) + lots);
     this.#events.matched(
       this.nextSequence(),
       tradeId,
       orders.sequenceOf(maker),
       orders.sequenceOf(taker),
       price,
-      quantity,
+      lots,
       orders.sideOf(taker),
       unit,
     );
   }
 }
+
+/** The quantity in the pool of an order that is sized in quote and has no cap. */
+export const UNSIZED: number = RAW_MAX;

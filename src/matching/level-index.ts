@@ -20,7 +20,7 @@
  *   (2) The last leaf of `order` is not empty; `best` is its highest level, NONE if there is no leaf.
  *   (3) Empty leaves further down wait to be used again, never more than the others and 64.
  */
-import { hashNumber } from './key-bytes.ts';
+import { hashNumber } from './key-words.ts';
 import { grown, NONE } from './pools.ts';
 
 const LEAF_BITS = 5;

@@ -1,52 +1,60 @@
 /**
  * One market: commands in, events out, price-time priority (service spec 3.1, 3.2).
  *
- *   create  replace  cancel   from the front door        rollback  settled   from clearing        tick   from the clock
+ *   create  replace  cancel  cancelAll  release   from the front door        tick   from the clock
+ *   rollback  settled                             from clearing              pump   from the shell, once a batch
  *
  * Every command first lets what is over by its time go (ORD-20, AMB-127, AMB-25), then checks everything, then changes,
  * then tells the levels that changed. It is one function of state and command: time is in the command, and nothing here
  * reads a clock, waits or throws at a client.
  *
- * Nothing is allocated per command once the pools have grown, apart from what the JavaScript engine needs for large
- * numbers.
+ * Nothing is allocated for a limit order's create, cancel and fill once the pools have grown.
  *
- * Not here: ticks, lots, holds and signatures (the front door); market orders, triggers, self-trade prevention. The
- * loop that matches is Book.match; how a rollback is undone is rollback.ts; how a book is rebuilt is restore.ts.
+ * The road of an order: here the id and the refusals; placement.ts matches and rests; changes.ts replaces; triggers.ts
+ * lets wait; rollback.ts undoes; restore.ts rebuilds. Not here: ticks, lots, holds and signatures (the front door).
  */
 import { assert } from '../core/assert.ts';
 import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX, REMEMBERED_IDS_PER_USER_AND_MARKET_MAX } from '../core/limits.ts';
 import {
   isCancel,
   MARKET_STATUS,
-  type MarketStatus,
   ORDER_END,
   ORDER_FLAG,
+  ORDER_KIND,
   type Side,
   TIF,
+  TRIGGER,
+  TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
+import { fromWords, highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
 import { Book } from './book.ts';
 import { checkBook, hashBook } from './book-checks.ts';
-import {
-  type CancelCommand,
-  type MarketEvents,
-  type NewOrderCommand,
-  type OrderKey,
-  type RememberedId,
-  type ReplaceCommand,
-  type RestoredOrder,
-  type RestoredPosition,
-  type RollbackCommand,
-  USER_BYTES,
+import { replaceOrder } from './changes.ts';
+import type {
+  CancelAllCommand,
+  CancelCommand,
+  MarketEvents,
+  MarketRules,
+  NewOrderCommand,
+  OrderKey,
+  ReleaseCommand,
+  RememberedId,
+  ReplaceCommand,
+  RestoredOrder,
+  RestoredPosition,
+  RollbackCommand,
 } from './commands.ts';
-import { KeyReader } from './key-bytes.ts';
 import { ID_STATE, OrderIdTable } from './order-id-table.ts';
-import { ORDER_STATE } from './order-pool.ts';
+import { BESIDE, MARK, ORDER_STATE } from './order-pool.ts';
+import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
-import { continueFrom, placeRestored, uncross } from './restore.ts';
+import { allocateRestored, continueFrom, placeRestored, uncross } from './restore.ts';
 import { rollBack } from './rollback.ts';
-import { UserTable } from './user-table.ts';
+import { Triggers } from './triggers.ts';
+import { UserOrders } from './user-orders.ts';
+import { USER_WORDS, UserTable } from './user-table.ts';
 
 /** Entries that one tick reclaims at most. */
 const SWEEP_BUDGET = 256;
@@ -54,6 +62,8 @@ const FIRST_CAPACITY = 1_024;
 
 export interface MarketEngineOptions {
   readonly events: MarketEvents;
+  /** Of the market; they never change. */
+  readonly priceDecimals: number;
   /** 32 bits that nobody outside knows; the hash tables start from it, no event depends on it. */
   readonly hashSeed?: number;
   readonly heldCancelNs?: bigint;
@@ -68,14 +78,16 @@ export class MarketEngine {
   readonly #users: UserTable;
   readonly #ids: OrderIdTable;
   readonly #book: Book;
-  readonly #reader: KeyReader = new KeyReader();
+  readonly #triggers: Triggers;
+  readonly #ofUser: UserOrders;
+  /** One raw quote unit in the engine's money. */
+  readonly #quoteUnit: bigint;
   readonly #heldCancelNs: bigint;
   readonly #heldCancelsMax: number;
-  #status: MarketStatus = MARKET_STATUS.active;
+  #status: number = MARKET_STATUS.active;
   /** Restored orders that fit nowhere, until the restore is finished. */
   readonly #unplaced: number[] = [];
-  /** What the last #find looked for: its view, user (or NONE) and hash, for whoever adds the id next. */
-  #view: DataView;
+  /** What the last #find looked for: its user (or NONE) and hash, for whoever adds the id next. */
   #user: number = NONE;
   #hash = 0;
   /** The entry that knew the id until its 30 days were over. */
@@ -87,16 +99,20 @@ export class MarketEngine {
     assert(Number.isInteger(Math.log2(capacity)), 'pools start with a power of two');
     assert(new Uint8Array(Uint32Array.of(1).buffer)[0] === 1, 'the machine is little-endian');
     this.#events = options.events;
+    this.#quoteUnit = 10n ** BigInt(options.priceDecimals);
     this.#users = new UserTable(capacity, seed);
     this.#ids = new OrderIdTable(this.#users, {
       capacity,
       seed,
       rememberedMax: options.rememberedIdsPerUserMax ?? REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
     });
-    this.#book = new Book(this.#ids, options.events, capacity);
+    this.#triggers = new Triggers(options.events);
+    this.#book = new Book(this.#ids, options.events, this.#triggers, capacity);
+    this.#triggers.attach(this.#book);
+    const { orders } = this.#book;
+    this.#ofUser = new UserOrders(orders, (slot) => this.#ids.records.userOf(orders.idOf(slot)), capacity);
     this.#heldCancelNs = options.heldCancelNs ?? HELD_CANCEL_NS;
     this.#heldCancelsMax = options.heldCancelsPerUserMax ?? HELD_CANCELS_PER_USER_MAX;
-    this.#view = this.#reader.viewOf(new Uint8Array(0));
   }
 
   /** The last sequence given out. */
@@ -108,56 +124,92 @@ export class MarketEngine {
     return this.#book.trades.lastTradeId as Sequence;
   }
 
+  /** Bytes of the pools and tables that orders and ids lie in. */
+  get bytes(): number {
+    return this.#book.orders.bytes + this.#ids.bytes;
+  }
+
   /**
-   * A new order: refused, or accepted and then filled, rested or ended (TIF-02 to 04, TIF-07, AMB-08, AMB-16).
+   * A new order: refused, or accepted and then filled, rested, ended, or waiting for its trigger (TIF-02 to 04, TIF-07,
+   * TRG-01, AMB-08, AMB-16).
    *
-   * Refused with sequence 0: MARKET_HALTED (AMB-109), DUPLICATE_ORDER, ALREADY_CANCELLED, REQUEST_TOO_OLD,
-   * ORDER_EXPIRED, INVALID_ORDER when its level would pass 2^53−1.
+   * Refused with sequence 0: MARKET_HALTED (AMB-109); DUPLICATE_ORDER or, by a held cancel, ALREADY_CANCELLED;
+   * ORDER_EXPIRED; REQUEST_TOO_OLD; ORDER_NOT_FOUND or INVALID_ORDER for its parent (AMB-29); INVALID_ORDER when its
+   * level would pass 2^53−1.
    */
   create(command: NewOrderCommand): void {
-    this.#passTo(command.receivedNs);
+    this.#passTo(command.receivedHigh, command.receivedLow);
     const refusal = this.#refusalOf(command);
     if (refusal !== 0) {
       this.#events.createRefused(0, command, refusal);
       return;
     }
+    if (command.triggerKind !== TRIGGER.none) {
+      this.#createWaiting(command);
+      return;
+    }
     // After this point the command must succeed: the id is consumed.
-    const id = this.#takeId(command);
-    const sequence = this.#book.nextSequence();
-    if ((command.flags & ORDER_FLAG.postOnly) !== 0 && this.#book.otherSide(command.side).crosses(command.price)) {
-      this.#ids.remember(id, true);
+    const slot = this.#admit(command);
+    const sequence = this.#book.orders.sequenceOf(slot);
+    if ((command.flags & ORDER_FLAG.postOnly) !== 0 && this.#book.wouldTake(slot, command.price)) {
+      this.#ids.remember(this.#book.orders.idOf(slot), this.#hash, true);
+      this.#book.orders.release(slot);
       this.#events.createRefused(sequence, command, REJECT_CODE.WOULD_CROSS);
       return;
     }
-    const slot = this.#admit(command, sequence, id);
-    this.#events.accepted(sequence, command);
-    this.#place(slot, command.tif);
+    this.#events.accepted(sequence, command, 0);
+    if ((command.flags & ORDER_FLAG.postOnly) !== 0) this.#book.cancelOwn(slot, command.price);
+    place(this.#book, slot, command.kind === ORDER_KIND.limit ? NO_MONEY : moneyOf(command, this.#quoteUnit));
     this.#book.commitDepth();
   }
 
-  /**
-   * New price, new total, or both, for a resting order (AMB-19, AMB-21).
-   *
-   * Refused: MARKET_HALTED; ORDER_NOT_FOUND or ALREADY_CANCELLED (AMB-23); REQUEST_TOO_OLD; INVALID_ORDER when the
-   * level would pass 2^53−1; WOULD_CROSS, which alone costs the order its life.
-   */
-  replace(command: ReplaceCommand): void {
-    this.#passTo(command.receivedNs);
-    const { orders } = this.#book;
-    const entry = this.#find(command, command.receivedNs);
-    const refusal = this.#status === MARKET_STATUS.active ? this.#refusalOfChange(entry) : REJECT_CODE.MARKET_HALTED;
-    const slot = refusal === 0 ? this.#ids.records.linkOf(entry) : NONE;
-    if (refusal !== 0 || orders.stateOf(slot) !== ORDER_STATE.resting) {
-      this.#events.replaceRefused(command, refusal === 0 ? REJECT_CODE.ORDER_NOT_FOUND : refusal);
+  /** An order with a trigger, with or without a parent: it waits. */
+  #createWaiting(command: NewOrderCommand): void {
+    const parent = command.parentIdBytes === 0 ? null : this.#parentOf(command);
+    if (typeof parent === 'object' && parent !== null) {
+      this.#events.createRefused(0, command, parent.refusal);
       return;
     }
-    const price = command.price === 0 ? orders.priceOf(slot) : command.price;
-    const quantity = command.quantity === 0 ? orders.quantityOf(slot) : command.quantity;
-    const age = command.timestampNs - orders.timestampOf(slot);
-    const isSame = price === orders.priceOf(slot) && quantity === orders.quantityOf(slot);
-    if (age < 0n || (age === 0n && !isSame)) this.#events.replaceRefused(command, REJECT_CODE.REQUEST_TOO_OLD);
-    else if (age === 0n) this.#events.replaceUnchanged(command.requestId, this.#book.orders.sequenceOf(slot));
-    else this.#applyReplace(slot, command, price, quantity);
+    const { orders } = this.#book;
+    const slot = this.#admit(command);
+    const { triggerKind: kind, triggerPrice: price } = command;
+    const money = moneyOf(command, this.#quoteUnit);
+    this.#events.accepted(orders.sequenceOf(slot), command, parent === null ? 0 : orders.sequenceOf(parent));
+    this.#triggers.admit(slot, { kind, price, money, parent, state: TRIGGER_STATE.dormant });
+  }
+
+  /** The slot of a child's parent (TRG-04 to TRG-06, AMB-29), or why it can be none. */
+  #parentOf(command: NewOrderCommand): number | { readonly refusal: RejectCode } {
+    const { orders } = this.#book;
+    const { parentWords, parentIdBytes } = command;
+    if (this.#user === NONE) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
+    const hash = this.#ids.hashOf(this.#user, parentWords, 0, parentIdBytes);
+    const entry = this.#ids.findCurrent(hash, this.#user, parentWords, 0, parentIdBytes);
+    if (this.#refusalOfChange(entry) !== 0) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
+    const parent = this.#ids.records.linkOf(entry);
+    const fits =
+      orders.kindOf(parent) === ORDER_KIND.limit &&
+      !orders.hasMark(parent, MARK.wasConditional) &&
+      orders.sideOf(parent) !== command.side &&
+      orders.subAccountOf(parent) === command.subAccount;
+    return fits ? parent : { refusal: REJECT_CODE.INVALID_ORDER };
+  }
+
+  /**
+   * New price, new total, new trigger, or several, of an order that rests or waits (AMB-19 to AMB-21): changes.ts.
+   *
+   * Refused: MARKET_HALTED; ORDER_NOT_FOUND or ALREADY_CANCELLED (AMB-23); REQUEST_TOO_OLD; INVALID_ORDER when the level
+   * would pass 2^53−1, for a market order, for a trigger where none waits; WOULD_CROSS, which alone costs the order its
+   * life.
+   */
+  replace(command: ReplaceCommand): void {
+    this.#passTo(command.receivedHigh, command.receivedLow);
+    const entry = this.#find(command, command.receivedHigh, command.receivedLow);
+    const refusal = this.#status === MARKET_STATUS.active ? this.#refusalOfChange(entry) : REJECT_CODE.MARKET_HALTED;
+    const slot = refusal === 0 ? this.#ids.records.linkOf(entry) : NONE;
+    if (refusal !== 0 || !this.#isOpen(slot))
+      this.#events.replaceRefused(command, refusal === 0 ? REJECT_CODE.ORDER_NOT_FOUND : refusal);
+    else replaceOrder({ book: this.#book, triggers: this.#triggers, events: this.#events }, slot, command);
     this.#book.commitDepth();
   }
 
@@ -168,9 +220,8 @@ export class MarketEngine {
    * Refused: ORDER_NOT_FOUND (also when the user has too many holds), ALREADY_CANCELLED.
    */
   cancel(command: CancelCommand): void {
-    this.#passTo(command.receivedNs);
-    const { orders } = this.#book;
-    const entry = this.#find(command, command.receivedNs);
+    this.#passTo(command.receivedHigh, command.receivedLow);
+    const entry = this.#find(command, command.receivedHigh, command.receivedLow);
     if (command.hold && (entry === NONE || this.#ids.records.stateOf(entry) === ID_STATE.held)) {
       this.#hold(command, entry);
       return;
@@ -182,25 +233,73 @@ export class MarketEngine {
     }
     const slot = this.#ids.records.linkOf(entry);
     const order = this.#book.orders.sequenceOf(slot);
-    if (orders.stateOf(slot) === ORDER_STATE.filled) orders.setState(slot, ORDER_STATE.filledCovered);
-    else {
-      this.#book.takeOff(slot);
-      this.#book.end(slot, ORDER_END.userRequested, 0, command.requestId);
-    }
+    this.#cancelOne(slot, command.requestId);
     this.#events.cancelAccepted(command.requestId, order);
     this.#book.commitDepth();
   }
 
+  /** Cancels what the user has, by admission; node-made orders stay (CAN-05 to CAN-08, AMB-18). */
+  cancelAll(command: CancelAllCommand): void {
+    this.#passTo(command.receivedHigh, command.receivedLow);
+    const { orders } = this.#book;
+    const user = this.#users.find(command.words, command.userAt);
+    for (const slot of user === NONE ? [] : this.#ofUser.of(user)) {
+      const isNodes = (orders.flagsOf(slot) & ORDER_FLAG.nodeMade) !== 0;
+      const isLive = this.#isOpen(slot) || orders.stateOf(slot) === ORDER_STATE.filled;
+      if (isLive && !isNodes && this.#isOlder(slot, command)) this.#cancelOne(slot, command.requestId);
+    }
+    this.#events.allCancelled(command.requestId);
+    this.#book.commitDepth();
+  }
+
+  #isOlder(slot: number, { beforeHigh, beforeLow }: CancelAllCommand): boolean {
+    if (beforeHigh === 0 && beforeLow === 0) return true;
+    const { timestampHigh, timestampLow } = this.#book.orders;
+    const beside = slot >> BESIDE;
+    return isBefore(timestampHigh[beside] as number, timestampLow[beside] as number, beforeHigh, beforeLow);
+  }
+
+  /** A live order: off the book, or covered if nothing of it is left there. */
+  #cancelOne(slot: number, requestId: number): void {
+    const { orders } = this.#book;
+    const state = orders.stateOf(slot);
+    if (state === ORDER_STATE.filled) {
+      orders.setState(slot, ORDER_STATE.filledCovered);
+      this.#events.covered(this.#book.nextSequence(), orders.sequenceOf(slot));
+      return;
+    }
+    if (state === ORDER_STATE.resting) this.#book.takeOff(slot);
+    this.#book.end(slot, ORDER_END.userRequested, 0, requestId);
+  }
+
+  /** The front door's word on an order whose trigger has fired (AMB-28). */
+  release(command: ReleaseCommand): void {
+    this.#passTo(highWord(command.receivedNs), lowWord(command.receivedNs));
+    this.#triggers.release(command.order, command.quantity, command.end);
+    this.#book.commitDepth();
+  }
+
+  /**
+   * Works off triggers that have fired and orders that were released, up to `budget` of each; nothing unless the market
+   * is active. @returns whether more waits.
+   */
+  pump(budget: number): boolean {
+    if (this.#status !== MARKET_STATUS.active || !this.#triggers.isBusy) return false;
+    const isBusy = this.#triggers.pump(budget);
+    this.#book.commitDepth();
+    return isBusy;
+  }
+
   /** Time has passed: orders expire, held cancels give up, remembered ids are reclaimed (ORD-20, AMB-25, AMB-08). */
   tick(nowNs: bigint): void {
-    this.#passTo(nowNs);
+    this.#passTo(highWord(nowNs), lowWord(nowNs));
     this.#ids.sweep(nowNs, SWEEP_BUDGET);
   }
 
   /** Clearing refused a fill that is still undecided: rollback.ts has the table (AMB-32, AMB-34). */
   rollback(command: RollbackCommand): void {
-    this.#passTo(command.receivedNs);
-    rollBack(this.#book, this.#events, command);
+    this.#passTo(highWord(command.receivedNs), lowWord(command.receivedNs));
+    rollBack({ book: this.#book, triggers: this.#triggers, events: this.#events }, command);
     this.#book.commitDepth();
   }
 
@@ -209,30 +308,49 @@ export class MarketEngine {
     this.#book.settle(throughTradeId);
   }
 
-  /** Outside `active`, creates and replaces are refused (AMB-109). */
-  setMarket(status: MarketStatus): void {
-    this.#status = status;
+  /** Outside `active`, creates and replaces are refused and triggers wait (AMB-109); STP as in STP-01, AMB-38. */
+  setMarket(rules: MarketRules): void {
+    this.#status = rules.status;
+    this.#book.preventsSelfTrades = rules.selfTradePrevention;
   }
 
-  /** At boot: a live order, before anything else happens. Orders may come in any order (AMB-110). */
+  /** No fill below `lowest` or above `highest`; 1 and 2^53−1 for no collar (AMB-39). */
+  setCollar(lowest: number, highest: number): void {
+    this.#book.lowest = lowest;
+    this.#book.highest = highest;
+  }
+
+  /** At boot: a live order, before anything else happens. Orders may come in any order, parents first (AMB-110). */
   restoreOrder(command: RestoredOrder): void {
-    assert(this.#find(command, 0n) === NONE, 'a restored order id is new');
-    const id = this.#takeId(command);
-    const slot = placeRestored(this.#book, command, id);
+    assert(this.#find(command, 0, 0) === NONE, 'a restored order id is new');
+    const book = this.#book;
+    const id = this.#takeId(command, highWord(command.creationNs), lowWord(command.creationNs));
+    const slot = allocateRestored(book, command);
+    book.orders.setId(slot, id, this.#hash);
     this.#ids.records.setLink(id, slot);
-    if (this.#book.orders.stateOf(slot) !== ORDER_STATE.resting) this.#unplaced.push(slot);
-    this.#book.sequence = Math.max(this.#book.sequence, command.order, command.prioritySequence);
+    this.#ofUser.add(this.#user, slot);
+    book.sequence = Math.max(book.sequence, command.order, command.prioritySequence);
+    if (command.triggerKind !== TRIGGER.none) this.#restoreWaiting(command, slot);
+    const isOver = book.orders.stateOf(slot) !== ORDER_STATE.dormant || command.triggerState === TRIGGER_STATE.live;
+    if (isOver && book.orders.remaining(slot) > 0 && !placeRestored(book, slot)) this.#unplaced.push(slot);
+  }
+
+  #restoreWaiting(command: RestoredOrder, slot: number): void {
+    const { triggerKind: kind, triggerPrice: price, triggerState: state } = command;
+    const parent = command.parent === 0 ? null : this.#ofUser.named(this.#user, command.parent);
+    this.#triggers.admit(slot, { kind, price, money: moneyOf(command, this.#quoteUnit), parent, state });
   }
 
   /** At boot: a finished order's id, in the order in which they ended (AMB-08). */
   restoreRememberedId(command: RememberedId): void {
-    assert(this.#find(command, 0n) === NONE, 'a remembered order id is new');
-    this.#ids.remember(this.#takeId(command), command.wasCancelled);
+    assert(this.#find(command, 0, 0) === NONE, 'a remembered order id is new');
+    const id = this.#takeId(command, highWord(command.creationNs), lowWord(command.creationNs));
+    this.#ids.remember(id, this.#hash, command.wasCancelled);
   }
 
   /** At boot: creates of this user signed at or before `creationNs` may be replays (AMB-08). */
-  restoreWatermark(bytes: Uint8Array, userAt: number, creationNs: bigint): void {
-    this.#ids.raiseWatermark(this.#users.intern(this.#reader.viewOf(bytes), userAt), creationNs);
+  restoreWatermark(words: Int32Array, userAt: number, creationNs: bigint): void {
+    this.#ids.raiseWatermark(this.#users.intern(words, userAt), creationNs);
   }
 
   /**
@@ -242,7 +360,7 @@ export class MarketEngine {
   finishRestore(position: RestoredPosition): void {
     continueFrom(this.#book, position);
     for (const slot of this.#unplaced.splice(0)) this.#book.end(slot, ORDER_END.rollbackRestoreWouldCross);
-    if (position.nowNs >= this.#book.expiries.wakeNs) this.#expire(position.nowNs);
+    this.#expire(highWord(position.nowNs), lowWord(position.nowNs));
     uncross(this.#book);
     this.#book.forgetDepthChanges();
   }
@@ -267,69 +385,87 @@ export class MarketEngine {
     assert(!this.#book.isCrossed(), 'book: the best bid is below the best ask');
   }
 
-  #passTo(nowNs: bigint): void {
-    if (nowNs >= this.#book.expiries.wakeNs) {
-      this.#expire(nowNs);
+  #passTo(high: number, low: number): void {
+    const { expiries } = this.#book;
+    if (!isBefore(high, low, expiries.wakeHigh, expiries.wakeLow)) {
+      this.#expire(high, low);
       this.#book.commitDepth();
     }
-    if (this.#ids.heldHead !== NONE) this.#expireHolds(nowNs);
+    if (this.#ids.heldHead !== NONE) this.#expireHolds(high, low);
   }
 
-  #expire(nowNs: bigint): void {
-    const { orders } = this.#book;
-    for (const slot of this.#book.expiries.pass(nowNs)) {
-      this.#book.ownSide(orders.sideOf(slot)).remove(slot, orders.remaining(slot));
+  #expire(high: number, low: number): void {
+    const { orders, expiries } = this.#book;
+    for (const slot of expiries.pass(high, low)) {
+      // The end of a parent may have ended a child that is due as well.
+      if (!this.#isOpen(slot)) continue;
+      if (orders.stateOf(slot) === ORDER_STATE.resting) this.#book.takeOff(slot);
       this.#book.end(slot, ORDER_END.expired);
     }
   }
 
-  #expireHolds(nowNs: bigint): void {
+  #expireHolds(high: number, low: number): void {
     const { records } = this.#ids;
     for (let head = this.#ids.heldHead; head !== NONE; head = this.#ids.heldHead) {
       if (records.stateOf(head) === ID_STATE.held) {
-        if (records.timeOf(head) > nowNs) return;
+        if (isBefore(high, low, records.timeHighOf(head), records.timeLowOf(head))) return;
         this.#ids.consumeHold(head);
-        const userAt = records.userOf(head) * USER_BYTES;
-        const { bytes } = records;
-        this.#events.heldCancelExpired(this.#users.keys, userAt, bytes, records.idAt(head), records.bytesOf(head));
+        const userAt = records.userOf(head) * USER_WORDS;
+        const { words } = records;
+        this.#events.heldCancelExpired(this.#users.words, userAt, words, records.idAt(head), records.bytesOf(head));
       }
       this.#ids.dropHeldHead();
     }
   }
 
-  /** @returns the entry that knows this id, or NONE, as after 30 days; leaves user and hash behind. */
-  #find(key: OrderKey, nowNs: bigint): number {
-    this.#view = this.#reader.viewOf(key.bytes);
-    this.#user = this.#users.find(this.#view, key.userAt);
-    this.#over = NONE;
-    if (this.#user === NONE) return NONE;
-    this.#hash = this.#ids.hashOf(this.#user, this.#view, key.orderIdAt, key.orderIdBytes);
-    const entry = this.#ids.find(this.#hash, this.#user, this.#view, key.orderIdAt, key.orderIdBytes);
-    this.#over = entry !== NONE && this.#ids.isRemembered(entry) && this.#ids.isOver(entry, nowNs) ? entry : NONE;
-    return this.#over === NONE ? entry : NONE;
+  /** Rests or waits. */
+  #isOpen(slot: number): boolean {
+    const state = this.#book.orders.stateOf(slot);
+    return state === ORDER_STATE.resting || state === ORDER_STATE.dormant;
   }
 
-  /** Why a create cannot be admitted, or 0. Spends a hold. */
+  /** @returns the entry that knows this id, or NONE, as after 30 days; leaves user and hash behind. */
+  #find(key: OrderKey, nowHigh: number, nowLow: number): number {
+    const { words, userAt, orderIdAt, orderIdBytes } = key;
+    const user = this.#users.find(words, userAt);
+    this.#user = user;
+    this.#over = NONE;
+    if (user === NONE) return NONE;
+    const hash = this.#ids.hashOf(user, words, orderIdAt, orderIdBytes);
+    this.#hash = hash;
+    const entry = this.#ids.find(hash, user, words, orderIdAt, orderIdBytes);
+    if (entry === NONE || !this.#ids.isRemembered(entry)) return entry;
+    if (!this.#ids.isOver(entry, fromWords(nowHigh, nowLow))) return entry;
+    this.#over = entry;
+    return NONE;
+  }
+
+  /** Why a create cannot be admitted, its parent aside, or 0. Spends a hold. */
   #refusalOf(command: NewOrderCommand): RejectCode | 0 {
     if (this.#status !== MARKET_STATUS.active) return REJECT_CODE.MARKET_HALTED;
-    const entry = this.#find(command, command.receivedNs);
+    const { receivedHigh, receivedLow } = command;
+    const entry = this.#find(command, receivedHigh, receivedLow);
     if (entry !== NONE) {
       if (this.#ids.records.stateOf(entry) !== ID_STATE.held) return REJECT_CODE.DUPLICATE_ORDER;
       this.#ids.consumeHold(entry);
       return REJECT_CODE.ALREADY_CANCELLED;
     }
-    if (this.#book.hasPassed(command.expiryNs, command.receivedNs)) return REJECT_CODE.ORDER_EXPIRED;
-    const users = this.#users;
-    const user = this.#user;
-    if (user !== NONE && users.hasWatermark[user] !== 0 && command.creationNs <= (users.watermarkNs[user] as bigint))
-      return REJECT_CODE.REQUEST_TOO_OLD;
-    const rests = command.tif === TIF.gtc || command.tif === TIF.gtd;
+    if (this.#book.expiries.isPast(command.expiryHigh, command.expiryLow, receivedHigh, receivedLow))
+      return REJECT_CODE.ORDER_EXPIRED;
+    if (this.#isBehindWatermark(command)) return REJECT_CODE.REQUEST_TOO_OLD;
+    const rests = command.triggerKind === TRIGGER.none && (command.tif === TIF.gtc || command.tif === TIF.gtd);
     if (rests && !this.#book.ownSide(command.side).fits(command.price, command.quantity))
       return REJECT_CODE.INVALID_ORDER;
     return 0;
   }
 
-  /** Why this entry's order cannot be changed, or 0: it is live, RESTING or FILLED (AMB-23). */
+  #isBehindWatermark(command: NewOrderCommand): boolean {
+    const user = this.#user;
+    if (user === NONE || this.#users.hasWatermark[user] === 0) return false;
+    return fromWords(command.creationHigh, command.creationLow) <= (this.#users.watermarkNs[user] as bigint);
+  }
+
+  /** Why this entry's order cannot be changed, or 0: it rests, waits, or is FILLED (AMB-23). */
   #refusalOfChange(entry: number): RejectCode | 0 {
     if (entry === NONE) return REJECT_CODE.ORDER_NOT_FOUND;
     const state = this.#ids.records.stateOf(entry);
@@ -343,115 +479,47 @@ export class MarketEngine {
   }
 
   /** Makes the id of the last #find LIVE. */
-  #takeId(command: OrderKey & { readonly creationNs: bigint }): number {
-    const { orderIdAt, orderIdBytes } = command;
-    this.#prepareToAdd(command);
-    const id = this.#ids.addLive(this.#hash, this.#user, this.#view, orderIdAt, orderIdBytes);
-    this.#ids.records.setTime(id, command.creationNs);
+  #takeId(key: OrderKey, creationHigh: number, creationLow: number): number {
+    this.#prepareToAdd(key);
+    const id = this.#ids.addLive(this.#hash, this.#user, key.words, key.orderIdAt, key.orderIdBytes);
+    this.#ids.records.setTime(id, creationHigh, creationLow);
     return id;
   }
 
   /** After a #find that knew no such id: makes room for it, and for its user. */
-  #prepareToAdd({ userAt, orderIdAt, orderIdBytes }: OrderKey): void {
+  #prepareToAdd({ words, userAt, orderIdAt, orderIdBytes }: OrderKey): void {
     if (this.#over !== NONE) this.#ids.forget(this.#over);
     if (this.#user !== NONE) return;
-    this.#user = this.#users.intern(this.#view, userAt);
-    this.#hash = this.#ids.hashOf(this.#user, this.#view, orderIdAt, orderIdBytes);
+    this.#user = this.#users.intern(words, userAt);
+    this.#hash = this.#ids.hashOf(this.#user, words, orderIdAt, orderIdBytes);
   }
 
-  #admit(command: NewOrderCommand, sequence: Sequence, id: number): number {
+  /** The order of a create that nothing refuses: FRESH, with its id and its name. */
+  #admit(command: NewOrderCommand): number {
     const { orders } = this.#book;
-    const slot = orders.allocate(command);
+    const id = this.#takeId(command, command.creationHigh, command.creationLow);
+    const slot = orders.allocate(command, lotsWanted(command));
+    const sequence = this.#book.nextSequence();
     orders.setSequence(slot, sequence);
     orders.setPriority(slot, sequence);
-    orders.setTimestamp(slot, command.creationNs);
-    orders.setId(slot, id);
+    orders.setTimestamp(slot, command.creationHigh, command.creationLow);
+    orders.setExpiry(slot, command.expiryHigh, command.expiryLow);
+    orders.setId(slot, id, this.#hash);
     this.#ids.records.setLink(id, slot);
+    this.#ofUser.add(this.#user, slot);
     return slot;
   }
 
-  /** Fill-or-kill looks first (TIF-04); then everyone matches; then what is left rests or ends (TIF-02, TIF-03). */
-  #place(slot: number, tif: number): void {
-    const book = this.#book;
-    const { orders } = book;
-    if (tif === TIF.fok) {
-      const makers = book.otherSide(orders.sideOf(slot));
-      if (!makers.canFill(orders.priceOf(slot), orders.quantityOf(slot))) {
-        book.end(slot, ORDER_END.fillOrKill);
-        return;
-      }
-    }
-    book.match(slot);
-    if (orders.remaining(slot) === 0) book.becomeFilled(slot);
-    else if (tif === TIF.ioc) book.end(slot, ORDER_END.immediateOrCancel);
-    else book.rest(slot);
-  }
-
-  #applyReplace(slot: number, command: ReplaceCommand, price: number, quantity: number): void {
-    const book = this.#book;
-    const { orders } = book;
-    const before = orders.remaining(slot);
-    const after = quantity - orders.filledOf(slot);
-    const moves = price !== orders.priceOf(slot);
-    const isPostOnly = (orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
-    if (after > 0 && moves && isPostOnly && book.otherSide(orders.sideOf(slot)).crosses(price)) {
-      book.takeOff(slot);
-      book.end(slot, ORDER_END.postOnlyWouldCross, 0, command.requestId);
-      this.#events.replaceRefused(command, REJECT_CODE.WOULD_CROSS);
-      return;
-    }
-    const growth = moves ? after : after - before;
-    if (growth > 0 && !book.ownSide(orders.sideOf(slot)).fits(price, growth)) {
-      this.#events.replaceRefused(command, REJECT_CODE.INVALID_ORDER);
-      return;
-    }
-    // After this point the command must succeed.
-    if (after <= 0 || moves) book.takeOff(slot);
-    orders.setPriceAndQuantity(slot, price, quantity);
-    orders.setTimestamp(slot, command.timestampNs);
-    const sequence = book.nextSequence();
-    if (after > 0 && (moves || after > before)) orders.setPriority(slot, sequence);
-    this.#tellReplaced(slot, sequence, command);
-    if (after <= 0) this.#completeByReplace(slot, command.requestId);
-    else if (moves) this.#place(slot, orders.tifOf(slot));
-    else this.#resize(slot, after - before);
-  }
-
-  #tellReplaced(slot: number, sequence: Sequence, { timestampNs, requestId }: ReplaceCommand): void {
-    const { orders } = this.#book;
-    const order = this.#book.orders.sequenceOf(slot);
-    const priority = orders.priorityOf(slot);
-    const price = orders.priceOf(slot);
-    const quantity = orders.quantityOf(slot);
-    this.#events.replaced(sequence, order, priority, price, quantity, timestampNs, requestId);
-  }
-
-  /** The maker wants no more than is filled: filled it is, though a rollback may make room again (AMB-32 e). */
-  #completeByReplace(slot: number, requestId: number): void {
-    const book = this.#book;
-    const order = book.orders.sequenceOf(slot);
-    this.#events.ended(book.nextSequence(), order, ORDER_END.filled, 0, 0, requestId);
-    book.becomeFilled(slot);
-  }
-
-  /** Same price: a smaller order keeps its place, a larger one goes to the back. */
-  #resize(slot: number, growth: number): void {
-    if (growth === 0) return;
-    const side = this.#book.ownSide(this.#book.orders.sideOf(slot));
-    side.adjust(slot, growth);
-    if (growth > 0) side.moveToBack(slot);
-  }
-
   #hold(command: CancelCommand, entry: number): void {
-    const { orderIdAt, orderIdBytes, receivedNs, requestId } = command;
+    const { words, orderIdAt, orderIdBytes, receivedHigh, receivedLow, requestId } = command;
     if (entry === NONE) {
       if (this.#user !== NONE && (this.#users.heldCount[this.#user] as number) >= this.#heldCancelsMax) {
         this.#events.cancelRefused(command, REJECT_CODE.ORDER_NOT_FOUND);
         return;
       }
       this.#prepareToAdd(command);
-      const untilNs = receivedNs + this.#heldCancelNs;
-      this.#ids.hold(this.#hash, this.#user, this.#view, orderIdAt, orderIdBytes, untilNs);
+      const untilNs = fromWords(receivedHigh, receivedLow) + this.#heldCancelNs;
+      this.#ids.hold(this.#hash, this.#user, words, orderIdAt, orderIdBytes, untilNs);
     }
     this.#events.cancelAccepted(requestId, 0);
   }

@@ -10,10 +10,13 @@
  *   LIVE         the order lives in the pool; `link` is its slot
  *   HELD         a cancel waits for its create (AMB-25); one queue of the market, by the time it was held
  *   REMEMBERED   the order ended (AMB-08); one queue per user, by the time it ended
- *   STALE        out of the hash and of every count, still in its queue
+ *   STALE        out of the hashes and of every count, still in its queue
+ *
+ * Live orders are few and asked for all the time, remembered ids are many and asked for once: they have a hash each, so
+ * that the first stays in the processor's caches.
  *
  * Invariants
- *   (1) An entry is in the hash if and only if it is LIVE, HELD or REMEMBERED.
+ *   (1) An entry is in `current` if and only if it is LIVE or HELD, in `past` if and only if it is REMEMBERED.
  *   (2) A user has at most `rememberedMax` remembered ids. The one that ended first makes room, and the user's
  *       watermark rises to its creation time: creates signed at or before it could be replays.
  *
@@ -21,8 +24,10 @@
  */
 import { assert } from '../core/assert.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
+import { fromWords } from '../core/time-words.ts';
+import { IdHash } from './id-hash.ts';
 import { IdRecords } from './id-records.ts';
-import { finishHash, mixWord, wordAt, wordCount } from './key-bytes.ts';
+import { hashWords } from './key-words.ts';
 import { NONE } from './pools.ts';
 import type { UserTable } from './user-table.ts';
 
@@ -36,9 +41,8 @@ export class OrderIdTable {
   readonly #users: UserTable;
   readonly #seed: number;
   readonly #rememberedMax: number;
-  /** Pairs: hash, entry. At most two thirds full. */
-  #table: Int32Array<ArrayBuffer>;
-  #inHash = 0;
+  readonly #current: IdHash;
+  readonly #past: IdHash;
   #sweptUser = 0;
 
   constructor(users: UserTable, options: { capacity: number; seed: number; rememberedMax: number }) {
@@ -46,39 +50,55 @@ export class OrderIdTable {
     this.#users = users;
     this.#seed = options.seed;
     this.#rememberedMax = options.rememberedMax;
-    this.records = new IdRecords(capacity * 8);
-    this.#table = new Int32Array(capacity * 4).fill(NONE);
+    this.records = new IdRecords(Math.max(capacity * 16, 32));
+    this.#current = new IdHash(Math.max(capacity * 2, 4));
+    this.#past = new IdHash(Math.max(capacity * 2, 4));
   }
 
-  hashOf(user: number, view: DataView, at: number, bytes: number): number {
-    let hash = this.#seed ^ Math.imul(user, 0x9e3779b1);
-    for (let done = 0; done < bytes; done += 4) hash = mixWord(hash, wordAt(view, at + done, bytes - done));
-    return finishHash(hash);
+  /** Bytes of all arrays. */
+  get bytes(): number {
+    return this.records.words.byteLength + this.#current.bytes + this.#past.bytes;
   }
 
-  /** @param hash what `hashOf` says of the same id. @returns its entry, LIVE, HELD or REMEMBERED; or NONE. */
-  find(hash: number, user: number, view: DataView, at: number, bytes: number): number {
-    const table = this.#table;
-    const mask = table.length / 2 - 1;
-    for (let place = hash & mask; ; place = (place + 1) & mask) {
-      const entry = table[place * 2 + 1] as number;
-      if (entry === NONE) return NONE;
-      if (table[place * 2] === hash && this.records.equals(entry, user, view, at, bytes)) return entry;
+  hashOf(user: number, words: Int32Array, at: number, bytes: number): number {
+    return hashWords(this.#seed ^ Math.imul(user, 0x9e3779b1), words, at, bytes);
+  }
+
+  /** @param hash what `hashOf` says of the same id. @returns its entry, LIVE or HELD; or NONE. */
+  findCurrent(hash: number, user: number, words: Int32Array, at: number, bytes: number): number {
+    return this.#findIn(this.#current, hash, user, words, at, bytes);
+  }
+
+  /** @returns its entry, LIVE, HELD or REMEMBERED; or NONE. */
+  find(hash: number, user: number, words: Int32Array, at: number, bytes: number): number {
+    const entry = this.#findIn(this.#current, hash, user, words, at, bytes);
+    return entry === NONE ? this.#findIn(this.#past, hash, user, words, at, bytes) : entry;
+  }
+
+  #findIn(table: IdHash, hash: number, user: number, words: Int32Array, at: number, bytes: number): number {
+    let place = table.probe(hash, table.placeOf(hash));
+    while (place !== NONE) {
+      const entry = table.pairs[place + 1] as number;
+      if (this.records.equals(entry, user, words, at, bytes)) return entry;
+      place = table.probe(hash, table.next(place));
     }
+    return NONE;
   }
 
   /** A new LIVE entry; the id must be unknown. */
-  addLive(hash: number, user: number, view: DataView, at: number, bytes: number): number {
-    const entry = this.#add(hash, user, view, at, bytes);
+  addLive(hash: number, user: number, words: Int32Array, at: number, bytes: number): number {
+    const entry = this.records.add(user, words, at, bytes);
+    this.#current.add(hash, entry);
     this.records.setState(entry, ID_STATE.live);
     return entry;
   }
 
-  /** A cancel waits for its create until `untilNs`; holds are made in the order of their ends. */
-  hold(hash: number, user: number, view: DataView, at: number, bytes: number, untilNs: bigint): void {
-    const entry = this.#add(hash, user, view, at, bytes);
+  /** A cancel waits for its create until `until`; holds are made in the order of their ends. */
+  hold(hash: number, user: number, words: Int32Array, at: number, bytes: number, untilNs: bigint): void {
+    const entry = this.records.add(user, words, at, bytes);
+    this.#current.add(hash, entry);
     this.records.setState(entry, ID_STATE.held);
-    this.records.setTime(entry, untilNs);
+    this.records.setTime(entry, Number(untilNs >> 32n), Number(untilNs & 0xffff_ffffn));
     this.records.setLink(entry, NONE);
     if (this.heldHead === NONE) this.heldHead = entry;
     else this.records.setLink(this.#heldTail, entry);
@@ -90,7 +110,8 @@ export class OrderIdTable {
   consumeHold(entry: number): void {
     assert(this.records.stateOf(entry) === ID_STATE.held, 'only a hold is consumed');
     this.#countHeld(this.records.userOf(entry), -1);
-    this.#makeStale(entry);
+    this.#current.remove(this.#hashOfEntry(entry), entry);
+    this.records.setState(entry, ID_STATE.stale);
   }
 
   /** Takes the first of the held queue out, STALE or consumed by the caller. */
@@ -101,14 +122,18 @@ export class OrderIdTable {
     this.records.release(entry);
   }
 
-  /** The order is over: from now on its id is only remembered. */
-  remember(entry: number, wasCancelled: boolean): void {
+  /** The order is over: from now on its id is only remembered. @param hash under which it is found. */
+  remember(entry: number, hash: number, wasCancelled: boolean): void {
     const users = this.#users;
-    const user = this.records.userOf(entry);
-    this.records.setState(entry, wasCancelled ? ID_STATE.rememberedCancelled : ID_STATE.remembered);
-    this.records.setLink(entry, NONE);
-    if (users.rememberedHead[user] === NONE) users.rememberedHead[user] = entry;
-    else this.records.setLink(users.rememberedTail[user] as number, entry);
+    const { records } = this;
+    const user = records.userOf(entry);
+    this.#current.remove(hash, entry);
+    this.#past.add(hash, entry);
+    records.setState(entry, wasCancelled ? ID_STATE.rememberedCancelled : ID_STATE.remembered);
+    records.setLink(entry, NONE);
+    const tail = users.rememberedTail[user] as number;
+    if (tail === NONE) users.rememberedHead[user] = entry;
+    else records.setLink(tail, entry);
     users.rememberedTail[user] = entry;
     const count = (users.rememberedCount[user] as number) + 1;
     users.rememberedCount[user] = count;
@@ -116,15 +141,13 @@ export class OrderIdTable {
   }
 
   isRemembered(entry: number): boolean {
-    return (
-      this.records.stateOf(entry) === ID_STATE.remembered ||
-      this.records.stateOf(entry) === ID_STATE.rememberedCancelled
-    );
+    const state = this.records.stateOf(entry);
+    return state === ID_STATE.remembered || state === ID_STATE.rememberedCancelled;
   }
 
   /** Whether the id of this remembered entry may be used again. */
   isOver(entry: number, nowNs: bigint): boolean {
-    return this.records.timeOf(entry) + ORDER_LIFE_NS <= nowNs;
+    return this.createdNs(entry) + ORDER_LIFE_NS <= nowNs;
   }
 
   /** The id may be used again. */
@@ -133,7 +156,8 @@ export class OrderIdTable {
     const { rememberedCount } = this.#users;
     const user = this.records.userOf(entry);
     rememberedCount[user] = (rememberedCount[user] as number) - 1;
-    this.#makeStale(entry);
+    this.#past.remove(this.#hashOfEntry(entry), entry);
+    this.records.setState(entry, ID_STATE.stale);
   }
 
   raiseWatermark(user: number, creationNs: bigint): void {
@@ -141,6 +165,10 @@ export class OrderIdTable {
     if (users.hasWatermark[user] !== 0 && (users.watermarkNs[user] as bigint) >= creationNs) return;
     users.watermarkNs[user] = creationNs;
     users.hasWatermark[user] = 1;
+  }
+
+  createdNs(entry: number): bigint {
+    return fromWords(this.records.timeHighOf(entry), this.records.timeLowOf(entry));
   }
 
   /** Reclaims at most `budget` entries that are over, user by user, taking turns. */
@@ -159,77 +187,25 @@ export class OrderIdTable {
   #evict(user: number): void {
     const { rememberedHead } = this.#users;
     while (this.records.stateOf(rememberedHead[user] as number) === ID_STATE.stale) this.#dropRememberedHead(user);
-    this.raiseWatermark(user, this.records.timeOf(rememberedHead[user] as number));
+    this.raiseWatermark(user, this.createdNs(rememberedHead[user] as number));
     this.#dropRememberedHead(user);
   }
 
   #dropRememberedHead(user: number): void {
-    const { rememberedHead } = this.#users;
+    const { rememberedHead, rememberedTail } = this.#users;
     const head = rememberedHead[user] as number;
     if (this.records.stateOf(head) !== ID_STATE.stale) this.forget(head);
-    rememberedHead[user] = this.records.linkOf(head);
+    const next = this.records.linkOf(head);
+    rememberedHead[user] = next;
+    if (next === NONE) rememberedTail[user] = NONE;
     this.records.release(head);
-  }
-
-  /** Its queue drops it later. */
-  #makeStale(entry: number): void {
-    this.#unhash(entry);
-    this.records.setState(entry, ID_STATE.stale);
   }
 
   #countHeld(user: number, change: number): void {
     this.#users.heldCount[user] = (this.#users.heldCount[user] as number) + change;
   }
 
-  #add(hash: number, user: number, view: DataView, at: number, bytes: number): number {
-    const entry = this.records.add(user, view, at, bytes);
-    if ((this.#inHash + 1) * 3 > this.#table.length) this.#rehash();
-    this.#inHash++;
-    this.#enter(hash, entry);
-    return entry;
-  }
-
-  #enter(hash: number, entry: number): void {
-    const table = this.#table;
-    const mask = table.length / 2 - 1;
-    let place = hash & mask;
-    while (table[place * 2 + 1] !== NONE) place = (place + 1) & mask;
-    table[place * 2] = hash;
-    table[place * 2 + 1] = entry;
-  }
-
-  /** Linear probing without tombstones: later entries of the run move back into the gap. */
-  #unhash(entry: number): void {
-    const table = this.#table;
-    const mask = table.length / 2 - 1;
-    let gap = this.#hashOfEntry(entry) & mask;
-    while (table[gap * 2 + 1] !== entry) {
-      assert(table[gap * 2 + 1] !== NONE, 'an entry to take out is in the hash');
-      gap = (gap + 1) & mask;
-    }
-    for (let place = (gap + 1) & mask; table[place * 2 + 1] !== NONE; place = (place + 1) & mask) {
-      const home = (table[place * 2] as number) & mask;
-      if (((place - home) & mask) < ((place - gap) & mask)) continue;
-      table[gap * 2] = table[place * 2] as number;
-      table[gap * 2 + 1] = table[place * 2 + 1] as number;
-      gap = place;
-    }
-    table[gap * 2 + 1] = NONE;
-    this.#inHash--;
-  }
-
   #hashOfEntry(entry: number): number {
-    const { records } = this;
-    const words = wordCount(records.bytesOf(entry));
-    let hash = this.#seed ^ Math.imul(records.userOf(entry), 0x9e3779b1);
-    for (let word = 0; word < words; word++) hash = mixWord(hash, records.idWord(entry, word));
-    return finishHash(hash);
-  }
-
-  #rehash(): void {
-    const old = this.#table;
-    this.#table = new Int32Array(old.length * 2).fill(NONE);
-    for (let at = 0; at < old.length; at += 2)
-      if (old[at + 1] !== NONE) this.#enter(old[at] as number, old[at + 1] as number);
+    return this.records.hashOf(this.#seed ^ Math.imul(this.records.userOf(entry), 0x9e3779b1), entry);
   }
 }

@@ -9,27 +9,36 @@
  * ends when the restore is finished, as after a rollback.
  */
 import { assert } from '../core/assert.ts';
+import { highWord, lowWord } from '../core/time-words.ts';
 import type { Book } from './book.ts';
 import type { RestoredOrder, RestoredPosition } from './commands.ts';
 import { ORDER_STATE } from './order-pool.ts';
+import { exhausted, lotsWanted, settleDown } from './placement.ts';
 
-/** Puts one live order where it stood, or on no side if it does not fit. @param id its LIVE entry. @returns its slot. */
-export function placeRestored(book: Book, command: RestoredOrder, id: number): number {
+/** An order of the pool as clearing kept it, FRESH and on no side. The caller gives it its id. @returns its slot. */
+export function allocateRestored(book: Book, command: RestoredOrder): number {
   const { orders } = book;
-  assert(command.quantity > command.filledQuantity, 'a restored order has something left');
   assert(book.trades.lastTradeId === book.trades.settledThrough, 'orders are restored before anything matches');
-  const slot = orders.allocate(command);
+  const slot = orders.allocate(command, lotsWanted(command));
   orders.setFilled(slot, command.filledQuantity);
   orders.setSequence(slot, command.order);
   orders.setPriority(slot, command.prioritySequence);
-  orders.setTimestamp(slot, command.timestampNs);
-  orders.setId(slot, id);
-  const side = book.ownSide(command.side);
-  if (!side.fits(command.price, command.quantity - command.filledQuantity)) return slot;
+  orders.setTimestamp(slot, highWord(command.timestampNs), lowWord(command.timestampNs));
+  orders.setExpiry(slot, highWord(command.expiryNs), lowWord(command.expiryNs));
+  return slot;
+}
+
+/** Puts a live order where it stood. @returns whether it fits there. */
+export function placeRestored(book: Book, slot: number): boolean {
+  const { orders } = book;
+  const remaining = orders.remaining(slot);
+  assert(remaining > 0, 'a restored order has something left');
+  const side = book.ownSide(orders.sideOf(slot));
+  if (!side.fits(orders.priceOf(slot), remaining)) return false;
   orders.setState(slot, ORDER_STATE.resting);
   side.insert(slot);
   book.expiries.add(slot);
-  return slot;
+  return true;
 }
 
 /** Numbering goes on after `position`. */
@@ -49,8 +58,9 @@ export function uncross(book: Book): void {
   );
   for (const slot of crossing) book.takeOff(slot);
   for (const slot of crossing) {
-    book.match(slot);
-    if (orders.remaining(slot) > 0) book.rest(slot);
-    else book.becomeFilled(slot);
+    if (orders.stateOf(slot) === ORDER_STATE.ended) continue;
+    const bound = book.boundOf(slot);
+    if (book.match(slot, bound, orders.remaining(slot)) > 0) settleDown(book, slot, bound);
+    else exhausted(book, slot);
   }
 }

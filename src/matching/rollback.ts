@@ -9,6 +9,8 @@
  *   is filled, past its expiry         ended atFault         (d) ended expired
  *   is filled, would cross             ended atFault         (b) ended rollbackRestoreWouldCross
  *   is filled, GTC or GTD              ended atFault         (b) at the back of its level
+ *   waits to grow, GTC or GTD          ended atFault         (b) as if it were filled
+ *   waits to grow, IOC, FOK, market    ended atFault         (c) these lots are dropped (triggers.ts)
  *   was ended before                   —                     (d) nothing: its end was told
  *
  * Who is at fault leaves first: what is about to go must not keep an innocent order from coming back. Otherwise the
@@ -18,13 +20,23 @@
  */
 import { assert } from '../core/assert.ts';
 import { isAtFault, ORDER_END, type OrderEnd, type RollbackReason, TIF } from '../core/order-terms.ts';
+import { highWord, lowWord } from '../core/time-words.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Book } from './book.ts';
 import type { MarketEvents, RollbackCommand } from './commands.ts';
 import { ORDER_STATE } from './order-pool.ts';
+import type { Triggers } from './triggers.ts';
+
+/** Where a rollback takes place. */
+export interface RollbackPlace {
+  readonly book: Book;
+  readonly triggers: Triggers;
+  readonly events: MarketEvents;
+}
 
 /** Takes the fill back from both orders. The trade is undecided and is the one the command describes. */
-export function rollBack(book: Book, events: MarketEvents, command: RollbackCommand): void {
+export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
+  const { book } = place;
   const { trades } = book;
   const { tradeId, quantity } = command;
   assert(tradeId > trades.settledThrough && tradeId <= trades.lastTradeId, 'only an undecided trade is rolled back');
@@ -35,29 +47,39 @@ export function rollBack(book: Book, events: MarketEvents, command: RollbackComm
   assert(book.orders.sequenceOf(maker) === command.makerOrder, 'a rollback names the maker of its trade');
   assert(book.orders.sequenceOf(taker) === command.takerOrder, 'a rollback names the taker of its trade');
   trades.quantity[at] = 0;
-  const ofMaker = { slot: maker, quantity, reason: command.makerReason, nowNs: command.receivedNs };
-  const ofTaker = { slot: taker, quantity, reason: command.takerReason, nowNs: command.receivedNs };
+  const price = trades.price[at] as number;
+  const ofMaker = { slot: maker, quantity, price, reason: command.makerReason, nowNs: command.receivedNs };
+  const ofTaker = { slot: taker, quantity, price, reason: command.takerReason, nowNs: command.receivedNs };
   const takerLeaves = isAtFault(ofTaker.reason) && !isAtFault(ofMaker.reason);
-  reverse(book, events, takerLeaves ? ofTaker : ofMaker);
-  reverse(book, events, takerLeaves ? ofMaker : ofTaker);
+  reverse(place, takerLeaves ? ofTaker : ofMaker);
+  reverse(place, takerLeaves ? ofMaker : ofTaker);
 }
 
 interface Reversal {
   readonly slot: number;
   readonly quantity: number;
+  readonly price: number;
   readonly reason: RollbackReason;
   readonly nowNs: TimestampNs;
 }
 
-function reverse(book: Book, events: MarketEvents, reversal: Reversal): void {
+function reverse(place: RollbackPlace, reversal: Reversal): void {
+  const { book, triggers, events } = place;
   const { orders } = book;
-  const { slot } = reversal;
+  const { slot, quantity, reason } = reversal;
   if (orders.stateOf(slot) === ORDER_STATE.resting) reverseResting(book, events, reversal);
   else {
     unfill(book, reversal);
-    if (orders.stateOf(slot) !== ORDER_STATE.ended) reverseFilled(book, events, reversal);
+    const isDropped = orders.stateOf(slot) === ORDER_STATE.dormant && neverRests(book, slot) && !isAtFault(reason);
+    if (isDropped) triggers.drop(slot, quantity, reversal.price);
+    else if (orders.stateOf(slot) !== ORDER_STATE.ended) reverseFilled(book, events, reversal);
   }
   book.decide(slot);
+}
+
+function neverRests(book: Book, slot: number): boolean {
+  const tif = book.orders.tifOf(slot);
+  return tif === TIF.ioc || tif === TIF.fok;
 }
 
 function reverseResting(book: Book, events: MarketEvents, reversal: Reversal): void {
@@ -100,9 +122,8 @@ function whyNoWayBack(book: Book, slot: number, nowNs: TimestampNs): OrderEnd | 
   const { orders } = book;
   const side = orders.sideOf(slot);
   const price = orders.priceOf(slot);
-  const tif = orders.tifOf(slot);
-  if (tif === TIF.ioc || tif === TIF.fok) return ORDER_END.rolledBack;
-  if (book.hasPassed(orders.expiryOf(slot), nowNs)) return ORDER_END.expired;
+  if (neverRests(book, slot)) return ORDER_END.rolledBack;
+  if (book.expiries.hasPassed(slot, highWord(nowNs), lowWord(nowNs))) return ORDER_END.expired;
   if (book.otherSide(side).crosses(price)) return ORDER_END.rollbackRestoreWouldCross;
   return book.ownSide(side).fits(price, orders.remaining(slot)) ? null : ORDER_END.rollbackRestoreWouldCross;
 }

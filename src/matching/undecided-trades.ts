@@ -14,13 +14,16 @@ export class UndecidedTrades {
   lastTradeId = 0;
   maker: Int32Array;
   taker: Int32Array;
+  price: Float64Array;
   quantity: Float64Array;
   readonly #orders: OrderPool;
 
+  /** @param capacity a power of two. */
   constructor(orders: OrderPool, capacity: number) {
     this.#orders = orders;
     this.maker = new Int32Array(capacity);
     this.taker = new Int32Array(capacity);
+    this.price = new Float64Array(capacity);
     this.quantity = new Float64Array(capacity);
   }
 
@@ -33,12 +36,13 @@ export class UndecidedTrades {
   }
 
   /** @returns the id of the new trade. */
-  add(maker: number, taker: number, quantity: number): number {
+  add(maker: number, taker: number, price: number, quantity: number): number {
     if (this.lastTradeId - this.settledThrough === this.maker.length) this.#grow();
     const tradeId = ++this.lastTradeId;
     const at = this.indexOf(tradeId);
     this.maker[at] = maker;
     this.taker[at] = taker;
+    this.price[at] = price;
     this.quantity[at] = quantity;
     const { words } = this.#orders;
     words[maker + PENDING] = (words[maker + PENDING] as number) + 1;
@@ -48,20 +52,33 @@ export class UndecidedTrades {
 
   /** Where an undecided trade stands in the arrays. */
   indexOf(tradeId: number): number {
-    return tradeId % this.maker.length;
+    return tradeId & (this.maker.length - 1);
+  }
+
+  /** Lots of an order in undecided trades. Walks all of them. */
+  pendingLots(slot: number): number {
+    let lots = 0;
+    for (let tradeId = this.settledThrough + 1; tradeId <= this.lastTradeId; tradeId++) {
+      const at = this.indexOf(tradeId);
+      if (this.maker[at] === slot) lots += this.quantity[at] as number;
+      if (this.taker[at] === slot) lots += this.quantity[at] as number;
+    }
+    return lots;
   }
 
   #grow(): void {
-    const { maker, taker, quantity } = this;
+    const { maker, taker, price, quantity } = this;
     const capacity = maker.length * 2;
     this.maker = new Int32Array(capacity);
     this.taker = new Int32Array(capacity);
+    this.price = new Float64Array(capacity);
     this.quantity = new Float64Array(capacity);
     for (let tradeId = this.settledThrough + 1; tradeId <= this.lastTradeId; tradeId++) {
-      const from = tradeId % maker.length;
+      const from = tradeId & (maker.length - 1);
       const to = this.indexOf(tradeId);
       this.maker[to] = maker[from] as number;
       this.taker[to] = taker[from] as number;
+      this.price[to] = price[from] as number;
       this.quantity[to] = quantity[from] as number;
     }
   }

@@ -1,0 +1,173 @@
+/**
+ * Replace: new price, new total, new trigger, of an order that rests or waits (RPL-04, RPL-05, AMB-19 to AMB-21).
+ *
+ *   same price, not more left      keeps its place
+ *   same price, more left          to the back of its queue
+ *   another price                  leaves, matches what it crosses, rests what is left; post-only dies if it would cross
+ *   nothing left                   complete: the maker wants no more than is filled
+ *   waits for its trigger          changes where it waits; nothing is matched
+ */
+import { ORDER_END, ORDER_FLAG, ORDER_KIND, TRIGGER } from '../core/order-terms.ts';
+import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
+import { isBefore } from '../core/time-words.ts';
+import type { Sequence } from '../core/units.ts';
+import type { Book } from './book.ts';
+import type { MarketEvents, ReplaceCommand } from './commands.ts';
+import { BESIDE, MARK, ORDER_STATE } from './order-pool.ts';
+import { exhausted, NO_MONEY, place } from './placement.ts';
+import type { Triggers, Waiting } from './triggers.ts';
+
+/** Where a replace takes place. */
+export interface ChangePlace {
+  readonly book: Book;
+  readonly triggers: Triggers;
+  readonly events: MarketEvents;
+}
+
+/** Applies a replace to a live order, or says why not. */
+export function replaceOrder(at: ChangePlace, slot: number, command: ReplaceCommand): void {
+  const { book, events } = at;
+  const { orders } = book;
+  const waiting = orders.hasMark(slot, MARK.waits) ? at.triggers.of(slot) : null;
+  const isOlder = isOlderThan(book, slot, command);
+  const isSameAge = !isOlder && !isNewerThan(book, slot, command);
+  const refuse = (code: RejectCode): void => events.replaceRefused(command, code);
+  if (orders.kindOf(slot) !== ORDER_KIND.limit) refuse(REJECT_CODE.INVALID_ORDER);
+  else if (isOlder || (isSameAge && !isSame(book, slot, waiting, command))) refuse(REJECT_CODE.REQUEST_TOO_OLD);
+  else if (isSameAge) events.replaceUnchanged(command.requestId, orders.sequenceOf(slot));
+  else if (asksTooMuch(waiting, command)) refuse(REJECT_CODE.INVALID_ORDER);
+  else if (waiting === null) changeResting(at, slot, command);
+  else if (waiting.inForce === 0) changeWaiting(at, slot, waiting, command);
+  else changeGrowing(at, slot, waiting, command);
+}
+
+/** A trigger changes only while it waits (AMB-20); the total of a child not while only a part of it is in force. */
+function asksTooMuch(waiting: Waiting | null, { triggerKind, quantity }: ReplaceCommand): boolean {
+  if (triggerKind !== TRIGGER.none && (waiting === null || waiting.hasFired)) return true;
+  return waiting !== null && waiting.inForce > 0 && quantity !== 0 && quantity !== waiting.total;
+}
+
+function isOlderThan({ orders }: Book, slot: number, { timestampHigh, timestampLow }: ReplaceCommand): boolean {
+  const beside = slot >> BESIDE;
+  const high = orders.timestampHigh[beside] as number;
+  return isBefore(timestampHigh, timestampLow, high, orders.timestampLow[beside] as number);
+}
+
+function isNewerThan({ orders }: Book, slot: number, { timestampHigh, timestampLow }: ReplaceCommand): boolean {
+  const beside = slot >> BESIDE;
+  const high = orders.timestampHigh[beside] as number;
+  return isBefore(high, orders.timestampLow[beside] as number, timestampHigh, timestampLow);
+}
+
+/** Whether everything the command asks for is in force already. */
+function isSame({ orders }: Book, slot: number, waiting: Waiting | null, command: ReplaceCommand): boolean {
+  const total = waiting === null ? orders.quantityOf(slot) : waiting.total;
+  const asksPrice = command.price !== 0 && command.price !== orders.priceOf(slot);
+  const asksTotal = command.quantity !== 0 && command.quantity !== total;
+  const hasTrigger = waiting !== null && waiting.kind === command.triggerKind && waiting.price === command.triggerPrice;
+  return !asksPrice && !asksTotal && (command.triggerKind === TRIGGER.none || hasTrigger);
+}
+
+function changeResting(at: ChangePlace, slot: number, command: ReplaceCommand): void {
+  const { book, events } = at;
+  const { orders } = book;
+  const price = command.price === 0 ? orders.priceOf(slot) : command.price;
+  const quantity = command.quantity === 0 ? orders.quantityOf(slot) : command.quantity;
+  const before = orders.remaining(slot);
+  const after = quantity - orders.filledOf(slot);
+  const moves = price !== orders.priceOf(slot);
+  if (after > 0 && moves && isStopped(at, slot, price, command)) return;
+  const growth = moves ? after : after - before;
+  if (growth > 0 && !book.ownSide(orders.sideOf(slot)).fits(price, growth)) {
+    events.replaceRefused(command, REJECT_CODE.INVALID_ORDER);
+    return;
+  }
+  // After this point the command must succeed.
+  if (after <= 0 || moves) book.takeOff(slot);
+  const sequence = apply(book, slot, command, { price, quantity });
+  if (after > 0 && (moves || after > before)) orders.setPriority(slot, sequence);
+  tell(at, slot, sequence, { ...command, quantity });
+  if (after <= 0) complete(at, slot, command.requestId);
+  else if (moves) place(book, slot, NO_MONEY);
+  else resize(book, slot, after - before);
+}
+
+/** A post-only order that would match at its new price dies: a stale quote is worse than none (AMB-19). */
+function isStopped({ book, events }: ChangePlace, slot: number, price: number, command: ReplaceCommand): boolean {
+  const isPostOnly = (book.orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
+  if (!isPostOnly || !book.wouldTake(slot, price)) return false;
+  book.takeOff(slot);
+  book.end(slot, ORDER_END.postOnlyWouldCross, 0, command.requestId);
+  events.replaceRefused(command, REJECT_CODE.WOULD_CROSS);
+  return true;
+}
+
+/** An order of which nothing was released yet. */
+function changeWaiting(at: ChangePlace, slot: number, waiting: Waiting, command: ReplaceCommand): void {
+  const { book, triggers } = at;
+  const price = command.price === 0 ? book.orders.priceOf(slot) : command.price;
+  const quantity = command.quantity === 0 ? waiting.total : command.quantity;
+  const sequence = apply(book, slot, command, { price, quantity });
+  if (command.triggerKind !== TRIGGER.none) triggers.move(waiting, command.triggerKind, command.triggerPrice);
+  tell(at, slot, sequence, { ...command, quantity });
+  triggers.resize(waiting, quantity);
+  triggers.reconsider(waiting);
+}
+
+/** A child that is in the main book in part: only its price changes. */
+function changeGrowing(at: ChangePlace, slot: number, waiting: Waiting, command: ReplaceCommand): void {
+  const { book, triggers, events } = at;
+  const { orders } = book;
+  const rests = orders.stateOf(slot) === ORDER_STATE.resting;
+  const price = command.price === 0 ? orders.priceOf(slot) : command.price;
+  const moves = rests && price !== orders.priceOf(slot);
+  if (moves && isStopped(at, slot, price, command)) return;
+  if (moves && !book.ownSide(orders.sideOf(slot)).fits(price, orders.remaining(slot))) {
+    events.replaceRefused(command, REJECT_CODE.INVALID_ORDER);
+    return;
+  }
+  if (moves) book.takeOff(slot);
+  const sequence = apply(book, slot, command, { price, quantity: orders.quantityOf(slot) });
+  if (moves) orders.setPriority(slot, sequence);
+  tell(at, slot, sequence, { ...command, quantity: waiting.total });
+  triggers.reconsider(waiting);
+  if (moves) place(book, slot, NO_MONEY);
+}
+
+function apply(book: Book, slot: number, command: ReplaceCommand, terms: { price: number; quantity: number }): Sequence {
+  book.orders.setPriceAndQuantity(slot, terms.price, terms.quantity);
+  book.orders.setTimestamp(slot, command.timestampHigh, command.timestampLow);
+  return book.nextSequence();
+}
+
+function tell({ book, triggers, events }: ChangePlace, slot: number, sequence: Sequence, command: ReplaceCommand): void {
+  const { orders } = book;
+  const waiting = orders.hasMark(slot, MARK.waits) ? triggers.of(slot) : null;
+  const trigger = waiting === null || waiting.hasFired ? null : waiting;
+  events.replaced(
+    sequence,
+    orders.sequenceOf(slot),
+    orders.priorityOf(slot),
+    orders.priceOf(slot),
+    command.quantity,
+    command.timestampHigh,
+    command.timestampLow,
+    command.requestId,
+    trigger?.kind ?? TRIGGER.none,
+    trigger?.price ?? 0,
+  );
+}
+
+/** The maker wants no more than is filled: filled it is, though a rollback may make room again (AMB-32 e). */
+function complete({ book, events }: ChangePlace, slot: number, requestId: number): void {
+  events.ended(book.nextSequence(), book.orders.sequenceOf(slot), ORDER_END.filled, 0, 0, requestId);
+  exhausted(book, slot);
+}
+
+/** Same price: a smaller order keeps its place, a larger one goes to the back. */
+function resize(book: Book, slot: number, growth: number): void {
+  if (growth === 0) return;
+  const side = book.ownSide(book.orders.sideOf(slot));
+  side.adjust(slot, growth);
+  if (growth > 0) side.moveToBack(slot);
+}

@@ -1,0 +1,191 @@
+/**
+ * Which orders expire when. Most live for 30 days and are gone within minutes: for them nothing is done at all.
+ *
+ *   now ───────── horizon ──────────────────────────────▶ time
+ *      │ a heap     │ nobody looks; when now gets there, the expiries of
+ *      │ of these   │ all slots are read once and the horizon moves on
+ *
+ * An order that leaves is not taken out of the heap: its entry is void once its slot is free or another order's. When
+ * as many entries were added as there were, the void ones are dropped, so the heap is bounded by the orders that
+ * expire within the horizon.
+ *
+ * `wake` is a time before which nothing expires: that is the only comparison a command pays.
+ *
+ * Invariant: every order in the pool whose expiry lies before the horizon is marked as watched and has one entry.
+ */
+import { fromWords, highWord, isBefore, lowWord } from '../core/time-words.ts';
+import { BESIDE, MARK, NEVER_HIGH, ORDER_STATE, ORDER_WORDS, type OrderPool } from './order-pool.ts';
+import { grown } from './pools.ts';
+
+/** An hour: reading every slot once in it is nothing, and only short-lived orders stand in the heap. */
+const HORIZON_NS = 3_600_000_000_000n;
+const FIRST_CAPACITY = 64;
+
+export class ExpiryWatch {
+  wakeHigh = 0;
+  wakeLow = 0;
+  /** The time passed to last. */
+  lastHigh = 0;
+  lastLow = 0;
+  readonly #orders: OrderPool;
+  #horizonHigh = 0;
+  #horizonLow = 0;
+  /** A binary heap over (expiry, order sequence). */
+  #slots: Int32Array<ArrayBuffer> = new Int32Array(FIRST_CAPACITY);
+  #highs: Uint32Array<ArrayBuffer> = new Uint32Array(FIRST_CAPACITY);
+  #lows: Uint32Array<ArrayBuffer> = new Uint32Array(FIRST_CAPACITY);
+  #sequences: Float64Array<ArrayBuffer> = new Float64Array(FIRST_CAPACITY);
+  #count = 0;
+  #cleanAt: number = FIRST_CAPACITY;
+
+  constructor(orders: OrderPool) {
+    this.#orders = orders;
+  }
+
+  /** An order begins to rest or to wait; its expiry lies after the last time. Adding it again changes nothing. */
+  add(slot: number): void {
+    const { expiryHigh, expiryLow } = this.#orders;
+    const high = expiryHigh[slot >> BESIDE] as number;
+    const low = expiryLow[slot >> BESIDE] as number;
+    if (!isBefore(high, low, this.#horizonHigh, this.#horizonLow)) return;
+    if (this.#orders.hasMark(slot, MARK.isWatched)) return;
+    if (this.#count >= this.#cleanAt) this.#clean();
+    this.#push(slot);
+    this.#setWake();
+  }
+
+  /** Whether an expiry is over at `high`, `low`, or at the later time passed to last. */
+  hasPassed(slot: number, high: number, low: number): boolean {
+    const { expiryHigh, expiryLow } = this.#orders;
+    return this.isPast(expiryHigh[slot >> BESIDE] as number, expiryLow[slot >> BESIDE] as number, high, low);
+  }
+
+  isPast(expiryHigh: number, expiryLow: number, high: number, low: number): boolean {
+    return !isBefore(high, low, expiryHigh, expiryLow) || !isBefore(this.lastHigh, this.lastLow, expiryHigh, expiryLow);
+  }
+
+  /** Passes to a time at or after `wake`. @returns the live orders due by then, earliest first, then by admission. */
+  pass(high: number, low: number): number[] {
+    this.lastHigh = high;
+    this.lastLow = low;
+    if (!isBefore(high, low, this.#horizonHigh, this.#horizonLow)) this.#moveHorizon(fromWords(high, low) + HORIZON_NS);
+    const due: number[] = [];
+    while (this.#count > 0 && !isBefore(high, low, this.#highs[0] as number, this.#lows[0] as number)) {
+      const slot = this.#slots[0] as number;
+      const state = this.#isVoid(0) ? ORDER_STATE.free : this.#orders.stateOf(slot);
+      if (state === ORDER_STATE.resting || state === ORDER_STATE.dormant) due.push(slot);
+      this.#pop();
+    }
+    this.#setWake();
+    return due;
+  }
+
+  #isVoid(at: number): boolean {
+    const slot = this.#slots[at] as number;
+    return this.#orders.stateOf(slot) === ORDER_STATE.free || this.#orders.sequenceOf(slot) !== this.#sequences[at];
+  }
+
+  /** The heap anew: every order in the pool that expires before the horizon. */
+  #moveHorizon(horizonNs: bigint): void {
+    this.#horizonHigh = highWord(horizonNs);
+    this.#horizonLow = lowWord(horizonNs);
+    const { expiryHigh, expiryLow } = this.#orders;
+    const end = this.#orders.end >> BESIDE;
+    this.#count = 0;
+    for (let beside = 0; beside < end; beside++) {
+      const high = expiryHigh[beside] as number;
+      if (high > this.#horizonHigh || high === NEVER_HIGH) continue;
+      if (isBefore(high, expiryLow[beside] as number, this.#horizonHigh, this.#horizonLow))
+        this.#push(beside * ORDER_WORDS);
+    }
+    this.#cleanAt = Math.max(this.#count * 2, FIRST_CAPACITY);
+  }
+
+  /** Drops void entries. */
+  #clean(): void {
+    const count = this.#count;
+    this.#count = 0;
+    for (let at = 0; at < count; at++) if (!this.#isVoid(at)) this.#copy(at, this.#count++);
+    for (let at = (this.#count >> 1) - 1; at >= 0; at--) this.#sink(at);
+    this.#cleanAt = Math.max(this.#count * 2, FIRST_CAPACITY);
+  }
+
+  #setWake(): void {
+    this.wakeHigh = this.#horizonHigh;
+    this.wakeLow = this.#horizonLow;
+    if (this.#count === 0) return;
+    this.wakeHigh = this.#highs[0] as number;
+    this.wakeLow = this.#lows[0] as number;
+  }
+
+  #push(slot: number): void {
+    if (this.#count === this.#slots.length) this.#grow();
+    const orders = this.#orders;
+    const at = this.#count++;
+    this.#slots[at] = slot;
+    this.#highs[at] = orders.expiryHigh[slot >> BESIDE] as number;
+    this.#lows[at] = orders.expiryLow[slot >> BESIDE] as number;
+    this.#sequences[at] = orders.sequenceOf(slot);
+    orders.mark(slot, MARK.isWatched);
+    for (let child = at; child > 0; ) {
+      const parent = (child - 1) >> 1;
+      if (!this.#isEarlier(child, parent)) return;
+      this.#swap(child, parent);
+      child = parent;
+    }
+  }
+
+  #pop(): void {
+    this.#count--;
+    if (this.#count === 0) return;
+    this.#copy(this.#count, 0);
+    this.#sink(0);
+  }
+
+  #sink(from: number): void {
+    for (let parent = from; ; ) {
+      const left = parent * 2 + 1;
+      if (left >= this.#count) return;
+      const child = left + 1 < this.#count && this.#isEarlier(left + 1, left) ? left + 1 : left;
+      if (!this.#isEarlier(child, parent)) return;
+      this.#swap(child, parent);
+      parent = child;
+    }
+  }
+
+  #isEarlier(a: number, b: number): boolean {
+    const aHigh = this.#highs[a] as number;
+    const bHigh = this.#highs[b] as number;
+    if (aHigh !== bHigh) return aHigh < bHigh;
+    const aLow = this.#lows[a] as number;
+    const bLow = this.#lows[b] as number;
+    return aLow === bLow ? (this.#sequences[a] as number) < (this.#sequences[b] as number) : aLow < bLow;
+  }
+
+  #copy(from: number, to: number): void {
+    this.#slots[to] = this.#slots[from] as number;
+    this.#highs[to] = this.#highs[from] as number;
+    this.#lows[to] = this.#lows[from] as number;
+    this.#sequences[to] = this.#sequences[from] as number;
+  }
+
+  #swap(a: number, b: number): void {
+    const slot = this.#slots[a] as number;
+    const high = this.#highs[a] as number;
+    const low = this.#lows[a] as number;
+    const sequence = this.#sequences[a] as number;
+    this.#copy(b, a);
+    this.#slots[b] = slot;
+    this.#highs[b] = high;
+    this.#lows[b] = low;
+    this.#sequences[b] = sequence;
+  }
+
+  #grow(): void {
+    const capacity = this.#slots.length * 2;
+    this.#slots = grown(this.#slots, capacity);
+    this.#highs = grown(this.#highs, capacity);
+    this.#lows = grown(this.#lows, capacity);
+    this.#sequences = grown(this.#sequences, capacity);
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * What becomes of an order that enters the main book: matched, then rested or ended (TIF-02 to TIF-05, AMB-37, AMB-39).
+ *
+ *   limit GTC, GTD    match, rest what is left; what would still cross beyond the collar ends instead
+ *   limit IOC         match, end what is left
+ *   limit FOK         match all or end untouched
+ *   market            by quantity alone as IOC or FOK; by money it is sized first. It never rests (ORD-21)
+ *
+ * Nobody is told when the last lot of a quantity is matched: that follows from the fills. An order that is complete by
+ * its money ends as filled.
+ */
+import { RAW_MAX } from '../core/limits.ts';
+import { ORDER_END, ORDER_KIND, SIDE, type Side, TIF } from '../core/order-terms.ts';
+import type { Book } from './book.ts';
+import { type Size, sizeOf } from './sizing.ts';
+
+/** Money that bounds a market order, in the unit of 10^-(price decimals + quantity decimals); a sell's budget in lots. */
+export interface Money {
+  readonly target: bigint | null;
+  readonly budget: bigint | null;
+}
+
+export const NO_MONEY: Money = { target: null, budget: null };
+
+/** Places an order that is on no side, with what remains of it. */
+export function place(book: Book, slot: number, money: Money): void {
+  if (money === NO_MONEY) placePlain(book, slot);
+  else placeSized(book, slot, money);
+}
+
+function placePlain(book: Book, slot: number): void {
+  const { orders } = book;
+  const tif = orders.tifOf(slot);
+  const bound = book.boundOf(slot);
+  const wanted = orders.remaining(slot);
+  if (tif === TIF.fok && !canFill(book, slot, bound, wanted)) {
+    book.end(slot, ORDER_END.fillOrKill);
+    return;
+  }
+  const left = book.match(slot, bound, wanted);
+  if (left === 0) exhausted(book, slot);
+  else if (tif === TIF.ioc || tif === TIF.fok) book.end(slot, ORDER_END.immediateOrCancel);
+  else settleDown(book, slot, bound);
+}
+
+/**
+ * Matched as far as it goes, a GTC or GTD order rests, unless the book beyond the collar lies on its way, or the level has
+ * no room for it any more.
+ */
+export function settleDown(book: Book, slot: number, bound: number): void {
+  const { orders } = book;
+  const price = orders.priceOf(slot);
+  const side = orders.sideOf(slot);
+  const isStopped = bound !== price && book.otherSide(side).crosses(price);
+  if (isStopped || !book.ownSide(side).fits(price, orders.remaining(slot))) book.end(slot, ORDER_END.immediateOrCancel);
+  else book.rest(slot);
+}
+
+function canFill(book: Book, slot: number, bound: number, wanted: number): boolean {
+  const side = book.orders.sideOf(slot);
+  if (!book.preventsSelfTrades) return book.otherSide(side).canFill(bound, wanted);
+  return sizeOf(book, slot, { price: bound, lots: wanted, ...NO_MONEY }).isComplete;
+}
+
+/** Market orders with a target, a cap or a budget. */
+function placeSized(book: Book, slot: number, money: Money): void {
+  const { orders } = book;
+  const bound = book.boundOf(slot);
+  const size = sizeOf(book, slot, { price: bound, lots: orders.remaining(slot), ...money });
+  if (!size.isComplete && orders.tifOf(slot) === TIF.fok) {
+    book.end(slot, ORDER_END.fillOrKill);
+    return;
+  }
+  const wanted = orders.remaining(slot);
+  matchSized(book, slot, size, { lots: wanted, ...left(money, size, orders.sideOf(slot)) });
+  const isWhole = orders.kindOf(slot) === ORDER_KIND.marketBase && orders.remaining(slot) === 0;
+  if (isWhole) exhausted(book, slot);
+  else book.end(slot, size.isComplete ? ORDER_END.filled : ORDER_END.immediateOrCancel);
+}
+
+/** Bounds of an order before, or what is left of them after, it was matched. */
+export interface Allowed extends Money {
+  readonly lots: number;
+}
+
+/**
+ * Matches what was sized. Own orders that it would have reached, had they been another's, are cancelled too: those
+ * before each fill by matching, those behind the last one here, as long as one lot at their price is still allowed
+ * (STP-03, AMB-38). @param after what is allowed beyond `size`, its lots included in `lots`.
+ */
+export function matchSized(book: Book, slot: number, size: Size, after: Allowed): void {
+  const { orders } = book;
+  const bound = book.boundOf(slot);
+  const side = orders.sideOf(slot);
+  book.match(slot, bound, size.lots);
+  if (!book.preventsSelfTrades || size.lots === after.lots) return;
+  const makers = book.otherSide(side);
+  while (makers.crosses(bound) && book.isSameOwner(makers.bestOrder, slot) && affordsOne(after, side, makers.bestPrice)) {
+    const own = makers.bestOrder;
+    book.takeOff(own);
+    book.end(own, ORDER_END.selfTradePrevented);
+  }
+}
+
+function affordsOne({ target, budget }: Money, side: Side, price: number): boolean {
+  const need = BigInt(price);
+  const isPayable = target === null || target >= need;
+  return isPayable && (budget === null || budget >= (side === SIDE.buy ? need : 1n));
+}
+
+/** What is left of an order's money after lots were matched. */
+export function left(money: Money, { lots, money: spent }: Pick<Size, 'lots' | 'money'>, side: Side): Money {
+  const used = side === SIDE.buy ? spent : BigInt(lots);
+  return {
+    target: money.target === null ? null : money.target - spent,
+    budget: money.budget === null ? null : money.budget - used,
+  };
+}
+
+/** The order has nothing left in force. */
+export function exhausted(book: Book, slot: number): void {
+  book.exhaust(slot);
+  book.forgetIfDone(slot);
+}
+
+/** The money of an order as it was signed and bounded. @param unit 10^price decimals. */
+export function moneyOf(
+  order: { readonly kind: number; readonly side: number; readonly amount: number; readonly budget: number },
+  unit: bigint,
+): Money {
+  if (order.kind === ORDER_KIND.limit || (order.amount === 0 && order.budget === 0)) return NO_MONEY;
+  const isBaseBudget = order.side === SIDE.sell;
+  return {
+    target: order.amount === 0 ? null : BigInt(order.amount) * unit,
+    budget: order.budget === 0 ? null : isBaseBudget ? BigInt(order.budget) : BigInt(order.budget) * unit,
+  };
+}
+
+
+/** The quantity that the pool keeps of an order: a quote-sized one without a cap has none. */
+export function lotsWanted(order: { readonly kind: number; readonly quantity: number }): number {
+  return order.kind === ORDER_KIND.marketQuote && order.quantity === 0 ? RAW_MAX : order.quantity;
+}

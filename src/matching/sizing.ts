@@ -1,0 +1,79 @@
+/**
+ * How many lots an order gets that is bounded by money, or that wants all or nothing (TIF-04, TIF-05, AMB-37, AMB-39).
+ *
+ * The makers are walked as matching would walk them, and nothing is changed. At each price the order takes what is
+ * offered there, at most what its quantity, its money and its budget allow. Money is exact: price × quantity, in the
+ * unit of 10^-(price decimals + quantity decimals).
+ *
+ *   ends because                                          complete?
+ *   its quantity or base cap is reached                   yes
+ *   its target or quote cap buys less than one lot more   yes
+ *   its budget is used up                                 no
+ *   nothing more is offered within its bound              only if the target is met exactly
+ */
+import { RAW_MAX } from '../core/limits.ts';
+import { SIDE, type Side } from '../core/order-terms.ts';
+import type { Book } from './book.ts';
+import { NEXT } from './order-pool.ts';
+import { NONE } from './pools.ts';
+
+export interface Bounds {
+  /** The worst price. */
+  readonly price: number;
+  /** Base lots wanted. */
+  readonly lots: number;
+  /** Money that completes the order, or null. */
+  readonly target: bigint | null;
+  /** Money of a buy or base lots of a sell, whose end does not complete the order; null for none. */
+  readonly budget: bigint | null;
+}
+
+export interface Size {
+  readonly lots: number;
+  readonly isComplete: boolean;
+  /** What they cost or fetch. */
+  readonly money: bigint;
+}
+
+/** What the order would get now. An order that gets nothing is not complete (AMB-128). */
+export function sizeOf(book: Book, slot: number, bounds: Bounds): Size {
+  const side = book.orders.sideOf(slot);
+  const makers = book.otherSide(side);
+  let lots = 0;
+  let money = 0n;
+  for (let level = makers.bestLevel; level !== NONE && makers.isWithin(level, bounds.price); level = makers.worse(level)) {
+    const offered = offeredAt(book, level, slot);
+    if (offered === 0) continue;
+    const price = BigInt(makers.levelPrice(level));
+    const payable = bounds.target === null ? RAW_MAX : lotsFor(bounds.target - money, price);
+    if (payable === 0) return { lots, isComplete: lots > 0, money };
+    const wanted = bounds.lots - lots;
+    const taken = Math.min(offered, wanted, payable, allowance(bounds, side, { lots, money, price }));
+    lots += taken;
+    money += price * BigInt(taken);
+    if (taken === wanted || money === bounds.target) return { lots, isComplete: true, money };
+    if (taken < offered) return { lots, isComplete: lots > 0 && taken === payable, money };
+  }
+  return { lots, isComplete: false, money };
+}
+
+/** Lots at a level that the order could match: with self-trade prevention the others' only (AMB-37). */
+function offeredAt(book: Book, level: number, slot: number): number {
+  const makers = book.otherSide(book.orders.sideOf(slot));
+  if (!book.preventsSelfTrades) return makers.levelQuantity(level);
+  let lots = 0;
+  for (let maker = makers.levelHead(level); maker !== NONE; maker = book.orders.words[maker + NEXT] as number)
+    if (!book.isSameOwner(maker, slot)) lots += book.orders.remaining(maker);
+  return lots;
+}
+
+/** Lots that the budget still allows at this price. */
+function allowance(bounds: Bounds, side: Side, got: { lots: number; money: bigint; price: bigint }): number {
+  if (bounds.budget === null) return RAW_MAX;
+  return side === SIDE.buy ? lotsFor(bounds.budget - got.money, got.price) : lotsFor(bounds.budget, 1n) - got.lots;
+}
+
+function lotsFor(money: bigint, price: bigint): number {
+  const lots = money / price;
+  return lots > BigInt(RAW_MAX) ? RAW_MAX : Number(lots);
+}

@@ -1,0 +1,413 @@
+/**
+ * Orders with a trigger, and children, from admission to the main book (TRG-01 to TRG-08, AMB-28, AMB-29).
+ *
+ *   admitted ─▶ waits ──confirmed price──▶ fired ─▶ queue ──pump: `triggered`──▶ the front door looks for the hold
+ *                                                                                  │ release
+ *      main book ◀──pump: `activated`── queue ◀───────────────────────────────────┘
+ *
+ * A plain trigger order is released whole, once, and is then an order like any other. A child is released by as much as
+ * its parent's confirmed fills have activated, and again whenever they activate more:
+ *
+ *   filled ≤ inForce ≤ enabled = min(total, parent's confirmed fill) ≤ total
+ *
+ * A GTC or GTD child that grows goes to the back of its queue. An IOC, FOK or market child matches what was added and
+ * drops what it does not get. When no more can come, a child ends or lives on like any other order.
+ *
+ * Both queues are worked off a few at a time between commands, so that a storm of triggers delays nobody's cancel. The
+ * orders here are few beside those of the book: plain objects are good enough.
+ *
+ * Not here: which prices fire what (trigger-book.ts), what happens to an order in the main book (placement.ts).
+ */
+import { must } from '../core/assert.ts';
+import {
+  ORDER_END,
+  ORDER_FLAG,
+  type OrderEnd,
+  TIF,
+  TRIGGER,
+  TRIGGER_STATE,
+  type TriggerKind,
+  type TriggerState,
+} from '../core/order-terms.ts';
+import type { Sequence } from '../core/units.ts';
+import { type Book, type BookWatcher, UNSIZED } from './book.ts';
+import type { MarketEvents } from './commands.ts';
+import { BESIDE, MARK, ORDER_STATE } from './order-pool.ts';
+import { exhausted, left, matchSized, type Money, place } from './placement.ts';
+import { sizeOf } from './sizing.ts';
+import { type Trigger, TriggerBook } from './trigger-book.ts';
+
+/** What is known of an order while it waits, or while more of it may be activated. */
+export interface Waiting extends Trigger {
+  readonly slot: number;
+  money: Money;
+  /** Null: no child, or a child whose parent is over. */
+  parent: Parent | null;
+  /** The lots that the order is about, activated or not. */
+  total: number;
+  enabled: number;
+  /** Lots that were released to the main book. */
+  inForce: number;
+  hasFired: boolean;
+  /** As the last `triggered` said; −1 before. */
+  told: number;
+  /** The front door owes a word about what was told. */
+  isAwaited: boolean;
+  /** Lots that it let go and that are not placed yet. */
+  granted: number;
+  isOver: boolean;
+}
+
+interface Parent {
+  confirmed: number;
+  readonly children: Set<Waiting>;
+}
+
+/** How an order with a trigger begins, or is restored. */
+export interface Beginning {
+  readonly kind: TriggerKind;
+  readonly price: number;
+  readonly money: Money;
+  /** The parent's slot, or null. */
+  readonly parent: number | null;
+  readonly state: TriggerState;
+}
+
+export class Triggers implements BookWatcher {
+  readonly #events: MarketEvents;
+  readonly #bySlot = new Map<number, Waiting>();
+  readonly #byOrder = new Map<number, Waiting>();
+  readonly #parents = new Map<number, Parent>();
+  readonly #waiting: TriggerBook<Waiting> = new TriggerBook();
+  /** To be told, and to be placed: first in, first out, each order once. */
+  readonly #fired: Set<Waiting> = new Set();
+  readonly #granted: Set<Waiting> = new Set();
+  /** What is entering the book this moment. */
+  #entering: Waiting | null = null;
+  #book: Book | null = null;
+
+  constructor(events: MarketEvents) {
+    this.#events = events;
+  }
+
+  /** The book that these orders enter; once, before anything else. */
+  attach(book: Book): void {
+    this.#book = book;
+  }
+
+  /** Orders that wait or may grow. */
+  get count(): number {
+    return this.#bySlot.size;
+  }
+
+  /** Whether a pump would do something. */
+  get isBusy(): boolean {
+    return this.#fired.size > 0 || this.#granted.size > 0;
+  }
+
+  of(slot: number): Waiting {
+    return must(this.#bySlot.get(slot), 'an order that is marked has its trigger');
+  }
+
+  /** An admitted order, on no side, begins to wait. */
+  admit(slot: number, beginning: Beginning): void {
+    const { orders, expiries } = this.#theBook;
+    const parent = beginning.parent === null ? null : this.#parentAt(beginning.parent);
+    const total = orders.quantityOf(slot);
+    const waiting: Waiting = {
+      slot,
+      order: orders.sequenceOf(slot),
+      kind: beginning.kind,
+      price: beginning.price,
+      money: beginning.money,
+      parent,
+      total,
+      enabled: parent === null ? total : Math.min(total, parent.confirmed),
+      inForce: 0,
+      hasFired: beginning.state !== TRIGGER_STATE.dormant,
+      told: -1,
+      isAwaited: false,
+      granted: 0,
+      isOver: false,
+    };
+    parent?.children.add(waiting);
+    this.#bySlot.set(slot, waiting);
+    this.#byOrder.set(waiting.order, waiting);
+    orders.mark(slot, MARK.waits | MARK.wasConditional);
+    orders.setState(slot, ORDER_STATE.dormant);
+    expiries.add(slot);
+    if (beginning.state === TRIGGER_STATE.dormant) this.#waiting.add(waiting);
+    else this.#resume(waiting, beginning.state);
+  }
+
+  /** At boot. Of a fired order all was told; of a child in the main book all that is activated is in force. */
+  #resume(waiting: Waiting, state: TriggerState): void {
+    const { orders } = this.#theBook;
+    const { slot, enabled } = waiting;
+    waiting.told = enabled;
+    if (state === TRIGGER_STATE.fired) waiting.isAwaited = enabled > 0;
+    else {
+      waiting.inForce = enabled;
+      const quantity = restsLater(this.#theBook, slot) ? enabled : orders.filledOf(slot);
+      orders.setPriceAndQuantity(slot, orders.priceOf(slot), quantity);
+      if (enabled === waiting.total) this.#forget(waiting);
+    }
+  }
+
+  /** A new trigger for an order that still waits for its old one (AMB-20). */
+  move(waiting: Waiting, kind: TriggerKind, price: number): void {
+    this.#waiting.remove(waiting);
+    waiting.kind = kind;
+    waiting.price = price;
+    this.#waiting.add(waiting);
+  }
+
+  /** A new total for an order of which nothing was released (AMB-19, AMB-20). */
+  resize(waiting: Waiting, total: number): void {
+    waiting.total = total;
+    waiting.enabled = waiting.parent === null ? total : Math.min(total, waiting.parent.confirmed);
+  }
+
+  /** Its terms have changed: what was told or granted is void, and is told anew. */
+  reconsider(waiting: Waiting): void {
+    if (!waiting.hasFired || waiting.enabled <= waiting.inForce) return;
+    this.#granted.delete(waiting);
+    waiting.granted = 0;
+    waiting.isAwaited = false;
+    this.#fired.add(waiting);
+  }
+
+  // ---- what happens in the book
+
+  confirmed(price: number): void {
+    if (this.#waiting.count === 0) return;
+    for (const waiting of this.#waiting.fire(price)) {
+      waiting.hasFired = true;
+      this.#fired.add(waiting);
+    }
+  }
+
+  parentFilled(slot: number, lots: number): void {
+    const parent = must(this.#parents.get(slot), 'an order that is marked has children');
+    parent.confirmed += lots;
+    for (const child of parent.children) {
+      child.enabled = Math.min(child.total, parent.confirmed);
+      if (child.hasFired && child.enabled > child.told) this.#fired.add(child);
+    }
+  }
+
+  parentOver(slot: number): void {
+    const parent = must(this.#parents.get(slot), 'an order that is marked has children');
+    this.#parents.delete(slot);
+    for (const child of [...parent.children].sort((a, b) => a.order - b.order)) if (!child.isOver) this.#orphan(child);
+  }
+
+  waitsForMore(slot: number): boolean {
+    const { inForce, total } = this.of(slot);
+    return inForce < total;
+  }
+
+  leave(slot: number): number {
+    const waiting = this.of(slot);
+    this.#forget(waiting);
+    return waiting.total;
+  }
+
+  /** Nothing more will be activated than is (AMB-29). */
+  #orphan(child: Waiting): void {
+    const book = this.#theBook;
+    child.parent = null;
+    if (child.enabled === 0) {
+      book.end(child.slot, ORDER_END.parentCanceled);
+      return;
+    }
+    if (child.enabled === child.total) return;
+    child.total = child.enabled;
+    this.#tellReduced(child);
+    if (child.inForce === child.total && child !== this.#entering) this.#finish(child);
+  }
+
+  #tellReduced({ slot, total, hasFired, kind, price }: Waiting): void {
+    const book = this.#theBook;
+    const { orders } = book;
+    const beside = slot >> BESIDE;
+    this.#events.replaced(
+      book.nextSequence(),
+      orders.sequenceOf(slot),
+      orders.priorityOf(slot),
+      orders.priceOf(slot),
+      total,
+      orders.timestampHigh[beside] as number,
+      orders.timestampLow[beside] as number,
+      0,
+      hasFired ? TRIGGER.none : kind,
+      hasFired ? 0 : price,
+    );
+  }
+
+  // ---- release
+
+  /** The front door has spoken about what `triggered` told last; anything else has been overtaken (AMB-28). */
+  release(order: number, lots: number, end: OrderEnd | 0): void {
+    const waiting = this.#byOrder.get(order);
+    if (waiting === undefined || !waiting.isAwaited || toldLots(waiting.told) !== lots) return;
+    waiting.isAwaited = false;
+    if (end === 0) {
+      waiting.granted = waiting.told;
+      this.#granted.add(waiting);
+    } else this.#endWaiting(waiting, end);
+  }
+
+  #endWaiting({ slot }: Waiting, end: OrderEnd): void {
+    const book = this.#theBook;
+    if (book.orders.stateOf(slot) === ORDER_STATE.resting) book.takeOff(slot);
+    book.end(slot, end);
+  }
+
+  /** Works off up to `budget` of each queue. @returns whether more waits. */
+  pump(budget: number): boolean {
+    let remaining = budget;
+    for (const waiting of this.#fired) {
+      if (remaining-- === 0) break;
+      this.#fired.delete(waiting);
+      this.#tell(waiting);
+    }
+    remaining = budget;
+    for (const waiting of this.#granted) {
+      if (remaining-- === 0) break;
+      this.#granted.delete(waiting);
+      this.#entering = waiting;
+      this.#enter(waiting, waiting.granted);
+      this.#entering = null;
+    }
+    return this.isBusy;
+  }
+
+  #tell(waiting: Waiting): void {
+    waiting.told = waiting.enabled;
+    waiting.isAwaited = waiting.enabled > waiting.inForce;
+    const sequence = this.#theBook.nextSequence();
+    this.#events.triggered(sequence, waiting.order as Sequence, waiting.price, toldLots(waiting.told));
+  }
+
+  #enter(waiting: Waiting, lots: number): void {
+    const book = this.#theBook;
+    const { orders } = book;
+    const { slot, inForce } = waiting;
+    if (inForce === 0 && this.#wouldTakePostOnly(slot)) {
+      book.end(slot, ORDER_END.postOnlyWouldCross);
+      return;
+    }
+    waiting.inForce = lots;
+    const sequence = book.nextSequence();
+    orders.setPriority(slot, sequence);
+    this.#events.activated(sequence, waiting.order as Sequence, sequence, toldLots(lots));
+    if (lots === waiting.total && (inForce === 0 || restsLater(book, slot))) this.#forget(waiting);
+    if (orders.stateOf(slot) === ORDER_STATE.resting) this.#grow(slot, lots);
+    else if (restsLater(book, slot) || waiting.isOver) {
+      orders.setPriceAndQuantity(slot, orders.priceOf(slot), lots);
+      place(book, slot, waiting.money);
+    } else this.#matchMore(waiting, lots - inForce);
+    if (!waiting.isOver && waiting.inForce === waiting.total) this.#finish(waiting);
+  }
+
+  #wouldTakePostOnly(slot: number): boolean {
+    const book = this.#theBook;
+    const isPostOnly = (book.orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
+    return isPostOnly && book.wouldTake(slot, book.orders.priceOf(slot));
+  }
+
+  #grow(slot: number, lots: number): void {
+    const book = this.#theBook;
+    const { orders } = book;
+    const side = book.ownSide(orders.sideOf(slot));
+    const more = lots - orders.quantityOf(slot);
+    if (!side.fits(orders.priceOf(slot), more)) {
+      book.takeOff(slot);
+      book.end(slot, ORDER_END.immediateOrCancel);
+      return;
+    }
+    orders.setPriceAndQuantity(slot, orders.priceOf(slot), lots);
+    side.adjust(slot, more);
+    side.moveToBack(slot);
+  }
+
+  /** A child that does not rest takes what was added, and drops what it does not get. */
+  #matchMore(waiting: Waiting, more: number): void {
+    const book = this.#theBook;
+    const { orders } = book;
+    const { slot } = waiting;
+    const size = sizeOf(book, slot, { price: book.boundOf(slot), lots: more, ...waiting.money });
+    if (!size.isComplete && orders.tifOf(slot) === TIF.fok) {
+      book.end(slot, ORDER_END.fillOrKill);
+      return;
+    }
+    waiting.money = left(waiting.money, size, orders.sideOf(slot));
+    orders.setPriceAndQuantity(slot, orders.priceOf(slot), orders.filledOf(slot) + size.lots);
+    matchSized(book, slot, size, { lots: more, ...waiting.money });
+    if (size.isComplete && size.lots < more) book.end(slot, ORDER_END.filled);
+  }
+
+  /** All of it was in force, and nothing more can come. */
+  #finish(child: Waiting): void {
+    const book = this.#theBook;
+    const { orders } = book;
+    const { slot, total } = child;
+    const isShort = orders.filledOf(slot) < total;
+    if (orders.stateOf(slot) === ORDER_STATE.resting) this.#forget(child);
+    else if (isShort) book.end(slot, ORDER_END.immediateOrCancel);
+    else {
+      this.#forget(child);
+      if (child !== this.#entering)
+        this.#events.ended(book.nextSequence(), child.order as Sequence, ORDER_END.filled, 0, 0, 0);
+      exhausted(book, slot);
+    }
+  }
+
+  /** An innocent fill of a waiting order that never rests is taken back: its lots are dropped (AMB-32 c). */
+  drop(slot: number, lots: number, price: number): void {
+    const { orders } = this.#theBook;
+    const waiting = this.of(slot);
+    const returned = { lots: -lots, money: -(BigInt(lots) * BigInt(price)) };
+    waiting.money = left(waiting.money, returned, orders.sideOf(slot));
+    orders.setPriceAndQuantity(slot, orders.priceOf(slot), orders.quantityOf(slot) - lots);
+  }
+
+  // ---- helpers
+
+  get #theBook(): Book {
+    return must(this.#book, 'triggers are attached to their book');
+  }
+
+  #parentAt(slot: number): Parent {
+    const known = this.#parents.get(slot);
+    if (known !== undefined) return known;
+    const { orders, trades } = this.#theBook;
+    const parent = { confirmed: orders.filledOf(slot) - trades.pendingLots(slot), children: new Set<Waiting>() };
+    this.#parents.set(slot, parent);
+    orders.mark(slot, MARK.hasChildren);
+    return parent;
+  }
+
+  /** It is an order like any other from here on, or over. */
+  #forget(waiting: Waiting): void {
+    waiting.isOver = true;
+    this.#bySlot.delete(waiting.slot);
+    this.#byOrder.delete(waiting.order);
+    waiting.parent?.children.delete(waiting);
+    this.#fired.delete(waiting);
+    this.#granted.delete(waiting);
+    if (!waiting.hasFired) this.#waiting.remove(waiting);
+    this.#theBook.orders.unmark(waiting.slot, MARK.waits);
+  }
+}
+
+/** GTC and GTD orders rest what they do not get at once. */
+function restsLater(book: Book, slot: number): boolean {
+  const tif = book.orders.tifOf(slot);
+  return tif === TIF.gtc || tif === TIF.gtd;
+}
+
+function toldLots(lots: number): number {
+  return lots === UNSIZED ? 0 : lots;
+}
