@@ -59,6 +59,23 @@ export interface OmsBackend {
   replace(request: ReplaceRequest, origin: ActionOrigin, answer: Answer): void;
   cancel(request: CancelRequest, origin: ActionOrigin, answer: Answer): void;
 
+  /**
+   * Every order of the user, or those of one market; `beforeNs` 1 or more: only what is strictly older (AMB-18).
+   *
+   * @returns null when all of it is dispatched; MARKET_NOT_FOUND, SERVICE_UNAVAILABLE before anything changed.
+   */
+  cancelAll(request: {
+    readonly user: UserId;
+    readonly assetId: AssetId | null;
+    readonly beforeNs: TimestampNs | null;
+  }): Reject | null;
+  /** The user's unfinished orders with these ids, in every market or in one. Answers like `cancelAll`. */
+  cancelBatch(request: {
+    readonly user: UserId;
+    readonly assetId: AssetId | null;
+    readonly orderIds: readonly OrderId[];
+  }): Reject | null;
+
   markets(): readonly MarketView[];
   market(assetId: AssetId): MarketView | null;
   inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody;

@@ -4,8 +4,7 @@
  * Order of checks (AMB-91): the shape of path, query and body (400), then the session (401), then what the node says.
  * Public routes never look at credentials (AMB-89). A read of another user's data is 401 (G25).
  *
- * Not served yet, so 404: the registry, batches, unsigned cancels, positions, margin, transfers, withdrawals,
- * settlements, multisig.
+ * Not served yet, so 404: the registry, batches, positions, margin, transfers, withdrawals, settlements, multisig.
  */
 import {
   type AssetId,
@@ -36,6 +35,7 @@ import type { OmsBackend, PageRequest } from './oms-backend.ts';
 import { OTHER_USER, sessionOf } from './oms-session.ts';
 import { type Page as PageQuery, Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
+import { addUnsignedCancels } from './unsigned-cancels.ts';
 import type { HttpCall, HttpMethod, HttpRoutes } from './uws-http.ts';
 
 const PAGE_BOUNDS = { limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX };
@@ -57,6 +57,7 @@ export function addOmsRoutes(parts: OmsRouteParts): void {
   addAction(parts, 'POST', '/orders/create', (body) => actionOf('create', decodeCreate(body, 0, body.length)));
   addAction(parts, 'PATCH', '/orders/replace', (body) => actionOf('replace', decodeReplace(body, 0, body.length)));
   addAction(parts, 'DELETE', '/orders/cancel', (body) => actionOf('cancel', decodeCancel(body, 0, body.length)));
+  addUnsignedCancels(parts);
   addOrderReads(parts);
   addTradeReads(parts);
   addRead(parts, '/inventory/user/:user_id', subAccountsOf, (call, user, subAccounts) => {

@@ -50,6 +50,7 @@ export interface EdgeObserver {
 
 const STATUS_LINE: Readonly<Record<number, string>> = {
   200: '200 OK',
+  202: '202 Accepted',
   400: '400 Bad Request',
   401: '401 Unauthorized',
   403: '403 Forbidden',

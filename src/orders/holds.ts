@@ -19,7 +19,7 @@
  * Available may fall below zero later: a rollback gives an order its hold back, a price improvement having been spent.
  * Then nothing more is let through until it is positive again.
  *
- * Not here: which orders live and what they need (live-orders.ts).
+ * Not here: which orders live (live-orders.ts) and what they need (needs.ts).
  */
 import { assert } from '../core/assert.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
@@ -48,6 +48,17 @@ export interface BalanceKey {
   readonly asset: AssetId;
 }
 
+/** A balance as it is asked about; available = owned − the others. */
+export interface Funds {
+  readonly owned: bigint;
+  readonly held: bigint;
+  readonly pending: bigint;
+  readonly settling: bigint;
+  readonly available: bigint;
+}
+
+const NO_FUNDS: Funds = { owned: 0n, held: 0n, pending: 0n, settling: 0n, available: 0n };
+
 export class Holds {
   readonly #byUser = new Map<UserId, Map<string, Balance>>();
   #messages = 0;
@@ -74,6 +85,13 @@ export class Holds {
   available(key: BalanceKey): Amount18 {
     const balance = this.find(key);
     return balance === undefined ? ZERO_18 : availableOf(balance);
+  }
+
+  funds(key: BalanceKey): Funds {
+    const balance = this.find(key);
+    if (balance === undefined) return NO_FUNDS;
+    const { owned, held, pending, settling } = balance;
+    return { owned, held, pending, settling, available: availableOf(balance) };
   }
 
   balancesOf(user: UserId): readonly Balance[] {

@@ -9,17 +9,28 @@
  *   (1) An order with a sequence is found by (market, sequence).
  *   (2) `byId` of a user names for every (market, order id) the order that was admitted, or else the first on its way.
  *       Another create on its way with the same id is known to its request only: the market will refuse one of them.
- *   (3) order.held = holdOf(order), and it is part of order.balance.held.
+ *   (3) order.held = holdOf(order) (needs.ts), and it is part of order.balance.held.
+ *   (4) An order whose trigger has not released it has let nothing through: it holds nothing (AMB-28).
  *
  * The market is the authority on what rests; clearing on what is filled. Both are heard over their own rings, in either
  * order, so what remains is derived: quantity in force − pending − confirmed, nothing after an end.
  *
- * Not here: what changes an order (order-book-view.ts), which words it ends with (order-life.ts).
+ * Not here: what changes an order (order-book-view.ts), what it holds (needs.ts), which words it ends with
+ * (order-life.ts).
  */
-import { add18, notional18, quantity18, tradingFee18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import { type OrderEnd, type RollbackReason, SIDE, type Side, type Tif } from '../core/order-terms.ts';
+import {
+  type OrderEnd,
+  type OrderKind,
+  type RollbackReason,
+  type Side,
+  type Tif,
+  TRIGGER,
+  TRIGGER_STATE,
+  type TriggerKind,
+  type TriggerState,
+} from '../core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { Balance } from './holds.ts';
 import type { MarketSlot } from './markets.ts';
@@ -30,9 +41,16 @@ export interface OrderTerms {
   readonly subAccount: number;
   readonly orderId: OrderId;
   readonly side: Side;
+  readonly kind: OrderKind;
   readonly tif: Tif;
   /** Bits of ORDER_FLAG. */
   readonly flags: number;
+  /** Quote integer of scale 10^-quantity decimals: the cap of a base-sized buy or the target; 0 for none (AMB-05). */
+  readonly amount: number;
+  /** As signed; a replace may turn it while the order waits. */
+  readonly triggerKind: TriggerKind;
+  /** Of a child, else ''. */
+  readonly parentId: OrderId | '';
   readonly creationNs: TimestampNs;
   /** 0n unless GTD. */
   readonly goodUntilNs: TimestampNs;
@@ -60,9 +78,22 @@ export interface LiveOrder {
   sequence: number;
   /** Market sequence of the last word on it: when clearing has passed it, the tables have the order as it is here. */
   lastSequence: number;
-  /** In force. */
+  /** In force; 0 for a market order. */
   price: RawPrice;
+  /** In force; 0 for one that is sized in quote and has no base cap. */
   quantity: RawQuantity;
+  /** What a market order without quantity or amount on its spending side may spend: quote, or lots; 0 for none (AMB-39). */
+  bound: number;
+  /** In force while it waits; what was released keeps the one that released it. */
+  triggerKind: TriggerKind;
+  triggerPrice: RawPrice;
+  triggerState: TriggerState;
+  /** Lots that may match, as far as this door has let them: none while it waits, of a child what was activated. */
+  letThrough: number;
+  /** Of a child that the market has admitted; null for one that was restored when its parent was over. */
+  parent: LiveOrder | null;
+  /** Of a child: what was activated at the last restart. */
+  enabledAtRestart: number;
   timestampNs: TimestampNs;
   lastUpdateNs: TimestampNs;
   readonly confirmed: Filled;
@@ -72,7 +103,9 @@ export interface LiveOrder {
   wasRolledBack: boolean;
   /** It never rests and its quantity was matched: a rollback does not bring it back (AMB-32 c). */
   isSpent: boolean;
-  /** Why the market took it off; 0 while it may rest. */
+  /** A cancel came while all of it was pending: nothing of it comes back (AMB-23). */
+  isCovered: boolean;
+  /** Why the market took it off; 0 while it may rest. `filled` only for a market order whose target or cap was met. */
   end: OrderEnd | 0;
   /** Its own fault in a rollback, or 0: nothing of it lives any more. */
   faultReason: RollbackReason;
@@ -86,27 +119,42 @@ export interface LiveOrder {
   held: Amount18;
 }
 
+/** Let through as a whole, whatever its quantity becomes. */
+export const LET_THROUGH_WHOLE: number = Number.MAX_SAFE_INTEGER;
 const NO_REPLACES: readonly ReplaceOnItsWay[] = [];
 
-export type NewLiveOrder = Pick<LiveOrder, 'terms' | 'market' | 'balance' | 'price' | 'quantity'>;
+export type NewLiveOrder = Pick<
+  LiveOrder,
+  'terms' | 'market' | 'balance' | 'price' | 'quantity' | 'bound' | 'triggerPrice'
+>;
 
 /** Members one by one, and no list until there is a replace: this is on the way of every create. */
 export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
+  const { terms } = order;
+  const waits = terms.triggerKind !== TRIGGER.none;
   return {
-    terms: order.terms,
+    terms,
     market: order.market,
     balance: order.balance,
     price: order.price,
     quantity: order.quantity,
+    bound: order.bound,
+    triggerKind: terms.triggerKind,
+    triggerPrice: order.triggerPrice,
+    triggerState: waits ? TRIGGER_STATE.dormant : TRIGGER_STATE.live,
+    letThrough: waits ? 0 : LET_THROUGH_WHOLE,
+    parent: null,
+    enabledAtRestart: 0,
     sequence: 0,
     lastSequence: 0,
-    timestampNs: order.terms.creationNs,
+    timestampNs: terms.creationNs,
     lastUpdateNs: now,
     confirmed: { quantity: 0, notional: 0n, fees: 0n },
     pending: { quantity: 0, notional: 0n, fees: 0n },
     pendingFills: 0,
     wasRolledBack: false,
     isSpent: false,
+    isCovered: false,
     end: 0,
     faultReason: 0,
     isTold: false,
@@ -122,49 +170,37 @@ export function filledOf(order: LiveOrder): number {
   return order.pending.quantity + order.confirmed.quantity;
 }
 
-/** What may still be matched. */
-export function remainingOf(order: LiveOrder): number {
-  return remainderAt(order, order.quantity);
+export function isChild(order: Pick<LiveOrder, 'terms'>): boolean {
+  return order.terms.parentId !== '';
 }
 
-function remainderAt(order: LiveOrder, quantity: number): number {
-  const isOver = order.end !== 0 || order.faultReason !== 0 || order.isSpent || order.isTold;
-  return isOver ? 0 : Math.max(0, quantity - filledOf(order));
+/** Lots of a child that its parent's confirmed fills have activated; of every other order its quantity (AMB-29). */
+export function enabledOf(order: LiveOrder): number {
+  if (!isChild(order)) return order.quantity;
+  return Math.min(order.quantity, order.parent?.confirmed.quantity ?? order.enabledAtRestart);
+}
+
+/** All of it was let through, and with it what a replace adds; a child of which more is to come is not (AMB-29). */
+export function isWhole(order: Pick<LiveOrder, 'letThrough' | 'quantity'>): boolean {
+  return order.letThrough > 0 && order.letThrough >= order.quantity;
+}
+
+/** Whether `filled` lots are all of a quantity; an order without one is never full. */
+export function isFull(quantity: number, filled: number): boolean {
+  return quantity > 0 && filled >= quantity;
 }
 
 /** Nothing of it lives and nothing about it is undecided. */
 export function isFinished(order: LiveOrder): boolean {
-  return order.isTold && order.pendingFills === 0 && (order.end !== 0 || order.quantity <= order.confirmed.quantity);
-}
-
-/** What `remaining` lots at `price` need: USD with the taker's fee for a buy, base for a sell (AMB-52, EX-27). */
-export function needOf(order: Pick<LiveOrder, 'terms' | 'market'>, price: RawPrice, remaining: number): Amount18 {
-  if (remaining === 0) return ZERO_18;
-  const { definition } = order.market;
-  if (order.terms.side === SIDE.sell) return quantity18(remaining as RawQuantity, definition.quantityDecimals);
-  const notional = notional18(price, remaining as RawQuantity, definition);
-  return add18(notional, tradingFee18(notional, definition.takerFeeRate));
-}
-
-/** What the order would need with the terms of a replace. */
-export function needWith(order: LiveOrder, replace: ReplaceOnItsWay): Amount18 {
-  return needOf(order, replace.price, remainderAt(order, replace.quantity));
-}
-
-/** The order's hold: the largest of what its terms in force and its replaces on the way need (RPL-07, AMB-112). */
-export function holdOf(order: LiveOrder): Amount18 {
-  let hold = needOf(order, order.price, remainingOf(order));
-  for (const replace of order.replaces) {
-    const need = needWith(order, replace);
-    if (need > hold) hold = need;
-  }
-  return hold;
+  return (
+    order.isTold && order.pendingFills === 0 && (order.end !== 0 || isFull(order.quantity, order.confirmed.quantity))
+  );
 }
 
 interface OrdersOfUser {
   readonly byId: Map<string, LiveOrder>;
-  /** Unfinished orders by sub-account and market. */
-  readonly open: Map<string, number>;
+  /** Unfinished orders by market, then by sub-account. */
+  readonly open: Map<number, Map<number, number>>;
 }
 
 export class LiveOrders {
@@ -186,7 +222,12 @@ export class LiveOrders {
 
   /** Orders of a sub-account in a market that count against the cap (AMB-124). */
   openCount(user: UserId, subAccount: number, marketIndex: number): number {
-    return this.#byUser.get(user)?.open.get(`${subAccount}/${marketIndex}`) ?? 0;
+    return this.#byUser.get(user)?.open.get(marketIndex)?.get(subAccount) ?? 0;
+  }
+
+  /** Markets in which the user has an unfinished order, those on their way included. */
+  openMarkets(user: UserId): readonly number[] {
+    return [...(this.#byUser.get(user)?.open.keys() ?? [])].sort((a, b) => a - b);
   }
 
   add(order: LiveOrder): void {
@@ -229,11 +270,14 @@ export class LiveOrders {
   }
 
   #countOpen(own: OrdersOfUser, order: LiveOrder, change: number): void {
-    const key = `${order.terms.subAccount}/${order.market.definition.marketIndex}`;
-    const count = (own.open.get(key) ?? 0) + change;
+    const { marketIndex } = order.market.definition;
+    const inMarket = own.open.get(marketIndex) ?? new Map<number, number>();
+    const count = (inMarket.get(order.terms.subAccount) ?? 0) + change;
     assert(count >= 0, 'open orders are never negative');
-    if (count === 0) own.open.delete(key);
-    else own.open.set(key, count);
+    if (count === 0) inMarket.delete(order.terms.subAccount);
+    else inMarket.set(order.terms.subAccount, count);
+    if (inMarket.size === 0) own.open.delete(marketIndex);
+    else own.open.set(marketIndex, inMarket);
   }
 }
 

@@ -2,6 +2,7 @@
 import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import type { RawPrice } from '../core/units.ts';
 import type { LiveOrder } from './live-orders.ts';
 import type { PendingTrade } from './trade-view.ts';
 
@@ -11,6 +12,8 @@ export interface MarketSlot {
   readonly orders: Map<number, LiveOrder>;
   /** Matches that clearing has not decided, by trade id. */
   readonly pendingTrades: Map<number, PendingTrade>;
+  /** Of the last match heard; 0 before the first. */
+  lastPrice: RawPrice | 0;
   /** The last market sequence heard from the market itself. */
   seenSequence: number;
   /** The last market sequence that clearing has decided and flushed. */
@@ -32,6 +35,7 @@ export class Markets {
       definition,
       orders: new Map(),
       pendingTrades: new Map(),
+      lastPrice: 0,
       seenSequence: 0,
       decidedSequence: 0,
     };
@@ -42,6 +46,10 @@ export class Markets {
 
   find(asset: AssetId): MarketSlot | undefined {
     return this.#byAsset.get(asset);
+  }
+
+  all(): Iterable<MarketSlot> {
+    return this.#byIndex.values();
   }
 
   at(marketIndex: number): MarketSlot {

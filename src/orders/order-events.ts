@@ -3,6 +3,7 @@
  * only; the edge writes the frames, and only for users who listen.
  */
 import type { AssetId, OrderId, UserId } from '../core/ids.ts';
+import type { OrderEnd } from '../core/order-terms.ts';
 import type { Reject } from '../core/reject.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
 import type { OrderEventView } from '../wire/order-events.ts';
@@ -32,9 +33,20 @@ export interface RequestResult extends OrderName {
   readonly processedNs: TimestampNs;
 }
 
+/** This door's word on an order whose trigger fired: it holds what `quantity` lots need, or the order ends (AMB-28). */
+export interface ReleaseWord {
+  readonly marketIndex: number;
+  readonly order: number;
+  /** As the market told it. */
+  readonly quantity: number;
+  readonly end: OrderEnd | 0;
+}
+
 /** Where the order manager speaks to; calls come in the order in which things happened. */
 export interface OrderSink {
   orderEvent(user: UserId, event: OrderEvent): void;
   userTrade(user: UserId, trade: UserTrade): void;
   ack(requestId: number, result: RequestResult): void;
+  /** To the market; never lost, so it may wait for room. */
+  release(word: ReleaseWord): void;
 }

@@ -5,7 +5,8 @@
  *   Canceled   at once, when someone or something takes a remainder off, or when the order is at fault in a rollback
  *   Removed    when nothing of it lives and no fill of it is pending, with final numbers
  *
- * The market names every end, except that an order whose whole quantity is confirmed is filled without a word.
+ * The market names every end, except that an order whose whole quantity is confirmed is filled without a word. A market
+ * order whose target or cap is met ends `filled`; when its fills roll back nothing more is said, and it ended short.
  *
  * An order whose whole quantity is pending has no remainder to take off: a cancel then waits for its fills, and ends as
  * `Removed` `Filled`, or as `Canceled` when one of them rolls back.
@@ -18,28 +19,37 @@ import {
   type OrderStatus,
   ROLLBACK_REASON_WORD,
   type RollbackReason,
+  TRIGGER_STATE,
+  type TriggerState,
 } from '../core/order-terms.ts';
-import { filledOf, type LiveOrder } from './live-orders.ts';
+import { filledOf, isFull, type LiveOrder } from './live-orders.ts';
 
 export interface LifeFigures {
   readonly end: OrderEnd | 0;
   readonly faultReason: RollbackReason;
   readonly quantity: number;
   readonly filledQuantity: number;
+  readonly triggerState: TriggerState;
 }
 
 /** The status word; a rollback may lead back from `Filled`. */
 export function statusOf(figures: LifeFigures): OrderStatus {
-  if (figures.filledQuantity >= figures.quantity) return 'Filled';
+  if (isFull(figures.quantity, figures.filledQuantity) || figures.end === ORDER_END.filled) return 'Filled';
   if (figures.end === ORDER_END.expired) return 'Expired';
   if (figures.end !== 0 || figures.faultReason !== 0) return 'Canceled';
+  if (figures.triggerState !== TRIGGER_STATE.live) return 'Untriggered';
   return figures.filledQuantity > 0 ? 'PartiallyFilled' : 'Open';
 }
 
 export function statusOfLive(order: LiveOrder): OrderStatus {
-  const { faultReason, quantity } = order;
-  const end = order.end === 0 && order.isSpent ? ORDER_END.rolledBack : order.end;
-  return statusOf({ end, faultReason, quantity, filledQuantity: filledOf(order) });
+  const { faultReason, quantity, triggerState } = order;
+  return statusOf({ end: endOf(order), faultReason, quantity, filledQuantity: filledOf(order), triggerState });
+}
+
+/** What never rests is over when it was matched, and short when a fill of it rolled back, whatever it was said to end with. */
+function endOf(order: LiveOrder): OrderEnd | 0 {
+  if (order.end === 0 && order.isSpent) return ORDER_END.rolledBack;
+  return order.end === ORDER_END.filled && order.wasRolledBack ? ORDER_END.immediateOrCancel : order.end;
 }
 
 export interface TerminalEvent {
@@ -50,7 +60,7 @@ export interface TerminalEvent {
 /** The terminal event that is due now; null when none is, or it has been told. */
 export function terminalEventOf(order: LiveOrder): TerminalEvent | null {
   if (order.sequence === 0 || order.isTold) return null;
-  const isShort = filledOf(order) < order.quantity;
+  const isShort = !isComplete(order);
   if (isShort && order.end !== 0 && isCancelled(order, order.end)) {
     return { kind: 'Canceled', reason: cancelWord(order.end, order.faultReason) };
   }
@@ -59,9 +69,15 @@ export function terminalEventOf(order: LiveOrder): TerminalEvent | null {
   return order.end === 0 ? null : { kind: 'Removed', reason: shortEndWord(order, order.end) };
 }
 
-/** Somebody took a remainder off; or an order that ended for want of a counterparty is at fault in a fill it had. */
+/** Its quantity is reached, or the target or cap of a market order was met and no fill taken back (AMB-37). */
+function isComplete(order: LiveOrder): boolean {
+  return isFull(order.quantity, filledOf(order)) || (order.end === ORDER_END.filled && !order.wasRolledBack);
+}
+
+/** Somebody took a remainder off; or an order that ended by itself is at fault in a fill it had. */
 function isCancelled(order: LiveOrder, end: OrderEnd): boolean {
-  return isCancel(end) || (order.faultReason !== 0 && end === ORDER_END.immediateOrCancel);
+  if (isCancel(end)) return true;
+  return order.faultReason !== 0 && (end === ORDER_END.immediateOrCancel || end === ORDER_END.filled);
 }
 
 function cancelWord(end: OrderEnd, fault: RollbackReason): string {
@@ -71,7 +87,8 @@ function cancelWord(end: OrderEnd, fault: RollbackReason): string {
 
 /** Why an order that ended by itself fell short of its quantity, all fills decided. */
 function shortEndWord(order: LiveOrder, end: OrderEnd): string {
-  if (end !== ORDER_END.immediateOrCancel && end !== ORDER_END.rolledBack) return ORDER_END_WORD[end];
+  const namesItself = end === ORDER_END.expired || end === ORDER_END.fillOrKill;
+  if (namesItself) return ORDER_END_WORD[end];
   const allRolledBack = order.wasRolledBack && order.confirmed.quantity === 0;
   return ORDER_END_WORD[allRolledBack ? ORDER_END.rolledBack : ORDER_END.immediateOrCancel];
 }

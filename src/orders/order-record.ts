@@ -5,14 +5,22 @@
 import type { OrderRow } from '../clearing/rows.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import { ORDER_FLAG, type OrderStatus, SIDE_WORD, TIF } from '../core/order-terms.ts';
+import {
+  ORDER_FLAG,
+  ORDER_KIND,
+  type OrderStatus,
+  SIDE_WORD,
+  TIF,
+  TRIGGER,
+  TRIGGER_STATE,
+} from '../core/order-terms.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
-import type { Filled, LiveOrder } from './live-orders.ts';
+import { enabledOf, type Filled, type LiveOrder } from './live-orders.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
 
-type Named = Pick<OrderRow, 'orderId' | 'side' | 'tif' | 'flags' | 'goodUntilNs'>;
+type Named = Pick<OrderRow, 'orderId' | 'side' | 'kind' | 'tif' | 'flags' | 'amount' | 'parentId' | 'goodUntilNs'>;
 
-interface Figures {
+interface Figures extends Pick<OrderRow, 'triggerKind' | 'triggerPrice' | 'triggerState' | 'enabledQuantity'> {
   readonly terms: Named;
   readonly price: number;
   readonly quantity: number;
@@ -28,16 +36,11 @@ const NOTHING: Readonly<Filled> = { quantity: 0, notional: 0n, fees: 0n };
 
 /** The optimistic view of an order in memory. */
 export function recordOfLive(order: LiveOrder): OrderRecordView {
-  const { price, quantity, confirmed, pending, timestampNs, lastUpdateNs } = order;
+  const status = statusOfLive(order);
   return record(order.market.definition, {
-    terms: order.terms,
-    price,
-    quantity,
-    confirmed,
-    pending,
-    status: statusOfLive(order),
-    timestampNs,
-    lastUpdateNs,
+    ...order,
+    status,
+    enabledQuantity: enabledOf(order),
     isInFlight: order.requests > 0,
   });
 }
@@ -45,30 +48,23 @@ export function recordOfLive(order: LiveOrder): OrderRecordView {
 /** A finished order from the tables. */
 export function recordOfRow(row: OrderRow, definition: MarketDefinition): OrderRecordView {
   return record(definition, {
+    ...row,
     terms: row,
-    price: row.price,
-    quantity: row.quantity,
     confirmed: { quantity: row.filledQuantity, notional: row.filledNotional, fees: row.fees },
     pending: NOTHING,
     status: statusOf(row),
-    timestampNs: row.timestampNs,
-    lastUpdateNs: row.lastUpdateNs,
     isInFlight: false,
   });
 }
 
 function record(definition: MarketDefinition, figures: Figures): OrderRecordView {
   const { terms, confirmed, pending, status } = figures;
-  const { priceDecimals, quantityDecimals, assetId } = definition;
+  const { quantityDecimals, assetId } = definition;
   return {
     order_id: terms.orderId,
     base_asset: assetId,
     side: SIDE_WORD[terms.side],
-    limit_price: formatRaw(figures.price, priceDecimals),
-    quantity: formatRaw(figures.quantity, quantityDecimals),
-    amount: null,
-    max_sellable_amount: null,
-    max_sellable_quantity: null,
+    ...sizeOf(definition, figures),
     confirmed_filled_quantity: formatRaw(confirmed.quantity, quantityDecimals),
     pending_filled_quantity: formatRaw(pending.quantity, quantityDecimals),
     confirmed_filled_amount: format18(confirmed.notional),
@@ -80,16 +76,51 @@ function record(definition: MarketDefinition, figures: Figures): OrderRecordView
     in_flight: figures.isInFlight,
     canceled: status === 'Canceled',
     status,
-    trigger_above_price: null,
-    trigger_below_price: null,
-    trigger_touched: null,
-    parent_id: null,
+    ...triggerOf(definition, figures),
     last_update_timestamp_ns: figures.lastUpdateNs,
     is_immediate_or_cancel: terms.tif === TIF.ioc || terms.tif === TIF.fok,
     is_fill_or_kill: terms.tif === TIF.fok,
     is_liquidation: false,
     is_auto_deleverage: false,
     is_reduce_only: (terms.flags & ORDER_FLAG.reduceOnly) !== 0,
-    trigger_enabled_quantity: null,
+  };
+}
+
+type Size = Pick<
+  OrderRecordView,
+  'limit_price' | 'quantity' | 'amount' | 'max_sellable_amount' | 'max_sellable_quantity'
+>;
+
+/** Which figures are set follows from the kind; 0 stands for none (wire.md 7.9). */
+function sizeOf({ priceDecimals, quantityDecimals }: MarketDefinition, figures: Figures): Size {
+  const { kind, amount } = figures.terms;
+  const isQuote = kind === ORDER_KIND.marketQuote;
+  const quantity = figures.quantity === 0 ? null : formatRaw(figures.quantity, quantityDecimals);
+  const quoteAmount = amount === 0 ? null : formatRaw(amount, quantityDecimals);
+  return {
+    limit_price: kind === ORDER_KIND.limit ? formatRaw(figures.price, priceDecimals) : null,
+    quantity: isQuote ? null : quantity,
+    amount: isQuote ? quoteAmount : null,
+    max_sellable_amount: isQuote ? null : quoteAmount,
+    max_sellable_quantity: isQuote ? quantity : null,
+  };
+}
+
+type TriggerMembers = Pick<
+  OrderRecordView,
+  'trigger_above_price' | 'trigger_below_price' | 'trigger_touched' | 'parent_id' | 'trigger_enabled_quantity'
+>;
+
+/** All null without a trigger; the enabled quantity belongs to a child (AMB-29). */
+function triggerOf({ priceDecimals, quantityDecimals }: MarketDefinition, figures: Figures): TriggerMembers {
+  const { triggerKind, triggerState, terms } = figures;
+  const price = formatRaw(figures.triggerPrice, priceDecimals);
+  const isChild = terms.parentId !== '';
+  return {
+    trigger_above_price: triggerKind === TRIGGER.above ? price : null,
+    trigger_below_price: triggerKind === TRIGGER.below ? price : null,
+    trigger_touched: triggerKind === TRIGGER.none ? null : triggerState !== TRIGGER_STATE.dormant,
+    parent_id: isChild ? terms.parentId : null,
+    trigger_enabled_quantity: isChild ? formatRaw(figures.enabledQuantity, quantityDecimals) : null,
   };
 }

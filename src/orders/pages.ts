@@ -33,7 +33,7 @@ export interface PageQuery extends HistoryQuery {
 }
 
 export interface OrderPageQuery extends PageQuery {
-  /** Only `Open` and `PartiallyFilled`. */
+  /** Only `Untriggered`, `Open` and `PartiallyFilled` (AMB-17). */
   readonly openOnly: boolean;
 }
 
@@ -118,7 +118,7 @@ function matches(query: HistoryQuery, marketIndex: number, subAccount: number): 
 
 function isOpen(order: LiveOrder): boolean {
   const status = statusOfLive(order);
-  return status === 'Open' || status === 'PartiallyFilled';
+  return status === 'Untriggered' || status === 'Open' || status === 'PartiallyFilled';
 }
 
 function isInTables(order: LiveOrder, snapshot: HistorySnapshot): boolean {

@@ -10,18 +10,19 @@
 
 import type { UserId } from '../core/ids.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
-import { MARKET_STATUS, ORDER_FLAG, TIF } from '../core/order-terms.ts';
+import { MARKET_STATUS, ORDER_FLAG, ORDER_KIND, TIF, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
-import type { LimitDetails } from '../wire/order-details.ts';
+import type { RawPrice, TimestampNs } from '../core/units.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest, SignedOrder } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { Accounts } from './accounts.ts';
 import { filledOf, type LiveOrder, type OrderTerms } from './live-orders.ts';
 import type { MarketSlot, Markets } from './markets.ts';
-import { createNotServed, isLimit, replaceNotServed } from './not-served.ts';
+import { createNotServed } from './not-served.ts';
+import { figuresFault, figuresOf, type OrderFigures, triggerKindOf } from './order-figures.ts';
+import type { PreparedCreate } from './prepared.ts';
 import type { OrderSettings } from './settings.ts';
 
 /** What the checks look at. */
@@ -30,20 +31,6 @@ export interface PreFlightView {
   readonly accounts: Accounts;
   readonly settings: OrderSettings;
   openCount(user: UserId, subAccount: number, marketIndex: number): number;
-}
-
-/** A create that passed: everything that the market and the hold need. */
-export interface PreparedCreate {
-  readonly kind: 'create';
-  readonly market: MarketSlot;
-  readonly terms: OrderTerms;
-  readonly price: RawPrice;
-  readonly quantity: RawQuantity;
-  readonly maxFeeRate: number;
-  /** The earlier of good-until and creation + 30 days (ORD-20, AMB-127). */
-  readonly expiryNs: TimestampNs;
-  readonly text: Uint8Array;
-  readonly signature: Uint8Array;
 }
 
 function invalid(field: string, message: string): { readonly ok: false; readonly reject: Reject } {
@@ -67,54 +54,60 @@ export function checkCreate(
   if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
   const unserved = createNotServed(order);
   if (unserved !== null) return rejected(unserved);
-  const { details } = order;
-  if (!isLimit(details)) return invalid('details', 'expected a limit order');
+  const decimals = checkDecimals(market, order);
+  if (!decimals.ok) return decimals;
+  const figures = figuresOf(order.details);
+  const fault = figuresFault(figures, order.side, market.definition) ?? childFault(order, figures);
+  if (fault !== null) return rejected(fault);
 
-  const figures = checkFigures(market, order, details);
-  if (!figures.ok) return figures;
-  const times = checkCreateTimes(view, request, details, now);
+  const times = checkCreateTimes(view, request, figures, now);
   if (!times.ok) return times;
-  const fees = checkFees(market, order, details);
+  const fees = checkFees(market, order, figures);
   if (!fees.ok) return fees;
   if (order.reduceOnly) return invalid('reduce_only', 'a spot order cannot be reduce-only');
   if (!view.accounts.has(user, order.account)) return invalid('target', 'there is no such sub-account');
   const cap = checkOpenOrders(view, user, order.account, market);
-  return cap.ok ? accepted(prepare(request, details, market, user)) : cap;
+  return cap.ok ? accepted(prepare(request, figures, market, user)) : cap;
 }
 
-function prepare(request: CreateRequest, details: LimitDetails, market: MarketSlot, user: UserId): PreparedCreate {
+/** A child is activated lot by lot, which needs a quantity (AMB-29). The parent itself is looked up by the market. */
+function childFault(order: SignedOrder, { kind }: OrderFigures): Reject | null {
+  const isChild = order.trigger !== null && order.trigger.parentOrderId !== null;
+  if (!isChild || kind !== ORDER_KIND.marketQuote) return null;
+  return reject('INVALID_ORDER', 'an order with a parent is sized in base', 'details');
+}
+
+function prepare(request: CreateRequest, figures: OrderFigures, market: MarketSlot, user: UserId): PreparedCreate {
   const { order } = request;
-  const lifeEndNs = (order.creationNs + ORDER_LIFE_NS) as TimestampNs;
-  const goodUntilNs = details.goodUntilNs ?? (0n as TimestampNs);
+  const { kind, tif, goodUntilNs, price, quantity, amount } = figures;
+  const { trigger, creationNs } = order;
+  const terms: OrderTerms = {
+    user,
+    subAccount: order.account,
+    orderId: order.orderId,
+    side: order.side,
+    kind,
+    tif,
+    flags: ORDER_FLAG.isSpot | (figures.postOnly ? ORDER_FLAG.postOnly : 0),
+    amount,
+    triggerKind: trigger === null ? TRIGGER.none : triggerKindOf(trigger.condition),
+    parentId: (trigger?.parentOrderId ?? '') as OrderTerms['parentId'],
+    creationNs,
+    goodUntilNs,
+  };
+  const lifeEndNs = (creationNs + ORDER_LIFE_NS) as TimestampNs;
   return {
     kind: 'create',
     market,
-    terms: {
-      user,
-      subAccount: order.account,
-      orderId: order.orderId,
-      side: order.side,
-      tif: details.tif,
-      flags: ORDER_FLAG.isSpot | (details.postOnly ? ORDER_FLAG.postOnly : 0),
-      creationNs: order.creationNs,
-      goodUntilNs,
-    },
-    price: details.limitPrice,
-    quantity: details.quantity,
+    terms,
+    price,
+    quantity,
+    triggerPrice: trigger?.condition.price ?? (0 as RawPrice),
     maxFeeRate: order.maxTradingFeesRate,
-    expiryNs: details.tif === TIF.gtd && goodUntilNs < lifeEndNs ? goodUntilNs : lifeEndNs,
+    expiryNs: tif === TIF.gtd && goodUntilNs < lifeEndNs ? goodUntilNs : lifeEndNs,
     text: request.text,
     signature: request.signature,
   };
-}
-
-/** Decimals, tick, minimum (AMB-42, AMB-134). */
-function checkFigures(market: MarketSlot, order: SignedOrder, details: LimitDetails): Outcome<null> {
-  const decimals = checkDecimals(market, order);
-  if (!decimals.ok) return decimals;
-  if (details.limitPrice % market.definition.tickSize !== 0) return invalid('limit_price', 'off the tick');
-  if (details.quantity < market.definition.minimumQuantity) return invalid('quantity', 'below the minimum');
-  return FINE;
 }
 
 function checkDecimals(
@@ -135,7 +128,7 @@ function checkDecimals(
 function checkCreateTimes(
   view: PreFlightView,
   request: CreateRequest,
-  details: LimitDetails,
+  { tif, goodUntilNs }: OrderFigures,
   now: TimestampNs,
 ): Outcome<null> {
   const { creationNs } = request.order;
@@ -143,7 +136,7 @@ function checkCreateTimes(
   if (creationNs > now + view.settings.clockSkewNs) {
     return invalid('creation_timestamp_ns', 'created in the future');
   }
-  if (details.goodUntilNs !== null && details.goodUntilNs <= now) {
+  if (tif === TIF.gtd && goodUntilNs <= now) {
     return invalid('timestamp_ns', 'good until an instant that has passed');
   }
   return checkPostSign(view, request.postSignNs, now);
@@ -158,9 +151,9 @@ function checkPostSign(view: PreFlightView, postSignNs: TimestampNs, now: Timest
 }
 
 /** The limit covers the rate that the order may meet: the maker's for post-only, else the taker's (AMB-09). */
-function checkFees(market: MarketSlot, order: SignedOrder, details: LimitDetails): Outcome<null> {
+function checkFees(market: MarketSlot, order: SignedOrder, { postOnly }: OrderFigures): Outcome<null> {
   const { makerFeeRate, takerFeeRate } = market.definition;
-  const rate = details.postOnly ? makerFeeRate : takerFeeRate;
+  const rate = postOnly ? makerFeeRate : takerFeeRate;
   return order.maxTradingFeesRate < rate ? invalid('max_trading_fees_rate', `the market's rate is ${rate}`) : FINE;
 }
 
@@ -190,8 +183,6 @@ export function checkReplace(
   const market = view.markets.find(request.asset.id);
   if (market === undefined) return marketNotFound();
   if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
-  const unserved = replaceNotServed(request.request);
-  if (unserved !== null) return rejected(unserved);
   const { newPriceLimit, timestampNs } = request.request;
   const decimals = checkDecimals(market, request.request);
   if (!decimals.ok) return decimals;
@@ -213,6 +204,13 @@ export function checkNewQuantity(
   if (newQuantity === null || newQuantity >= market.definition.minimumQuantity) return FINE;
   const completes = order !== undefined && newQuantity <= filledOf(order);
   return completes ? FINE : invalid('new_quantity', 'below the minimum');
+}
+
+/** A trigger is changed while the order waits for it, never after (AMB-20). An order unknown here is the market's to judge. */
+export function checkNewTrigger(request: ReplaceRequest, order: LiveOrder | undefined): Outcome<null> {
+  if (request.request.newTrigger === null || order === undefined) return FINE;
+  const waits = order.triggerState !== TRIGGER_STATE.live;
+  return waits ? FINE : invalid('new_trigger', 'the order is not waiting for a trigger');
 }
 
 /** Cancels work whatever the market's status is (AMB-109). */

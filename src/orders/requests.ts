@@ -16,7 +16,7 @@ import type { OrderSink, RequestResult } from './order-events.ts';
 export const REQUESTS_MAX = 65_536;
 export const CANCELS_RESERVED = 8_192;
 
-export interface Request {
+export interface OrderRequest {
   readonly kind: 'create' | 'replace' | 'cancel';
   readonly user: UserId;
   readonly orderId: OrderId;
@@ -25,6 +25,15 @@ export interface Request {
   readonly order: LiveOrder | null;
   readonly replace: ReplaceOnItsWay | null;
 }
+
+/** Was answered when it was dispatched: the market's answer only takes it off this table. */
+export interface CancelAllRequest {
+  readonly kind: 'cancelAll';
+  readonly user: UserId;
+  readonly market: MarketSlot;
+}
+
+export type Request = OrderRequest | CancelAllRequest;
 
 export interface WaitingAck {
   readonly requestId: number;
@@ -48,8 +57,9 @@ export class Requests {
     return this.#onTheWay.size + this.#waitingCount;
   }
 
-  hasRoomFor(kind: Request['kind']): boolean {
-    return this.count < REQUESTS_MAX + (kind === 'cancel' ? CANCELS_RESERVED : 0);
+  hasRoomFor(kind: Request['kind'], count = 1): boolean {
+    const isCancel = kind === 'cancel' || kind === 'cancelAll';
+    return this.count + count <= REQUESTS_MAX + (isCancel ? CANCELS_RESERVED : 0);
   }
 
   add(request: Request): number {

@@ -1,26 +1,26 @@
 /**
  * A signed cancel: the wrapper of wire.md 7.6, its `cancel`, and the canonical text of `cancel` (wire.md 4.2).
  *
- * As in signed-order.ts an id outside its rule is a `fault` that is answered later, without text.
+ * Faults and broken shapes: signed-wrapper.ts.
  */
-import { type AssetId, type OrderId, parseOrderId, type UserId } from '../core/ids.ts';
+import { type OrderId, parseOrderId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
-import type { TimestampNs } from '../core/units.ts';
 import { type Draft, decodeText } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
 import { ID_RULES, invalidOrder, versionFault } from './order-faults.ts';
-import { readAdditionalSigners, readSignature, type Signatures } from './signatures.ts';
 import {
+  NO_ASSET,
+  NO_USER,
   readAsset,
   readUser,
   type SpelledAsset,
   type SpelledUser,
   STRING_DECODED_MAX,
   signedString,
-  signingBytes,
 } from './signed-text.ts';
+import { readWrapper, type SignedRequest, signedRequest, wrapperShape } from './signed-wrapper.ts';
 
 /** The signable `cancel`. */
 export interface SignedCancel {
@@ -30,23 +30,17 @@ export interface SignedCancel {
   readonly protocolVersion: number;
 }
 
-export interface CancelRequest extends Signatures {
+export interface CancelRequest extends SignedRequest {
   readonly cancel: SignedCancel;
-  readonly postSignNs: TimestampNs;
-  /** INVALID_ORDER with its field, or null. */
-  readonly fault: Reject | null;
-  /** The bytes that were signed; none when there is a fault. */
-  readonly text: Uint8Array;
 }
 
-const WRAPPER = objectShape('skip', ['cancel', 'signature', 'additional_signers?', 'post_sign_timestamp']);
+const WRAPPER = wrapperShape(['cancel']);
 const CANCEL = objectShape('refuse', ['order_id', 'asset_id', 'signer', 'protocol_version']);
 
-const NO_BYTES = new Uint8Array();
 const NO_CANCEL: SignedCancel = {
   orderId: '' as OrderId,
-  asset: { id: '' as AssetId, text: '' },
-  signer: { id: '' as UserId, text: '' },
+  asset: NO_ASSET,
+  signer: NO_USER,
   protocolVersion: 0,
 };
 
@@ -58,20 +52,11 @@ export function decodeCancel(bytes: Uint8Array, start: number, end: number): Out
 /** Reads a cancel wrapper where the cursor stands. @returns null exactly when the cursor has failed. */
 export function readCancel(cursor: JsonCursor): CancelRequest | null {
   let cancel = NO_CANCEL;
-  let signature: Uint8Array = NO_BYTES;
-  let additionalSigners: CancelRequest['additionalSigners'] = [];
-  let postSignNs = 0n;
-  cursor.enterObject();
-  for (let name = cursor.nextMember(WRAPPER); name !== null; name = cursor.nextMember(WRAPPER)) {
-    if (name === 'cancel') cancel = readSignedCancel(cursor);
-    else if (name === 'signature') signature = readSignature(cursor);
-    else if (name === 'additional_signers') additionalSigners = readAdditionalSigners(cursor);
-    else postSignNs = cursor.readU64();
-  }
+  const members = readWrapper(cursor, WRAPPER, () => {
+    cancel = readSignedCancel(cursor);
+  });
   if (cursor.hasFailed) return null;
-  const fault = cancelFault(cancel);
-  const text = fault === null ? signingBytes(cancelText(cancel)) : NO_BYTES;
-  return { cancel, signature, additionalSigners, postSignNs: postSignNs as TimestampNs, fault, text };
+  return { cancel, ...signedRequest(members, cancelFault(cancel), () => cancelText(cancel)) };
 }
 
 function readSignedCancel(cursor: JsonCursor): SignedCancel {

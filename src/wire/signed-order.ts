@@ -3,14 +3,10 @@
  *
  * The text is rebuilt from the typed values in declaration order, every string as it was received, a missing trigger
  * as null; the order of members and the white space of the body mean nothing (AMB-02).
- *
- * Two kinds of refusal. A broken shape is INVALID_REQUEST and there is no request. A figure or an id outside its rule
- * is a domain error that is answered after session, rate and signer were looked at (AMB-91): the request then carries
- * it as `fault`, and has no text, because nobody may verify it.
  */
 
 import { unreachable } from '../core/assert.ts';
-import { type AssetId, type OrderId, parseOrderId, type UserId } from '../core/ids.ts';
+import { type OrderId, parseOrderId } from '../core/ids.ts';
 import { SIDE, SIDE_WORD, type Side } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
@@ -29,20 +25,20 @@ import {
   triggerText,
 } from './order-details.ts';
 import { ID_RULES, invalidOrder, RAW_BOUNDS, versionFault } from './order-faults.ts';
-import { readAdditionalSigners, readSignature, type Signatures } from './signatures.ts';
 import {
+  NO_ASSET,
+  NO_USER,
   readAsset,
   readUser,
   type SpelledAsset,
   type SpelledUser,
   STRING_DECODED_MAX,
   signedString,
-  signingBytes,
 } from './signed-text.ts';
+import { readWrapper, type SignedRequest, signedRequest, wrapperShape } from './signed-wrapper.ts';
 
 const MAX_TRADING_FEES_RATE_MAX = 4_294_967_295;
 const ACCOUNT_INDEX_MAX = 65_535;
-const NO_BYTES = new Uint8Array();
 
 /** The signable `order`. `orderId` and raw figures hold what their types promise once `orderFault` finds nothing. */
 export interface SignedOrder {
@@ -63,16 +59,11 @@ export interface SignedOrder {
   readonly protocolVersion: number;
 }
 
-export interface CreateRequest extends Signatures {
+export interface CreateRequest extends SignedRequest {
   readonly order: SignedOrder;
-  readonly postSignNs: TimestampNs;
-  /** INVALID_ORDER with its field, or null. To be answered after the checks that come before it (AMB-91). */
-  readonly fault: Reject | null;
-  /** The bytes that were signed; none when there is a fault. */
-  readonly text: Uint8Array;
 }
 
-const WRAPPER = objectShape('skip', ['order', 'signature', 'additional_signers?', 'post_sign_timestamp']);
+const WRAPPER = wrapperShape(['order']);
 const ORDER = objectShape('refuse', [
   'signer',
   'order_id',
@@ -91,9 +82,9 @@ const ORDER = objectShape('refuse', [
 const TARGET = objectShape('refuse', ['account', 'is_spot']);
 
 const NO_ORDER: SignedOrder = {
-  signer: { id: '' as UserId, text: '' },
+  signer: NO_USER,
   orderId: '' as OrderId,
-  baseAsset: { id: '' as AssetId, text: '' },
+  baseAsset: NO_ASSET,
   bookPriceDecimals: 0,
   bookQuantityDecimals: 0,
   details: NO_DETAILS,
@@ -114,21 +105,12 @@ export function decodeCreate(bytes: Uint8Array, start: number, end: number): Out
 
 /** Reads a create wrapper where the cursor stands. @returns null exactly when the cursor has failed. */
 export function readCreate(cursor: JsonCursor): CreateRequest | null {
-  let order: SignedOrder | null = null;
-  let signature: Uint8Array = NO_BYTES;
-  let additionalSigners: CreateRequest['additionalSigners'] = [];
-  let postSignNs = 0n;
-  cursor.enterObject();
-  for (let name = cursor.nextMember(WRAPPER); name !== null; name = cursor.nextMember(WRAPPER)) {
-    if (name === 'order') order = readOrder(cursor);
-    else if (name === 'signature') signature = readSignature(cursor);
-    else if (name === 'additional_signers') additionalSigners = readAdditionalSigners(cursor);
-    else postSignNs = cursor.readU64();
-  }
-  if (cursor.hasFailed || order === null) return null;
-  const fault = orderFault(order);
-  const text = fault === null ? signingBytes(orderText(order)) : NO_BYTES;
-  return { order, signature, additionalSigners, postSignNs: postSignNs as TimestampNs, fault, text };
+  let order = NO_ORDER;
+  const members = readWrapper(cursor, WRAPPER, () => {
+    order = readOrder(cursor);
+  });
+  if (cursor.hasFailed) return null;
+  return { order, ...signedRequest(members, orderFault(order), () => orderText(order)) };
 }
 
 function readOrder(cursor: JsonCursor): SignedOrder {

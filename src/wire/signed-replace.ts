@@ -2,8 +2,7 @@
  * A signed replace: the wrapper of wire.md 7.5, its `request`, and the canonical text of `request` (wire.md 4.2; note
  * quantity decimals before price decimals). `signer` and `asset_id` of the wrapper are not signed (AMB-22).
  *
- * As in signed-order.ts a broken shape is INVALID_REQUEST, and a figure or id outside its rule is a `fault` that is
- * answered later, without text.
+ * Faults and broken shapes: signed-wrapper.ts.
  */
 import { type OrderId, parseOrderId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -21,8 +20,9 @@ import {
   type TriggerCondition,
 } from './order-details.ts';
 import { ID_RULES, invalidOrder, RAW_BOUNDS, versionFault } from './order-faults.ts';
-import { readAdditionalSigners, readSignature, type Signatures } from './signatures.ts';
 import {
+  NO_ASSET,
+  NO_USER,
   readAsset,
   readUser,
   type SpelledAsset,
@@ -30,8 +30,8 @@ import {
   STRING_DECODED_MAX,
   signedString,
   signedStringOrNull,
-  signingBytes,
 } from './signed-text.ts';
+import { readWrapper, type SignedRequest, signedRequest, wrapperShape } from './signed-wrapper.ts';
 
 /** The signable `request`. Null means "leave unchanged". */
 export interface SignedReplace {
@@ -54,25 +54,13 @@ export interface NewTrigger {
   readonly condition: TriggerCondition;
 }
 
-export interface ReplaceRequest extends Signatures {
+export interface ReplaceRequest extends SignedRequest {
   readonly request: SignedReplace;
   readonly signer: SpelledUser;
   readonly asset: SpelledAsset;
-  readonly postSignNs: TimestampNs;
-  /** INVALID_ORDER with its field, or null. */
-  readonly fault: Reject | null;
-  /** The bytes that were signed; none when there is a fault. */
-  readonly text: Uint8Array;
 }
 
-const WRAPPER = objectShape('skip', [
-  'request',
-  'signer',
-  'asset_id',
-  'signature',
-  'additional_signers?',
-  'post_sign_timestamp',
-]);
+const WRAPPER = wrapperShape(['request', 'signer', 'asset_id']);
 const REQUEST = objectShape('refuse', [
   'order_id',
   'timestamp_ns',
@@ -85,7 +73,6 @@ const REQUEST = objectShape('refuse', [
 ]);
 const NEW_TRIGGER = objectShape('refuse', ['parent_order_id?', 'condition?', 'PriceAbove?', 'PriceBelow?']);
 
-const NO_BYTES = new Uint8Array();
 const NO_REQUEST: SignedReplace = {
   orderId: '' as OrderId,
   timestampNs: 0n as TimestampNs,
@@ -105,24 +92,15 @@ export function decodeReplace(bytes: Uint8Array, start: number, end: number): Ou
 /** Reads a replace wrapper where the cursor stands. @returns null exactly when the cursor has failed. */
 export function readReplace(cursor: JsonCursor): ReplaceRequest | null {
   let request = NO_REQUEST;
-  let signer: SpelledUser | null = null;
-  let asset: SpelledAsset | null = null;
-  let signature: Uint8Array = NO_BYTES;
-  let additionalSigners: ReplaceRequest['additionalSigners'] = [];
-  let postSignNs = 0n;
-  cursor.enterObject();
-  for (let name = cursor.nextMember(WRAPPER); name !== null; name = cursor.nextMember(WRAPPER)) {
+  let signer = NO_USER;
+  let asset = NO_ASSET;
+  const members = readWrapper(cursor, WRAPPER, (name) => {
     if (name === 'request') request = readRequest(cursor);
     else if (name === 'signer') signer = readUser(cursor);
-    else if (name === 'asset_id') asset = readAsset(cursor);
-    else if (name === 'signature') signature = readSignature(cursor);
-    else if (name === 'additional_signers') additionalSigners = readAdditionalSigners(cursor);
-    else postSignNs = cursor.readU64();
-  }
-  if (cursor.hasFailed || signer === null || asset === null) return null;
-  const fault = replaceFault(request);
-  const text = fault === null ? signingBytes(replaceText(request)) : NO_BYTES;
-  return { request, signer, asset, signature, additionalSigners, postSignNs: postSignNs as TimestampNs, fault, text };
+    else asset = readAsset(cursor);
+  });
+  if (cursor.hasFailed) return null;
+  return { request, signer, asset, ...signedRequest(members, replaceFault(request), () => replaceText(request)) };
 }
 
 function readRequest(cursor: JsonCursor): SignedReplace {

@@ -44,12 +44,16 @@ export interface Spelled<Id extends string> {
 export type SpelledUser = Spelled<UserId>;
 export type SpelledAsset = Spelled<AssetId>;
 
+/** What stands until an id was read. */
+export const NO_USER: SpelledUser = { id: '' as UserId, text: '' };
+export const NO_ASSET: SpelledAsset = { id: '' as AssetId, text: '' };
+
 /** A user id in any accepted spelling. The normal one, nearly every time, costs one look. */
 export function readUser(cursor: JsonCursor): SpelledUser {
   const text = cursor.readString(STRING_DECODED_MAX);
   const id = PLAIN_USER_FORM.test(text) ? (text as UserId) : parseUserId(text);
   if (id === null) cursor.fail('expected a user id of 64 hex digits');
-  return { id: id ?? ('' as UserId), text };
+  return id === null ? NO_USER : { id, text };
 }
 
 /** An asset id in any accepted spelling. */
@@ -57,5 +61,5 @@ export function readAsset(cursor: JsonCursor): SpelledAsset {
   const text = cursor.readString(STRING_DECODED_MAX);
   const id = PLAIN_ASSET_FORM.test(text) ? (text as AssetId) : parseAssetId(text);
   if (id === null) cursor.fail('expected an asset id');
-  return { id: id ?? ('' as AssetId), text };
+  return id === null ? NO_ASSET : { id, text };
 }

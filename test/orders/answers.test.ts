@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../src/core/ids.ts';
-import { SIDE, TIF } from '../../src/core/order-terms.ts';
+import { ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
 import { DEFAULT_SETTINGS } from '../../src/orders/settings.ts';
@@ -78,8 +78,17 @@ suite('restart and inventory', () => {
       subAccount: 0,
       orderId: 'order-1' as never,
       side: SIDE.buy,
+      kind: ORDER_KIND.limit,
       tif: TIF.gtc,
       flags: 4,
+      amount: 0,
+      budget: 0,
+      triggerKind: TRIGGER.none,
+      triggerPrice: 0 as RawPrice,
+      triggerState: TRIGGER_STATE.live,
+      parentSequence: 0,
+      parentId: '',
+      enabledQuantity: 10_000,
       price: 200_000 as RawPrice,
       quantity: 10_000 as RawQuantity,
       maxFeeRate: 500,

@@ -42,6 +42,8 @@ function replaced(
     timeNs: NOW,
     price: price as RawPrice,
     quantity: quantity as RawQuantity,
+    triggerKind: 0,
+    triggerPrice: 0 as RawPrice,
     timestampNs: timestampNs as TimestampNs,
   });
 }

@@ -103,16 +103,47 @@ suite('pre-flight of a create', () => {
     test(law, () => assert.equal(verdict(wish, change), expected));
   }
 
-  test('market orders and triggers are not served, and say which member asks for them', () => {
-    const details = {
-      kind: 'market-base',
-      quantity: 10 as RawQuantity,
-      maxSellableAmount: null,
-      fillOrKill: false,
-    } as const;
-    assert.equal(verdict({}, { details }), 'INVALID_ORDER details');
-    const condition = { direction: 'PriceAbove', price: 5 as RawPrice } as const;
-    assert.equal(verdict({}, { trigger: { parentOrderId: null, condition } }), 'INVALID_ORDER trigger');
+  const marketRows: readonly (readonly [string, OrderWish, string])[] = [
+    ['sized in base or in quote (ORD-14)', { market: { base: 10 } }, 'ok'],
+    ['sized in quote, of any size (ORD-14)', { market: { quote: 1 } }, 'ok'],
+    ['the minimum binds a base size (AMB-42)', { market: { base: 9 } }, 'INVALID_ORDER quantity'],
+    ['a quote cap is for a buy (ORD-15)', { market: { base: 10, cap: 5 } }, 'ok'],
+    ['… and for no sell (AMB-05)', { side: 1, market: { base: 10, cap: 5 } }, 'INVALID_ORDER max_sellable_amount'],
+    ['a base cap is for a sell (ORD-16)', { side: 1, market: { quote: 10, cap: 5 } }, 'ok'],
+    ['… and for no buy (AMB-05)', { market: { quote: 10, cap: 5 } }, 'INVALID_ORDER max_sellable_quantity'],
+    ['a cap of zero is no cap (wire.md 2.2)', { market: { base: 10, cap: 0 } }, 'INVALID_ORDER max_sellable_amount'],
+    ['a target of zero is no target (wire.md 2.2)', { market: { quote: 0 } }, 'INVALID_ORDER quantity'],
+    ['a trigger price need not lie on the tick (AMB-42)', { above: 200_001 }, 'ok'],
+    ['a trigger price of zero is none (wire.md 2.2)', { below: 0 }, 'INVALID_ORDER price'],
+    [
+      'an order sized in quote has no parent (AMB-29)',
+      { market: { quote: 5 }, above: 5, parent: 'p' },
+      'INVALID_ORDER details',
+    ],
+    ['one sized in base may (AMB-29)', { market: { base: 10 }, above: 5, parent: 'p' }, 'ok'],
+    ['a parent has the id of an order (AMB-07)', { above: 5, parent: 'a b' }, 'INVALID_ORDER parent_order_id'],
+  ];
+  for (const [law, wish, expected] of marketRows) {
+    test(`a market order or trigger: ${law}`, () => assert.equal(verdict(wish), expected));
+  }
+
+  test('a market order needs a limit of the taker rate (AMB-09)', () => {
+    const change = { maxTradingFeesRate: 499 };
+    assert.equal(verdict({ market: { quote: 5 } }, change), 'INVALID_ORDER max_trading_fees_rate');
+  });
+
+  test('the figures travel as the contract of the market has them (AMB-05, AMB-06)', () => {
+    const prepared = (wish: OrderWish) =>
+      mustPass(new OrderDesk().manager.checkCreate(createRequest({ side: 1, ...wish }), CALLER));
+    const figures = (wish: OrderWish) => {
+      const { price, quantity, triggerPrice, terms } = prepared(wish);
+      return [terms.kind, terms.tif, price, quantity, terms.amount, terms.triggerKind, triggerPrice, terms.parentId];
+    };
+    assert.deepEqual(figures({}), [0, TIF.gtc, 200_000, 10_000, 0, 0, 0, '']);
+    assert.deepEqual(figures({ side: 0, market: { base: 10, cap: 7 } }), [1, TIF.ioc, 0, 10, 7, 0, 0, '']);
+    assert.deepEqual(figures({ market: { quote: 9, cap: 7, fok: true } }), [2, TIF.fok, 0, 7, 9, 0, 0, '']);
+    assert.deepEqual(figures({ market: { quote: 9 }, above: 5 }), [2, TIF.ioc, 0, 0, 9, 1, 5, '']);
+    assert.deepEqual(figures({ below: 5, parent: 'p-1' }), [0, TIF.gtc, 200_000, 10_000, 0, 2, 5, 'p-1']);
   });
 
   test('the checks run in their order: each broken rule hides those after it (AMB-91)', () => {
@@ -180,12 +211,22 @@ suite('pre-flight of a replace or cancel', () => {
     assert.equal(replaceVerdict({ bookPriceDecimals: 4 }), 'INVALID_ORDER book_price_decimals');
     assert.equal(replaceVerdict({ newPriceLimit: 7 as RawPrice }), 'INVALID_ORDER new_price_limit');
     assert.equal(replaceVerdict({ timestampNs: (NOW + 5_000_000_001n) as TimestampNs }), 'INVALID_ORDER timestamp_ns');
-    const newTrigger = {
-      shape: 'bare',
-      parentOrderId: null,
-      condition: { direction: 'PriceAbove', price: 5 as RawPrice },
-    } as const;
-    assert.equal(replaceVerdict({ newTrigger }), 'INVALID_ORDER new_trigger');
+  });
+
+  test('a trigger is changed while the order waits for it, in either shape, and never after (AMB-06, AMB-20)', () => {
+    for (const shape of ['bare', 'wrapped'] as const) {
+      const condition = { direction: 'PriceBelow', price: 7 as RawPrice } as const;
+      const newTrigger = { shape, parentOrderId: null, condition };
+      const desk = new OrderDesk();
+      const request = replaceRequest({ newTrigger });
+      const check = () => desk.manager.checkReplace(request, { ...CALLER, looksUp: false });
+      assert.equal(codeOf(check()), 'ok', 'unknown here: the market decides');
+      const order = desk.place({ above: 210_000 });
+      assert.deepEqual(mustPass(check()).newTrigger, { kind: 2, price: 7 });
+      desk.trigger(order, 10_000);
+      desk.activate(order, 10_000);
+      assert.equal(replaceVerdict({ newTrigger }, desk), 'INVALID_ORDER new_trigger');
+    }
   });
 
   test('a new total below the minimum is refused unless it completes the order (AMB-19, AMB-42)', () => {

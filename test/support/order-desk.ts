@@ -3,13 +3,22 @@ import assert from 'node:assert/strict';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
-import { type OrderEnd, SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
+import {
+  type OrderEnd,
+  SIDE,
+  type Side,
+  TIF,
+  type Tif,
+  TRIGGER,
+  type TriggerKind,
+} from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
-import type { OrderEvent, OrderSink, RequestResult, UserTrade } from '../../src/orders/order-events.ts';
+import type { OrderEvent, OrderSink, ReleaseWord, RequestResult, UserTrade } from '../../src/orders/order-events.ts';
 import type { HistorySnapshot, OrderHistory } from '../../src/orders/order-history.ts';
 import { OrderManager } from '../../src/orders/order-manager.ts';
 import type { OrderDetails } from '../../src/wire/order-details.ts';
+import type { OrderRecordView } from '../../src/wire/order-record.ts';
 import type { CancelRequest } from '../../src/wire/signed-cancel.ts';
 import { type CreateRequest, orderFault, type SignedOrder } from '../../src/wire/signed-order.ts';
 import { type ReplaceRequest, replaceFault, type SignedReplace } from '../../src/wire/signed-replace.ts';
@@ -50,6 +59,7 @@ export class RecordingSink implements OrderSink {
   readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
   readonly trades: { readonly user: UserId; readonly trade: UserTrade }[] = [];
   readonly acks: { readonly requestId: number; readonly result: RequestResult }[] = [];
+  readonly releases: ReleaseWord[] = [];
 
   orderEvent(user: UserId, event: OrderEvent): void {
     this.events.push({ user, event });
@@ -59,6 +69,9 @@ export class RecordingSink implements OrderSink {
   }
   ack(requestId: number, result: RequestResult): void {
     this.acks.push({ requestId, result });
+  }
+  release(word: ReleaseWord): void {
+    this.releases.push(word);
   }
 }
 
@@ -72,13 +85,39 @@ export interface OrderWish {
   readonly postOnly?: boolean;
   readonly goodUntilNs?: bigint;
   readonly postSignNs?: bigint;
+  /** Instead of a limit order. */
+  readonly market?: MarketWish;
+  /** Released at or above, at or below a price. */
+  readonly above?: number;
+  readonly below?: number;
+  readonly parent?: string;
+}
+
+/** Sized in base with an optional quote cap, or in quote with an optional base cap. */
+export type MarketWish =
+  | { readonly base: number; readonly cap?: number; readonly fok?: boolean }
+  | { readonly quote: number; readonly cap?: number; readonly fok?: boolean };
+
+function marketDetails(wish: MarketWish): OrderDetails {
+  const fillOrKill = wish.fok ?? false;
+  const cap = wish.cap ?? null;
+  return 'base' in wish
+    ? { kind: 'market-base', quantity: wish.base as RawQuantity, maxSellableAmount: cap, fillOrKill }
+    : { kind: 'market-quote', amount: wish.quote, maxSellableQuantity: cap as RawQuantity | null, fillOrKill };
+}
+
+function triggerOf({ above, below, parent }: OrderWish): SignedOrder['trigger'] {
+  const price = above ?? below;
+  if (price === undefined) return null;
+  const direction = above === undefined ? 'PriceBelow' : 'PriceAbove';
+  return { parentOrderId: parent ?? null, condition: { direction, price: price as RawPrice } };
 }
 
 /** A create as the wire hands it over; `change` overrides members of the signed order. */
 export function createRequest(wish: OrderWish = {}, change: Partial<SignedOrder> = {}): CreateRequest {
   const user = wish.user ?? ALICE;
   const tif = wish.tif ?? TIF.gtc;
-  const details: OrderDetails = {
+  const limit: OrderDetails = {
     kind: 'limit',
     limitPrice: (wish.price ?? 200_000) as RawPrice,
     quantity: (wish.quantity ?? 10_000) as RawQuantity,
@@ -92,9 +131,9 @@ export function createRequest(wish: OrderWish = {}, change: Partial<SignedOrder>
     baseAsset: { id: BASE, text: BASE },
     bookPriceDecimals: 2,
     bookQuantityDecimals: 4,
-    details,
+    details: wish.market === undefined ? limit : marketDetails(wish.market),
     side: wish.side ?? SIDE.buy,
-    trigger: null,
+    trigger: triggerOf(wish),
     creationNs: NOW,
     account: 0,
     isSpot: true,
@@ -190,10 +229,16 @@ export class OrderDesk {
   }
 
   /** Check and reserve. */
-  request(wish: OrderWish = {}): Outcome<number> {
+  reserve(wish: OrderWish = {}): Outcome<{ readonly requestId: number; readonly budget: number }> {
     const user = wish.user ?? ALICE;
     const checked = this.manager.checkCreate(createRequest(wish), { user, now: NOW, looksUp: true });
     return checked.ok ? this.manager.reserveCreate(checked.value, NOW) : checked;
+  }
+
+  /** As `reserve`, for those who need no budget. @returns the request id. */
+  request(wish: OrderWish = {}): Outcome<number> {
+    const reserved = this.reserve(wish);
+    return reserved.ok ? { ok: true, value: reserved.value.requestId } : reserved;
   }
 
   /** A create that the market admits and answers. @returns the order's sequence. */
@@ -226,6 +271,39 @@ export class OrderDesk {
       timeNs: NOW,
     });
     return this.#tradeId;
+  }
+
+  trigger(order: number, quantity: number, triggerPrice = 200_000): void {
+    const word = { marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW };
+    this.manager.onTriggered({ ...word, triggerPrice: triggerPrice as RawPrice, quantity });
+  }
+
+  activate(order: number, quantity: number): void {
+    this.manager.onActivated({ marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW, quantity });
+  }
+
+  cover(order: number): void {
+    this.manager.onCovered({ marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW });
+  }
+
+  /** The market's word on a replace; `trigger` while the order waits. */
+  replaced(
+    order: number,
+    price: number,
+    quantity: number,
+    trigger: { kind: TriggerKind; price: number } | null = null,
+  ): void {
+    this.manager.onReplaced({
+      marketIndex: 3,
+      sequence: this.nextSequence,
+      order,
+      timeNs: NOW,
+      price: price as RawPrice,
+      quantity: quantity as RawQuantity,
+      triggerKind: trigger?.kind ?? TRIGGER.none,
+      triggerPrice: (trigger?.price ?? 0) as RawPrice,
+      timestampNs: (NOW + 7n) as TimestampNs,
+    });
   }
 
   end(order: number, end: OrderEnd, faultReason: 0 | 1 | 2 = 0): void {
@@ -262,7 +340,15 @@ export class OrderDesk {
       .map(({ trade }) => `${trade.status} ${trade.rollbackReason} ${trade.fee}`);
   }
 
+  record(user: UserId, id = 'order-1'): OrderRecordView | undefined {
+    return this.manager.order({ user, marketIndex: 3, orderId: id as OrderId });
+  }
+
   status(user: UserId, id = 'order-1'): string | undefined {
-    return this.manager.order({ user, marketIndex: 3, orderId: id as OrderId })?.status;
+    return this.record(user, id)?.status;
+  }
+
+  held(user: UserId, asset: AssetId): bigint {
+    return this.manager.funds({ user, subAccount: 0, asset }).held;
   }
 }

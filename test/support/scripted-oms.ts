@@ -30,6 +30,9 @@ export interface TakenAction {
   readonly answer: Answer;
 }
 
+type CancelAll = Parameters<OmsBackend['cancelAll']>[0];
+type CancelBatch = Parameters<OmsBackend['cancelBatch']>[0];
+
 const MARKET_VIEW: MarketView = {
   definition: MARKET,
   maxLeverage: 10,
@@ -41,6 +44,7 @@ const NO_MARKET = reject('MARKET_NOT_FOUND', 'there is no such market');
 export class ScriptedOms implements OmsBackend {
   readonly desk: OrderDesk = new OrderDesk();
   readonly actions: TakenAction[] = [];
+  readonly bulkCancels: (CancelAll | CancelBatch)[] = [];
   /** What actions are answered; `later` leaves the answer to the test. */
   script: Reject | 'received' | 'later' = 'received';
   cap = 10;
@@ -107,6 +111,21 @@ export class ScriptedOms implements OmsBackend {
 
   cancel({ cancel }: CancelRequest, origin: ActionOrigin, answer: Answer): void {
     this.#take({ kind: 'cancel', signer: cancel.signer.id, orderId: cancel.orderId, origin, answer });
+  }
+
+  cancelAll(request: CancelAll): Reject | null {
+    return this.#bulk(request, this.desk.manager.checkCancelAll(request));
+  }
+
+  cancelBatch(request: CancelBatch): Reject | null {
+    return this.#bulk(request, this.desk.manager.ordersToCancel(request));
+  }
+
+  #bulk(request: CancelAll | CancelBatch, checked: Outcome<unknown>): Reject | null {
+    if (!checked.ok) return checked.reject;
+    if (typeof this.script !== 'string') return this.script;
+    this.bulkCancels.push(request);
+    return null;
   }
 
   markets(): readonly MarketView[] {

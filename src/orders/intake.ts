@@ -1,0 +1,258 @@
+/**
+ * Requests on their way in: checked before their signature, reserved after it.
+ *
+ *   request ─check─▶ (caller verifies the signature) ─reserve: hold, request id─▶ market
+ *
+ * Between check and reserve time passes; what may have changed meanwhile is checked again when the hold is taken. The
+ * caller makes sure that the market's ring has room before it reserves, so nothing is ever taken back.
+ *
+ * Invariants
+ *   (1) No request goes to a market without its hold (AMB-112); a refused replace leaves the order untouched (RPL-07).
+ *   (2) A refusal by this file sends no event (AMB-128).
+ *
+ * Not here: the rules on a request's own text (pre-flight.ts), answers (order-manager.ts).
+ */
+import { type AssetId, type OrderId, USD, type UserId } from '../core/ids.ts';
+import { MARKET_STATUS, SIDE, TRIGGER } from '../core/order-terms.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { CancelRequest } from '../wire/signed-cancel.ts';
+import type { CreateRequest } from '../wire/signed-order.ts';
+import type { ReplaceRequest } from '../wire/signed-replace.ts';
+import type { Accounts } from './accounts.ts';
+import { availableOf, type Holds } from './holds.ts';
+import { type LiveOrder, type LiveOrders, newLiveOrder, type ReplaceOnItsWay } from './live-orders.ts';
+import type { MarketSlot, Markets } from './markets.ts';
+import { budgetOf, needOf, needWith } from './needs.ts';
+import type { OrderBookView } from './order-book-view.ts';
+import { triggerKindOf } from './order-figures.ts';
+import type { OrderHistory } from './order-history.ts';
+import { statusOf, statusOfLive } from './order-life.ts';
+import {
+  checkCancel,
+  checkCreate,
+  checkNewQuantity,
+  checkNewTrigger,
+  checkOpenOrders,
+  checkReplace,
+  marketHalted,
+  type PreFlightView,
+} from './pre-flight.ts';
+import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
+import { BUSY, DUPLICATE_ORDER, INSUFFICIENT, NO_MARKET } from './refusals.ts';
+import type { Requests } from './requests.ts';
+import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
+
+/** Who asks, when, and whether the order is looked up first: on REST, not on the control channel (AMB-92, CTL-04). */
+export interface Caller {
+  readonly user: UserId;
+  readonly now: TimestampNs;
+  readonly looksUp: boolean;
+}
+
+/** A create that the market has not spoken on. */
+export interface CreateOnItsWay {
+  readonly order: LiveOrder;
+  readonly text: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export interface IntakeParts {
+  readonly markets: Markets;
+  readonly accounts: Accounts;
+  readonly holds: Holds;
+  readonly orders: LiveOrders;
+  readonly requests: Requests;
+  readonly book: OrderBookView;
+  readonly history: OrderHistory;
+}
+
+export class Intake {
+  settings: OrderSettings = DEFAULT_SETTINGS;
+  /** By request id. */
+  readonly creates: Map<number, CreateOnItsWay> = new Map();
+  readonly #parts: IntakeParts;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  // ---- create
+
+  checkCreate(request: CreateRequest, caller: Caller): Outcome<PreparedCreate> {
+    return checkCreate(this.#view(), request, caller.user, caller.now);
+  }
+
+  reserveCreate(
+    prepared: PreparedCreate,
+    now: TimestampNs,
+  ): Outcome<{ readonly requestId: number; readonly budget: number }> {
+    const { market, terms, price, quantity, triggerPrice, text, signature } = prepared;
+    const { orders, requests, holds, book } = this.#parts;
+    const { marketIndex, assetId, status } = market.definition;
+    if (status !== MARKET_STATUS.active) return marketHalted();
+    const cap = checkOpenOrders(this.#view(), terms.user, terms.subAccount, market);
+    if (!cap.ok) return cap;
+    const known = orders.find(terms.user, marketIndex, terms.orderId);
+    // An id on its way may still be refused; then the next create with it may pass. The market decides.
+    if (known !== undefined && known.sequence !== 0) return rejected(DUPLICATE_ORDER);
+    if (!requests.hasRoomFor('create')) return rejected(BUSY);
+    const key = { user: terms.user, subAccount: terms.subAccount, asset: terms.side === SIDE.buy ? USD : assetId };
+    const budget = this.#fitting(prepared, holds.available(key));
+    if (budget === null) return rejected(INSUFFICIENT);
+
+    // After this point the command must succeed.
+    const figures = { price, quantity, bound: budget, triggerPrice };
+    const order = newLiveOrder({ terms, market, balance: holds.balance(key), ...figures }, now);
+    order.requests = 1;
+    book.add(order);
+    const { user, orderId } = terms;
+    const requestId = requests.add({ kind: 'create', user, orderId, market, order, replace: null });
+    this.creates.set(requestId, { order, text, signature });
+    return accepted({ requestId, budget });
+  }
+
+  /** @returns the budget, 0 for an order that needs none; null when what is available does not cover the order. */
+  #fitting({ market, terms, price, quantity }: PreparedCreate, available: bigint): number | null {
+    // What waits for its trigger reserves nothing (AMB-28).
+    if (terms.triggerKind !== TRIGGER.none) return 0;
+    const budget = budgetOf(terms, quantity, market.definition, available);
+    if (budget !== null) return budget === 0 ? null : budget;
+    return needOf({ terms, market, bound: 0 }, price, quantity) > available ? null : 0;
+  }
+
+  // ---- replace
+
+  checkReplace(request: ReplaceRequest, caller: Caller): Outcome<PreparedReplace> {
+    const checked = checkReplace(this.#view(), request, caller.user, caller.now);
+    if (!checked.ok) return checked;
+    const market = checked.value;
+    const { orderId, timestampNs, newPriceLimit, newQuantity, newTrigger } = request.request;
+    const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
+    const figures = checkNewQuantity(market, request, order);
+    if (!figures.ok) return figures;
+    const missing = caller.looksUp ? this.#missing(market, caller.user, orderId) : null;
+    if (missing !== null) return rejected(missing);
+    const trigger = checkNewTrigger(request, order);
+    if (!trigger.ok) return trigger;
+    return accepted({
+      market,
+      user: caller.user,
+      orderId,
+      timestampNs,
+      newPrice: newPriceLimit,
+      newQuantity,
+      newTrigger:
+        newTrigger === null ? null : { kind: triggerKindOf(newTrigger.condition), price: newTrigger.condition.price },
+    });
+  }
+
+  reserveReplace(prepared: PreparedReplace): Outcome<number> {
+    const { market, user, orderId, newPrice, newQuantity } = prepared;
+    const { orders, requests, book } = this.#parts;
+    if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
+    if (!requests.hasRoomFor('replace')) return rejected(BUSY);
+    const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
+    if (order === null) {
+      return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace: null }));
+    }
+    const replace: ReplaceOnItsWay = { price: newPrice ?? order.price, quantity: newQuantity ?? order.quantity };
+    const more = needWith(order, replace) - order.held;
+    if (more > 0n && more > availableOf(order.balance)) return rejected(INSUFFICIENT);
+
+    // After this point the command must succeed.
+    order.replaces = [...order.replaces, replace];
+    order.requests += 1;
+    book.rehold(order);
+    return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace }));
+  }
+
+  // ---- cancel
+
+  checkCancel(request: CancelRequest, caller: Caller): Outcome<PreparedCancel> {
+    const checked = checkCancel(this.#view(), request, caller.user, caller.now);
+    if (!checked.ok) return checked;
+    const { orderId } = request.cancel;
+    const missing = caller.looksUp ? this.#missing(checked.value, caller.user, orderId) : null;
+    return missing === null ? accepted({ market: checked.value, user: caller.user, orderId }) : rejected(missing);
+  }
+
+  reserveCancel({ market, user, orderId }: PreparedCancel): Outcome<number> {
+    const { orders, requests } = this.#parts;
+    if (!requests.hasRoomFor('cancel')) return rejected(BUSY);
+    const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
+    if (order !== null) order.requests += 1;
+    return accepted(requests.add({ kind: 'cancel', user, orderId, market, order, replace: null }));
+  }
+
+  /** Markets in which the user has an unfinished order, those on their way included; room for a request each. */
+  checkCancelAll(wish: { readonly user: UserId; readonly assetId: AssetId | null }): Outcome<readonly MarketSlot[]> {
+    const { markets, orders, requests } = this.#parts;
+    const only = this.#marketsOf(wish.assetId);
+    if (!only.ok) return only;
+    const open = orders.openMarkets(wish.user).map((marketIndex) => markets.at(marketIndex));
+    const concerned = open.filter((market) => only.value.includes(market));
+    return requests.hasRoomFor('cancelAll', concerned.length) ? accepted(concerned) : rejected(BUSY);
+  }
+
+  reserveCancelAll(user: UserId, market: MarketSlot): Outcome<number> {
+    const { requests } = this.#parts;
+    if (!requests.hasRoomFor('cancelAll')) return rejected(BUSY);
+    return accepted(requests.add({ kind: 'cancelAll', user, market }));
+  }
+
+  /** The user's unfinished orders among these ids, in every market or in one; room for a request each (AMB-24). */
+  ordersToCancel(wish: {
+    readonly user: UserId;
+    readonly assetId: AssetId | null;
+    readonly orderIds: readonly OrderId[];
+  }): Outcome<readonly PreparedCancel[]> {
+    const { user, assetId, orderIds } = wish;
+    const { orders, requests } = this.#parts;
+    const among = this.#marketsOf(assetId);
+    if (!among.ok) return among;
+    const cancels: PreparedCancel[] = [];
+    for (const orderId of new Set(orderIds)) {
+      for (const market of among.value) {
+        const order = orders.find(user, market.definition.marketIndex, orderId);
+        if (order !== undefined && !order.isTold) cancels.push({ market, user, orderId });
+      }
+    }
+    return requests.hasRoomFor('cancel', cancels.length) ? accepted(cancels) : rejected(BUSY);
+  }
+
+  // ---- helpers
+
+  #view(): PreFlightView {
+    const { markets, accounts, orders } = this.#parts;
+    return {
+      markets,
+      accounts,
+      settings: this.settings,
+      openCount: (user, subAccount, marketIndex) => orders.openCount(user, subAccount, marketIndex),
+    };
+  }
+
+  /** One market, or all of them. */
+  #marketsOf(assetId: AssetId | null): Outcome<readonly MarketSlot[]> {
+    const { markets } = this.#parts;
+    if (assetId === null) return accepted([...markets.all()]);
+    const market = markets.find(assetId);
+    return market === undefined ? rejected(NO_MARKET) : accepted([market]);
+  }
+
+  /** Why a REST request about this order cannot go on: cancelled 409, otherwise finished or unknown 404 (AMB-23). */
+  #missing(market: MarketSlot, user: UserId, orderId: OrderId): Reject | null {
+    const { orders, history } = this.#parts;
+    const { marketIndex } = market.definition;
+    const order = orders.find(user, marketIndex, orderId);
+    if (order !== undefined && !order.isTold) return null;
+    const row = order ?? history.read((snapshot) => snapshot.findOrder(user, marketIndex, orderId));
+    if (row === undefined) return reject('ORDER_NOT_FOUND', 'there is no such order');
+    const status = 'isTold' in row ? statusOfLive(row) : statusOf(row);
+    return status === 'Canceled'
+      ? reject('ALREADY_CANCELLED', 'the order has been cancelled')
+      : reject('ORDER_NOT_FOUND', 'the order is finished');
+  }
+}

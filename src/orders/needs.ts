@@ -1,0 +1,128 @@
+/**
+ * What orders hold: the most that they may still spend, in 10^-18 of USD for a buy and of the base asset for a sell
+ * (AMB-39, AMB-52, EX-27).
+ *
+ *   limit          buy   price × quantity, and the taker's fee       sell  quantity
+ *   market, base   buy   cap or budget, and the taker's fee          sell  quantity
+ *   market, quote  buy   target, and the taker's fee                 sell  base cap or budget
+ *
+ * less what was spent. An order that waits for its trigger holds nothing, a child as much as was let through (AMB-28,
+ * AMB-29).
+ *
+ * A budget is what the front door adds where an order names no bound of its own: all that is available. For one that is
+ * released by a trigger it is taken from the last trade price; clearing judges what is really spent.
+ */
+import {
+  add18,
+  mulDivCeil,
+  mulDivFloor,
+  notional18,
+  powerOfTen,
+  quantity18,
+  RATE_SCALE,
+  tradingFee18,
+} from '../core/arithmetic.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import { ORDER_KIND, SIDE } from '../core/order-terms.ts';
+import { type Amount18, type RawPrice, type RawQuantity, ZERO_18 } from '../core/units.ts';
+import { filledOf, isWhole, type LiveOrder, type OrderTerms, type ReplaceOnItsWay } from './live-orders.ts';
+
+/** An order as far as its spending goes. */
+type Spender = Pick<LiveOrder, 'bound'> & {
+  readonly terms: Pick<OrderTerms, 'side' | 'kind' | 'amount'>;
+  readonly market: { readonly definition: MarketDefinition };
+};
+
+interface Spent {
+  readonly quantity: number;
+  readonly notional: bigint;
+}
+
+const NOTHING_SPENT: Spent = { quantity: 0, notional: 0n };
+const RAW_LIMIT = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** What `quantity` lots at `price` need beyond what was spent; the price matters to limit orders only. */
+export function needOf(order: Spender, price: RawPrice, quantity: number, spent: Spent = NOTHING_SPENT): Amount18 {
+  const { definition } = order.market;
+  const { side, kind, amount } = order.terms;
+  if (side === SIDE.sell) {
+    const lots = (quantity === 0 ? order.bound : quantity) - spent.quantity;
+    return lots <= 0 ? ZERO_18 : quantity18(lots as RawQuantity, definition.quantityDecimals);
+  }
+  if (kind !== ORDER_KIND.marketQuote && quantity <= spent.quantity) return ZERO_18;
+  if (kind === ORDER_KIND.limit) {
+    return withFee(notional18(price, (quantity - spent.quantity) as RawQuantity, definition), definition);
+  }
+  const left = quote18(amount === 0 ? order.bound : amount, definition) - spent.notional;
+  return left <= 0n ? ZERO_18 : withFee(left as Amount18, definition);
+}
+
+function withFee(notional: Amount18, definition: MarketDefinition): Amount18 {
+  return add18(notional, tradingFee18(notional, definition.takerFeeRate));
+}
+
+/** A quote integer has the scale of quantities (AMB-05, G16). */
+function quote18(amount: number, definition: MarketDefinition): Amount18 {
+  return quantity18(amount as RawQuantity, definition.quantityDecimals);
+}
+
+/** What the order would need with the terms of a replace. */
+export function needWith(order: LiveOrder, replace: ReplaceOnItsWay): Amount18 {
+  const isOver = order.end !== 0 || order.faultReason !== 0 || order.isSpent || order.isCovered || order.isTold;
+  if (isOver || order.letThrough === 0) return ZERO_18;
+  const lots = isWhole(order) ? replace.quantity : Math.min(replace.quantity, order.letThrough);
+  const spent = { quantity: filledOf(order), notional: order.pending.notional + order.confirmed.notional };
+  return needOf(order, replace.price, lots, spent);
+}
+
+/** The order's hold: the largest of what its terms in force and its replaces on the way need (RPL-07, AMB-112). */
+export function holdOf(order: LiveOrder): Amount18 {
+  let hold = needWith(order, order);
+  for (const replace of order.replaces) {
+    const need = needWith(order, replace);
+    if (need > hold) hold = need;
+  }
+  return hold;
+}
+
+/** A base-sized buy without a cap, or a quote-sized sell without one: nothing in it says what it may spend. */
+function isUnbounded({ side, kind, amount }: Spender['terms'], quantity: number): boolean {
+  if (side === SIDE.buy) return kind === ORDER_KIND.marketBase && amount === 0;
+  return kind === ORDER_KIND.marketQuote && quantity === 0;
+}
+
+/**
+ * The budget of an order that matches at once.
+ *
+ * @returns null for one that has a bound of its own; 0: nothing is available.
+ */
+export function budgetOf(
+  terms: OrderTerms,
+  quantity: number,
+  definition: MarketDefinition,
+  available: bigint,
+): number | null {
+  if (!isUnbounded(terms, quantity)) return null;
+  if (available <= 0n) return 0;
+  const unit = powerOfTen(18 - definition.quantityDecimals);
+  if (terms.side === SIDE.sell) return rawOf(available / unit);
+  const spendable = mulDivFloor(available, RATE_SCALE, RATE_SCALE + BigInt(definition.takerFeeRate));
+  return rawOf(spendable / unit);
+}
+
+/** The bound under which `quantity` lots of a triggered order are let through, taken from `price`; else the one it has. */
+export function boundAt(order: LiveOrder, price: RawPrice, quantity: number): number {
+  const { terms, market } = order;
+  const { definition } = market;
+  if (!isUnbounded(terms, order.quantity)) return order.bound;
+  if (terms.side === SIDE.buy) {
+    const notional = notional18(price, quantity as RawQuantity, definition);
+    return rawOf(mulDivCeil(notional, 1n, powerOfTen(18 - definition.quantityDecimals)));
+  }
+  const oneLot = notional18(price, 1 as RawQuantity, definition);
+  return rawOf(mulDivCeil(quote18(terms.amount, definition), 1n, oneLot));
+}
+
+function rawOf(value: bigint): number {
+  return Number(value > RAW_LIMIT ? RAW_LIMIT : value);
+}

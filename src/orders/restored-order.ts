@@ -1,0 +1,38 @@
+/**
+ * An order in memory from what clearing kept of it at a restart (AMB-110): only confirmed fills are filled.
+ *
+ * A child is linked to its parent when its market opens, as orders are restored in any sequence. One whose trigger fired but was not answered for has let nothing through yet; the hold is taken when its market opens
+ * (releases.ts).
+ */
+import { ORDER_FLAG, TRIGGER_STATE } from '../core/order-terms.ts';
+import type { Balance } from './holds.ts';
+import { isChild, LET_THROUGH_WHOLE, type LiveOrder, newLiveOrder, type OrderTerms } from './live-orders.ts';
+import type { MarketSlot } from './markets.ts';
+import type { RestoredOrder } from './words.ts';
+
+export function restoredOrder(row: RestoredOrder, market: MarketSlot, balance: Balance): LiveOrder {
+  const { price, quantity, budget, triggerPrice } = row;
+  const figures = { price, quantity, bound: budget, triggerPrice };
+  const order = newLiveOrder({ terms: termsOf(row), market, balance, ...figures }, row.lastUpdateNs);
+  order.timestampNs = row.timestampNs;
+  order.confirmed.quantity = row.filledQuantity;
+  order.confirmed.notional = row.filledNotional;
+  order.confirmed.fees = row.fees;
+  order.isCovered = (row.flags & ORDER_FLAG.covered) !== 0;
+  order.triggerState = row.triggerState;
+  order.letThrough = letThroughBy(row, order);
+  order.enabledAtRestart = row.enabledQuantity;
+  return order;
+}
+
+function letThroughBy(row: RestoredOrder, order: LiveOrder): number {
+  if (row.triggerState !== TRIGGER_STATE.live) return 0;
+  return isChild(order) ? row.enabledQuantity : LET_THROUGH_WHOLE;
+}
+
+/** The terms alone: a row carries more than an order should keep. */
+function termsOf(row: OrderTerms): OrderTerms {
+  const { user, subAccount, orderId, side, kind, tif, flags, amount, triggerKind, parentId, creationNs, goodUntilNs } =
+    row;
+  return { user, subAccount, orderId, side, kind, tif, flags, amount, triggerKind, parentId, creationNs, goodUntilNs };
+}

@@ -1,0 +1,201 @@
+/** Laws of market orders at the front door: budgets, holds, records and ends. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { USD } from '../../src/core/ids.ts';
+import { ORDER_END, SIDE } from '../../src/core/order-terms.ts';
+import { ONE_18 } from '../../src/core/units.ts';
+import { ALICE, BASE, BOB, codeOf, mustPass, OrderDesk, type OrderWish } from '../support/order-desk.ts';
+
+const CENT = ONE_18 / 100n;
+/** 1 USD in the quote scale of the market: quantity decimals 4. */
+const USD_1 = 10_000;
+const SELL = { side: SIDE.sell } as const;
+
+/** What Alice's order holds of USD and of the base, in cents of a unit. */
+function heldBy(wish: OrderWish): readonly [bigint, bigint] {
+  const desk = new OrderDesk();
+  desk.place(wish);
+  return [desk.held(ALICE, USD) / CENT, desk.held(ALICE, BASE) / CENT];
+}
+
+/** Alice's market order takes `quantity` from Bob's order at `price`, once per entry. */
+function taken(wish: OrderWish, fills: readonly (readonly [price: number, quantity: number])[]) {
+  const desk = new OrderDesk();
+  const side = wish.side ?? SIDE.buy;
+  const maker = desk.place({
+    id: 'maker',
+    user: BOB,
+    side: side === SIDE.buy ? SIDE.sell : SIDE.buy,
+    quantity: 40_000,
+  });
+  const order = desk.place(wish);
+  const trades = fills.map(([price, quantity]) => desk.match(maker, order, price, quantity, side));
+  return { desk, order, trades };
+}
+
+suite('holds and budgets of market orders', () => {
+  test('a quote-sized buy holds its amount and the fee on top (EX-27, AMB-39)', () => {
+    assert.deepEqual(heldBy({ market: { quote: 5_000 * USD_1 } }), [500_250n, 0n]);
+  });
+
+  test('a capped base-sized buy holds its cap and the fee on top (ORD-15)', () => {
+    assert.deepEqual(heldBy({ market: { base: 10_000, cap: 3_000 * USD_1 } }), [300_150n, 0n]);
+  });
+
+  test('a sell holds its base: the quantity, or the cap of a quote size (ORD-16, AMB-52)', () => {
+    assert.deepEqual(heldBy({ ...SELL, market: { base: 15_000 } }), [0n, 150n]);
+    assert.deepEqual(heldBy({ ...SELL, market: { quote: 5 * USD_1, cap: 20_000 } }), [0n, 200n]);
+  });
+
+  test('an uncapped base-sized buy is given what is available without the fee, floored to the quote scale (AMB-39)', () => {
+    const desk = new OrderDesk();
+    desk.setOwned(ALICE, USD, 1_000n * ONE_18);
+    const { budget } = mustPass(desk.reserve({ market: { base: 10_000 } }));
+    // 1000 / 1.0005 = 999.50024987…
+    assert.equal(budget, 9_995_002);
+    const left = desk.available(ALICE, USD);
+    assert.ok(left >= 0n && left < ONE_18 / 1_000n, 'all but what the scale cannot say is held');
+  });
+
+  test('an uncapped quote-sized sell is given the available base in lots (AMB-39)', () => {
+    const desk = new OrderDesk();
+    desk.setOwned(ALICE, BASE, 3n * ONE_18 + 123n);
+    assert.equal(mustPass(desk.reserve({ ...SELL, market: { quote: 5 * USD_1 } })).budget, 30_000);
+    assert.equal(desk.available(ALICE, BASE), 123n);
+  });
+
+  test('an order with a bound of its own has no budget', () => {
+    const bounded: readonly OrderWish[] = [
+      {},
+      { market: { quote: USD_1 } },
+      { market: { base: 10, cap: USD_1 } },
+      { ...SELL, market: { base: 10 } },
+      { ...SELL, market: { quote: USD_1, cap: 10 } },
+    ];
+    for (const wish of bounded) assert.equal(mustPass(new OrderDesk().reserve(wish)).budget, 0);
+  });
+
+  test('a bound beyond what is available, or nothing available for a budget, is INSUFFICIENT_INVENTORY', () => {
+    const refused: readonly OrderWish[] = [
+      { market: { quote: 9_996 * USD_1 } },
+      { market: { base: 10, cap: 9_996 * USD_1 } },
+      { ...SELL, market: { base: 100_001 } },
+      { ...SELL, market: { quote: USD_1, cap: 100_001 } },
+    ];
+    for (const wish of refused) assert.equal(codeOf(new OrderDesk().request(wish)), 'INSUFFICIENT_INVENTORY');
+    const poor = new OrderDesk();
+    poor.setOwned(ALICE, USD, 0n);
+    poor.setOwned(ALICE, BASE, ONE_18 / 10_001n);
+    assert.equal(codeOf(poor.request({ market: { base: 10 } })), 'INSUFFICIENT_INVENTORY');
+    assert.equal(codeOf(poor.request({ ...SELL, market: { quote: USD_1 } })), 'INSUFFICIENT_INVENTORY');
+  });
+
+  test('what a fill spends leaves the hold, its cost is pending (AMB-112)', () => {
+    const { desk, order } = taken({ market: { quote: 5_000 * USD_1 } }, [[200_000, 10_000]]);
+    assert.equal(desk.held(ALICE, USD), 300_150n * CENT);
+    assert.equal(desk.available(ALICE, USD), (1_000_000n - 300_150n - 200_100n) * CENT);
+    desk.end(order, ORDER_END.immediateOrCancel);
+    assert.equal(desk.held(ALICE, USD), 0n);
+  });
+
+  test('a base-sized buy whose quantity is matched holds nothing, whatever its cap has left', () => {
+    const { desk } = taken({ market: { base: 10_000, cap: 5_000 * USD_1 } }, [[200_000, 10_000]]);
+    assert.equal(desk.held(ALICE, USD), 0n);
+  });
+});
+
+suite('records of market orders', () => {
+  const sizes = (wish: OrderWish) => {
+    const desk = new OrderDesk();
+    desk.place(wish);
+    const row = desk.record(ALICE);
+    return [row?.limit_price, row?.quantity, row?.amount, row?.max_sellable_amount, row?.max_sellable_quantity];
+  };
+
+  test('each kind shows its own figures, amounts in USD (wire.md 7.9)', () => {
+    assert.deepEqual(sizes({}), ['2000', '1', null, null, null]);
+    assert.deepEqual(sizes({ market: { base: 25_000, cap: 15_000 } }), [null, '2.5', null, '1.5', null]);
+    assert.deepEqual(sizes({ market: { quote: 15_000 } }), [null, null, '1.5', null, null]);
+    assert.deepEqual(sizes({ ...SELL, market: { quote: 15_000, cap: 5_000 } }), [null, null, '1.5', null, '0.5']);
+  });
+
+  test('fill-or-kill and immediate-or-cancel show in the flags (TIF-04)', () => {
+    const desk = new OrderDesk();
+    desk.place({ market: { quote: USD_1, fok: true } });
+    const row = desk.record(ALICE);
+    assert.deepEqual([row?.is_immediate_or_cancel, row?.is_fill_or_kill], [true, true]);
+  });
+});
+
+suite('ends of market orders', () => {
+  test('a met target or cap is Filled, before and after its fills are decided (AMB-37, AMB-128, EX-15)', () => {
+    for (const market of [{ quote: 5_000 * USD_1 }, { base: 30_000, cap: 5_000 * USD_1 }]) {
+      const { desk, order, trades } = taken({ market }, [
+        [200_000, 10_000],
+        [201_000, 14_925],
+      ]);
+      assert.equal(desk.status(ALICE), 'PartiallyFilled');
+      desk.end(order, ORDER_END.filled);
+      assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['Filled', ['Created']]);
+      for (const trade of trades) desk.confirm(trade);
+      assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['Filled', ['Created', 'Removed Filled']]);
+      assert.equal(desk.held(ALICE, USD), 0n);
+    }
+  });
+
+  test('amounts in events are floored to the quote scale (AMB-05, G16)', () => {
+    const { desk, order, trades } = taken({ market: { quote: USD_1 } }, [[200_005, 1]]);
+    desk.end(order, ORDER_END.filled);
+    desk.confirm(trades[0] ?? 0);
+    const event = desk.sink.events.findLast(({ user }) => user === ALICE)?.event;
+    assert.ok(event?.kind === 'Removed');
+    // 0.0001 at 2000.05 is 0.200005 USD.
+    assert.deepEqual([event.filledQuantity, event.filledAmount], [1, 2_000n]);
+  });
+
+  test('running out of book is ImmediateOrCancel, with or without a fill (AMB-128)', () => {
+    const { desk, order, trades } = taken({ market: { quote: 5_000 * USD_1 } }, [[200_000, 10_000]]);
+    desk.end(order, ORDER_END.immediateOrCancel);
+    assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['Canceled', ['Created']]);
+    desk.confirm(trades[0] ?? 0);
+    assert.deepEqual(desk.told(ALICE), ['Created', 'Removed ImmediateOrCancel']);
+    const empty = taken({ market: { quote: USD_1 } }, []);
+    empty.desk.end(empty.order, ORDER_END.immediateOrCancel);
+    assert.deepEqual(empty.desk.told(ALICE), ['Created', 'Removed ImmediateOrCancel']);
+  });
+
+  test('a failed scan is FillOrKill and leaves no hold (TIF-04)', () => {
+    const { desk, order } = taken({ market: { quote: USD_1, fok: true } }, []);
+    desk.end(order, ORDER_END.fillOrKill);
+    assert.deepEqual([desk.told(ALICE), desk.held(ALICE, USD)], [['Created', 'Removed FillOrKill'], 0n]);
+  });
+
+  test('a met target whose fills all roll back is RolledBack, some of them ImmediateOrCancel (AMB-128, EX-25)', () => {
+    const fills = [
+      [200_000, 10_000],
+      [201_000, 14_925],
+    ] as const;
+    for (const [confirmed, word] of [
+      [false, 'RolledBack'],
+      [true, 'ImmediateOrCancel'],
+    ] as const) {
+      const { desk, order, trades } = taken({ market: { quote: 5_000 * USD_1 } }, fills);
+      desk.end(order, ORDER_END.filled);
+      if (confirmed) desk.confirm(trades[0] ?? 0);
+      else desk.rollBack(trades[0] ?? 0, 1, 10);
+      assert.deepEqual(desk.told(ALICE), ['Created'], 'a fill is undecided');
+      desk.rollBack(trades[1] ?? 0, 1, 10);
+      assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['Canceled', ['Created', `Removed ${word}`]]);
+      assert.equal(desk.held(ALICE, USD), 0n, 'it is not matched again (AMB-32 c)');
+    }
+  });
+
+  test('one at fault in a fill of its met target is Canceled with its own reason (AMB-32, FIL-14)', () => {
+    const { desk, order, trades } = taken({ market: { quote: 2_000 * USD_1 } }, [[200_000, 10_000]]);
+    desk.end(order, ORDER_END.filled);
+    desk.rollBack(trades[0] ?? 0, 10, 2);
+    assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled InsufficientInventory']);
+    assert.deepEqual(desk.fills(ALICE)[1], 'Rollbacked InsufficientInventory 0');
+    assert.deepEqual(desk.fills(BOB)[1], 'Rollbacked CounterpartyAtFault 0', 'FIL-15');
+  });
+});

@@ -1,0 +1,407 @@
+/** Laws of triggers, children, covered cancels, self-trade prevention and cancels of many at the front door. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { type AssetId, type OrderId, USD } from '../../src/core/ids.ts';
+import { ORDER_END, ORDER_FLAG, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
+import { REJECT_CODE } from '../../src/core/reject.ts';
+import { ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
+import type { RestoredOrder } from '../../src/orders/words.ts';
+import {
+  ALICE,
+  BASE,
+  BOB,
+  codeOf,
+  mustPass,
+  NOW,
+  OrderDesk,
+  type OrderWish,
+  replaceRequest,
+} from '../support/order-desk.ts';
+
+const CALLER = { user: ALICE, now: NOW, looksUp: false };
+const CENT = ONE_18 / 100n;
+const USD_1 = 10_000;
+const GO = 0;
+
+/** What the door told the market about releases: order, quantity, end. */
+function released(desk: OrderDesk): readonly (readonly number[])[] {
+  return desk.sink.releases.map(({ order, quantity, end }) => [order, quantity, end]);
+}
+
+/** Alice's parent, a buy of 1 at 2000, and its child, a sell of 1 above 2100; `filled` of the parent is confirmed. */
+function family(filled: number, child: OrderWish = {}) {
+  const desk = new OrderDesk();
+  const parent = desk.place({ id: 'parent' });
+  const order = desk.place({ side: SIDE.sell, above: 210_000, parent: 'parent', ...child });
+  const fill = (quantity: number) => {
+    const taker = desk.place({ id: `t${desk.nextSequence}`, user: BOB, side: SIDE.sell, quantity });
+    desk.confirm(desk.match(parent, taker, 200_000, quantity));
+  };
+  if (filled > 0) fill(filled);
+  return { desk, parent, order, fill };
+}
+
+suite('triggers', () => {
+  test('a dormant order is told Created, shows Untriggered and its condition, and reserves nothing (TRG-01, AMB-28)', () => {
+    const desk = new OrderDesk();
+    desk.setOwned(ALICE, USD, 0n);
+    desk.place({ above: 210_000 });
+    const row = desk.record(ALICE);
+    assert.deepEqual([desk.told(ALICE), desk.status(ALICE)], [['Created'], 'Untriggered']);
+    assert.deepEqual(
+      [row?.trigger_above_price, row?.trigger_below_price, row?.trigger_touched, row?.trigger_enabled_quantity],
+      ['2100', null, false, null],
+    );
+    assert.equal(desk.held(ALICE, USD), 0n);
+    const page = { user: ALICE, marketIndex: 3, subAccounts: null, openOnly: true, page: 0, limit: 9 };
+    assert.equal(desk.manager.orderPage(page).rows.length, 1, 'open orders include it (AMB-17)');
+  });
+
+  test('when it fires it passes the normal checks: the hold is taken, the market told (AMB-28)', () => {
+    const desk = new OrderDesk();
+    const order = desk.place({ below: 190_000 });
+    desk.trigger(order, 10_000);
+    assert.deepEqual(released(desk), [[order, 10_000, GO]]);
+    assert.equal(desk.held(ALICE, USD), 200_100n * CENT);
+    assert.deepEqual([desk.told(ALICE), desk.record(ALICE)?.trigger_touched], [['Created'], true]);
+    desk.activate(order, 10_000);
+    assert.deepEqual([desk.told(ALICE), desk.status(ALICE)], [['Created', 'Triggered'], 'Open']);
+    const event = desk.sink.events.at(-1)?.event;
+    assert.ok(event?.kind === 'Triggered');
+    assert.deepEqual([event.timestampNs, event.triggerPrice], [NOW, 200_000], 'TRG-08');
+  });
+
+  test('without inventory it ends Canceled MarginInsufficient and was never held (AMB-28)', () => {
+    const desk = new OrderDesk();
+    const order = desk.place({ above: 210_000 });
+    desk.setOwned(ALICE, USD, 200_100n * CENT - 1n);
+    desk.trigger(order, 10_000);
+    assert.deepEqual(released(desk), [[order, 10_000, ORDER_END.marginInsufficient]]);
+    assert.equal(desk.held(ALICE, USD), 0n);
+    desk.end(order, ORDER_END.marginInsufficient);
+    assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled MarginInsufficient']);
+  });
+
+  test('a cancel of a waiting order ends it; of one being released it frees the hold', () => {
+    for (const fires of [false, true]) {
+      const desk = new OrderDesk();
+      const order = desk.place({ above: 210_000 });
+      if (fires) desk.trigger(order, 10_000);
+      desk.end(order, ORDER_END.userRequested);
+      assert.deepEqual([desk.told(ALICE), desk.status(ALICE)], [['Created', 'Canceled UserRequested'], 'Canceled']);
+      assert.equal(desk.available(ALICE, USD), 10_000n * ONE_18);
+    }
+  });
+
+  test('a replace of a waiting order needs no hold and tells the trigger now in force (AMB-20)', () => {
+    const desk = new OrderDesk();
+    const order = desk.place({ above: 210_000 });
+    desk.setOwned(ALICE, USD, 0n);
+    const request = replaceRequest({ newQuantity: 90_000 as RawQuantity });
+    const requestId = mustPass(desk.manager.reserveReplace(mustPass(desk.manager.checkReplace(request, CALLER))));
+    desk.replaced(order, 200_000, 90_000, { kind: TRIGGER.below, price: 190_000 });
+    desk.answer(requestId, 3);
+    const row = desk.record(ALICE);
+    assert.deepEqual([row?.quantity, row?.trigger_above_price, row?.trigger_below_price], ['9', null, '1900']);
+    assert.equal(row?.status, 'Untriggered');
+  });
+
+  test('a replace that is on its way while the trigger fires is covered by the hold of the release (RPL-07)', () => {
+    const desk = new OrderDesk();
+    const order = desk.place({ above: 210_000 });
+    const request = replaceRequest({ newQuantity: 20_000 as RawQuantity });
+    mustPass(desk.manager.reserveReplace(mustPass(desk.manager.checkReplace(request, CALLER))));
+    desk.trigger(order, 10_000, 210_000);
+    assert.equal(desk.held(ALICE, USD), 400_200n * CENT);
+    desk.replaced(order, 200_000, 20_000);
+    assert.equal(
+      desk.record(ALICE)?.trigger_above_price,
+      '2100',
+      'what was released keeps the trigger that released it',
+    );
+  });
+
+  test('a released market order without a bound is held at the last trade price (AMB-39)', () => {
+    const desk = new OrderDesk();
+    const seller = desk.place({ id: 's', user: BOB, side: SIDE.sell, price: 210_000 });
+    const order = desk.place({ market: { base: 10_000 }, above: 205_000 });
+    const buyer = desk.place({ id: 'b', user: BOB, price: 210_000, quantity: 100 });
+    desk.confirm(desk.match(seller, buyer, 210_000, 100, SIDE.buy));
+    desk.trigger(order, 10_000, 205_000);
+    assert.equal(desk.held(ALICE, USD), 210_105n * CENT);
+  });
+
+  test('a release of one sized in quote says quantity 0 and is of the whole (AMB-28)', () => {
+    const desk = new OrderDesk();
+    const buy = desk.place({ market: { quote: 1_000 * USD_1 }, above: 210_000 });
+    desk.trigger(buy, 0);
+    assert.deepEqual([released(desk), desk.held(ALICE, USD)], [[[buy, 0, GO]], 100_050n * CENT]);
+    const sell = desk.place({ id: 's', side: SIDE.sell, market: { quote: 1_000 * USD_1 }, above: 210_000 });
+    desk.trigger(sell, 0, 210_000);
+    // 1000 USD at the trigger price of 2100, as nothing has traded: 0.4762 in whole lots.
+    assert.equal(desk.held(ALICE, BASE), (4_762n * ONE_18) / 10_000n);
+  });
+});
+
+suite('children', () => {
+  test('the parent’s confirmed fills activate a child, up to its quantity (TRG-07, AMB-29)', () => {
+    const { desk, fill, order } = family(0);
+    const enabled = () => desk.record(ALICE)?.trigger_enabled_quantity;
+    assert.deepEqual([enabled(), desk.record(ALICE)?.parent_id], ['0', 'parent']);
+    fill(4_000);
+    assert.equal(enabled(), '0.4');
+    const taker = desk.place({ id: 'pending', user: BOB, side: SIDE.sell, quantity: 1_000 });
+    desk.match(2 - 1, taker, 200_000, 1_000);
+    assert.equal(enabled(), '0.4', 'pending fills do not count');
+    assert.equal(order, 2);
+  });
+
+  test('40 percent filled: 40 percent is held and released, the next part when there is more (TRG-07)', () => {
+    const { desk, order, fill } = family(4_000);
+    desk.trigger(order, 4_000);
+    assert.equal(desk.held(ALICE, BASE), 40n * CENT);
+    desk.activate(order, 4_000);
+    fill(3_000);
+    desk.trigger(order, 7_000);
+    assert.equal(desk.held(ALICE, BASE), 70n * CENT);
+    desk.activate(order, 7_000);
+    assert.deepEqual(released(desk), [
+      [order, 4_000, GO],
+      [order, 7_000, GO],
+    ]);
+    assert.deepEqual(desk.told(ALICE), ['Created', 'Triggered'], 'the first release is told, later parts are not');
+  });
+
+  test('a condition that fires while nothing is activated is touched, held for nothing and not answered (AMB-29)', () => {
+    const { desk, order } = family(0);
+    desk.trigger(order, 0);
+    assert.deepEqual([released(desk), desk.held(ALICE, BASE)], [[], 0n]);
+    assert.deepEqual([desk.record(ALICE)?.trigger_touched, desk.status(ALICE)], [true, 'Untriggered']);
+  });
+
+  test('a child that was released whole is replaced like any order (RPL-07)', () => {
+    const { desk, order } = family(8_000, { quantity: 5_000 });
+    desk.trigger(order, 5_000);
+    desk.activate(order, 5_000);
+    desk.setOwned(ALICE, BASE, 80n * CENT);
+    const wish = (quantity: number) => replaceRequest({ newQuantity: quantity as RawQuantity });
+    const reserve = (quantity: number) =>
+      desk.manager.reserveReplace(mustPass(desk.manager.checkReplace(wish(quantity), CALLER)));
+    assert.equal(codeOf(reserve(8_001)), 'INSUFFICIENT_INVENTORY');
+    const requestId = mustPass(reserve(8_000));
+    assert.equal(desk.held(ALICE, BASE), 80n * CENT);
+    desk.replaced(order, 200_000, 8_000);
+    desk.answer(requestId, 9);
+    assert.equal(desk.held(ALICE, BASE), 80n * CENT);
+  });
+
+  test('a part for which there is no inventory ends the child, what was released included (AMB-28)', () => {
+    const { desk, order, fill } = family(4_000);
+    desk.trigger(order, 4_000);
+    desk.activate(order, 4_000);
+    desk.setOwned(ALICE, BASE, 69n * CENT);
+    fill(3_000);
+    desk.trigger(order, 7_000);
+    assert.deepEqual(released(desk)[1], [order, 7_000, ORDER_END.marginInsufficient]);
+    assert.equal(desk.held(ALICE, BASE), 40n * CENT);
+    desk.end(order, ORDER_END.marginInsufficient);
+    assert.equal(desk.held(ALICE, BASE), 0n);
+  });
+
+  test('when the parent is over the rest of a child is cut off, or the child ends ParentCanceled (AMB-29)', () => {
+    const cut = family(4_000);
+    cut.desk.trigger(cut.order, 4_000);
+    cut.desk.activate(cut.order, 4_000);
+    cut.desk.end(cut.parent, ORDER_END.userRequested);
+    cut.desk.replaced(cut.order, 200_000, 4_000);
+    assert.deepEqual(cut.desk.told(ALICE), ['Created', 'Triggered', 'Replaced']);
+    assert.deepEqual([cut.desk.held(ALICE, BASE), cut.desk.record(ALICE)?.quantity], [40n * CENT, '0.4']);
+    const { desk, order, parent } = family(0);
+    desk.end(parent, ORDER_END.userRequested);
+    desk.end(order, ORDER_END.parentCanceled);
+    assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled ParentCanceled']);
+  });
+
+  test('a refused parent is answered as such, 404 or INVALID_ORDER, and the child leaves no trace (TRG-04 to TRG-06)', () => {
+    for (const [code, field] of [
+      ['ORDER_NOT_FOUND', 'parent_order_id'],
+      ['INVALID_ORDER', undefined],
+    ] as const) {
+      const desk = new OrderDesk();
+      desk.answer(mustPass(desk.request({ above: 5, parent: 'p' })), 0, REJECT_CODE[code]);
+      const refusal = desk.sink.acks[0]?.result.reject;
+      assert.deepEqual([refusal?.code, refusal?.field], [code, field]);
+      assert.equal(desk.record(ALICE), undefined);
+    }
+  });
+});
+
+function row(change: Partial<RestoredOrder> = {}): RestoredOrder {
+  return {
+    marketIndex: 3,
+    orderSequence: 40 as never,
+    prioritySequence: 40 as never,
+    user: ALICE,
+    subAccount: 0,
+    orderId: 'order-1' as OrderId,
+    side: SIDE.sell,
+    kind: ORDER_KIND.limit,
+    tif: TIF.gtc,
+    flags: ORDER_FLAG.isSpot,
+    price: 200_000 as RawPrice,
+    quantity: 10_000 as RawQuantity,
+    amount: 0,
+    budget: 0,
+    triggerKind: TRIGGER.above,
+    triggerPrice: 210_000 as RawPrice,
+    triggerState: TRIGGER_STATE.dormant,
+    parentSequence: 0,
+    parentId: '',
+    enabledQuantity: 10_000,
+    maxFeeRate: 500,
+    creationNs: NOW,
+    timestampNs: NOW,
+    goodUntilNs: 0n as TimestampNs,
+    expiryNs: NOW,
+    admittedNs: NOW,
+    lastUpdateNs: NOW,
+    filledQuantity: 0,
+    filledNotional: 0n as never,
+    fees: 0n as never,
+    ...change,
+  };
+}
+
+suite('triggers at a restart', () => {
+  test('a dormant order comes back without a hold and is released by a later trade (AMB-28, AMB-110)', () => {
+    const desk = new OrderDesk();
+    desk.manager.restoreOrder(row());
+    desk.manager.onMarketOpened(3);
+    assert.deepEqual([desk.status(ALICE), desk.held(ALICE, BASE), released(desk)], ['Untriggered', 0n, []]);
+    desk.trigger(40, 10_000);
+    assert.deepEqual(released(desk), [[40, 10_000, GO]]);
+  });
+
+  test('one that had fired is held and released when its market opens, not before', () => {
+    const desk = new OrderDesk();
+    desk.manager.restoreOrder(row({ triggerState: TRIGGER_STATE.fired }));
+    assert.deepEqual([released(desk), desk.held(ALICE, BASE)], [[], 0n]);
+    desk.manager.onMarketOpened(3);
+    assert.deepEqual([released(desk), desk.held(ALICE, BASE)], [[[40, 10_000, GO]], 100n * CENT]);
+    assert.deepEqual(desk.told(ALICE), [], 'no event is owed');
+  });
+
+  test('a fired child is released as far as its parent has filled, whatever order they come in', () => {
+    const desk = new OrderDesk();
+    const child = { parentId: 'parent' as OrderId, parentSequence: 30 as never, enabledQuantity: 4_000 };
+    desk.manager.restoreOrder(row({ ...child, triggerState: TRIGGER_STATE.fired }));
+    const parent = { orderSequence: 30 as never, orderId: 'parent' as OrderId, side: SIDE.buy, filledQuantity: 4_000 };
+    const untriggered = { triggerKind: TRIGGER.none, triggerState: TRIGGER_STATE.live } as const;
+    desk.manager.restoreOrder(row({ ...parent, ...untriggered, triggerPrice: 0 as RawPrice }));
+    desk.manager.onMarketOpened(3);
+    assert.deepEqual(released(desk), [[40, 4_000, GO]]);
+    assert.equal(desk.record(ALICE)?.trigger_enabled_quantity, '0.4');
+  });
+
+  test('a live child of a parent that is over holds what was activated', () => {
+    const desk = new OrderDesk();
+    const child = { parentId: 'parent' as OrderId, parentSequence: 30 as never, enabledQuantity: 4_000 };
+    desk.manager.restoreOrder(row({ ...child, quantity: 4_000 as RawQuantity, triggerState: TRIGGER_STATE.live }));
+    desk.manager.onMarketOpened(3);
+    assert.deepEqual([desk.held(ALICE, BASE), released(desk)], [40n * CENT, []]);
+  });
+});
+
+suite('covered cancels and self-trade prevention', () => {
+  function pendingSell() {
+    const desk = new OrderDesk();
+    const maker = desk.place({ side: SIDE.sell });
+    const taker = desk.place({ id: 'buy', user: BOB });
+    const trade = desk.match(maker, taker, 200_000, 10_000, SIDE.buy);
+    return { desk, maker, trade };
+  }
+
+  test('covered: Filled if the fills are confirmed, Canceled UserRequested if one rolls back, never held again (AMB-23)', () => {
+    const confirmed = pendingSell();
+    confirmed.desk.cover(confirmed.maker);
+    assert.deepEqual(confirmed.desk.told(ALICE), ['Created']);
+    confirmed.desk.confirm(confirmed.trade);
+    assert.deepEqual(confirmed.desk.told(ALICE), ['Created', 'Removed Filled']);
+    const { desk, maker, trade } = pendingSell();
+    desk.cover(maker);
+    desk.rollBack(trade, 10, 1);
+    assert.equal(desk.held(ALICE, BASE), 0n);
+    desk.end(maker, ORDER_END.userRequested);
+    assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled UserRequested']);
+  });
+
+  test('clearing may have filled the order before the market covers it: nothing changes', () => {
+    const { desk, maker, trade } = pendingSell();
+    desk.confirm(trade);
+    desk.cover(maker);
+    assert.deepEqual([desk.told(ALICE), desk.status(ALICE)], [['Created', 'Removed Filled'], 'Filled']);
+    desk.cover(999);
+  });
+
+  test('a resting order in the way of its own user is Canceled SelfTradePrevented (STP-03)', () => {
+    const desk = new OrderDesk();
+    desk.end(desk.place({ side: SIDE.sell }), ORDER_END.selfTradePrevented);
+    assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled SelfTradePrevented']);
+    assert.equal(desk.held(ALICE, BASE), 0n);
+  });
+});
+
+suite('cancels of many', () => {
+  const all = (desk: OrderDesk, assetId: AssetId | null = null) =>
+    desk.manager.checkCancelAll({ user: ALICE, assetId });
+  const batch = (desk: OrderDesk, orderIds: readonly string[], assetId: AssetId | null = null) =>
+    desk.manager.ordersToCancel({ user: ALICE, assetId, orderIds: orderIds as readonly OrderId[] });
+
+  test('cancel-all concerns the markets with an unfinished order, dormant and on their way included (CAN-05, AMB-18)', () => {
+    const desk = new OrderDesk();
+    assert.deepEqual(mustPass(all(desk)), []);
+    mustPass(desk.request({ above: 210_000 }));
+    assert.deepEqual(
+      mustPass(all(desk)).map(({ definition }) => definition.marketIndex),
+      [3],
+    );
+    assert.equal(mustPass(all(desk, BASE)).length, 1);
+    assert.equal(codeOf(all(desk, '77' as AssetId)), 'MARKET_NOT_FOUND');
+  });
+
+  test('a refused twin on its way does not hide the other from a cancel-all', () => {
+    const desk = new OrderDesk();
+    const [one] = [mustPass(desk.request({ quantity: 10 })), mustPass(desk.request({ quantity: 10 }))];
+    desk.answer(one ?? 0, 0, REJECT_CODE.ALREADY_CANCELLED);
+    assert.equal(mustPass(all(desk)).length, 1);
+  });
+
+  test('its answer is not told: 202 was the answer (CAN-11); each order is told its own end (CAN-12)', () => {
+    const desk = new OrderDesk();
+    const order = desk.place();
+    const [market] = mustPass(all(desk));
+    assert.ok(market !== undefined);
+    const requestId = mustPass(desk.manager.reserveCancelAll(ALICE, market));
+    assert.equal(desk.manager.requestsOnTheWay, 1);
+    desk.end(order, ORDER_END.userRequested);
+    desk.answer(requestId, 2);
+    assert.deepEqual([desk.sink.acks.length, desk.manager.requestsOnTheWay], [1, 0]);
+    assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled UserRequested']);
+    assert.deepEqual(mustPass(all(desk)), []);
+  });
+
+  test('cancel-batch leaves out unknown, foreign and finished ids, and counts each once (CAN-09, AMB-24)', () => {
+    const desk = new OrderDesk();
+    desk.place({ id: 'mine' });
+    desk.place({ id: 'theirs', user: BOB });
+    desk.end(desk.place({ id: 'done' }), ORDER_END.userRequested);
+    const ids = ['mine', 'theirs', 'done', 'unknown', 'mine'];
+    for (const assetId of [null, BASE]) {
+      assert.deepEqual(
+        mustPass(batch(desk, ids, assetId)).map(({ orderId }) => orderId),
+        ['mine'],
+      );
+    }
+    assert.equal(codeOf(batch(desk, ids, '77' as AssetId)), 'MARKET_NOT_FOUND');
+  });
+});
