@@ -4,7 +4,7 @@ import { InvariantError } from '../../src/core/assert.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { ALICE, BOB, CAROL, ClearingWorld, ETH, effectsOf, FEES, USD } from '../support/clearing-world.ts';
+import { ALICE, BOB, CAROL, ClearingWorld, ETH, effectsOf, FEES, reasonsOf, USD } from '../support/clearing-world.ts';
 
 const E18 = 10n ** 18n;
 const R = ROLLBACK_REASON;
@@ -15,10 +15,6 @@ function funded(market: Readonly<Record<string, unknown>> = {}): ClearingWorld {
   world.fund(ALICE, USD, '10000');
   world.fund(BOB, ETH, '10');
   return world;
-}
-
-function reasonsOf(effects: ReturnType<ClearingWorld['send']>): readonly (readonly [number, number])[] {
-  return effectsOf(effects, 'fillRolledBack').map((fill) => [fill.makerReason, fill.takerReason]);
 }
 
 suite('fills', () => {

@@ -241,6 +241,11 @@ export function effectsOf<K extends Effect['kind']>(effects: readonly Effect[], 
   return effects.filter((effect): effect is EffectOf<K> => effect.kind === kind);
 }
 
+/** Maker's and taker's reason of every fill that was rolled back. */
+export function reasonsOf(effects: readonly Effect[]): readonly (readonly [RollbackReason, RollbackReason])[] {
+  return effectsOf(effects, 'fillRolledBack').map((fill) => [fill.makerReason, fill.takerReason]);
+}
+
 /** The rejects' code, or null for an accepted outcome. */
 export function codeOf(outcome: Answer): string | null {
   return outcome.ok ? null : outcome.reject.code;
