@@ -11,7 +11,7 @@ import { open } from 'lmdb';
 import type { OrderRow, RowWrite, TradeRow } from '../src/clearing/rows.ts';
 import { InvariantError } from '../src/core/assert.ts';
 import type { OrderId, UserId } from '../src/core/ids.ts';
-import { ORDER_END, ORDER_FLAG, SIDE, TIF } from '../src/core/order-terms.ts';
+import { ORDER_END, ORDER_FLAG, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../src/core/units.ts';
 import { CheckpointWriter } from '../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../src/storage/environment.ts';
@@ -203,10 +203,19 @@ function orderOf(fill: number): OrderRow {
     subAccount: 1,
     orderId: `taker-order-${fill}` as OrderId,
     side: SIDE.buy,
+    kind: ORDER_KIND.limit,
     tif: TIF.ioc,
     flags: ORDER_FLAG.isSpot,
     price: 300_000 as RawPrice,
     quantity: 10_000 as RawQuantity,
+    amount: 0,
+    budget: 0,
+    triggerKind: TRIGGER.none,
+    triggerPrice: 0 as RawPrice,
+    triggerState: TRIGGER_STATE.live,
+    parentSequence: 0,
+    parentId: '',
+    enabledQuantity: 10_000,
     maxFeeRate: 1_000,
     creationNs: time,
     timestampNs: time,
