@@ -290,6 +290,27 @@ suite('checkpoints', () => {
     });
   });
 
+  test('the hash sees every column of a live order but the text, for which its signature stands', () => {
+    const { world, maker } = pair();
+    const slot = world.state.markets[0]?.orders.get(maker);
+    assert.ok(slot !== undefined);
+    const { row } = slot;
+    const seen = new Set([stateHash(world.state)]);
+    const columns = Object.entries(row).filter(([name]) => name !== 'text' && name !== 'end');
+    for (const [name, value] of columns) {
+      slot.row = { ...row, [name]: changed(value) };
+      seen.add(stateHash(world.state));
+      assert.equal(seen.size, columns.findIndex(([other]) => other === name) + 2, name);
+    }
+  });
+
+  /** Another value of the same type. */
+  function changed(value: unknown): unknown {
+    if (typeof value === 'number') return value + 1;
+    if (typeof value === 'bigint') return value + 1n;
+    return value instanceof Uint8Array ? value.map((byte) => byte ^ 1) : `${value}0`;
+  }
+
   test('finished ids are remembered for 30 days from creation, and whether they were cancelled (AMB-08, AMB-23)', () => {
     const { world, maker, taker } = pair();
     world.end(maker, ORDER_END.userRequested);

@@ -3,7 +3,16 @@
  * of 10^-18 throughout. Slow, short, and written from the requirements alone: the judge of src/clearing.
  */
 import type { AssetId, UserId } from '../../src/core/ids.ts';
-import { ROLLBACK_REASON, SIDE, type Side, type Tif } from '../../src/core/order-terms.ts';
+import {
+  ORDER_END,
+  ORDER_KIND,
+  type OrderEnd,
+  type OrderKind,
+  ROLLBACK_REASON,
+  SIDE,
+  type Side,
+  type Tif,
+} from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
 
 const FEE_ACCOUNT = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId;
@@ -15,12 +24,23 @@ export interface PlainOrder {
   user: UserId;
   subAccount: number;
   side: Side;
+  kind: OrderKind;
   tif: Tif;
   price: number;
   quantity: number;
+  amount: number;
+  budget: number;
+  /** Whether it waits for its trigger, or for the word that it may go. */
+  waits: boolean;
+  parent: Sequence | 0;
   maxFeeRate: number;
   forged: boolean;
   filled: number;
+  spent: bigint;
+  /** Whether a fill of it was rolled back. */
+  lost: boolean;
+  /** Of an order whose parent is over. */
+  enabled: number;
 }
 
 interface PlainFill {
@@ -71,12 +91,31 @@ export class PlainClearing {
     for (const order of this.orders.values()) {
       const spends = order.side === SIDE.buy ? USD : ETH;
       if (order.user !== user || order.subAccount !== subAccount || spends !== asset) continue;
-      const left = BigInt(Math.max(0, order.quantity - order.filled));
-      const notional = BigInt(order.price) * left * NOTIONAL_UNIT;
+      if (order.waits) continue;
+      const notional = this.moneyLeft(order);
       held +=
-        order.side === SIDE.sell ? left * QUANTITY_UNIT : notional + ceilMillionth(notional * BigInt(this.fees.taker));
+        order.side === SIDE.sell
+          ? this.lotsLeft(order) * QUANTITY_UNIT
+          : notional + ceilMillionth(notional * BigInt(this.fees.taker));
     }
     return held;
+  }
+
+  /** Lots that may trade: of a child, what its parent has bought or sold. */
+  enabled(order: PlainOrder): number {
+    const parent = order.parent === 0 ? undefined : this.orders.get(order.parent);
+    return parent === undefined ? order.enabled : Math.min(order.quantity, parent.filled);
+  }
+
+  private lotsLeft(order: PlainOrder): bigint {
+    const bound = order.kind === ORDER_KIND.marketQuote && order.quantity === 0 ? order.budget : this.enabled(order);
+    return BigInt(Math.max(0, bound - order.filled));
+  }
+
+  private moneyLeft(order: PlainOrder): bigint {
+    if (order.kind === ORDER_KIND.limit) return BigInt(order.price) * this.lotsLeft(order) * NOTIONAL_UNIT;
+    const left = BigInt(order.amount || order.budget) * QUANTITY_UNIT - order.spent;
+    return left < 0n ? 0n : left;
   }
 
   transfer(user: UserId, from: number, to: number, asset: AssetId, amount: bigint): boolean {
@@ -86,14 +125,34 @@ export class PlainClearing {
     return true;
   }
 
-  create(name: Sequence, order: Omit<PlainOrder, 'filled'>): void {
-    this.orders.set(name, { ...order, filled: 0 });
+  create(name: Sequence, order: Omit<PlainOrder, 'filled' | 'spent' | 'lost' | 'enabled'>): void {
+    this.orders.set(name, { ...order, filled: 0, spent: 0n, lost: false, enabled: order.quantity });
   }
 
   replace(name: Sequence, price: number, quantity: number): void {
     const order = this.orders.get(name) as PlainOrder;
     order.price = price;
     order.quantity = quantity;
+    order.enabled = quantity;
+  }
+
+  /** The market says that the order is over. @returns how it ends, or null when it does not. */
+  end(name: Sequence, said: OrderEnd): OrderEnd | null {
+    const order = this.orders.get(name) as PlainOrder;
+    if (order.kind === ORDER_KIND.limit) {
+      if (said === ORDER_END.filled && order.filled < order.quantity) return null;
+      this.remove(name);
+      return said;
+    }
+    this.remove(name);
+    if (!order.lost || said === ORDER_END.userRequested) return said;
+    return order.filled === 0 ? ORDER_END.rolledBack : ORDER_END.immediateOrCancel;
+  }
+
+  /** What its fills have enabled of its children stays. */
+  private remove(name: Sequence): void {
+    for (const child of this.orders.values()) if (child.parent === name) child.enabled = this.enabled(child);
+    this.orders.delete(name);
   }
 
   /** Decides a unit of fills. @returns 'confirmed' or the two reasons, for each. */
@@ -111,27 +170,32 @@ export class PlainClearing {
       }
       this.balances = before.balances;
       this.orders = before.orders;
+      for (const name of [taker, ...fills.map((fill) => fill.maker)]) (this.orders.get(name) as PlainOrder).lost = true;
       return fills.map((fill) => [
         (fill === failed && own[0]) || R.counterpartyAtFault,
         own[1] || R.counterpartyAtFault,
       ]);
     }
-    for (const [name, order] of this.orders)
-      if (order.filled >= order.quantity && order.filled > 0) this.drop(name, fills, taker);
+    for (const [name, order] of [...this.orders]) {
+      const countsLots = order.kind !== ORDER_KIND.marketQuote;
+      if (countsLots && order.filled >= order.quantity && order.filled > 0) this.drop(name, fills, taker);
+    }
     return fills.map(() => 'confirmed');
   }
 
   /** Filled orders are gone; one that a replace made small waits for its market's word. */
   private drop(name: Sequence, fills: readonly PlainFill[], taker: Sequence): void {
-    if (name === taker || fills.some((fill) => fill.maker === name)) this.orders.delete(name);
+    if (name === taker || fills.some((fill) => fill.maker === name)) this.remove(name);
   }
 
   private reason(order: PlainOrder, other: PlainOrder, quantity: number, price: number, rate: number): number {
     const notional = BigInt(price) * BigInt(quantity) * NOTIONAL_UNIT;
-    const beyond = order.side === SIDE.buy ? price > order.price : price < order.price;
+    const isWorse = order.side === SIDE.buy ? price > order.price : price < order.price;
+    const beyond = order.kind === ORDER_KIND.limit && isWorse;
     if (order.forged) return R.invalidSignature;
-    if (order.side === other.side || beyond || rate > order.maxFeeRate) return R.invalidOrder;
-    if (order.filled + quantity > order.quantity) return R.overfill;
+    if (order.side === other.side || order.waits || beyond || rate > order.maxFeeRate) return R.invalidOrder;
+    if (order.quantity > 0 && order.filled + quantity > this.enabled(order)) return R.overfill;
+    if (order.amount > 0 && order.spent + notional > BigInt(order.amount) * QUANTITY_UNIT) return R.overfill;
     const needs =
       order.side === SIDE.buy ? notional + ceilMillionth(notional * BigInt(rate)) : BigInt(quantity) * QUANTITY_UNIT;
     const has = this.owned(order.user, order.subAccount, order.side === SIDE.buy ? USD : ETH);
@@ -150,6 +214,7 @@ export class PlainClearing {
       this.credit(order.user, order.subAccount, USD, -sign * notional - fee);
       this.credit(FEE_ACCOUNT, 0, USD, fee);
       order.filled += quantity;
+      order.spent += notional;
     }
   }
 }
