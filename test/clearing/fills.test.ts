@@ -35,7 +35,7 @@ suite('fills', () => {
     assert.equal(confirmed?.trade.maker.fee, (2n * E18) / 10n);
   });
 
-  test('effects of a fill: the trade, then every balance once, then the decision (AMB-36)', () => {
+  test('effects of a fill: the trade, then every balance once, then the decision (FIL-04, AMB-36)', () => {
     const world = funded();
     const maker = world.create({ user: BOB, side: SIDE.sell });
     const taker = world.create({ user: ALICE, side: SIDE.buy });
@@ -94,7 +94,7 @@ suite('fills', () => {
     assert.equal(world.owned(ALICE, USD), 10_000n * E18 - (11n * E18) / 10n);
   });
 
-  test('a match older than five minutes is nobody’s fault, one of exactly five minutes stands (FIL-16, AMB-33)', () => {
+  test('a match older than five minutes is nobody’s fault, one of exactly five minutes stands (FIL-12, FIL-16, AMB-33)', () => {
     for (const [late, expected] of [
       [1n, [[R.staleMatch, R.staleMatch]]],
       [0n, []],
@@ -198,7 +198,7 @@ suite('fills', () => {
     assert.deepEqual(reasonsOf(over), [[R.overfill, R.counterpartyAtFault]]);
   });
 
-  test('each party answers for its own inventory, to the last unit (SUB-02, AMB-33)', () => {
+  test('each party answers for its own inventory, to the last unit (FIL-14, FIL-15, SUB-02, AMB-33)', () => {
     const cases: readonly (readonly [string, string, readonly (readonly number[])[]])[] = [
       ['2000.9', '1', []],
       ['2000.899999999999999999', '1', [[R.counterpartyAtFault, R.insufficientInventory]]],
@@ -222,7 +222,7 @@ suite('fills', () => {
     assert.equal(effectsOf(effects, 'fillConfirmed').length, 1);
   });
 
-  test('a rolled back fill changes no balance and no filled figure, and what follows goes on (AMB-32)', () => {
+  test('a rolled back fill changes no balance and no filled figure, and what follows goes on (FIL-05, AMB-32)', () => {
     const world = funded();
     const maker = world.create({ user: CAROL, side: SIDE.sell });
     const taker = world.create({ user: ALICE });
