@@ -6,6 +6,7 @@
  * module and a broken one can still be diagnosed by `doctor`.
  */
 import { bookCommand } from './book-command.ts';
+import { cancelAllCommand } from './cancel-all-command.ts';
 import { type Command, EXIT, type ExitCode, explain, usageError } from './command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { keygenCommand } from './keygen-command.ts';
@@ -17,6 +18,7 @@ const COMMANDS: readonly Command[] = [
   startCommand,
   keygenCommand,
   orderCommand,
+  cancelAllCommand,
   bookCommand,
   replayFlowCommand,
   doctorCommand,

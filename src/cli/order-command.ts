@@ -1,16 +1,13 @@
 /**
- * `ringbook order`: signs one limit order, sends it, and tells what becomes of it: Received, then every fill first
- * Pending and later Confirmed (or Rollbacked), until nothing of it is live, or it rests quietly for a while.
+ * `ringbook order`: signs one order, sends it, and tells what becomes of it: Received, then every fill first Pending and
+ * later Confirmed (or Rollbacked), until nothing of it is live, or it rests or waits quietly for a while.
  */
-import type { LimitOrder, SideWord, TimeInForce } from '../client/canonical.ts';
+import type { Order } from '../client/canonical.ts';
 import { RingbookClient } from '../client/client.ts';
 import type { EventStream } from '../client/event-stream.ts';
-import { devKey, loadKey, type SigningKey } from '../client/keys.ts';
 import type { OrderEvent } from '../client/order-events.ts';
 import type { OperationResponse, UserTrade } from '../client/replies.ts';
-import type { OrderTicket } from '../client/signed-actions.ts';
 import { formatRaw } from '../core/decimal.ts';
-import { parseAssetId } from '../core/ids.ts';
 import {
   ADDRESS_HELP,
   ADDRESS_OPTIONS,
@@ -20,72 +17,31 @@ import {
   type ExitCode,
   parseOptions,
   positiveInteger,
-  usageError,
 } from './command.ts';
+import { TICKET_HELP, TICKET_OPTIONS, ticketOf } from './order-ticket.ts';
+import { KEY_HELP, KEY_OPTIONS, keyOf } from './user-key.ts';
 
 const OPTIONS = {
   ...ADDRESS_OPTIONS,
-  as: { type: 'string' },
-  key: { type: 'string' },
-  price: { type: 'string' },
-  tif: { type: 'string', default: 'gtc' },
-  'post-only': { type: 'boolean', default: false },
-  account: { type: 'string', default: '1' },
+  ...KEY_OPTIONS,
+  ...TICKET_OPTIONS,
   control: { type: 'boolean', default: false },
   wait: { type: 'string', default: '2000' },
 } as const;
 
 type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
 
-function keyOf(values: Values): SigningKey {
-  if ((values.as === undefined) === (values.key === undefined)) {
-    throw usageError('say who orders: --as a, --as b, or --key FILE (make one with "ringbook keygen")');
-  }
-  if (values.key !== undefined) return loadKey(values.key);
-  if (values.as !== 'a' && values.as !== 'b') throw usageError('--as takes a or b, the users of the dev profile');
-  return devKey(values.as);
-}
-
-function timeInForceOf(values: Values): TimeInForce {
-  const postOnly = values['post-only'];
-  if (values.tif === 'gtc') return { kind: 'GTC', postOnly };
-  if (postOnly) throw usageError('--post-only goes with --tif gtc only');
-  if (values.tif === 'ioc') return { kind: 'IOC' };
-  if (values.tif === 'fok') return { kind: 'FOK' };
-  throw usageError(`--tif takes gtc, ioc or fok, not "${values.tif}"`);
-}
-
-function ticketOf(positionals: readonly string[], values: Values): OrderTicket {
-  const [sideWord, quantity, market] = positionals;
-  if (quantity === undefined || market === undefined || positionals.length !== 3) {
-    throw usageError('order takes a side, a quantity and a market: ringbook order buy 0.5 2 --price 3000 --as a');
-  }
-  const sides: Readonly<Record<string, SideWord>> = { buy: 'Buy', sell: 'Sell' };
-  const side = sides[sideWord ?? ''];
-  if (side === undefined) throw usageError(`the side is buy or sell, not "${sideWord}"`);
-  const assetId = parseAssetId(market);
-  if (assetId === null) throw usageError(`"${market}" is no market: give the index of its asset, e.g. 2`);
-  if (values.price === undefined) throw usageError('--price is missing: this node takes limit orders');
-  const account = values.account === '0' ? 0 : positiveInteger(values.account, '--account');
-  return {
-    assetId,
-    side,
-    price: values.price,
-    quantity,
-    timeInForce: timeInForceOf(values),
-    target: { account, isSpot: true },
-  };
-}
-
 /** Follows one order over the two streams. */
 class Follower {
-  readonly #order: LimitOrder;
+  readonly #order: Order;
+  #waits: boolean;
   #pending = 0;
   #hasEnded = false;
   #wake: () => void = () => {};
 
-  constructor(order: LimitOrder) {
+  constructor(order: Order) {
     this.#order = order;
+    this.#waits = (order.trigger ?? null) !== null;
   }
 
   takeTrade(trade: UserTrade): void {
@@ -100,12 +56,20 @@ class Follower {
   takeEvent(event: OrderEvent): void {
     if (event.orderId !== this.#order.orderId) return;
     if (event.kind === 'Created') {
-      say('Created    on the book');
+      say(this.#waits ? 'Created    it waits for its trigger' : 'Created    on the book');
+    } else if (event.kind === 'Triggered') {
+      this.#waits = false;
+      say('Triggered  released to the book');
     } else if (event.kind === 'Removed' || event.kind === 'Canceled') {
       this.#hasEnded = true;
       say(`${event.kind.padEnd(10)} ${event.reason ?? ''}`);
     }
     this.#wake();
+  }
+
+  /** It has not been released. */
+  get waits(): boolean {
+    return this.#waits;
   }
 
   get isOver(): boolean {
@@ -131,7 +95,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-async function send(client: RingbookClient, order: LimitOrder, overControl: boolean): Promise<OperationResponse> {
+async function send(client: RingbookClient, order: Order, overControl: boolean): Promise<OperationResponse> {
   if (!overControl) return client.create(order);
   const control = await client.control();
   try {
@@ -141,7 +105,7 @@ async function send(client: RingbookClient, order: LimitOrder, overControl: bool
   }
 }
 
-async function place(client: RingbookClient, order: LimitOrder, values: Values): Promise<ExitCode> {
+async function place(client: RingbookClient, order: Order, values: Values): Promise<ExitCode> {
   const quietMs = positiveInteger(values.wait, '--wait');
   const follower = new Follower(order);
   const streams: readonly [EventStream<UserTrade>, EventStream<OrderEvent>] = await Promise.all([
@@ -157,27 +121,29 @@ async function place(client: RingbookClient, order: LimitOrder, values: Values):
     );
     if (response.status === 'Rejected') return EXIT.fault;
     await follower.wait(quietMs);
-    if (!follower.isOver) {
-      const price = formatRaw(order.limitPrice, order.priceDecimals);
-      say(`Open       it rests at ${price}; "ringbook book ${order.assetId}" shows the book`);
-    }
+    if (!follower.isOver) say(stillThere(order, follower.waits));
     return EXIT.done;
   } finally {
     for (const stream of streams) stream.close();
   }
 }
 
+function stillThere(order: Order, waits: boolean): string {
+  if (waits) return 'Open       it waits for its trigger; "ringbook cancel-all" takes it back';
+  if ('size' in order) return 'Open       its fills are undecided';
+  const price = formatRaw(order.limitPrice, order.priceDecimals);
+  return `Open       it rests at ${price}; "ringbook book ${order.assetId}" shows the book`;
+}
+
 export const orderCommand: Command = {
   name: 'order',
-  summary: 'send a signed limit order and follow it',
+  summary: 'send a signed order and follow it',
   help: `usage: ringbook order buy|sell QUANTITY MARKET --price P (--as a|b | --key FILE) [options]
+       ringbook order buy|sell QUANTITY MARKET --market [--cap USD] …
+       ringbook order buy|sell MARKET --market --amount USD [--cap BASE] …
 
-  --price P          limit price, human units
-  --as a|b           one of the two funded users of the dev profile
-  --key FILE         your own key file
-  --tif TIF          gtc (default), ioc or fok
-  --post-only        rest or be cancelled (with gtc)
-  --account N        sub-account, spot      (default 1)
+${TICKET_HELP}
+${KEY_HELP}
   --control          over the /control socket instead of REST
   --wait MS          stop following after this long without news (default 2000)
 ${ADDRESS_HELP}
@@ -185,6 +151,8 @@ ${ADDRESS_HELP}
 example:
   ringbook order sell 0.5 2 --price 3000 --as a
   ringbook order buy 0.5 2 --price 3000 --as b --control
+  ringbook order buy 2 --market --amount 1500 --as b
+  ringbook order sell 0.5 2 --price 2800 --trigger-below 2850 --as b
 `,
   async run(argv) {
     const { values, positionals } = parseOptions(argv, OPTIONS);
@@ -192,7 +160,8 @@ example:
     const key = keyOf(values);
     const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), key });
     try {
-      return await place(client, await client.order(ticket), values);
+      const order = await ('price' in ticket ? client.order(ticket) : client.marketOrder(ticket));
+      return await place(client, order, values);
     } finally {
       client.close();
     }

@@ -24,17 +24,22 @@ export interface OrderTarget {
   readonly isSpot: boolean;
 }
 
-/** A limit order complete with everything that is signed. Prices and quantities in raw book units, 1 … 2^53−1. */
-export interface LimitOrder {
+/** Releases an order when a confirmed trade reaches the price; a child also as its parent fills. Raw book price. */
+export interface Trigger {
+  readonly kind: 'PriceAbove' | 'PriceBelow';
+  readonly price: number;
+  /** Of a live limit order of the other side. */
+  readonly parentOrderId?: string;
+}
+
+interface OrderCommon {
   readonly signer: UserId;
   readonly orderId: string;
   readonly assetId: AssetId;
   readonly priceDecimals: number;
   readonly quantityDecimals: number;
   readonly side: SideWord;
-  readonly limitPrice: number;
-  readonly quantity: number;
-  readonly timeInForce: TimeInForce;
+  readonly trigger?: Trigger | null;
   readonly creationTimestampNs: bigint;
   readonly target: OrderTarget;
   readonly reduceOnly: boolean;
@@ -42,12 +47,39 @@ export interface LimitOrder {
   readonly maxTradingFeesRate: number;
 }
 
+/** A limit order complete with everything that is signed. Prices and quantities in raw book units, 1 … 2^53−1. */
+export interface LimitOrder extends OrderCommon {
+  readonly limitPrice: number;
+  readonly quantity: number;
+  readonly timeInForce: TimeInForce;
+}
+
+/**
+ * How much a market order takes: lots of the base, or USD as an integer of scale 10^-quantity decimals (G16). The cap is
+ * in the other one: USD of a base-sized buy, lots of a quote-sized sell.
+ */
+export interface MarketSize {
+  readonly unit: 'base' | 'quote';
+  readonly quantity: number;
+  readonly cap: number | null;
+}
+
+/** A market order complete with everything that is signed. It never rests. */
+export interface MarketOrder extends OrderCommon {
+  readonly size: MarketSize;
+  readonly fillOrKill: boolean;
+}
+
+export type Order = LimitOrder | MarketOrder;
+
 /** Null leaves a member unchanged. `newQuantity` is the new total, the filled part included (G4). */
 export interface ReplaceRequest {
   readonly orderId: string;
   readonly timestampNs: bigint;
   readonly newLimitPrice: number | null;
   readonly newQuantity: number | null;
+  /** Only of an order that waits for its trigger. */
+  readonly newTrigger?: Omit<Trigger, 'parentOrderId'> | null;
   readonly priceDecimals: number;
   readonly quantityDecimals: number;
 }
@@ -75,21 +107,51 @@ export interface TransferRequest {
 
 const PROTOCOL_VERSION = 1;
 
-export function orderText(order: LimitOrder): string {
-  checkRaw(order.limitPrice, 'limit price');
-  checkRaw(order.quantity, 'quantity');
+export function orderText(order: Order): string {
   checkCount(order.target.account, 'account');
   checkCount(order.maxTradingFeesRate, 'fee rate');
   return (
     `{"signer":"${order.signer}","order_id":"${orderIdText(order.orderId)}","base_asset":"${assetText(order.assetId)}",` +
     `"book_price_decimals":${decimalsText(order.priceDecimals)},` +
     `"book_quantity_decimals":${decimalsText(order.quantityDecimals)},` +
-    `"details":{"Limit":{"limit_price":${order.limitPrice},"quantity":${order.quantity},` +
-    `"time_in_force":${timeInForceText(order.timeInForce)}}},"side":"${order.side}","trigger":null,` +
+    `"details":${'size' in order ? marketText(order) : limitText(order)},"side":"${order.side}",` +
+    `"trigger":${triggerText(order.trigger ?? null)},` +
     `"creation_timestamp_ns":${u64Text(order.creationTimestampNs)},` +
     `"target":{"account":${order.target.account},"is_spot":${order.target.isSpot}},"reduce_only":${order.reduceOnly},` +
     `"max_trading_fees_rate":${order.maxTradingFeesRate},"protocol_version":${PROTOCOL_VERSION}}`
   );
+}
+
+function limitText({ limitPrice, quantity, timeInForce }: LimitOrder): string {
+  checkRaw(limitPrice, 'limit price');
+  checkRaw(quantity, 'quantity');
+  return `{"Limit":{"limit_price":${limitPrice},"quantity":${quantity},"time_in_force":${timeInForceText(timeInForce)}}}`;
+}
+
+function marketText({ size, fillOrKill }: MarketOrder): string {
+  const { unit, quantity, cap } = size;
+  checkRaw(quantity, 'quantity');
+  if (cap !== null) checkRaw(cap, 'cap');
+  const sized =
+    unit === 'base'
+      ? `"BaseAsset":{"quantity":${quantity},"max_sellable_amount":${cap}}`
+      : `"QuoteAsset":{"quantity":${quantity},"max_sellable_quantity":${cap}}`;
+  return `{"Market":{"quantity":{${sized}},"fill_or_kill":${fillOrKill}}}`;
+}
+
+function triggerText(trigger: Trigger | null): string {
+  if (trigger === null) return 'null';
+  const parent = trigger.parentOrderId === undefined ? 'null' : `"${orderIdText(trigger.parentOrderId)}"`;
+  return `{"parent_order_id":${parent},"condition":${conditionText(trigger)}}`;
+}
+
+function conditionOrNull(condition: Trigger | null): string {
+  return condition === null ? 'null' : conditionText(condition);
+}
+
+function conditionText({ kind, price }: Trigger): string {
+  checkRaw(price, 'trigger price');
+  return `{"${kind}":{"price":${price}}}`;
 }
 
 /** Quantity decimals stand before price decimals here, the reverse of a create. */
@@ -98,7 +160,8 @@ export function replaceText(request: ReplaceRequest): string {
   if (request.newQuantity !== null) checkRaw(request.newQuantity, 'new quantity');
   return (
     `{"order_id":"${orderIdText(request.orderId)}","timestamp_ns":${u64Text(request.timestampNs)},` +
-    `"new_price_limit":${request.newLimitPrice},"new_quantity":${request.newQuantity},"new_trigger":null,` +
+    `"new_price_limit":${request.newLimitPrice},"new_quantity":${request.newQuantity},` +
+    `"new_trigger":${conditionOrNull(request.newTrigger ?? null)},` +
     `"book_quantity_decimals":${decimalsText(request.quantityDecimals)},` +
     `"book_price_decimals":${decimalsText(request.priceDecimals)},"protocol_version":${PROTOCOL_VERSION}}`
   );

@@ -12,7 +12,7 @@
  */
 import type { UserId } from '../core/ids.ts';
 import { isJsonObject, type JsonValue } from '../wire/json-tree.ts';
-import type { LimitOrder, ReplaceRequest, TransferRequest } from './canonical.ts';
+import type { LimitOrder, MarketOrder, Order, ReplaceRequest, TransferRequest } from './canonical.ts';
 import { ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument, invalidResponse, RingbookError } from './errors.ts';
 import { EventStream, type Reconnect } from './event-stream.ts';
@@ -47,6 +47,8 @@ import { Session } from './session.ts';
 import {
   assetOf,
   limitOrder,
+  type MarketTicket,
+  marketOrder,
   type OrderTicket,
   rawOf,
   type SignedAction,
@@ -54,6 +56,8 @@ import {
   signCreate,
   signReplace,
   signTransfer,
+  type TriggerTicket,
+  triggerOf,
 } from './signed-actions.ts';
 import { type NowNs, systemClock } from './time.ts';
 
@@ -74,6 +78,8 @@ export interface ReplaceTicket {
   readonly orderId: string;
   readonly price?: string;
   readonly quantity?: string;
+  /** Only while the order waits for its trigger. */
+  readonly trigger?: Omit<TriggerTicket, 'parentOrderId'>;
 }
 
 export interface PageQuery {
@@ -153,7 +159,13 @@ export class RingbookClient {
     return limitOrder(ticket, { signer: this.#signer().userId, decimals, nowNs: this.nowNs() });
   }
 
-  signCreate(order: LimitOrder): SignedAction {
+  /** A complete market order from human decimals, exact or refused. */
+  async marketOrder(ticket: MarketTicket): Promise<MarketOrder> {
+    const decimals = await this.market(ticket.assetId);
+    return marketOrder(ticket, { signer: this.#signer().userId, decimals, nowNs: this.nowNs() });
+  }
+
+  signCreate(order: Order): SignedAction {
     return signCreate(this.#signer(), order, this.nowNs());
   }
 
@@ -168,6 +180,7 @@ export class RingbookClient {
       orderId: ticket.orderId,
       newLimitPrice: ticket.price === undefined ? null : rawOf(ticket.price, priceDecimals, 'price'),
       newQuantity: ticket.quantity === undefined ? null : rawOf(ticket.quantity, quantityDecimals, 'quantity'),
+      newTrigger: ticket.trigger === undefined ? null : triggerOf(ticket.trigger, priceDecimals),
       priceDecimals,
       quantityDecimals,
     });
@@ -185,7 +198,7 @@ export class RingbookClient {
     return readOperationResponse(await this.#protected({ method, path, body: action.body }));
   }
 
-  create(order: LimitOrder): Promise<OperationResponse> {
+  create(order: Order): Promise<OperationResponse> {
     return this.send(this.signCreate(order));
   }
 
@@ -195,6 +208,22 @@ export class RingbookClient {
 
   async replace(ticket: ReplaceTicket): Promise<OperationResponse> {
     return this.send(await this.signReplace(ticket));
+  }
+
+  /**
+   * Dispatches a cancel of every order, or of those in one market or created before an instant. What becomes of each is
+   * told by `orderEvents`.
+   */
+  async cancelAll(only: { readonly assetId?: string; readonly beforeNs?: bigint } = {}): Promise<void> {
+    const market = only.assetId === undefined ? '' : `/${assetOf(only.assetId)}`;
+    const path = `/orders/cancel-all${market}${queryText({ max_ts: only.beforeNs })}`;
+    await this.#protected({ method: 'DELETE', path });
+  }
+
+  /** Dispatches a cancel of up to 50 orders by their ids, in every market or in one; unknown ones are left out. */
+  async cancelBatch(orderIds: readonly string[], assetId?: string): Promise<void> {
+    const body = JSON.stringify({ order_ids: orderIds, asset_id: assetId });
+    await this.#protected({ method: 'DELETE', path: '/orders/cancel-batch', body });
   }
 
   /** @throws RingbookError ORDER_NOT_FOUND. */
@@ -339,6 +368,7 @@ interface QueryMembers {
   readonly page?: number | undefined;
   readonly limit?: number | undefined;
   readonly open_only?: boolean | undefined;
+  readonly max_ts?: bigint | undefined;
 }
 
 function queryText(query: QueryMembers): string {

@@ -23,7 +23,13 @@ export type OrderEvent =
       readonly newPrice: number;
       readonly newQuantity: number;
     }
-  | { readonly kind: 'Triggered'; readonly orderId: string; readonly assetId: string }
+  | {
+      readonly kind: 'Triggered';
+      readonly orderId: string;
+      readonly assetId: string;
+      readonly timestampNs: bigint;
+      readonly triggerPrice: number;
+    }
   | {
       readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed';
       readonly orderId: string;
@@ -66,7 +72,12 @@ function readTagged(tag: string, reader: MemberReader): OrderEvent | null {
         newQuantity: reader.integer('new_quantity', 0, SAFE_MAX),
       };
     case 'Triggered':
-      return { kind: tag, ...identity(reader) };
+      return {
+        kind: tag,
+        ...identity(reader),
+        timestampNs: reader.u64('timestamp_ns'),
+        triggerPrice: reader.integer('trigger_price', 0, SAFE_MAX),
+      };
     case 'CreateFailed':
     case 'ReplaceFailed':
     case 'CancelFailed':

@@ -34,6 +34,11 @@ export interface OrderRecord {
   readonly side: SideWord;
   readonly limitPrice: string | null;
   readonly quantity: string | null;
+  /** USD of an order that is sized in quote. */
+  readonly amount: string | null;
+  readonly triggerAbovePrice: string | null;
+  readonly triggerBelowPrice: string | null;
+  readonly parentId: string | null;
   readonly confirmedFilledQuantity: string;
   readonly pendingFilledQuantity: string;
   readonly status: string;
@@ -173,6 +178,10 @@ export function readOrderRecord(value: JsonValue): OrderRecord {
     side: choice(reader, 'side', ['Buy', 'Sell']),
     limitPrice: stringOrNull(reader, 'limit_price'),
     quantity: stringOrNull(reader, 'quantity'),
+    amount: stringOrNull(reader, 'amount'),
+    triggerAbovePrice: stringOrNull(reader, 'trigger_above_price'),
+    triggerBelowPrice: stringOrNull(reader, 'trigger_below_price'),
+    parentId: stringOrNull(reader, 'parent_id'),
     confirmedFilledQuantity: reader.string('confirmed_filled_quantity'),
     pendingFilledQuantity: reader.string('pending_filled_quantity'),
     status: reader.string('status'),

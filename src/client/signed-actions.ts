@@ -11,6 +11,9 @@ import {
   type CancelRequest,
   cancelText,
   type LimitOrder,
+  type MarketOrder,
+  type MarketSize,
+  type Order,
   type OrderTarget,
   orderText,
   type ReplaceRequest,
@@ -18,6 +21,7 @@ import {
   type SideWord,
   type TimeInForce,
   type TransferRequest,
+  type Trigger,
   transferText,
 } from './canonical.ts';
 import { invalidArgument } from './errors.ts';
@@ -34,22 +38,49 @@ export interface SignedAction {
   readonly body: string;
 }
 
-/** What the caller decides about a limit order; the rest has the defaults of wire.md 4.3. Amounts in human units. */
-export interface OrderTicket {
+/** A release condition in human units: at or above, or at or below, a confirmed trade price. */
+export interface TriggerTicket {
+  readonly when: 'above' | 'below';
+  readonly price: string;
+  /** The order whose fills activate this one. */
+  readonly parentOrderId?: string;
+}
+
+/** What the caller decides about any order; the rest has the defaults of wire.md 4.3. Amounts in human units. */
+interface AnyTicket {
   /** The market: the id of its asset, e.g. `"2"`. */
   readonly assetId: string;
   readonly side: SideWord;
-  /** Human decimal, e.g. `"3000.25"`: exact, or refused. */
-  readonly price: string;
-  readonly quantity: string;
-  /** Default GTC, not post-only. */
-  readonly timeInForce?: TimeInForce;
+  readonly trigger?: TriggerTicket;
   /** Default: standard base64 of 16 random bytes. */
   readonly orderId?: string;
   /** Default account 1, spot. */
   readonly target?: OrderTarget;
   /** Default 50000 (5 %), in 1e-6. */
   readonly maxTradingFeesRate?: number;
+}
+
+export interface OrderTicket extends AnyTicket {
+  /** Human decimal, e.g. `"3000.25"`: exact, or refused. */
+  readonly price: string;
+  readonly quantity: string;
+  /** Default GTC, not post-only. */
+  readonly timeInForce?: TimeInForce;
+}
+
+/** Sized by `quantity` with an optional cap in USD (buys), or by `amount` in USD with an optional cap in base (sells). */
+export type MarketTicket = AnyTicket & {
+  /** Default false: what the book does not have is left undone. */
+  readonly fillOrKill?: boolean;
+} & (
+    | { readonly quantity: string; readonly maxAmount?: string; readonly amount?: never }
+    | { readonly amount: string; readonly maxQuantity?: string; readonly quantity?: never }
+  );
+
+interface OrderContext {
+  readonly signer: UserId;
+  readonly decimals: BookDecimals;
+  readonly nowNs: bigint;
 }
 
 export function randomOrderId(): string {
@@ -61,10 +92,32 @@ export function randomOrderId(): string {
  *
  * @throws RingbookError INVALID_ARGUMENT when price or quantity is no positive multiple of one raw unit below 2^53.
  */
-export function limitOrder(
-  ticket: OrderTicket,
-  context: { readonly signer: UserId; readonly decimals: BookDecimals; readonly nowNs: bigint },
-): LimitOrder {
+export function limitOrder(ticket: OrderTicket, context: OrderContext): LimitOrder {
+  const { priceDecimals, quantityDecimals } = context.decimals;
+  return {
+    ...common(ticket, context),
+    limitPrice: rawOf(ticket.price, priceDecimals, 'price'),
+    quantity: rawOf(ticket.quantity, quantityDecimals, 'quantity'),
+    timeInForce: ticket.timeInForce ?? { kind: 'GTC' },
+  };
+}
+
+/**
+ * A complete market order. Quote amounts have the scale of quantities (G16).
+ *
+ * @throws RingbookError INVALID_ARGUMENT as `limitOrder`.
+ */
+export function marketOrder(ticket: MarketTicket, context: OrderContext): MarketOrder {
+  const raw = (text: string, what: string): number => rawOf(text, context.decimals.quantityDecimals, what);
+  const capOf = (text: string | undefined): number | null => (text === undefined ? null : raw(text, 'cap'));
+  const size: MarketSize =
+    ticket.amount === undefined
+      ? { unit: 'base', quantity: raw(ticket.quantity, 'quantity'), cap: capOf(ticket.maxAmount) }
+      : { unit: 'quote', quantity: raw(ticket.amount, 'amount'), cap: capOf(ticket.maxQuantity) };
+  return { ...common(ticket, context), size, fillOrKill: ticket.fillOrKill ?? false };
+}
+
+function common(ticket: AnyTicket, context: OrderContext): Omit<MarketOrder, 'size' | 'fillOrKill'> {
   const { priceDecimals, quantityDecimals } = context.decimals;
   return {
     signer: context.signer,
@@ -73,14 +126,19 @@ export function limitOrder(
     priceDecimals,
     quantityDecimals,
     side: ticket.side,
-    limitPrice: rawOf(ticket.price, priceDecimals, 'price'),
-    quantity: rawOf(ticket.quantity, quantityDecimals, 'quantity'),
-    timeInForce: ticket.timeInForce ?? { kind: 'GTC' },
+    trigger: ticket.trigger === undefined ? null : triggerOf(ticket.trigger, priceDecimals),
     creationTimestampNs: context.nowNs,
     target: ticket.target ?? { account: 1, isSpot: true },
     reduceOnly: false,
     maxTradingFeesRate: ticket.maxTradingFeesRate ?? 50_000,
   };
+}
+
+/** A condition in raw book units. @throws RingbookError INVALID_ARGUMENT. */
+export function triggerOf({ when, price, parentOrderId }: TriggerTicket, priceDecimals: number): Trigger {
+  const kind = when === 'above' ? 'PriceAbove' : 'PriceBelow';
+  const condition: Trigger = { kind, price: rawOf(price, priceDecimals, 'trigger price') };
+  return parentOrderId === undefined ? condition : { ...condition, parentOrderId };
 }
 
 /** An asset id in its normal form. @throws RingbookError INVALID_ARGUMENT. */
@@ -103,7 +161,7 @@ export function rawOf(text: string, decimals: number, what: string): number {
 }
 
 /** @param postSignNs the unsigned `post_sign_timestamp`: at most 60 s old when it arrives (AMB-10). */
-export function signCreate(key: SigningKey, order: LimitOrder, postSignNs: bigint): SignedAction {
+export function signCreate(key: SigningKey, order: Order, postSignNs: bigint): SignedAction {
   if (order.signer !== key.userId) throw invalidArgument('an order is signed by its signer');
   const text = orderText(order);
   const body = `{"order":${text},"signature":${signatureOf(key, text)},"post_sign_timestamp":${postSignNs}}`;

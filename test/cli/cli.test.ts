@@ -36,7 +36,7 @@ async function ringbook(argv: readonly string[], env: Readonly<Record<string, st
   return { code, stdout, stderr };
 }
 
-const COMMANDS = ['start', 'keygen', 'order', 'book', 'replay-flow', 'doctor'];
+const COMMANDS = ['start', 'keygen', 'order', 'cancel-all', 'book', 'replay-flow', 'doctor'];
 
 suite('help', () => {
   test('the command lists its subcommands, and each has help with an example', async () => {
@@ -66,6 +66,17 @@ suite('usage errors', () => {
     [['order', 'buy', '1', '2', '--price', '3'], /say who orders/],
     [['order', 'buy', '1', '2', '--price', '3', '--as', 'c'], /--as takes a or b/],
     [['order', 'buy', '1', '2', '--price', '3', '--as', 'a', '--tif', 'day'], /--tif takes/],
+    [['order', 'buy', '1', '2', '--price', '3', '--cap', '5', '--as', 'a'], /go with --market/],
+    [['order', 'buy', '1', '2', '--price', '3', '--market', '--as', 'a'], /not both/],
+    [['order', 'buy', '1', '2', '--market', '--tif', 'gtc', '--as', 'a'], /ioc or fok/],
+    [['order', 'buy', '1', '2', '--market', '--amount', '5', '--as', 'a'], /a side, a quantity and a market/],
+    [['order', 'buy', '1', '2', '--price', '3', '--parent', 'x', '--as', 'a'], /--parent goes with/],
+    [
+      ['order', 'buy', '1', '2', '--price', '3', '--trigger-above', '1', '--trigger-below', '1', '--as', 'a'],
+      /one trigger/,
+    ],
+    [['cancel-all', 'x', '--as', 'a'], /one market or none/],
+    [['cancel-all'], /say who orders/],
     [['replay-flow'], /which flow/],
     [['replay-flow', 'missing.csv'], /missing.csv cannot be read/],
     [['replay-flow', 'x.csv', '--synthetic', '1'], /not both/],
@@ -87,6 +98,7 @@ suite('a node that is not there', () => {
     for (const argv of [
       ['book', '2', '--mds', nowhere],
       ['order', 'buy', '1', '2', '--price', '3', '--as', 'a', '--oms', nowhere],
+      ['cancel-all', '--as', 'a', '--oms', nowhere],
       ['replay-flow', '--synthetic', '1', '--events', '5', '--oms', nowhere, '--ops', nowhere],
     ]) {
       const ended = await ringbook(argv);
@@ -177,6 +189,42 @@ suite('a node that answers', () => {
       assert.deepEqual([...words].sort(), ['Confirmed', 'Pending', 'Received', 'Removed']);
       assert.ok(words.indexOf('Pending') < words.indexOf('Confirmed'));
       assert.match(stdout, /Confirmed +0\.5 at 3000, fee 0\.675 USD, trade 7/);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test('order sends market orders and triggers, cancel-all its one request', async () => {
+    const market =
+      '{"asset_id":"2","book_price_decimals":2,"book_quantity_decimals":4,"tick_size":"0.01","min_order_size":"0.001","maker_fee_rate":100,"taker_fee_rate":450,"status":"Active"}';
+    const sent: string[] = [];
+    const answer = withLogin(({ method, path, body }) => {
+      if (path === '/market/2') return { body: market };
+      if (path !== '/orders/create') return { status: 202, body: `{"status":"${sent.push(`${method} ${path}`)}"}` };
+      const { order } = JSON.parse(body) as { order: { details: unknown; trigger: unknown } };
+      sent.push(JSON.stringify([order.details, order.trigger]));
+      return { status: 400, body: '{"error":{"code":"INVALID_ORDER","message":"no","retryable":false}}' };
+    });
+    const server = await startWireServer({ answer, socket: () => undefined });
+    try {
+      const runs = [
+        'order buy 0.5 2 --market --cap 1500.5',
+        'order sell 2 --market --amount 100 --cap 0.5 --tif fok',
+        'order sell 0.5 2 --price 2800 --trigger-below 2850 --parent p-1',
+        'cancel-all',
+        'cancel-all 2',
+      ];
+      for (const line of runs) await ringbook([...line.split(' '), '--as', 'a', '--oms', server.base]);
+      const base = '"BaseAsset":{"quantity":5000,"max_sellable_amount":15005000}';
+      const quote = '"QuoteAsset":{"quantity":1000000,"max_sellable_quantity":5000}';
+      const limit = '"limit_price":280000,"quantity":5000,"time_in_force":{"GTC":{"post_only":false}}';
+      assert.deepEqual(sent, [
+        `[{"Market":{"quantity":{${base}},"fill_or_kill":false}},null]`,
+        `[{"Market":{"quantity":{${quote}},"fill_or_kill":true}},null]`,
+        `[{"Limit":{${limit}}},{"parent_order_id":"p-1","condition":{"PriceBelow":{"price":285000}}}]`,
+        'DELETE /orders/cancel-all',
+        'DELETE /orders/cancel-all/2',
+      ]);
     } finally {
       await server.close();
     }

@@ -4,12 +4,27 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { cancelText, type LimitOrder, orderText, replaceText, transferText } from '../../src/client/canonical.ts';
+import {
+  cancelText,
+  type LimitOrder,
+  type MarketOrder,
+  orderText,
+  replaceText,
+  transferText,
+} from '../../src/client/canonical.ts';
 import { RingbookError } from '../../src/client/errors.ts';
 import { devKey, keyFromSeed, loadKey, type SigningKey, saveSeed } from '../../src/client/keys.ts';
-import { limitOrder, randomOrderId, signCancel, signCreate, signReplace } from '../../src/client/signed-actions.ts';
+import {
+  limitOrder,
+  marketOrder,
+  randomOrderId,
+  signCancel,
+  signCreate,
+  signReplace,
+} from '../../src/client/signed-actions.ts';
 import { toHex } from '../../src/core/hex.ts';
 import { type AssetId, parseOrderId } from '../../src/core/ids.ts';
+import { decodeCreate } from '../../src/wire/signed-order.ts';
 import { removeDirectory } from '../support/node-process.ts';
 import { propertyParameters } from '../support/property.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -193,6 +208,33 @@ suite('signed texts', () => {
     ]);
   });
 
+  test('market orders and triggers are signed as the node writes them back (wire.md 4.3, AMB-05, AMB-06)', () => {
+    const { limitPrice: _, quantity: __, timeInForce: ___, ...common } = V1;
+    const sized = (unit: 'base' | 'quote', cap: number | null): MarketOrder => {
+      return { ...common, size: { unit, quantity: 9_000, cap }, fillOrKill: cap !== null };
+    };
+    const orders = [
+      sized('base', null),
+      sized('base', 7),
+      sized('quote', null),
+      sized('quote', 7),
+      { ...V1, trigger: { kind: 'PriceAbove', price: 330_000 } },
+      { ...sized('base', null), trigger: { kind: 'PriceBelow', price: 290_000, parentOrderId: 'mm-1' } },
+    ] as const;
+    for (const order of orders) {
+      const { body } = signCreate(RFC, order, 5n);
+      const bytes = Buffer.from(body);
+      const decoded = decodeCreate(bytes, 0, bytes.length);
+      assert.ok(decoded.ok, body);
+      assert.equal(decoded.value.fault, null);
+      assert.equal(Buffer.from(decoded.value.text).toString(), orderText(order));
+    }
+    const replace = { orderId: 'o', timestampNs: 1n, newLimitPrice: null, newQuantity: null };
+    const decimals = { priceDecimals: 2, quantityDecimals: 4 };
+    const text = replaceText({ ...replace, ...decimals, newTrigger: { kind: 'PriceAbove', price: 5 } });
+    assert.match(text, /"new_trigger":\{"PriceAbove":\{"price":5\}\},/);
+  });
+
   test('an order is signed by nobody but its signer', () => {
     assert.throws(() => signCreate(WIRE, V1, 5n), /signed by its signer/);
   });
@@ -209,6 +251,27 @@ suite('order tickets', () => {
     assert.deepEqual(order.target, { account: 1, isSpot: true });
     assert.equal(order.maxTradingFeesRate, 50_000);
     assert.notEqual(parseOrderId(order.orderId), null);
+  });
+
+  test('a market order is sized in base or in USD, at the scale of quantities (ORD-14 to ORD-16, G16)', () => {
+    const sizeOf = (size: Parameters<typeof marketOrder>[0]) => marketOrder(size, context).size;
+    const common = { assetId: '2', side: 'Buy' } as const;
+    assert.deepEqual(sizeOf({ ...common, quantity: '0.5', maxAmount: '1500.5' }), {
+      unit: 'base',
+      quantity: 5_000,
+      cap: 15_005_000,
+    });
+    assert.deepEqual(sizeOf({ ...common, side: 'Sell', amount: '100' }), {
+      unit: 'quote',
+      quantity: 1_000_000,
+      cap: null,
+    });
+    const child = { when: 'above', price: '3300', parentOrderId: 'p' } as const;
+    assert.deepEqual(limitOrder({ ...ticket, trigger: child }, context).trigger, {
+      kind: 'PriceAbove',
+      price: 330_000,
+      parentOrderId: 'p',
+    });
   });
 
   test('what is finer than a raw unit, zero, negative or not a decimal is refused, never rounded', () => {

@@ -152,6 +152,25 @@ suite('REST', () => {
     });
   });
 
+  test('cancels of many are DELETEs that a session authorizes, answered 202 (wire.md 7.8)', async () => {
+    const answer = withLogin(() => ({ status: 202, body: '{"status":"accepted"}' }));
+    await withServer({ answer }, async (client, server) => {
+      await client.cancelAll();
+      await client.cancelAll({ assetId: '12', beforeNs: 1_770_000_000_000_000_001n });
+      await client.cancelBatch(['o-1', 'o-2']);
+      await client.cancelBatch(['o-1'], '12');
+      assert.deepEqual(
+        server.requests.slice(2).map(({ method, path, body }) => `${method} ${path} ${body}`),
+        [
+          'DELETE /orders/cancel-all ',
+          'DELETE /orders/cancel-all/12?max_ts=1770000000000000001 ',
+          'DELETE /orders/cancel-batch {"order_ids":["o-1","o-2"]}',
+          'DELETE /orders/cancel-batch {"order_ids":["o-1"],"asset_id":"12"}',
+        ],
+      );
+    });
+  });
+
   test('a refusal is a RingbookError with code, status, retryable and details (wire.md 5.1)', async () => {
     const answer = withLogin(() => ({
       status: 503,
