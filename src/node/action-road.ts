@@ -4,24 +4,28 @@
  *   check ─▶ signature ─▶ room in the shard's ring ─▶ reserve (hold, request id) ─▶ message ─▶ … ─▶ answer
  *
  * A full ring, a closed market or a full pool is an answer before anything changed. Cancels may use the reserved room.
+ *
+ * Not here: actions that nobody signs (bulk-cancels.ts), the bytes of a message (door-commands.ts).
  */
 
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
-import type { Outcome } from '../core/outcome.ts';
+import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
 import type { ActionOrigin, Answer } from '../edge/oms-backend.ts';
 import { CancelOrder, NewOrder, ReplaceOrder } from '../messages/generated/messages.ts';
 import type { MarketSlot } from '../orders/markets.ts';
-import type { OrderManager, PreparedCancel, PreparedReplace } from '../orders/order-manager.ts';
-import type { PreparedCreate } from '../orders/pre-flight.ts';
+import type { OrderManager } from '../orders/order-manager.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import type { Signatures } from '../wire/signatures.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
-import { writeNewOrderFields, writeOrderId, writeUser } from './order-codec.ts';
+import { type Stamp, writeCancel, writeCreate, writeReplace } from './door-commands.ts';
+import type { SkippedCheck } from './operator-inject-hooks.ts';
+import type { ReleaseQueue } from './release-queue.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
 export interface ActionRoadParts {
@@ -32,18 +36,31 @@ export interface ActionRoadParts {
   readonly nowNs: () => TimestampNs;
   /** Markets that have been restored and take orders. */
   readonly openMarkets: ReadonlySet<number>;
+  /** What goes before new orders. */
+  readonly releases: ReleaseQueue;
   /** Asks for a flush at the end of this turn of the event loop. */
   readonly poke: () => void;
 }
 
-/** One kind of action on its way through the steps. */
-interface Steps {
-  readonly market: MarketSlot;
+/** What every signed request has. */
+interface SignedRequest extends Signatures {
+  /** The bytes that were signed. */
+  readonly text: Uint8Array;
+}
 
-  /** Claims room and writes nothing yet. */
-  claim(outlet: Outlet): number;
-  reserve(): Outcome<number>;
-  write(outlet: Outlet, at: number, requestId: number): void;
+/** A checked action: the record it becomes, and what is taken for it once that has room. */
+interface Errand {
+  readonly market: MarketSlot;
+  readonly typeId: number;
+  readonly bytes: number;
+  /** May use the ring's reserve. */
+  readonly isUrgent: boolean;
+  reserve(): Outcome<Reserved>;
+}
+
+interface Reserved {
+  readonly requestId: number;
+  write(v: Views, at: number, stamp: Stamp): void;
 }
 
 const BUSY = reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
@@ -72,19 +89,17 @@ export class ActionRoad {
   }
 
   create(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
-    const { orders } = this.parts;
-    const checked = orders.checkCreate(request, this.caller(origin));
-    if (!checked.ok) {
-      this.refuse(answer, checked.reject);
-      return;
-    }
-    const prepared = checked.value;
-    this.verified(request, request.text, origin, answer, {
-      market: prepared.market,
-      claim: (outlet) => outlet.claim(NewOrder.typeId, NewOrder.bytes + prepared.text.length),
-      reserve: () => orders.reserveCreate(prepared, this.parts.nowNs()),
-      write: (outlet, at, requestId) => this.writeCreate(outlet, at, requestId, prepared),
-    });
+    const errand = this.createErrand(request, origin);
+    if (errand.ok) this.verified(request, errand.value, origin, answer);
+    else this.refuse(answer, errand.reject);
+  }
+
+  /** A create past some of the checks, which are left to clearing (operator-api.md 7.3 `inject_order`). */
+  inject(request: CreateRequest, skips: ReadonlySet<SkippedCheck>, origin: ActionOrigin, answer: Answer): void {
+    const errand = this.createErrand(request, origin, skips);
+    if (!errand.ok) this.refuse(answer, errand.reject);
+    else if (skips.has('signature')) this.send(errand.value, answer);
+    else this.verified(skips.has('multisig') ? alone(request) : request, errand.value, origin, answer);
   }
 
   replace(request: ReplaceRequest, origin: ActionOrigin, answer: Answer): void {
@@ -95,12 +110,14 @@ export class ActionRoad {
       return;
     }
     const prepared = checked.value;
-    this.verified(request, request.text, origin, answer, {
+    const errand: Errand = {
       market: prepared.market,
-      claim: (outlet) => outlet.claim(ReplaceOrder.typeId, ReplaceOrder.bytes),
-      reserve: () => orders.reserveReplace(prepared),
-      write: (outlet, at, requestId) => this.writeReplace(outlet, at, requestId, prepared),
-    });
+      typeId: ReplaceOrder.typeId,
+      bytes: ReplaceOrder.bytes,
+      isUrgent: false,
+      reserve: () => written(orders.reserveReplace(prepared), (v, at, stamp) => writeReplace(v, at, prepared, stamp)),
+    };
+    this.verified(request, errand, origin, answer);
   }
 
   cancel(request: CancelRequest, origin: ActionOrigin, answer: Answer): void {
@@ -111,12 +128,22 @@ export class ActionRoad {
       return;
     }
     const prepared = checked.value;
-    this.verified(request, request.text, origin, answer, {
+    const errand: Errand = {
       market: prepared.market,
-      claim: (outlet) => outlet.claim(CancelOrder.typeId, CancelOrder.bytes, true),
-      reserve: () => orders.reserveCancel(prepared),
-      write: (outlet, at, requestId) => this.writeCancel(outlet, at, requestId, prepared, origin.isControl),
-    });
+      typeId: CancelOrder.typeId,
+      bytes: CancelOrder.bytes,
+      isUrgent: true,
+      reserve: () =>
+        written(orders.reserveCancel(prepared), (v, at, stamp) =>
+          writeCancel(v, at, prepared, origin.isControl, stamp),
+        ),
+    };
+    this.verified(request, errand, origin, answer);
+  }
+
+  /** Somebody else reserved this request and sent it; its answer goes here. */
+  expect(requestId: number, answer: Answer): void {
+    this.answers.set(requestId, answer);
   }
 
   /** The market (or, with durable acks, the flush) has spoken. */
@@ -126,112 +153,95 @@ export class ActionRoad {
     answer({ refusal, processedAtNs });
   }
 
+  private createErrand(
+    request: CreateRequest,
+    origin: ActionOrigin,
+    skips: ReadonlySet<SkippedCheck> = NO_SKIPS,
+  ): Outcome<Errand> {
+    const { orders } = this.parts;
+    const checked = orders.checkCreate(request, { ...this.caller(origin), skips });
+    if (!checked.ok) return checked;
+    const prepared = checked.value;
+    return accepted({
+      market: prepared.market,
+      typeId: NewOrder.typeId,
+      bytes: NewOrder.bytes + prepared.text.length,
+      isUrgent: false,
+      reserve: () => {
+        const reserved = orders.reserveCreate(prepared, this.parts.nowNs());
+        if (!reserved.ok) return reserved;
+        const { requestId, budget } = reserved.value;
+        return accepted({ requestId, write: (v, at, stamp) => writeCreate(v, at, prepared, budget, stamp) });
+      },
+    });
+  }
+
   private caller(origin: ActionOrigin): { user: ActionOrigin['user']; now: TimestampNs; looksUp: boolean } {
     return { user: origin.user, now: this.parts.nowNs(), looksUp: !origin.isControl };
   }
 
   /** Weight, then signature (AMB-91): accounts have the default configuration, where only the master key counts. */
-  private verified(signatures: Signatures, text: Uint8Array, origin: ActionOrigin, answer: Answer, steps: Steps): void {
-    if (signatures.additionalSigners.length > 0) {
+  private verified(request: SignedRequest, errand: Errand, origin: ActionOrigin, answer: Answer): void {
+    if (request.additionalSigners.length > 0) {
       this.refuse(answer, UNKNOWN_SIGNER);
       return;
     }
-    if (signatures.signature.length === 0) {
+    if (request.signature.length === 0) {
       this.refuse(answer, NO_SIGNATURE);
       return;
     }
     const { desk, poke } = this.parts;
     const job = {
       connection: origin.connection,
-      signature: signatures.signature,
-      text,
+      signature: request.signature,
+      text: request.text,
       publicKey: this.publicKey(origin.user),
     };
     const taken = desk.verify(job, (valid) => {
-      if (valid) this.send(steps, answer);
+      if (valid) this.send(errand, answer);
       else this.refuse(answer, BAD_SIGNATURE);
     });
     if (!taken) this.refuse(answer, POOL_FULL);
     poke();
   }
 
-  private send(steps: Steps, answer: Answer): void {
+  private send(errand: Errand, answer: Answer): void {
     const { shards, openMarkets, poke } = this.parts;
-    const { marketIndex } = steps.market.definition;
+    const { marketIndex } = errand.market.definition;
     if (!openMarkets.has(marketIndex)) {
       this.refuse(answer, CLOSED);
       return;
     }
-    const outlet = must(shards[marketIndex % shards.length], 'a shard for every market');
+    const shard = marketIndex % shards.length;
+    const outlet = must(shards[shard], 'a shard for every market');
     // A claim that is not committed is forgotten by the next one, so a refusal after it leaves nothing behind.
-    const at = steps.claim(outlet);
+    const at = this.claim(errand, outlet, shard);
     if (at < 0) {
       this.refuse(answer, BUSY);
       return;
     }
-    const reserved = steps.reserve();
+    const reserved = errand.reserve();
     if (!reserved.ok) {
       this.refuse(answer, reserved.reject);
       return;
     }
 
     // After this point the action must succeed.
-    steps.write(outlet, at, reserved.value);
+    const { requestId } = reserved.value;
+    reserved.value.write(outlet.views, at, { requestId, receivedNs: this.parts.nowNs() });
     outlet.commit();
-    this.answers.set(reserved.value, answer);
+    this.answers.set(requestId, answer);
     poke();
+  }
+
+  /** Room in the ring. Orders that were released go before new ones; cancels wait for nobody. */
+  private claim({ typeId, bytes, isUrgent }: Errand, outlet: Outlet, shard: number): number {
+    if (!isUrgent && !this.parts.releases.send(shard)) return -1;
+    return outlet.claim(typeId, bytes, isUrgent);
   }
 
   private refuse(answer: Answer, refusal: Reject): void {
     answer({ refusal, processedAtNs: this.parts.nowNs() });
-  }
-
-  private writeCreate(outlet: Outlet, at: number, requestId: number, prepared: PreparedCreate): void {
-    const { market, terms, price, quantity, maxFeeRate, expiryNs, signature, text } = prepared;
-    const { user, subAccount, orderId, side, tif, flags, creationNs, goodUntilNs } = terms;
-    const { marketIndex } = market.definition;
-    const envelope = { requestId, receivedNs: this.parts.nowNs(), marketIndex, textBytes: text.length };
-    const order = {
-      user,
-      subAccount,
-      orderId,
-      side,
-      tif,
-      flags,
-      creationNs,
-      goodUntilNs,
-      price,
-      quantity,
-      maxFeeRate,
-      expiryNs,
-      signature,
-    };
-    writeNewOrderFields(outlet.views, at, order, envelope);
-    outlet.views.u8.set(text, at + NewOrder.bytes);
-  }
-
-  private writeReplace(outlet: Outlet, at: number, requestId: number, prepared: PreparedReplace): void {
-    const v = outlet.views;
-    ReplaceOrder.setRequestId(v, at, requestId);
-    ReplaceOrder.setReceivedNs(v, at, this.parts.nowNs());
-    ReplaceOrder.setTimestampNs(v, at, prepared.timestampNs);
-    ReplaceOrder.setPrice(v, at, prepared.newPrice ?? 0);
-    ReplaceOrder.setQuantity(v, at, prepared.newQuantity ?? 0);
-    ReplaceOrder.setMarketIndex(v, at, prepared.market.definition.marketIndex);
-    ReplaceOrder.setOrderIdBytes(v, at, prepared.orderId.length);
-    writeUser(v, at + ReplaceOrder.userAt, prepared.user);
-    writeOrderId(v, at + ReplaceOrder.orderIdAt, prepared.orderId);
-  }
-
-  private writeCancel(outlet: Outlet, at: number, requestId: number, prepared: PreparedCancel, hold: boolean): void {
-    const v = outlet.views;
-    CancelOrder.setRequestId(v, at, requestId);
-    CancelOrder.setReceivedNs(v, at, this.parts.nowNs());
-    CancelOrder.setMarketIndex(v, at, prepared.market.definition.marketIndex);
-    CancelOrder.setHold(v, at, hold ? 1 : 0);
-    CancelOrder.setOrderIdBytes(v, at, prepared.orderId.length);
-    writeUser(v, at + CancelOrder.userAt, prepared.user);
-    writeOrderId(v, at + CancelOrder.orderIdAt, prepared.orderId);
   }
 
   /** The bytes of a session's user, kept: a user sends many actions. */
@@ -243,6 +253,18 @@ export class ActionRoad {
     this.keys.set(user, key);
     return key;
   }
+}
+
+const NO_SKIPS: ReadonlySet<SkippedCheck> = new Set();
+
+/** The request with its co-signers left out. */
+function alone(request: CreateRequest): CreateRequest {
+  return { ...request, additionalSigners: [] };
+}
+
+/** A reserved request with its writer. */
+function written(reserved: Outcome<number>, write: Reserved['write']): Outcome<Reserved> {
+  return reserved.ok ? accepted({ requestId: reserved.value, write }) : reserved;
 }
 
 /** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */

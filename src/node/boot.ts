@@ -200,6 +200,7 @@ export class RingbookNode {
           return new FrontDoorActor({
             door,
             desk: this.desk,
+            clearingLane: wiring.laneOf(CLEARING),
             outlets: [...shards, toClearing],
             replied: (request, reply) => clearing.replied(request, reply),
             news: (news) => this.onNews(news),

@@ -13,7 +13,7 @@ import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/checkp
 import { applyBatch, verdictsNeeded } from '../clearing/clearing.ts';
 import type { Effect } from '../clearing/effects.ts';
 import type { Verdict } from '../clearing/inputs.ts';
-import type { OrderRow } from '../clearing/rows.ts';
+import type { MarketRow, OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { InvariantError, must } from '../core/assert.ts';
@@ -77,6 +77,8 @@ export class ClearingActor implements Actor {
   private readonly crash: CrashPlan;
   private state: ClearingState | null = null;
   private questions: Question[] = [];
+  /** Markets whose shards were told that everything of them is restored. */
+  private readonly openMarkets = new Set<number>();
   private sequence = 0 as Sequence;
   private checkpointed = 0 as Sequence;
   private checkpointedAtMs = 0;
@@ -90,6 +92,7 @@ export class ClearingActor implements Actor {
     this.sinks = {
       door: this.door,
       data: options.data,
+      shards: this.markets,
       market: (index) => must(this.markets[index % this.markets.length], 'a shard for every market'),
     };
   }
@@ -106,6 +109,7 @@ export class ClearingActor implements Actor {
     // What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter.
     if (this.sequence > this.checkpointed && canCheckpoint(this.ledger)) this.checkpoint(false);
     sendRestored(this.ledger, durability, clock.nowNs(), this.sinks);
+    for (const { definition } of this.ledger.markets) this.openMarkets.add(definition.marketIndex);
     const { sequence } = this;
     writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.door);
     this.sendHistory();
@@ -193,12 +197,17 @@ export class ClearingActor implements Actor {
   private release(effects: readonly Effect[], timeNs: TimestampNs): void {
     for (const effect of effects) {
       writeEffect(effect, this.sinks);
-      if (effect.kind !== 'registryChanged' || effect.change.table !== 'market') continue;
-      const { row } = effect.change;
-      // A market that has done nothing yet is new: its shard opens it as soon as it is told that nothing is restored.
-      if (row.sequence === 0) writeMarketRestored(row, this.sinks.market(row.definition.marketIndex));
+      if (effect.kind === 'registryChanged' && effect.change.table === 'market') this.openIfNew(effect.change.row);
     }
     writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);
+  }
+
+  /** A new market's shard opens it as soon as it is told that nothing is restored. */
+  private openIfNew(row: MarketRow): void {
+    const { marketIndex } = row.definition;
+    if (this.openMarkets.has(marketIndex)) return;
+    this.openMarkets.add(marketIndex);
+    writeMarketRestored(row, this.sinks.market(marketIndex));
   }
 
   private isCheckpointDue(): boolean {

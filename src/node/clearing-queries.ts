@@ -1,10 +1,12 @@
 /** Questions about applied state, answered on the clearing thread between two batches (operator-api.md 4.7, 6). */
 import { type HooksView, hooksView } from '../clearing/hooks.ts';
+import type { OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { countsView, ledgerView, userView } from '../clearing/views.ts';
 import { format18 } from '../core/decimal.ts';
 import type { UserId } from '../core/ids.ts';
+import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 
 type View = Readonly<Record<string, unknown>>;
@@ -72,6 +74,13 @@ function knownPrices(state: ClearingState): KnownPrices {
   );
 }
 
+/** Orders that wait for their trigger or for their release. */
+function untriggered(slots: Iterable<{ readonly row: OrderRow }>): number {
+  let count = 0;
+  for (const { row } of slots) if (row.triggerState !== TRIGGER_STATE.live) count += 1;
+  return count;
+}
+
 function stateView(state: ClearingState, place: JournalPlace): Answers['state'] {
   return {
     journal: {
@@ -87,7 +96,7 @@ function stateView(state: ClearingState, place: JournalPlace): Answers['state'] 
           sequence: market.sequence,
           last_trade_id: market.lastTradeId,
           open_orders: market.orders.size,
-          untriggered_orders: 0,
+          untriggered_orders: untriggered(market.orders.values()),
         },
       ]),
     ),

@@ -2,7 +2,7 @@
  * What the clearing actor needs of the disk. The node gives it LMDB (lmdb-durability.ts), the simulation a memory that
  * forgets what was not flushed.
  */
-import type { Tombstone } from '../clearing/checkpoint.ts';
+import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
 import type { RowWrite } from '../clearing/rows.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 
@@ -41,5 +41,7 @@ export interface Durability {
   checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void;
   /** Order ids of finished orders that stay taken (AMB-08). */
   rememberedIds(nowNs: TimestampNs): Iterable<Tombstone>;
+  /** Up to which creation time a user's forgotten ids may come back as replays (AMB-08). */
+  idWatermarks(): Iterable<IdWatermark>;
   close(): void;
 }

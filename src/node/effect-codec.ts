@@ -6,7 +6,7 @@
  *   replied           front door                       everything cold  front door; markets also where they need it
  */
 
-import type { Tombstone } from '../clearing/checkpoint.ts';
+import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
 import type { Effect, FillRolledBack, MarketDecided as MarketDecidedEffect } from '../clearing/effects.ts';
 import type { BalanceRow, OrderRow, TradeRow } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
@@ -16,6 +16,7 @@ import {
   BalanceChanged,
   FillConfirmed,
   FillRolledBack as FillRolledBackMessage,
+  IdWatermark as IdWatermarkMessage,
   JournalFlushed,
   MarketDecided,
   MarketRestored,
@@ -46,6 +47,7 @@ export interface RecordSink {
 export interface EffectSinks {
   readonly door: RecordSink;
   readonly data: RecordSink;
+  readonly shards: readonly RecordSink[];
   /** The shard that holds a market. */
   market(marketIndex: number): RecordSink;
 }
@@ -82,8 +84,10 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
     case 'userChanged':
     case 'depositLanded':
     case 'transferDone':
-    case 'priceAccepted':
       writeNews(effect, to.door);
+      return;
+    case 'priceAccepted':
+      for (const sink of [to.door, ...to.shards]) writeNews(effect, sink);
       return;
     default:
       unreachable(effect);
@@ -180,8 +184,8 @@ export function writeFlushed(
   sink.commit();
 }
 
-/** One live order at boot, to its market and to the front door. */
-export function writeRestoredOrder(row: OrderRow, sink: RecordSink): void {
+/** One live order at boot, to its market and to the front door. @param parent its parent's name if that lives, else 0. */
+export function writeRestoredOrder(row: OrderRow, parent: number, sink: RecordSink): void {
   const at = sink.claim(OrderRestoredAtBoot.typeId, OrderRestoredAtBoot.bytes + newOrderBytes(row));
   if (at < 0) return;
   const v = sink.views;
@@ -195,7 +199,13 @@ export function writeRestoredOrder(row: OrderRow, sink: RecordSink): void {
   OrderRestoredAtBoot.setLastUpdateNs(v, at, row.lastUpdateNs);
   OrderRestoredAtBoot.setFilledNotional(v, at, row.filledNotional);
   OrderRestoredAtBoot.setFees(v, at, row.fees);
+  OrderRestoredAtBoot.setTriggerPrice(v, at, row.triggerPrice);
+  OrderRestoredAtBoot.setParent(v, at, parent);
+  OrderRestoredAtBoot.setEnabledQuantity(v, at, row.enabledQuantity);
   OrderRestoredAtBoot.setMarketIndex(v, at, row.marketIndex);
+  OrderRestoredAtBoot.setTriggerKind(v, at, row.triggerKind);
+  OrderRestoredAtBoot.setTriggerState(v, at, row.triggerState);
+  OrderRestoredAtBoot.setFlags(v, at, row.flags);
   const envelope = { requestId: 0, receivedNs: row.admittedNs, marketIndex: row.marketIndex };
   writeNewOrder(v, at + OrderRestoredAtBoot.bytes, row, envelope);
   sink.commit();
@@ -212,6 +222,16 @@ export function writeRememberedId(id: Tombstone, sink: RecordSink): void {
   OrderIdRemembered.setWasCancelled(v, at, id.wasCancelled ? 1 : 0);
   writeUser(v, at + OrderIdRemembered.userAt, id.user);
   writeOrderId(v, at + OrderIdRemembered.orderIdAt, id.orderId);
+  sink.commit();
+}
+
+/** Creates of this user that were signed before may be replays (AMB-08). */
+export function writeIdWatermark(mark: IdWatermark, sink: RecordSink): void {
+  const at = sink.claim(IdWatermarkMessage.typeId, IdWatermarkMessage.bytes);
+  if (at < 0) return;
+  IdWatermarkMessage.setCreationNs(sink.views, at, mark.creationNs);
+  IdWatermarkMessage.setMarketIndex(sink.views, at, mark.marketIndex);
+  writeUser(sink.views, at + IdWatermarkMessage.userAt, mark.user);
   sink.commit();
 }
 

@@ -5,7 +5,7 @@
 import type { UserRow } from '../clearing/rows.ts';
 import { InvariantError } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
-import type { OrderEnd, RollbackReason, Side } from '../core/order-terms.ts';
+import type { OrderEnd, RollbackReason, Side, TriggerKind, TriggerState } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -21,12 +21,16 @@ import {
   Matched,
   NodeEvent,
   NodeReply,
+  OrderActivated,
+  OrderCovered,
   OrderEnded,
   OrderReplaced,
   OrderRestored,
   OrderRestoredAtBoot,
+  OrderTriggered,
 } from '../messages/generated/messages.ts';
 import { decodePlain } from '../messages/plain-values.ts';
+import type { OrderWord } from '../orders/words.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import type { NodeNews } from './effect-codec.ts';
@@ -38,6 +42,8 @@ import type { SignatureDesk } from './verify-desk.ts';
 export interface FrontDoorActorParts {
   readonly door: FrontDoor;
   readonly desk: SignatureDesk;
+  /** Lane that clearing writes; every other lane is a market's. */
+  readonly clearingLane: number;
   readonly outlets: readonly Outlet[];
   /** An answer to a command or a question of the node itself. */
   readonly replied: (requestId: number, outcome: Outcome<Readonly<Record<string, unknown>>>) => void;
@@ -50,9 +56,21 @@ export interface FrontDoorActorParts {
   readonly unflushed: UnflushedWindow;
 }
 
+/** A market's message on one order. */
+interface OrderMessage {
+  marketIndex(v: Views, at: number): number;
+  sequence(v: Views, at: number): number;
+  order(v: Views, at: number): number;
+  timeNs(v: Views, at: number): bigint;
+}
+
 export class FrontDoorActor implements Actor {
   readonly name = 'front-door';
   private readonly parts: FrontDoorActorParts;
+  /** Clearing has told everything that lives. */
+  private isRestored = false;
+  /** Markets that are open, of which clearing has yet to tell. */
+  private readonly opening = new Set<number>();
 
   constructor(parts: FrontDoorActorParts) {
     this.parts = parts;
@@ -66,9 +84,12 @@ export class FrontDoorActor implements Actor {
     this.parts.halted();
   }
 
-  /** Always: nobody else may have to wait for the front door. */
-  ready(): boolean {
-    return true;
+  /**
+   * Nobody has to wait for the front door, except at boot: a market that deals crossing orders again speaks of orders
+   * that clearing tells on another lane.
+   */
+  ready(lane: number): boolean {
+    return this.isRestored || lane === this.parts.clearingLane;
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number): void {
@@ -81,34 +102,40 @@ export class FrontDoorActor implements Actor {
         this.onMatched(v, at);
         break;
       case OrderEnded.typeId:
-        this.heard(OrderEnded.marketIndex(v, at), OrderEnded.sequence(v, at));
         door.orders.onEnded({
-          marketIndex: OrderEnded.marketIndex(v, at),
-          sequence: OrderEnded.sequence(v, at),
-          order: OrderEnded.order(v, at),
-          timeNs: OrderEnded.timeNs(v, at) as TimestampNs,
+          ...this.orderWord(OrderEnded, v, at),
           end: OrderEnded.end(v, at) as OrderEnd,
           faultReason: OrderEnded.faultReason(v, at) as RollbackReason,
         });
         break;
       case OrderReplaced.typeId:
         door.orders.onReplaced({
-          marketIndex: OrderReplaced.marketIndex(v, at),
-          sequence: OrderReplaced.sequence(v, at),
-          order: OrderReplaced.order(v, at),
-          timeNs: OrderReplaced.timeNs(v, at) as TimestampNs,
+          ...this.orderWord(OrderReplaced, v, at),
           price: OrderReplaced.price(v, at) as RawPrice,
           quantity: OrderReplaced.quantity(v, at) as RawQuantity,
           timestampNs: OrderReplaced.timestampNs(v, at) as TimestampNs,
+          triggerKind: OrderReplaced.triggerKind(v, at) as TriggerKind,
+          triggerPrice: OrderReplaced.triggerPrice(v, at) as RawPrice,
         });
         break;
       case OrderRestored.typeId:
-        door.orders.onRestored({
-          marketIndex: OrderRestored.marketIndex(v, at),
-          sequence: OrderRestored.sequence(v, at),
-          order: OrderRestored.order(v, at),
-          timeNs: OrderRestored.timeNs(v, at) as TimestampNs,
+        door.orders.onRestored(this.orderWord(OrderRestored, v, at));
+        break;
+      case OrderTriggered.typeId:
+        door.orders.onTriggered({
+          ...this.orderWord(OrderTriggered, v, at),
+          triggerPrice: OrderTriggered.triggerPrice(v, at) as RawPrice,
+          quantity: OrderTriggered.quantity(v, at),
         });
+        break;
+      case OrderActivated.typeId:
+        door.orders.onActivated({
+          ...this.orderWord(OrderActivated, v, at),
+          quantity: OrderActivated.quantity(v, at),
+        });
+        break;
+      case OrderCovered.typeId:
+        door.orders.onCovered(this.orderWord(OrderCovered, v, at));
         break;
       case HeldCancelExpired.typeId: {
         const { userAt, orderIdAt } = HeldCancelExpired;
@@ -124,6 +151,7 @@ export class FrontDoorActor implements Actor {
 
   endBatch(): void {
     this.parts.desk.flush();
+    this.parts.door.sendWaiting();
     for (const outlet of this.parts.outlets) outlet.flush();
     this.parts.door.streams.flush();
   }
@@ -171,8 +199,8 @@ export class FrontDoorActor implements Actor {
         this.onRestoredOrder(v, at);
         break;
       case MarketRestored.typeId:
-        door.openMarkets.add(MarketRestored.marketIndex(v, at));
-        this.parts.marketOpened(MarketRestored.marketIndex(v, at));
+        this.opening.add(MarketRestored.marketIndex(v, at));
+        this.openMarkets();
         break;
       case NodeReply.typeId: {
         const start = at + NodeReply.bytes;
@@ -192,11 +220,32 @@ export class FrontDoorActor implements Actor {
     }
   }
 
+  /** A new market's definition may still be on its way. Triggers that fired before a restart are released only now. */
+  private openMarkets(): void {
+    const { door } = this.parts;
+    for (const marketIndex of this.opening) {
+      if (!door.knowsMarket(marketIndex)) continue;
+      this.opening.delete(marketIndex);
+      door.openMarkets.add(marketIndex);
+      door.orders.onMarketOpened(marketIndex);
+      this.parts.marketOpened(marketIndex);
+    }
+  }
+
   private onDecided(marketIndex: number, sequence: number): void {
     this.parts.door.orders.onMarketDecided({ marketIndex, sequence });
     this.parts.unflushed.flushed(marketIndex, sequence, performance.now());
   }
 
+  /** What every word of a market on one order begins with. */
+  private orderWord(message: OrderMessage, v: Views, at: number): OrderWord {
+    const marketIndex = message.marketIndex(v, at);
+    const sequence = message.sequence(v, at);
+    this.heard(marketIndex, sequence);
+    return { marketIndex, sequence, order: message.order(v, at), timeNs: message.timeNs(v, at) as TimestampNs };
+  }
+
+  /** The market's word is not flushed yet. */
   private heard(marketIndex: number, sequence: number): void {
     if (sequence > 0) this.parts.unflushed.heard(marketIndex, sequence, performance.now());
   }
@@ -249,6 +298,14 @@ export class FrontDoorActor implements Actor {
     const { text: _text, signature: _signature, ...order } = readNewOrder(v, source);
     this.parts.door.orders.restoreOrder({
       ...order,
+      price: OrderRestoredAtBoot.price(v, at) as RawPrice,
+      quantity: OrderRestoredAtBoot.quantity(v, at) as RawQuantity,
+      flags: OrderRestoredAtBoot.flags(v, at),
+      triggerKind: OrderRestoredAtBoot.triggerKind(v, at) as TriggerKind,
+      triggerPrice: OrderRestoredAtBoot.triggerPrice(v, at) as RawPrice,
+      triggerState: OrderRestoredAtBoot.triggerState(v, at) as TriggerState,
+      parentSequence: OrderRestoredAtBoot.parent(v, at) as Sequence | 0,
+      enabledQuantity: OrderRestoredAtBoot.enabledQuantity(v, at),
       marketIndex: OrderRestoredAtBoot.marketIndex(v, at),
       orderSequence: OrderRestoredAtBoot.order(v, at) as Sequence,
       prioritySequence: OrderRestoredAtBoot.prioritySequence(v, at) as Sequence,
@@ -263,7 +320,8 @@ export class FrontDoorActor implements Actor {
 
   private onNews(news: NodeNews): void {
     const { door } = this.parts;
-    if (news.kind === 'userChanged') this.onUser(news.row);
+    if (news.kind === 'restored') this.isRestored = true;
+    else if (news.kind === 'userChanged') this.onUser(news.row);
     else if (news.kind === 'registryChanged') {
       const { change } = news;
       if (change.table === 'asset') door.assetChanged(change.row);
@@ -271,6 +329,7 @@ export class FrontDoorActor implements Actor {
       else door.configChanged(change.row);
     }
     this.parts.news(news);
+    if (this.opening.size > 0) this.openMarkets();
   }
 
   private onUser(row: UserRow): void {

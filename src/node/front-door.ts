@@ -14,10 +14,12 @@ import { type AssetId, compareAssetIds, type OrderId, type UserId } from '../cor
 import { STREAMS_PER_MARKET_MAKER, STREAMS_PER_USER } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
-import { reject } from '../core/reject.ts';
+import { type Reject, reject } from '../core/reject.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../edge/oms-backend.ts';
+import { NodeHook } from '../messages/generated/messages.ts';
+import { encodePlain } from '../messages/plain-values.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
 import type { OrderEvent, OrderSink, RequestResult, UserTrade } from '../orders/order-events.ts';
 import type { OrderHistory } from '../orders/order-history.ts';
@@ -35,6 +37,11 @@ import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { ActionRoad } from './action-road.ts';
+import { BulkCancels } from './bulk-cancels.ts';
+import type { Release } from './door-commands.ts';
+import type { InjectedFill } from './fill-injection.ts';
+import type { SkippedCheck } from './operator-inject-hooks.ts';
+import { ReleaseQueue } from './release-queue.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
 export interface FrontDoorParts {
@@ -75,6 +82,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   private readonly parts: FrontDoorParts;
   private readonly road: ActionRoad;
+  private readonly bulk: BulkCancels;
+  private readonly releases: ReleaseQueue;
   private readonly nonces = new Nonces();
   private readonly tokens = new Tokens();
   private readonly known = new Set<UserId>();
@@ -88,23 +97,22 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.parts = parts;
     this.orders = new OrderManager({ sink: this, history: parts.history });
     this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
-    this.road = new ActionRoad({
-      orders: this.orders,
-      desk: parts.desk,
-      shards: parts.shards,
-      nowNs: () => this.nowNs(),
-      openMarkets: this.openMarkets,
-      poke: parts.poke,
-    });
+    const nowNs = (): TimestampNs => this.nowNs();
+    this.releases = new ReleaseQueue(parts.shards, nowNs);
+    const { orders, openMarkets, releases } = this;
+    const { desk, shards, poke } = parts;
+    this.road = new ActionRoad({ orders, desk, shards, nowNs, openMarkets, releases, poke });
+    const unanswered = (requestId: number): void => this.road.expect(requestId, () => undefined);
+    this.bulk = new BulkCancels({ orders, shards, nowNs, openMarkets, unanswered, poke });
   }
 
   nowNs(): TimestampNs {
     return this.parts.clock.nowNs();
   }
 
-  /** Signed actions between their first check and their answer. */
+  /** Signed actions between their first check and their answer, and releases that found no room yet. */
   get actionsInFlight(): number {
-    return this.road.waiting + this.parts.desk.inFlight;
+    return this.road.waiting + this.parts.desk.inFlight + this.releases.size;
   }
 
   get sessionUsers(): number {
@@ -170,6 +178,39 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.road.cancel(request, origin, answer);
   }
 
+  // ---- test hooks (operator-api.md 7.3)
+
+  /** A create as its signer might have sent it, past some of the checks. */
+  inject(request: CreateRequest, skips: ReadonlySet<SkippedCheck>, answer: Answer): void {
+    const origin = { user: request.order.signer.id, connection: 0, isControl: false };
+    this.road.inject(request, skips, origin, answer);
+  }
+
+  /** A fill as if the market had matched it. @returns why not, or null. */
+  injectFill(fill: InjectedFill): Reject | null {
+    const { shards, poke } = this.parts;
+    const outlet = must(shards[fill.marketIndex % shards.length], 'a shard for every market');
+    const text = encodePlain(fill);
+    const at = outlet.claim(NodeHook.typeId, NodeHook.bytes + text.length, true);
+    if (at < 0) return reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
+    NodeHook.setRequestId(outlet.views, at, 0);
+    NodeHook.setTextBytes(outlet.views, at, text.length);
+    outlet.views.u8.set(text, at + NodeHook.bytes);
+    outlet.commit();
+    poke();
+    return null;
+  }
+
+  // ---- cancels of a session
+
+  cancelAll(request: Parameters<OmsBackend['cancelAll']>[0]): Reject | null {
+    return this.bulk.cancelAll(request);
+  }
+
+  cancelBatch(request: Parameters<OmsBackend['cancelBatch']>[0]): Reject | null {
+    return this.bulk.cancelBatch(request);
+  }
+
   // ---- reads
 
   markets(): readonly MarketView[] {
@@ -223,6 +264,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.definitions.set(definition.assetId, definition);
   }
 
+  knowsMarket(marketIndex: number): boolean {
+    for (const definition of this.definitions.values()) if (definition.marketIndex === marketIndex) return true;
+    return false;
+  }
+
   configChanged(row: ConfigRow): void {
     this.configs.set(`${row.kind}:${row.key}`, row);
     if (row.kind === 'settings') this.settingsChanged(JSON.parse(row.json) as SettingsJson);
@@ -252,7 +298,16 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.road.answered(requestId, result.reject, result.processedNs);
   }
 
+  release(word: Release): void {
+    this.releases.add(word);
+  }
+
   // ---- now and then
+
+  /** Every turn: what waited for room in a ring. */
+  sendWaiting(): void {
+    this.releases.sendAll();
+  }
 
   /** Forgets sessions that are over. */
   sweep(): void {

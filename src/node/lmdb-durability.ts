@@ -1,17 +1,16 @@
 /** Clearing's disk: the journal, checkpoints and remembered ids in one LMDB environment (durability.ts). */
-import type { Tombstone } from '../clearing/checkpoint.ts';
+import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
 import type { RowWrite } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';
 import { CLOCK_SKEW_NS, ORDER_LIFE_NS } from '../core/limits.ts';
-import { isCancel } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { CheckpointWriter, readCheckpoint } from '../storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../storage/environment.ts';
-import { History } from '../storage/history.ts';
+import { loadIdWatermarks, loadRememberedIds } from '../storage/id-runs.ts';
 import { Journal, readJournal } from '../storage/journal.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
-import { loadRememberedIds, loadRows } from '../storage/load-rows.ts';
+import { loadRows } from '../storage/load-rows.ts';
 import type { CheckpointMark, Durability, JournaledBatch, Recovery } from './durability.ts';
 
 /** A checkpoint that is not the last of a stop carries no state hash: zeros. */
@@ -67,14 +66,12 @@ export class LmdbDurability implements Durability {
     });
   }
 
-  *rememberedIds(nowNs: TimestampNs): Generator<Tombstone> {
-    const history = new History(this.writer);
-    for (const id of loadRememberedIds(this.writer)) {
-      if (id.creationNs + ORDER_LIFE_NS <= nowNs) continue;
-      // The record of a user beyond the limit of finished orders is gone; its id then answers as unknown (AMB-23).
-      const end = history.finishedOrder(id.user, id.marketIndex, id.orderId)?.end ?? 0;
-      yield { ...id, wasCancelled: end !== 0 && isCancel(end) };
-    }
+  rememberedIds(nowNs: TimestampNs): Iterable<Tombstone> {
+    return loadRememberedIds(this.writer, nowNs);
+  }
+
+  idWatermarks(): Iterable<IdWatermark> {
+    return loadIdWatermarks(this.writer);
   }
 
   close(): void {

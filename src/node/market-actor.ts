@@ -8,43 +8,37 @@
  *
  * A market is opened by its definition and its restored state, both from clearing; until then its commands are refused.
  */
-import type { RegistryChanged } from '../clearing/effects.ts';
+import type { Effect, RegistryChanged } from '../clearing/effects.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
-import { type RollbackReason, SIDE, type Side, type Tif } from '../core/order-terms.ts';
+import type { AssetId } from '../core/ids.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import type {
-  CancelCommand,
-  NewOrderCommand,
-  RememberedId,
-  ReplaceCommand,
-  RestoredOrder,
-  RollbackCommand,
-} from '../matching/commands.ts';
-import { MarketEngine } from '../matching/market-engine.ts';
+import type { MarketEngine } from '../matching/market-engine.ts';
 import {
+  CancelAllOrders,
   CancelOrder,
   FillRolledBack,
+  IdWatermark,
   MarketDecided,
   MarketRestored,
   NewOrder,
   NodeEvent,
+  NodeHook,
   OrderIdRemembered,
   OrderRestoredAtBoot,
+  ReleaseOrder,
   ReplaceOrder,
 } from '../messages/generated/messages.ts';
 import { decodePlain } from '../messages/plain-values.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import type { NodeNews } from './effect-codec.ts';
-import { MarketOutput } from './market-output.ts';
+import { type InjectedFill, keyOf } from './fill-injection.ts';
+import { HostedMarket } from './hosted-market.ts';
+import { CommandReader, readRememberedId, readRestoredOrder } from './market-commands.ts';
 import { Outbox } from './outbox.ts';
 
-interface OpenMarket {
-  readonly engine: MarketEngine;
-  readonly output: MarketOutput;
-  isOpen: boolean;
-}
+type PriceAccepted = Extract<Effect, { kind: 'priceAccepted' }>;
 
 export interface MarketShardWiring {
   readonly name: string;
@@ -58,53 +52,17 @@ export interface MarketShardWiring {
   readonly data: Outlet;
 }
 
-const NO_BYTES = new Uint8Array(0);
-const key = (): { bytes: Uint8Array; userAt: number; orderIdAt: number; orderIdBytes: number } => ({
-  bytes: NO_BYTES,
-  userAt: 0,
-  orderIdAt: 0,
-  orderIdBytes: 0,
-});
-const NO_TIME = 0n as TimestampNs;
-
 export class MarketShardActor implements Actor {
   readonly name: string;
   private readonly wiring: MarketShardWiring;
   private readonly clearing: Outbox;
   private readonly door: Outbox;
-  private readonly markets = new Map<number, OpenMarket>();
-
-  // One record per kind of command, filled anew for each: nothing is allocated per message.
-  private readonly newOrder: NewOrderCommand = {
-    ...key(),
-    requestId: 0,
-    receivedNs: NO_TIME,
-    creationNs: NO_TIME,
-    expiryNs: NO_TIME,
-    side: 0,
-    tif: 0,
-    flags: 0,
-    price: 0,
-    quantity: 0,
-  };
-  private readonly replace: ReplaceCommand = {
-    ...key(),
-    requestId: 0,
-    receivedNs: NO_TIME,
-    timestampNs: NO_TIME,
-    price: 0,
-    quantity: 0,
-  };
-  private readonly cancel: CancelCommand = { ...key(), requestId: 0, receivedNs: NO_TIME, hold: false };
-  private readonly rollback: RollbackCommand = {
-    receivedNs: NO_TIME,
-    tradeId: 0,
-    makerOrder: 0,
-    takerOrder: 0,
-    quantity: 0,
-    makerReason: 0,
-    takerReason: 0,
-  };
+  private readonly commands = new CommandReader();
+  private readonly markets = new Map<number, HostedMarket>();
+  /** Last oracle prices, for markets of this shard that are yet to come as well. */
+  private readonly prices = new Map<AssetId, bigint>();
+  /** Markets with triggers that fired, or released orders, or a reason to look for them. */
+  private readonly busy = new Set<HostedMarket>();
   private readonly source: { views: Views; at: number; bytes: number };
 
   constructor(wiring: MarketShardWiring) {
@@ -124,9 +82,7 @@ export class MarketShardActor implements Actor {
    * full rings never wait for each other.
    */
   ready(lane: number): boolean {
-    if (lane === this.wiring.clearingLane) return true;
-    if (this.wiring.isStalled()) return false;
-    return (this.clearing.isEmpty || this.clearing.flush()) && (this.door.isEmpty || this.door.flush());
+    return lane === this.wiring.clearingLane || this.mayDoMore();
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number, bytes: number): void {
@@ -134,52 +90,53 @@ export class MarketShardActor implements Actor {
       case NewOrder.typeId:
         this.onNewOrder(v, at, bytes);
         break;
-      case CancelOrder.typeId:
-        this.onCancel(v, at);
+      case CancelOrder.typeId: {
+        const command = this.commands.readCancel(v, at);
+        this.marketAt(CancelOrder, v, at).engine.cancel(command);
         break;
-      case ReplaceOrder.typeId:
-        this.onReplace(v, at);
+      }
+      case ReplaceOrder.typeId: {
+        const command = this.commands.readReplace(v, at);
+        this.marketAt(ReplaceOrder, v, at).engine.replace(command);
         break;
-      case MarketDecided.typeId:
-        this.market(MarketDecided.marketIndex(v, at)).engine.settled(MarketDecided.tradeId(v, at));
+      }
+      case CancelAllOrders.typeId: {
+        const command = this.commands.readCancelAll(v, at);
+        this.marketAt(CancelAllOrders, v, at).engine.cancelAll(command);
         break;
-      case FillRolledBack.typeId:
-        this.onRolledBack(v, at);
+      }
+      case ReleaseOrder.typeId: {
+        const market = this.marketAt(ReleaseOrder, v, at);
+        market.engine.release(this.commands.readRelease(v, at));
+        this.busy.add(market);
         break;
-      case OrderRestoredAtBoot.typeId:
-        this.onRestoredOrder(v, at);
-        break;
-      case OrderIdRemembered.typeId:
-        this.onRememberedId(v, at);
-        break;
-      case MarketRestored.typeId:
-        this.onRestored(v, at, bytes);
-        break;
-      case NodeEvent.typeId: {
-        const start = at + NodeEvent.bytes;
-        const news = decodePlain<NodeNews>(v.u8.subarray(start, start + NodeEvent.textBytes(v, at)));
-        if (news.kind === 'registryChanged') this.onRegistry(news);
+      }
+      case NodeHook.typeId: {
+        const start = at + NodeHook.bytes;
+        this.onInjectedFill(decodePlain(v.u8.subarray(start, start + NodeHook.textBytes(v, at))));
         break;
       }
       default:
-        throw new InvariantError(`a market received a message of type ${typeId}`);
+        this.onClearing(typeId, v, at, bytes);
     }
   }
 
   endBatch(): void {
     this.clearing.flush();
     this.door.flush();
+    if (this.hasMore()) this.pump();
     if (this.wiring.data.needsResync()) this.sendBooks();
     this.wiring.data.flush();
   }
 
   tick(nowNs: bigint): void {
     if (!this.clearing.isEmpty || !this.door.isEmpty) return;
-    for (const market of this.markets.values()) {
-      if (!market.isOpen) continue;
-      market.output.timeNs = nowNs as TimestampNs;
-      market.engine.tick(nowNs as TimestampNs);
-    }
+    for (const market of this.markets.values()) if (market.isOpen) market.tick(nowNs as TimestampNs);
+  }
+
+  /** Triggers that fired, or orders that were released, wait for a turn and there is room to speak. */
+  hasMore(): boolean {
+    return this.busy.size > 0 && this.mayDoMore();
   }
 
   /** Open markets with what operators and tests ask about them. */
@@ -187,69 +144,92 @@ export class MarketShardActor implements Actor {
     return new Map([...this.markets].map(([index, market]) => [index, market.engine]));
   }
 
-  private market(marketIndex: number): OpenMarket {
+  /** Everything said so far is in the rings, and no hook holds the shard. */
+  private mayDoMore(): boolean {
+    if (this.wiring.isStalled()) return false;
+    return (this.clearing.isEmpty || this.clearing.flush()) && (this.door.isEmpty || this.door.flush());
+  }
+
+  private pump(): void {
+    const nowNs = this.wiring.clock.nowNs();
+    for (const market of this.busy) if (!market.pump(nowNs)) this.busy.delete(market);
+    this.clearing.flush();
+    this.door.flush();
+  }
+
+  private onClearing(typeId: number, v: Views, at: number, bytes: number): void {
+    switch (typeId) {
+      case MarketDecided.typeId: {
+        const market = this.market(MarketDecided.marketIndex(v, at));
+        market.decided(MarketDecided.tradeId(v, at), this.wiring.clock.nowNs());
+        this.busy.add(market);
+        break;
+      }
+      case FillRolledBack.typeId: {
+        const market = this.market(FillRolledBack.marketIndex(v, at));
+        market.rollBack(this.commands.readRollback(v, at, this.wiring.clock.nowNs()));
+        this.busy.add(market);
+        break;
+      }
+      case OrderRestoredAtBoot.typeId:
+        this.market(OrderRestoredAtBoot.marketIndex(v, at)).engine.restoreOrder(readRestoredOrder(v, at));
+        break;
+      case OrderIdRemembered.typeId:
+        this.market(OrderIdRemembered.marketIndex(v, at)).engine.restoreRememberedId(readRememberedId(v, at));
+        break;
+      case IdWatermark.typeId: {
+        const userAt = (at + IdWatermark.userAt) >>> 2;
+        const creationNs = IdWatermark.creationNs(v, at) as TimestampNs;
+        this.market(IdWatermark.marketIndex(v, at)).engine.restoreWatermark(v.i32, userAt, creationNs);
+        break;
+      }
+      case MarketRestored.typeId:
+        this.onRestored(v, at, bytes);
+        break;
+      case NodeEvent.typeId: {
+        const start = at + NodeEvent.bytes;
+        this.onNews(decodePlain<NodeNews>(v.u8.subarray(start, start + NodeEvent.textBytes(v, at))));
+        break;
+      }
+      default:
+        throw new InvariantError(`a market received a message of type ${typeId}`);
+    }
+  }
+
+  private market(marketIndex: number): HostedMarket {
     return must(this.markets.get(marketIndex), `the shard holds market ${marketIndex}`);
   }
 
+  /** The market of a command, its time set to the command's. */
+  private marketAt(message: CommandMessage, v: Views, at: number): HostedMarket {
+    const market = this.market(message.marketIndex(v, at));
+    assert(market.isOpen, 'commands reach a market only after it was restored');
+    const word = (at + message.receivedNsAt) >>> 2;
+    market.output.setTime(v.u32[word + 1] as number, v.u32[word] as number);
+    return market;
+  }
+
   private onNewOrder(v: Views, at: number, bytes: number): void {
-    const market = this.market(NewOrder.marketIndex(v, at));
-    assert(market.isOpen, 'orders reach a market only after it was restored');
-    const command = this.newOrder;
-    this.readKey(command, v, at + NewOrder.userAt, at + NewOrder.orderIdAt, NewOrder.orderIdBytes(v, at));
-    command.requestId = NewOrder.requestId(v, at);
-    command.receivedNs = NewOrder.receivedNs(v, at) as TimestampNs;
-    command.creationNs = NewOrder.creationNs(v, at) as TimestampNs;
-    command.expiryNs = NewOrder.expiryNs(v, at) as TimestampNs;
-    command.side = NewOrder.side(v, at) as Side;
-    command.tif = NewOrder.tif(v, at) as Tif;
-    command.flags = NewOrder.flags(v, at);
-    command.price = NewOrder.price(v, at);
-    command.quantity = NewOrder.quantity(v, at);
+    const market = this.marketAt(NewOrder, v, at);
     this.source.views = v;
     this.source.at = at;
     this.source.bytes = bytes;
-    market.output.timeNs = command.receivedNs;
     market.output.source = this.source;
-    market.engine.create(command);
+    market.engine.create(this.commands.readCreate(v, at));
     market.output.source = null;
   }
 
-  private onReplace(v: Views, at: number): void {
-    const market = this.market(ReplaceOrder.marketIndex(v, at));
-    const command = this.replace;
-    this.readKey(command, v, at + ReplaceOrder.userAt, at + ReplaceOrder.orderIdAt, ReplaceOrder.orderIdBytes(v, at));
-    command.requestId = ReplaceOrder.requestId(v, at);
-    command.receivedNs = ReplaceOrder.receivedNs(v, at) as TimestampNs;
-    command.timestampNs = ReplaceOrder.timestampNs(v, at) as TimestampNs;
-    command.price = ReplaceOrder.price(v, at);
-    command.quantity = ReplaceOrder.quantity(v, at);
-    market.output.timeNs = command.receivedNs;
-    market.engine.replace(command);
+  /** A test hook's fill; orders that ended meanwhile are not filled. */
+  private onInjectedFill(fill: InjectedFill): void {
+    const market = this.market(fill.marketIndex);
+    market.output.setTimeNs(fill.matchedNs ?? this.wiring.clock.nowNs());
+    const { price, quantity } = fill;
+    market.engine.injectFill({ maker: keyOf(fill.maker), taker: keyOf(fill.taker), price, quantity });
   }
 
-  private onCancel(v: Views, at: number): void {
-    const market = this.market(CancelOrder.marketIndex(v, at));
-    const command = this.cancel;
-    this.readKey(command, v, at + CancelOrder.userAt, at + CancelOrder.orderIdAt, CancelOrder.orderIdBytes(v, at));
-    command.requestId = CancelOrder.requestId(v, at);
-    command.receivedNs = CancelOrder.receivedNs(v, at) as TimestampNs;
-    command.hold = CancelOrder.hold(v, at) === 1;
-    market.output.timeNs = command.receivedNs;
-    market.engine.cancel(command);
-  }
-
-  private onRolledBack(v: Views, at: number): void {
-    const market = this.market(FillRolledBack.marketIndex(v, at));
-    const command = this.rollback;
-    command.receivedNs = this.wiring.clock.nowNs();
-    command.tradeId = FillRolledBack.tradeId(v, at);
-    command.makerOrder = FillRolledBack.makerOrder(v, at);
-    command.takerOrder = FillRolledBack.takerOrder(v, at);
-    command.quantity = FillRolledBack.quantity(v, at);
-    command.makerReason = FillRolledBack.makerReason(v, at) as RollbackReason;
-    command.takerReason = FillRolledBack.takerReason(v, at) as RollbackReason;
-    market.output.timeNs = command.receivedNs;
-    market.engine.rollback(command);
+  private onNews(news: NodeNews): void {
+    if (news.kind === 'registryChanged') this.onRegistry(news);
+    else if (news.kind === 'priceAccepted') this.onPrice(news);
   }
 
   private onRegistry(news: RegistryChanged): void {
@@ -257,94 +237,47 @@ export class MarketShardActor implements Actor {
     const { definition } = news.change.row;
     const known = this.markets.get(definition.marketIndex);
     if (known !== undefined) {
-      known.output.definition = definition;
-      known.engine.setMarket(definition.status);
+      known.define(definition, this.wiring.clock.nowNs());
+      if (known.isOpen) this.busy.add(known);
       return;
     }
-    const output = new MarketOutput(definition, {
-      clearing: this.clearing,
-      door: this.door,
-      data: this.wiring.data,
-    });
-    const engine = new MarketEngine({ events: output });
-    engine.setMarket(definition.status);
-    this.markets.set(definition.marketIndex, { engine, output, isOpen: false });
+    const to = { clearing: this.clearing, door: this.door, data: this.wiring.data };
+    const oracle = this.prices.get(definition.assetId) ?? null;
+    this.markets.set(definition.marketIndex, new HostedMarket(definition, to, oracle));
   }
 
-  private onRestoredOrder(v: Views, at: number): void {
-    const source = at + OrderRestoredAtBoot.bytes;
-    const order: RestoredOrder = {
-      ...key(),
-      order: OrderRestoredAtBoot.order(v, at),
-      prioritySequence: OrderRestoredAtBoot.prioritySequence(v, at),
-      side: NewOrder.side(v, source) as Side,
-      tif: NewOrder.tif(v, source) as Tif,
-      flags: NewOrder.flags(v, source),
-      price: OrderRestoredAtBoot.price(v, at),
-      quantity: OrderRestoredAtBoot.quantity(v, at),
-      filledQuantity: OrderRestoredAtBoot.filledQuantity(v, at),
-      creationNs: NewOrder.creationNs(v, source) as TimestampNs,
-      timestampNs: OrderRestoredAtBoot.timestampNs(v, at) as TimestampNs,
-      expiryNs: NewOrder.expiryNs(v, source) as TimestampNs,
-    };
-    this.readKey(order, v, source + NewOrder.userAt, source + NewOrder.orderIdAt, NewOrder.orderIdBytes(v, source));
-    this.market(OrderRestoredAtBoot.marketIndex(v, at)).engine.restoreOrder(order);
-  }
-
-  private onRememberedId(v: Views, at: number): void {
-    const id: RememberedId = {
-      ...key(),
-      creationNs: OrderIdRemembered.creationNs(v, at) as TimestampNs,
-      wasCancelled: OrderIdRemembered.wasCancelled(v, at) === 1,
-    };
-    const { userAt, orderIdAt } = OrderIdRemembered;
-    this.readKey(id, v, at + userAt, at + orderIdAt, OrderIdRemembered.orderIdBytes(v, at));
-    this.market(OrderIdRemembered.marketIndex(v, at)).engine.restoreRememberedId(id);
+  private onPrice({ row }: PriceAccepted): void {
+    this.prices.set(row.asset, row.price);
+    for (const market of this.markets.values()) {
+      if (market.output.definition.assetId === row.asset) market.setOraclePrice(row.price, this.wiring.clock.nowNs());
+    }
   }
 
   /** The market is whole: it opens, and the front door is told by the same message. */
   private onRestored(v: Views, at: number, bytes: number): void {
     const market = this.market(MarketRestored.marketIndex(v, at));
     assert(!market.isOpen, 'a market is restored once');
-    const nowNs = this.wiring.clock.nowNs();
-    market.output.timeNs = nowNs;
-    market.engine.finishRestore({
+    market.finishRestore({
       sequence: MarketRestored.sequence(v, at),
       lastTradeId: MarketRestored.lastTradeId(v, at),
-      nowNs,
+      nowNs: this.wiring.clock.nowNs(),
     });
-    market.isOpen = true;
+    this.busy.add(market);
     const to = this.door.claim(MarketRestored.typeId, bytes);
     this.door.views.u8.set(v.u8.subarray(at, at + bytes), to);
     this.door.commit();
-    if (!this.wiring.data.needsResync()) this.sendBook(market);
+    if (!this.wiring.data.needsResync()) market.sendBook();
   }
 
   /** Whole books for market data after it began anew or lost something. */
   private sendBooks(): void {
     this.wiring.data.beginResync();
-    for (const market of this.markets.values()) if (market.isOpen) this.sendBook(market);
+    for (const market of this.markets.values()) if (market.isOpen) market.sendBook();
   }
+}
 
-  private sendBook(market: OpenMarket): void {
-    const { engine, output } = market;
-    output.startDepthReset(engine.sequence);
-    for (const side of [SIDE.buy, SIDE.sell]) {
-      engine.forEachLevel(side, (price, quantity) => output.levelChanged(side, price, quantity));
-    }
-    output.depthCommitted();
-  }
-
-  private readKey(
-    target: { bytes: Uint8Array; userAt: number; orderIdAt: number; orderIdBytes: number },
-    v: Views,
-    userAt: number,
-    orderIdAt: number,
-    orderIdBytes: number,
-  ): void {
-    target.bytes = v.u8;
-    target.userAt = userAt;
-    target.orderIdAt = orderIdAt;
-    target.orderIdBytes = orderIdBytes;
-  }
+/** What every command of the front door has. */
+interface CommandMessage {
+  readonly receivedNsAt: number;
+  marketIndex(v: Views, at: number): number;
 }

@@ -7,9 +7,10 @@
  */
 import { must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { OrderEnd, RollbackReason, Side } from '../core/order-terms.ts';
+import type { OrderEnd, RollbackReason, Side, TriggerKind } from '../core/order-terms.ts';
 import type { RejectCode } from '../core/reject.ts';
-import type { Sequence, TimestampNs } from '../core/units.ts';
+import { highWord, lowWord } from '../core/time-words.ts';
+import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { CancelCommand, FillUnit, MarketEvents, NewOrderCommand, ReplaceCommand } from '../matching/commands.ts';
 import {
@@ -19,11 +20,15 @@ import {
   LevelChanged,
   MarketAck,
   Matched,
+  OrderActivated,
   OrderAdmitted,
+  OrderCovered,
   OrderEnded,
   OrderReplaced,
   OrderRestored,
+  OrderTriggered,
 } from '../messages/generated/messages.ts';
+import { ConfirmedPrice } from './confirmed-price.ts';
 import type { Outbox, Outlet } from './outbox.ts';
 
 export interface MarketOutlets {
@@ -41,28 +46,42 @@ interface Answer {
 
 export class MarketOutput implements MarketEvents {
   definition: MarketDefinition;
-  /** Time of the command that is being handled; every event carries it. */
-  timeNs: TimestampNs = 0n as TimestampNs;
   /** The create that is being handled, as it lies in the command ring. */
   source: { views: Views; at: number; bytes: number } | null = null;
+  readonly confirmed: ConfirmedPrice = new ConfirmedPrice();
 
   private readonly to: MarketOutlets;
+  /** Who hears of everything that has a sequence. */
+  private readonly listeners: readonly Outbox[];
   private readonly marketIndex: number;
   private commits = 0;
+  private timeHigh = 0;
+  private timeLow = 0;
 
   constructor(definition: MarketDefinition, to: MarketOutlets) {
     this.definition = definition;
     this.marketIndex = definition.marketIndex;
     this.to = to;
+    this.listeners = [to.clearing, to.door];
   }
 
-  accepted(sequence: Sequence, command: NewOrderCommand): void {
-    this.admitted(sequence, 0);
+  /** Time of the command that is handled next, as the engine has it; every event carries it. */
+  setTime(high: number, low: number): void {
+    this.timeHigh = high;
+    this.timeLow = low;
+  }
+
+  setTimeNs(nowNs: bigint): void {
+    this.setTime(highWord(nowNs), lowWord(nowNs));
+  }
+
+  accepted(sequence: Sequence, command: NewOrderCommand, parent: Sequence | 0): void {
+    this.admitted(sequence, parent, 0);
     this.ack(command.requestId, { order: sequence, sequence, code: 0, isAdmission: true });
   }
 
   createRefused(sequence: Sequence | 0, command: NewOrderCommand, code: RejectCode): void {
-    if (sequence !== 0) this.admitted(sequence, code);
+    if (sequence !== 0) this.admitted(sequence, 0, code);
     this.ack(command.requestId, { order: sequence, sequence, code, isAdmission: sequence !== 0 });
   }
 
@@ -76,11 +95,12 @@ export class MarketOutput implements MarketEvents {
     takerSide: Side,
     unit: FillUnit,
   ): void {
-    for (const outlet of [this.to.clearing, this.to.door]) {
+    this.confirmed.matched(tradeId, price, this.timeHigh, this.timeLow);
+    for (const outlet of this.listeners) {
       const at = outlet.claim(Matched.typeId, Matched.bytes);
       const v = outlet.views;
       Matched.setSequence(v, at, sequence);
-      Matched.setTimeNs(v, at, this.timeNs);
+      this.writeTime(v, at + Matched.timeNsAt);
       Matched.setTradeId(v, at, tradeId);
       Matched.setMakerOrder(v, at, makerOrder);
       Matched.setTakerOrder(v, at, takerOrder);
@@ -103,11 +123,11 @@ export class MarketOutput implements MarketEvents {
     remaining: number,
     requestId: number,
   ): void {
-    for (const outlet of [this.to.clearing, this.to.door]) {
+    for (const outlet of this.listeners) {
       const at = outlet.claim(OrderEnded.typeId, OrderEnded.bytes);
       const v = outlet.views;
       OrderEnded.setSequence(v, at, sequence);
-      OrderEnded.setTimeNs(v, at, this.timeNs);
+      this.writeTime(v, at + OrderEnded.timeNsAt);
       OrderEnded.setOrder(v, at, order);
       OrderEnded.setRemaining(v, at, remaining);
       OrderEnded.setRequestId(v, at, requestId);
@@ -124,24 +144,29 @@ export class MarketOutput implements MarketEvents {
     prioritySequence: Sequence,
     price: number,
     quantityTotal: number,
-    timestampNs: TimestampNs,
+    timestampHigh: number,
+    timestampLow: number,
     requestId: number,
+    triggerKind: TriggerKind,
+    triggerPrice: number,
   ): void {
-    for (const outlet of [this.to.clearing, this.to.door]) {
+    for (const outlet of this.listeners) {
       const at = outlet.claim(OrderReplaced.typeId, OrderReplaced.bytes);
       const v = outlet.views;
       OrderReplaced.setSequence(v, at, sequence);
-      OrderReplaced.setTimeNs(v, at, this.timeNs);
+      this.writeTime(v, at + OrderReplaced.timeNsAt);
       OrderReplaced.setOrder(v, at, order);
       OrderReplaced.setPrioritySequence(v, at, prioritySequence);
       OrderReplaced.setPrice(v, at, price);
       OrderReplaced.setQuantity(v, at, quantityTotal);
-      OrderReplaced.setTimestampNs(v, at, timestampNs);
+      writeWords(v, at + OrderReplaced.timestampNsAt, timestampHigh, timestampLow);
       OrderReplaced.setRequestId(v, at, requestId);
+      OrderReplaced.setTriggerPrice(v, at, triggerPrice);
+      OrderReplaced.setTriggerKind(v, at, triggerKind);
       OrderReplaced.setMarketIndex(v, at, this.marketIndex);
       outlet.commit();
     }
-    this.ack(requestId, { order, sequence, code: 0, isAdmission: false });
+    if (requestId !== 0) this.ack(requestId, { order, sequence, code: 0, isAdmission: false });
   }
 
   replaceUnchanged(requestId: number, order: Sequence): void {
@@ -160,34 +185,80 @@ export class MarketOutput implements MarketEvents {
     this.ack(command.requestId, { order: 0, sequence: 0, code, isAdmission: false });
   }
 
+  allCancelled(requestId: number): void {
+    this.ack(requestId, { order: 0, sequence: 0, code: 0, isAdmission: false });
+  }
+
   heldCancelExpired(
-    user: Uint8Array,
+    user: Int32Array,
     userAt: number,
-    orderId: Uint8Array,
+    orderId: Int32Array,
     orderIdAt: number,
     orderIdBytes: number,
   ): void {
     const outlet = this.to.door;
     const at = outlet.claim(HeldCancelExpired.typeId, HeldCancelExpired.bytes);
     const v = outlet.views;
-    HeldCancelExpired.setTimeNs(v, at, this.timeNs);
+    this.writeTime(v, at + HeldCancelExpired.timeNsAt);
     HeldCancelExpired.setMarketIndex(v, at, this.marketIndex);
     HeldCancelExpired.setOrderIdBytes(v, at, orderIdBytes);
-    v.u8.set(user.subarray(userAt, userAt + HeldCancelExpired.userLength), at + HeldCancelExpired.userAt);
-    v.u8.set(orderId.subarray(orderIdAt, orderIdAt + orderIdBytes), at + HeldCancelExpired.orderIdAt);
+    const userWords = HeldCancelExpired.userLength >>> 2;
+    v.i32.set(user.subarray(userAt, userAt + userWords), (at + HeldCancelExpired.userAt) >>> 2);
+    const idWords = (orderIdBytes + 3) >>> 2;
+    v.i32.set(orderId.subarray(orderIdAt, orderIdAt + idWords), (at + HeldCancelExpired.orderIdAt) >>> 2);
     outlet.commit();
   }
 
   restored(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void {
-    for (const outlet of [this.to.clearing, this.to.door]) {
+    for (const outlet of this.listeners) {
       const at = outlet.claim(OrderRestored.typeId, OrderRestored.bytes);
       const v = outlet.views;
       OrderRestored.setSequence(v, at, sequence);
-      OrderRestored.setTimeNs(v, at, this.timeNs);
+      this.writeTime(v, at + OrderRestored.timeNsAt);
       OrderRestored.setOrder(v, at, order);
       OrderRestored.setPrioritySequence(v, at, prioritySequence);
       OrderRestored.setQuantity(v, at, quantity);
       OrderRestored.setMarketIndex(v, at, this.marketIndex);
+      outlet.commit();
+    }
+  }
+
+  triggered(sequence: Sequence, order: Sequence, triggerPrice: number, quantity: number): void {
+    for (const outlet of this.listeners) {
+      const at = outlet.claim(OrderTriggered.typeId, OrderTriggered.bytes);
+      const v = outlet.views;
+      OrderTriggered.setSequence(v, at, sequence);
+      this.writeTime(v, at + OrderTriggered.timeNsAt);
+      OrderTriggered.setOrder(v, at, order);
+      OrderTriggered.setTriggerPrice(v, at, triggerPrice);
+      OrderTriggered.setQuantity(v, at, quantity);
+      OrderTriggered.setMarketIndex(v, at, this.marketIndex);
+      outlet.commit();
+    }
+  }
+
+  activated(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void {
+    for (const outlet of this.listeners) {
+      const at = outlet.claim(OrderActivated.typeId, OrderActivated.bytes);
+      const v = outlet.views;
+      OrderActivated.setSequence(v, at, sequence);
+      this.writeTime(v, at + OrderActivated.timeNsAt);
+      OrderActivated.setOrder(v, at, order);
+      OrderActivated.setPrioritySequence(v, at, prioritySequence);
+      OrderActivated.setQuantity(v, at, quantity);
+      OrderActivated.setMarketIndex(v, at, this.marketIndex);
+      outlet.commit();
+    }
+  }
+
+  covered(sequence: Sequence, order: Sequence): void {
+    for (const outlet of this.listeners) {
+      const at = outlet.claim(OrderCovered.typeId, OrderCovered.bytes);
+      const v = outlet.views;
+      OrderCovered.setSequence(v, at, sequence);
+      this.writeTime(v, at + OrderCovered.timeNsAt);
+      OrderCovered.setOrder(v, at, order);
+      OrderCovered.setMarketIndex(v, at, this.marketIndex);
       outlet.commit();
     }
   }
@@ -209,7 +280,7 @@ export class MarketOutput implements MarketEvents {
     const at = outlet.claim(DepthCommitted.typeId, DepthCommitted.bytes);
     if (at < 0) return;
     DepthCommitted.setCommits(outlet.views, at, this.commits);
-    DepthCommitted.setTimeNs(outlet.views, at, this.timeNs);
+    this.writeTime(outlet.views, at + DepthCommitted.timeNsAt);
     DepthCommitted.setMarketIndex(outlet.views, at, this.marketIndex);
     outlet.commit();
   }
@@ -224,13 +295,14 @@ export class MarketOutput implements MarketEvents {
     outlet.commit();
   }
 
-  private admitted(sequence: Sequence, refusal: number): void {
+  private admitted(sequence: Sequence, parent: number, refusal: number): void {
     const source = must(this.source, 'an admission happens while its create is handled');
     const outlet = this.to.clearing;
     const at = outlet.claim(OrderAdmitted.typeId, OrderAdmitted.bytes + source.bytes);
     const v = outlet.views;
     OrderAdmitted.setSequence(v, at, sequence);
-    OrderAdmitted.setTimeNs(v, at, this.timeNs);
+    this.writeTime(v, at + OrderAdmitted.timeNsAt);
+    OrderAdmitted.setParent(v, at, parent);
     OrderAdmitted.setMarketIndex(v, at, this.marketIndex);
     OrderAdmitted.setRefusal(v, at, refusal);
     v.u8.set(source.views.u8.subarray(source.at, source.at + source.bytes), at + OrderAdmitted.bytes);
@@ -244,10 +316,20 @@ export class MarketOutput implements MarketEvents {
     MarketAck.setRequestId(v, at, requestId);
     MarketAck.setOrder(v, at, order);
     MarketAck.setSequence(v, at, sequence);
-    MarketAck.setTimeNs(v, at, this.timeNs);
+    this.writeTime(v, at + MarketAck.timeNsAt);
     MarketAck.setMarketIndex(v, at, this.marketIndex);
     MarketAck.setRejectCode(v, at, code);
     MarketAck.setIsAdmission(v, at, isAdmission ? 1 : 0);
     outlet.commit();
   }
+
+  private writeTime(v: Views, at: number): void {
+    writeWords(v, at, this.timeHigh, this.timeLow);
+  }
+}
+
+/** A u64 from its words, without the bigint. */
+function writeWords(v: Views, at: number, high: number, low: number): void {
+  v.u32[at >>> 2] = low;
+  v.u32[(at >>> 2) + 1] = high;
 }

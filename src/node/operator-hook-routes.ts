@@ -12,6 +12,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { CRASH_POINTS } from './clearing-hooks.ts';
 import { change, seenByAll } from './operator-change.ts';
+import { injectFill, injectOrder } from './operator-inject-hooks.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts, Reply } from './ops-parts.ts';
 
@@ -152,12 +153,14 @@ class ClearingHooks {
       const taken = await this.parts.hookClearing({ kind: 'crash', point: null, afterTransactions: 0 });
       return taken.ok ? change(this.parts, { kind: 'fault', fault: null }) : taken;
     }
-    const kinds = ['reject_fill', 'stall_market', 'crash'] as const;
+    const kinds = ['reject_fill', 'inject_order', 'inject_fill', 'stall_market', 'crash'] as const;
     const members = typeof value === 'object' && value !== null ? Object.keys(value) : [];
     const reader = new BodyReader(value, members);
     const kind = reader.word('kind', kinds, undefined);
     if (reader.failure !== null) return within('fault', reader.failure.reject);
     if (kind === 'reject_fill') return this.rejectFill(value);
+    if (kind === 'inject_order') return injectOrder(this.parts, value);
+    if (kind === 'inject_fill') return injectFill(this.parts, value);
     return kind === 'stall_market' ? this.stall(value) : this.crash(value);
   }
 

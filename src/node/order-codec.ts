@@ -2,14 +2,15 @@
  * A new order between its two forms: the fields clearing and the front door work with, and the `NewOrder` message that
  * travels through rings and lies in the journal.
  *
- *   NewOrder struct (232 bytes) │ canonical text, `text_bytes` of ASCII
+ *   NewOrder struct (264 bytes) │ canonical text, `text_bytes` of ASCII
+ *                                        └── a child names its parent there, once more than by `parent_id_at`
  */
 
 import type { NewOrder as OrderFields } from '../clearing/inputs.ts';
 import { assert } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import { ORDER_ID_BYTES_MAX, SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
-import type { Side, Tif } from '../core/order-terms.ts';
+import type { OrderKind, Side, Tif, TriggerKind } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { NewOrder } from '../messages/generated/messages.ts';
@@ -54,16 +55,24 @@ export function newOrderBytes(order: OrderFields): number {
 
 /** @param at a multiple of 8 with room for `newOrderBytes(order)`. */
 export function writeNewOrder(v: Views, at: number, order: OrderFields, envelope: Envelope): void {
-  writeNewOrderFields(v, at, order, { ...envelope, textBytes: order.text.length });
+  const parentIdAt = order.text.indexOf(order.parentId);
+  writeNewOrderFields(v, at, order, { ...envelope, textBytes: order.text.length, parentIdAt });
   writeText(v, at + NewOrder.bytes, order.text);
 }
 
-/** All but the text, which the caller writes behind the struct. */
+/** Of the text that the caller writes behind the struct. */
+export interface TextPlace {
+  readonly textBytes: number;
+  /** Where the parent's id stands in the text, any place that has its bytes; anything when there is no parent. */
+  readonly parentIdAt: number;
+}
+
+/** All but the text. */
 export function writeNewOrderFields(
   v: Views,
   at: number,
   order: Omit<OrderFields, 'text'>,
-  envelope: Envelope & { readonly textBytes: number },
+  envelope: Envelope & TextPlace,
 ): void {
   assert(envelope.textBytes <= SIGNED_TEXT_BYTES_MAX, 'the text of an order is within its limit');
   assert(order.orderId.length <= ORDER_ID_BYTES_MAX, 'an order id is within its limit');
@@ -75,6 +84,9 @@ export function writeNewOrderFields(
   NewOrder.setGoodUntilNs(v, at, order.goodUntilNs);
   NewOrder.setPrice(v, at, order.price);
   NewOrder.setQuantity(v, at, order.quantity);
+  NewOrder.setAmount(v, at, order.amount);
+  NewOrder.setBudget(v, at, order.budget);
+  NewOrder.setTriggerPrice(v, at, order.triggerPrice);
   // A limit above every rate limits nothing, so saturating keeps its meaning.
   NewOrder.setMaxFeeRate(v, at, Math.min(order.maxFeeRate, FEE_RATE_MAX));
   NewOrder.setSubAccount(v, at, order.subAccount);
@@ -82,11 +94,26 @@ export function writeNewOrderFields(
   NewOrder.setSide(v, at, order.side);
   NewOrder.setTif(v, at, order.tif);
   NewOrder.setFlags(v, at, order.flags);
+  NewOrder.setKind(v, at, order.kind);
+  NewOrder.setTriggerKind(v, at, order.triggerKind);
+  writeParent(v, at, order.parentId, envelope);
   writeOrderId(v, at + NewOrder.orderIdAt, order.orderId);
   NewOrder.setOrderIdBytes(v, at, order.orderId.length);
   writeUser(v, at + NewOrder.userAt, order.user);
   v.u8.fill(0, at + NewOrder.signatureAt, at + NewOrder.signatureAt + SIGNATURE_BYTES);
   v.u8.set(order.signature, at + NewOrder.signatureAt);
+}
+
+function writeParent(
+  v: Views,
+  at: number,
+  parentId: OrderFields['parentId'],
+  { textBytes, parentIdAt }: TextPlace,
+): void {
+  const isChild = parentId !== '';
+  assert(!isChild || (parentIdAt >= 0 && parentIdAt + parentId.length <= textBytes), "a child's text names its parent");
+  NewOrder.setParentIdAt(v, at, isChild ? parentIdAt : 0);
+  NewOrder.setParentIdBytes(v, at, parentId.length);
 }
 
 /** The fields of the message at `at`; nothing of it points into the buffer afterwards. */
@@ -101,6 +128,12 @@ export function readNewOrder(v: Views, at: number): OrderFields {
     flags: NewOrder.flags(v, at),
     price: NewOrder.price(v, at) as RawPrice,
     quantity: NewOrder.quantity(v, at) as RawQuantity,
+    kind: NewOrder.kind(v, at) as OrderKind,
+    amount: NewOrder.amount(v, at),
+    budget: NewOrder.budget(v, at),
+    triggerKind: NewOrder.triggerKind(v, at) as TriggerKind,
+    triggerPrice: NewOrder.triggerPrice(v, at) as RawPrice,
+    parentId: readOrderId(v, at + NewOrder.bytes + NewOrder.parentIdAt(v, at), NewOrder.parentIdBytes(v, at)),
     maxFeeRate: NewOrder.maxFeeRate(v, at),
     creationNs: NewOrder.creationNs(v, at) as TimestampNs,
     goodUntilNs: NewOrder.goodUntilNs(v, at) as TimestampNs,

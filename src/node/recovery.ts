@@ -10,6 +10,7 @@
 import { loadState } from '../clearing/checkpoint.ts';
 import { checkLedger } from '../clearing/checks.ts';
 import { applyBatch } from '../clearing/clearing.ts';
+import type { OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { liveOrders } from '../clearing/views.ts';
@@ -18,7 +19,10 @@ import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { Durability, Recovery } from './durability.ts';
 import {
   type EffectSinks,
+  type RecordSink,
   writeBalance,
+  writeEffect,
+  writeIdWatermark,
   writeMarketRestored,
   writeNews,
   writeRememberedId,
@@ -74,7 +78,7 @@ export function sendRestored(state: ClearingState, durability: Durability, nowNs
       for (const slot of account.balances.values()) writeBalance(slot, to.door);
     }
   }
-  for (const row of state.prices.values()) writeNews({ kind: 'priceAccepted', row }, to.door);
+  for (const row of state.prices.values()) writeEffect({ kind: 'priceAccepted', row }, to);
   sendMarkets(state, durability, nowNs, to);
 }
 
@@ -86,16 +90,30 @@ function sendMarkets(state: ClearingState, durability: Durability, nowNs: Timest
     for (const sink of [to.door, to.data, shard]) {
       writeNews({ kind: 'registryChanged', change: { table: 'market', row } }, sink);
     }
-    const orders = [...liveOrders(market)].sort((a, b) => a.prioritySequence - b.prioritySequence);
-    for (const order of orders) {
-      writeRestoredOrder(order, shard);
-      writeRestoredOrder(order, to.door);
-    }
+    sendOrders(liveOrders(market), [shard, to.door]);
   }
   for (const tombstone of durability.rememberedIds(nowNs)) {
     writeRememberedId(tombstone, to.market(tombstone.marketIndex));
   }
+  for (const mark of durability.idWatermarks()) writeIdWatermark(mark, to.market(mark.marketIndex));
   for (const { definition, sequence, lastTradeId } of state.markets) {
     writeMarketRestored({ definition, sequence, lastTradeId }, to.market(definition.marketIndex));
   }
+}
+
+/**
+ * In the order of priorities, as the market rebuilds its book, but a parent before its children: one that was replaced
+ * may have a later priority than a child that was released before, and comes ahead of its turn.
+ */
+function sendOrders(orders: readonly OrderRow[], sinks: readonly RecordSink[]): void {
+  const byName = new Map(orders.map((order) => [order.orderSequence, order]));
+  const sent = new Set<OrderRow>();
+  const send = (order: OrderRow): void => {
+    if (sent.has(order)) return;
+    sent.add(order);
+    const parent = order.parentSequence === 0 ? undefined : byName.get(order.parentSequence);
+    if (parent !== undefined) send(parent);
+    for (const sink of sinks) writeRestoredOrder(order, parent?.orderSequence ?? 0, sink);
+  };
+  for (const order of orders) send(order);
 }

@@ -1,6 +1,8 @@
 /** Test hooks and simulated chains (operator-api.md 7, 8) as the ops listener serves them. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { devKey } from '../../src/client/keys.ts';
+import { limitOrder, signCreate } from '../../src/client/signed-actions.ts';
 import { OpsDesk } from '../support/ops-client.ts';
 
 const CHAIN = '000000000000007a69';
@@ -118,6 +120,18 @@ describe('clearing', () => {
     ]);
   });
 
+  test('an order is injected as its wrapper says, past the checks that are named', async () => {
+    const ticket = { assetId: '2', side: 'Sell', price: '3000', quantity: '0.5', orderId: 'past-checks' } as const;
+    const key = devKey('a');
+    const decimals = { priceDecimals: 2, quantityDecimals: 4 };
+    const { body } = signCreate(key, limitOrder(ticket, { signer: key.userId, decimals, nowNs: 1n }), 1n);
+    const fault = `{"fault":{"kind":"inject_order","wrapper":${body},"skip":["signature","fees"]}}`;
+    assert.deepEqual(await desk.ok('POST', CLEARING, fault), NOTHING);
+    assert.deepEqual(desk.world.injected, [['past-checks', 'signature', 'fees']]);
+    const broken = `{"fault":{"kind":"inject_order","wrapper":{"order":{}}}}`;
+    await desk.refused(400, 'INVALID_REQUEST', 'POST', CLEARING, broken);
+  });
+
   test('what is not exactly one known thing is refused by name', async () => {
     const bodies: [unknown, string][] = [
       [{}, 'hold'],
@@ -129,7 +143,10 @@ describe('clearing', () => {
       [{ hold: { asset_id: '2', x: 1 } }, 'hold.x'],
       [{ release: { fills: 0 } }, 'release.fills'],
       [{ delay_ms: 1_000_000 }, 'delay_ms'],
-      [{ fault: { kind: 'inject_order' } }, 'fault.kind'],
+      [{ fault: { kind: 'inject_order' } }, 'fault.wrapper'],
+      [{ fault: { kind: 'inject_order', wrapper: {}, skip: ['shape'] } }, 'fault.skip'],
+      [{ fault: { kind: 'inject_fill', asset_id: '2' } }, 'fault.maker.'],
+      [{ fault: { kind: 'inject_fill', asset_id: '2', maker: { user_id: USER } } }, 'fault.maker.order_id'],
       [{ fault: { kind: 'drop_snapshot' } }, 'fault.kind'],
       [{ fault: {} }, 'fault.kind'],
       [{ fault: { kind: 'reject_fill', party: 'nobody' } }, 'fault.party'],

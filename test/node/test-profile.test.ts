@@ -115,6 +115,14 @@ suite('a test node', () => {
     assert.equal((await clientOf(A).markets()).length, 3);
   });
 
+  test('a market that has done nothing yet can be changed, and opens once (operator-api.md 4.3)', async () => {
+    for (const status of ['Halted', 'Active']) {
+      const changed = await operator(node, 'PATCH', '/operator/markets/3', { status });
+      assert.deepEqual([changed.status, changed.body['status']], [200, status], changed.text);
+    }
+    assert.equal((await operator(node, 'POST', '/operator/barrier', {})).status, 200);
+  });
+
   test('a nonce is the same until 10 s before its end, then a new one; it ends after 5 minutes (SES-03 to SES-05)', async () => {
     const first = await nonceOf(A);
     await advance(290n * SECOND_NS - 1n);

@@ -31,6 +31,8 @@ export class OpsWorld {
   readonly hooks: ClearingHook[] = [];
   readonly stalls: [number, boolean][] = [];
   readonly settled: number[] = [];
+  /** Ids of injected orders, each with the checks that it passed by. */
+  readonly injected: (readonly string[])[] = [];
   waiting: readonly Waiting[] = [];
   isAtRest = true;
   /** The next command throws instead of being done. */
@@ -64,7 +66,15 @@ export class OpsWorld {
       plan,
       version: '0.1.0',
       commit: 'abc',
-      door: { registry: () => ({ assets, configs, definitions }) },
+      door: {
+        registry: () => ({ assets, configs, definitions }),
+        order: () => rejected(reject('ORDER_NOT_FOUND', 'this world has no orders')),
+        inject: (request, skips, answer) => {
+          this.injected.push([request.order.orderId, ...skips]);
+          answer({ refusal: null, processedAtNs: clock.nowNs() });
+        },
+        injectFill: () => null,
+      },
       waitingFor: () => this.waiting,
       command: async (command) => this.command(command),
       ask: async (query) => {

@@ -16,6 +16,7 @@ import {
   type Side,
   TIF,
   type Tif,
+  TRIGGER,
 } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
@@ -156,7 +157,7 @@ export class PlainExchange {
       this.manager.funds({ user, subAccount: 0, asset: spent }).available >= 0n,
       'let through only what is available',
     );
-    this.toMarket.push({ ...wish, kind: 'create', requestId: reserved.value });
+    this.toMarket.push({ ...wish, kind: 'create', requestId: reserved.value.requestId });
   }
 
   change(pick: number): void {
@@ -304,7 +305,13 @@ export class PlainExchange {
     order.price = wish.price;
     order.quantity = wish.quantity;
     order.lastSequence = sequence;
-    const values = { price: wish.price as RawPrice, quantity: wish.quantity as RawQuantity, timestampNs: NOW };
+    const trigger = { triggerKind: TRIGGER.none, triggerPrice: 0 as RawPrice };
+    const values = {
+      price: wish.price as RawPrice,
+      quantity: wish.quantity as RawQuantity,
+      timestampNs: NOW,
+      ...trigger,
+    };
     this.#say(() => this.manager.onReplaced({ ...AT, ...values, sequence, order: order.sequence }));
     if (order.quantity <= order.filled) {
       const after = this.#next();

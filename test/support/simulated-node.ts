@@ -176,6 +176,7 @@ export class SimulatedNode {
     const actor = new FrontDoorActor({
       door,
       desk: signatures,
+      clearingLane: wiring.laneOf(CLEARING),
       outlets: [...shards, toClearing],
       replied: (request, reply) => {
         if (!reply.ok) this.refusals.push(`${reply.reject.code} ${reply.reject.message}`);

@@ -805,7 +805,7 @@ export const JournalFlushed = {
 /** At boot: one live order with the values in force; `parent` is 0 when there is none or it lives no more, `flags` those that the node set included. Tail: the NewOrder as it was admitted (its `text_bytes` of text included). */
 export const OrderRestoredAtBoot = {
   typeId: 45,
-  bytes: 120,
+  bytes: 128,
   order: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -853,21 +853,25 @@ export const OrderRestoredAtBoot = {
   setParent: (v: Views, at: number, value: number): void => {
     v.f64[(at + 104) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 112) >>> 2] as number,
+  enabledQuantity: (v: Views, at: number): number => v.f64[(at + 112) >>> 3] as number,
+  setEnabledQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 112) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 120) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 112) >>> 2] = value;
+    v.u32[(at + 120) >>> 2] = value;
   },
-  triggerKind: (v: Views, at: number): number => v.u8[at + 116] as number,
+  triggerKind: (v: Views, at: number): number => v.u8[at + 124] as number,
   setTriggerKind: (v: Views, at: number, value: number): void => {
-    v.u8[at + 116] = value;
+    v.u8[at + 124] = value;
   },
-  triggerState: (v: Views, at: number): number => v.u8[at + 117] as number,
+  triggerState: (v: Views, at: number): number => v.u8[at + 125] as number,
   setTriggerState: (v: Views, at: number, value: number): void => {
-    v.u8[at + 117] = value;
+    v.u8[at + 125] = value;
   },
-  flags: (v: Views, at: number): number => v.u8[at + 118] as number,
+  flags: (v: Views, at: number): number => v.u8[at + 126] as number,
   setFlags: (v: Views, at: number, value: number): void => {
-    v.u8[at + 118] = value;
+    v.u8[at + 126] = value;
   },
 } as const;
 

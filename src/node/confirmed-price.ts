@@ -1,0 +1,77 @@
+/**
+ * Price and match time of a market's last confirmed trade (AMB-43), from what its shard sees anyway: matches, rollbacks
+ * and how far clearing has decided.
+ *
+ *   … decided │ undecided, a ring by trade id │ next
+ *
+ * After a start nothing is known until a trade is confirmed: marks are stale until fresh (AMB-110).
+ */
+import { fromWords } from '../core/time-words.ts';
+import type { TimestampNs } from '../core/units.ts';
+
+const FIRST_CAPACITY = 64;
+/** Stands for a trade that was rolled back. */
+const TAKEN_BACK = 0;
+
+export class ConfirmedPrice {
+  /** Raw, 0 while there is none. */
+  price = 0;
+  private high = 0;
+  private low = 0;
+  private decided = 0;
+  private last = 0;
+  private prices = new Float64Array(FIRST_CAPACITY);
+  private times = new Uint32Array(2 * FIRST_CAPACITY);
+
+  /** When it was matched. */
+  get matchedNs(): TimestampNs {
+    return fromWords(this.high, this.low);
+  }
+
+  /** No trade up to this one is undecided. */
+  startAfter(tradeId: number): void {
+    this.decided = tradeId;
+    this.last = tradeId;
+  }
+
+  matched(tradeId: number, price: number, high: number, low: number): void {
+    if (tradeId - this.decided > this.prices.length) this.grow();
+    const at = tradeId % this.prices.length;
+    this.prices[at] = price;
+    this.times[2 * at] = high;
+    this.times[2 * at + 1] = low;
+    this.last = tradeId;
+  }
+
+  rolledBack(tradeId: number): void {
+    this.prices[tradeId % this.prices.length] = TAKEN_BACK;
+  }
+
+  /** Everything up to this trade is decided; what was not taken back is confirmed. */
+  decidedThrough(tradeId: number): void {
+    for (let id = tradeId; id > this.decided; id -= 1) {
+      const at = id % this.prices.length;
+      const price = this.prices[at] as number;
+      if (price === TAKEN_BACK) continue;
+      this.price = price;
+      this.high = this.times[2 * at] as number;
+      this.low = this.times[2 * at + 1] as number;
+      break;
+    }
+    this.decided = Math.max(this.decided, tradeId);
+  }
+
+  private grow(): void {
+    const { prices, times } = this;
+    const capacity = 2 * prices.length;
+    this.prices = new Float64Array(capacity);
+    this.times = new Uint32Array(2 * capacity);
+    for (let id = this.decided + 1; id <= this.last; id += 1) {
+      const from = id % prices.length;
+      const to = id % capacity;
+      this.prices[to] = prices[from] as number;
+      this.times[2 * to] = times[2 * from] as number;
+      this.times[2 * to + 1] = times[2 * from + 1] as number;
+    }
+  }
+}

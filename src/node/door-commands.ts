@@ -1,0 +1,87 @@
+/**
+ * What the front door writes to a market, field by field into a claimed record: creates, replaces, cancels, cancel-alls
+ * and the release of orders whose trigger fired.
+ */
+import type { UserId } from '../core/ids.ts';
+import type { OrderEnd } from '../core/order-terms.ts';
+import type { Views } from '../core/views.ts';
+import { CancelAllOrders, CancelOrder, NewOrder, ReleaseOrder, ReplaceOrder } from '../messages/generated/messages.ts';
+import type { PreparedCancel, PreparedCreate, PreparedReplace } from '../orders/prepared.ts';
+import { writeNewOrderFields, writeOrderId, writeUser } from './order-codec.ts';
+
+/** Who is answered, and when the door took it. */
+export interface Stamp {
+  readonly requestId: number;
+  readonly receivedNs: bigint;
+}
+
+/** @param budget what the hold allows the order to use, from `reserveCreate` (AMB-39). */
+export function writeCreate(v: Views, at: number, prepared: PreparedCreate, budget: number, stamp: Stamp): void {
+  const { market, terms, price, quantity, triggerPrice, maxFeeRate, expiryNs, signature, text } = prepared;
+  const parentIdAt = terms.parentId === '' ? 0 : positionOf(terms.parentId, text);
+  const { marketIndex } = market.definition;
+  const order = { ...terms, price, quantity, triggerPrice, budget, maxFeeRate, expiryNs, signature };
+  writeNewOrderFields(v, at, order, { ...stamp, marketIndex, textBytes: text.length, parentIdAt });
+  v.u8.set(text, at + NewOrder.bytes);
+}
+
+function positionOf(id: string, text: Uint8Array): number {
+  return Buffer.from(text.buffer, text.byteOffset, text.length).indexOf(id, 'latin1');
+}
+
+export function writeReplace(v: Views, at: number, prepared: PreparedReplace, stamp: Stamp): void {
+  ReplaceOrder.setRequestId(v, at, stamp.requestId);
+  ReplaceOrder.setReceivedNs(v, at, stamp.receivedNs);
+  ReplaceOrder.setTimestampNs(v, at, prepared.timestampNs);
+  ReplaceOrder.setPrice(v, at, prepared.newPrice ?? 0);
+  ReplaceOrder.setQuantity(v, at, prepared.newQuantity ?? 0);
+  ReplaceOrder.setTriggerKind(v, at, prepared.newTrigger?.kind ?? 0);
+  ReplaceOrder.setTriggerPrice(v, at, prepared.newTrigger?.price ?? 0);
+  ReplaceOrder.setMarketIndex(v, at, prepared.market.definition.marketIndex);
+  ReplaceOrder.setOrderIdBytes(v, at, prepared.orderId.length);
+  writeUser(v, at + ReplaceOrder.userAt, prepared.user);
+  writeOrderId(v, at + ReplaceOrder.orderIdAt, prepared.orderId);
+}
+
+/** @param holds whether it may wait for its create (AMB-25). */
+export function writeCancel(v: Views, at: number, prepared: PreparedCancel, holds: boolean, stamp: Stamp): void {
+  CancelOrder.setRequestId(v, at, stamp.requestId);
+  CancelOrder.setReceivedNs(v, at, stamp.receivedNs);
+  CancelOrder.setMarketIndex(v, at, prepared.market.definition.marketIndex);
+  CancelOrder.setHold(v, at, holds ? 1 : 0);
+  CancelOrder.setOrderIdBytes(v, at, prepared.orderId.length);
+  writeUser(v, at + CancelOrder.userAt, prepared.user);
+  writeOrderId(v, at + CancelOrder.orderIdAt, prepared.orderId);
+}
+
+export interface CancelAll {
+  readonly user: UserId;
+  readonly marketIndex: number;
+  /** 0n: every order. */
+  readonly beforeNs: bigint;
+}
+
+export function writeCancelAll(v: Views, at: number, { user, marketIndex, beforeNs }: CancelAll, stamp: Stamp): void {
+  CancelAllOrders.setRequestId(v, at, stamp.requestId);
+  CancelAllOrders.setReceivedNs(v, at, stamp.receivedNs);
+  CancelAllOrders.setBeforeNs(v, at, beforeNs);
+  CancelAllOrders.setMarketIndex(v, at, marketIndex);
+  writeUser(v, at + CancelAllOrders.userAt, user);
+}
+
+/** The order manager's word on a trigger that fired. */
+export interface Release {
+  readonly marketIndex: number;
+  readonly order: number;
+  readonly quantity: number;
+  /** 0: go on. */
+  readonly end: OrderEnd | 0;
+}
+
+export function writeRelease(v: Views, at: number, word: Release, receivedNs: bigint): void {
+  ReleaseOrder.setReceivedNs(v, at, receivedNs);
+  ReleaseOrder.setOrder(v, at, word.order);
+  ReleaseOrder.setQuantity(v, at, word.quantity);
+  ReleaseOrder.setMarketIndex(v, at, word.marketIndex);
+  ReleaseOrder.setEnd(v, at, word.end);
+}

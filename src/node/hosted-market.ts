@@ -1,0 +1,97 @@
+/**
+ * One market on its shard: the engine, what it says, and what it needs from the node's surroundings: the time of each
+ * call, the bounds of its price collar, and turns for work that goes on by itself (triggers that fired).
+ */
+import type { MarketDefinition } from '../core/market-definition.ts';
+import { SIDE } from '../core/order-terms.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { RestoredPosition, RollbackCommand } from '../matching/commands.ts';
+import { MarketEngine } from '../matching/market-engine.ts';
+import { type MarketOutlets, MarketOutput } from './market-output.ts';
+import { type CollarBounds, collarBounds, NO_COLLAR } from './price-collar.ts';
+
+/** Triggers and releases that one turn works off, so that commands get their turn as well. */
+const PUMP_BUDGET = 64;
+
+export class HostedMarket {
+  readonly engine: MarketEngine;
+  readonly output: MarketOutput;
+  /** Restored, and open for commands. */
+  isOpen = false;
+  private oraclePrice: bigint | null;
+  private collar: CollarBounds = NO_COLLAR;
+
+  constructor(definition: MarketDefinition, to: MarketOutlets, oraclePrice: bigint | null) {
+    this.output = new MarketOutput(definition, to);
+    this.engine = new MarketEngine({ events: this.output, priceDecimals: definition.priceDecimals });
+    this.oraclePrice = oraclePrice;
+    this.engine.setMarket(definition);
+  }
+
+  define(definition: MarketDefinition, nowNs: TimestampNs): void {
+    this.output.definition = definition;
+    this.engine.setMarket(definition);
+    this.moveCollar(nowNs);
+  }
+
+  /** @param price with 18 decimals. */
+  setOraclePrice(price: bigint, nowNs: TimestampNs): void {
+    this.oraclePrice = price;
+    this.moveCollar(nowNs);
+  }
+
+  /** Clearing has decided every trade up to this one. */
+  decided(throughTradeId: number, nowNs: TimestampNs): void {
+    this.output.setTimeNs(nowNs);
+    this.output.confirmed.decidedThrough(throughTradeId);
+    this.engine.settled(throughTradeId);
+    this.moveCollar(nowNs);
+  }
+
+  rollBack(command: RollbackCommand): void {
+    this.output.setTimeNs(command.receivedNs);
+    this.output.confirmed.rolledBack(command.tradeId);
+    this.engine.rollback(command);
+  }
+
+  finishRestore(position: RestoredPosition): void {
+    this.output.setTimeNs(position.nowNs);
+    this.output.confirmed.startAfter(position.lastTradeId);
+    this.moveCollar(position.nowNs);
+    this.engine.finishRestore(position);
+    this.isOpen = true;
+  }
+
+  /** What is due by time, the age of the mark included. */
+  tick(nowNs: TimestampNs): void {
+    this.output.setTimeNs(nowNs);
+    this.engine.tick(nowNs);
+    this.moveCollar(nowNs);
+  }
+
+  /** Triggers that fired are told, released orders are placed. @returns whether more of them wait. */
+  pump(nowNs: TimestampNs): boolean {
+    this.output.setTimeNs(nowNs);
+    return this.engine.pump(PUMP_BUDGET);
+  }
+
+  /** The whole book for market data. */
+  sendBook(): void {
+    const { engine, output } = this;
+    output.startDepthReset(engine.sequence);
+    for (const side of [SIDE.buy, SIDE.sell]) {
+      engine.forEachLevel(side, (price, quantity) => output.levelChanged(side, price, quantity));
+    }
+    output.depthCommitted();
+  }
+
+  private moveCollar(nowNs: TimestampNs): void {
+    const { definition, confirmed } = this.output;
+    if (definition.priceCollar === null && this.collar === NO_COLLAR) return;
+    const bounds = collarBounds(definition, { trade: confirmed, oracle: this.oraclePrice }, nowNs);
+    const { lowest, highest } = this.collar;
+    if (bounds.lowest === lowest && bounds.highest === highest) return;
+    this.collar = bounds;
+    this.engine.setCollar(bounds.lowest, bounds.highest);
+  }
+}

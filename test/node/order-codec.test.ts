@@ -1,0 +1,108 @@
+/** A new order and the market's news through their messages, for every field of every kind. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { NewOrder as OrderFields } from '../../src/clearing/inputs.ts';
+import { viewsOf } from '../../src/core/views.ts';
+import { CommandReader } from '../../src/node/market-commands.ts';
+import { newOrderBytes, readNewOrder, writeNewOrder } from '../../src/node/order-codec.ts';
+import { PROPERTY_RUNS } from '../support/market-figures.ts';
+
+const raw = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const ns = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
+const orderId = fc.stringMatching(/^[A-Za-z0-9+/=_-]{1,64}$/);
+const signature = fc.uint8Array({ minLength: 64, maxLength: 64 });
+const user = fc.stringMatching(/^[0-9a-f]{64}$/);
+
+/** Text around the parent's id, as a signature would cover it. */
+function textOf(parentId: string, before: string): string {
+  return `{"order_id":"${before}","trigger":{"parent_order_id":${parentId === '' ? 'null' : `"${parentId}"`}}}`;
+}
+
+const orders = fc
+  .record({
+    user,
+    subAccount: fc.integer({ min: 0, max: 65_535 }),
+    orderId,
+    side: fc.constantFrom(0, 1),
+    kind: fc.constantFrom(0, 1, 2),
+    tif: fc.constantFrom(0, 1, 2, 3),
+    flags: fc.integer({ min: 0, max: 63 }),
+    price: raw,
+    quantity: raw,
+    amount: raw,
+    budget: raw,
+    triggerKind: fc.constantFrom(0, 1, 2),
+    triggerPrice: raw,
+    parentId: fc.oneof(fc.constant(''), orderId),
+    maxFeeRate: fc.integer({ min: 0, max: 0xffff_ffff }),
+    creationNs: ns,
+    goodUntilNs: ns,
+    expiryNs: ns,
+    signature,
+  })
+  .map((order) => ({ ...order, text: textOf(order.parentId, order.orderId) }) as unknown as OrderFields);
+
+const envelope = { requestId: 77, receivedNs: 1_760_000_000_123_456_789n, marketIndex: 5 };
+
+function written(order: OrderFields) {
+  const bytes = (newOrderBytes(order) + 15) & ~7;
+  const views = viewsOf(new ArrayBuffer(bytes + 8), 8, bytes);
+  // What lay there before must not matter.
+  views.u8.fill(0xa5);
+  writeNewOrder(views, 8, order, envelope);
+  return views;
+}
+
+suite('a new order as a message', () => {
+  test('comes back as it was written', () => {
+    fc.assert(
+      fc.property(orders, (order) => assert.deepEqual(readNewOrder(written(order), 8), order)),
+      { numRuns: PROPERTY_RUNS },
+    );
+  });
+
+  test('is the same to a market: keys and the parent as words, times as two', () => {
+    const reader = new CommandReader();
+    fc.assert(
+      fc.property(orders, (order) => {
+        const command = reader.readCreate(written(order), 8);
+        const bytes = new Uint8Array(command.words.buffer, command.words.byteOffset);
+        const text = (at: number, length: number): string =>
+          Buffer.from(bytes.slice(4 * at, 4 * at + length)).toString('latin1');
+        assert.equal(Buffer.from(text(command.userAt, 32), 'latin1').toString('hex'), order.user);
+        assert.equal(text(command.orderIdAt, command.orderIdBytes), order.orderId);
+        const parent = Buffer.from(command.parentWords.buffer).toString('latin1', 0, command.parentIdBytes);
+        assert.equal(parent, order.parentId);
+        const rest = Buffer.from(command.parentWords.buffer).subarray(command.parentIdBytes);
+        if (command.parentIdBytes > 0)
+          assert.ok(
+            rest.every((byte) => byte === 0),
+            'filled up with zeros',
+          );
+        const time = (high: number, low: number): bigint => (BigInt(high) << 32n) | BigInt(low);
+        assert.equal(time(command.creationHigh, command.creationLow), order.creationNs);
+        assert.equal(time(command.expiryHigh, command.expiryLow), order.expiryNs);
+        assert.equal(time(command.receivedHigh, command.receivedLow), envelope.receivedNs);
+        const { requestId, side, kind, tif, flags, price, quantity, amount, budget, subAccount } = command;
+        assert.deepEqual(
+          { requestId, side, kind, tif, flags, price, quantity, amount, budget, subAccount },
+          {
+            requestId: envelope.requestId,
+            side: order.side,
+            kind: order.kind,
+            tif: order.tif,
+            flags: order.flags,
+            price: order.price,
+            quantity: order.quantity,
+            amount: order.amount,
+            budget: order.budget,
+            subAccount: order.subAccount,
+          },
+        );
+        assert.deepEqual([command.triggerKind, command.triggerPrice], [order.triggerKind, order.triggerPrice]);
+      }),
+      { numRuns: PROPERTY_RUNS },
+    );
+  });
+});

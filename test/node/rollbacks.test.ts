@@ -1,0 +1,82 @@
+/** Fills that clearing refuses, each for its cause, as users hear of it (FIL-09 to FIL-11, FIL-14 to FIL-16). */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, suite, test } from 'node:test';
+import { limit, TestNode, type Trader } from '../support/wire-trader.ts';
+
+const FUNDS = { '0': '1000000', '2': '1000' };
+const MINUTE_NS = 60_000_000_000n;
+
+suite('fills that clearing refuses', () => {
+  let world: TestNode;
+  let maker: Trader;
+  let taker: Trader;
+
+  before(async () => {
+    world = await TestNode.start();
+    maker = await world.trader(FUNDS);
+    taker = await world.trader(FUNDS);
+  });
+
+  afterEach(() => world.clear());
+  after(() => world.stop());
+
+  test('an order whose signature is forged fills nobody (FIL-09, FIL-14, FIL-15)', async () => {
+    const honest = await maker.sell(limit(300_000, 10_000));
+    const forged = taker.wrapper('Buy', limit(300_000, 10_000), { isForged: true });
+    const refused = await taker.create('Buy', limit(300_000, 10_000), { isForged: true });
+    assert.equal(refused.word, 'INVALID_SIGNATURE', 'the front door does not let it in');
+    await world.operate(
+      'POST',
+      '/operator/clearing',
+      `{"fault":{"kind":"inject_order","wrapper":${forged.text},"skip":["signature"]}}`,
+    );
+    await taker.until(forged.id, 'Canceled InvalidSignature');
+    assert.deepEqual(taker.fillsOf(forged.id), ['Pending 3000 1', 'Rollbacked 3000 1 InvalidSignature']);
+    assert.deepEqual(maker.fillsOf(honest.id), ['Pending 3000 1', 'Rollbacked 3000 1 CounterpartyAtFault']);
+    assert.equal(await maker.status(honest.id), 'Open');
+    await world.rest();
+    assert.equal((await world.depth()).asks.length, 1);
+  });
+
+  test('a rate that was raised after an order was placed breaks its condition (FIL-10, AMB-09)', async () => {
+    const order = await maker.sell(limit(300_000, 10_000, 'POST'), { maxFee: 450 });
+    await world.market('2', { maker_fee_rate: 500, taker_fee_rate: 900 });
+    const took = await taker.buy(limit(300_000, 10_000));
+    await maker.until(order.id, 'Canceled InvalidOrder');
+    assert.deepEqual(taker.fillsOf(took.id), ['Pending 3000 1', 'Rollbacked 3000 1 CounterpartyAtFault']);
+    await world.market('2', { maker_fee_rate: 100, taker_fee_rate: 450 });
+  });
+
+  test('a fill beyond what an order has left is an overfill (FIL-11)', async () => {
+    const small = await maker.sell(limit(300_000, 10_000));
+    const large = await taker.buy(limit(299_000, 50_000));
+    await world.hook({
+      fault: {
+        kind: 'inject_fill',
+        asset_id: '2',
+        maker: { user_id: taker.userId, order_id: large.id },
+        taker: { user_id: maker.userId, order_id: small.id },
+        price: 300_000,
+        quantity: 10_001,
+      },
+    });
+    await world.rest();
+    assert.deepEqual(maker.fillsOf(small.id).at(-1), 'Rollbacked 3000 1.0001 Overfill');
+    await maker.until(small.id, 'Canceled Overfill');
+    await world.ledgerAddsUp();
+  });
+
+  test('what is decided more than five minutes after its match is stale, and nobody is at fault (FIL-16, FIL-12, AMB-33)', async () => {
+    const rests = await maker.sell(limit(300_000, 20_000));
+    await world.hook({ hold: true });
+    const took = await taker.buy(limit(300_000, 10_000));
+    await world.rest();
+    await world.advance(5n * MINUTE_NS + 1n);
+    await world.hook({ release: true });
+    await world.rest();
+    assert.deepEqual(maker.fillsOf(rests.id), ['Pending 3000 1', 'Rollbacked 3000 1 StaleMatch']);
+    assert.deepEqual(taker.fillsOf(took.id), ['Pending 3000 1', 'Rollbacked 3000 1 StaleMatch']);
+    assert.equal(await maker.status(rests.id), 'Open');
+    assert.equal((await maker.record(rests.id))['confirmed_filled_quantity'], '0');
+  });
+});

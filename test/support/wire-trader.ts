@@ -1,0 +1,431 @@
+/**
+ * Users of a whole node at the level of the wire: canonical texts signed as wire.md 4 says, REST calls, and the frames of
+ * `/orders` and of the trade stream as they came. Nothing of the SDK's shapes is in between.
+ */
+import assert from 'node:assert/strict';
+import WebSocket from 'ws';
+import { keyFromSeed, type SigningKey } from '../../src/client/keys.ts';
+import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from './node-process.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+type Decimals = readonly [price: number, quantity: number];
+
+/** As the seed has them. */
+const SEEDED: readonly (readonly [string, Decimals])[] = [
+  ['1', [1, 5]],
+  ['2', [2, 4]],
+  ['3', [4, 1]],
+];
+const UNTIL_MS_MAX = 10_000;
+
+// ---- what an order says; prices, quantities and quote amounts are raw integers
+
+export type Tif = 'GTC' | 'POST' | 'IOC' | 'FOK' | { readonly gtd: bigint };
+
+function tifText(tif: Tif): string {
+  if (typeof tif === 'object') return `{"GTD":{"post_only":false,"timestamp_ns":${tif.gtd}}}`;
+  if (tif === 'IOC' || tif === 'FOK') return `{"IOC":{"fill_or_kill":${tif === 'FOK'}}}`;
+  return `{"GTC":{"post_only":${tif === 'POST'}}}`;
+}
+
+export function limit(price: number, quantity: number, tif: Tif = 'GTC'): string {
+  return `{"Limit":{"limit_price":${price},"quantity":${quantity},"time_in_force":${tifText(tif)}}}`;
+}
+
+interface MarketTerms {
+  readonly cap?: number;
+  readonly isFok?: boolean;
+}
+
+/** Sized in base; the cap is a quote integer. */
+export function marketBase(quantity: number, { cap, isFok = false }: MarketTerms = {}): string {
+  const sized = `{"BaseAsset":{"quantity":${quantity},"max_sellable_amount":${cap ?? null}}}`;
+  return `{"Market":{"quantity":${sized},"fill_or_kill":${isFok}}}`;
+}
+
+/** Sized in quote; the cap is a base quantity. */
+export function marketQuote(amount: number, { cap, isFok = false }: MarketTerms = {}): string {
+  const sized = `{"QuoteAsset":{"quantity":${amount},"max_sellable_quantity":${cap ?? null}}}`;
+  return `{"Market":{"quantity":${sized},"fill_or_kill":${isFok}}}`;
+}
+
+export function above(price: number, parent: string | null = null): string {
+  return triggerText('PriceAbove', price, parent);
+}
+
+export function below(price: number, parent: string | null = null): string {
+  return triggerText('PriceBelow', price, parent);
+}
+
+function triggerText(condition: string, price: number, parent: string | null): string {
+  const parentText = parent === null ? 'null' : `"${parent}"`;
+  return `{"parent_order_id":${parentText},"condition":{"${condition}":{"price":${price}}}}`;
+}
+
+export interface Ticket {
+  readonly asset?: string;
+  readonly account?: number;
+  readonly trigger?: string;
+  readonly id?: string;
+  readonly maxFee?: number;
+  readonly createdNs?: bigint;
+  /** The signature is another one. */
+  readonly isForged?: boolean;
+}
+
+export interface Change {
+  readonly asset?: string;
+  readonly price?: number;
+  readonly quantity?: number;
+  /** The bare condition. */
+  readonly trigger?: string;
+  readonly timestampNs?: bigint;
+}
+
+/** The answer to an action: `Received`, or the code of its refusal. */
+export interface Answered {
+  readonly id: string;
+  readonly status: number;
+  readonly word: string;
+  readonly field: unknown;
+}
+
+// ---- the node
+
+/** A node of the test profile: a clock that stands still, markets as seeded, users as they are made. */
+export class TestNode {
+  node: NodeProcess;
+  nowNs = 1_800_000_000_000_000_000n;
+  private readonly decimals = new Map<string, Decimals>(SEEDED);
+  private readonly traders: Trader[] = [];
+  private stamps = 0n;
+  private users = 0;
+
+  private constructor(node: NodeProcess) {
+    this.node = node;
+  }
+
+  static async start(): Promise<TestNode> {
+    return new TestNode(await startNode({ profile: 'test' }));
+  }
+
+  async stop(): Promise<void> {
+    for (const trader of this.traders) trader.close();
+    await stopNode(this.node, 'SIGKILL');
+    removeDirectory(this.node.dataDirectory);
+  }
+
+  /** Ends the process and starts it on the same data; traders log in again and listen anew. */
+  async restart(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    for (const trader of this.traders) trader.close();
+    const { dataDirectory } = this.node;
+    await stopNode(this.node, signal);
+    this.node = await startNode({ profile: 'test', dataDirectory });
+    await this.login();
+  }
+
+  /** Everybody anew: sessions last for a day. */
+  async login(): Promise<void> {
+    for (const trader of this.traders) {
+      trader.close();
+      await trader.login();
+    }
+  }
+
+  /** A user nobody has met, with so much of each asset in each account. */
+  async trader(funds: Readonly<Record<string, string>>, accounts: readonly number[] = [0]): Promise<Trader> {
+    this.users += 1;
+    const seed = new Uint8Array(32).fill(0x40 + this.users);
+    const trader = new Trader(this, keyFromSeed(seed));
+    this.traders.push(trader);
+    await trader.login();
+    await this.rest();
+    for (const account of accounts) {
+      for (const [asset_id, amount] of Object.entries(funds)) {
+        const body = { user_id: trader.userId, sub_account: account, asset_id, amount };
+        await this.operate('POST', '/operator/faucet', body);
+      }
+    }
+    await this.rest();
+    return trader;
+  }
+
+  /** A call that must succeed. */
+  async operate(method: string, path: string, body?: string | object): Promise<Json> {
+    const answer = await operator(this.node, method, path, body);
+    assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
+    return answer.body;
+  }
+
+  async hook(body: object): Promise<Json> {
+    return this.operate('POST', '/operator/clearing', body);
+  }
+
+  /** Everybody has heard everything. */
+  async rest(): Promise<void> {
+    await this.operate('POST', '/operator/barrier', {});
+  }
+
+  async advance(byNs: bigint): Promise<void> {
+    await this.operate('POST', '/operator/clock', `{"advance_ns":${byNs}}`);
+    this.nowNs += byNs;
+  }
+
+  /** A market of an asset of its own. */
+  async addMarket(asset: string, [price, quantity]: Decimals, settings: object): Promise<void> {
+    await this.operate('PUT', `/operator/assets/${asset}`, { symbol: `A${asset}` });
+    const figures = { book_price_decimals: price, book_quantity_decimals: quantity };
+    await this.operate('PUT', `/operator/markets/${asset}`, { ...figures, ...settings });
+    this.decimals.set(asset, [price, quantity]);
+    await this.rest();
+  }
+
+  decimalsOf(asset: string): Decimals {
+    return this.decimals.get(asset) ?? assert.fail(`no market of asset ${asset}`);
+  }
+
+  /** Nobody has an order any more. */
+  async clear(): Promise<void> {
+    await this.hook({ release: true });
+    await this.hook({ fault: null });
+    for (const trader of this.traders) assert.match(await trader.cancelAll(), /^202 /);
+    await this.rest();
+  }
+
+  async market(asset: string, settings: object): Promise<void> {
+    await this.operate('PATCH', `/operator/markets/${asset}`, settings);
+  }
+
+  /** Prices and quantities of the book, best first. */
+  async depth(asset = '2'): Promise<{ readonly asks: readonly string[]; readonly bids: readonly string[] }> {
+    const answer = await fetch(`${this.node.mds}/marketdepth/${asset}`);
+    const body = (await answer.json()) as Record<'asks' | 'bids', readonly unknown[]>;
+    const shown = (levels: readonly unknown[]): readonly string[] => levels.map((level) => String(level));
+    return { asks: shown(body.asks), bids: shown(body.bids) };
+  }
+
+  async ledgerAddsUp(): Promise<void> {
+    const ledger = await this.operate('GET', '/operator/ledger');
+    const rows = Object.entries(ledger['assets'] as Record<string, { difference: string }>);
+    for (const [asset, { difference }] of rows) assert.equal(difference, '0', `asset ${asset} adds up`);
+  }
+
+  /** No two stamps are equal, and none is ahead of the node's clock by more than a moment. */
+  stamp(): bigint {
+    this.stamps += 1n;
+    return this.nowNs + this.stamps;
+  }
+}
+
+// ---- a user
+
+export class Trader {
+  readonly key: SigningKey;
+  /** Frames of `/orders` since the last login. */
+  readonly events: Json[] = [];
+  /** Frames of the trade stream since the last login. */
+  readonly fills: Json[] = [];
+  private readonly world: TestNode;
+  private headers: Record<string, string> = {};
+  private sockets: WebSocket[] = [];
+  private made = 0;
+
+  constructor(world: TestNode, key: SigningKey) {
+    this.world = world;
+    this.key = key;
+  }
+
+  get userId(): string {
+    return this.key.userId;
+  }
+
+  async login(): Promise<void> {
+    const { oms } = this.world.node;
+    const { value } = (await (await fetch(`${oms}/nonce/${this.userId}`)).json()) as { value: string };
+    const signature = [...this.key.sign(Buffer.from(value))];
+    const answer = await fetch(`${oms}/auth`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ user_id: this.userId, nonce: value, signature }),
+    });
+    const { token } = (await answer.json()) as { token: string };
+    this.headers = { authorization: `Bearer ${token}`, 'user-id': this.userId };
+    this.events.length = 0;
+    this.fills.length = 0;
+    this.sockets = [
+      await this.listen('/orders', this.events),
+      await this.listen(`/trades/user/events/${this.userId}`, this.fills),
+    ];
+  }
+
+  close(): void {
+    for (const socket of this.sockets) socket.terminate();
+  }
+
+  private async listen(path: string, into: Json[]): Promise<WebSocket> {
+    const socket = new WebSocket(`${this.world.node.oms.replace('http', 'ws')}${path}`, { headers: this.headers });
+    socket.on('message', (data) => into.push(JSON.parse(String(data)) as Json));
+    await new Promise((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('error', reject);
+    });
+    return socket;
+  }
+
+  // ---- actions
+
+  buy(details: string, ticket: Ticket = {}): Promise<Answered> {
+    return this.create('Buy', details, ticket);
+  }
+
+  sell(details: string, ticket: Ticket = {}): Promise<Answered> {
+    return this.create('Sell', details, ticket);
+  }
+
+  /** The wrapper of a create, as a body. */
+  wrapper(side: 'Buy' | 'Sell', details: string, ticket: Ticket = {}): { readonly id: string; readonly text: string } {
+    const { asset = '2', account = 0, trigger = 'null', maxFee = 50_000, isForged = false } = ticket;
+    const id = ticket.id ?? this.nextId();
+    const [price, quantity] = this.world.decimalsOf(asset);
+    const order =
+      `{"signer":"${this.userId}","order_id":"${id}","base_asset":"${asset}","book_price_decimals":${price},` +
+      `"book_quantity_decimals":${quantity},"details":${details},"side":"${side}","trigger":${trigger},` +
+      `"creation_timestamp_ns":${ticket.createdNs ?? this.world.stamp()},"target":{"account":${account},"is_spot":true},` +
+      `"reduce_only":false,"max_trading_fees_rate":${maxFee},"protocol_version":1}`;
+    return { id, text: this.wrapped('order', order, '', isForged) };
+  }
+
+  async create(side: 'Buy' | 'Sell', details: string, ticket: Ticket = {}): Promise<Answered> {
+    const { id, text } = this.wrapper(side, details, ticket);
+    return this.act('POST', '/orders/create', id, text);
+  }
+
+  async replace(id: string, change: Change): Promise<Answered> {
+    const { asset = '2', price = null, quantity = null, trigger = 'null' } = change;
+    const [priceDecimals, quantityDecimals] = this.world.decimalsOf(asset);
+    const request =
+      `{"order_id":"${id}","timestamp_ns":${change.timestampNs ?? this.world.stamp()},"new_price_limit":${price},` +
+      `"new_quantity":${quantity},"new_trigger":${trigger},"book_quantity_decimals":${quantityDecimals},` +
+      `"book_price_decimals":${priceDecimals},"protocol_version":1}`;
+    const rest = `"signer":"${this.userId}","asset_id":"${asset}",`;
+    return this.act('PATCH', '/orders/replace', id, this.wrapped('request', request, rest));
+  }
+
+  async cancel(id: string, asset = '2'): Promise<Answered> {
+    const cancel = `{"order_id":"${id}","asset_id":"${asset}","signer":"${this.userId}","protocol_version":1}`;
+    return this.act('DELETE', '/orders/cancel', id, this.wrapped('cancel', cancel, ''));
+  }
+
+  /** @returns status and body, as text. */
+  async cancelAll(path = '', query = ''): Promise<string> {
+    return this.unsigned(`/orders/cancel-all${path}${query}`);
+  }
+
+  async cancelBatch(body: object): Promise<string> {
+    return this.unsigned('/orders/cancel-batch', JSON.stringify(body));
+  }
+
+  /** The record, or its refusal's code under `error`. */
+  async record(id: string, asset = '2'): Promise<Json> {
+    const path = `/orders/user/${this.userId}/${asset}/${encodeURIComponent(id)}`;
+    const answer = await fetch(`${this.world.node.oms}${path}`, { headers: this.headers });
+    const body = (await answer.json()) as { error?: { code: string } };
+    return body.error === undefined ? (body as Json) : { error: body.error.code };
+  }
+
+  async status(id: string, asset = '2'): Promise<unknown> {
+    const record = await this.record(id, asset);
+    return record['status'] ?? record['error'];
+  }
+
+  /** What of an asset an account holds for orders, as clearing has it. */
+  async held(asset: string, account = 0): Promise<string | undefined> {
+    return (await this.balance(asset, account))?.['held'];
+  }
+
+  async owned(asset: string, account = 0): Promise<string | undefined> {
+    return (await this.balance(asset, account))?.['owned'];
+  }
+
+  private async balance(asset: string, account: number): Promise<Record<string, string> | undefined> {
+    const view = await this.world.operate('GET', `/operator/users/${this.userId}`);
+    const accounts = view['sub_accounts'] as Record<string, { balances: Record<string, Record<string, string>> }>;
+    return accounts[account]?.balances[asset];
+  }
+
+  // ---- what was told
+
+  /** Events of one order: `Created`, `Canceled UserRequested`, … */
+  eventsOf(id: string): readonly string[] {
+    return this.events.flatMap((frame) => {
+      const [kind, told] = Object.entries(frame)[0] ?? ['', {}];
+      const { order_id, user_order, reason } = told as { order_id?: string; user_order?: Json; reason?: string | null };
+      if ((order_id ?? user_order?.['order_id']) !== id) return [];
+      return [reason === undefined || reason === null ? kind : `${kind} ${reason}`];
+    });
+  }
+
+  /** Words of one order, as soon as its last event is this one. */
+  async until(id: string, last: string): Promise<readonly string[]> {
+    await eventually(
+      () => this.eventsOf(id).at(-1) === last,
+      () => `${id}: ${this.eventsOf(id)} — no ${last}`,
+    );
+    return this.eventsOf(id);
+  }
+
+  /** Fills of one order: `Pending 3000 0.5`, `Rollbacked 3000 0.5 StaleMatch`. */
+  fillsOf(id: string): readonly string[] {
+    return this.fills
+      .filter((fill) => fill['order_id'] === id)
+      .map(({ status, price, quantity, rollback_reason: reason }) =>
+        [status, price, quantity, ...(reason === null || reason === undefined ? [] : [reason])].join(' '),
+      );
+  }
+
+  // ---- helpers
+
+  private nextId(): string {
+    this.made += 1;
+    return `${this.userId.slice(0, 4)}-${this.made}`;
+  }
+
+  private wrapped(name: string, text: string, rest: string, isForged = false): string {
+    const signature = [...this.key.sign(Buffer.from(text))];
+    if (isForged) signature[5] = ((signature[5] ?? 0) + 1) % 256;
+    return `{"${name}":${text},${rest}"signature":[${signature}],"post_sign_timestamp":${this.world.nowNs}}`;
+  }
+
+  private async act(method: string, path: string, id: string, body: string): Promise<Answered> {
+    const answer = await fetch(`${this.world.node.oms}${path}`, {
+      method,
+      headers: { ...this.headers, 'content-type': 'application/json' },
+      body,
+    });
+    const told = (await answer.json()) as {
+      readonly status?: string;
+      readonly error?: { readonly code: string; readonly details?: Json };
+    };
+    const word = told.error?.code ?? told.status ?? '';
+    return { id, status: answer.status, word, field: told.error?.details?.['field'] };
+  }
+
+  private async unsigned(path: string, body?: string): Promise<string> {
+    const answer = await fetch(`${this.world.node.oms}${path}`, {
+      method: 'DELETE',
+      headers: { ...this.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body }),
+    });
+    return `${answer.status} ${await answer.text()}`;
+  }
+}
+
+/** Frames come over sockets, so what follows from a call is there a moment later. */
+export async function eventually(isTrue: () => boolean, what: () => string): Promise<void> {
+  const deadlineMs = performance.now() + UNTIL_MS_MAX;
+  while (!isTrue()) {
+    if (performance.now() > deadlineMs) assert.fail(what());
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
