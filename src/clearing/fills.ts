@@ -27,6 +27,7 @@ import { changeOrder, enableChildren, finishOrder, isFilled } from './orders.ts'
 import type { OrderRow, TradeRow, TradeSide } from './rows.ts';
 import type { ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
+import { fireReached } from './triggers.ts';
 
 /** Applies a match: alone it is decided now, in a unit when its last fill is here. */
 export function applyMatched(
@@ -97,6 +98,7 @@ function confirm(state: ClearingState, market: MarketSlot, fill: Fill, effects: 
   fillOrder(state, market, maker, fill, fill.makerFee);
   fillOrder(state, market, taker, fill, fill.takerFee);
   tallyTrade(state, trade);
+  fireReached(state, market, input.price);
   effects.push({ kind: 'fillConfirmed', trade });
 }
 

@@ -34,6 +34,7 @@ import type { Covered, Created, CreateRefused, Ended, NewOrder, Replaced, Restor
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
 import { type BalanceSlot, type ClearingState, type MarketSlot, type OrderSlot, orderKey } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
+import { addWaiting } from './trigger-heaps.ts';
 
 /** The row of an order at its admission. Written out, so that every row has one shape from the start. */
 export function newOrderRow(input: Created | CreateRefused): OrderRow {
@@ -108,6 +109,7 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
   setHold(slot, holdOf(row, market.definition));
   market.orders.set(row.orderSequence, slot);
   linkChild(market, slot);
+  for (const heap of market.triggers) addWaiting(heap, slot);
   return slot;
 }
 
@@ -187,9 +189,16 @@ export function applyReplaced(state: ClearingState, market: MarketSlot, input: R
     timestampNs: input.timestampNs,
     prioritySequence: input.prioritySequence,
     lastUpdateNs: input.timeNs,
-    // A released order keeps the trigger that released it.
-    ...(input.triggerKind === TRIGGER.none ? {} : { triggerKind: input.triggerKind, triggerPrice: input.triggerPrice }),
+    ...triggerAfter(slot.row, input),
   });
+  for (const heap of market.triggers) addWaiting(heap, slot);
+}
+
+/** A released order keeps the trigger that released it; one whose trigger moved waits for the new one. */
+function triggerAfter(row: OrderRow, { triggerKind, triggerPrice }: Replaced): Partial<OrderRow> {
+  const isSame = triggerKind === row.triggerKind && triggerPrice === row.triggerPrice;
+  if (triggerKind === TRIGGER.none || isSame) return {};
+  return { triggerKind, triggerPrice, triggerState: TRIGGER_STATE.dormant };
 }
 
 export function applyEnded(state: ClearingState, market: MarketSlot, input: Ended): void {

@@ -5,7 +5,7 @@ import { format18, formatRaw } from '../core/decimal.ts';
 import { type AssetId, USD } from '../core/ids.ts';
 import { RAW_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import { MARKET_STATUS, MARKET_STATUS_WORD } from '../core/order-terms.ts';
+import { MARKET_STATUS, MARKET_STATUS_WORD, TRIGGER } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../core/units.ts';
@@ -16,6 +16,7 @@ import { rehold } from './orders.ts';
 import { assetNotFound } from './registry-assets.ts';
 import type { MarketRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
+import { emptyHeap } from './trigger-heaps.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -110,6 +111,7 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
     decidedTradeId: lastTradeId,
     orders: new Map(),
     children: new Map(),
+    triggers: [emptyHeap(TRIGGER.above), emptyHeap(TRIGGER.below)],
     unit: [],
     waiting: false,
   };

@@ -25,6 +25,7 @@ import type {
   UserRow,
 } from './rows.ts';
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
+import type { TriggerHeap } from './trigger-heaps.ts';
 
 export interface AssetTotals {
   readonly asset: AssetId;
@@ -76,6 +77,8 @@ export interface MarketSlot {
   readonly orders: Map<Sequence, OrderSlot>;
   /** Live children by the name of their live parent (AMB-29). Derived. */
   readonly children: Map<Sequence, Set<OrderSlot>>;
+  /** Dormant orders by their triggers, those above first (AMB-28). Derived. */
+  readonly triggers: readonly [TriggerHeap, TriggerHeap];
   /** Fills of a fill-or-kill match that are not complete yet (AMB-34). */
   unit: Matched[];
   /** Whether a held fill of this market waits, so that everything after it waits too. */

@@ -1,19 +1,34 @@
 /**
- * Orders with a trigger, as their market tells of them (TRG-01, TRG-08, AMB-28, AMB-29).
+ * Orders with a trigger (TRG-01 to TRG-03, TRG-08, AMB-28, AMB-29).
  *
- *   dormant ── triggered ─▶ fired ── activated ─▶ live
+ *   dormant ── a confirmed price, or the market's `triggered` ─▶ fired ── activated ─▶ live
  *
- * A child is told of again when more of it is enabled: it stays fired, or live for the part that was released. Neither
- * state holds or fills anything before the last; a restart keeps both.
+ * The market fires an order once it hears of the price, and tells. Clearing knows the price when it confirms the fill: a
+ * stop that is reached is not missed because the market had no time to say so before a crash. What the market says is
+ * in force nevertheless: a trigger that it moved meanwhile waits again.
+ *
+ * A child is told of again when more of it is enabled: it stays fired, or live for the part that was released. Nothing is
+ * held or filled before the last state; a restart keeps all of them.
  */
 import { TRIGGER_STATE } from '../core/order-terms.ts';
+import type { RawPrice } from '../core/units.ts';
 import type { Activated, Triggered } from './inputs.ts';
 import { changeOrder, liveOrder } from './orders.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
+import { takeReached } from './trigger-heaps.ts';
+
+/** A fill has confirmed at this price: what waits for it is fired, if it was admitted before (TRG-03). */
+export function fireReached(state: ClearingState, market: MarketSlot, price: RawPrice): void {
+  for (const heap of market.triggers) {
+    for (let slot = takeReached(heap, price); slot !== null; slot = takeReached(heap, price)) {
+      changeOrder(state, market, slot, { ...slot.row, triggerState: TRIGGER_STATE.fired });
+    }
+  }
+}
 
 export function applyTriggered(state: ClearingState, market: MarketSlot, input: Triggered): void {
   const slot = liveOrder(market, input.order);
-  if (slot.row.triggerState !== TRIGGER_STATE.dormant) return;
+  if (slot.row.triggerState === TRIGGER_STATE.live) return;
   changeOrder(state, market, slot, { ...slot.row, triggerState: TRIGGER_STATE.fired, lastUpdateNs: input.timeNs });
 }
 

@@ -9,6 +9,7 @@ import {
   TIF,
   TRIGGER,
   TRIGGER_STATE,
+  type TriggerKind,
 } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
 import {
@@ -96,6 +97,45 @@ suite('triggers', () => {
     world.replace(order, { quantity: 6_000 as RawQuantity });
     assert.equal(world.order(order)?.triggerKind, TRIGGER.below);
     assert.equal(world.held(BOB, ETH), 6_000n * 10n ** 14n);
+  });
+
+  test('a confirmed price fires what it reaches, so that a crash before the market’s word misses no stop (TRG-03, AMB-28)', () => {
+    const stop = (triggerKind: TriggerKind, triggerPrice: number): OrderTerms => ({
+      ...SELL,
+      triggerKind,
+      triggerPrice,
+    });
+    const world = funded();
+    const [reached, beyond] = [200_000, 200_001].map((price) => world.create(stop(TRIGGER.above, price)));
+    const [under, at] = [199_999, 200_000].map((price) => world.create(stop(TRIGGER.below, price)));
+    const maker = world.create({ ...SELL, quantity: 50_000 });
+    const states = () => [reached, beyond, under, at].map((order) => world.order(order as Sequence)?.triggerState);
+    const { dormant, fired } = TRIGGER_STATE;
+    world.match(maker, world.create({ user: CAROL }), 10_000);
+    assert.deepEqual(states(), [dormant, dormant, dormant, dormant], 'a fill that rolled back has no price');
+    world.match(maker, world.create(), 10_000);
+    assert.deepEqual(states(), [fired, dormant, dormant, fired]);
+    const late = world.create(stop(TRIGGER.above, 200_000));
+    assert.equal(world.order(late)?.triggerState, dormant, 'a true condition waits for the next trade');
+    world.send({ kind: 'restarted', clean: false });
+    assert.deepEqual(states(), [fired, dormant, dormant, fired]);
+    world.triggered(reached as Sequence, 10_000);
+    assert.deepEqual(states(), [fired, dormant, dormant, fired]);
+  });
+
+  test('a trigger that its market moved before it heard of the price waits again (AMB-20)', () => {
+    const world = funded();
+    const order = world.create({ ...SELL, triggerKind: TRIGGER.above, triggerPrice: 200_000 });
+    world.match(world.create(SELL), world.create(), 10_000);
+    const same = { triggerKind: TRIGGER.above, triggerPrice: 200_000 as RawPrice };
+    world.replace(order, { ...same, quantity: 5_000 as RawQuantity });
+    assert.equal(world.order(order)?.triggerState, TRIGGER_STATE.fired);
+    world.replace(order, { ...same, triggerPrice: 200_500 as RawPrice });
+    assert.equal(world.order(order)?.triggerState, TRIGGER_STATE.dormant);
+    world.match(world.create(SELL), world.create(), 10_000);
+    assert.equal(world.order(order)?.triggerState, TRIGGER_STATE.dormant);
+    world.match(world.create(SELL), world.create({ price: 200_500 }), 10_000, { price: 200_500 as RawPrice });
+    assert.equal(world.order(order)?.triggerState, TRIGGER_STATE.fired);
   });
 
   test('dormant and fired orders of any kind outlive a start, in their state (AMB-28, AMB-110)', () => {
