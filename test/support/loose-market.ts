@@ -1,0 +1,433 @@
+/**
+ * A market that says anything it lawfully may, at once and in no particular order of price or time, around a real order
+ * manager. It keeps its own plain account of what every order may still spend, so that holds can be compared with it
+ * after every word.
+ *
+ * Not here: order of the two rings, requests on their way (plain-exchange.ts).
+ */
+import { notional18, quantity18, tradingFee18 } from '../../src/core/arithmetic.ts';
+import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
+import { ORDER_END, type OrderEnd, SIDE, type Side, TIF } from '../../src/core/order-terms.ts';
+import { REJECT_CODE } from '../../src/core/reject.ts';
+import { ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
+import { ALICE, BASE, BOB, MARKET, mustPass, NOW, OrderDesk, type OrderWish, replaceRequest } from './order-desk.ts';
+
+export const USERS: readonly UserId[] = [ALICE, BOB];
+export const ASSETS: readonly AssetId[] = [USD, BASE];
+const CALLER = { now: NOW, looksUp: false };
+const QUOTE_UNIT = 10n ** 14n;
+
+export interface LooseOrder {
+  readonly sequence: number;
+  readonly user: UserId;
+  readonly id: string;
+  readonly side: Side;
+  readonly kind: 'limit' | 'base' | 'quote';
+  readonly neverRests: boolean;
+  readonly amount: number;
+  readonly parent: LooseOrder | null;
+  readonly hasTrigger: boolean;
+  price: number;
+  quantity: number;
+  /** Quote of a buy, lots of a sell, where the order has no bound of its own. */
+  bound: number;
+  /** `told`: released by the door, not yet activated. */
+  state: 'dormant' | 'told' | 'live';
+  /** Lots that the door let through; Infinity for all. */
+  through: number;
+  filled: number;
+  notional: bigint;
+  confirmed: number;
+  undecided: number;
+  /** Nothing of it may be matched any more. */
+  isOver: boolean;
+  isCovered: boolean;
+  isEnded: boolean;
+}
+
+interface LooseTrade {
+  readonly id: number;
+  readonly maker: LooseOrder;
+  readonly taker: LooseOrder;
+  readonly price: number;
+  readonly quantity: number;
+}
+
+export class LooseMarket {
+  readonly desk: OrderDesk = new OrderDesk();
+  readonly orders: LooseOrder[] = [];
+  readonly owned: Map<string, bigint> = new Map();
+  /** Looks between two words of one step. */
+  look: () => void = () => undefined;
+  #trades: LooseTrade[] = [];
+  #ids = 0;
+  #lastPrice = 0;
+
+  constructor() {
+    for (const user of USERS) {
+      this.#own(user, USD, 100_000n * ONE_18);
+      this.#own(user, BASE, 50n * ONE_18);
+      for (const asset of ASSETS) this.desk.setOwned(user, asset, this.ownedBy(user, asset));
+    }
+  }
+
+  // ---- clients
+
+  create(pick: number): void {
+    this.#ids += 1;
+    const user = USERS[pick % 2] ?? ALICE;
+    const side: Side = (pick >> 1) % 2 === 0 ? SIDE.buy : SIDE.sell;
+    const id = `o${this.#ids}`;
+    const quantity = 10 + ((pick >> 4) % 200) * 50;
+    const cap = (pick >> 9) % 2 === 0 ? { cap: 1 + ((pick >> 10) % 900) * 10_000 } : {};
+    const kind = (['limit', 'limit', 'base', 'quote'] as const)[(pick >> 2) % 4] ?? 'limit';
+    const parent = kind !== 'quote' && pick % 3 > 0 ? this.#parentFor(user, side, pick >> 3) : null;
+    const trigger = parent !== null || pick % 5 === 0 ? { above: 200_000 } : {};
+    const wish: OrderWish = {
+      user,
+      id,
+      side,
+      price: 190_000 + ((pick >> 6) % 5) * 5_000,
+      quantity,
+      tif: pick % 7 === 0 ? TIF.ioc : TIF.gtc,
+      ...(parent === null ? {} : { parent: parent.id }),
+      ...trigger,
+      ...(kind === 'base' ? { market: { base: quantity, ...(side === SIDE.buy ? cap : {}) } } : {}),
+      ...(kind === 'quote' ? { market: { quote: 1 + (pick % 900) * 10_000, ...(side === SIDE.sell ? cap : {}) } } : {}),
+    };
+    const reserved = this.desk.reserve(wish);
+    if (!reserved.ok) return;
+    const { requestId, budget } = reserved.value;
+    if (pick % 11 === 0) {
+      this.desk.answer(requestId, 0, REJECT_CODE.ALREADY_CANCELLED);
+      return;
+    }
+    const sequence = this.desk.nextSequence;
+    this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    this.desk.answer(requestId, sequence);
+    this.orders.push(looseOrder(wish, { sequence, kind, parent, budget }));
+  }
+
+  #parentFor(user: UserId, side: Side, pick: number): LooseOrder | null {
+    const fit = this.orders.filter(
+      (order) =>
+        order.user === user &&
+        order.side !== side &&
+        order.kind === 'limit' &&
+        !order.neverRests &&
+        !order.hasTrigger &&
+        remaining(order) > 0,
+    );
+    const filling = fit.filter(({ filled }) => filled > 0);
+    return (pick % 2 === 0 ? filling : fit)[pick % Math.max(1, pick % 2 === 0 ? filling.length : fit.length)] ?? null;
+  }
+
+  /** A replace that is on its way for a moment, then applied or refused. @param look looks in between. */
+  replace(pick: number, look: (replaced: { order: LooseOrder; price: number; quantity: number }) => void): void {
+    const order = this.#pick(
+      pick,
+      (one) => one.kind === 'limit' && !one.neverRests && !isPart(one) && remaining(one) > 0,
+    );
+    if (order === undefined) return;
+    const { user, id } = order;
+    const [price, quantity] = [190_000 + ((pick >> 6) % 5) * 5_000, order.filled + 10 + ((pick >> 4) % 200) * 50];
+    const members = { newPriceLimit: price as RawPrice, newQuantity: quantity as RawQuantity };
+    const request = replaceRequest({ user, orderId: id as never, ...members });
+    const { manager } = this.desk;
+    const reserved = manager.reserveReplace(mustPass(manager.checkReplace(request, { user, ...CALLER })));
+    if (!reserved.ok) return;
+    look({ order, price, quantity });
+    const isRefused = pick % 5 === 0;
+    if (!isRefused) {
+      this.desk.replaced(order.sequence, price, quantity);
+      if (order.through >= order.quantity) order.through = Math.max(order.through, quantity);
+      order.price = price;
+      order.quantity = quantity;
+    }
+    this.desk.answer(reserved.value, isRefused ? 0 : 1, isRefused ? REJECT_CODE.REQUEST_TOO_OLD : 0);
+  }
+
+  /** Cancels one order; or all of a user's. */
+  cancel(pick: number): void {
+    const isPending = (one: LooseOrder): boolean => !one.isEnded && remaining(one) <= 0 && one.undecided > 0;
+    const prefersPending = pick % 2 === 0 && this.orders.some(isPending);
+    const order = this.#pick(pick >> 1, (one) =>
+      prefersPending ? isPending(one) : !one.isEnded && remaining(one) > 0,
+    );
+    if (order !== undefined) this.#cancelOne(order);
+  }
+
+  cancelAll(pick: number): void {
+    const user = USERS[pick % 2] ?? ALICE;
+    const [market] = mustPass(this.desk.manager.checkCancelAll({ user, assetId: null }));
+    if (market === undefined) return;
+    const requestId = mustPass(this.desk.manager.reserveCancelAll(user, market));
+    for (const order of this.orders) if (order.user === user && !order.isEnded) this.#cancelOne(order);
+    this.desk.answer(requestId, 1);
+  }
+
+  #cancelOne(order: LooseOrder): void {
+    if (order.isCovered) return;
+    if (remaining(order) > 0 || order.state !== 'live' || isPart(order)) this.#end(order, ORDER_END.userRequested);
+    else if (order.undecided > 0 && order.kind === 'limit') {
+      order.isCovered = true;
+      order.isOver = true;
+      this.desk.cover(order.sequence);
+    }
+  }
+
+  // ---- the market
+
+  match(pick: number): void {
+    const hasTaker = this.orders.some((order) => order.neverRests && matchable(order) > 0);
+    const taker = this.#pick(pick, (order) => matchable(order) > 0 && (order.neverRests || !hasTaker));
+    if (taker === undefined) return;
+    const maker = this.#pick(pick >> 3, (order) => {
+      const [buy, sell] = order.side === SIDE.buy ? [order, taker] : [taker, order];
+      const rests = order.kind === 'limit' && matchable(order) > 0;
+      return (
+        rests &&
+        order.side !== taker.side &&
+        order !== taker &&
+        (sell.kind !== 'limit' || buy.kind !== 'limit' || buy.price >= sell.price)
+      );
+    });
+    if (maker === undefined) return;
+    const { price } = maker;
+    const lots = Math.min(matchable(maker), matchable(taker), affordable(maker, price), affordable(taker, price));
+    if (lots < 1) return;
+    const quantity = pick % 2 === 0 ? lots : 1 + (pick % lots);
+    const id = this.desk.match(maker.sequence, taker.sequence, price, quantity, taker.side);
+    this.#trades.push({ id, maker, taker, price, quantity });
+    this.#lastPrice = price;
+    for (const order of [maker, taker]) {
+      order.filled += quantity;
+      order.notional += notional18(price as RawPrice, quantity as RawQuantity, MARKET);
+      order.undecided += 1;
+      if (order.neverRests && order.quantity > 0 && order.filled >= order.quantity) order.isOver = true;
+    }
+  }
+
+  /** What never rests ends by itself: out of book, or with its target or cap met. */
+  endOne(pick: number): void {
+    const order = this.#pick(pick, (one) => !one.isEnded && one.neverRests && one.state === 'live' && !one.isOver);
+    if (order === undefined) return;
+    const isMet = order.kind !== 'limit' && order.filled > 0 && pick % 2 === 0;
+    this.#end(order, isMet ? ORDER_END.filled : ORDER_END.immediateOrCancel);
+  }
+
+  /** A condition fires, a child's parent has filled more, or what the door let through is activated. */
+  fire(pick: number): void {
+    const order = this.#pick(pick, (one) => one.hasTrigger && !one.isEnded && !one.isCovered);
+    if (order === undefined) return;
+    if (order.state === 'told') {
+      order.state = 'live';
+      this.desk.activate(order.sequence, order.parent === null ? order.quantity : order.through);
+      return;
+    }
+    const quantity = order.parent === null ? order.quantity : Math.min(order.quantity, order.parent.confirmed);
+    const isMore = order.parent === null ? order.state === 'dormant' : quantity > order.through;
+    if (!isMore && !(order.state === 'dormant' && pick % 2 === 0)) return;
+    const { releases } = this.desk.sink;
+    const before = releases.length;
+    this.desk.trigger(order.sequence, quantity);
+    const word = releases[before];
+    if (word === undefined) return;
+    // The door has answered within the word: what it let through is taken down before anybody looks.
+    if (word.end !== 0) {
+      this.#end(order, word.end);
+      return;
+    }
+    order.through = order.parent === null ? Number.POSITIVE_INFINITY : quantity;
+    order.bound = boundAt(order, this.#lastPrice === 0 ? 200_000 : this.#lastPrice, quantity);
+    if (order.state === 'dormant') order.state = 'told';
+  }
+
+  #end(order: LooseOrder, end: OrderEnd, fault: 0 | 2 = 0): void {
+    order.isEnded = true;
+    order.isOver = true;
+    this.desk.end(order.sequence, end, fault);
+  }
+
+  // ---- clearing
+
+  /** Decides one fill: confirmed if both can pay and the pick allows it, else rolled back with somebody at fault. */
+  decide(pick: number): void {
+    const trade = this.#trades[pick % Math.max(1, this.#trades.length)];
+    if (trade === undefined) return;
+    this.#trades = this.#trades.filter((other) => other !== trade);
+    const sides = [
+      { order: trade.maker, rate: MARKET.makerFeeRate },
+      { order: trade.taker, rate: MARKET.takerFeeRate },
+    ];
+    const notional = notional18(trade.price as RawPrice, trade.quantity as RawQuantity, MARKET);
+    const base = quantity18(trade.quantity as RawQuantity, MARKET.quantityDecimals);
+    const before = new Map(this.owned);
+    for (const { order, rate } of sides) {
+      const sign = order.side === SIDE.buy ? 1n : -1n;
+      this.#add(order.user, USD, -sign * notional - tradingFee18(notional, rate));
+      this.#add(order.user, BASE, sign * base);
+      order.undecided -= 1;
+    }
+    if (pick % 3 > 0 && [...this.owned.values()].every((owned) => owned >= 0n)) {
+      for (const { order } of sides) order.confirmed += trade.quantity;
+      this.desk.confirm(trade.id);
+      for (const user of USERS) for (const asset of ASSETS) this.desk.setOwned(user, asset, this.ownedBy(user, asset));
+      return;
+    }
+    for (const [key, owned] of before) this.owned.set(key, owned);
+    const isMakerAtFault = pick % 2 === 0;
+    for (const { order } of sides) {
+      order.filled -= trade.quantity;
+      order.notional -= notional;
+      if ((order === trade.maker) === isMakerAtFault) order.isOver = true;
+    }
+    this.desk.rollBack(trade.id, isMakerAtFault ? 2 : 10, isMakerAtFault ? 10 : 2);
+    this.look();
+    for (const { order } of sides) this.#afterRollback(order, (order === trade.maker) === isMakerAtFault);
+  }
+
+  #afterRollback(order: LooseOrder, isAtFault: boolean): void {
+    if (order.isEnded) return;
+    if (isAtFault) this.#end(order, ORDER_END.atFault, 2);
+    else if (order.isCovered) this.#end(order, ORDER_END.userRequested);
+    else if (order.neverRests && order.isOver) this.#end(order, ORDER_END.rolledBack);
+  }
+
+  /** Every fill is decided, every order over. */
+  finish(): void {
+    for (const order of this.orders) {
+      const isFilled = order.quantity > 0 && order.filled >= order.quantity && order.kind !== 'quote';
+      if (!order.isEnded && !order.isCovered && !isFilled) this.#end(order, ORDER_END.expired);
+    }
+    while (this.#trades.length > 0) this.decide(1);
+    for (const order of this.orders) {
+      if (!order.isEnded && order.confirmed < order.quantity) this.#end(order, ORDER_END.expired);
+    }
+  }
+
+  // ---- plain accounts
+
+  /** What fills that are undecided will take from a balance. */
+  pendingOf(user: UserId, asset: AssetId): bigint {
+    let pending = 0n;
+    for (const { maker, taker, price, quantity } of this.#trades) {
+      const notional = notional18(price as RawPrice, quantity as RawQuantity, MARKET);
+      for (const [order, rate] of [
+        [maker, MARKET.makerFeeRate],
+        [taker, MARKET.takerFeeRate],
+      ] as const) {
+        if (order.user !== user || (order.side === SIDE.buy) !== (asset === USD)) continue;
+        pending +=
+          order.side === SIDE.buy ? notional + tradingFee18(notional, rate) : quantity18(quantity as RawQuantity, 4);
+      }
+    }
+    return pending;
+  }
+
+  ownedBy(user: UserId, asset: AssetId): bigint {
+    return this.owned.get(`${user}/${asset}`) ?? 0n;
+  }
+
+  #own(user: UserId, asset: AssetId, amount: bigint): void {
+    this.owned.set(`${user}/${asset}`, amount);
+  }
+
+  #add(user: UserId, asset: AssetId, amount: bigint): void {
+    this.#own(user, asset, this.ownedBy(user, asset) + amount);
+  }
+
+  #pick(pick: number, fits: (order: LooseOrder) => boolean): LooseOrder | undefined {
+    const fitting = this.orders.filter(fits);
+    return fitting[pick % Math.max(1, fitting.length)];
+  }
+}
+
+interface Admission {
+  readonly sequence: number;
+  readonly kind: LooseOrder['kind'];
+  readonly parent: LooseOrder | null;
+  readonly budget: number;
+}
+
+function looseOrder(wish: OrderWish, { sequence, kind, parent, budget }: Admission): LooseOrder {
+  const { user = ALICE, id = '', side = SIDE.buy, market, price = 0, quantity = 0, tif } = wish;
+  const hasTrigger = wish.above !== undefined;
+  const isQuote = market !== undefined && 'quote' in market;
+  return {
+    sequence,
+    user,
+    id,
+    side,
+    kind,
+    neverRests: kind !== 'limit' || tif === TIF.ioc,
+    amount: isQuote ? market.quote : kind === 'base' ? (market?.cap ?? 0) : 0,
+    parent,
+    hasTrigger,
+    price,
+    quantity: isQuote ? (market.cap ?? 0) : quantity,
+    bound: budget,
+    state: hasTrigger ? 'dormant' : 'live',
+    through: hasTrigger ? 0 : Number.POSITIVE_INFINITY,
+    filled: 0,
+    notional: 0n,
+    confirmed: 0,
+    undecided: 0,
+    isOver: false,
+    isCovered: false,
+    isEnded: false,
+  };
+}
+
+/** A child of which more may come. */
+function isPart(order: LooseOrder): boolean {
+  return order.parent !== null && order.through < order.quantity;
+}
+
+/** Lots that are still to be matched, released or not; of an order without a quantity, any. */
+function remaining(order: LooseOrder): number {
+  if (order.isOver || order.isEnded) return 0;
+  return order.quantity === 0 ? Number.MAX_SAFE_INTEGER : order.quantity - order.filled;
+}
+
+/** Lots that are in force. */
+function matchable(order: LooseOrder): number {
+  if (order.state !== 'live' || order.isOver) return 0;
+  const most = order.quantity === 0 ? Number.MAX_SAFE_INTEGER : order.quantity;
+  return Math.max(0, Math.min(most, order.through) - order.filled);
+}
+
+/** Lots that the money of a market buy, or the bound of a market sell, allows at a price. */
+function affordable(order: LooseOrder, price: number): number {
+  if (order.kind === 'limit' || (order.side === SIDE.sell && order.bound === 0)) return Number.MAX_SAFE_INTEGER;
+  if (order.side === SIDE.sell) return order.bound - order.filled;
+  const left = BigInt(order.amount === 0 ? order.bound : order.amount) * QUOTE_UNIT - order.notional;
+  return Number(left / notional18(price as RawPrice, 1 as RawQuantity, MARKET));
+}
+
+function boundAt(order: LooseOrder, price: number, quantity: number): number {
+  const oneLot = notional18(price as RawPrice, 1 as RawQuantity, MARKET);
+  if (order.kind === 'base' && order.side === SIDE.buy && order.amount === 0) {
+    return Number((oneLot * BigInt(quantity) + QUOTE_UNIT - 1n) / QUOTE_UNIT);
+  }
+  if (order.kind === 'quote' && order.side === SIDE.sell && order.quantity === 0) {
+    return Number((BigInt(order.amount) * QUOTE_UNIT + oneLot - 1n) / oneLot);
+  }
+  return order.bound;
+}
+
+/** What the order may still take from its balance, by its kind alone. */
+export function plainNeed(order: LooseOrder, price: number = order.price, total: number = order.quantity): bigint {
+  if (order.isOver || order.through === 0) return 0n;
+  const inForce = Math.min(total, order.through >= order.quantity ? Number.POSITIVE_INFINITY : order.through);
+  const lots = Math.max(0, inForce - order.filled);
+  if (order.side === SIDE.sell) {
+    const left = total === 0 ? Math.max(0, order.bound - order.filled) : lots;
+    return quantity18(left as RawQuantity, MARKET.quantityDecimals);
+  }
+  if (order.kind === 'base' && lots === 0) return 0n;
+  const limit = order.kind === 'limit' ? notional18(price as RawPrice, lots as RawQuantity, MARKET) : null;
+  const money = BigInt(order.amount === 0 ? order.bound : order.amount) * QUOTE_UNIT - order.notional;
+  const notional = limit ?? (money > 0n ? money : 0n);
+  return notional + tradingFee18(notional as never, MARKET.takerFeeRate);
+}
