@@ -23,7 +23,7 @@ import type { Effect, FillRolledBack } from './effects.ts';
 import { emptyPlan, type Fault, type Fill, fillOf, judge, planFill } from './fill-checks.ts';
 import { takeFault } from './hooks.ts';
 import { FILL_UNIT, type Matched } from './inputs.ts';
-import { changeOrder, enableChildren, finishOrder, isFilled } from './orders.ts';
+import { changeOrder, enableChildren, finishOrder } from './orders.ts';
 import type { OrderRow, TradeRow, TradeSide } from './rows.ts';
 import type { ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
@@ -110,17 +110,23 @@ function tradeSide(slot: OrderSlot, fee: Amount18): TradeSide {
 /** Counts a confirmed fill in its order. The last lot ends it, unless its market counts money and says so itself. */
 function fillOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, fill: Fill, fee: Amount18): void {
   const { row } = slot;
+  const filledQuantity = row.filledQuantity + fill.input.quantity;
+  const isWhole = row.kind !== ORDER_KIND.marketQuote && filledQuantity >= row.quantity;
   const filled: OrderRow = {
     ...row,
-    filledQuantity: row.filledQuantity + fill.input.quantity,
+    filledQuantity,
     filledNotional: add18(row.filledNotional, fill.notional),
     fees: add18(row.fees, fee),
     lastUpdateNs: fill.input.timeNs,
+    end: isWhole ? ORDER_END.filled : 0,
+    faultReason: isWhole ? ROLLBACK_REASON.none : row.faultReason,
   };
+  if (isWhole) {
+    finishOrder(state, market, slot, filled);
+    return;
+  }
   changeOrder(state, market, slot, filled);
   enableChildren(state, market, slot);
-  if (row.kind === ORDER_KIND.marketQuote || !isFilled(filled)) return;
-  finishOrder(state, market, slot, { ...filled, end: ORDER_END.filled, faultReason: ROLLBACK_REASON.none });
 }
 
 /** The fill of a unit at which it failed, and how. */

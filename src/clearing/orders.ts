@@ -138,11 +138,12 @@ export function rehold(market: MarketSlot): void {
 /** Takes an order off the live ones and counts it among the finished. @param row its last row, with its end. */
 export function finishOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   assert(row.end !== 0, 'a finished order has an end');
+  slot.row = row;
   setHold(slot, ZERO_18);
+  enableChildren(state, market, slot);
   market.orders.delete(row.orderSequence);
   unlinkOrder(market, slot);
   state.dirty.orders.delete(slot);
-  slot.row = row;
   tallyFinishedOrder(state, row);
 }
 
