@@ -1,0 +1,171 @@
+/** Random traders of the simulated node, who remember what they sent: every kind of order, replace and cancel. */
+import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
+import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
+import type { RawPrice, TimestampNs } from '../../src/core/units.ts';
+import { SeededRandom } from '../../src/runtime/simulation.ts';
+import { orderText } from '../../src/wire/signed-order.ts';
+import { cancelRequest, createRequest, type OrderWish, replaceRequest } from './order-desk.ts';
+import { SIMULATED_MARKETS, type SimulatedNode, simulatedUser } from './simulated-node.ts';
+
+export const SIMULATED_USERS: readonly UserId[] = [1, 2, 3, 4].map(simulatedUser);
+
+const LIMIT_TIFS: readonly Tif[] = [TIF.gtc, TIF.gtc, TIF.gtc, TIF.gtd, TIF.ioc, TIF.fok];
+const PRICES = 8;
+const RECENT = 30;
+
+/** An order as its owner sent it. */
+export interface Sent {
+  readonly user: UserId;
+  readonly id: string;
+  readonly market: AssetId;
+  readonly side: 0 | 1;
+}
+
+export class Traders {
+  readonly random: SeededRandom;
+  /** Orders whose signature clearing is to find forged. */
+  readonly forged: Set<string> = new Set();
+  private readonly sent: Sent[] = [];
+
+  constructor(seed: number) {
+    this.random = new SeededRandom(seed ^ 0x5eed);
+  }
+
+  act(node: SimulatedNode): void {
+    const draw = this.random.below(20);
+    if (draw < 12 || this.sent.length === 0) this.create(node);
+    else if (draw < 16) this.cancel(node);
+    else if (draw < 19) this.replace(node);
+    else this.cancelMany(node);
+  }
+
+  /** The same id once more. */
+  again(node: SimulatedNode, { user, id, market }: Pick<Sent, 'user' | 'id' | 'market'>): void {
+    this.send(node, { user, id, market, side: SIDE.buy }, { price: 200_000, quantity: 10 });
+  }
+
+  private create(node: SimulatedNode): void {
+    const order: Sent = {
+      user: this.pick(SIMULATED_USERS),
+      id: `o-${this.sent.length + 1}`,
+      market: this.pick(SIMULATED_MARKETS),
+      side: this.random.below(2) === 0 ? SIDE.buy : SIDE.sell,
+    };
+    if (this.random.below(40) === 0) this.forged.add(order.id);
+    const kind = this.random.below(10);
+    const wish = kind < 3 ? this.market(order) : this.limit(node);
+    const trigger = this.random.below(10);
+    const condition = trigger < 2 ? this.condition() : trigger < 4 ? this.childOf(order) : {};
+    this.sent.push(order);
+    this.send(node, order, { ...wish, ...condition });
+  }
+
+  private limit(node: SimulatedNode): OrderWish {
+    const tif = this.pick(LIMIT_TIFS);
+    return {
+      price: this.price(),
+      quantity: this.quantity(),
+      tif,
+      postOnly: (tif === TIF.gtc || tif === TIF.gtd) && this.random.below(5) === 0,
+      goodUntilNs: node.nowNs + BigInt(1 + this.random.below(40_000_000)),
+    };
+  }
+
+  private market({ side }: Sent): OrderWish {
+    const fok = this.random.below(3) === 0;
+    const isCapped = this.random.below(2) === 0;
+    if (this.random.below(2) === 0) {
+      const cap = isCapped && side === SIDE.buy ? { cap: this.money() } : {};
+      return { market: { base: this.quantity(), ...cap, fok } };
+    }
+    const cap = isCapped && side === SIDE.sell ? { cap: this.quantity() } : {};
+    return { market: { quote: this.money(), ...cap, fok } };
+  }
+
+  private condition(): OrderWish {
+    return this.random.below(2) === 0 ? { above: this.price() } : { below: this.price() };
+  }
+
+  /** Of a recent order, mostly of one that may be a parent. */
+  private childOf({ user, market, side }: Sent): OrderWish {
+    const fits = this.recent().filter((of) => of.user === user && of.market === market && of.side !== side);
+    const parent = fits.length > 0 ? this.pick(fits) : undefined;
+    return parent === undefined ? this.condition() : { ...this.condition(), parent: parent.id };
+  }
+
+  private send(node: SimulatedNode, { user, id, market, side }: Sent, wish: OrderWish): void {
+    const asset = { id: market, text: market };
+    const request = createRequest(
+      { ...wish, user, id, side, postSignNs: node.nowNs },
+      { baseAsset: asset, creationNs: node.nowNs as TimestampNs },
+    );
+    const text = request.fault === null ? Buffer.from(orderText(request.order), 'latin1') : request.text;
+    node.door.create({ ...request, text }, { user, connection: 1, isControl: true }, (answer) =>
+      node.answers.push(answer),
+    );
+  }
+
+  private cancel(node: SimulatedNode): void {
+    const { user, id, market } = this.pick(this.recent());
+    const request = cancelRequest(id, user);
+    const aimed = {
+      ...request,
+      cancel: { ...request.cancel, asset: { id: market, text: market } },
+      postSignNs: node.nowNs as TimestampNs,
+    };
+    const isControl = this.random.below(2) === 0;
+    node.door.cancel(aimed, { user, connection: 1, isControl }, (answer) => node.answers.push(answer));
+  }
+
+  private cancelMany(node: SimulatedNode): void {
+    const user = this.pick(SIMULATED_USERS);
+    const assetId = this.random.below(2) === 0 ? null : this.pick(SIMULATED_MARKETS);
+    if (this.random.below(2) === 0) {
+      const beforeNs = this.random.below(2) === 0 ? null : ((node.nowNs - 5_000_000n) as TimestampNs);
+      node.door.cancelAll({ user, assetId, beforeNs });
+      return;
+    }
+    const orderIds = this.recent().map(({ id }) => id as OrderId);
+    node.door.cancelBatch({ user, assetId, orderIds: orderIds.slice(0, 1 + this.random.below(5)) });
+  }
+
+  private replace(node: SimulatedNode): void {
+    const { user, id, market } = this.pick(this.recent());
+    const direction = this.random.below(2) === 0 ? 'PriceAbove' : 'PriceBelow';
+    const condition = { direction, price: this.price() as RawPrice } as const;
+    const newTrigger = this.random.below(4) === 0 ? ({ shape: 'bare', parentOrderId: null, condition } as const) : null;
+    const request = replaceRequest({
+      user,
+      orderId: id as OrderId,
+      timestampNs: node.nowNs as TimestampNs,
+      newPriceLimit: this.random.below(2) === 0 ? null : (this.price() as never),
+      newQuantity: this.random.below(2) === 0 ? null : (this.quantity() as never),
+      newTrigger,
+    });
+    const aimed = { ...request, asset: { id: market, text: market }, postSignNs: node.nowNs as TimestampNs };
+    node.door.replace(aimed, { user, connection: 1, isControl: true }, (answer) => node.answers.push(answer));
+  }
+
+  private recent(): readonly Sent[] {
+    return this.sent.slice(-RECENT);
+  }
+
+  private price(): number {
+    return 200_000 + 5 * this.random.below(PRICES);
+  }
+
+  private quantity(): number {
+    return 10 + this.random.below(200);
+  }
+
+  /** A quote integer of four decimals that buys some hundredths. */
+  private money(): number {
+    return 20_000 + this.random.below(400_000);
+  }
+
+  private pick<T>(from: readonly T[]): T {
+    const chosen = from[this.random.below(from.length)];
+    if (chosen === undefined) throw new Error('there is something to pick from');
+    return chosen;
+  }
+}
