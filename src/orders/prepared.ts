@@ -19,6 +19,8 @@ export interface PreparedCreate {
   readonly expiryNs: TimestampNs;
   readonly text: Uint8Array;
   readonly signature: Uint8Array;
+  /** Checks that were left out, and are left out when the hold is taken; none unless an operator's test says so. */
+  readonly skips: ReadonlySet<string>;
 }
 
 /** Null members stay as they are. */

@@ -134,7 +134,7 @@ suite('order service, signed actions', () => {
     assert.deepEqual(oms.actions, []);
   });
 
-  test('what the node receives is answered with the operation response (ORD-19, AMB-16)', async () => {
+  test('what the node receives is answered with the operation response (ORD-19, RPL-03, CAN-02, AMB-16)', async () => {
     for (const [method, path, bodyOf] of ACTIONS) {
       const { status, text, headers } = await post(path, bodyOf('q3Jk+/9s=='), as(ALICE), method);
       assert.equal(status, 200);

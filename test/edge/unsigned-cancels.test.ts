@@ -37,7 +37,7 @@ const told = ({ status, text }: HttpAnswer): [number, string] => [status, JSON.p
 const ACCEPTED = [202, '{"status":"accepted"}'];
 
 suite('cancel-all', () => {
-  test('a session is enough, and 202 means dispatched (CAN-05, CAN-11, SIG-13)', async () => {
+  test('a session is enough, and 202 means dispatched (CAN-05, CAN-07, CAN-11, SIG-13)', async () => {
     const { status, text } = await remove('/orders/cancel-all');
     assert.deepEqual([status, text], ACCEPTED);
     assert.deepEqual(oms.bulkCancels, [{ user: ALICE, assetId: null, beforeNs: null }]);
@@ -74,7 +74,7 @@ suite('cancel-batch', () => {
   const path = '/orders/cancel-batch';
   const ids = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, index) => `o-${index}`));
 
-  test('an object or a bare array, with a market or without (AMB-24, G6)', async () => {
+  test('an object or a bare array, with a market or without (CAN-10, AMB-24, G6)', async () => {
     for (const body of ['{"order_ids":["a","b"]}', '["a","b"]', '{"order_ids":["a","b"],"asset_id":null,"more":1}']) {
       const { status, text } = await remove(path, body);
       assert.deepEqual([status, text], ACCEPTED);

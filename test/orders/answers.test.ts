@@ -12,7 +12,7 @@ const CALLER = { user: ALICE, now: NOW, looksUp: false };
 const CENT = ONE_18 / 100n;
 
 suite('answers', () => {
-  test('optimistic: a create is answered when the market has decided (AMB-16)', () => {
+  test('optimistic: a create is answered when the market has decided, before clearing has (ORD-28, AMB-16)', () => {
     const desk = new OrderDesk();
     desk.place();
     assert.deepEqual(

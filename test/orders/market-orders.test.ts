@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../src/core/ids.ts';
-import { ORDER_END, SIDE } from '../../src/core/order-terms.ts';
+import { ORDER_END, SIDE, TIF } from '../../src/core/order-terms.ts';
 import { ONE_18 } from '../../src/core/units.ts';
 import { ALICE, BASE, BOB, codeOf, mustPass, OrderDesk, type OrderWish } from '../support/order-desk.ts';
 
@@ -128,7 +128,7 @@ suite('records of market orders', () => {
 });
 
 suite('ends of market orders', () => {
-  test('a met target or cap is Filled, before and after its fills are decided (AMB-37, AMB-128, EX-15)', () => {
+  test('a met target or cap is Filled and never rests, before and after its fills are decided (ORD-21, ORD-22, TIF-05, AMB-37, AMB-128, EX-15)', () => {
     for (const market of [{ quote: 5_000 * USD_1 }, { base: 30_000, cap: 5_000 * USD_1 }]) {
       const { desk, order, trades } = taken({ market }, [
         [200_000, 10_000],
@@ -138,6 +138,9 @@ suite('ends of market orders', () => {
       desk.end(order, ORDER_END.filled);
       assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['Filled', ['Created']]);
       for (const trade of trades) desk.confirm(trade);
+      const event = desk.sink.events.findLast(({ user }) => user === ALICE)?.event;
+      // 1 at 2000 and 1.4925 at 2010, the lots that 3000 USD buy there: 4999.925 USD (ORD-22).
+      assert.ok(event?.kind === 'Removed' && event.filledAmount === 49_999_250n);
       assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['Filled', ['Created', 'Removed Filled']]);
       assert.equal(desk.held(ALICE, USD), 0n);
     }
@@ -188,6 +191,36 @@ suite('ends of market orders', () => {
       assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['Canceled', ['Created', `Removed ${word}`]]);
       assert.equal(desk.held(ALICE, USD), 0n, 'it is not matched again (AMB-32 c)');
     }
+  });
+
+  test('a fill-or-kill whose one maker is at fault loses all its fills; each sees its own reason (TIF-06, FIL-14, FIL-15, EX-25)', () => {
+    const desk = new OrderDesk();
+    const sell = (id: string, quantity: number) => desk.place({ id, user: BOB, side: SIDE.sell, quantity });
+    const [m1, m2] = [sell('m1', 10_000), sell('m2', 20_000)];
+    const taker = desk.place({ price: 201_000, quantity: 25_000, tif: TIF.fok });
+    const trades = [desk.match(m1, taker, 200_000, 10_000, SIDE.buy), desk.match(m2, taker, 201_000, 15_000, SIDE.buy)];
+    // Projected fees of 1 and 1.5075 USD.
+    assert.equal(
+      desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD }).pending,
+      501_750n * CENT + (CENT / 100n) * 75n,
+    );
+    desk.rollBack(trades[0] ?? 0, 10, 10);
+    desk.rollBack(trades[1] ?? 0, 1, 10);
+    desk.end(taker, ORDER_END.rolledBack);
+    desk.end(m2, ORDER_END.atFault, 1);
+    assert.deepEqual([desk.told(ALICE), desk.status(ALICE)], [['Created', 'Removed RolledBack'], 'Canceled']);
+    assert.deepEqual([desk.told(BOB, 'm1'), desk.status(BOB, 'm1')], [['Created'], 'Open']);
+    assert.deepEqual(desk.told(BOB, 'm2'), ['Created', 'Canceled InsufficientMargin']);
+    assert.deepEqual(desk.fills(ALICE).slice(2), [
+      'Rollbacked CounterpartyAtFault 0',
+      'Rollbacked CounterpartyAtFault 0',
+    ]);
+    assert.deepEqual(desk.fills(BOB).slice(2), ['Rollbacked CounterpartyAtFault 0', 'Rollbacked InsufficientMargin 0']);
+    assert.equal(
+      desk.held(BOB, BASE),
+      100n * CENT,
+      'what is left of both makers: all of the first, none of the second',
+    );
   });
 
   test('one at fault in a fill of its met target is Canceled with its own reason (AMB-32, FIL-14)', () => {

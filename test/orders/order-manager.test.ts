@@ -151,7 +151,7 @@ suite('replace', () => {
     assert.equal(desk.available(ALICE, USD), 0n);
   });
 
-  test('while a smaller replace is on its way the larger hold stays; refused, it stays for good', () => {
+  test('while a smaller replace is on its way the larger hold stays; refused, it stays for good (RPL-09)', () => {
     const desk = new OrderDesk();
     desk.place();
     const held = () => desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD }).held;
@@ -174,11 +174,13 @@ suite('replace', () => {
     assert.deepEqual([event.newPrice, event.newQuantity], [200_000, 20_000]);
     const record = desk.manager.order({ user: ALICE, marketIndex: 3, orderId: event.orderId });
     assert.equal(record?.timestamp_ns, NOW + 7n);
+    const unchanged = [record?.order_id, record?.side, record?.is_immediate_or_cancel];
+    assert.deepEqual(unchanged, ['order-1', 'Buy', false], 'RPL-04, RPL-05');
     replaced(desk, order, 200_000, 10_000, NOW - 1n);
     assert.equal(desk.manager.order({ user: ALICE, marketIndex: 3, orderId: event.orderId })?.timestamp_ns, NOW + 7n);
   });
 
-  test('a new total that is filled already completes the order, after its fills (AMB-19)', () => {
+  test('a new total that is filled already completes the order, after its fills (RPL-08, AMB-19)', () => {
     const { desk, maker, trade } = crossed(4_000);
     replaced(desk, maker, 200_000, 3_000);
     desk.end(maker, 32);
@@ -200,7 +202,7 @@ suite('replace', () => {
 });
 
 suite('life of an order', () => {
-  test('a crossing post-only has a record and one Canceled, no Created, whichever word comes first (AMB-16)', () => {
+  test('a crossing post-only has a record and one Canceled, no Created, whichever word comes first (TIF-07, AMB-16)', () => {
     for (const ackFirst of [true, false]) {
       const desk = new OrderDesk();
       const requestId = mustPass(desk.request({ postOnly: true }));
@@ -296,7 +298,7 @@ suite('life of an order', () => {
     assert.equal(desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD }).held, 60_030n * CENT);
   });
 
-  test('IOC out of book, FOK that cannot fill, expiry: Removed, once nothing is pending (G20)', () => {
+  test('IOC out of book, FOK that cannot fill, expiry: Removed, once nothing is pending (TIF-03, TIF-04, ORD-20, G20)', () => {
     const { desk, maker, trade } = crossed(4_000, TIF.ioc);
     desk.end(maker, 34);
     assert.deepEqual(desk.told(ALICE), ['Created']);
@@ -329,14 +331,14 @@ suite('life of an order', () => {
 });
 
 suite('fills', () => {
-  test('each side is told Pending with the projected fee, then its outcome (FIL-03, FIL-04, AMB-35)', () => {
+  test('each side is told Pending with the projected fee, then its outcome (FIL-02, FIL-03, FIL-04, AMB-35)', () => {
     const { desk, trade } = crossed();
     desk.confirm(trade, { maker: -20n * CENT, taker: 100n * CENT });
     assert.deepEqual(desk.fills(ALICE), [`Pending null ${-20n * CENT}`, `Confirmed null ${-20n * CENT}`]);
     assert.deepEqual(desk.fills(BOB), [`Pending null ${100n * CENT}`, `Confirmed null ${100n * CENT}`]);
   });
 
-  test('a rollback tells each side its own reason and fee 0 (FIL-05, FIL-14, FIL-15, AMB-33)', () => {
+  test('a rollback tells each side its own reason and fee 0 (ORD-27, FIL-05, FIL-14, FIL-15, AMB-33)', () => {
     const { desk, trade } = crossed();
     desk.rollBack(trade, 10, 1);
     assert.equal(desk.fills(ALICE)[1], 'Rollbacked CounterpartyAtFault 0');

@@ -1,7 +1,7 @@
 /** Laws of what the front door refuses before the signature, and in which order. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { AssetId } from '../../src/core/ids.ts';
+import { type AssetId, USD } from '../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../src/core/units.ts';
@@ -50,18 +50,18 @@ suite('pre-flight of a create', () => {
 
   const rows: readonly (readonly [string, OrderWish, Partial<SignedOrder>, string])[] = [
     ['the signer is the session user (ORD-01)', {}, { signer: { id: BOB, text: BOB } }, 'SIGNER_MISMATCH signer'],
-    ['an id has its alphabet (AMB-07)', { id: 'a b' }, {}, 'INVALID_ORDER order_id'],
-    ['an id of the node is refused (AMB-07)', { id: 'sys-1' }, {}, 'INVALID_ORDER order_id'],
+    ['an id has its alphabet (ORD-02, AMB-07)', { id: 'a b' }, {}, 'INVALID_ORDER order_id'],
+    ['an id of the node is refused (ORD-02, AMB-07)', { id: 'sys-1' }, {}, 'INVALID_ORDER order_id'],
     ['the version is 1 (ORD-13)', {}, { protocolVersion: 2 }, 'INVALID_ORDER protocol_version'],
     ['the market exists (ORD-03)', {}, { baseAsset: { id: '9' as AssetId, text: '9' } }, 'MARKET_NOT_FOUND'],
     ['price decimals are the market’s (ORD-04)', {}, { bookPriceDecimals: 3 }, 'INVALID_ORDER book_price_decimals'],
     ['quantity decimals too (ORD-05)', {}, { bookQuantityDecimals: 3 }, 'INVALID_ORDER book_quantity_decimals'],
-    ['a price is on the tick (AMB-42)', { price: 200_001 }, {}, 'INVALID_ORDER limit_price'],
-    ['a quantity reaches the minimum (AMB-42)', { quantity: 9 }, {}, 'INVALID_ORDER quantity'],
+    ['a price is on the tick (ORD-29, AMB-42)', { price: 200_001 }, {}, 'INVALID_ORDER limit_price'],
+    ['a quantity reaches the minimum (ORD-29, AMB-42)', { quantity: 9 }, {}, 'INVALID_ORDER quantity'],
     ['the minimum itself is enough', { quantity: 10 }, {}, 'ok'],
     ['a price of zero is no price (wire.md 2.2)', { price: 0 }, {}, 'INVALID_ORDER limit_price'],
-    ['a sub-account exists (AMB-42)', {}, { account: 2 }, 'INVALID_ORDER target'],
-    ['spot is not reduce-only (AMB-27)', {}, { reduceOnly: true }, 'INVALID_ORDER reduce_only'],
+    ['a sub-account exists (ORD-10, AMB-42)', {}, { account: 2 }, 'INVALID_ORDER target'],
+    ['spot is not reduce-only (ORD-11, AMB-27)', {}, { reduceOnly: true }, 'INVALID_ORDER reduce_only'],
     ['margin orders are not served', {}, { isSpot: false }, 'INVALID_ORDER is_spot'],
     [
       'the fee limit covers the taker rate (AMB-09)',
@@ -146,7 +146,7 @@ suite('pre-flight of a create', () => {
     assert.deepEqual(figures({ below: 5, parent: 'p-1' }), [0, TIF.gtc, 200_000, 10_000, 0, 2, 5, 'p-1']);
   });
 
-  test('the checks run in their order: each broken rule hides those after it (AMB-91)', () => {
+  test('the checks run in their order: each broken rule hides those after it (ORD-25, AMB-91)', () => {
     const broken: readonly [Partial<SignedOrder>, string][] = [
       [{ signer: { id: BOB, text: BOB } }, 'SIGNER_MISMATCH signer'],
       [{ protocolVersion: 2 }, 'INVALID_ORDER protocol_version'],
@@ -195,6 +195,19 @@ suite('pre-flight of a create', () => {
     assert.equal(verdict({ id: 'o4' }, {}, desk), 'ok');
   });
 
+  test('an operator may leave out the checks of fees and inventory, for one order (operator-api.md 7.3)', () => {
+    const desk = new OrderDesk();
+    const request = createRequest({ quantity: 90_000 }, { maxTradingFeesRate: 0 });
+    const skips = (...words: string[]) => ({ ...CALLER, skips: new Set(words) });
+    assert.equal(codeOf(desk.manager.checkCreate(request, skips('inventory'))), 'INVALID_ORDER');
+    const onlyFees = mustPass(desk.manager.checkCreate(request, skips('fees')));
+    assert.equal(codeOf(desk.manager.reserveCreate(onlyFees, NOW)), 'INSUFFICIENT_INVENTORY');
+    const both = mustPass(desk.manager.checkCreate(request, skips('fees', 'inventory')));
+    assert.equal(codeOf(desk.manager.reserveCreate(both, NOW)), 'ok');
+    assert.ok(desk.available(ALICE, USD) < 0n, 'the hold is taken all the same');
+    assert.equal(codeOf(desk.request({ id: 'next', quantity: 10 })), 'INSUFFICIENT_INVENTORY');
+  });
+
   test('two orders whose signatures were verified together do not both pass the cap', () => {
     const desk = new OrderDesk();
     desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 1 });
@@ -238,7 +251,7 @@ suite('pre-flight of a replace or cancel', () => {
     assert.equal(replaceVerdict({ newQuantity: 9 as RawQuantity }, desk), 'ok');
   });
 
-  test('on REST an order is looked up: unknown 404, cancelled 409, filled 404 (CAN-03, CAN-04, RPL-11, AMB-23)', () => {
+  test('on REST an order is looked up: unknown 404, cancelled 409, filled 404 (CAN-03, CAN-04, RPL-10, RPL-11, AMB-23)', () => {
     const desk = new OrderDesk();
     const cancel = () => codeOf(desk.manager.checkCancel(cancelRequest(), CALLER));
     const replace = () => codeOf(desk.manager.checkReplace(replaceRequest(), CALLER));

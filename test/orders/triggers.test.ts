@@ -57,7 +57,7 @@ suite('triggers', () => {
     assert.equal(desk.manager.orderPage(page).rows.length, 1, 'open orders include it (AMB-17)');
   });
 
-  test('when it fires it passes the normal checks: the hold is taken, the market told (AMB-28)', () => {
+  test('when it fires it passes the normal checks: the hold is taken, the market told (TRG-02, TRG-08, AMB-28)', () => {
     const desk = new OrderDesk();
     const order = desk.place({ below: 190_000 });
     desk.trigger(order, 10_000);
@@ -357,7 +357,7 @@ suite('cancels of many', () => {
   const batch = (desk: OrderDesk, orderIds: readonly string[], assetId: AssetId | null = null) =>
     desk.manager.ordersToCancel({ user: ALICE, assetId, orderIds: orderIds as readonly OrderId[] });
 
-  test('cancel-all concerns the markets with an unfinished order, dormant and on their way included (CAN-05, AMB-18)', () => {
+  test('cancel-all concerns the markets with an unfinished order, dormant and on their way included (CAN-05, CAN-07, CAN-08, AMB-18)', () => {
     const desk = new OrderDesk();
     assert.deepEqual(mustPass(all(desk)), []);
     mustPass(desk.request({ above: 210_000 }));
