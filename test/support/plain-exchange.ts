@@ -70,7 +70,7 @@ export interface PlainTrade {
 }
 
 interface Wish {
-  readonly kind: 'create' | 'replace' | 'cancel';
+  readonly kind: 'create' | 'replace' | 'cancel' | 'cancelAll';
   readonly requestId: number;
   readonly user: UserId;
   readonly id: string;
@@ -180,6 +180,15 @@ export class PlainExchange {
     if (reserved.ok) this.toMarket.push({ ...wish, kind: 'replace', requestId: reserved.value, price, quantity });
   }
 
+  cancelAll(pick: number): void {
+    const user = USERS[pick % 2] ?? ALICE;
+    const nothing = { user, id: '', side: SIDE.buy, tif: TIF.gtc, postOnly: false, price: 0, quantity: 0 };
+    for (const slot of mustPass(this.manager.checkCancelAll({ user, assetId: null }))) {
+      const requestId = mustPass(this.manager.reserveCancelAll(user, slot));
+      this.toMarket.push({ ...nothing, kind: 'cancelAll', requestId });
+    }
+  }
+
   // ---- the market
 
   market(pick: number): void {
@@ -190,6 +199,7 @@ export class PlainExchange {
     }
     const wish = this.toMarket.shift();
     if (wish?.kind === 'create') this.#marketCreate(wish, pick);
+    else if (wish?.kind === 'cancelAll') this.#marketCancelAll(wish);
     else if (wish !== undefined) this.#marketChange(wish);
   }
 
@@ -293,11 +303,30 @@ export class PlainExchange {
     const isLive = order !== undefined && order.end === 0 && (rests(order) || order.undecided > 0);
     if (!isLive || order.isCovered) this.#ack(wish, 0, REJECT_CODE.ORDER_NOT_FOUND);
     else if (wish.kind === 'cancel') {
-      if (rests(order)) this.#end(order, ORDER_END.userRequested);
-      else order.isCovered = true;
+      this.#cancelOne(order);
       this.#ack(wish, this.#sequence);
     } else if (!rests(order)) this.#ack(wish, 0, REJECT_CODE.ORDER_NOT_FOUND);
     else this.#replace(order, wish);
+  }
+
+  #marketCancelAll(wish: Wish): void {
+    for (const order of this.orders) {
+      const isLive = order.end === 0 && !order.isCovered && (rests(order) || order.undecided > 0);
+      if (order.user === wish.user && isLive) this.#cancelOne(order);
+    }
+    this.#ack(wish, 0);
+  }
+
+  /** What rests ends; what is wholly pending never comes back (AMB-23). */
+  #cancelOne(order: PlainOrder): void {
+    if (rests(order)) {
+      this.#end(order, ORDER_END.userRequested);
+      return;
+    }
+    // Clearing may have confirmed all of it before: then it is over already, and this changes nothing.
+    const sequence = this.#next();
+    order.isCovered = true;
+    this.#say(() => this.manager.onCovered({ ...AT, sequence, order: order.sequence }));
   }
 
   #replace(order: PlainOrder, wish: Wish): void {
