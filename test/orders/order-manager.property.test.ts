@@ -28,6 +28,9 @@ const STEPS: readonly ((exchange: PlainExchange, pick: number) => void)[] = [
   (exchange, pick) => exchange.hearMarket(1 + (pick % 6)),
   (exchange, pick) => exchange.hearClearing(1 + (pick % 6)),
   (exchange, pick) => pick % 4 === 0 && exchange.cancelAll(pick >> 2),
+  (exchange, pick) => {
+    if (pick % 6 === 0) exchange.cancelAll(pick);
+  },
   (exchange) => exchange.checkpoint(),
 ];
 
