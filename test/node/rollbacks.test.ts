@@ -47,6 +47,24 @@ suite('fills that clearing refuses', () => {
     await world.market('2', { maker_fee_rate: 100, taker_fee_rate: 450 });
   });
 
+  for (const { skip, details, maxFee, reason } of [
+    { skip: 'fees', details: limit(300_000, 10_000), maxFee: 0, reason: 'InvalidOrder' },
+    { skip: 'inventory', details: limit(300_000, 5_000_000), maxFee: 50_000, reason: 'InsufficientInventory' },
+  ]) {
+    test(`what the front door would have refused for its ${skip} clearing refuses too (FIL-10, AMB-52)`, async () => {
+      const bad = taker.wrapper('Buy', details, { maxFee });
+      const refused = await taker.create('Buy', details, { maxFee });
+      assert.ok(['INVALID_ORDER', 'INSUFFICIENT_INVENTORY'].includes(refused.word), refused.word);
+      const honest = await maker.sell(limit(300_000, 5_000_000));
+      const fault = `{"kind":"inject_order","wrapper":${bad.text},"skip":["${skip}"]}`;
+      await world.operate('POST', '/operator/clearing', `{"fault":${fault}}`);
+      await taker.until(bad.id, `Canceled ${reason}`);
+      assert.match(taker.fillsOf(bad.id).at(-1) ?? '', new RegExp(`^Rollbacked .* ${reason}$`));
+      assert.match(maker.fillsOf(honest.id).at(-1) ?? '', /CounterpartyAtFault$/);
+      await world.ledgerAddsUp();
+    });
+  }
+
   test('a fill beyond what an order has left is an overfill (FIL-11)', async () => {
     const small = await maker.sell(limit(300_000, 10_000));
     const large = await taker.buy(limit(299_000, 50_000));

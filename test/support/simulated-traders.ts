@@ -39,9 +39,9 @@ export class Traders {
     else this.cancelMany(node);
   }
 
-  /** The same id once more. */
+  /** The same id once more, for next to nothing, so that nobody is too poor for it. */
   again(node: SimulatedNode, { user, id, market }: Pick<Sent, 'user' | 'id' | 'market'>): void {
-    this.send(node, { user, id, market, side: SIDE.buy }, { price: 200_000, quantity: 10 });
+    this.send(node, { user, id, market, side: SIDE.buy }, { price: 5, quantity: 10 });
   }
 
   private create(node: SimulatedNode): void {
