@@ -3,12 +3,12 @@ import { assert } from '../core/assert.ts';
 import type { Book } from './book.ts';
 import { isBefore } from '../core/time-words.ts';
 import { finishHash, mixWord, wordCount } from './key-words.ts';
-import { ID_STATE, type OrderIdTable } from './order-id-table.ts';
-import { BESIDE, ORDER_STATE } from './order-pool.ts';
+import type { OrderIds } from './order-ids.ts';
+import { ORDER_STATE } from './order-pool.ts';
 import { USER_WORDS, type UserTable } from './user-table.ts';
 
 /** Walks everything. @throws InvariantError when an invariant of the book or of a side is broken. */
-export function checkBook(book: Book, ids: OrderIdTable): void {
+export function checkBook(book: Book, ids: OrderIds): void {
   assert(!book.isCrossed(), 'book: the best bid is below the best ask');
   book.buys.check();
   book.sells.check();
@@ -16,14 +16,13 @@ export function checkBook(book: Book, ids: OrderIdTable): void {
   const { orders } = book;
   for (const side of [book.buys, book.sells])
     side.forEachOrder((slot) => {
-      const id = orders.idOf(slot);
-      assert(
-        ids.records.stateOf(id) === ID_STATE.live && ids.records.linkOf(id) === slot,
-        'book: an order and its id know each other',
-      );
+      const { live } = ids;
+      const [words, at] = [live.wordsOf(slot), live.atOf(slot)];
+      const found = live.find(orders.idHashOf(slot), orders.userOf(slot), words, at, orders.idBytesOf(slot));
+      assert(found === slot, 'book: an order and its id know each other');
       const { lastHigh, lastLow } = book.expiries;
       assert(
-        isBefore(lastHigh, lastLow, orders.expiryHigh[slot >> BESIDE] ?? 0, orders.expiryLow[slot >> BESIDE] ?? 0),
+        isBefore(lastHigh, lastLow, orders.expiryHigh(slot), orders.expiryLow(slot)),
         'book: what is past its expiry does not rest',
       );
     });
@@ -50,7 +49,7 @@ function checkUndecided(book: Book): void {
  *
  * @returns 53 bits, a safe integer.
  */
-export function hashBook(book: Book, ids: OrderIdTable, users: UserTable): number {
+export function hashBook(book: Book, ids: OrderIds, users: UserTable): number {
   const { orders } = book;
   let low = 1;
   let high = 2;
@@ -64,20 +63,18 @@ export function hashBook(book: Book, ids: OrderIdTable, users: UserTable): numbe
   };
   for (const side of [book.buys, book.sells])
     side.forEachOrder((slot) => {
-      const id = orders.idOf(slot);
-      const user = ids.records.userOf(id) * USER_WORDS;
+      const user = orders.userOf(slot) * USER_WORDS;
       for (const word of users.words.subarray(user, user + USER_WORDS)) add(word);
-      const from = ids.records.idAt(id);
-      const bytes = ids.records.bytesOf(id);
+      const from = ids.live.atOf(slot);
+      const bytes = orders.idBytesOf(slot);
       add(bytes);
-      for (const word of ids.records.words.subarray(from, from + wordCount(bytes))) add(word);
+      for (const word of ids.live.wordsOf(slot).subarray(from, from + wordCount(bytes))) add(word);
       add(orders.sideOf(slot) * 65_536 + orders.tifOf(slot) * 256 + orders.flagsOf(slot));
       add(orders.subAccountOf(slot) * 16 + orders.kindOf(slot));
       for (const value of [orders.sequenceOf, orders.priorityOf, orders.priceOf, orders.quantityOf, orders.filledOf])
         addNumber(value.call(orders, slot));
-      const beside = slot >> BESIDE;
       for (const time of [orders.timestampHigh, orders.timestampLow, orders.expiryHigh, orders.expiryLow])
-        add((time[beside] as number) | 0);
+        add(time.call(orders, slot) | 0);
     });
   return (finishHash(high) >>> 0) * 2_097_152 + (finishHash(low) >>> 11);
 }

@@ -8,22 +8,16 @@
  *   (2) A queue ascends by priority sequence.
  *   (3) A level's quantity is a safe integer: `fits` is asked before anything grows.
  *
- * Not here: who matches whom (book.ts), what a rank is (level-index.ts).
+ * Not here: who matches whom (book.ts), what a rank is (level-index.ts), how a queue lies in memory (level-queues.ts).
  */
 import { assert } from '../core/assert.ts';
 import { RAW_MAX } from '../core/limits.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
 import type { MarketEvents } from './commands.ts';
 import { LevelIndex } from './level-index.ts';
-import { LEVEL, NEXT, ORDER_STATE, type OrderPool, PREVIOUS } from './order-pool.ts';
+import { LevelQueues } from './level-queues.ts';
+import { LEVEL, ORDER_STATE, type OrderPool } from './order-pool.ts';
 import { grown, NONE } from './pools.ts';
-
-/** A level: one cell with its quantity, then head, tail and whether it is in the list of changes, and a spare word. */
-const LEVEL_WORDS = 6;
-const LEVEL_CELLS: number = LEVEL_WORDS / 2;
-const HEAD = 2;
-const TAIL = 3;
-const IS_CHANGED = 4;
 
 export class BookSide {
   readonly side: Side;
@@ -31,9 +25,7 @@ export class BookSide {
   readonly #sign: number;
   readonly #orders: OrderPool;
   readonly #index: LevelIndex;
-  #levels: Int32Array<ArrayBuffer>;
-  /** The same memory: a level's quantity at LEVEL_CELLS times its number. */
-  #quantities: Float64Array<ArrayBuffer>;
+  readonly #queues: LevelQueues;
   #changed: Int32Array<ArrayBuffer>;
   #changedCount = 0;
   /** No level was ever larger: usually spares `fits` to look for the level. */
@@ -44,15 +36,18 @@ export class BookSide {
     this.#sign = side === SIDE.buy ? 1 : -1;
     this.#orders = orders;
     this.#index = new LevelIndex(leaves);
-    this.#levels = new Int32Array(this.#index.levelCapacity * LEVEL_WORDS);
-    this.#quantities = new Float64Array(this.#levels.buffer);
+    this.#queues = new LevelQueues(orders, this.#index.levelCapacity);
     this.#changed = new Int32Array(this.#index.levelCapacity);
+  }
+
+  get bytes(): number {
+    return this.#queues.bytes + this.#changed.byteLength;
   }
 
   /** The first order of the best level, or NONE. */
   get bestOrder(): number {
     const best = this.#index.best;
-    return best === NONE ? NONE : this.#headOf(best);
+    return best === NONE ? NONE : this.#queues.headOf(best);
   }
 
   /** The best price, or 0 when the side is empty. */
@@ -79,11 +74,16 @@ export class BookSide {
   }
 
   levelQuantity(level: number): number {
-    return this.#quantityOf(level);
+    return this.#queues.quantityOf(level);
   }
 
+  /** The first order of a level, and the one behind an order of it, or NONE. */
   levelHead(level: number): number {
-    return this.#headOf(level);
+    return this.#queues.headOf(level);
+  }
+
+  behind(level: number, slot: number): number {
+    return this.#queues.after(level, slot);
   }
 
   /** Whether an order of the other side with this limit would match. */
@@ -98,7 +98,7 @@ export class BookSide {
     let missing = quantity;
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
       if (this.#index.rankOf(level) < worst) return false;
-      missing -= this.#quantityOf(level);
+      missing -= this.#queues.quantityOf(level);
       if (missing <= 0) return true;
     }
     return false;
@@ -108,50 +108,48 @@ export class BookSide {
   fits(price: number, quantity: number): boolean {
     if (this.#largest + quantity <= RAW_MAX) return true;
     const level = this.#index.find(this.#sign * price);
-    return level === NONE || this.#quantityOf(level) + quantity <= RAW_MAX;
+    return level === NONE || this.#queues.quantityOf(level) + quantity <= RAW_MAX;
   }
 
   /** To the back of the queue at the order's price. */
   append(slot: number): void {
     const level = this.#reach(slot);
-    if (this.#index.has(level)) this.#linkAfter(this.#tailOf(level), slot, level);
-    else this.#start(slot, level);
+    this.#queues.append(level, slot);
+    this.#setQuantity(level, this.#queues.quantityOf(level) + this.#orders.remaining(slot));
     this.#touch(level);
-  }
-
-  /** Into the queue at its price by its priority sequence; quiet, for a book that is being restored. */
-  insert(slot: number): void {
-    const orders = this.#orders;
-    const level = this.#reach(slot);
-    if (this.#index.has(level)) {
-      let before = this.#tailOf(level);
-      while (before !== NONE && orders.priorityOf(before) > orders.priorityOf(slot))
-        before = orders.words[before + PREVIOUS] as number;
-      this.#linkAfter(before, slot, level);
-    } else this.#start(slot, level);
   }
 
   /** Off the book, with `remaining` of it. */
   remove(slot: number, remaining: number): void {
     const level = this.#orders.words[slot + LEVEL] as number;
-    this.#unlink(slot, level);
-    this.#quantities[level * LEVEL_CELLS] = this.#quantityOf(level) - remaining;
+    const left = this.#queues.remove(level, slot);
+    this.#queues.setQuantity(level, this.#queues.quantityOf(level) - remaining);
     this.#touch(level);
+    if (left > 0) return;
+    this.#queues.close(level);
+    this.#index.clear(level);
   }
 
   /** What remains of a resting order grows or shrinks in place. */
   adjust(slot: number, change: number): void {
     const level = this.#orders.words[slot + LEVEL] as number;
-    this.#setQuantity(level, this.#quantityOf(level) + change);
+    this.#setQuantity(level, this.#queues.quantityOf(level) + change);
     this.#touch(level);
   }
 
   /** Behind everybody else at the same price. */
   moveToBack(slot: number): void {
     const level = this.#orders.words[slot + LEVEL] as number;
-    if (this.#tailOf(level) === slot) return;
-    this.#unlink(slot, level);
-    this.#linkAtTail(slot, level);
+    if (this.#queues.isLast(level, slot)) return;
+    this.#queues.remove(level, slot);
+    this.#queues.append(level, slot);
+  }
+
+  /** Every queue by priority: after a restore, which may bring orders in any order. */
+  sortQueues(): void {
+    const orders = this.#orders;
+    for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
+      this.#queues.sort(level, (a, b) => orders.priorityOf(a) - orders.priorityOf(b));
   }
 
   /** Tells every level that changed since the last time. @returns whether there was one. */
@@ -160,7 +158,7 @@ export class BookSide {
     if (count === 0) return false;
     for (let i = 0; i < count; i++) {
       const level = this.#changed[i] as number;
-      const quantity = this.#index.has(level) ? this.#quantityOf(level) : 0;
+      const quantity = this.#index.has(level) ? this.#queues.quantityOf(level) : 0;
       events.levelChanged(this.side, this.#priceOf(level), quantity);
     }
     this.forgetChanges();
@@ -168,8 +166,7 @@ export class BookSide {
   }
 
   forgetChanges(): void {
-    for (let i = 0; i < this.#changedCount; i++)
-      this.#levels[(this.#changed[i] as number) * LEVEL_WORDS + IS_CHANGED] = 0;
+    for (let i = 0; i < this.#changedCount; i++) this.#queues.unmarkChanged(this.#changed[i] as number);
     this.#changedCount = 0;
     this.#index.releaseEmpty();
   }
@@ -177,13 +174,13 @@ export class BookSide {
   /** Levels from the best on. */
   forEachLevel(visit: (price: number, quantity: number) => void): void {
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
-      visit(this.#priceOf(level), this.#quantityOf(level));
+      visit(this.#priceOf(level), this.#queues.quantityOf(level));
   }
 
   /** Orders in the order in which they would be matched. */
   forEachOrder(visit: (slot: number) => void): void {
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
-      for (let slot = this.#headOf(level); slot !== NONE; slot = this.#orders.words[slot + NEXT] as number) visit(slot);
+      for (const slot of this.#queues.ordersOf(level)) visit(slot);
   }
 
   /** The orders that an order of the other side with this limit could match. */
@@ -192,8 +189,7 @@ export class BookSide {
     const within: number[] = [];
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
       if (this.#index.rankOf(level) < worst) break;
-      for (let slot = this.#headOf(level); slot !== NONE; slot = this.#orders.words[slot + NEXT] as number)
-        within.push(slot);
+      for (const slot of this.#queues.ordersOf(level)) within.push(slot);
     }
     return within;
   }
@@ -203,19 +199,18 @@ export class BookSide {
     assert(this.#changedCount === 0, 'book side: every change was told');
     assert(this.#index.isSound(), 'book side: levels are sorted and the best is known');
     const orders = this.#orders;
-    const { words } = orders;
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
       let sum = 0;
-      let before = NONE;
-      for (let slot = this.#headOf(level); slot !== NONE; slot = words[slot + NEXT] as number) {
+      let before = -1;
+      const queue = this.#queues.ordersOf(level);
+      for (const slot of queue) {
         this.#checkOrder(slot, level);
-        assert(words[slot + PREVIOUS] === before, 'book side: queues are linked both ways');
-        assert(before === NONE || orders.priorityOf(before) < orders.priorityOf(slot), 'book side: first in first out');
-        sum += this.#orders.remaining(slot);
-        before = slot;
+        assert(before < orders.priorityOf(slot), 'book side: first in first out');
+        sum += orders.remaining(slot);
+        before = orders.priorityOf(slot);
       }
-      assert(before !== NONE && this.#tailOf(level) === before, 'book side: a level has orders');
-      assert(this.#quantityOf(level) === sum && sum <= RAW_MAX, 'book side: a level is the sum of its orders');
+      assert(queue.length > 0 && queue.length === this.#queues.countOf(level), 'book side: a level has its orders');
+      assert(this.#queues.quantityOf(level) === sum && sum <= RAW_MAX, 'book side: a level is the sum of its orders');
     }
   }
 
@@ -234,90 +229,29 @@ export class BookSide {
     return this.#sign * this.#index.rankOf(level);
   }
 
+  /** The level at the order's price, with a queue. */
   #reach(slot: number): number {
     const level = this.#index.reach(this.#sign * this.#orders.priceOf(slot));
     if (this.#index.levelCapacity > this.#changed.length) this.#grow();
     this.#orders.words[slot + LEVEL] = level;
+    if (this.#index.has(level)) return level;
+    this.#index.set(level);
+    this.#queues.open(level);
+    this.#queues.setQuantity(level, 0);
     return level;
   }
 
-  #start(slot: number, level: number): void {
-    const { words } = this.#orders;
-    this.#index.set(level);
-    words[slot + NEXT] = NONE;
-    words[slot + PREVIOUS] = NONE;
-    this.#levels[level * LEVEL_WORDS + HEAD] = slot;
-    this.#levels[level * LEVEL_WORDS + TAIL] = slot;
-    this.#setQuantity(level, this.#orders.remaining(slot));
-  }
-
-  #linkAtTail(slot: number, level: number): void {
-    const { words } = this.#orders;
-    const tail = this.#tailOf(level);
-    words[tail + NEXT] = slot;
-    words[slot + PREVIOUS] = tail;
-    words[slot + NEXT] = NONE;
-    this.#levels[level * LEVEL_WORDS + TAIL] = slot;
-  }
-
-  /** @param before the order in front, or NONE for the head. */
-  #linkAfter(before: number, slot: number, level: number): void {
-    this.#setQuantity(level, this.#quantityOf(level) + this.#orders.remaining(slot));
-    if (before === this.#tailOf(level)) {
-      this.#linkAtTail(slot, level);
-      return;
-    }
-    const { words } = this.#orders;
-    const after = (before === NONE ? this.#headOf(level) : words[before + NEXT]) as number;
-    words[slot + PREVIOUS] = before;
-    words[slot + NEXT] = after;
-    words[after + PREVIOUS] = slot;
-    if (before === NONE) this.#levels[level * LEVEL_WORDS + HEAD] = slot;
-    else words[before + NEXT] = slot;
-  }
-
-  #unlink(slot: number, level: number): void {
-    const { words } = this.#orders;
-    const before = words[slot + PREVIOUS] as number;
-    const after = words[slot + NEXT] as number;
-    if (before === NONE && after === NONE) {
-      this.#index.clear(level);
-      return;
-    }
-    if (before === NONE) this.#levels[level * LEVEL_WORDS + HEAD] = after;
-    else words[before + NEXT] = after;
-    if (after === NONE) this.#levels[level * LEVEL_WORDS + TAIL] = before;
-    else words[after + PREVIOUS] = before;
-  }
-
   #setQuantity(level: number, quantity: number): void {
-    this.#quantities[level * LEVEL_CELLS] = quantity;
+    this.#queues.setQuantity(level, quantity);
     if (quantity > this.#largest) this.#largest = quantity;
   }
 
   #touch(level: number): void {
-    const at = level * LEVEL_WORDS + IS_CHANGED;
-    if (this.#levels[at] !== 0) return;
-    this.#levels[at] = 1;
-    this.#changed[this.#changedCount++] = level;
-  }
-
-  #headOf(level: number): number {
-    return this.#levels[level * LEVEL_WORDS + HEAD] as number;
-  }
-
-  #tailOf(level: number): number {
-    return this.#levels[level * LEVEL_WORDS + TAIL] as number;
-  }
-
-  #quantityOf(level: number): number {
-    return this.#quantities[level * LEVEL_CELLS] as number;
+    if (this.#queues.markChanged(level)) this.#changed[this.#changedCount++] = level;
   }
 
   #grow(): void {
-    const levels = this.#index.levelCapacity;
-    this.#levels = grown(this.#levels, levels * LEVEL_WORDS);
-    this.#quantities = new Float64Array(this.#levels.buffer);
-    this.#changed = grown(this.#changed, levels);
+    this.#queues.reserve(this.#index.levelCapacity);
+    this.#changed = grown(this.#changed, this.#index.levelCapacity);
   }
 }

@@ -24,8 +24,8 @@ import type { Sequence } from '../core/units.ts';
 import { BookSide } from './book-side.ts';
 import { FILL_UNIT, type FillUnit, type MarketEvents } from './commands.ts';
 import { ExpiryWatch } from './expiry-watch.ts';
-import type { OrderIdTable } from './order-id-table.ts';
-import { MARK, ORDER_STATE, OrderPool } from './order-pool.ts';
+import type { OrderIds } from './order-ids.ts';
+import { MARK, ORDER_STATE, type OrderPool } from './order-pool.ts';
 import { NONE } from './pools.ts';
 import { UndecidedTrades } from './undecided-trades.ts';
 
@@ -45,6 +45,13 @@ export interface BookWatcher {
   leave(slot: number): number;
 }
 
+export interface BookParts {
+  readonly orders: OrderPool;
+  readonly ids: OrderIds;
+  readonly events: MarketEvents;
+  readonly watcher: BookWatcher;
+}
+
 export class Book {
   readonly orders: OrderPool;
   readonly buys: BookSide;
@@ -53,19 +60,22 @@ export class Book {
   readonly trades: UndecidedTrades;
   /** The last one given out. */
   sequence = 0;
+  /** Price of the last confirmed trade; 0 for none since the start (AMB-43). */
+  lastConfirmedPrice = 0;
   /** No fill beyond these prices (AMB-39). */
   lowest = 1;
   highest: number = RAW_MAX;
   preventsSelfTrades = false;
-  readonly #ids: OrderIdTable;
+  readonly #ids: OrderIds;
   readonly #events: MarketEvents;
   readonly #watcher: BookWatcher;
 
-  constructor(ids: OrderIdTable, events: MarketEvents, watcher: BookWatcher, capacity: number) {
-    this.#ids = ids;
+  constructor(parts: BookParts, capacity: number) {
+    const { events, watcher } = parts;
+    this.#ids = parts.ids;
     this.#events = events;
     this.#watcher = watcher;
-    this.orders = new OrderPool(capacity);
+    this.orders = parts.orders;
     const leaves = Math.max(capacity / ORDERS_PER_LEAF, 1);
     this.buys = new BookSide(SIDE.buy, this.orders, leaves);
     this.sells = new BookSide(SIDE.sell, this.orders, leaves);
@@ -99,11 +109,7 @@ export class Book {
   /** Whether both orders are one owner's: signer and sub-account (STP-02, STP-05). */
   isSameOwner(a: number, b: number): boolean {
     const { orders } = this;
-    const { records } = this.#ids;
-    return (
-      orders.subAccountOf(a) === orders.subAccountOf(b) &&
-      records.userOf(orders.idOf(a)) === records.userOf(orders.idOf(b))
-    );
+    return orders.subAccountOf(a) === orders.subAccountOf(b) && orders.userOf(a) === orders.userOf(b);
   }
 
   /**
@@ -197,7 +203,7 @@ export class Book {
     if (orders.pendingOf(slot) !== 0 || state === ORDER_STATE.resting || state === ORDER_STATE.dormant) return;
     const isParent = orders.hasMark(slot, MARK.hasChildren);
     const wasCancelled = state === ORDER_STATE.ended && isCancel(orders.endOf(slot));
-    this.#ids.remember(orders.idOf(slot), orders.idHashOf(slot), wasCancelled);
+    this.#ids.remember(slot, wasCancelled);
     if (isParent) this.#watcher.parentOver(slot);
     orders.release(slot);
   }
@@ -210,7 +216,8 @@ export class Book {
       const at = trades.indexOf(++trades.settledThrough);
       const lots = trades.quantity[at] as number;
       if (lots === 0) continue;
-      this.#watcher.confirmed(trades.price[at] as number);
+      this.lastConfirmedPrice = trades.price[at] as number;
+      this.#watcher.confirmed(this.lastConfirmedPrice);
       this.#confirm(trades.maker[at] as number, lots);
       this.#confirm(trades.taker[at] as number, lots);
     }
@@ -266,4 +273,4 @@ export class Book {
 }
 
 /** The quantity in the pool of an order that is sized in quote and has no cap. */
-export const UNSIZED: number = RAW_MAX;
+export const UNSIZED: number = Number.POSITIVE_INFINITY;

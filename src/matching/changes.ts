@@ -13,7 +13,7 @@ import { isBefore } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Book } from './book.ts';
 import type { MarketEvents, ReplaceCommand } from './commands.ts';
-import { BESIDE, MARK, ORDER_STATE } from './order-pool.ts';
+import { MARK, ORDER_STATE } from './order-pool.ts';
 import { exhausted, NO_MONEY, place } from './placement.ts';
 import type { Triggers, Waiting } from './triggers.ts';
 
@@ -48,15 +48,11 @@ function asksTooMuch(waiting: Waiting | null, { triggerKind, quantity }: Replace
 }
 
 function isOlderThan({ orders }: Book, slot: number, { timestampHigh, timestampLow }: ReplaceCommand): boolean {
-  const beside = slot >> BESIDE;
-  const high = orders.timestampHigh[beside] as number;
-  return isBefore(timestampHigh, timestampLow, high, orders.timestampLow[beside] as number);
+  return isBefore(timestampHigh, timestampLow, orders.timestampHigh(slot), orders.timestampLow(slot));
 }
 
 function isNewerThan({ orders }: Book, slot: number, { timestampHigh, timestampLow }: ReplaceCommand): boolean {
-  const beside = slot >> BESIDE;
-  const high = orders.timestampHigh[beside] as number;
-  return isBefore(high, orders.timestampLow[beside] as number, timestampHigh, timestampLow);
+  return isBefore(orders.timestampHigh(slot), orders.timestampLow(slot), timestampHigh, timestampLow);
 }
 
 /** Whether everything the command asks for is in force already. */

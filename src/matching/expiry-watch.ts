@@ -14,7 +14,7 @@
  * Invariant: every order in the pool whose expiry lies before the horizon is marked as watched and has one entry.
  */
 import { fromWords, highWord, isBefore, lowWord } from '../core/time-words.ts';
-import { BESIDE, MARK, NEVER_HIGH, ORDER_STATE, ORDER_WORDS, type OrderPool } from './order-pool.ts';
+import { MARK, ORDER_STATE, type OrderPool } from './order-pool.ts';
 import { grown } from './pools.ts';
 
 /** An hour: reading every slot once in it is nothing, and only short-lived orders stand in the heap. */
@@ -44,9 +44,8 @@ export class ExpiryWatch {
 
   /** An order begins to rest or to wait; its expiry lies after the last time. Adding it again changes nothing. */
   add(slot: number): void {
-    const { expiryHigh, expiryLow } = this.#orders;
-    const high = expiryHigh[slot >> BESIDE] as number;
-    const low = expiryLow[slot >> BESIDE] as number;
+    const high = this.#orders.expiryHigh(slot);
+    const low = this.#orders.expiryLow(slot);
     if (!isBefore(high, low, this.#horizonHigh, this.#horizonLow)) return;
     if (this.#orders.hasMark(slot, MARK.isWatched)) return;
     if (this.#count >= this.#cleanAt) this.#clean();
@@ -56,8 +55,7 @@ export class ExpiryWatch {
 
   /** Whether an expiry is over at `high`, `low`, or at the later time passed to last. */
   hasPassed(slot: number, high: number, low: number): boolean {
-    const { expiryHigh, expiryLow } = this.#orders;
-    return this.isPast(expiryHigh[slot >> BESIDE] as number, expiryLow[slot >> BESIDE] as number, high, low);
+    return this.isPast(this.#orders.expiryHigh(slot), this.#orders.expiryLow(slot), high, low);
   }
 
   isPast(expiryHigh: number, expiryLow: number, high: number, low: number): boolean {
@@ -89,15 +87,12 @@ export class ExpiryWatch {
   #moveHorizon(horizonNs: bigint): void {
     this.#horizonHigh = highWord(horizonNs);
     this.#horizonLow = lowWord(horizonNs);
-    const { expiryHigh, expiryLow } = this.#orders;
-    const end = this.#orders.end >> BESIDE;
+    const orders = this.#orders;
     this.#count = 0;
-    for (let beside = 0; beside < end; beside++) {
-      const high = expiryHigh[beside] as number;
-      if (high > this.#horizonHigh || high === NEVER_HIGH) continue;
-      if (isBefore(high, expiryLow[beside] as number, this.#horizonHigh, this.#horizonLow))
-        this.#push(beside * ORDER_WORDS);
-    }
+    orders.forEach((slot) => {
+      if (isBefore(orders.expiryHigh(slot), orders.expiryLow(slot), this.#horizonHigh, this.#horizonLow))
+        this.#push(slot);
+    });
     this.#cleanAt = Math.max(this.#count * 2, FIRST_CAPACITY);
   }
 
@@ -123,8 +118,8 @@ export class ExpiryWatch {
     const orders = this.#orders;
     const at = this.#count++;
     this.#slots[at] = slot;
-    this.#highs[at] = orders.expiryHigh[slot >> BESIDE] as number;
-    this.#lows[at] = orders.expiryLow[slot >> BESIDE] as number;
+    this.#highs[at] = orders.expiryHigh(slot);
+    this.#lows[at] = orders.expiryLow(slot);
     this.#sequences[at] = orders.sequenceOf(slot);
     orders.mark(slot, MARK.isWatched);
     for (let child = at; child > 0; ) {

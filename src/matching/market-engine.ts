@@ -13,7 +13,7 @@
  * The road of an order: here the id and the refusals; placement.ts matches and rests; changes.ts replaces; triggers.ts
  * lets wait; rollback.ts undoes; restore.ts rebuilds. Not here: ticks, lots, holds and signatures (the front door).
  */
-import { assert } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX, REMEMBERED_IDS_PER_USER_AND_MARKET_MAX } from '../core/limits.ts';
 import {
   isCancel,
@@ -39,6 +39,7 @@ import type {
   MarketRules,
   NewOrderCommand,
   OrderKey,
+  Received,
   ReleaseCommand,
   RememberedId,
   ReplaceCommand,
@@ -46,14 +47,13 @@ import type {
   RestoredPosition,
   RollbackCommand,
 } from './commands.ts';
-import { ID_STATE, OrderIdTable } from './order-id-table.ts';
-import { BESIDE, MARK, ORDER_STATE } from './order-pool.ts';
+import { ID_STATE, OrderIds } from './order-ids.ts';
+import { MARK, ORDER_STATE, ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
 import { allocateRestored, continueFrom, placeRestored, uncross } from './restore.ts';
 import { rollBack } from './rollback.ts';
 import { Triggers } from './triggers.ts';
-import { UserOrders } from './user-orders.ts';
 import { USER_WORDS, UserTable } from './user-table.ts';
 
 /** Entries that one tick reclaims at most. */
@@ -76,10 +76,9 @@ export interface MarketEngineOptions {
 export class MarketEngine {
   readonly #events: MarketEvents;
   readonly #users: UserTable;
-  readonly #ids: OrderIdTable;
+  readonly #ids: OrderIds;
   readonly #book: Book;
   readonly #triggers: Triggers;
-  readonly #ofUser: UserOrders;
   /** One raw quote unit in the engine's money. */
   readonly #quoteUnit: bigint;
   readonly #heldCancelNs: bigint;
@@ -101,16 +100,15 @@ export class MarketEngine {
     this.#events = options.events;
     this.#quoteUnit = 10n ** BigInt(options.priceDecimals);
     this.#users = new UserTable(capacity, seed);
-    this.#ids = new OrderIdTable(this.#users, {
+    const orders = new OrderPool(capacity);
+    this.#ids = new OrderIds(orders, this.#users, {
       capacity,
       seed,
       rememberedMax: options.rememberedIdsPerUserMax ?? REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
     });
     this.#triggers = new Triggers(options.events);
-    this.#book = new Book(this.#ids, options.events, this.#triggers, capacity);
+    this.#book = new Book({ orders, ids: this.#ids, events: options.events, watcher: this.#triggers }, capacity);
     this.#triggers.attach(this.#book);
-    const { orders } = this.#book;
-    this.#ofUser = new UserOrders(orders, (slot) => this.#ids.records.userOf(orders.idOf(slot)), capacity);
     this.#heldCancelNs = options.heldCancelNs ?? HELD_CANCEL_NS;
     this.#heldCancelsMax = options.heldCancelsPerUserMax ?? HELD_CANCELS_PER_USER_MAX;
   }
@@ -126,7 +124,13 @@ export class MarketEngine {
 
   /** Bytes of the pools and tables that orders and ids lie in. */
   get bytes(): number {
-    return this.#book.orders.bytes + this.#ids.bytes;
+    const { orders, buys, sells } = this.#book;
+    return orders.bytes + this.#ids.bytes + buys.bytes + sells.bytes;
+  }
+
+  /** Price of the last confirmed trade; 0 for none since the start (AMB-43). */
+  get lastConfirmedPrice(): number {
+    return this.#book.lastConfirmedPrice;
   }
 
   /**
@@ -152,7 +156,7 @@ export class MarketEngine {
     const slot = this.#admit(command);
     const sequence = this.#book.orders.sequenceOf(slot);
     if ((command.flags & ORDER_FLAG.postOnly) !== 0 && this.#book.wouldTake(slot, command.price)) {
-      this.#ids.remember(this.#book.orders.idOf(slot), this.#hash, true);
+      this.#ids.remember(slot, true);
       this.#book.orders.release(slot);
       this.#events.createRefused(sequence, command, REJECT_CODE.WOULD_CROSS);
       return;
@@ -184,9 +188,8 @@ export class MarketEngine {
     const { parentWords, parentIdBytes } = command;
     if (this.#user === NONE) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
     const hash = this.#ids.hashOf(this.#user, parentWords, 0, parentIdBytes);
-    const entry = this.#ids.findCurrent(hash, this.#user, parentWords, 0, parentIdBytes);
-    if (this.#refusalOfChange(entry) !== 0) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
-    const parent = this.#ids.records.linkOf(entry);
+    const parent = this.#ids.live.find(hash, this.#user, parentWords, 0, parentIdBytes);
+    if (parent === NONE || this.#isOver(parent)) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
     const fits =
       orders.kindOf(parent) === ORDER_KIND.limit &&
       !orders.hasMark(parent, MARK.wasConditional) &&
@@ -204,11 +207,9 @@ export class MarketEngine {
    */
   replace(command: ReplaceCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
-    const entry = this.#find(command, command.receivedHigh, command.receivedLow);
-    const refusal = this.#status === MARKET_STATUS.active ? this.#refusalOfChange(entry) : REJECT_CODE.MARKET_HALTED;
-    const slot = refusal === 0 ? this.#ids.records.linkOf(entry) : NONE;
-    if (refusal !== 0 || !this.#isOpen(slot))
-      this.#events.replaceRefused(command, refusal === 0 ? REJECT_CODE.ORDER_NOT_FOUND : refusal);
+    const slot = this.#findLive(command);
+    if (this.#status !== MARKET_STATUS.active) this.#events.replaceRefused(command, REJECT_CODE.MARKET_HALTED);
+    else if (slot === NONE || !this.#isOpen(slot)) this.#events.replaceRefused(command, this.#whyGone(slot, command));
     else replaceOrder({ book: this.#book, triggers: this.#triggers, events: this.#events }, slot, command);
     this.#book.commitDepth();
   }
@@ -221,17 +222,11 @@ export class MarketEngine {
    */
   cancel(command: CancelCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
-    const entry = this.#find(command, command.receivedHigh, command.receivedLow);
-    if (command.hold && (entry === NONE || this.#ids.records.stateOf(entry) === ID_STATE.held)) {
-      this.#hold(command, entry);
+    const slot = this.#findLive(command);
+    if (slot === NONE || this.#isOver(slot)) {
+      this.#cancelUnknown(slot, command);
       return;
     }
-    const refusal = this.#refusalOfChange(entry);
-    if (refusal !== 0) {
-      this.#events.cancelRefused(command, refusal);
-      return;
-    }
-    const slot = this.#ids.records.linkOf(entry);
     const order = this.#book.orders.sequenceOf(slot);
     this.#cancelOne(slot, command.requestId);
     this.#events.cancelAccepted(command.requestId, order);
@@ -243,7 +238,7 @@ export class MarketEngine {
     this.#passTo(command.receivedHigh, command.receivedLow);
     const { orders } = this.#book;
     const user = this.#users.find(command.words, command.userAt);
-    for (const slot of user === NONE ? [] : this.#ofUser.of(user)) {
+    for (const slot of user === NONE ? [] : orders.ofUser(user)) {
       const isNodes = (orders.flagsOf(slot) & ORDER_FLAG.nodeMade) !== 0;
       const isLive = this.#isOpen(slot) || orders.stateOf(slot) === ORDER_STATE.filled;
       if (isLive && !isNodes && this.#isOlder(slot, command)) this.#cancelOne(slot, command.requestId);
@@ -254,9 +249,8 @@ export class MarketEngine {
 
   #isOlder(slot: number, { beforeHigh, beforeLow }: CancelAllCommand): boolean {
     if (beforeHigh === 0 && beforeLow === 0) return true;
-    const { timestampHigh, timestampLow } = this.#book.orders;
-    const beside = slot >> BESIDE;
-    return isBefore(timestampHigh[beside] as number, timestampLow[beside] as number, beforeHigh, beforeLow);
+    const { orders } = this.#book;
+    return isBefore(orders.timestampHigh(slot), orders.timestampLow(slot), beforeHigh, beforeLow);
   }
 
   /** A live order: off the book, or covered if nothing of it is left there. */
@@ -322,13 +316,11 @@ export class MarketEngine {
 
   /** At boot: a live order, before anything else happens. Orders may come in any order, parents first (AMB-110). */
   restoreOrder(command: RestoredOrder): void {
-    assert(this.#find(command, 0, 0) === NONE, 'a restored order id is new');
+    assert(this.#findLive(command) === NONE && this.#findPast(command) === NONE, 'a restored order id is new');
     const book = this.#book;
-    const id = this.#takeId(command, highWord(command.creationNs), lowWord(command.creationNs));
-    const slot = allocateRestored(book, command);
-    book.orders.setId(slot, id, this.#hash);
-    this.#ids.records.setLink(id, slot);
-    this.#ofUser.add(this.#user, slot);
+    this.#prepareToAdd(command);
+    const slot = allocateRestored(book, command, this.#user);
+    this.#ids.live.add(slot, this.#hash, command.words, command.orderIdAt, command.orderIdBytes);
     book.sequence = Math.max(book.sequence, command.order, command.prioritySequence);
     if (command.triggerKind !== TRIGGER.none) this.#restoreWaiting(command, slot);
     const isOver = book.orders.stateOf(slot) !== ORDER_STATE.dormant || command.triggerState === TRIGGER_STATE.live;
@@ -337,15 +329,20 @@ export class MarketEngine {
 
   #restoreWaiting(command: RestoredOrder, slot: number): void {
     const { triggerKind: kind, triggerPrice: price, triggerState: state } = command;
-    const parent = command.parent === 0 ? null : this.#ofUser.named(this.#user, command.parent);
+    const { orders } = this.#book;
+    const isParent = (other: number): boolean => orders.sequenceOf(other) === command.parent;
+    const parent =
+      command.parent === 0
+        ? null
+        : must(orders.ofUser(this.#user).find(isParent), 'a parent is restored before its children');
     this.#triggers.admit(slot, { kind, price, money: moneyOf(command, this.#quoteUnit), parent, state });
   }
 
   /** At boot: a finished order's id, in the order in which they ended (AMB-08). */
   restoreRememberedId(command: RememberedId): void {
-    assert(this.#find(command, 0, 0) === NONE, 'a remembered order id is new');
-    const id = this.#takeId(command, highWord(command.creationNs), lowWord(command.creationNs));
-    this.#ids.remember(id, this.#hash, command.wasCancelled);
+    assert(this.#findLive(command) === NONE && this.#findPast(command) === NONE, 'a remembered order id is new');
+    this.#prepareToAdd(command);
+    this.#ids.rememberId(this.#hash, this.#user, command, command.creationNs, command.wasCancelled);
   }
 
   /** At boot: creates of this user signed at or before `creationNs` may be replays (AMB-08). */
@@ -424,8 +421,14 @@ export class MarketEngine {
     return state === ORDER_STATE.resting || state === ORDER_STATE.dormant;
   }
 
-  /** @returns the entry that knows this id, or NONE, as after 30 days; leaves user and hash behind. */
-  #find(key: OrderKey, nowHigh: number, nowLow: number): number {
+  /** Its end was told, or must be taken for told: a cancel covers what is pending (AMB-23). */
+  #isOver(slot: number): boolean {
+    const state = this.#book.orders.stateOf(slot);
+    return state === ORDER_STATE.filledCovered || state === ORDER_STATE.ended;
+  }
+
+  /** @returns the slot of the order with this id, or NONE; leaves user and hash behind. */
+  #findLive(key: OrderKey): number {
     const { words, userAt, orderIdAt, orderIdBytes } = key;
     const user = this.#users.find(words, userAt);
     this.#user = user;
@@ -433,30 +436,36 @@ export class MarketEngine {
     if (user === NONE) return NONE;
     const hash = this.#ids.hashOf(user, words, orderIdAt, orderIdBytes);
     this.#hash = hash;
-    const entry = this.#ids.find(hash, user, words, orderIdAt, orderIdBytes);
-    if (entry === NONE || !this.#ids.isRemembered(entry)) return entry;
-    if (!this.#ids.isOver(entry, fromWords(nowHigh, nowLow))) return entry;
-    this.#over = entry;
+    return this.#ids.live.find(hash, user, words, orderIdAt, orderIdBytes);
+  }
+
+  /** After a #findLive that found none. @returns the record that knows this id, or NONE, as after 30 days. */
+  #findPast(key: OrderKey & Partial<Received>): number {
+    if (this.#user === NONE) return NONE;
+    const record = this.#ids.findPast(this.#hash, this.#user, key.words, key.orderIdAt, key.orderIdBytes);
+    if (record === NONE || !this.#ids.isRemembered(record)) return record;
+    if (!this.#ids.isOver(record, fromWords(key.receivedHigh ?? 0, key.receivedLow ?? 0))) return record;
+    this.#over = record;
     return NONE;
   }
 
   /** Why a create cannot be admitted, its parent aside, or 0. Spends a hold. */
   #refusalOf(command: NewOrderCommand): RejectCode | 0 {
     if (this.#status !== MARKET_STATUS.active) return REJECT_CODE.MARKET_HALTED;
-    const { receivedHigh, receivedLow } = command;
-    const entry = this.#find(command, receivedHigh, receivedLow);
-    if (entry !== NONE) {
-      if (this.#ids.records.stateOf(entry) !== ID_STATE.held) return REJECT_CODE.DUPLICATE_ORDER;
-      this.#ids.consumeHold(entry);
+    if (this.#findLive(command) !== NONE) return REJECT_CODE.DUPLICATE_ORDER;
+    const record = this.#findPast(command);
+    if (record !== NONE) {
+      if (this.#ids.isRemembered(record)) return REJECT_CODE.DUPLICATE_ORDER;
+      this.#ids.consumeHold(record);
       return REJECT_CODE.ALREADY_CANCELLED;
     }
+    const { receivedHigh, receivedLow } = command;
     if (this.#book.expiries.isPast(command.expiryHigh, command.expiryLow, receivedHigh, receivedLow))
       return REJECT_CODE.ORDER_EXPIRED;
     if (this.#isBehindWatermark(command)) return REJECT_CODE.REQUEST_TOO_OLD;
     const rests = command.triggerKind === TRIGGER.none && (command.tif === TIF.gtc || command.tif === TIF.gtd);
-    if (rests && !this.#book.ownSide(command.side).fits(command.price, command.quantity))
-      return REJECT_CODE.INVALID_ORDER;
-    return 0;
+    const hasRoom = !rests || this.#book.ownSide(command.side).fits(command.price, command.quantity);
+    return hasRoom && this.#book.orders.count < ORDERS_MAX ? 0 : REJECT_CODE.INVALID_ORDER;
   }
 
   #isBehindWatermark(command: NewOrderCommand): boolean {
@@ -465,28 +474,20 @@ export class MarketEngine {
     return fromWords(command.creationHigh, command.creationLow) <= (this.#users.watermarkNs[user] as bigint);
   }
 
-  /** Why this entry's order cannot be changed, or 0: it rests, waits, or is FILLED (AMB-23). */
-  #refusalOfChange(entry: number): RejectCode | 0 {
-    if (entry === NONE) return REJECT_CODE.ORDER_NOT_FOUND;
-    const state = this.#ids.records.stateOf(entry);
-    if (state === ID_STATE.rememberedCancelled) return REJECT_CODE.ALREADY_CANCELLED;
-    if (state !== ID_STATE.live) return REJECT_CODE.ORDER_NOT_FOUND;
+  /** Why there is no order to change (AMB-23). @param slot an order that is filled or over, or NONE. */
+  #whyGone(slot: number, key: OrderKey & Received): RejectCode {
+    if (slot === NONE) {
+      const record = this.#findPast(key);
+      const wasCancelled = record !== NONE && this.#ids.records.stateOf(record) === ID_STATE.rememberedCancelled;
+      return wasCancelled ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
+    }
     const { orders } = this.#book;
-    const slot = this.#ids.records.linkOf(entry);
-    if (orders.stateOf(slot) === ORDER_STATE.filledCovered) return REJECT_CODE.ALREADY_CANCELLED;
-    if (orders.stateOf(slot) !== ORDER_STATE.ended) return 0;
-    return isCancel(orders.endOf(slot)) ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
+    const isCovered = orders.stateOf(slot) === ORDER_STATE.filledCovered;
+    const wasCancelled = orders.stateOf(slot) === ORDER_STATE.ended && isCancel(orders.endOf(slot));
+    return isCovered || wasCancelled ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
   }
 
-  /** Makes the id of the last #find LIVE. */
-  #takeId(key: OrderKey, creationHigh: number, creationLow: number): number {
-    this.#prepareToAdd(key);
-    const id = this.#ids.addLive(this.#hash, this.#user, key.words, key.orderIdAt, key.orderIdBytes);
-    this.#ids.records.setTime(id, creationHigh, creationLow);
-    return id;
-  }
-
-  /** After a #find that knew no such id: makes room for it, and for its user. */
+  /** After #findLive and #findPast knew no such id: makes room for it, and for its user. */
   #prepareToAdd({ words, userAt, orderIdAt, orderIdBytes }: OrderKey): void {
     if (this.#over !== NONE) this.#ids.forget(this.#over);
     if (this.#user !== NONE) return;
@@ -496,31 +497,37 @@ export class MarketEngine {
 
   /** The order of a create that nothing refuses: FRESH, with its id and its name. */
   #admit(command: NewOrderCommand): number {
+    this.#prepareToAdd(command);
     const { orders } = this.#book;
-    const id = this.#takeId(command, command.creationHigh, command.creationLow);
-    const slot = orders.allocate(command, lotsWanted(command));
+    const slot = orders.allocate(command, this.#user, lotsWanted(command));
     const sequence = this.#book.nextSequence();
     orders.setSequence(slot, sequence);
     orders.setPriority(slot, sequence);
+    orders.setCreation(slot, command.creationHigh, command.creationLow);
     orders.setTimestamp(slot, command.creationHigh, command.creationLow);
     orders.setExpiry(slot, command.expiryHigh, command.expiryLow);
-    orders.setId(slot, id, this.#hash);
-    this.#ids.records.setLink(id, slot);
-    this.#ofUser.add(this.#user, slot);
+    this.#ids.live.add(slot, this.#hash, command.words, command.orderIdAt, command.orderIdBytes);
     return slot;
   }
 
-  #hold(command: CancelCommand, entry: number): void {
-    const { words, orderIdAt, orderIdBytes, receivedHigh, receivedLow, requestId } = command;
-    if (entry === NONE) {
-      if (this.#user !== NONE && (this.#users.heldCount[this.#user] as number) >= this.#heldCancelsMax) {
-        this.#events.cancelRefused(command, REJECT_CODE.ORDER_NOT_FOUND);
-        return;
-      }
-      this.#prepareToAdd(command);
-      const untilNs = fromWords(receivedHigh, receivedLow) + this.#heldCancelNs;
-      this.#ids.hold(this.#hash, this.#user, words, orderIdAt, orderIdBytes, untilNs);
-    }
-    this.#events.cancelAccepted(requestId, 0);
+  /** A cancel for which no order lives: it may wait for its create, or is refused. */
+  #cancelUnknown(slot: number, command: CancelCommand): void {
+    const record = slot === NONE ? this.#findPast(command) : NONE;
+    const isHeld = record !== NONE && !this.#ids.isRemembered(record);
+    const mayHold = command.hold && slot === NONE && (record === NONE || isHeld);
+    if (isHeld && mayHold) this.#events.cancelAccepted(command.requestId, 0);
+    else if (mayHold && this.#mayHoldMore()) this.#hold(command);
+    else this.#events.cancelRefused(command, this.#whyGone(slot, command));
+  }
+
+  #mayHoldMore(): boolean {
+    return this.#user === NONE || (this.#users.heldCount[this.#user] as number) < this.#heldCancelsMax;
+  }
+
+  #hold(command: CancelCommand): void {
+    this.#prepareToAdd(command);
+    const untilNs = fromWords(command.receivedHigh, command.receivedLow) + this.#heldCancelNs;
+    this.#ids.hold(this.#hash, this.#user, command, untilNs);
+    this.#events.cancelAccepted(command.requestId, 0);
   }
 }

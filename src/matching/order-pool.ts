@@ -1,14 +1,15 @@
 /**
  * Orders of one market: live, waiting for a trigger, or with undecided fills.
  *
- * What matching touches is one cache line of 64 bytes; what it seldom needs lies beside it. A slot is the index of a
- * record's first 32-bit word; its 64-bit cells start at half of it, its place in the side arrays is a sixteenth.
+ * A record is two neighbouring cache lines: the first is what matching touches, the second what ids, replaces and expiry
+ * need. A slot is the index of a record's first 32-bit word; its 64-bit cells start at half of it.
  *
  *   cell    0      1         2       3
  *           price  quantity  filled  sequence
- *   word    8     9         10     11  12       13       14     15
- *           next  previous  level  id  id hash  pending  terms  state
- *   beside  priority, timestamp, expiry
+ *   word    8      9         10    11       12       13     14     15
+ *           level  position  user  id hash  pending  terms  state  id bytes
+ *   word   16, 17    18, 19     20, 21  22, 23    24 … 31
+ *          priority  timestamp  expiry  creation  the id, or in word 24 where it lies if it is longer than 32 bytes
  *
  *   RESTING           on the book; quantity − filled > 0
  *   DORMANT           waits for its trigger or for the word that releases it (triggers.ts)
@@ -38,30 +39,42 @@ export const ORDER_STATE = {
   ended: 6,
 } as const;
 
-export const ORDER_WORDS = 16;
-/** From a slot to its place in the side arrays. */
-export const BESIDE = 4;
+export const ORDER_WORDS = 32;
+/** From a slot to its number. */
+const NUMBER = 5;
 /** Cells: offsets into `numbers` from half of the slot. */
-export const PRICE = 0;
+const PRICE = 0;
 /** The total in force. */
-export const QUANTITY = 1;
-export const FILLED = 2;
+const QUANTITY = 1;
+const FILLED = 2;
 /** Of its admission: the order's name. */
-export const SEQUENCE = 3;
-/** Words: offsets into `words` from the slot. Neighbours in the level's queue; NEXT also links free slots. */
-export const NEXT = 8;
-export const PREVIOUS = 9;
-/** While RESTING: its level on its side of the book. */
-export const LEVEL = 10;
-/** Its entry in the order-id table, and the hash under which it is found there. */
-export const ID = 11;
-export const ID_HASH = 12;
+const SEQUENCE = 3;
+/** Gives the place in the queue. */
+const PRIORITY = 8;
+/** Words: offsets into `words` from the slot. While RESTING: its level, and its position in the level's queue. */
+export const LEVEL = 8;
+export const POSITION = 9;
+/** While free: the next free slot. */
+const NEXT_FREE = 8;
+const USER = 10;
+/** The hash under which its id is found. */
+const ID_HASH = 11;
 /** Undecided fills. */
-export const PENDING = 13;
+export const PENDING = 12;
 /** side | tif << 1 | kind << 4 | flags << 8 | sub-account << 16. */
-export const TERMS = 14;
+const TERMS = 13;
 /** state | OrderEnd << 8, the end once ENDED | marks << 16. */
-export const STATE = 15;
+const STATE = 14;
+const ID_BYTES = 15;
+const TIMESTAMP_HIGH = 18;
+const TIMESTAMP_LOW = 19;
+const EXPIRY_HIGH = 20;
+const EXPIRY_LOW = 21;
+const CREATION_HIGH = 22;
+const CREATION_LOW = 23;
+const ID = 24;
+/** Ids of up to so many words lie in the record. */
+export const INLINE_ID_WORDS: number = ORDER_WORDS - ID;
 
 /**
  * `hasChildren`, and `waits` while triggers.ts knows it; `wasConditional` for ever, as such an order is no parent
@@ -69,8 +82,8 @@ export const STATE = 15;
  */
 export const MARK = { hasChildren: 0x1_0000, waits: 0x2_0000, wasConditional: 0x4_0000, isWatched: 0x8_0000 } as const;
 const MARKS = ~0xffff;
-/** The high word of the expiry of a free slot: later than any. */
-export const NEVER_HIGH = 0xffff_ffff;
+/** Slots are named by 24 bits in the table of live ids. */
+export const ORDERS_MAX: number = 2 ** 24 - 2;
 
 /** What an order starts with. */
 export interface OrderTerms {
@@ -85,41 +98,35 @@ export interface OrderTerms {
 export class OrderPool {
   words: Int32Array<ArrayBuffer>;
   numbers: Float64Array<ArrayBuffer>;
-  /** Gives the place in the queue. */
-  priority: Float64Array<ArrayBuffer>;
-  /** Creation, raised by applied replaces (AMB-18, AMB-21). */
-  timestampHigh: Uint32Array<ArrayBuffer>;
-  timestampLow: Uint32Array<ArrayBuffer>;
-  expiryHigh: Uint32Array<ArrayBuffer>;
-  expiryLow: Uint32Array<ArrayBuffer>;
+  /** The user of every slot number, NONE for a free one: what a cancel-all looks through. */
+  owners: Int32Array<ArrayBuffer>;
   #used = 0;
+  #count = 0;
   #free: number = NONE;
 
   constructor(capacity: number) {
     this.words = new Int32Array(capacity * ORDER_WORDS);
     this.numbers = new Float64Array(this.words.buffer);
-    this.priority = new Float64Array(capacity);
-    this.timestampHigh = new Uint32Array(capacity);
-    this.timestampLow = new Uint32Array(capacity);
-    this.expiryHigh = new Uint32Array(capacity).fill(NEVER_HIGH);
-    this.expiryLow = new Uint32Array(capacity);
+    this.owners = new Int32Array(capacity);
   }
 
-  /** End of the slots that were ever given out. */
-  get end(): number {
-    return this.#used;
+  /** Orders in the pool. */
+  get count(): number {
+    return this.#count;
   }
 
   /** Bytes of all arrays. */
   get bytes(): number {
-    return this.words.byteLength + this.priority.byteLength + this.expiryHigh.byteLength * 4;
+    return this.words.byteLength + this.owners.byteLength;
   }
 
   /** A FRESH order without a sequence, an id and times. */
-  allocate(terms: OrderTerms, quantity: number): number {
+  allocate(terms: OrderTerms, user: number, quantity: number): number {
     const slot = this.#allocate();
     const { words, numbers } = this;
     const cell = slot >> 1;
+    this.owners[slot >> NUMBER] = user;
+    words[slot + USER] = user;
     words[slot + STATE] = ORDER_STATE.fresh;
     words[slot + PENDING] = 0;
     words[slot + TERMS] =
@@ -131,10 +138,26 @@ export class OrderPool {
   }
 
   release(slot: number): void {
+    this.#count--;
     this.words[slot + STATE] = ORDER_STATE.free;
-    this.words[slot + NEXT] = this.#free;
-    this.expiryHigh[slot >> BESIDE] = NEVER_HIGH;
+    this.words[slot + NEXT_FREE] = this.#free;
+    this.owners[slot >> NUMBER] = NONE;
     this.#free = slot;
+  }
+
+  /** Every slot in use. */
+  forEach(visit: (slot: number) => void): void {
+    const end = this.#used >> NUMBER;
+    for (let number = 0; number < end; number++) if (this.owners[number] !== NONE) visit(number << NUMBER);
+  }
+
+  /** The user's orders by admission. Looks through all slot numbers: 4 bytes each, a millisecond for a million. */
+  ofUser(user: number): number[] {
+    const { owners } = this;
+    const found: number[] = [];
+    const end = this.#used >> NUMBER;
+    for (let number = 0; number < end; number++) if (owners[number] === user) found.push(number << NUMBER);
+    return found.sort((a, b) => this.sequenceOf(a) - this.sequenceOf(b));
   }
 
   priceOf(slot: number): number {
@@ -168,21 +191,51 @@ export class OrderPool {
   }
 
   priorityOf(slot: number): Sequence {
-    return this.priority[slot >> BESIDE] as Sequence;
+    return this.numbers[(slot >> 1) + PRIORITY] as Sequence;
   }
 
   setPriority(slot: number, sequence: number): void {
-    this.priority[slot >> BESIDE] = sequence;
+    this.numbers[(slot >> 1) + PRIORITY] = sequence;
+  }
+
+  /** Creation, raised by applied replaces (AMB-18, AMB-21). */
+  timestampHigh(slot: number): number {
+    return (this.words[slot + TIMESTAMP_HIGH] as number) >>> 0;
+  }
+
+  timestampLow(slot: number): number {
+    return (this.words[slot + TIMESTAMP_LOW] as number) >>> 0;
   }
 
   setTimestamp(slot: number, high: number, low: number): void {
-    this.timestampHigh[slot >> BESIDE] = high;
-    this.timestampLow[slot >> BESIDE] = low;
+    this.words[slot + TIMESTAMP_HIGH] = high;
+    this.words[slot + TIMESTAMP_LOW] = low;
+  }
+
+  expiryHigh(slot: number): number {
+    return (this.words[slot + EXPIRY_HIGH] as number) >>> 0;
+  }
+
+  expiryLow(slot: number): number {
+    return (this.words[slot + EXPIRY_LOW] as number) >>> 0;
   }
 
   setExpiry(slot: number, high: number, low: number): void {
-    this.expiryHigh[slot >> BESIDE] = high;
-    this.expiryLow[slot >> BESIDE] = low;
+    this.words[slot + EXPIRY_HIGH] = high;
+    this.words[slot + EXPIRY_LOW] = low;
+  }
+
+  creationHigh(slot: number): number {
+    return (this.words[slot + CREATION_HIGH] as number) >>> 0;
+  }
+
+  creationLow(slot: number): number {
+    return (this.words[slot + CREATION_LOW] as number) >>> 0;
+  }
+
+  setCreation(slot: number, high: number, low: number): void {
+    this.words[slot + CREATION_HIGH] = high;
+    this.words[slot + CREATION_LOW] = low;
   }
 
   /** New terms by a replace. */
@@ -191,17 +244,27 @@ export class OrderPool {
     this.numbers[(slot >> 1) + QUANTITY] = quantity;
   }
 
-  idOf(slot: number): number {
-    return this.words[slot + ID] as number;
+  userOf(slot: number): number {
+    return this.words[slot + USER] as number;
   }
 
   idHashOf(slot: number): number {
     return this.words[slot + ID_HASH] as number;
   }
 
-  setId(slot: number, id: number, hash: number): void {
-    this.words[slot + ID] = id;
+  /** Length of the id. */
+  idBytesOf(slot: number): number {
+    return this.words[slot + ID_BYTES] as number;
+  }
+
+  /** Index in `words` of the id, or of the word that says where a long one lies. */
+  idAt(slot: number): number {
+    return slot + ID;
+  }
+
+  setId(slot: number, hash: number, bytes: number): void {
     this.words[slot + ID_HASH] = hash;
+    this.words[slot + ID_BYTES] = bytes;
   }
 
   pendingOf(slot: number): number {
@@ -263,23 +326,18 @@ export class OrderPool {
   }
 
   #allocate(): number {
+    this.#count++;
     const slot = this.#free;
     if (slot !== NONE) {
-      this.#free = this.words[slot + NEXT] as number;
+      this.#free = this.words[slot + NEXT_FREE] as number;
       return slot;
     }
-    if (this.#used === this.words.length) this.#grow(this.words.length >> BESIDE);
+    if (this.#used === this.words.length) {
+      this.words = grown(this.words, this.words.length * 2);
+      this.numbers = new Float64Array(this.words.buffer);
+      this.owners = grown(this.owners, this.owners.length * 2);
+    }
     this.#used += ORDER_WORDS;
     return this.#used - ORDER_WORDS;
-  }
-
-  #grow(capacity: number): void {
-    this.words = grown(this.words, capacity * 2 * ORDER_WORDS);
-    this.numbers = new Float64Array(this.words.buffer);
-    this.priority = grown(this.priority, capacity * 2);
-    this.timestampHigh = grown(this.timestampHigh, capacity * 2);
-    this.timestampLow = grown(this.timestampLow, capacity * 2);
-    this.expiryHigh = grown(this.expiryHigh, capacity * 2).fill(NEVER_HIGH, capacity);
-    this.expiryLow = grown(this.expiryLow, capacity * 2);
   }
 }

@@ -9,9 +9,8 @@
  * Nobody is told when the last lot of a quantity is matched: that follows from the fills. An order that is complete by
  * its money ends as filled.
  */
-import { RAW_MAX } from '../core/limits.ts';
 import { ORDER_END, ORDER_KIND, SIDE, type Side, TIF } from '../core/order-terms.ts';
-import type { Book } from './book.ts';
+import { type Book, UNSIZED } from './book.ts';
 import { type Size, sizeOf } from './sizing.ts';
 
 /** Money that bounds a market order, in the unit of 10^-(price decimals + quantity decimals); a sell's budget in lots. */
@@ -139,5 +138,5 @@ export function moneyOf(
 
 /** The quantity that the pool keeps of an order: a quote-sized one without a cap has none. */
 export function lotsWanted(order: { readonly kind: number; readonly quantity: number }): number {
-  return order.kind === ORDER_KIND.marketQuote && order.quantity === 0 ? RAW_MAX : order.quantity;
+  return order.kind === ORDER_KIND.marketQuote && order.quantity === 0 ? UNSIZED : order.quantity;
 }

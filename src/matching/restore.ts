@@ -16,13 +16,14 @@ import { ORDER_STATE } from './order-pool.ts';
 import { exhausted, lotsWanted, settleDown } from './placement.ts';
 
 /** An order of the pool as clearing kept it, FRESH and on no side. The caller gives it its id. @returns its slot. */
-export function allocateRestored(book: Book, command: RestoredOrder): number {
+export function allocateRestored(book: Book, command: RestoredOrder, user: number): number {
   const { orders } = book;
   assert(book.trades.lastTradeId === book.trades.settledThrough, 'orders are restored before anything matches');
-  const slot = orders.allocate(command, lotsWanted(command));
+  const slot = orders.allocate(command, user, lotsWanted(command));
   orders.setFilled(slot, command.filledQuantity);
   orders.setSequence(slot, command.order);
   orders.setPriority(slot, command.prioritySequence);
+  orders.setCreation(slot, highWord(command.creationNs), lowWord(command.creationNs));
   orders.setTimestamp(slot, highWord(command.timestampNs), lowWord(command.timestampNs));
   orders.setExpiry(slot, highWord(command.expiryNs), lowWord(command.expiryNs));
   return slot;
@@ -36,16 +37,18 @@ export function placeRestored(book: Book, slot: number): boolean {
   const side = book.ownSide(orders.sideOf(slot));
   if (!side.fits(orders.priceOf(slot), remaining)) return false;
   orders.setState(slot, ORDER_STATE.resting);
-  side.insert(slot);
+  side.append(slot);
   book.expiries.add(slot);
   return true;
 }
 
-/** Numbering goes on after `position`. */
+/** Numbering goes on after `position`, and everybody stands in the queue by priority. */
 export function continueFrom(book: Book, position: RestoredPosition): void {
   assert(position.sequence >= book.sequence, 'sequences never go back');
   book.sequence = position.sequence;
   book.trades.startAfter(position.lastTradeId);
+  book.buys.sortQueues();
+  book.sells.sortQueues();
 }
 
 /** Later orders take what they cross. Expired orders have left before. */

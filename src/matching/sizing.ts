@@ -14,7 +14,6 @@
 import { RAW_MAX } from '../core/limits.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
 import type { Book } from './book.ts';
-import { NEXT } from './order-pool.ts';
 import { NONE } from './pools.ts';
 
 export interface Bounds {
@@ -62,7 +61,7 @@ function offeredAt(book: Book, level: number, slot: number): number {
   const makers = book.otherSide(book.orders.sideOf(slot));
   if (!book.preventsSelfTrades) return makers.levelQuantity(level);
   let lots = 0;
-  for (let maker = makers.levelHead(level); maker !== NONE; maker = book.orders.words[maker + NEXT] as number)
+  for (let maker = makers.levelHead(level); maker !== NONE; maker = makers.behind(level, maker))
     if (!book.isSameOwner(maker, slot)) lots += book.orders.remaining(maker);
   return lots;
 }

@@ -32,7 +32,7 @@ import {
 import type { Sequence } from '../core/units.ts';
 import { type Book, type BookWatcher, UNSIZED } from './book.ts';
 import type { MarketEvents } from './commands.ts';
-import { BESIDE, MARK, ORDER_STATE } from './order-pool.ts';
+import { MARK, ORDER_STATE } from './order-pool.ts';
 import { exhausted, left, matchSized, type Money, place } from './placement.ts';
 import { sizeOf } from './sizing.ts';
 import { type Trigger, TriggerBook } from './trigger-book.ts';
@@ -230,15 +230,14 @@ export class Triggers implements BookWatcher {
   #tellReduced({ slot, total, hasFired, kind, price }: Waiting): void {
     const book = this.#theBook;
     const { orders } = book;
-    const beside = slot >> BESIDE;
     this.#events.replaced(
       book.nextSequence(),
       orders.sequenceOf(slot),
       orders.priorityOf(slot),
       orders.priceOf(slot),
       total,
-      orders.timestampHigh[beside] as number,
-      orders.timestampLow[beside] as number,
+      orders.timestampHigh(slot),
+      orders.timestampLow(slot),
       0,
       hasFired ? TRIGGER.none : kind,
       hasFired ? 0 : price,
@@ -279,6 +278,7 @@ export class Triggers implements BookWatcher {
       this.#entering = waiting;
       this.#enter(waiting, waiting.granted);
       this.#entering = null;
+      this.#theBook.commitDepth();
     }
     return this.isBusy;
   }

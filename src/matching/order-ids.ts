@@ -1,0 +1,215 @@
+/**
+ * Every order id a market knows, by (user, id bytes), and what it knows it as.
+ *
+ *            hold                    create
+ *   (none) ───────▶ HELD     (none) ───────▶ live ── remember ─▶ REMEMBERED or REMEMBERED_CANCELLED
+ *                    │                                               │
+ *                    └─ consumed or 5 s over ─▶ STALE ◀─ 30 days over, seen at the door
+ *                                                 └───── its queue reaches it ─▶ (none)
+ *
+ *   live         the id of an order in the pool (live-ids.ts): few, asked for all the time
+ *   HELD         a cancel waits for its create (AMB-25); one queue of the market, by the time it was held
+ *   REMEMBERED   the order ended (AMB-08); one queue per user, by the time it ended
+ *   STALE        found no more, still in its queue
+ *
+ * All but live ids are records (id-records.ts) found through past-ids.ts.
+ *
+ * Invariant: a user has at most `rememberedMax` remembered ids. The one that ended first makes room, and the user's
+ * watermark rises to its creation time: creates signed at or before it could be replays.
+ *
+ * An id counts as free from creation + 30 days on, whenever its memory is reclaimed.
+ */
+import { assert } from '../core/assert.ts';
+import { ORDER_LIFE_NS } from '../core/limits.ts';
+import { fromWords, highWord, lowWord } from '../core/time-words.ts';
+import { IdRecords } from './id-records.ts';
+import { hashWords } from './key-words.ts';
+import { LiveIds } from './live-ids.ts';
+import type { OrderPool } from './order-pool.ts';
+import { PastIds } from './past-ids.ts';
+import { NONE } from './pools.ts';
+import type { UserTable } from './user-table.ts';
+
+export const ID_STATE = { free: 0, held: 1, remembered: 2, rememberedCancelled: 3, stale: 4 } as const;
+
+/** An id, where it lies. */
+export interface IdWords {
+  readonly words: Int32Array;
+  readonly orderIdAt: number;
+  readonly orderIdBytes: number;
+}
+
+export class OrderIds {
+  /** Link: the next in its queue. Time: of creation; HELD: until when. */
+  readonly records: IdRecords;
+  readonly live: LiveIds;
+  heldHead: number = NONE;
+  #heldTail: number = NONE;
+  readonly #orders: OrderPool;
+  readonly #users: UserTable;
+  readonly #past: PastIds;
+  readonly #seed: number;
+  readonly #rememberedMax: number;
+  #sweptUser = 0;
+
+  constructor(
+    orders: OrderPool,
+    users: UserTable,
+    options: { capacity: number; seed: number; rememberedMax: number },
+  ) {
+    const { capacity } = options;
+    this.#orders = orders;
+    this.#users = users;
+    this.#seed = options.seed;
+    this.#rememberedMax = options.rememberedMax;
+    this.records = new IdRecords(Math.max(capacity * 8, 32));
+    this.live = new LiveIds(orders, capacity);
+    this.#past = new PastIds(this.records);
+  }
+
+  /** Bytes of all arrays. */
+  get bytes(): number {
+    return this.records.words.byteLength + this.live.bytes + this.#past.bytes;
+  }
+
+  hashOf(user: number, words: Int32Array, at: number, bytes: number): number {
+    return hashWords(this.#seed ^ Math.imul(user, 0x9e3779b1), words, at, bytes);
+  }
+
+  /** @param hash what `hashOf` says of the same id. @returns its record, HELD or REMEMBERED; or NONE. */
+  findPast(hash: number, user: number, words: Int32Array, at: number, bytes: number): number {
+    return this.#past.find(hash, user, words, at, bytes);
+  }
+
+  /** A cancel waits for its create until `untilNs`; holds are made in the order of their ends. */
+  hold(hash: number, user: number, id: IdWords, untilNs: bigint): void {
+    const record = this.records.add(user, id.words, id.orderIdAt, id.orderIdBytes);
+    this.#past.add(hash, record);
+    this.records.setState(record, ID_STATE.held);
+    this.records.setTime(record, highWord(untilNs), lowWord(untilNs));
+    this.records.setLink(record, NONE);
+    if (this.heldHead === NONE) this.heldHead = record;
+    else this.records.setLink(this.#heldTail, record);
+    this.#heldTail = record;
+    this.#countHeld(user, 1);
+  }
+
+  /** The hold has done its work. */
+  consumeHold(record: number): void {
+    assert(this.records.stateOf(record) === ID_STATE.held, 'only a hold is consumed');
+    this.#countHeld(this.records.userOf(record), -1);
+    this.#makeStale(record);
+  }
+
+  /** Takes the first of the held queue out, STALE. */
+  dropHeldHead(): void {
+    const record = this.heldHead;
+    assert(record !== NONE && this.records.stateOf(record) === ID_STATE.stale, 'only a stale hold leaves its queue');
+    this.heldHead = this.records.linkOf(record);
+    this.records.release(record);
+  }
+
+  /** The order is over: its id is no longer live and only remembered. */
+  remember(slot: number, wasCancelled: boolean): void {
+    const orders = this.#orders;
+    const user = orders.userOf(slot);
+    const hash = orders.idHashOf(slot);
+    this.live.remove(slot);
+    const bytes = orders.idBytesOf(slot);
+    const record = this.records.add(user, this.live.wordsOf(slot), this.live.atOf(slot), bytes);
+    this.records.setTime(record, orders.creationHigh(slot), orders.creationLow(slot));
+    this.#enqueue(user, hash, record, wasCancelled);
+  }
+
+  /** An id of an order that is in no pool: of one that ended before the node started. */
+  rememberId(hash: number, user: number, id: IdWords, creationNs: bigint, wasCancelled: boolean): void {
+    const record = this.records.add(user, id.words, id.orderIdAt, id.orderIdBytes);
+    this.records.setTime(record, highWord(creationNs), lowWord(creationNs));
+    this.#enqueue(user, hash, record, wasCancelled);
+  }
+
+  #enqueue(user: number, hash: number, record: number, wasCancelled: boolean): void {
+    const { records } = this;
+    const { rememberedHead, rememberedTail, rememberedCount } = this.#users;
+    this.#past.add(hash, record);
+    records.setState(record, wasCancelled ? ID_STATE.rememberedCancelled : ID_STATE.remembered);
+    records.setLink(record, NONE);
+    const tail = rememberedTail[user] as number;
+    if (tail === NONE) rememberedHead[user] = record;
+    else records.setLink(tail, record);
+    rememberedTail[user] = record;
+    const count = (rememberedCount[user] as number) + 1;
+    rememberedCount[user] = count;
+    if (count > this.#rememberedMax) this.#evict(user);
+  }
+
+  isRemembered(record: number): boolean {
+    const state = this.records.stateOf(record);
+    return state === ID_STATE.remembered || state === ID_STATE.rememberedCancelled;
+  }
+
+  /** Whether the id of this remembered record may be used again. */
+  isOver(record: number, nowNs: bigint): boolean {
+    return this.createdNs(record) + ORDER_LIFE_NS <= nowNs;
+  }
+
+  /** The id may be used again. */
+  forget(record: number): void {
+    assert(this.isRemembered(record), 'only a remembered id is forgotten');
+    const { rememberedCount } = this.#users;
+    const user = this.records.userOf(record);
+    rememberedCount[user] = (rememberedCount[user] as number) - 1;
+    this.#makeStale(record);
+  }
+
+  raiseWatermark(user: number, creationNs: bigint): void {
+    const users = this.#users;
+    if (users.hasWatermark[user] !== 0 && (users.watermarkNs[user] as bigint) >= creationNs) return;
+    users.watermarkNs[user] = creationNs;
+    users.hasWatermark[user] = 1;
+  }
+
+  createdNs(record: number): bigint {
+    return fromWords(this.records.timeHighOf(record), this.records.timeLowOf(record));
+  }
+
+  /** Reclaims at most `budget` records that are over, user by user, taking turns. */
+  sweep(nowNs: bigint, budget: number): void {
+    const { count, rememberedHead } = this.#users;
+    for (let users = Math.min(budget, count), freed = 0; users > 0 && freed < budget; users--) {
+      this.#sweptUser = this.#sweptUser + 1 < count ? this.#sweptUser + 1 : 0;
+      for (; freed < budget; freed++) {
+        const head = rememberedHead[this.#sweptUser] as number;
+        if (head === NONE || !(this.records.stateOf(head) === ID_STATE.stale || this.isOver(head, nowNs))) break;
+        this.#dropRememberedHead(this.#sweptUser);
+      }
+    }
+  }
+
+  #evict(user: number): void {
+    const { rememberedHead } = this.#users;
+    while (this.records.stateOf(rememberedHead[user] as number) === ID_STATE.stale) this.#dropRememberedHead(user);
+    this.raiseWatermark(user, this.createdNs(rememberedHead[user] as number));
+    this.#dropRememberedHead(user);
+  }
+
+  #dropRememberedHead(user: number): void {
+    const { rememberedHead, rememberedTail } = this.#users;
+    const head = rememberedHead[user] as number;
+    if (this.records.stateOf(head) !== ID_STATE.stale) this.forget(head);
+    const next = this.records.linkOf(head);
+    rememberedHead[user] = next;
+    if (next === NONE) rememberedTail[user] = NONE;
+    this.records.release(head);
+  }
+
+  #makeStale(record: number): void {
+    const hash = this.records.hashOf(this.#seed ^ Math.imul(this.records.userOf(record), 0x9e3779b1), record);
+    this.#past.remove(hash, record);
+    this.records.setState(record, ID_STATE.stale);
+  }
+
+  #countHeld(user: number, change: number): void {
+    this.#users.heldCount[user] = (this.#users.heldCount[user] as number) + change;
+  }
+}
