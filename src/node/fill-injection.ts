@@ -1,7 +1,9 @@
 /** A fill that a test hook puts into a market as if it had matched: how it travels from the front door to its shard. */
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { OrderKey } from '../matching/commands.ts';
-import { NewOrder } from '../messages/generated/messages.ts';
+import { NewOrder, NodeHook } from '../messages/generated/messages.ts';
+import { encodePlain } from '../messages/plain-values.ts';
+import type { Outlet } from './outbox.ts';
 
 /** An order as its owner names it. */
 export interface OrderToFill {
@@ -28,4 +30,16 @@ export function keyOf({ user, orderId }: OrderToFill): OrderKey {
   bytes.write(orderId, NewOrder.userLength, 'latin1');
   const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
   return { words, userAt: 0, orderIdAt: NewOrder.userLength >>> 2, orderIdBytes: orderId.length };
+}
+
+/** @returns false when the ring is full. */
+export function writeInjectedFill(outlet: Outlet, fill: InjectedFill): boolean {
+  const text = encodePlain(fill);
+  const at = outlet.claim(NodeHook.typeId, NodeHook.bytes + text.length, true);
+  if (at < 0) return false;
+  NodeHook.setRequestId(outlet.views, at, 0);
+  NodeHook.setTextBytes(outlet.views, at, text.length);
+  outlet.views.u8.set(text, at + NodeHook.bytes);
+  outlet.commit();
+  return true;
 }

@@ -4,10 +4,9 @@
  */
 import type { UserRow } from '../clearing/rows.ts';
 import { InvariantError } from '../core/assert.ts';
-import type { AssetId } from '../core/ids.ts';
-import type { OrderEnd, RollbackReason, Side, TriggerKind, TriggerState } from '../core/order-terms.ts';
+import type { OrderEnd, RollbackReason, TriggerKind } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import {
   BalanceChanged,
@@ -33,9 +32,10 @@ import { decodePlain } from '../messages/plain-values.ts';
 import type { OrderWord } from '../orders/words.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
+import { readBalance, readMatch, readRestoredRow } from './door-words.ts';
 import type { NodeNews } from './effect-codec.ts';
 import type { FrontDoor } from './front-door.ts';
-import { readNewOrder, readOrderId, readText, readUser } from './order-codec.ts';
+import { readOrderId, readUser } from './order-codec.ts';
 import type { UnflushedWindow } from './unflushed-window.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
@@ -184,7 +184,7 @@ export class FrontDoorActor implements Actor {
         });
         break;
       case BalanceChanged.typeId:
-        this.onBalance(v, at);
+        door.orders.onBalanceChanged(readBalance(v, at));
         break;
       case MarketDecided.typeId:
         this.onDecided(MarketDecided.marketIndex(v, at), MarketDecided.sequence(v, at));
@@ -196,7 +196,7 @@ export class FrontDoorActor implements Actor {
         });
         break;
       case OrderRestoredAtBoot.typeId:
-        this.onRestoredOrder(v, at);
+        door.orders.restoreOrder(readRestoredRow(v, at));
         break;
       case MarketRestored.typeId:
         this.opening.add(MarketRestored.marketIndex(v, at));
@@ -267,55 +267,7 @@ export class FrontDoorActor implements Actor {
 
   private onMatched(v: Views, at: number): void {
     this.heard(Matched.marketIndex(v, at), Matched.sequence(v, at));
-    this.parts.door.orders.onMatched({
-      marketIndex: Matched.marketIndex(v, at),
-      sequence: Matched.sequence(v, at),
-      tradeId: Matched.tradeId(v, at),
-      makerOrder: Matched.makerOrder(v, at),
-      takerOrder: Matched.takerOrder(v, at),
-      price: Matched.price(v, at) as RawPrice,
-      quantity: Matched.quantity(v, at) as RawQuantity,
-      takerSide: Matched.takerSide(v, at) as Side,
-      makerFeeRate: Matched.makerFeeRate(v, at),
-      takerFeeRate: Matched.takerFeeRate(v, at),
-      timeNs: Matched.timeNs(v, at) as TimestampNs,
-    });
-  }
-
-  private onBalance(v: Views, at: number): void {
-    const asset = readText(v, at + BalanceChanged.bytes, BalanceChanged.assetBytes(v, at));
-    this.parts.door.orders.onBalanceChanged({
-      user: readUser(v, at + BalanceChanged.userAt),
-      subAccount: BalanceChanged.subAccount(v, at),
-      asset: asset as AssetId,
-      owned: BalanceChanged.owned(v, at) as Amount18,
-      locked: BalanceChanged.locked(v, at) as Amount18,
-    });
-  }
-
-  private onRestoredOrder(v: Views, at: number): void {
-    const source = at + OrderRestoredAtBoot.bytes;
-    const { text: _text, signature: _signature, ...order } = readNewOrder(v, source);
-    this.parts.door.orders.restoreOrder({
-      ...order,
-      price: OrderRestoredAtBoot.price(v, at) as RawPrice,
-      quantity: OrderRestoredAtBoot.quantity(v, at) as RawQuantity,
-      flags: OrderRestoredAtBoot.flags(v, at),
-      triggerKind: OrderRestoredAtBoot.triggerKind(v, at) as TriggerKind,
-      triggerPrice: OrderRestoredAtBoot.triggerPrice(v, at) as RawPrice,
-      triggerState: OrderRestoredAtBoot.triggerState(v, at) as TriggerState,
-      parentSequence: OrderRestoredAtBoot.parent(v, at) as Sequence | 0,
-      enabledQuantity: OrderRestoredAtBoot.enabledQuantity(v, at),
-      marketIndex: OrderRestoredAtBoot.marketIndex(v, at),
-      orderSequence: OrderRestoredAtBoot.order(v, at) as Sequence,
-      prioritySequence: OrderRestoredAtBoot.prioritySequence(v, at) as Sequence,
-      timestampNs: OrderRestoredAtBoot.timestampNs(v, at) as TimestampNs,
-      admittedNs: OrderRestoredAtBoot.admittedNs(v, at) as TimestampNs,
-      lastUpdateNs: OrderRestoredAtBoot.lastUpdateNs(v, at) as TimestampNs,
-      filledQuantity: OrderRestoredAtBoot.filledQuantity(v, at),
-      filledNotional: OrderRestoredAtBoot.filledNotional(v, at) as Amount18,
-      fees: OrderRestoredAtBoot.fees(v, at) as Amount18,
-    });
+    this.parts.door.orders.onMatched(readMatch(v, at));
   }
 
   private onNews(news: NodeNews): void {

@@ -18,8 +18,6 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../edge/oms-backend.ts';
-import { NodeHook } from '../messages/generated/messages.ts';
-import { encodePlain } from '../messages/plain-values.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
 import type { OrderEvent, OrderSink, RequestResult, UserTrade } from '../orders/order-events.ts';
 import type { OrderHistory } from '../orders/order-history.ts';
@@ -39,7 +37,8 @@ import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { ActionRoad } from './action-road.ts';
 import { BulkCancels } from './bulk-cancels.ts';
 import type { Release } from './door-commands.ts';
-import type { InjectedFill } from './fill-injection.ts';
+import { readSettings } from './door-settings.ts';
+import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
 import { ReleaseQueue } from './release-queue.ts';
 import type { SignatureDesk } from './verify-desk.ts';
@@ -190,15 +189,9 @@ export class FrontDoor implements OmsBackend, OrderSink {
   injectFill(fill: InjectedFill): Reject | null {
     const { shards, poke } = this.parts;
     const outlet = must(shards[fill.marketIndex % shards.length], 'a shard for every market');
-    const text = encodePlain(fill);
-    const at = outlet.claim(NodeHook.typeId, NodeHook.bytes + text.length, true);
-    if (at < 0) return reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
-    NodeHook.setRequestId(outlet.views, at, 0);
-    NodeHook.setTextBytes(outlet.views, at, text.length);
-    outlet.views.u8.set(text, at + NodeHook.bytes);
-    outlet.commit();
+    const isSent = writeInjectedFill(outlet, fill);
     poke();
-    return null;
+    return isSent ? null : reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
   }
 
   // ---- cancels of a session
@@ -271,7 +264,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   configChanged(row: ConfigRow): void {
     this.configs.set(`${row.kind}:${row.key}`, row);
-    if (row.kind === 'settings') this.settingsChanged(JSON.parse(row.json) as SettingsJson);
+    if (row.kind !== 'settings') return;
+    const { settings, feeAccount } = readSettings(row.json);
+    this.feeAccount = feeAccount ?? this.feeAccount;
+    this.orders.onSettingsChanged(settings);
   }
 
   /** The registry as operators read it. */
@@ -314,21 +310,6 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.tokens.sweep(this.nowNs());
   }
 
-  private settingsChanged(json: SettingsJson): void {
-    const settings: OrderSettings = {
-      ...DEFAULT_SETTINGS,
-      acks: json.acks === 'durable' ? 'durable' : 'optimistic',
-      ...(json.post_sign_max_age_ms === undefined ? {} : { postSignAgeMaxNs: milliseconds(json.post_sign_max_age_ms) }),
-      ...(json.clock_skew_ms === undefined ? {} : { clockSkewNs: milliseconds(json.clock_skew_ms) }),
-      ...(json.max_open_orders === undefined ? {} : { openOrdersMax: json.max_open_orders }),
-      ...(json.max_open_orders_market_maker === undefined
-        ? {}
-        : { openOrdersMarketMakerMax: json.max_open_orders_market_maker }),
-    };
-    this.feeAccount = json.fee_account ?? this.feeAccount;
-    this.orders.onSettingsChanged(settings);
-  }
-
   private pageQuery(request: PageRequest): Outcome<PageQuery> {
     const { user, assetId, subAccounts, page, limit } = request;
     const definition = assetId === null ? null : this.definitions.get(assetId);
@@ -349,23 +330,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
   }
 }
 
-/** The members of the two stored objects that the front door reads; both were checked by clearing. */
-interface SettingsJson {
-  readonly acks?: string;
-  readonly post_sign_max_age_ms?: number;
-  readonly clock_skew_ms?: number;
-  readonly max_open_orders?: number;
-  readonly max_open_orders_market_maker?: number;
-  readonly fee_account?: string;
-}
-
+/** The members of a stored risk row that the front door reads; clearing checked it. */
 interface RiskJson {
   readonly collateral_factor: number;
   readonly isolated_only: boolean;
-}
-
-function milliseconds(ms: number): bigint {
-  return BigInt(ms) * 1_000_000n;
 }
 
 /** Only the hash of a token is kept. */

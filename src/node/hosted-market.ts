@@ -78,7 +78,7 @@ export class HostedMarket {
   /** The whole book for market data. */
   sendBook(): void {
     const { engine, output } = this;
-    output.startDepthReset(engine.sequence);
+    output.depth.startReset(engine.sequence);
     for (const side of [SIDE.buy, SIDE.sell]) {
       engine.forEachLevel(side, (price, quantity) => output.levelChanged(side, price, quantity));
     }

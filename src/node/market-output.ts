@@ -1,9 +1,10 @@
 /**
  * What one market's engine says, written into the rings: everything that happened to clearing, the same plus the
- * answers to the front door, changed levels to market data.
+ * answers to the front door.
  *
- * To clearing and the front door nothing is ever dropped: what a full ring does not take waits in the outbox. To
- * market data a full ring drops; the edge remembers the gap and is healed by whole books (design rule 3).
+ * To clearing and the front door nothing is ever dropped: what a full ring does not take waits in the outbox.
+ *
+ * Not here: levels for market data (depth-output.ts).
  */
 import { must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
@@ -14,10 +15,7 @@ import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { CancelCommand, FillUnit, MarketEvents, NewOrderCommand, ReplaceCommand } from '../matching/commands.ts';
 import {
-  DepthCommitted,
-  DepthReset,
   HeldCancelExpired,
-  LevelChanged,
   MarketAck,
   Matched,
   OrderActivated,
@@ -29,7 +27,9 @@ import {
   OrderTriggered,
 } from '../messages/generated/messages.ts';
 import { ConfirmedPrice } from './confirmed-price.ts';
+import { DepthOutput } from './depth-output.ts';
 import type { Outbox, Outlet } from './outbox.ts';
+import { writeWords } from './word-writer.ts';
 
 export interface MarketOutlets {
   readonly clearing: Outbox;
@@ -50,11 +50,11 @@ export class MarketOutput implements MarketEvents {
   source: { views: Views; at: number; bytes: number } | null = null;
   readonly confirmed: ConfirmedPrice = new ConfirmedPrice();
 
+  readonly depth: DepthOutput;
   private readonly to: MarketOutlets;
   /** Who hears of everything that has a sequence. */
   private readonly listeners: readonly Outbox[];
   private readonly marketIndex: number;
-  private commits = 0;
   private timeHigh = 0;
   private timeLow = 0;
 
@@ -62,6 +62,7 @@ export class MarketOutput implements MarketEvents {
     this.definition = definition;
     this.marketIndex = definition.marketIndex;
     this.to = to;
+    this.depth = new DepthOutput(definition.marketIndex, to.data);
     this.listeners = [to.clearing, to.door];
   }
 
@@ -264,35 +265,11 @@ export class MarketOutput implements MarketEvents {
   }
 
   levelChanged(side: Side, price: number, quantity: number): void {
-    const outlet = this.to.data;
-    const at = outlet.claim(LevelChanged.typeId, LevelChanged.bytes);
-    if (at < 0) return;
-    LevelChanged.setPrice(outlet.views, at, price);
-    LevelChanged.setQuantity(outlet.views, at, quantity);
-    LevelChanged.setMarketIndex(outlet.views, at, this.marketIndex);
-    LevelChanged.setSide(outlet.views, at, side);
-    outlet.commit();
+    this.depth.levelChanged(side, price, quantity);
   }
 
   depthCommitted(): void {
-    this.commits += 1;
-    const outlet = this.to.data;
-    const at = outlet.claim(DepthCommitted.typeId, DepthCommitted.bytes);
-    if (at < 0) return;
-    DepthCommitted.setCommits(outlet.views, at, this.commits);
-    this.writeTime(outlet.views, at + DepthCommitted.timeNsAt);
-    DepthCommitted.setMarketIndex(outlet.views, at, this.marketIndex);
-    outlet.commit();
-  }
-
-  /** Announces that the whole book follows; the caller then tells every level and commits. */
-  startDepthReset(sequence: Sequence): void {
-    const outlet = this.to.data;
-    const at = outlet.claim(DepthReset.typeId, DepthReset.bytes);
-    if (at < 0) return;
-    DepthReset.setSequence(outlet.views, at, sequence);
-    DepthReset.setMarketIndex(outlet.views, at, this.marketIndex);
-    outlet.commit();
+    this.depth.committed(this.timeHigh, this.timeLow);
   }
 
   private admitted(sequence: Sequence, parent: number, refusal: number): void {
@@ -326,10 +303,4 @@ export class MarketOutput implements MarketEvents {
   private writeTime(v: Views, at: number): void {
     writeWords(v, at, this.timeHigh, this.timeLow);
   }
-}
-
-/** A u64 from its words, without the bigint. */
-function writeWords(v: Views, at: number, high: number, low: number): void {
-  v.u32[at >>> 2] = low;
-  v.u32[(at >>> 2) + 1] = high;
 }

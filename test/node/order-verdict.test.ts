@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { OrderRow } from '../../src/clearing/rows.ts';
+import type { Order } from '../../src/client/canonical.ts';
 import { devKey } from '../../src/client/keys.ts';
-import { limitOrder, signCreate } from '../../src/client/signed-actions.ts';
+import { limitOrder, marketOrder, signCreate } from '../../src/client/signed-actions.ts';
 import type { AssetId } from '../../src/core/ids.ts';
+import { ORDER_FLAG, ORDER_KIND, type OrderKind, TIF, type Tif, TRIGGER } from '../../src/core/order-terms.ts';
+import type { RawPrice, RawQuantity } from '../../src/core/units.ts';
 import { verifyOrder } from '../../src/node/order-verdict.ts';
 import { decodeCreate } from '../../src/wire/signed-order.ts';
 import { order as orderRow } from '../support/checkpoint-store.ts';
@@ -11,26 +14,25 @@ import { order as orderRow } from '../support/checkpoint-store.ts';
 const ETH = '2' as AssetId;
 const NOW = 1_760_000_000_123_456_789n;
 
-/** A row as clearing would hold it for an order that A signed. */
-function signedRow(): OrderRow {
-  const key = devKey('a');
-  const decimals = { priceDecimals: 2, quantityDecimals: 4 };
-  const ticket = { assetId: ETH, side: 'Sell', price: '3000.25', quantity: '0.5', orderId: 'verdict-1' } as const;
-  const { body } = signCreate(key, limitOrder(ticket, { signer: key.userId, decimals, nowNs: NOW }), NOW);
+const KEY = devKey('a');
+const CONTEXT = { signer: KEY.userId, decimals: { priceDecimals: 2, quantityDecimals: 4 }, nowNs: NOW };
+const NAME = { assetId: ETH, side: 'Sell', orderId: 'verdict-1' } as const;
+const LIMIT = { ...NAME, price: '3000.25', quantity: '0.5' };
+
+/** A row as clearing would hold it for an order that A signed; `terms` are those that the front door read. */
+function signedRow(signed: Order = limitOrder(LIMIT, CONTEXT), terms: Partial<OrderRow> = LIMIT_TERMS): OrderRow {
+  const { body } = signCreate(KEY, signed, NOW);
   const bytes = Buffer.from(body);
   const decoded = decodeCreate(bytes, 0, bytes.length);
   assert.ok(decoded.ok);
   const { order, text, signature } = decoded.value;
-  assert.ok(order.details.kind === 'limit');
   return orderRow(1, {
-    user: key.userId,
+    user: KEY.userId,
     subAccount: order.account,
     orderId: order.orderId,
     side: order.side,
-    tif: order.details.tif,
     flags: 4,
-    price: order.details.limitPrice,
-    quantity: order.details.quantity,
+    ...terms,
     maxFeeRate: order.maxTradingFeesRate,
     creationNs: order.creationNs,
     timestampNs: order.creationNs,
@@ -38,6 +40,13 @@ function signedRow(): OrderRow {
     text: Buffer.from(text).toString('latin1'),
     signature,
   });
+}
+
+const LIMIT_TERMS = { tif: TIF.gtc, price: 300_025 as RawPrice, quantity: 5_000 as RawQuantity };
+
+/** A market order has no price, and what it does not use is 0. */
+function marketTerms(kind: OrderKind, quantity: number, amount: number, tif: Tif = TIF.ioc): Partial<OrderRow> {
+  return { kind, tif, price: 0 as RawPrice, quantity: quantity as RawQuantity, amount };
 }
 
 suite("clearing's own verdict on an order", () => {
@@ -75,5 +84,55 @@ suite("clearing's own verdict on an order", () => {
   test('after a replace price and quantity are no longer the signed ones', () => {
     const row = signedRow();
     assert.equal(verifyOrder({ ...row, price: 1 as never, timestampNs: (NOW + 5n) as never }, ETH), true);
+  });
+
+  test('a market order passes with its size, its cap and its time in force, and with no other', () => {
+    const base = { ...NAME, side: 'Buy', quantity: '0.5', maxAmount: '1500', fillOrKill: true } as const;
+    const quote = { ...NAME, amount: '900', maxQuantity: '0.25' } as const;
+    const rows = [
+      signedRow(marketOrder(base, CONTEXT), marketTerms(ORDER_KIND.marketBase, 5_000, 15_000_000, TIF.fok)),
+      signedRow(marketOrder(quote, CONTEXT), marketTerms(ORDER_KIND.marketQuote, 2_500, 9_000_000)),
+    ];
+    for (const row of rows) {
+      assert.equal(verifyOrder(row, ETH), true);
+      assert.equal(verifyOrder({ ...row, budget: 77 }, ETH), true, 'what it may use is not signed');
+      const changes: Partial<OrderRow>[] = [
+        { quantity: (row.quantity + 1) as RawQuantity },
+        { amount: row.amount + 1 },
+        { amount: 0 },
+        { tif: row.tif === TIF.fok ? TIF.ioc : TIF.fok },
+        { kind: ORDER_KIND.limit },
+        { kind: row.kind === ORDER_KIND.marketBase ? ORDER_KIND.marketQuote : ORDER_KIND.marketBase },
+        { triggerKind: TRIGGER.above, triggerPrice: 1 as RawPrice },
+      ];
+      for (const change of changes)
+        assert.equal(verifyOrder({ ...row, ...change }, ETH), false, JSON.stringify(change));
+    }
+  });
+
+  test('a trigger and its parent are signed; a replace moves the trigger, a finished parent cuts the child (AMB-20, AMB-29)', () => {
+    const trigger = { when: 'above', price: '3100', parentOrderId: 'the-parent' } as const;
+    const terms = { triggerKind: TRIGGER.above, triggerPrice: 310_000 as RawPrice, parentId: 'the-parent' as never };
+    const row = signedRow(limitOrder({ ...LIMIT, trigger }, CONTEXT), { ...LIMIT_TERMS, ...terms });
+    assert.equal(verifyOrder(row, ETH), true);
+    assert.equal(verifyOrder({ ...row, quantity: 100 as RawQuantity }, ETH), true, 'cut with its parent');
+    const changes: Partial<OrderRow>[] = [
+      { triggerKind: TRIGGER.below },
+      { triggerPrice: 310_001 as RawPrice },
+      { triggerKind: TRIGGER.none },
+      { parentId: '' },
+      { parentId: 'another' as never },
+      { quantity: 5_001 as RawQuantity },
+    ];
+    for (const change of changes) assert.equal(verifyOrder({ ...row, ...change }, ETH), false, JSON.stringify(change));
+    const replaced = { ...row, timestampNs: (NOW + 5n) as never };
+    assert.equal(verifyOrder({ ...replaced, triggerKind: TRIGGER.below, triggerPrice: 1 as RawPrice }, ETH), true);
+    assert.equal(verifyOrder({ ...replaced, parentId: '' }, ETH), false);
+  });
+
+  test('flags that the node sets on its own do not matter', () => {
+    const row = signedRow();
+    assert.equal(verifyOrder({ ...row, flags: row.flags | ORDER_FLAG.covered | ORDER_FLAG.rolledBack }, ETH), true);
+    assert.equal(verifyOrder({ ...row, flags: row.flags | ORDER_FLAG.nodeMade }, ETH), false);
   });
 });

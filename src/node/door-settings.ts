@@ -1,0 +1,35 @@
+/** The stored settings as the front door uses them (operator-api.md 4.10); what is not stored has its default. */
+import { DEFAULT_SETTINGS, type OrderSettings } from '../orders/settings.ts';
+
+/** The members that the front door reads; clearing checked them. */
+interface SettingsJson {
+  readonly acks?: string;
+  readonly post_sign_max_age_ms?: number;
+  readonly clock_skew_ms?: number;
+  readonly max_open_orders?: number;
+  readonly max_open_orders_market_maker?: number;
+  readonly fee_account?: string;
+}
+
+/** @returns the fee account as undefined where it was never set. */
+export function readSettings(json: string): {
+  readonly settings: OrderSettings;
+  readonly feeAccount: string | undefined;
+} {
+  const stored = JSON.parse(json) as SettingsJson;
+  const { post_sign_max_age_ms: signAge, clock_skew_ms: skew, max_open_orders: open } = stored;
+  const { max_open_orders_market_maker: openOfMaker, fee_account: feeAccount } = stored;
+  const settings: OrderSettings = {
+    ...DEFAULT_SETTINGS,
+    acks: stored.acks === 'durable' ? 'durable' : 'optimistic',
+    ...(signAge === undefined ? {} : { postSignAgeMaxNs: milliseconds(signAge) }),
+    ...(skew === undefined ? {} : { clockSkewNs: milliseconds(skew) }),
+    ...(open === undefined ? {} : { openOrdersMax: open }),
+    ...(openOfMaker === undefined ? {} : { openOrdersMarketMakerMax: openOfMaker }),
+  };
+  return { settings, feeAccount };
+}
+
+function milliseconds(ms: number): bigint {
+  return BigInt(ms) * 1_000_000n;
+}

@@ -1,0 +1,62 @@
+/** Messages to the front door as the words that the order manager hears. */
+import type { BalanceRow } from '../clearing/rows.ts';
+import type { AssetId } from '../core/ids.ts';
+import type { Side, TriggerKind, TriggerState } from '../core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
+import { BalanceChanged, Matched, OrderRestoredAtBoot } from '../messages/generated/messages.ts';
+import type { Match } from '../orders/trade-view.ts';
+import type { RestoredOrder } from '../orders/words.ts';
+import { readNewOrder, readText, readUser } from './order-codec.ts';
+
+export function readMatch(v: Views, at: number): Match {
+  return {
+    marketIndex: Matched.marketIndex(v, at),
+    sequence: Matched.sequence(v, at),
+    tradeId: Matched.tradeId(v, at),
+    makerOrder: Matched.makerOrder(v, at),
+    takerOrder: Matched.takerOrder(v, at),
+    price: Matched.price(v, at) as RawPrice,
+    quantity: Matched.quantity(v, at) as RawQuantity,
+    takerSide: Matched.takerSide(v, at) as Side,
+    makerFeeRate: Matched.makerFeeRate(v, at),
+    takerFeeRate: Matched.takerFeeRate(v, at),
+    timeNs: Matched.timeNs(v, at) as TimestampNs,
+  };
+}
+
+export function readBalance(v: Views, at: number): BalanceRow {
+  const asset = readText(v, at + BalanceChanged.bytes, BalanceChanged.assetBytes(v, at));
+  return {
+    user: readUser(v, at + BalanceChanged.userAt),
+    subAccount: BalanceChanged.subAccount(v, at),
+    asset: asset as AssetId,
+    owned: BalanceChanged.owned(v, at) as Amount18,
+    locked: BalanceChanged.locked(v, at) as Amount18,
+  };
+}
+
+/** A live order with the values in force; text and signature stay behind. */
+export function readRestoredRow(v: Views, at: number): RestoredOrder {
+  const { text: _text, signature: _signature, ...order } = readNewOrder(v, at + OrderRestoredAtBoot.bytes);
+  return {
+    ...order,
+    price: OrderRestoredAtBoot.price(v, at) as RawPrice,
+    quantity: OrderRestoredAtBoot.quantity(v, at) as RawQuantity,
+    flags: OrderRestoredAtBoot.flags(v, at),
+    triggerKind: OrderRestoredAtBoot.triggerKind(v, at) as TriggerKind,
+    triggerPrice: OrderRestoredAtBoot.triggerPrice(v, at) as RawPrice,
+    triggerState: OrderRestoredAtBoot.triggerState(v, at) as TriggerState,
+    parentSequence: OrderRestoredAtBoot.parent(v, at) as Sequence | 0,
+    enabledQuantity: OrderRestoredAtBoot.enabledQuantity(v, at),
+    marketIndex: OrderRestoredAtBoot.marketIndex(v, at),
+    orderSequence: OrderRestoredAtBoot.order(v, at) as Sequence,
+    prioritySequence: OrderRestoredAtBoot.prioritySequence(v, at) as Sequence,
+    timestampNs: OrderRestoredAtBoot.timestampNs(v, at) as TimestampNs,
+    admittedNs: OrderRestoredAtBoot.admittedNs(v, at) as TimestampNs,
+    lastUpdateNs: OrderRestoredAtBoot.lastUpdateNs(v, at) as TimestampNs,
+    filledQuantity: OrderRestoredAtBoot.filledQuantity(v, at),
+    filledNotional: OrderRestoredAtBoot.filledNotional(v, at) as Amount18,
+    fees: OrderRestoredAtBoot.fees(v, at) as Amount18,
+  };
+}
