@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Order } from '../../src/client/canonical.ts';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
@@ -49,18 +50,25 @@ class Load {
       const client = this.clients[who];
       const control = controls[who];
       assert.ok(client !== undefined && control !== undefined);
-      const order = await client.order({
-        assetId: ETH,
-        side: this.random.below(2) === 0 ? 'Buy' : 'Sell',
-        price: `${2_998 + this.random.below(5)}`,
-        quantity: `0.0${1 + this.random.below(9)}`,
-      });
+      const order = await this.order(client);
       const answer = control.send(client.signCreate(order)).catch(() => undefined);
       inFlight.add(answer);
       void answer.finally(() => inFlight.delete(answer));
       if (inFlight.size >= 32) await Promise.race(inFlight);
       if (this.random.below(8) === 0) void client.cancel(ETH, order.orderId).catch(() => undefined);
     }
+  }
+
+  /** Mostly limit orders; some at market, some that wait for a price. */
+  private async order(client: RingbookClient): Promise<Order> {
+    const { random } = this;
+    const side = random.below(2) === 0 ? 'Buy' : 'Sell';
+    const quantity = `0.0${1 + random.below(9)}`;
+    const price = `${2_998 + random.below(5)}`;
+    if (random.below(6) === 0) return client.marketOrder({ assetId: ETH, side, quantity });
+    const when = random.below(2) === 0 ? 'above' : 'below';
+    const trigger = random.below(5) === 0 ? { trigger: { when, price: `${2_998 + random.below(5)}` } as const } : {};
+    return client.order({ assetId: ETH, side, price, quantity, ...trigger });
   }
 
   close(): void {
@@ -148,6 +156,8 @@ async function checkBook(node: NodeProcess): Promise<void> {
         limit: 1000,
       });
       for (const order of found.items) {
+        // Orders that wait for their trigger rest in a book of their own (TRG-01).
+        if (order.status === 'Untriggered') continue;
         const rest =
           amount(order.quantity ?? '0') - amount(order.confirmedFilledQuantity) - amount(order.pendingFilledQuantity);
         const key = `${order.side} ${order.limitPrice}`;
