@@ -15,6 +15,7 @@ import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { liveOrders } from '../clearing/views.ts';
 import { assert } from '../core/assert.ts';
+import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { Durability, Recovery } from './durability.ts';
 import {
@@ -106,14 +107,20 @@ function sendMarkets(state: ClearingState, durability: Durability, nowNs: Timest
  * may have a later priority than a child that was released before, and comes ahead of its turn.
  */
 function sendOrders(orders: readonly OrderRow[], sinks: readonly RecordSink[]): void {
-  const byName = new Map(orders.map((order) => [order.orderSequence, order]));
+  const byName = new Map<number, OrderRow>(orders.map((order) => [order.orderSequence, order]));
   const sent = new Set<OrderRow>();
   const send = (order: OrderRow): void => {
     if (sent.has(order)) return;
     sent.add(order);
-    const parent = order.parentSequence === 0 ? undefined : byName.get(order.parentSequence);
+    const parent = mayGrow(order) ? byName.get(order.parentSequence) : undefined;
     if (parent !== undefined) send(parent);
     for (const sink of sinks) writeRestoredOrder(order, parent?.orderSequence ?? 0, sink);
   };
   for (const order of orders) send(order);
+}
+
+/** A child that its parent may activate more of. One that was released whole is an order like any other (AMB-29). */
+function mayGrow({ parentSequence, triggerState, enabledQuantity, quantity }: OrderRow): boolean {
+  const isWhole = triggerState === TRIGGER_STATE.live && enabledQuantity === quantity;
+  return parentSequence !== 0 && !isWhole;
 }
