@@ -131,7 +131,7 @@ export class Book {
         continue;
       }
       const makerLeft = orders.remaining(maker);
-      const lots = left < makerLeft ? left : makerLeft;
+      const lots = Math.min(left, makerLeft);
       left -= lots;
       const unit = isFok ? (left === 0 ? FILL_UNIT.fokLast : FILL_UNIT.fokMoreFollow) : FILL_UNIT.none;
       this.#fill(maker, taker, lots, makers.bestPrice, unit);

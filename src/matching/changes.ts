@@ -84,7 +84,7 @@ function changeResting(at: ChangePlace, slot: number, command: ReplaceCommand): 
   if (after > 0 && (moves || after > before)) orders.setPriority(slot, sequence);
   tell(at, slot, sequence, { ...command, quantity });
   if (after <= 0) complete(at, slot, command.requestId);
-  else if (moves) place(book, slot, NO_MONEY);
+  else if (moves) enterAnew(book, slot);
   else resize(book, slot, after - before);
 }
 
@@ -127,16 +127,32 @@ function changeGrowing(at: ChangePlace, slot: number, waiting: Waiting, command:
   if (moves) orders.setPriority(slot, sequence);
   tell(at, slot, sequence, { ...command, quantity: waiting.total });
   triggers.reconsider(waiting);
-  if (moves) place(book, slot, NO_MONEY);
+  if (moves) enterAnew(book, slot);
 }
 
-function apply(book: Book, slot: number, command: ReplaceCommand, terms: { price: number; quantity: number }): Sequence {
+/** At its new price like a new order; a post-only one that nobody else stands in the way of clears its own (STP-04). */
+function enterAnew(book: Book, slot: number): void {
+  if ((book.orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0) book.cancelOwn(slot, book.orders.priceOf(slot));
+  place(book, slot, NO_MONEY);
+}
+
+function apply(
+  book: Book,
+  slot: number,
+  command: ReplaceCommand,
+  terms: { price: number; quantity: number },
+): Sequence {
   book.orders.setPriceAndQuantity(slot, terms.price, terms.quantity);
   book.orders.setTimestamp(slot, command.timestampHigh, command.timestampLow);
   return book.nextSequence();
 }
 
-function tell({ book, triggers, events }: ChangePlace, slot: number, sequence: Sequence, command: ReplaceCommand): void {
+function tell(
+  { book, triggers, events }: ChangePlace,
+  slot: number,
+  sequence: Sequence,
+  command: ReplaceCommand,
+): void {
   const { orders } = book;
   const waiting = orders.hasMark(slot, MARK.waits) ? triggers.of(slot) : null;
   const trigger = waiting === null || waiting.hasFired ? null : waiting;

@@ -14,8 +14,9 @@
  *   word   0, 1      2     3         4     5     6      7
  *          quantity  base  capacity  head  tail  count  is in the list of changes
  */
-import { NONE, grown } from './pools.ts';
-import { POSITION, type OrderPool } from './order-pool.ts';
+
+import { type OrderPool, POSITION } from './order-pool.ts';
+import { grown, NONE } from './pools.ts';
 
 export const LEVEL_WORDS = 8;
 const BASE = 2;

@@ -16,7 +16,6 @@
 import { assert, must } from '../core/assert.ts';
 import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX, REMEMBERED_IDS_PER_USER_AND_MARKET_MAX } from '../core/limits.ts';
 import {
-  isCancel,
   MARKET_STATUS,
   ORDER_END,
   ORDER_FLAG,
@@ -39,7 +38,6 @@ import type {
   MarketRules,
   NewOrderCommand,
   OrderKey,
-  Received,
   ReleaseCommand,
   RememberedId,
   ReplaceCommand,
@@ -47,6 +45,8 @@ import type {
   RestoredPosition,
   RollbackCommand,
 } from './commands.ts';
+import { InjectedFills } from './injected-fills.ts';
+import { Intake } from './intake.ts';
 import { ID_STATE, OrderIds } from './order-ids.ts';
 import { MARK, ORDER_STATE, ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
@@ -77,6 +77,8 @@ export class MarketEngine {
   readonly #events: MarketEvents;
   readonly #users: UserTable;
   readonly #ids: OrderIds;
+  readonly #intake: Intake;
+  readonly #injected: InjectedFills;
   readonly #book: Book;
   readonly #triggers: Triggers;
   /** One raw quote unit in the engine's money. */
@@ -86,11 +88,6 @@ export class MarketEngine {
   #status: number = MARKET_STATUS.active;
   /** Restored orders that fit nowhere, until the restore is finished. */
   readonly #unplaced: number[] = [];
-  /** What the last #find looked for: its user (or NONE) and hash, for whoever adds the id next. */
-  #user: number = NONE;
-  #hash = 0;
-  /** The entry that knew the id until its 30 days were over. */
-  #over: number = NONE;
 
   constructor(options: MarketEngineOptions) {
     const seed = options.hashSeed ?? 0;
@@ -109,6 +106,8 @@ export class MarketEngine {
     this.#triggers = new Triggers(options.events);
     this.#book = new Book({ orders, ids: this.#ids, events: options.events, watcher: this.#triggers }, capacity);
     this.#triggers.attach(this.#book);
+    this.#intake = new Intake(orders, this.#ids, this.#users);
+    this.#injected = new InjectedFills(this.#book, options.events);
     this.#heldCancelNs = options.heldCancelNs ?? HELD_CANCEL_NS;
     this.#heldCancelsMax = options.heldCancelsPerUserMax ?? HELD_CANCELS_PER_USER_MAX;
   }
@@ -185,11 +184,8 @@ export class MarketEngine {
   /** The slot of a child's parent (TRG-04 to TRG-06, AMB-29), or why it can be none. */
   #parentOf(command: NewOrderCommand): number | { readonly refusal: RejectCode } {
     const { orders } = this.#book;
-    const { parentWords, parentIdBytes } = command;
-    if (this.#user === NONE) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
-    const hash = this.#ids.hashOf(this.#user, parentWords, 0, parentIdBytes);
-    const parent = this.#ids.live.find(hash, this.#user, parentWords, 0, parentIdBytes);
-    if (parent === NONE || this.#isOver(parent)) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
+    const parent = this.#intake.findOther(command.parentWords, command.parentIdBytes);
+    if (parent === NONE || this.#intake.isOver(parent)) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
     const fits =
       orders.kindOf(parent) === ORDER_KIND.limit &&
       !orders.hasMark(parent, MARK.wasConditional) &&
@@ -207,9 +203,10 @@ export class MarketEngine {
    */
   replace(command: ReplaceCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
-    const slot = this.#findLive(command);
+    const slot = this.#intake.findLive(command);
     if (this.#status !== MARKET_STATUS.active) this.#events.replaceRefused(command, REJECT_CODE.MARKET_HALTED);
-    else if (slot === NONE || !this.#isOpen(slot)) this.#events.replaceRefused(command, this.#whyGone(slot, command));
+    else if (slot === NONE || !this.#intake.isOpen(slot))
+      this.#events.replaceRefused(command, this.#whyGone(slot, command));
     else replaceOrder({ book: this.#book, triggers: this.#triggers, events: this.#events }, slot, command);
     this.#book.commitDepth();
   }
@@ -222,8 +219,8 @@ export class MarketEngine {
    */
   cancel(command: CancelCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
-    const slot = this.#findLive(command);
-    if (slot === NONE || this.#isOver(slot)) {
+    const slot = this.#intake.findLive(command);
+    if (slot === NONE || this.#intake.isOver(slot)) {
       this.#cancelUnknown(slot, command);
       return;
     }
@@ -240,7 +237,7 @@ export class MarketEngine {
     const user = this.#users.find(command.words, command.userAt);
     for (const slot of user === NONE ? [] : orders.ofUser(user)) {
       const isNodes = (orders.flagsOf(slot) & ORDER_FLAG.nodeMade) !== 0;
-      const isLive = this.#isOpen(slot) || orders.stateOf(slot) === ORDER_STATE.filled;
+      const isLive = this.#intake.isOpen(slot) || orders.stateOf(slot) === ORDER_STATE.filled;
       if (isLive && !isNodes && this.#isOlder(slot, command)) this.#cancelOne(slot, command.requestId);
     }
     this.#events.allCancelled(command.requestId);
@@ -293,13 +290,24 @@ export class MarketEngine {
   /** Clearing refused a fill that is still undecided: rollback.ts has the table (AMB-32, AMB-34). */
   rollback(command: RollbackCommand): void {
     this.#passTo(highWord(command.receivedNs), lowWord(command.receivedNs));
-    rollBack({ book: this.#book, triggers: this.#triggers, events: this.#events }, command);
+    if (this.#injected.has(command.tradeId)) this.#injected.rollBack(command);
+    else rollBack({ book: this.#book, triggers: this.#triggers, events: this.#events }, command);
     this.#book.commitDepth();
   }
 
   /** Every trade up to this one is decided; the others of them than were rolled back are confirmed. */
   settled(throughTradeId: number): void {
     this.#book.settle(throughTradeId);
+    this.#injected.settled(throughTradeId);
+  }
+
+  /** A test hook: clearing is told of a fill that never was (injected-fills.ts). @returns false if an order is missing. */
+  injectFill(fill: { maker: OrderKey; taker: OrderKey; price: number; quantity: number }): boolean {
+    const maker = this.#intake.findLive(fill.maker);
+    const taker = this.#intake.findLive(fill.taker);
+    if (maker === NONE || taker === NONE || maker === taker) return false;
+    this.#injected.inject(maker, taker, fill.price, fill.quantity);
+    return true;
   }
 
   /** Outside `active`, creates and replaces are refused and triggers wait (AMB-109); STP as in STP-01, AMB-38. */
@@ -316,11 +324,11 @@ export class MarketEngine {
 
   /** At boot: a live order, before anything else happens. Orders may come in any order, parents first (AMB-110). */
   restoreOrder(command: RestoredOrder): void {
-    assert(this.#findLive(command) === NONE && this.#findPast(command) === NONE, 'a restored order id is new');
+    this.#checkNew(command);
     const book = this.#book;
-    this.#prepareToAdd(command);
-    const slot = allocateRestored(book, command, this.#user);
-    this.#ids.live.add(slot, this.#hash, command.words, command.orderIdAt, command.orderIdBytes);
+    this.#intake.prepareToAdd(command);
+    const slot = allocateRestored(book, command, this.#intake.user);
+    this.#intake.addLive(slot, command);
     book.sequence = Math.max(book.sequence, command.order, command.prioritySequence);
     if (command.triggerKind !== TRIGGER.none) this.#restoreWaiting(command, slot);
     const isOver = book.orders.stateOf(slot) !== ORDER_STATE.dormant || command.triggerState === TRIGGER_STATE.live;
@@ -334,15 +342,20 @@ export class MarketEngine {
     const parent =
       command.parent === 0
         ? null
-        : must(orders.ofUser(this.#user).find(isParent), 'a parent is restored before its children');
+        : must(orders.ofUser(this.#intake.user).find(isParent), 'a parent is restored before its children');
     this.#triggers.admit(slot, { kind, price, money: moneyOf(command, this.#quoteUnit), parent, state });
   }
 
   /** At boot: a finished order's id, in the order in which they ended (AMB-08). */
   restoreRememberedId(command: RememberedId): void {
-    assert(this.#findLive(command) === NONE && this.#findPast(command) === NONE, 'a remembered order id is new');
-    this.#prepareToAdd(command);
-    this.#ids.rememberId(this.#hash, this.#user, command, command.creationNs, command.wasCancelled);
+    this.#checkNew(command);
+    this.#intake.prepareToAdd(command);
+    this.#intake.addRemembered(command, command.creationNs, command.wasCancelled);
+  }
+
+  #checkNew(key: OrderKey): void {
+    const isNew = this.#intake.findLive(key) === NONE && this.#intake.findPast(key, 0, 0) === NONE;
+    assert(isNew, 'a restored order id is new');
   }
 
   /** At boot: creates of this user signed at or before `creationNs` may be replays (AMB-08). */
@@ -395,7 +408,7 @@ export class MarketEngine {
     const { orders, expiries } = this.#book;
     for (const slot of expiries.pass(high, low)) {
       // The end of a parent may have ended a child that is due as well.
-      if (!this.#isOpen(slot)) continue;
+      if (!this.#intake.isOpen(slot)) continue;
       if (orders.stateOf(slot) === ORDER_STATE.resting) this.#book.takeOff(slot);
       this.#book.end(slot, ORDER_END.expired);
     }
@@ -415,119 +428,60 @@ export class MarketEngine {
     }
   }
 
-  /** Rests or waits. */
-  #isOpen(slot: number): boolean {
-    const state = this.#book.orders.stateOf(slot);
-    return state === ORDER_STATE.resting || state === ORDER_STATE.dormant;
-  }
-
-  /** Its end was told, or must be taken for told: a cancel covers what is pending (AMB-23). */
-  #isOver(slot: number): boolean {
-    const state = this.#book.orders.stateOf(slot);
-    return state === ORDER_STATE.filledCovered || state === ORDER_STATE.ended;
-  }
-
-  /** @returns the slot of the order with this id, or NONE; leaves user and hash behind. */
-  #findLive(key: OrderKey): number {
-    const { words, userAt, orderIdAt, orderIdBytes } = key;
-    const user = this.#users.find(words, userAt);
-    this.#user = user;
-    this.#over = NONE;
-    if (user === NONE) return NONE;
-    const hash = this.#ids.hashOf(user, words, orderIdAt, orderIdBytes);
-    this.#hash = hash;
-    return this.#ids.live.find(hash, user, words, orderIdAt, orderIdBytes);
-  }
-
-  /** After a #findLive that found none. @returns the record that knows this id, or NONE, as after 30 days. */
-  #findPast(key: OrderKey & Partial<Received>): number {
-    if (this.#user === NONE) return NONE;
-    const record = this.#ids.findPast(this.#hash, this.#user, key.words, key.orderIdAt, key.orderIdBytes);
-    if (record === NONE || !this.#ids.isRemembered(record)) return record;
-    if (!this.#ids.isOver(record, fromWords(key.receivedHigh ?? 0, key.receivedLow ?? 0))) return record;
-    this.#over = record;
-    return NONE;
-  }
-
   /** Why a create cannot be admitted, its parent aside, or 0. Spends a hold. */
   #refusalOf(command: NewOrderCommand): RejectCode | 0 {
     if (this.#status !== MARKET_STATUS.active) return REJECT_CODE.MARKET_HALTED;
-    if (this.#findLive(command) !== NONE) return REJECT_CODE.DUPLICATE_ORDER;
-    const record = this.#findPast(command);
+    if (this.#intake.findLive(command) !== NONE) return REJECT_CODE.DUPLICATE_ORDER;
+    const { receivedHigh, receivedLow } = command;
+    const record = this.#intake.findPast(command, receivedHigh, receivedLow);
     if (record !== NONE) {
       if (this.#ids.isRemembered(record)) return REJECT_CODE.DUPLICATE_ORDER;
       this.#ids.consumeHold(record);
       return REJECT_CODE.ALREADY_CANCELLED;
     }
-    const { receivedHigh, receivedLow } = command;
     if (this.#book.expiries.isPast(command.expiryHigh, command.expiryLow, receivedHigh, receivedLow))
       return REJECT_CODE.ORDER_EXPIRED;
-    if (this.#isBehindWatermark(command)) return REJECT_CODE.REQUEST_TOO_OLD;
+    if (this.#intake.isBehindWatermark(command.creationHigh, command.creationLow)) return REJECT_CODE.REQUEST_TOO_OLD;
     const rests = command.triggerKind === TRIGGER.none && (command.tif === TIF.gtc || command.tif === TIF.gtd);
     const hasRoom = !rests || this.#book.ownSide(command.side).fits(command.price, command.quantity);
     return hasRoom && this.#book.orders.count < ORDERS_MAX ? 0 : REJECT_CODE.INVALID_ORDER;
   }
 
-  #isBehindWatermark(command: NewOrderCommand): boolean {
-    const user = this.#user;
-    if (user === NONE || this.#users.hasWatermark[user] === 0) return false;
-    return fromWords(command.creationHigh, command.creationLow) <= (this.#users.watermarkNs[user] as bigint);
-  }
-
-  /** Why there is no order to change (AMB-23). @param slot an order that is filled or over, or NONE. */
-  #whyGone(slot: number, key: OrderKey & Received): RejectCode {
-    if (slot === NONE) {
-      const record = this.#findPast(key);
-      const wasCancelled = record !== NONE && this.#ids.records.stateOf(record) === ID_STATE.rememberedCancelled;
-      return wasCancelled ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
-    }
-    const { orders } = this.#book;
-    const isCovered = orders.stateOf(slot) === ORDER_STATE.filledCovered;
-    const wasCancelled = orders.stateOf(slot) === ORDER_STATE.ended && isCancel(orders.endOf(slot));
-    return isCovered || wasCancelled ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
-  }
-
-  /** After #findLive and #findPast knew no such id: makes room for it, and for its user. */
-  #prepareToAdd({ words, userAt, orderIdAt, orderIdBytes }: OrderKey): void {
-    if (this.#over !== NONE) this.#ids.forget(this.#over);
-    if (this.#user !== NONE) return;
-    this.#user = this.#users.intern(words, userAt);
-    this.#hash = this.#ids.hashOf(this.#user, words, orderIdAt, orderIdBytes);
-  }
-
   /** The order of a create that nothing refuses: FRESH, with its id and its name. */
   #admit(command: NewOrderCommand): number {
-    this.#prepareToAdd(command);
+    this.#intake.prepareToAdd(command);
     const { orders } = this.#book;
-    const slot = orders.allocate(command, this.#user, lotsWanted(command));
+    const slot = orders.allocate(command, this.#intake.user, lotsWanted(command));
     const sequence = this.#book.nextSequence();
     orders.setSequence(slot, sequence);
     orders.setPriority(slot, sequence);
     orders.setCreation(slot, command.creationHigh, command.creationLow);
     orders.setTimestamp(slot, command.creationHigh, command.creationLow);
     orders.setExpiry(slot, command.expiryHigh, command.expiryLow);
-    this.#ids.live.add(slot, this.#hash, command.words, command.orderIdAt, command.orderIdBytes);
+    this.#intake.addLive(slot, command);
     return slot;
   }
 
   /** A cancel for which no order lives: it may wait for its create, or is refused. */
   #cancelUnknown(slot: number, command: CancelCommand): void {
-    const record = slot === NONE ? this.#findPast(command) : NONE;
+    const record = slot === NONE ? this.#intake.findPast(command, command.receivedHigh, command.receivedLow) : NONE;
     const isHeld = record !== NONE && !this.#ids.isRemembered(record);
     const mayHold = command.hold && slot === NONE && (record === NONE || isHeld);
+    const hasRoom = this.#intake.heldCount() < this.#heldCancelsMax;
     if (isHeld && mayHold) this.#events.cancelAccepted(command.requestId, 0);
-    else if (mayHold && this.#mayHoldMore()) this.#hold(command);
-    else this.#events.cancelRefused(command, this.#whyGone(slot, command));
-  }
-
-  #mayHoldMore(): boolean {
-    return this.#user === NONE || (this.#users.heldCount[this.#user] as number) < this.#heldCancelsMax;
+    else if (mayHold && hasRoom) this.#hold(command);
+    else this.#events.cancelRefused(command, this.#intake.whyGone(slot, record));
   }
 
   #hold(command: CancelCommand): void {
-    this.#prepareToAdd(command);
-    const untilNs = fromWords(command.receivedHigh, command.receivedLow) + this.#heldCancelNs;
-    this.#ids.hold(this.#hash, this.#user, command, untilNs);
+    this.#intake.prepareToAdd(command);
+    this.#intake.addHold(command, fromWords(command.receivedHigh, command.receivedLow) + this.#heldCancelNs);
     this.#events.cancelAccepted(command.requestId, 0);
+  }
+
+  /** Why a replace finds no order that rests or waits. */
+  #whyGone(slot: number, command: ReplaceCommand): RejectCode {
+    const record = slot === NONE ? this.#intake.findPast(command, command.receivedHigh, command.receivedLow) : NONE;
+    return this.#intake.whyGone(slot, record);
   }
 }

@@ -52,11 +52,7 @@ export class OrderIds {
   readonly #rememberedMax: number;
   #sweptUser = 0;
 
-  constructor(
-    orders: OrderPool,
-    users: UserTable,
-    options: { capacity: number; seed: number; rememberedMax: number },
-  ) {
+  constructor(orders: OrderPool, users: UserTable, options: { capacity: number; seed: number; rememberedMax: number }) {
     const { capacity } = options;
     this.#orders = orders;
     this.#users = users;

@@ -179,7 +179,7 @@ export class OrderPool {
   /** What is not filled, optimistically; never below 0. */
   remaining(slot: number): number {
     const left = this.quantityOf(slot) - this.filledOf(slot);
-    return left > 0 ? left : 0;
+    return Math.max(left, 0);
   }
 
   sequenceOf(slot: number): Sequence {

@@ -94,7 +94,11 @@ export function matchSized(book: Book, slot: number, size: Size, after: Allowed)
   book.match(slot, bound, size.lots);
   if (!book.preventsSelfTrades || size.lots === after.lots) return;
   const makers = book.otherSide(side);
-  while (makers.crosses(bound) && book.isSameOwner(makers.bestOrder, slot) && affordsOne(after, side, makers.bestPrice)) {
+  while (
+    makers.crosses(bound) &&
+    book.isSameOwner(makers.bestOrder, slot) &&
+    affordsOne(after, side, makers.bestPrice)
+  ) {
     const own = makers.bestOrder;
     book.takeOff(own);
     book.end(own, ORDER_END.selfTradePrevented);
@@ -134,7 +138,6 @@ export function moneyOf(
     budget: order.budget === 0 ? null : isBaseBudget ? BigInt(order.budget) : BigInt(order.budget) * unit,
   };
 }
-
 
 /** The quantity that the pool keeps of an order: a quote-sized one without a cap has none. */
 export function lotsWanted(order: { readonly kind: number; readonly quantity: number }): number {

@@ -40,7 +40,11 @@ export function sizeOf(book: Book, slot: number, bounds: Bounds): Size {
   const makers = book.otherSide(side);
   let lots = 0;
   let money = 0n;
-  for (let level = makers.bestLevel; level !== NONE && makers.isWithin(level, bounds.price); level = makers.worse(level)) {
+  for (
+    let level = makers.bestLevel;
+    level !== NONE && makers.isWithin(level, bounds.price);
+    level = makers.worse(level)
+  ) {
     const offered = offeredAt(book, level, slot);
     if (offered === 0) continue;
     const price = BigInt(makers.levelPrice(level));

@@ -33,7 +33,7 @@ import type { Sequence } from '../core/units.ts';
 import { type Book, type BookWatcher, UNSIZED } from './book.ts';
 import type { MarketEvents } from './commands.ts';
 import { MARK, ORDER_STATE } from './order-pool.ts';
-import { exhausted, left, matchSized, type Money, place } from './placement.ts';
+import { exhausted, left, type Money, matchSized, place } from './placement.ts';
 import { sizeOf } from './sizing.ts';
 import { type Trigger, TriggerBook } from './trigger-book.ts';
 
@@ -294,7 +294,7 @@ export class Triggers implements BookWatcher {
     const book = this.#theBook;
     const { orders } = book;
     const { slot, inForce } = waiting;
-    if (inForce === 0 && this.#wouldTakePostOnly(slot)) {
+    if (inForce === 0 && this.#isPostOnly(slot) && book.wouldTake(slot, orders.priceOf(slot))) {
       book.end(slot, ORDER_END.postOnlyWouldCross);
       return;
     }
@@ -302,6 +302,7 @@ export class Triggers implements BookWatcher {
     const sequence = book.nextSequence();
     orders.setPriority(slot, sequence);
     this.#events.activated(sequence, waiting.order as Sequence, sequence, toldLots(lots));
+    if (inForce === 0 && this.#isPostOnly(slot)) book.cancelOwn(slot, orders.priceOf(slot));
     if (lots === waiting.total && (inForce === 0 || restsLater(book, slot))) this.#forget(waiting);
     if (orders.stateOf(slot) === ORDER_STATE.resting) this.#grow(slot, lots);
     else if (restsLater(book, slot) || waiting.isOver) {
@@ -311,10 +312,8 @@ export class Triggers implements BookWatcher {
     if (!waiting.isOver && waiting.inForce === waiting.total) this.#finish(waiting);
   }
 
-  #wouldTakePostOnly(slot: number): boolean {
-    const book = this.#theBook;
-    const isPostOnly = (book.orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
-    return isPostOnly && book.wouldTake(slot, book.orders.priceOf(slot));
+  #isPostOnly(slot: number): boolean {
+    return (this.#theBook.orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
   }
 
   #grow(slot: number, lots: number): void {

@@ -50,6 +50,16 @@ export class UndecidedTrades {
     return tradeId;
   }
 
+  /** A trade of nobody's lots: it takes an id and is passed over. */
+  addVoid(price: number): number {
+    if (this.lastTradeId - this.settledThrough === this.maker.length) this.#grow();
+    const tradeId = ++this.lastTradeId;
+    const at = this.indexOf(tradeId);
+    this.price[at] = price;
+    this.quantity[at] = 0;
+    return tradeId;
+  }
+
   /** Where an undecided trade stands in the arrays. */
   indexOf(tradeId: number): number {
     return tradeId & (this.maker.length - 1);
@@ -60,8 +70,7 @@ export class UndecidedTrades {
     let lots = 0;
     for (let tradeId = this.settledThrough + 1; tradeId <= this.lastTradeId; tradeId++) {
       const at = this.indexOf(tradeId);
-      if (this.maker[at] === slot) lots += this.quantity[at] as number;
-      if (this.taker[at] === slot) lots += this.quantity[at] as number;
+      if (this.maker[at] === slot || this.taker[at] === slot) lots += this.quantity[at] as number;
     }
     return lots;
   }

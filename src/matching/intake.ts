@@ -1,0 +1,115 @@
+/**
+ * Who a command is about: its user and its order, found by key, and why there is none (AMB-08, AMB-23, AMB-25).
+ *
+ * A look-up leaves behind what it found out about the key, for whoever adds the id next: `findLive`, then `findPast` if
+ * nothing lives, then `prepareToAdd`.
+ */
+import { isCancel } from '../core/order-terms.ts';
+import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
+import { fromWords } from '../core/time-words.ts';
+import type { OrderKey } from './commands.ts';
+import { ID_STATE, type OrderIds } from './order-ids.ts';
+import { ORDER_STATE, type OrderPool } from './order-pool.ts';
+import { NONE } from './pools.ts';
+import type { UserTable } from './user-table.ts';
+
+export class Intake {
+  /** The user of the last look-up, or NONE. */
+  user: number = NONE;
+  readonly ids: OrderIds;
+  readonly #users: UserTable;
+  readonly #orders: OrderPool;
+  #hash = 0;
+  /** The record that knew the id until its 30 days were over. */
+  #over: number = NONE;
+
+  constructor(orders: OrderPool, ids: OrderIds, users: UserTable) {
+    this.#orders = orders;
+    this.ids = ids;
+    this.#users = users;
+  }
+
+  /** @returns the slot of the order with this id, or NONE. */
+  findLive(key: OrderKey): number {
+    const { words, userAt, orderIdAt, orderIdBytes } = key;
+    const user = this.#users.find(words, userAt);
+    this.user = user;
+    this.#over = NONE;
+    if (user === NONE) return NONE;
+    const hash = this.ids.hashOf(user, words, orderIdAt, orderIdBytes);
+    this.#hash = hash;
+    return this.ids.live.find(hash, user, words, orderIdAt, orderIdBytes);
+  }
+
+  /** After a findLive that found none. @returns the record that knows this id, or NONE, as after 30 days. */
+  findPast(key: OrderKey, nowHigh: number, nowLow: number): number {
+    if (this.user === NONE) return NONE;
+    const record = this.ids.findPast(this.#hash, this.user, key.words, key.orderIdAt, key.orderIdBytes);
+    if (record === NONE || !this.ids.isRemembered(record)) return record;
+    if (!this.ids.isOver(record, fromWords(nowHigh, nowLow))) return record;
+    this.#over = record;
+    return NONE;
+  }
+
+  /** An order of the user of the last look-up, by an id that lies by itself. */
+  findOther(words: Int32Array, bytes: number): number {
+    if (this.user === NONE) return NONE;
+    return this.ids.live.find(this.ids.hashOf(this.user, words, 0, bytes), this.user, words, 0, bytes);
+  }
+
+  /** After both look-ups knew no such id: makes room for it, and for its user. */
+  prepareToAdd({ words, userAt, orderIdAt, orderIdBytes }: OrderKey): void {
+    if (this.#over !== NONE) this.ids.forget(this.#over);
+    if (this.user !== NONE) return;
+    this.user = this.#users.intern(words, userAt);
+    this.#hash = this.ids.hashOf(this.user, words, orderIdAt, orderIdBytes);
+  }
+
+  /** The id of the last look-up is this order's. */
+  addLive(slot: number, key: OrderKey): void {
+    this.ids.live.add(slot, this.#hash, key.words, key.orderIdAt, key.orderIdBytes);
+  }
+
+  addRemembered(key: OrderKey, creationNs: bigint, wasCancelled: boolean): void {
+    this.ids.rememberId(this.#hash, this.user, key, creationNs, wasCancelled);
+  }
+
+  addHold(key: OrderKey, untilNs: bigint): void {
+    this.ids.hold(this.#hash, this.user, key, untilNs);
+  }
+
+  heldCount(): number {
+    return this.user === NONE ? 0 : (this.#users.heldCount[this.user] as number);
+  }
+
+  /** Whether a create signed then may be a replay of an id that is remembered no more (AMB-08). */
+  isBehindWatermark(creationHigh: number, creationLow: number): boolean {
+    const { user } = this;
+    if (user === NONE || this.#users.hasWatermark[user] === 0) return false;
+    return fromWords(creationHigh, creationLow) <= (this.#users.watermarkNs[user] as bigint);
+  }
+
+  /** Rests or waits. */
+  isOpen(slot: number): boolean {
+    const state = this.#orders.stateOf(slot);
+    return state === ORDER_STATE.resting || state === ORDER_STATE.dormant;
+  }
+
+  /** Its end was told, or must be taken for told: a cancel covers what is pending (AMB-23). */
+  isOver(slot: number): boolean {
+    const state = this.#orders.stateOf(slot);
+    return state === ORDER_STATE.filledCovered || state === ORDER_STATE.ended;
+  }
+
+  /** Why there is no order to change. @param slot an order that is filled or over, or NONE; @param record or NONE. */
+  whyGone(slot: number, record: number): RejectCode {
+    if (slot === NONE) {
+      const wasCancelled = record !== NONE && this.ids.records.stateOf(record) === ID_STATE.rememberedCancelled;
+      return wasCancelled ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
+    }
+    const state = this.#orders.stateOf(slot);
+    const wasCancelled = state === ORDER_STATE.ended && isCancel(this.#orders.endOf(slot));
+    const isCancelled = state === ORDER_STATE.filledCovered || wasCancelled;
+    return isCancelled ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
+  }
+}
