@@ -28,6 +28,17 @@ suite('messages', () => {
     }
   });
 
+  test('keys of what a market reads lie on word boundaries, and so do times', () => {
+    const keyed = ['NewOrder', 'ReplaceOrder', 'CancelOrder', 'CancelAllOrders', 'OrderIdRemembered', 'IdWatermark'];
+    for (const name of keyed) {
+      const struct = readSchema(SCHEMA).find((candidate) => candidate.name === name);
+      const keys = struct?.fields.filter((field) => field.name === 'user' || field.name === 'order_id') ?? [];
+      assert.ok(keys.length > 0, name);
+      for (const key of keys) assert.equal(key.offset % 4, 0, `${name}.${key.name}`);
+      assert.equal((struct?.bytes ?? 1) % 8, 0, 'a tail begins where words can');
+    }
+  });
+
   test('the bytes are those of a FlatBuffers struct: its runtime reads what the accessors wrote', () => {
     const struct = readSchema(SCHEMA).find(({ name }) => name === 'Matched');
     const at = (field: string): number => struct?.fields.find(({ name }) => name === field)?.offset ?? -1;
