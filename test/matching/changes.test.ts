@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
-import { ends, fills, LIFE_NS, MarketDesk, only } from '../support/market-desk.ts';
-import { BUY, SELL, START_NS } from '../support/market-recorder.ts';
+import { ends, fills, MarketDesk, only } from '../support/market-desk.ts';
+import { BUY, LIFE_NS, SELL, START_NS } from '../support/market-recorder.ts';
 
 const SECOND_NS = 1_000_000_000n;
 const { counterpartyAtFault } = ROLLBACK_REASON;
@@ -114,7 +114,10 @@ suite('cancel', () => {
     const desk = new MarketDesk();
     desk.buy('a', 3, 100);
     const [fill] = only(desk.sell('t', 3, 100), 'matched');
-    assert.deepEqual(desk.cancel('a'), [['cancelAccepted', 3, 1]]);
+    assert.deepEqual(desk.cancel('a'), [
+      ['covered', 4, 1],
+      ['cancelAccepted', 3, 1],
+    ]);
     assert.deepEqual(desk.cancel('a'), [['cancelRefused', 4, 'ALREADY_CANCELLED']]);
     const told = desk.rollback(fill, counterpartyAtFault, ROLLBACK_REASON.insufficientInventory);
     assert.deepEqual(ends(told), [

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { RAW_MAX } from '../../src/core/limits.ts';
 import { MARKET_STATUS, TIF } from '../../src/core/order-terms.ts';
-import { ends, fills, LIFE_NS, MarketDesk, only } from '../support/market-desk.ts';
-import { BUY, SELL, START_NS } from '../support/market-recorder.ts';
+import { ends, fills, MarketDesk, only } from '../support/market-desk.ts';
+import { BUY, LIFE_NS, newOrder, PLAIN_TERMS, SELL, START_NS } from '../support/market-recorder.ts';
 
 suite('matching', () => {
   test('an order that does not cross rests, and the depth says so (TIF-02, AMB-98)', () => {
     const desk = new MarketDesk();
     assert.deepEqual(desk.buy('a', 5, 100), [
-      ['accepted', 1, 'ada', 'a'],
+      ['accepted', 1, 'ada', 'a', 0],
       ['levelChanged', BUY, 100, 5],
       ['depthCommitted', 1],
     ]);
@@ -98,7 +98,7 @@ suite('matching', () => {
     assert.deepEqual(desk.buy('p', 1, 100, { postOnly: true }), [['createRefused', 2, 2, 'WOULD_CROSS']]);
     assert.deepEqual(desk.buy('p', 1, 99), [['createRefused', 0, 3, 'DUPLICATE_ORDER']]);
     assert.deepEqual(desk.cancel('p'), [['cancelRefused', 4, 'ALREADY_CANCELLED']]);
-    assert.deepEqual(desk.buy('q', 1, 99, { postOnly: true })[0], ['accepted', 3, 'ada', 'q']);
+    assert.deepEqual(desk.buy('q', 1, 99, { postOnly: true })[0], ['accepted', 3, 'ada', 'q', 0]);
   });
 
   test('prices may lie anywhere from 1 to 2^53−1 (AMB-134)', () => {
@@ -126,7 +126,7 @@ suite('matching', () => {
     const desk = new MarketDesk();
     desk.buy('a', RAW_MAX - 1, 100);
     assert.deepEqual(desk.buy('b', 2, 100), [['createRefused', 0, 2, 'INVALID_ORDER']]);
-    assert.deepEqual(desk.buy('b', 1, 100)[0], ['accepted', 2, 'ada', 'b']);
+    assert.deepEqual(desk.buy('b', 1, 100)[0], ['accepted', 2, 'ada', 'b', 0]);
     assert.deepEqual(desk.replace('b', { quantity: 2, timestampNs: START_NS + 1n }), [
       ['replaceRefused', 4, 'INVALID_ORDER'],
     ]);
@@ -183,11 +183,16 @@ suite('expiry', () => {
 });
 
 function sparse(i: number): Parameters<MarketDesk['engine']['create']>[0] {
-  const orderId = new TextEncoder().encode(`sparse-${i}`);
-  const bytes = new Uint8Array(32 + orderId.length);
-  bytes.set(orderId, 32);
-  const key = { bytes, userAt: 0, orderIdAt: 32, orderIdBytes: orderId.length, requestId: i };
-  const times = { receivedNs: START_NS, creationNs: START_NS, expiryNs: (START_NS + LIFE_NS) as typeof START_NS };
+  const times = { receivedNs: START_NS, creationNs: START_NS, expiryNs: START_NS + LIFE_NS };
   const price = ((i * 1_231) % 3_000) * 977 + 1;
-  return { ...key, ...times, side: BUY, tif: TIF.gtc, flags: 0, price, quantity: 1 };
+  return newOrder({
+    ...PLAIN_TERMS,
+    ...times,
+    user: 'ada',
+    orderId: `sparse-${i}`,
+    requestId: i,
+    side: BUY,
+    price,
+    quantity: 1,
+  });
 }

@@ -1,10 +1,10 @@
 /** Laws of rollback and restart (AMB-32, AMB-34, AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
+import { ROLLBACK_REASON, TIF, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { ends, fills, LIFE_NS, MarketDesk, only } from '../support/market-desk.ts';
-import { BUY, keyOf, SELL, START_NS } from '../support/market-recorder.ts';
+import { ends, fills, MarketDesk, only } from '../support/market-desk.ts';
+import { BUY, keyOf, LIFE_NS, PLAIN_TERMS, SELL, START_NS } from '../support/market-recorder.ts';
 
 const { counterpartyAtFault: OTHER, insufficientInventory: OWN, insufficientMargin, staleMatch } = ROLLBACK_REASON;
 
@@ -69,7 +69,7 @@ suite('rollback', () => {
     desk.wait(1_000n);
     assert.deepEqual(ends(desk.rollback(second, OTHER, OWN)), [[3, 'AtFault', 1]]);
     assert.deepEqual(only(desk.rollback(first, OTHER, OWN), 'restored', 'ended'), [
-      ['ended', 9, 1, 'UserRequested', 0, 3, 0],
+      ['ended', 10, 1, 'UserRequested', 0, 3, 0],
     ]);
     assert.deepEqual(desk.levels(SELL), [[100, 2]]);
   });
@@ -148,15 +148,16 @@ suite('restart', () => {
   }
   const restore = (desk: MarketDesk, side: typeof BUY, { order, price, quantity, ...rest }: Kept): void =>
     desk.engine.restoreOrder({
+      ...PLAIN_TERMS,
       ...keyOf('ada', `o${order}`),
       order,
       prioritySequence: rest.prioritySequence ?? order,
       side,
-      tif: TIF.gtc,
-      flags: 0,
       price,
       quantity,
       filledQuantity: 0,
+      triggerState: TRIGGER_STATE.live,
+      parent: 0,
       creationNs: START_NS,
       timestampNs: START_NS,
       expiryNs: (START_NS + LIFE_NS) as TimestampNs,
@@ -203,7 +204,7 @@ suite('restart', () => {
     const desk = new MarketDesk();
     const key = keyOf('ada', 'old');
     desk.engine.restoreRememberedId({ ...key, creationNs: START_NS, wasCancelled: true });
-    desk.engine.restoreWatermark(key.bytes, key.userAt, START_NS - 5n);
+    desk.engine.restoreWatermark(key.words, key.userAt, START_NS - 5n);
     finish(desk);
     assert.equal(desk.buy('old', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
     assert.equal(desk.cancel('old')[0]?.[2], 'ALREADY_CANCELLED');

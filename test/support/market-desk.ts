@@ -1,25 +1,60 @@
 /** A market engine with short words for its commands, for tests that tell a story. Time stands still until `wait`. */
 import {
+  MARKET_STATUS,
   type MarketStatus,
   ORDER_FLAG,
+  ORDER_KIND,
+  type OrderEnd,
   type RollbackReason,
   type Side,
   TIF,
   type Tif,
+  TRIGGER,
+  type TriggerKind,
 } from '../../src/core/order-terms.ts';
+import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { MarketEngine, type MarketEngineOptions } from '../../src/matching/market-engine.ts';
-import { BUY, keyOf, MarketRecorder, newOrder, SELL, START_NS, type Told } from './market-recorder.ts';
+import {
+  BUY,
+  keyOf,
+  LIFE_NS,
+  MarketRecorder,
+  newOrder,
+  PLAIN_TERMS,
+  received,
+  SELL,
+  START_NS,
+  type Terms,
+  type Told,
+} from './market-recorder.ts';
 
-export const LIFE_NS: bigint = 2_592_000_000_000_000n;
+const PUMP_BUDGET = 64;
+/** Where `tradeAt` trades if nothing is said. */
+export const LAST_PRICE = 100;
 
 export interface OrderWords {
   readonly user?: string;
+  readonly subAccount?: number;
   readonly tif?: Tif;
   readonly postOnly?: boolean;
+  readonly nodeMade?: boolean;
   /** Life from creation; 30 days if left out. */
   readonly lifeNs?: bigint;
   readonly creationNs?: bigint;
+  /** The price of its release condition; above or below as named. */
+  readonly above?: number;
+  readonly below?: number;
+  readonly parent?: string;
+}
+
+/** How a market order is sized; fill-or-kill by `tif`. */
+export interface MarketWords extends OrderWords {
+  /** Base lots: the quantity, or of an order with a target its cap. */
+  readonly lots?: number;
+  /** Raw quote: the target of an order without lots, or what a buy of lots may cost. */
+  readonly quote?: number;
+  readonly budget?: number;
 }
 
 export class MarketDesk {
@@ -27,9 +62,11 @@ export class MarketDesk {
   readonly engine: MarketEngine;
   nowNs: bigint = START_NS;
   #requestId = 0;
+  #status: MarketStatus = MARKET_STATUS.active;
+  #isPrevented = false;
 
   constructor(options: Partial<MarketEngineOptions> = {}) {
-    this.engine = new MarketEngine({ events: this.recorder, ...options });
+    this.engine = new MarketEngine({ events: this.recorder, priceDecimals: 0, ...options });
   }
 
   buy(orderId: string, quantity: number, price: number, words: OrderWords = {}): Told[] {
@@ -40,19 +77,52 @@ export class MarketDesk {
     return this.#create(SELL, orderId, { quantity, price }, words);
   }
 
+  /** `lots` alone or with `quote`: sized in base, with a cap. */
+  marketBuy(orderId: string, { lots = 0, quote = 0, budget = 0, ...words }: MarketWords): Told[] {
+    const kind = lots > 0 ? ORDER_KIND.marketBase : ORDER_KIND.marketQuote;
+    return this.#create(BUY, orderId, { kind, quantity: lots, amount: quote, budget }, { tif: TIF.ioc, ...words });
+  }
+
+  /** `quote` alone or with `lots`: sized in quote, with a base cap. */
+  marketSell(orderId: string, { lots = 0, quote = 0, budget = 0, ...words }: MarketWords): Told[] {
+    const kind = quote > 0 ? ORDER_KIND.marketQuote : ORDER_KIND.marketBase;
+    return this.#create(SELL, orderId, { kind, quantity: lots, amount: quote, budget }, { tif: TIF.ioc, ...words });
+  }
+
   cancel(orderId: string, { user = 'ada', hold = false }: { user?: string; hold?: boolean } = {}): Told[] {
-    const requestId = ++this.#requestId;
-    this.engine.cancel({ ...keyOf(user, orderId), requestId, receivedNs: this.#now, hold });
+    this.engine.cancel({ ...keyOf(user, orderId), ...this.#received(), hold });
     return this.#heard();
   }
 
-  /** @param terms price or quantity 0: unchanged. `timestampNs`: now, if left out. */
-  replace(orderId: string, terms: { price?: number; quantity?: number; timestampNs?: bigint; user?: string }): Told[] {
-    const { price = 0, quantity = 0, user = 'ada' } = terms;
-    const timestampNs = (terms.timestampNs ?? this.nowNs) as TimestampNs;
-    const requestId = ++this.#requestId;
-    const key = keyOf(user, orderId);
-    this.engine.replace({ ...key, requestId, receivedNs: this.#now, timestampNs, price, quantity });
+  cancelAll({ user = 'ada', beforeNs = 0n }: { user?: string; beforeNs?: bigint } = {}): Told[] {
+    const { words, userAt } = keyOf(user, 'any');
+    const before = { beforeHigh: highWord(beforeNs), beforeLow: lowWord(beforeNs) };
+    this.engine.cancelAll({ words, userAt, ...before, ...this.#received() });
+    return this.#heard();
+  }
+
+  /** @param terms what is left out stays. `timestampNs`: now, if left out. */
+  replace(
+    orderId: string,
+    terms: {
+      price?: number;
+      quantity?: number;
+      above?: number;
+      below?: number;
+      timestampNs?: bigint;
+      user?: string;
+    },
+  ): Told[] {
+    const { price = 0, quantity = 0, user = 'ada', timestampNs = this.nowNs } = terms;
+    this.engine.replace({
+      ...keyOf(user, orderId),
+      ...this.#received(),
+      ...triggerOf(terms),
+      timestampHigh: highWord(timestampNs),
+      timestampLow: lowWord(timestampNs),
+      price,
+      quantity,
+    });
     return this.#heard();
   }
 
@@ -65,8 +135,34 @@ export class MarketDesk {
     return this.#heard();
   }
 
-  settleAll(): void {
+  /** Clearing has confirmed whatever was not rolled back. */
+  settleAll(): Told[] {
     this.engine.settled(this.engine.lastTradeId);
+    return this.#heard();
+  }
+
+  /** The front door answers one `triggered`. */
+  release(order: number, quantity: number, end: OrderEnd | 0 = 0): Told[] {
+    this.engine.release({ receivedNs: this.#now, order, quantity, end });
+    return this.#heard();
+  }
+
+  pump(budget: number = PUMP_BUDGET): Told[] {
+    this.engine.pump(budget);
+    return this.#heard();
+  }
+
+  /** Confirms everything, and lets the front door say `end` (go on, if left out) to all that fires, until all is quiet. */
+  runTriggers(end: OrderEnd | 0 = 0): Told[] {
+    const all = this.settleAll();
+    for (let busy = true; busy; ) {
+      const told = this.pump();
+      for (const [, , order, , quantity] of only(told, 'triggered') as [string, number, number, number, number][])
+        told.push(...this.release(order, quantity, end));
+      all.push(...told);
+      busy = told.length > 0;
+    }
+    return all;
   }
 
   /** Lets time pass and ticks. */
@@ -77,7 +173,13 @@ export class MarketDesk {
   }
 
   setMarket(status: MarketStatus): void {
-    this.engine.setMarket(status);
+    this.#status = status;
+    this.engine.setMarket({ status, selfTradePrevention: this.#isPrevented });
+  }
+
+  preventSelfTrades(isPrevented = true): void {
+    this.#isPrevented = isPrevented;
+    this.setMarket(this.#status);
   }
 
   /** [price, quantity] from the best on. */
@@ -91,20 +193,27 @@ export class MarketDesk {
     return this.nowNs as TimestampNs;
   }
 
-  #create(side: Side, orderId: string, terms: { quantity: number; price: number }, words: OrderWords): Told[] {
-    const { user = 'ada', tif = TIF.gtc, postOnly = false, lifeNs = LIFE_NS } = words;
-    const creationNs = words.creationNs ?? this.nowNs;
+  #received(): ReturnType<typeof received> {
+    return received(++this.#requestId, this.nowNs);
+  }
+
+  #create(side: Side, orderId: string, terms: Partial<Terms>, words: OrderWords): Told[] {
+    const { user = 'ada', tif = TIF.gtc, lifeNs = LIFE_NS, creationNs = this.nowNs, subAccount = 0 } = words;
     this.engine.create(
       newOrder({
+        ...PLAIN_TERMS,
         user,
         orderId,
         requestId: ++this.#requestId,
-        receivedNs: this.#now,
-        creationNs: creationNs as TimestampNs,
-        expiryNs: (creationNs + lifeNs) as TimestampNs,
+        receivedNs: this.nowNs,
+        creationNs,
+        expiryNs: creationNs + lifeNs,
+        subAccount,
         side,
         tif,
-        flags: postOnly ? ORDER_FLAG.postOnly : 0,
+        flags: (words.postOnly ? ORDER_FLAG.postOnly : 0) | (words.nodeMade ? ORDER_FLAG.nodeMade : 0),
+        parentId: words.parent ?? '',
+        ...triggerOf(words),
         ...terms,
       }),
     );
@@ -113,13 +222,34 @@ export class MarketDesk {
 
   #heard(): Told[] {
     this.engine.checkInvariants();
+    this.engine.checkBest();
     return this.recorder.take();
   }
+}
+
+function triggerOf({ above = 0, below = 0 }: { above?: number; below?: number }): {
+  triggerKind: TriggerKind;
+  triggerPrice: number;
+} {
+  if (above > 0) return { triggerKind: TRIGGER.above, triggerPrice: above };
+  return { triggerKind: below > 0 ? TRIGGER.below : TRIGGER.none, triggerPrice: below };
+}
+
+/** Two strangers trade one lot; the book must have room for it between its sides. */
+export function tradeAt(desk: MarketDesk, price: number = LAST_PRICE): Told[] {
+  const name = `trade-${desk.engine.sequence}`;
+  const told = desk.sell(`${name}-s`, 1, price, { user: 'eve' });
+  return [...told, ...desk.buy(`${name}-b`, 1, price, { user: 'fay' })];
 }
 
 /** The events of these names, in order. */
 export function only(told: readonly Told[], ...names: readonly string[]): Told[] {
   return told.filter(([name]) => names.includes(name));
+}
+
+/** The names of what was told, levels aside. */
+export function names(told: readonly Told[]): string[] {
+  return told.map(([name]) => name).filter((name) => name !== 'levelChanged' && name !== 'depthCommitted');
 }
 
 /** `ended` events as [order, end, remaining]. */
@@ -130,4 +260,9 @@ export function ends(told: readonly Told[]): unknown[] {
 /** `matched` events as [maker, taker, price, quantity]. */
 export function fills(told: readonly Told[]): unknown[] {
   return only(told, 'matched').map(([, , , maker, taker, price, quantity]) => [maker, taker, price, quantity]);
+}
+
+/** `triggered` and `activated` events as [name, order, quantity]. */
+export function releases(told: readonly Told[]): unknown[] {
+  return only(told, 'triggered', 'activated').map(([name, , order, , quantity]) => [name, order, quantity]);
 }

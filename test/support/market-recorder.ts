@@ -1,31 +1,63 @@
-/** Records what a market says as plain tuples, and builds its byte commands from words. For tests of matching. */
-import type { Side } from '../../src/core/order-terms.ts';
-import { ORDER_END_WORD, SIDE } from '../../src/core/order-terms.ts';
+/** Records what a market says as plain tuples, and builds its commands from words. For tests of matching. */
+import {
+  ORDER_END_WORD,
+  ORDER_KIND,
+  type OrderKind,
+  SIDE,
+  type Side,
+  TIF,
+  type Tif,
+  TRIGGER,
+  type TriggerKind,
+} from '../../src/core/order-terms.ts';
 import { type RejectCode, rejectName } from '../../src/core/reject.ts';
-import type { TimestampNs } from '../../src/core/units.ts';
+import { fromWords, highWord, lowWord } from '../../src/core/time-words.ts';
+import { SECOND_NS, type TimestampNs } from '../../src/core/units.ts';
 import type { MarketEvents, NewOrderCommand, OrderKey } from '../../src/matching/commands.ts';
 
-/** Name, then values; bigint where the contract has bigint. */
+/** Name, then values; times as one bigint. */
 export type Told = readonly [name: string, ...values: (string | number | bigint)[]];
 
 export function codeWord(code: RejectCode): string {
   return rejectName(code) ?? String(code);
 }
 
-/** A command's key: the user is the ASCII text filled up to 32 bytes. Both are written at odd offsets on purpose. */
+const USER_AT = 3;
+const USER_WORDS = 8;
+const ORDER_ID_AT = USER_AT + USER_WORDS + 2;
+/** What surrounds the key, the rest of the id's last word included: nobody may read it. */
+const GARBAGE = 0xa5;
+
+/** A command's key: the user is the ASCII text filled up to 32 bytes. Both lie among garbage on purpose. */
 export function keyOf(user: string, orderId: string): OrderKey {
-  const bytes = new Uint8Array(3 + 32 + 2 + orderId.length);
-  bytes.set(new TextEncoder().encode(user.padEnd(32, '.')), 3);
-  bytes.set(new TextEncoder().encode(orderId), 37);
-  return { bytes, userAt: 3, orderIdAt: 37, orderIdBytes: orderId.length };
+  const words = new Int32Array(ORDER_ID_AT + Math.ceil(orderId.length / 4) + 2);
+  const bytes = new Uint8Array(words.buffer).fill(GARBAGE);
+  bytes.set(new TextEncoder().encode(user.padEnd(32, '.')), USER_AT * 4);
+  bytes.set(new TextEncoder().encode(orderId), ORDER_ID_AT * 4);
+  return { words, userAt: USER_AT, orderIdAt: ORDER_ID_AT, orderIdBytes: orderId.length };
 }
 
-function text(bytes: Uint8Array, at: number, length: number): string {
-  return new TextDecoder().decode(bytes.slice(at, at + length));
+/** An id filled up with zeros, as a parent is named. */
+export function zeroFilled(orderId: string): Int32Array {
+  const words = new Int32Array(16);
+  new Uint8Array(words.buffer).set(new TextEncoder().encode(orderId));
+  return words;
 }
 
-function userOf(bytes: Uint8Array, at: number): string {
-  return text(bytes, at, 32).replace(/\.+$/, '');
+/** The part of every command that says who asked when. */
+export function received(
+  requestId: number,
+  ns: bigint,
+): { requestId: number; receivedHigh: number; receivedLow: number } {
+  return { requestId, receivedHigh: highWord(ns), receivedLow: lowWord(ns) };
+}
+
+function text(words: Int32Array, at: number, length: number): string {
+  return new TextDecoder().decode(new Uint8Array(words.buffer, words.byteOffset + at * 4, length).slice());
+}
+
+function userOf(words: Int32Array, at: number): string {
+  return text(words, at, USER_WORDS * 4).replace(/\.+$/, '');
 }
 
 /** Level changes of one commit have no order among themselves: best side and price first, for comparison. */
@@ -44,9 +76,9 @@ export class MarketRecorder implements MarketEvents {
     return told;
   }
 
-  accepted(sequence: number, command: NewOrderCommand): void {
-    const { bytes, orderIdAt, orderIdBytes } = command;
-    this.told.push(['accepted', sequence, userOf(bytes, command.userAt), text(bytes, orderIdAt, orderIdBytes)]);
+  accepted(sequence: number, command: NewOrderCommand, parent: number): void {
+    const { words, userAt, orderIdAt, orderIdBytes } = command;
+    this.told.push(['accepted', sequence, userOf(words, userAt), text(words, orderIdAt, orderIdBytes), parent]);
   }
   createRefused(sequence: number, command: NewOrderCommand, code: RejectCode): void {
     this.told.push(['createRefused', sequence, command.requestId, codeWord(code)]);
@@ -57,8 +89,13 @@ export class MarketRecorder implements MarketEvents {
   ended(...[sequence, order, end, fault, remaining, requestId]: Parameters<MarketEvents['ended']>): void {
     this.told.push(['ended', sequence, order, ORDER_END_WORD[end], fault, remaining, requestId]);
   }
-  replaced(...values: Parameters<MarketEvents['replaced']>): void {
-    this.told.push(['replaced', ...values]);
+  covered(sequence: number, order: number): void {
+    this.told.push(['covered', sequence, order]);
+  }
+  replaced(
+    ...[sequence, order, priority, price, total, high, low, ...rest]: Parameters<MarketEvents['replaced']>
+  ): void {
+    this.told.push(['replaced', sequence, order, priority, price, total, fromWords(high, low), ...rest]);
   }
   replaceUnchanged(requestId: number, order: number): void {
     this.told.push(['replaceUnchanged', requestId, order]);
@@ -72,11 +109,20 @@ export class MarketRecorder implements MarketEvents {
   cancelRefused(command: { readonly requestId: number }, code: RejectCode): void {
     this.told.push(['cancelRefused', command.requestId, codeWord(code)]);
   }
+  allCancelled(requestId: number): void {
+    this.told.push(['allCancelled', requestId]);
+  }
   heldCancelExpired(...[user, userAt, id, idAt, idBytes]: Parameters<MarketEvents['heldCancelExpired']>): void {
     this.told.push(['heldCancelExpired', userOf(user, userAt), text(id, idAt, idBytes)]);
   }
   restored(...values: Parameters<MarketEvents['restored']>): void {
     this.told.push(['restored', ...values]);
+  }
+  triggered(...values: Parameters<MarketEvents['triggered']>): void {
+    this.told.push(['triggered', ...values]);
+  }
+  activated(...values: Parameters<MarketEvents['activated']>): void {
+    this.told.push(['activated', ...values]);
   }
   levelChanged(side: Side, price: number, quantity: number): void {
     this.#levels.push(['levelChanged', side, price, quantity]);
@@ -87,27 +133,62 @@ export class MarketRecorder implements MarketEvents {
   }
 }
 
-/** A day in November 2025, and the life of an order. */
+/** A day in November 2025. */
 export const START_NS = 1_764_000_000_000_000_000n as TimestampNs;
+/** The life of an order (ORD-20). */
+export const LIFE_NS: bigint = 30n * 86_400n * SECOND_NS;
 
-/** Terms of a create in words; what is left out is a GTC buy of 1. */
+/** Terms of a create in words. */
 export interface Terms {
   readonly user: string;
   readonly orderId: string;
   readonly requestId: number;
-  readonly receivedNs: TimestampNs;
-  readonly creationNs: TimestampNs;
-  readonly expiryNs: TimestampNs;
+  readonly receivedNs: bigint;
+  readonly creationNs: bigint;
+  readonly expiryNs: bigint;
+  readonly subAccount: number;
   readonly side: Side;
-  readonly tif: NewOrderCommand['tif'];
+  readonly kind: OrderKind;
+  readonly tif: Tif;
   readonly flags: number;
   readonly price: number;
   readonly quantity: number;
+  readonly amount: number;
+  readonly budget: number;
+  readonly triggerKind: TriggerKind;
+  readonly triggerPrice: number;
+  /** '' for none. */
+  readonly parentId: string;
 }
 
+/** What a create has unless it says otherwise: a good-till-cancelled limit order of sub-account 0. */
+export const PLAIN_TERMS = {
+  subAccount: 0,
+  kind: ORDER_KIND.limit as OrderKind,
+  tif: TIF.gtc as Tif,
+  flags: 0,
+  price: 0,
+  quantity: 0,
+  amount: 0,
+  budget: 0,
+  triggerKind: TRIGGER.none as TriggerKind,
+  triggerPrice: 0,
+  parentId: '',
+} as const;
+
 export function newOrder(terms: Terms): NewOrderCommand {
-  const { user, orderId, ...rest } = terms;
-  return { ...rest, ...keyOf(user, orderId) };
+  const { user, orderId, requestId, receivedNs, creationNs, expiryNs, parentId, ...rest } = terms;
+  return {
+    ...rest,
+    ...keyOf(user, orderId),
+    ...received(requestId, receivedNs),
+    creationHigh: highWord(creationNs),
+    creationLow: lowWord(creationNs),
+    expiryHigh: highWord(expiryNs),
+    expiryLow: lowWord(expiryNs),
+    parentIdBytes: parentId.length,
+    parentWords: zeroFilled(parentId),
+  };
 }
 
 export const BUY: Side = SIDE.buy;

@@ -1,0 +1,272 @@
+/** Laws of children: trigger orders that come alive as their parent fills. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ORDER_END, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
+import { ends, fills, MarketDesk, names, type OrderWords, only, releases } from '../support/market-desk.ts';
+import { SELL, START_NS } from '../support/market-recorder.ts';
+
+const { counterpartyAtFault: OTHER, insufficientInventory: OWN } = ROLLBACK_REASON;
+/** A condition that every trade fulfils. */
+const ANY = { above: 1, parent: 'parent' };
+
+/** A parent that buys 10 at 100, order 1, and a child of it that sells at 110, order 2. */
+function family(quantity = 10, words: OrderWords = {}): MarketDesk {
+  const desk = new MarketDesk();
+  desk.buy('parent', 10, 100);
+  desk.sell('child', quantity, 110, { ...ANY, ...words });
+  return desk;
+}
+
+let sells = 0;
+/** Somebody sells to the parent. */
+function fill(desk: MarketDesk, quantity: number): ReturnType<MarketDesk['sell']> {
+  return desk.sell(`to-parent-${++sells}`, quantity, 100, { user: 'bob', tif: TIF.ioc });
+}
+
+suite('who may be a parent', () => {
+  test('a live limit order of the same user, of the other side and the same sub-account (TRG-04, TRG-05, AMB-29)', () => {
+    const desk = new MarketDesk();
+    desk.buy('parent', 10, 100);
+    assert.deepEqual(desk.sell('child', 5, 110, ANY)[0], ['accepted', 2, 'ada', 'child', 1]);
+    assert.deepEqual(desk.buy('a', 5, 110, ANY)[0]?.slice(1), [0, 3, 'INVALID_ORDER']);
+    assert.deepEqual(desk.sell('b', 5, 110, { ...ANY, subAccount: 2 })[0]?.slice(1), [0, 4, 'INVALID_ORDER']);
+    assert.deepEqual(desk.sell('c', 5, 110, { ...ANY, user: 'bob' })[0]?.slice(1), [0, 5, 'ORDER_NOT_FOUND']);
+    assert.deepEqual(desk.sell('d', 5, 110, { ...ANY, parent: 'nobody' })[0]?.[3], 'ORDER_NOT_FOUND');
+    assert.deepEqual(desk.sell('a', 5, 110)[0]?.[0], 'accepted', 'a refused child leaves its id free');
+  });
+
+  test('a parent is not conditional, not even when it was released (TRG-06)', () => {
+    const desk = new MarketDesk();
+    desk.buy('parent', 10, 100, { above: 1 });
+    assert.equal(desk.sell('a', 5, 110, ANY)[0]?.[3], 'INVALID_ORDER');
+    desk.buy('m', 1, 90);
+    desk.sell('n', 1, 90, { user: 'bob' });
+    desk.runTriggers();
+    assert.equal(desk.sell('b', 5, 110, ANY)[0]?.[3], 'INVALID_ORDER');
+  });
+
+  test('it may be filled while its fills are pending, not when it is over (AMB-29)', () => {
+    const desk = new MarketDesk();
+    desk.buy('parent', 10, 100);
+    fill(desk, 10);
+    assert.equal(desk.sell('a', 5, 110, ANY)[0]?.[0], 'accepted');
+    desk.settleAll();
+    assert.equal(desk.sell('b', 5, 110, ANY)[0]?.[3], 'ORDER_NOT_FOUND');
+  });
+});
+
+suite('children', () => {
+  test('as much can be released as its parent’s confirmed fills have activated (TRG-07, AMB-29)', () => {
+    const desk = family();
+    fill(desk, 4);
+    assert.deepEqual(desk.pump(), [], 'pending fills activate nothing');
+    assert.deepEqual(releases(desk.runTriggers()), [
+      ['triggered', 2, 4],
+      ['activated', 2, 4],
+    ]);
+    assert.deepEqual(desk.levels(SELL), [[110, 4]]);
+  });
+
+  test('never more than its quantity (AMB-29)', () => {
+    const desk = family(3);
+    fill(desk, 8);
+    assert.deepEqual(releases(desk.runTriggers()), [
+      ['triggered', 2, 3],
+      ['activated', 2, 3],
+    ]);
+  });
+
+  test('a condition that holds before anything is activated is told with nothing; later activations release at once (AMB-29)', () => {
+    const desk = family();
+    desk.buy('m', 1, 101, { user: 'bob' });
+    desk.sell('n', 1, 101, { user: 'bob' });
+    assert.deepEqual(releases(desk.runTriggers()), [['triggered', 2, 0]]);
+    assert.deepEqual(desk.release(2, 0), []);
+    assert.deepEqual(desk.pump(), [], 'nothing to release');
+    fill(desk, 4);
+    assert.deepEqual(releases(desk.runTriggers()), [
+      ['triggered', 2, 4],
+      ['activated', 2, 4],
+    ]);
+  });
+
+  test('what grows on the book goes to the back of its queue, with all that is activated told (AMB-29)', () => {
+    const desk = family();
+    fill(desk, 4);
+    desk.runTriggers();
+    desk.sell('rival', 5, 110);
+    fill(desk, 2);
+    assert.deepEqual(releases(desk.runTriggers()), [
+      ['triggered', 2, 6],
+      ['activated', 2, 6],
+    ]);
+    assert.deepEqual(desk.levels(SELL), [[110, 11]]);
+    assert.deepEqual(
+      fills(desk.buy('b', 11, 110, { user: 'bob' })).map((each) => (each as number[])[3]),
+      [5, 6],
+    );
+  });
+
+  test('what was filled so far and grows is placed anew (AMB-29)', () => {
+    const desk = family();
+    fill(desk, 4);
+    desk.runTriggers();
+    desk.buy('taker', 4, 110, { user: 'bob' });
+    fill(desk, 3);
+    desk.buy('waiting', 1, 110, { user: 'bob' });
+    assert.deepEqual(fills(desk.runTriggers()).at(-1), [11, 2, 110, 1]);
+    assert.deepEqual(desk.levels(SELL), [[110, 2]]);
+    assert.deepEqual(ends(desk.cancel('child')), [[2, 'UserRequested', 5]], 'total less filled');
+  });
+
+  test('a growth of which the front door has not spoken keeps what is in force (AMB-28, AMB-29)', () => {
+    const desk = family();
+    fill(desk, 4);
+    desk.runTriggers();
+    fill(desk, 2);
+    desk.settleAll();
+    desk.pump();
+    fill(desk, 2);
+    desk.settleAll();
+    desk.pump();
+    assert.deepEqual(desk.release(2, 6), [], 'overtaken');
+    assert.deepEqual(desk.pump(), []);
+    assert.deepEqual(ends(desk.release(2, 8, ORDER_END.marginInsufficient)), [[2, 'MarginInsufficient', 10]]);
+    assert.deepEqual(desk.levels(SELL), []);
+  });
+
+  test('an immediate child takes what each activation gives, drops the rest, and ends with the last one (AMB-29)', () => {
+    const desk = family(6, { tif: TIF.ioc });
+    fill(desk, 4);
+    desk.buy('bid', 3, 110, { user: 'bob' });
+    const first = desk.runTriggers();
+    assert.deepEqual([fills(first), ends(first)], [[[5, 2, 110, 3]], []]);
+    fill(desk, 6);
+    desk.buy('bid 2', 9, 110, { user: 'bob' });
+    const second = desk.runTriggers();
+    assert.deepEqual([fills(second).length, ends(second)], [1, [[2, 'ImmediateOrCancel', 1]]]);
+    assert.equal((fills(second)[0] as number[])[3], 2);
+  });
+
+  test('an immediate child that gets all of it is filled, and nobody says so (AMB-29)', () => {
+    const desk = family(4, { tif: TIF.ioc });
+    fill(desk, 4);
+    desk.buy('bid', 4, 110, { user: 'bob' });
+    const told = desk.runTriggers();
+    assert.deepEqual([fills(told).length, ends(told)], [1, []]);
+  });
+
+  test('a fill-or-kill child whose activation cannot be filled whole ends (TIF-04, AMB-29)', () => {
+    const desk = family(6, { tif: TIF.fok });
+    fill(desk, 4);
+    desk.buy('bid', 3, 110, { user: 'bob' });
+    const told = desk.runTriggers();
+    assert.deepEqual([fills(told), ends(told)], [[], [[2, 'FillOrKill', 6]]]);
+  });
+
+  test('the cap of a market child counts for all its activations (ORD-15, AMB-29)', () => {
+    const desk = new MarketDesk();
+    desk.sell('parent', 10, 100);
+    desk.marketBuy('child', { lots: 6, quote: 450, ...ANY });
+    desk.buy('to-parent', 3, 100, { user: 'bob', tif: TIF.ioc });
+    desk.sell('offer', 3, 90, { user: 'bob' });
+    assert.equal((fills(desk.runTriggers())[0] as number[])[3], 3);
+    desk.buy('to-parent 2', 3, 100, { user: 'bob', tif: TIF.ioc });
+    desk.sell('offer 2', 9, 95, { user: 'bob' });
+    const told = desk.runTriggers();
+    assert.deepEqual([(fills(told)[0] as number[])[3], ends(told)], [1, [[2, 'Filled', 2]]]);
+  });
+});
+
+suite('a parent that is over', () => {
+  test('cancelled before anything was activated, it takes its child along (AMB-29)', () => {
+    const desk = family();
+    assert.deepEqual(only(desk.cancel('parent'), 'ended', 'cancelAccepted'), [
+      ['ended', 3, 1, 'UserRequested', 0, 10, 3],
+      ['ended', 4, 2, 'ParentCanceled', 0, 10, 0],
+      ['cancelAccepted', 3, 1],
+    ]);
+    assert.equal(desk.cancel('child')[0]?.[2], 'ALREADY_CANCELLED');
+  });
+
+  test('the activated part stays, told as a replace that nobody asked for (AMB-29)', () => {
+    const desk = family();
+    fill(desk, 4);
+    desk.runTriggers();
+    const told = desk.cancel('parent');
+    assert.deepEqual(only(told, 'replaced')[0]?.slice(2), [2, 6, 110, 4, START_NS, 0, 0, 0]);
+    assert.deepEqual(desk.levels(SELL), [[110, 4]]);
+    assert.deepEqual(only(desk.replace('child', { quantity: 5, timestampNs: START_NS + 1n }), 'replaced').length, 1);
+  });
+
+  test('its pending fills are waited for (AMB-29)', () => {
+    const desk = family();
+    fill(desk, 4);
+    assert.deepEqual(names(desk.cancel('parent')), ['ended', 'cancelAccepted']);
+    assert.deepEqual(names(desk.settleAll()), ['replaced']);
+    assert.deepEqual(releases(desk.runTriggers()), [
+      ['triggered', 2, 4],
+      ['activated', 2, 4],
+    ]);
+  });
+
+  test('if they are rolled back nothing was activated (AMB-29)', () => {
+    const desk = family();
+    const [match] = only(fill(desk, 4), 'matched');
+    desk.cancel('parent');
+    assert.deepEqual(ends(desk.rollback(match, OTHER, OWN)).at(-1), [2, 'ParentCanceled', 10]);
+  });
+
+  test('filled, it leaves a child that needs no more untouched (AMB-29)', () => {
+    const desk = family(7);
+    fill(desk, 10);
+    assert.deepEqual(names(desk.settleAll()), []);
+    assert.deepEqual(releases(desk.runTriggers()).length, 2);
+  });
+
+  test('filled for less than its child wants, it leaves the child as much as it filled (AMB-29)', () => {
+    const desk = family(15);
+    fill(desk, 10);
+    assert.deepEqual(only(desk.settleAll(), 'replaced')[0]?.slice(2, 6), [2, 2, 110, 10]);
+  });
+
+  test('a child that was filled as far as it was activated is filled (AMB-29, AMB-128)', () => {
+    const desk = family();
+    fill(desk, 4);
+    desk.runTriggers();
+    desk.buy('taker', 4, 110, { user: 'bob' });
+    assert.deepEqual(only(desk.cancel('parent'), 'replaced', 'ended').slice(1), [
+      ['replaced', 10, 2, 6, 110, 4, START_NS, 0, 0, 0],
+      ['ended', 11, 2, 'Filled', 0, 0, 0],
+    ]);
+  });
+
+  test('expired, it does the same (ORD-20, AMB-29)', () => {
+    const desk = new MarketDesk();
+    desk.buy('parent', 10, 100, { tif: TIF.gtd, lifeNs: 10n });
+    desk.sell('child', 10, 110, ANY);
+    assert.deepEqual(ends(desk.wait(10n)), [
+      [1, 'Expired', 10],
+      [2, 'ParentCanceled', 10],
+    ]);
+  });
+});
+
+suite('rollbacks of a child’s fills', () => {
+  test('what was filled so far comes back as any other order does (AMB-32 b)', () => {
+    const desk = family();
+    fill(desk, 4);
+    desk.runTriggers();
+    const [match] = only(desk.buy('taker', 4, 110, { user: 'bob', tif: TIF.ioc }), 'matched');
+    assert.deepEqual(only(desk.rollback(match, OTHER, OWN), 'restored')[0]?.slice(2), [2, 10, 4]);
+    assert.deepEqual(desk.levels(SELL), [[110, 4]]);
+  });
+
+  test('at fault it ends, the part that was never activated included (AMB-32)', () => {
+    const desk = family();
+    fill(desk, 4);
+    desk.runTriggers();
+    const [match] = only(desk.buy('taker', 4, 110, { user: 'bob', tif: TIF.ioc }), 'matched');
+    assert.deepEqual(ends(desk.rollback(match, OWN, OTHER))[0], [2, 'AtFault', 10]);
+  });
+});

@@ -1,0 +1,193 @@
+/**
+ * Orders of the reference book, and how many lots one gets. Everything is worked out anew each time it is asked.
+ *
+ *   dormant    waits for a price
+ *   fired      the price came; waits for its release, or, as a child, for more of its parent's fills
+ *   placing    on its way into the book, within one command
+ *   resting    on the book
+ *   filled     nothing left; a rollback may bring it back. covered: it may not
+ *   ended      its end was told
+ */
+import {
+  ORDER_FLAG,
+  ORDER_KIND,
+  type OrderEnd,
+  type OrderKind,
+  SIDE,
+  type Side,
+  TIF,
+  type Tif,
+  type TriggerKind,
+} from '../../src/core/order-terms.ts';
+import type { Terms } from './market-recorder.ts';
+
+export interface ReferenceOrder {
+  readonly user: string;
+  readonly orderId: string;
+  readonly subAccount: number;
+  readonly sequence: number;
+  priority: number;
+  readonly side: Side;
+  readonly kind: OrderKind;
+  readonly tif: Tif;
+  readonly flags: number;
+  price: number;
+  /** The total; 0 where it is sized in quote without a cap. */
+  quantity: bigint;
+  readonly amount: bigint;
+  readonly budget: bigint;
+  /** Lots and money of fills that were not rolled back, and lots that were confirmed. */
+  filled: bigint;
+  spent: bigint;
+  confirmed: bigint;
+  /** Lots in force altogether: all of them, unless a trigger keeps them back. */
+  activated: bigint;
+  triggerKind: TriggerKind;
+  triggerPrice: number;
+  /** Of a child, until its parent is over. */
+  parent: ReferenceOrder | null;
+  readonly creationNs: bigint;
+  timestampNs: bigint;
+  readonly expiryNs: bigint;
+  state: 'dormant' | 'fired' | 'placing' | 'resting' | 'filled' | 'covered' | 'ended';
+  end: OrderEnd | 0;
+  /** What `triggered` said last, or null when that is void. */
+  told: bigint | null;
+  /** It was told at least once: then clearing knows that it fired. */
+  wasTold: boolean;
+  isAwaited: boolean;
+  /** Released, but not placed yet. */
+  granted: bigint | null;
+}
+
+export interface ReferenceTrade {
+  readonly tradeId: number;
+  readonly price: number;
+  readonly quantity: bigint;
+  readonly maker: ReferenceOrder;
+  readonly taker: ReferenceOrder;
+  /** The orders for which it is not decided. */
+  legs: ReferenceOrder[];
+}
+
+export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder | null): ReferenceOrder {
+  const { requestId, receivedNs, parentId, ...rest } = terms;
+  const waits = terms.triggerKind !== 0;
+  return {
+    ...rest,
+    sequence,
+    priority: sequence,
+    quantity: BigInt(terms.quantity),
+    amount: BigInt(terms.amount),
+    budget: BigInt(terms.budget),
+    filled: 0n,
+    spent: 0n,
+    confirmed: 0n,
+    activated: waits ? 0n : BigInt(terms.quantity),
+    parent,
+    timestampNs: terms.creationNs,
+    state: waits ? 'dormant' : 'placing',
+    end: 0,
+    told: null,
+    wasTold: false,
+    isAwaited: false,
+    granted: null,
+  };
+}
+
+/** It may rest: a limit order, good till cancelled or till a date. */
+export function canRest({ kind, tif }: { kind: OrderKind; tif: Tif }): boolean {
+  return kind === ORDER_KIND.limit && (tif === TIF.gtc || tif === TIF.gtd);
+}
+
+export function isPostOnly({ flags }: { flags: number }): boolean {
+  return (flags & ORDER_FLAG.postOnly) !== 0;
+}
+
+export function isAlive({ state }: ReferenceOrder): boolean {
+  return state === 'dormant' || state === 'fired' || state === 'placing' || state === 'resting';
+}
+
+/** Sized in quote and without a base cap: it has no quantity. */
+export function isUnsized({ kind, quantity }: ReferenceOrder): boolean {
+  return kind === ORDER_KIND.marketQuote && quantity === 0n;
+}
+
+/** In force and not filled. */
+export function left({ activated, filled }: ReferenceOrder): bigint {
+  return activated > filled ? activated - filled : 0n;
+}
+
+/** What its parent's confirmed fills activate (AMB-29). */
+export function enabled({ parent, quantity }: ReferenceOrder): bigint {
+  return parent === null || parent.confirmed > quantity ? quantity : parent.confirmed;
+}
+
+export function isSameOwner(a: ReferenceOrder, b: ReferenceOrder): boolean {
+  return a.user === b.user && a.subAccount === b.subAccount;
+}
+
+/** Why a walk through the makers ended: what was reached, or that the book was at its end. */
+export type Reached = 'money' | 'quantity' | 'budget' | 'book';
+
+export function least(values: readonly bigint[]): bigint {
+  return [...values].sort((a, b) => (a < b ? -1 : 1))[0] as bigint;
+}
+
+export interface Size {
+  readonly lots: bigint;
+  readonly reached: Reached;
+}
+
+/** What a walk asks: lots wanted at most (null: any), and the money of one quote unit in price × lots. */
+export interface Walk {
+  readonly wanted: bigint | null;
+  readonly unit: bigint;
+}
+
+/** How many lots the order gets from these makers, best first (AMB-05, AMB-37, AMB-39). */
+export function sizeOf(order: ReferenceOrder, makers: readonly ReferenceOrder[], walk: Walk): Size {
+  let lots = 0n;
+  let money = 0n;
+  for (const maker of makers) {
+    const price = BigInt(maker.price);
+    let offered = left(maker);
+    while (offered > 0n) {
+      const reached = reachedAt(order, price, walk, { lots, money });
+      if (reached !== null) return { lots, reached };
+      const allowed = allowedAt(order, price, walk, { lots, money });
+      const taken = least([allowed, offered]);
+      lots += taken;
+      money += taken * price;
+      offered -= taken;
+    }
+  }
+  const atNoPrice = reachedAt(order, 0n, walk, { lots, money });
+  return { lots, reached: atNoPrice === 'budget' || atNoPrice === null ? 'book' : atNoPrice };
+}
+
+interface Taken {
+  readonly lots: bigint;
+  readonly money: bigint;
+}
+
+/** Why the order takes nothing more at this price, or null. */
+function reachedAt(order: ReferenceOrder, price: bigint, walk: Walk, taken: Taken): Reached | null {
+  const target = order.amount === 0n ? null : order.amount * walk.unit - order.spent - taken.money;
+  if (target === 0n) return 'money';
+  if (taken.lots === walk.wanted) return 'quantity';
+  if (target !== null && target < price) return 'money';
+  return allowedAt(order, price, walk, taken) > 0n ? null : 'budget';
+}
+
+/** Lots that quantity, money and budget still allow at this price. */
+export function allowedAt(order: ReferenceOrder, price: bigint, walk: Walk, taken: Taken): bigint {
+  const { amount, budget, spent, filled, side } = order;
+  const limits: bigint[] = [];
+  const perLot = price > 0n ? price : 1n;
+  if (walk.wanted !== null) limits.push(walk.wanted - taken.lots);
+  if (amount > 0n) limits.push((amount * walk.unit - spent - taken.money) / perLot);
+  if (budget > 0n && side === SIDE.buy) limits.push((budget * walk.unit - spent - taken.money) / perLot);
+  if (budget > 0n && side === SIDE.sell) limits.push(budget - filled - taken.lots);
+  return least(limits);
+}

@@ -1,0 +1,77 @@
+/** A restart of the reference book from what clearing keeps: undecided fills never happened (AMB-110). */
+import { isCancel, ORDER_END, type OrderEnd } from '../../src/core/order-terms.ts';
+import type { ReferenceBook } from './reference-book.ts';
+import type { Remembered } from './reference-ids.ts';
+import { canRest, enabled, isAlive, isUnsized, left, type ReferenceOrder } from './reference-order.ts';
+import { RAW_MAX } from './reference-state.ts';
+
+export interface Durable {
+  /** In order of admission, so that parents come before their children. */
+  readonly orders: ReferenceOrder[];
+  /** In the order in which they ended. */
+  readonly remembered: Remembered[];
+}
+
+/** What clearing would hand back after a crash. */
+export function durable(book: ReferenceBook): Durable {
+  const restored = new Map<ReferenceOrder, ReferenceOrder>();
+  const remembered = [...book.ids.remembered];
+  for (const order of book.orders) {
+    const lostParent = order.parent !== null && !restored.has(order.parent);
+    const parent = order.parent === null ? null : (restored.get(order.parent) ?? null);
+    const quantity = lostParent ? enabled(order) : order.quantity;
+    const after = asKept({ ...order, quantity, parent, filled: order.confirmed, spent: 0n });
+    const isOrphan = lostParent && quantity === 0n;
+    if (!isOrphan && livesOn(after)) restored.set(order, after);
+    else remembered.push({ ...order, wasCancelled: wasCancelled(order) || (isOrphan && isAlive(order)) });
+  }
+  return { orders: [...restored.values()], remembered };
+}
+
+function wasCancelled({ state, end }: ReferenceOrder): boolean {
+  return state === 'covered' || (state === 'ended' && isCancel(end as OrderEnd));
+}
+
+/** As the row has it: a fired order that was told, or one that was released as far as it is activated. */
+function asKept(order: ReferenceOrder): ReferenceOrder {
+  if (order.state === 'ended' || order.state === 'covered') return order;
+  const told = enabled(order);
+  const kept = { ...order, granted: null, isAwaited: false, told: null };
+  if (order.state === 'dormant' || (order.state === 'fired' && !order.wasTold)) return { ...kept, state: 'dormant' };
+  const isReleased = order.activated > 0n;
+  if (!isReleased) return { ...kept, told, isAwaited: told > 0n || isUnsized(order) };
+  const live = { ...kept, told, activated: told };
+  return { ...live, state: left(live) > 0n ? 'resting' : live.filled < live.quantity ? 'fired' : 'filled' };
+}
+
+function livesOn(order: ReferenceOrder): boolean {
+  const waits = order.activated === 0n && (order.state === 'dormant' || order.state === 'fired');
+  return waits || (isAlive(order) && canRest(order));
+}
+
+/** Every order comes in again, by priority, and takes what it crosses. Levels: silence. */
+export function restart(book: ReferenceBook, nowNs: bigint, gap: number): void {
+  const { orders, remembered } = durable(book);
+  book.sequence += gap;
+  book.lastTradeId += gap;
+  book.undecided = [];
+  book.tellQueue = [];
+  book.placeQueue = [];
+  book.ids.holds = [];
+  book.ids.remembered = [];
+  for (const id of remembered) book.ids.remember(id);
+  book.orders = orders;
+  const resting = orders.filter((order) => order.state === 'resting');
+  for (const order of resting) order.state = 'placing';
+  const misfits = resting.filter((order) => {
+    const fits = book.levelOf(order.side, order.price) + left(order) <= RAW_MAX;
+    if (fits) order.state = 'resting';
+    return !fits;
+  });
+  for (const order of misfits) book.end(order, ORDER_END.rollbackRestoreWouldCross);
+  book.expire(nowNs);
+  const crossing = book.orders.filter((order) => order.state === 'resting');
+  for (const order of crossing) order.state = 'placing';
+  for (const order of crossing.sort((a, b) => a.priority - b.priority)) book.place(order, left(order));
+  book.levelsTold = book.levels();
+}

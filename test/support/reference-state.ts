@@ -1,0 +1,313 @@
+/**
+ * The reference book's state and the steps of which its commands are made: match, rest, end, forget, release. Lists and
+ * bigint, searched from the front; it shares the vocabulary of the engine and no code.
+ */
+import {
+  isCancel,
+  MARKET_STATUS,
+  type MarketStatus,
+  ORDER_END,
+  ORDER_END_WORD,
+  ORDER_KIND,
+  type OrderEnd,
+  type RollbackReason,
+  SIDE,
+  type Side,
+  TIF,
+  TRIGGER,
+} from '../../src/core/order-terms.ts';
+import { compareLevels, type Told } from './market-recorder.ts';
+import { ReferenceIds } from './reference-ids.ts';
+import {
+  allowedAt,
+  canRest,
+  enabled,
+  isAlive,
+  isPostOnly,
+  isSameOwner,
+  isUnsized,
+  least,
+  left,
+  type ReferenceOrder,
+  type ReferenceTrade,
+  type Size,
+  sizeOf,
+  type Walk,
+} from './reference-order.ts';
+
+export const RAW_MAX: bigint = 2n ** 53n - 1n;
+
+export interface ReferenceLimits {
+  readonly priceDecimals: number;
+  readonly heldCancelNs: bigint;
+  readonly heldCancelsPerUserMax: number;
+  readonly rememberedIdsPerUserMax: number;
+}
+
+export class ReferenceState {
+  told: Told[] = [];
+  status: MarketStatus = MARKET_STATUS.active;
+  selfTradePrevention = false;
+  /** No fill below the first for a sell, above the second for a buy. */
+  collar: readonly [number, number] = [1, Number(RAW_MAX)];
+  sequence = 0;
+  lastTradeId = 0;
+  /** Orders that live and those with undecided fills, in order of admission. */
+  orders: ReferenceOrder[] = [];
+  undecided: ReferenceTrade[] = [];
+  tellQueue: ReferenceOrder[] = [];
+  placeQueue: ReferenceOrder[] = [];
+  readonly ids: ReferenceIds;
+  readonly limits: ReferenceLimits;
+  levelsTold: Map<string, bigint> = new Map();
+
+  constructor(limits: ReferenceLimits) {
+    this.limits = limits;
+    this.ids = new ReferenceIds(limits.rememberedIdsPerUserMax);
+  }
+
+  take(): Told[] {
+    const told = this.told;
+    this.told = [];
+    return told;
+  }
+
+  /** An order enters the book. A post-only one takes nothing, so its own are out of its way whatever the collar (STP-04). */
+  enter(order: ReferenceOrder, wanted: bigint | null): void {
+    order.state = 'placing';
+    if (isPostOnly(order)) for (const own of this.crossedBy(order)) this.end(own, ORDER_END.selfTradePrevented);
+    this.place(order, wanted);
+  }
+
+  /** Places an order that is on no side; `wanted` lots of it are to be matched, null: as its money says. */
+  place(order: ReferenceOrder, wanted: bigint | null): void {
+    order.state = 'placing';
+    const walk = { wanted, unit: 10n ** BigInt(this.limits.priceDecimals) };
+    const size = sizeOf(order, this.#offeredTo(order), walk);
+    const isComplete = (size.reached === 'money' || size.reached === 'quantity') && order.filled + size.lots > 0n;
+    if (order.tif === TIF.fok && !isComplete) {
+      this.end(order, ORDER_END.fillOrKill);
+      return;
+    }
+    this.#match(order, size.lots);
+    this.#cancelOwn(order, { ...walk, wanted: wanted === null ? null : wanted - size.lots });
+    this.#settleDown(order, size);
+  }
+
+  /** Own orders with which it would have gone on are reached too (STP-03, AMB-38). */
+  #cancelOwn(order: ReferenceOrder, walk: Walk): void {
+    for (;;) {
+      const next = this.#reachableBy(order)[0];
+      if (next === undefined || !this.#isOwn(order, next)) return;
+      if (allowedAt(order, BigInt(next.price), walk, { lots: 0n, money: 0n }) <= 0n) return;
+      this.end(next, ORDER_END.selfTradePrevented);
+    }
+  }
+
+  #settleDown(order: ReferenceOrder, { reached }: Size): void {
+    const { kind, activated, quantity, filled } = order;
+    if (kind !== ORDER_KIND.marketQuote && filled >= quantity) this.#becomeFilled(order);
+    else if (filled > 0n && (reached === 'money' || (reached === 'quantity' && kind === ORDER_KIND.marketQuote)))
+      this.end(order, ORDER_END.filled);
+    else if (canRest(order) && left(order) > 0n) this.#rest(order);
+    else if (activated < quantity) order.state = 'fired';
+    else this.end(order, ORDER_END.immediateOrCancel);
+  }
+
+  #rest(order: ReferenceOrder): void {
+    const fits = this.levelOf(order.side, order.price) + left(order) <= RAW_MAX;
+    if (this.crossedBy(order).length > 0 || !fits) this.end(order, ORDER_END.immediateOrCancel);
+    else order.state = 'resting';
+  }
+
+  #becomeFilled(order: ReferenceOrder): void {
+    order.state = 'filled';
+    this.forgetIfDone(order);
+  }
+
+  #match(taker: ReferenceOrder, lots: bigint): void {
+    let wanted = lots;
+    while (wanted > 0n) {
+      const maker = this.#reachableBy(taker)[0] as ReferenceOrder;
+      if (this.#isOwn(taker, maker)) {
+        this.end(maker, ORDER_END.selfTradePrevented);
+        continue;
+      }
+      const quantity = least([wanted, left(maker)]);
+      wanted -= quantity;
+      for (const order of [maker, taker]) {
+        order.filled += quantity;
+        order.spent += quantity * BigInt(maker.price);
+      }
+      const tradeId = ++this.lastTradeId;
+      this.undecided.push({ tradeId, price: maker.price, quantity, maker, taker, legs: [maker, taker] });
+      const unit = taker.tif !== TIF.fok ? 0 : wanted === 0n ? 2 : 1;
+      const numbers = [++this.sequence, tradeId, maker.sequence, taker.sequence, maker.price];
+      this.told.push(['matched', ...numbers, Number(quantity), taker.side, unit]);
+      if (left(maker) === 0n) maker.state = maker.filled < maker.quantity ? 'fired' : 'filled';
+    }
+  }
+
+  #isOwn(taker: ReferenceOrder, maker: ReferenceOrder): boolean {
+    return this.selfTradePrevention && isSameOwner(taker, maker);
+  }
+
+  /** Resting orders of the other side at this price or better, best first. */
+  #within(side: Side, bound: number): ReferenceOrder[] {
+    const sign = side === SIDE.buy ? 1 : -1;
+    return this.orders
+      .filter((maker) => maker.state === 'resting' && maker.side !== side && sign * (bound - maker.price) >= 0)
+      .sort((a, b) => sign * (a.price - b.price) || a.priority - b.priority);
+  }
+
+  /** What the order would cross if it rested. */
+  crossedBy({ side, price }: { side: Side; price: number }): ReferenceOrder[] {
+    return this.#within(side, price);
+  }
+
+  /** What a post-only order may not cross: with self-trade prevention its own orders give way (STP-04, AMB-38). */
+  wouldTake(order: ReferenceOrder): boolean {
+    return this.crossedBy(order).some((maker) => !this.#isOwn(order, maker));
+  }
+
+  /** What it may match: within its limit and the collar. */
+  #reachableBy(order: ReferenceOrder): ReferenceOrder[] {
+    const [lowest, highest] = this.collar;
+    const collar = order.side === SIDE.buy ? highest : lowest;
+    const isInside = order.side === SIDE.buy ? order.price <= highest : order.price >= lowest;
+    const usesLimit = order.kind === ORDER_KIND.limit && isInside;
+    return this.#within(order.side, usesLimit ? order.price : collar);
+  }
+
+  #offeredTo(order: ReferenceOrder): ReferenceOrder[] {
+    return this.#reachableBy(order).filter((maker) => !this.#isOwn(order, maker));
+  }
+
+  end(
+    order: ReferenceOrder,
+    end: OrderEnd,
+    { faultReason = 0, requestId = 0 }: { faultReason?: RollbackReason; requestId?: number } = {},
+  ): void {
+    order.state = 'ended';
+    order.end = end;
+    this.leaveQueues(order);
+    const remaining = order.quantity > order.filled ? Number(order.quantity - order.filled) : 0;
+    this.told.push(['ended', ++this.sequence, order.sequence, ORDER_END_WORD[end], faultReason, remaining, requestId]);
+    this.forgetIfDone(order);
+  }
+
+  /** It wants no more than is filled; a rollback may make room again (AMB-19, AMB-32 e). */
+  complete(order: ReferenceOrder, requestId: number): void {
+    order.state = 'filled';
+    this.leaveQueues(order);
+    this.told.push(['ended', ++this.sequence, order.sequence, 'Filled', 0, 0, requestId]);
+    this.forgetIfDone(order);
+  }
+
+  forgetIfDone(order: ReferenceOrder): void {
+    const isPending = this.undecided.some(({ legs }) => legs.includes(order));
+    if (isPending || isAlive(order) || !this.orders.includes(order)) return;
+    this.orders = this.orders.filter((each) => each !== order);
+    this.ids.remember({ ...order, wasCancelled: order.state === 'ended' && isCancel(order.end as OrderEnd) });
+    for (const child of this.childrenOf(order)) this.#loseParent(child);
+  }
+
+  childrenOf(parent: ReferenceOrder): ReferenceOrder[] {
+    return this.orders.filter((order) => order.parent === parent);
+  }
+
+  /** The parent is over: what it has not activated will never be (AMB-29). */
+  #loseParent(child: ReferenceOrder): void {
+    const total = enabled(child);
+    child.parent = null;
+    if (!isAlive(child) || total === child.quantity) return;
+    if (total === 0n) {
+      this.end(child, ORDER_END.parentCanceled);
+      return;
+    }
+    child.quantity = total;
+    this.tellReplaced(child, ++this.sequence, 0);
+    if (child.state !== 'fired' || child.activated < total) return;
+    if (child.filled >= total) this.complete(child, 0);
+    else this.end(child, ORDER_END.immediateOrCancel);
+  }
+
+  tellReplaced(order: ReferenceOrder, sequence: number, requestId: number): void {
+    const { priority, price, quantity, timestampNs } = order;
+    const trigger = order.state === 'dormant' ? [order.triggerKind, order.triggerPrice] : [TRIGGER.none, 0];
+    const values = [sequence, order.sequence, priority, price, Number(quantity)];
+    this.told.push(['replaced', ...values, timestampNs, requestId, ...trigger]);
+  }
+
+  leaveQueues(order: ReferenceOrder): void {
+    this.tellQueue = this.tellQueue.filter((each) => each !== order);
+    this.placeQueue = this.placeQueue.filter((each) => each !== order);
+    order.isAwaited = false;
+    order.granted = null;
+  }
+
+  queueToTell(order: ReferenceOrder): void {
+    if (!this.tellQueue.includes(order)) this.tellQueue.push(order);
+  }
+
+  /** Its condition holds, or more of it is activated (AMB-28, AMB-29). */
+  tell(order: ReferenceOrder): void {
+    const quantity = enabled(order);
+    order.told = quantity;
+    order.wasTold = true;
+    order.isAwaited = quantity > order.activated || isUnsized(order);
+    this.told.push(['triggered', ++this.sequence, order.sequence, order.triggerPrice, Number(quantity)]);
+  }
+
+  /** Puts what was granted in force. */
+  activate(order: ReferenceOrder): void {
+    const granted = order.granted as bigint;
+    const growth = granted - order.activated;
+    const rested = order.state === 'resting';
+    order.granted = null;
+    if (!rested && isPostOnly(order) && this.wouldTake(order)) {
+      this.end(order, ORDER_END.postOnlyWouldCross);
+      return;
+    }
+    const sequence = ++this.sequence;
+    order.activated = granted;
+    order.priority = sequence;
+    // Wholly in force it is an order like any other.
+    if (granted === order.quantity) order.parent = null;
+    this.told.push(['activated', sequence, order.sequence, sequence, Number(granted)]);
+    if (rested) {
+      order.state = 'placing';
+      this.#rest(order);
+    } else this.enter(order, isUnsized(order) ? null : canRest(order) ? left(order) : growth);
+  }
+
+  levels(): Map<string, bigint> {
+    const levels = new Map<string, bigint>();
+    for (const order of this.orders)
+      if (order.state === 'resting') {
+        const key = `${order.side} ${order.price}`;
+        levels.set(key, (levels.get(key) ?? 0n) + left(order));
+      }
+    return levels;
+  }
+
+  /** What rests at a price, without `except`. */
+  levelOf(side: Side, price: number, except: ReferenceOrder | null = null): bigint {
+    return this.orders
+      .filter((order) => order.state === 'resting' && order.side === side && order.price === price && order !== except)
+      .reduce((sum, order) => sum + left(order), 0n);
+  }
+
+  tellLevels(): void {
+    const now = this.levels();
+    const changed: Told[] = [];
+    for (const key of new Set([...now.keys(), ...this.levelsTold.keys()])) {
+      const quantity = now.get(key) ?? 0n;
+      if (quantity === (this.levelsTold.get(key) ?? 0n)) continue;
+      const [side, price] = key.split(' ').map(Number) as [number, number];
+      changed.push(['levelChanged', side, price, Number(quantity)]);
+    }
+    this.levelsTold = now;
+    if (changed.length > 0) this.told.push(...changed.sort(compareLevels), ['depthCommitted', this.sequence]);
+  }
+}
