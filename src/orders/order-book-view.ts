@@ -47,8 +47,12 @@ export class OrderBookView {
 
   // ---- on the way
 
-  /** A new order with its hold; there is room for it. */
+  /**
+   * A new order with its hold; there is room for it. A child holds on to its parent from here on: the two lanes may bring
+   * word of the parent's last fill, and let it leave memory, before the market's word that it admitted the child.
+   */
   add(order: LiveOrder): void {
+    order.parent = this.#parentOf(order);
     this.#orders.add(order);
     this.rehold(order);
   }
@@ -76,7 +80,7 @@ export class OrderBookView {
   ): void {
     this.#orders.admit(order, sequence);
     order.lastUpdateNs = timeNs;
-    order.parent = this.#parentOf(order);
+    order.parent = this.#parentOf(order) ?? order.parent;
     assert(order.parent !== null || !isChild(order), 'the market admits a child while its parent lives');
     this.#tell(order, { kind: 'Created', ...signed, bookTimestampNs: timeNs });
   }

@@ -144,6 +144,22 @@ suite('triggers', () => {
 });
 
 suite('children', () => {
+  test('a child that is admitted after its parent has left memory has what the parent had confirmed (AMB-29)', () => {
+    const desk = new OrderDesk();
+    const parent = desk.place({ id: 'parent' });
+    const child = mustPass(desk.request({ id: 'child', side: SIDE.sell, above: 210_000, parent: 'parent' }));
+    const taker = desk.place({ id: 'taker', user: BOB, side: SIDE.sell });
+    desk.confirm(desk.match(parent, taker, 200_000, 10_000));
+    // Clearing's lane is ahead of the market's: the parent is over, flushed and in the tables.
+    desk.manager.onMarketDecided({ marketIndex: 3, sequence: 1_000 });
+    for (const sequence of [1, 2]) desk.manager.onJournalFlushed({ sequence, checkpoint: sequence });
+    assert.equal(desk.record(ALICE, 'parent'), undefined);
+    const sequence = desk.nextSequence;
+    desk.manager.onAdmitted({ requestId: child, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    desk.answer(child, sequence);
+    assert.equal(desk.record(ALICE, 'child')?.trigger_enabled_quantity, '1');
+  });
+
   test('the parent’s confirmed fills activate a child, up to its quantity (TRG-07, AMB-29)', () => {
     const { desk, fill, order } = family(0);
     const enabled = () => desk.record(ALICE)?.trigger_enabled_quantity;
