@@ -4,7 +4,16 @@
  *
  * What comes at boot, once an order, is a record of its own each time.
  */
-import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
+import {
+  ORDER_FLAG,
+  type OrderEnd,
+  type OrderKind,
+  type RollbackReason,
+  type Side,
+  type Tif,
+  type TriggerKind,
+  type TriggerState,
+} from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type {
@@ -227,7 +236,8 @@ export function readRestoredOrder(v: Views, at: number): RestoredOrder {
     side: NewOrder.side(v, source) as Side,
     kind: NewOrder.kind(v, source) as OrderKind,
     tif: NewOrder.tif(v, source) as Tif,
-    flags: OrderRestoredAtBoot.flags(v, at),
+    // Clearing's own note of a lost fill means nothing to a market.
+    flags: OrderRestoredAtBoot.flags(v, at) & ~ORDER_FLAG.rolledBack,
     price: OrderRestoredAtBoot.price(v, at),
     quantity: OrderRestoredAtBoot.quantity(v, at),
     amount: NewOrder.amount(v, source),

@@ -1,6 +1,7 @@
 /** Fills that clearing refuses, each for its cause, as users hear of it (FIL-09 to FIL-11, FIL-14 to FIL-16). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { operator } from '../support/node-process.ts';
 import { limit, TestNode, type Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '2': '1000' };
@@ -65,23 +66,43 @@ suite('fills that clearing refuses', () => {
     });
   }
 
+  /** A fill between a resting buy and a resting sell, as if they had matched. */
+  function fillBetween(buy: string, sell: string, quantity: number, more = ''): string {
+    const bought = `{"user_id":"${taker.userId}","order_id":"${buy}"}`;
+    const sold = `{"user_id":"${maker.userId}","order_id":"${sell}"}`;
+    const fill = `"asset_id":"2","maker":${bought},"taker":${sold},"price":300000,"quantity":${quantity}${more}`;
+    return `{"fault":{"kind":"inject_fill",${fill}}}`;
+  }
+
+  async function injectFill(buy: string, sell: string, quantity: number, more = ''): Promise<void> {
+    await world.operate('POST', '/operator/clearing', fillBetween(buy, sell, quantity, more));
+    await world.rest();
+  }
+
   test('a fill beyond what an order has left is an overfill (FIL-11)', async () => {
     const small = await maker.sell(limit(300_000, 10_000));
     const large = await taker.buy(limit(299_000, 50_000));
-    await world.hook({
-      fault: {
-        kind: 'inject_fill',
-        asset_id: '2',
-        maker: { user_id: taker.userId, order_id: large.id },
-        taker: { user_id: maker.userId, order_id: small.id },
-        price: 300_000,
-        quantity: 10_001,
-      },
-    });
-    await world.rest();
-    assert.deepEqual(maker.fillsOf(small.id).at(-1), 'Rollbacked 3000 1.0001 Overfill');
+    await injectFill(large.id, small.id, 10_001);
     await maker.until(small.id, 'Canceled Overfill');
+    assert.deepEqual(maker.fillsOf(small.id), ['Pending 3000 1.0001', 'Rollbacked 3000 1.0001 Overfill']);
+    assert.deepEqual(taker.fillsOf(large.id).at(-1), 'Rollbacked 3000 1.0001 InvalidOrder', 'it is above its limit');
+    await world.rest();
+    assert.deepEqual(await world.depth(), { asks: [], bids: [] });
     await world.ledgerAddsUp();
+  });
+
+  test('a fill beyond the limit of an order breaks its condition, one from long ago is stale (FIL-10, FIL-12)', async () => {
+    const sell = await maker.sell(limit(301_000, 20_000));
+    const buy = await taker.buy(limit(299_000, 50_000));
+    const longAgo = `,"matched_at_ns":${world.nowNs - 5n * MINUTE_NS - 1n}`;
+    await injectFill(buy.id, sell.id, 100, longAgo);
+    assert.deepEqual(maker.fillsOf(sell.id).at(-1), 'Rollbacked 3000 0.01 StaleMatch');
+    assert.deepEqual([await maker.status(sell.id), await taker.status(buy.id)], ['Open', 'Open']);
+    await injectFill(buy.id, sell.id, 100);
+    await maker.until(sell.id, 'Canceled InvalidOrder');
+    await taker.until(buy.id, 'Canceled InvalidOrder');
+    const late = await operator(world.node, 'POST', '/operator/clearing', fillBetween(buy.id, sell.id, 1));
+    assert.equal(late.status, 404, 'nobody fills what is gone');
   });
 
   test('what is decided more than five minutes after its match is stale, and nobody is at fault (FIL-16, FIL-12, AMB-33)', async () => {
