@@ -4,6 +4,7 @@
  *   mix           1,000 orders a side near the touch; 50% passive creates, 40% cancels, 10% takers
  *   deep          100,000 orders on 10,000 levels; creates and cancels anywhere, 10% takers
  *   market maker  40 orders a side; 96% cancel and quote again within ten ticks, 4% takers
+ *   wall          5,000 orders a side at one price; 50% join it, 48% leave it anywhere, 2% take from its front
  *
  * Only plain limit orders and cancels, because that is what all contenders have. Prices are ticks around 100,000.
  */
@@ -45,6 +46,7 @@ const SHAPES: readonly Shape[] = [
   { name: 'mix', seed: 1, preload: 2_000, levels: 200, even: false, takers: 10, cancels: 40 },
   { name: 'deep', seed: 2, preload: 100_000, levels: 5_000, even: true, takers: 10, cancels: 42 },
   { name: 'market maker', seed: 3, preload: 80, levels: 10, even: true, takers: 4, cancels: 48 },
+  { name: 'wall', seed: 4, preload: 10_000, levels: 1, even: true, takers: 2, cancels: 48 },
 ];
 
 export function makeFlows(timed: number): Flow[] {

@@ -5,6 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { tuneCompiler } from '../src/runtime/compiler.ts';
 import { type BenchResult, report, type Scale } from './bench-kit.ts';
 
 interface Bench {
@@ -22,6 +23,7 @@ const files = readdirSync(fileURLToPath(folder))
   .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
   .sort();
 
+tuneCompiler();
 if (files.length === 0) {
   process.stderr.write(`no benchmark matches ${positionals.join(', ')}\n`);
   process.exit(64);

@@ -451,13 +451,7 @@ export class MarketEngine {
   #admit(command: NewOrderCommand): number {
     this.#intake.prepareToAdd(command);
     const { orders } = this.#book;
-    const slot = orders.allocate(command, this.#intake.user, lotsWanted(command));
-    const sequence = this.#book.nextSequence();
-    orders.setSequence(slot, sequence);
-    orders.setPriority(slot, sequence);
-    orders.setCreation(slot, command.creationHigh, command.creationLow);
-    orders.setTimestamp(slot, command.creationHigh, command.creationLow);
-    orders.setExpiry(slot, command.expiryHigh, command.expiryLow);
+    const slot = orders.begin(command, this.#intake.user, lotsWanted(command), this.#book.nextSequence());
     this.#intake.addLive(slot, command);
     return slot;
   }

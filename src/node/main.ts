@@ -4,6 +4,7 @@
  *   0 drained after SIGTERM or SIGINT │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
  */
 import { writeSync } from 'node:fs';
+import { tuneCompiler } from '../runtime/compiler.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { RingbookNode } from './boot.ts';
 import { ConfigError, loadConfig } from './config.ts';
@@ -13,6 +14,7 @@ const EXIT_REFUSED = 78;
 
 /** Runs a node until a signal ends it. `argv` is what follows the command's name; configuration is the environment. */
 export async function main(_argv: readonly string[]): Promise<void> {
+  tuneCompiler();
   const node = refusable(() => new RingbookNode(loadConfig(process.env)));
   try {
     const open = await node.start();
