@@ -32,6 +32,14 @@ suite('replace', () => {
     assert.deepEqual([desk.levels(BUY), desk.levels(SELL)], [[[105, 2]], []]);
   });
 
+  test('the id stays: it is taken, and finds the order as before (RPL-04)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 5, 100);
+    desk.replace('a', { price: 99, ...at(1n) });
+    assert.equal(desk.buy('a', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
+    assert.deepEqual(ends(desk.cancel('a')), [[1, 'UserRequested', 5]]);
+  });
+
   test('the new quantity is the total, filled part included (AMB-19, RPL-08, wire G4)', () => {
     const desk = new MarketDesk();
     desk.buy('a', 10, 100);

@@ -58,7 +58,7 @@ suite('matching', () => {
     assert.deepEqual([desk.levels(BUY), desk.levels(SELL)], [[[101, 3]], []]);
   });
 
-  test('an immediate-or-cancel order matches at once and never rests (TIF-03, AMB-16)', () => {
+  test('an immediate-or-cancel order matches at once and never rests (TIF-01, TIF-03, AMB-16)', () => {
     const desk = new MarketDesk();
     desk.sell('m', 2, 100);
     const told = desk.buy('t', 5, 100, { tif: TIF.ioc });

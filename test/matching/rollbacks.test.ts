@@ -1,10 +1,9 @@
-/** Laws of rollback and restart (AMB-32, AMB-34, AMB-110). */
+/** Laws of rollback (AMB-32, AMB-34). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { ROLLBACK_REASON, TIF, TRIGGER_STATE } from '../../src/core/order-terms.ts';
-import type { TimestampNs } from '../../src/core/units.ts';
+import { ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
 import { ends, fills, MarketDesk, only } from '../support/market-desk.ts';
-import { BUY, keyOf, LIFE_NS, PLAIN_TERMS, SELL, START_NS } from '../support/market-recorder.ts';
+import { BUY, SELL, START_NS } from '../support/market-recorder.ts';
 
 const { counterpartyAtFault: OTHER, insufficientInventory: OWN, insufficientMargin, staleMatch } = ROLLBACK_REASON;
 
@@ -136,79 +135,5 @@ suite('rollback', () => {
     assert.throws(() => desk.rollback(first, OTHER, OWN), /undecided/);
     assert.deepEqual(only(desk.rollback(second, OTHER, OWN), 'restored')[0]?.at(-1), 1);
     assert.throws(() => desk.rollback(second, OTHER, OWN), /once/);
-  });
-});
-
-suite('restart', () => {
-  interface Kept {
-    readonly order: number;
-    readonly price: number;
-    readonly quantity: number;
-    readonly prioritySequence?: number;
-  }
-  const restore = (desk: MarketDesk, side: typeof BUY, { order, price, quantity, ...rest }: Kept): void =>
-    desk.engine.restoreOrder({
-      ...PLAIN_TERMS,
-      ...keyOf('ada', `o${order}`),
-      order,
-      prioritySequence: rest.prioritySequence ?? order,
-      side,
-      price,
-      quantity,
-      filledQuantity: 0,
-      triggerState: TRIGGER_STATE.live,
-      parent: 0,
-      creationNs: START_NS,
-      timestampNs: START_NS,
-      expiryNs: (START_NS + LIFE_NS) as TimestampNs,
-    });
-  const finish = (desk: MarketDesk, nowNs: bigint = START_NS): void =>
-    desk.engine.finishRestore({ sequence: 1_000, lastTradeId: 500, nowNs: nowNs as TimestampNs });
-
-  test('restored orders keep their priority, in whatever order they come (AMB-110)', () => {
-    const desk = new MarketDesk();
-    for (const order of [7, 3, 5]) restore(desk, SELL, { order, price: 100, quantity: 1 });
-    restore(desk, SELL, { order: 1, price: 100, quantity: 1, prioritySequence: 9 });
-    finish(desk);
-    assert.deepEqual(
-      fills(desk.buy('t', 4, 100)).map((fill) => (fill as number[])[0]),
-      [3, 5, 7, 1],
-    );
-  });
-
-  test('if restored orders cross, the later one takes, with new numbers (AMB-110)', () => {
-    const desk = new MarketDesk();
-    restore(desk, BUY, { order: 4, price: 101, quantity: 3 });
-    restore(desk, SELL, { order: 2, price: 100, quantity: 2 });
-    restore(desk, SELL, { order: 6, price: 101, quantity: 2 });
-    finish(desk);
-    assert.deepEqual(desk.recorder.take(), [
-      ['matched', 1_001, 501, 2, 4, 100, 2, BUY, 0],
-      ['matched', 1_002, 502, 4, 6, 101, 1, SELL, 0],
-    ]);
-    assert.deepEqual([desk.levels(BUY), desk.levels(SELL)], [[], [[101, 1]]]);
-  });
-
-  test('what expired while the node was down leaves before anything matches (AMB-110, ORD-20)', () => {
-    const desk = new MarketDesk();
-    restore(desk, BUY, { order: 1, price: 101, quantity: 1 });
-    restore(desk, SELL, { order: 2, price: 100, quantity: 1 });
-    finish(desk, START_NS + LIFE_NS);
-    assert.deepEqual(ends(desk.recorder.take()), [
-      [1, 'Expired', 1],
-      [2, 'Expired', 1],
-    ]);
-  });
-
-  test('remembered ids and the watermark survive (AMB-08)', () => {
-    const desk = new MarketDesk();
-    const key = keyOf('ada', 'old');
-    desk.engine.restoreRememberedId({ ...key, creationNs: START_NS, wasCancelled: true });
-    desk.engine.restoreWatermark(key.words, key.userAt, START_NS - 5n);
-    finish(desk);
-    assert.equal(desk.buy('old', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
-    assert.equal(desk.cancel('old')[0]?.[2], 'ALREADY_CANCELLED');
-    assert.equal(desk.buy('new', 1, 100, { creationNs: START_NS - 5n })[0]?.[3], 'REQUEST_TOO_OLD');
-    assert.equal(desk.buy('new', 1, 100, { creationNs: START_NS - 4n })[0]?.[0], 'accepted');
   });
 });

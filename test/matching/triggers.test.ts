@@ -63,7 +63,7 @@ suite('triggers', () => {
     );
   });
 
-  test('it is told, released with what was told, activated, and then an order like any other (TRG-02, AMB-28)', () => {
+  test('it is told, released with what was told, activated, and then an order like any other (TRG-02, TRG-08, AMB-28)', () => {
     const desk = new MarketDesk();
     desk.sell('m', 2, 120, { user: 'bob' });
     desk.buy('t', 5, 120, { above: LAST_PRICE });

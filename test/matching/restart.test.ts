@@ -1,0 +1,168 @@
+/** Laws of a restart: what clearing kept comes back as it stood (AMB-110). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ORDER_KIND, type Side, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import type { RestoredOrder } from '../../src/matching/commands.ts';
+import { ends, fills, MarketDesk, only, releases, tradeAt } from '../support/market-desk.ts';
+import { BUY, keyOf, LIFE_NS, PLAIN_TERMS, SELL, START_NS } from '../support/market-recorder.ts';
+
+/** An order of `order` lots at 100 unless it is said otherwise, with its sequence for a name: `o1`, `o2`, … */
+function restore(desk: MarketDesk, side: Side, words: Partial<RestoredOrder> & { order: number }): void {
+  desk.engine.restoreOrder({
+    ...PLAIN_TERMS,
+    ...keyOf('ada', `o${words.order}`),
+    prioritySequence: words.order,
+    side,
+    price: 100,
+    quantity: 1,
+    filledQuantity: 0,
+    triggerState: TRIGGER_STATE.live,
+    parent: 0,
+    creationNs: START_NS,
+    timestampNs: START_NS,
+    expiryNs: (START_NS + LIFE_NS) as TimestampNs,
+    ...words,
+  });
+}
+
+function finish(desk: MarketDesk, nowNs: bigint = START_NS): void {
+  desk.engine.finishRestore({ sequence: 1_000, lastTradeId: 500, nowNs: nowNs as TimestampNs });
+}
+
+suite('restart', () => {
+  test('restored orders keep their priority, in whatever order they come (AMB-110)', () => {
+    const desk = new MarketDesk();
+    for (const order of [7, 3, 5]) restore(desk, SELL, { order });
+    restore(desk, SELL, { order: 1, price: 100, quantity: 1, prioritySequence: 9 });
+    finish(desk);
+    assert.deepEqual(
+      fills(desk.buy('t', 4, 100)).map((fill) => (fill as number[])[0]),
+      [3, 5, 7, 1],
+    );
+  });
+
+  test('if restored orders cross, the later one takes, with new numbers (AMB-110)', () => {
+    const desk = new MarketDesk();
+    restore(desk, BUY, { order: 4, price: 101, quantity: 3 });
+    restore(desk, SELL, { order: 2, price: 100, quantity: 2 });
+    restore(desk, SELL, { order: 6, price: 101, quantity: 2 });
+    finish(desk);
+    assert.deepEqual(desk.recorder.take(), [
+      ['matched', 1_001, 501, 2, 4, 100, 2, BUY, 0],
+      ['matched', 1_002, 502, 4, 6, 101, 1, SELL, 0],
+    ]);
+    assert.deepEqual([desk.levels(BUY), desk.levels(SELL)], [[], [[101, 1]]]);
+  });
+
+  test('what expired while the node was down leaves before anything matches (AMB-110, ORD-20)', () => {
+    const desk = new MarketDesk();
+    restore(desk, BUY, { order: 1, price: 101, quantity: 1 });
+    restore(desk, SELL, { order: 2, price: 100, quantity: 1 });
+    finish(desk, START_NS + LIFE_NS);
+    assert.deepEqual(ends(desk.recorder.take()), [
+      [1, 'Expired', 1],
+      [2, 'Expired', 1],
+    ]);
+  });
+
+  test('remembered ids and the watermark survive (AMB-08)', () => {
+    const desk = new MarketDesk();
+    const key = keyOf('ada', 'old');
+    desk.engine.restoreRememberedId({ ...key, creationNs: START_NS, wasCancelled: true });
+    desk.engine.restoreWatermark(key.words, key.userAt, START_NS - 5n);
+    finish(desk);
+    assert.equal(desk.buy('old', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
+    assert.equal(desk.cancel('old')[0]?.[2], 'ALREADY_CANCELLED');
+    assert.equal(desk.buy('new', 1, 100, { creationNs: START_NS - 5n })[0]?.[3], 'REQUEST_TOO_OLD');
+    assert.equal(desk.buy('new', 1, 100, { creationNs: START_NS - 4n })[0]?.[0], 'accepted');
+  });
+
+  test('the uncrossing obeys self-trade prevention and the collar (AMB-38, AMB-39)', () => {
+    const desk = new MarketDesk();
+    desk.preventSelfTrades();
+    desk.engine.setCollar(1, 100);
+    restore(desk, SELL, { order: 1, price: 100 });
+    restore(desk, SELL, { ...keyOf('bob', 'o2'), order: 2, price: 101 });
+    restore(desk, BUY, { order: 3, price: 101 });
+    finish(desk);
+    assert.deepEqual(ends(desk.recorder.take()), [
+      [1, 'SelfTradePrevented', 1],
+      [3, 'ImmediateOrCancel', 1],
+    ]);
+    assert.deepEqual([desk.levels(BUY), desk.levels(SELL)], [[], [[101, 1]]]);
+  });
+});
+
+suite('restart with triggers', () => {
+  const trigger = { triggerKind: TRIGGER.above, triggerPrice: 100 };
+  const dormant = { ...trigger, triggerState: TRIGGER_STATE.dormant };
+  const fired = { ...trigger, triggerState: TRIGGER_STATE.fired };
+
+  test('a dormant order of any kind waits again, and is no level of the book (TRG-01, AMB-110)', () => {
+    const desk = new MarketDesk();
+    const market = { kind: ORDER_KIND.marketQuote, tif: TIF.ioc, price: 0, quantity: 0, amount: 250 };
+    restore(desk, BUY, { order: 1, ...dormant, ...market });
+    restore(desk, BUY, { order: 2, ...dormant, quantity: 3 });
+    finish(desk);
+    assert.deepEqual([desk.levels(BUY), desk.pump()], [[], []]);
+    tradeAt(desk);
+    assert.deepEqual(releases(desk.runTriggers()).slice(0, 2), [
+      ['triggered', 1, 0],
+      ['triggered', 2, 3],
+    ]);
+  });
+
+  test('a fired order waits for the front door, which knows what was told (AMB-28, AMB-110)', () => {
+    const desk = new MarketDesk();
+    restore(desk, BUY, { order: 1, ...fired, quantity: 3 });
+    finish(desk);
+    assert.deepEqual(desk.pump(), [], 'it is not told again');
+    desk.release(1, 3);
+    assert.deepEqual(releases(desk.pump()), [['activated', 1, 3]]);
+  });
+
+  test('of a child of a live parent as much is in force as the parent filled (AMB-29, AMB-110)', () => {
+    const desk = new MarketDesk();
+    restore(desk, BUY, { order: 1, quantity: 10, filledQuantity: 4 });
+    restore(desk, SELL, { order: 2, ...trigger, price: 110, quantity: 10, parent: 1 });
+    restore(desk, SELL, { order: 3, ...fired, price: 111, quantity: 10, parent: 1 });
+    finish(desk);
+    assert.deepEqual(desk.levels(SELL), [[110, 4]]);
+    desk.release(3, 4);
+    assert.deepEqual(releases(desk.pump()), [['activated', 3, 4]]);
+    desk.sell('more', 1, 100, { user: 'bob', tif: TIF.ioc });
+    assert.deepEqual(releases(desk.runTriggers()), [
+      ['triggered', 2, 5],
+      ['triggered', 3, 5],
+      ['activated', 2, 5],
+      ['activated', 3, 5],
+    ]);
+  });
+
+  test('a child whose parent is over is whole (AMB-29, AMB-110)', () => {
+    const desk = new MarketDesk();
+    restore(desk, SELL, { order: 2, ...trigger, quantity: 4 });
+    finish(desk);
+    assert.deepEqual(desk.levels(SELL), [[100, 4]]);
+    assert.equal(only(desk.replace('o2', { quantity: 5, timestampNs: START_NS + 1n }), 'replaced').length, 1);
+  });
+
+  test('a parent that expired while the node was down takes its children along (ORD-20, AMB-29)', () => {
+    const desk = new MarketDesk();
+    restore(desk, BUY, { order: 1, expiryNs: (START_NS + 5n) as TimestampNs });
+    restore(desk, SELL, { order: 2, ...dormant, parent: 1, quantity: 3 });
+    finish(desk, START_NS + 5n);
+    assert.deepEqual(ends(desk.recorder.take()), [
+      [1, 'Expired', 1],
+      [2, 'ParentCanceled', 3],
+    ]);
+  });
+
+  test('a released order is no parent after a restart either (TRG-06)', () => {
+    const desk = new MarketDesk();
+    restore(desk, BUY, { order: 1, ...trigger });
+    finish(desk);
+    assert.equal(desk.sell('child', 1, 110, { above: 1, parent: 'o1' })[0]?.[3], 'INVALID_ORDER');
+  });
+});
