@@ -90,10 +90,10 @@ export interface LiveOrder {
   triggerState: TriggerState;
   /** Lots that may match, as far as this door has let them: none while it waits, of a child what was activated. */
   letThrough: number;
-  /** Of a child that the market has admitted; null for one that was restored when its parent was over. */
+  /** Of a child; null where the parent is over and has left memory. */
   parent: LiveOrder | null;
-  /** Of a child: what was activated at the last restart. */
-  enabledAtRestart: number;
+  /** Lots of such a child that are activated. */
+  enabledWithoutParent: number;
   timestampNs: TimestampNs;
   lastUpdateNs: TimestampNs;
   readonly confirmed: Filled;
@@ -144,7 +144,7 @@ export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
     triggerState: waits ? TRIGGER_STATE.dormant : TRIGGER_STATE.live,
     letThrough: waits ? 0 : LET_THROUGH_WHOLE,
     parent: null,
-    enabledAtRestart: 0,
+    enabledWithoutParent: 0,
     sequence: 0,
     lastSequence: 0,
     timestampNs: terms.creationNs,
@@ -177,7 +177,7 @@ export function isChild(order: Pick<LiveOrder, 'terms'>): boolean {
 /** Lots of a child that its parent's confirmed fills have activated; of every other order its quantity (AMB-29). */
 export function enabledOf(order: LiveOrder): number {
   if (!isChild(order)) return order.quantity;
-  return Math.min(order.quantity, order.parent?.confirmed.quantity ?? order.enabledAtRestart);
+  return Math.min(order.quantity, order.parent?.confirmed.quantity ?? order.enabledWithoutParent);
 }
 
 /** All of it was let through, and with it what a replace adds; a child of which more is to come is not (AMB-29). */

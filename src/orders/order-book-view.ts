@@ -81,7 +81,8 @@ export class OrderBookView {
     this.#orders.admit(order, sequence);
     order.lastUpdateNs = timeNs;
     order.parent = this.#parentOf(order) ?? order.parent;
-    assert(order.parent !== null || !isChild(order), 'the market admits a child while its parent lives');
+    // The parent was filled, flushed and let go before the market heard of it. The market has the last word on the rest.
+    if (order.parent === null && isChild(order)) order.enabledWithoutParent = order.quantity;
     this.#tell(order, { kind: 'Created', ...signed, bookTimestampNs: timeNs });
   }
 

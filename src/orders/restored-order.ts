@@ -21,7 +21,7 @@ export function restoredOrder(row: RestoredOrder, market: MarketSlot, balance: B
   order.isCovered = (row.flags & ORDER_FLAG.covered) !== 0;
   order.triggerState = row.triggerState;
   order.letThrough = letThroughBy(row, order);
-  order.enabledAtRestart = row.enabledQuantity;
+  order.enabledWithoutParent = row.enabledQuantity;
   return order;
 }
 

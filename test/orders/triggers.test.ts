@@ -160,6 +160,18 @@ suite('children', () => {
     assert.equal(desk.record(ALICE, 'child')?.trigger_enabled_quantity, '1');
   });
 
+  test('a child whose parent had left memory before its request is activated whole (AMB-29)', () => {
+    const desk = new OrderDesk();
+    const parent = desk.place({ id: 'parent' });
+    const taker = desk.place({ id: 'taker', user: BOB, side: SIDE.sell });
+    desk.confirm(desk.match(parent, taker, 200_000, 10_000));
+    desk.manager.onMarketDecided({ marketIndex: 3, sequence: 1_000 });
+    for (const sequence of [1, 2]) desk.manager.onJournalFlushed({ sequence, checkpoint: sequence });
+    // The market has yet to hear that the fill is decided, so for it the parent lives.
+    desk.place({ id: 'child', side: SIDE.sell, above: 210_000, parent: 'parent', quantity: 4_000 });
+    assert.equal(desk.record(ALICE, 'child')?.trigger_enabled_quantity, '0.4');
+  });
+
   test('the parent’s confirmed fills activate a child, up to its quantity (TRG-07, AMB-29)', () => {
     const { desk, fill, order } = family(0);
     const enabled = () => desk.record(ALICE)?.trigger_enabled_quantity;
