@@ -176,18 +176,34 @@ export const PLAIN_TERMS = {
   parentId: '',
 } as const;
 
+/** Written out: a rest object costs more than the create that it describes. */
 export function newOrder(terms: Terms): NewOrderCommand {
-  const { user, orderId, requestId, receivedNs, creationNs, expiryNs, parentId, ...rest } = terms;
+  const key = keyOf(terms.user, terms.orderId);
   return {
-    ...rest,
-    ...keyOf(user, orderId),
-    ...received(requestId, receivedNs),
-    creationHigh: highWord(creationNs),
-    creationLow: lowWord(creationNs),
-    expiryHigh: highWord(expiryNs),
-    expiryLow: lowWord(expiryNs),
-    parentIdBytes: parentId.length,
-    parentWords: zeroFilled(parentId),
+    words: key.words,
+    userAt: key.userAt,
+    orderIdAt: key.orderIdAt,
+    orderIdBytes: key.orderIdBytes,
+    requestId: terms.requestId,
+    receivedHigh: highWord(terms.receivedNs),
+    receivedLow: lowWord(terms.receivedNs),
+    creationHigh: highWord(terms.creationNs),
+    creationLow: lowWord(terms.creationNs),
+    expiryHigh: highWord(terms.expiryNs),
+    expiryLow: lowWord(terms.expiryNs),
+    subAccount: terms.subAccount,
+    side: terms.side,
+    kind: terms.kind,
+    tif: terms.tif,
+    flags: terms.flags,
+    price: terms.price,
+    quantity: terms.quantity,
+    amount: terms.amount,
+    budget: terms.budget,
+    triggerKind: terms.triggerKind,
+    triggerPrice: terms.triggerPrice,
+    parentIdBytes: terms.parentId.length,
+    parentWords: zeroFilled(terms.parentId),
   };
 }
 

@@ -71,12 +71,18 @@ export interface ReferenceTrade {
 }
 
 export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder | null): ReferenceOrder {
-  const { requestId, receivedNs, parentId, ...rest } = terms;
   const waits = terms.triggerKind !== 0;
   return {
-    ...rest,
+    user: terms.user,
+    orderId: terms.orderId,
+    subAccount: terms.subAccount,
     sequence,
     priority: sequence,
+    side: terms.side,
+    kind: terms.kind,
+    tif: terms.tif,
+    flags: terms.flags,
+    price: terms.price,
     quantity: BigInt(terms.quantity),
     amount: BigInt(terms.amount),
     budget: BigInt(terms.budget),
@@ -84,8 +90,12 @@ export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder |
     spent: 0n,
     confirmed: 0n,
     activated: waits ? 0n : BigInt(terms.quantity),
+    triggerKind: terms.triggerKind,
+    triggerPrice: terms.triggerPrice,
     parent,
+    creationNs: terms.creationNs,
     timestampNs: terms.creationNs,
+    expiryNs: terms.expiryNs,
     state: waits ? 'dormant' : 'placing',
     end: 0,
     told: null,
