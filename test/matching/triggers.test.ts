@@ -246,6 +246,7 @@ suite('replace of a waiting trigger', () => {
     desk.release(1, 5);
     const [replaced] = desk.replace('t', { quantity: 7, ...at(1n) });
     assert.deepEqual(replaced?.slice(8), [TRIGGER.none, 0], 'it waits for no price any more');
+    desk.release(1, 5);
     assert.deepEqual(releases(desk.pump()), [['triggered', 1, 7]]);
     desk.release(1, 5);
     assert.deepEqual(desk.pump(), []);
