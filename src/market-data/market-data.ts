@@ -163,6 +163,11 @@ export class MarketData {
     this.#publishAllTickers(pacingNs);
   }
 
+  /** Whether a book has changed since its last diff: the next one is not due yet. */
+  get hasUnsentDepth(): boolean {
+    return this.#markets.some(({ depth }) => depth.state === 'live' && depth.hasChanges);
+  }
+
   /** By asset id; undefined for an asset without a market. */
   find(assetId: AssetId): MarketDefinition | undefined {
     const index = this.#indexOfAsset.get(assetId);

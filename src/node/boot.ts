@@ -303,7 +303,10 @@ export class RingbookNode {
 
   private settle(timeoutMs: number): Promise<boolean> {
     const isBusy = (): boolean =>
-      this.desk.inFlight > 0 || this.clearingDesk.inFlight > 0 || this.chains?.isBusy() === true;
+      this.desk.inFlight > 0 ||
+      this.clearingDesk.inFlight > 0 ||
+      this.chains?.isBusy() === true ||
+      this.words.depthWaits();
     return whenAtRest(this.plan, { timeoutMs, isBusy, ignored: this.stalled });
   }
 

@@ -141,6 +141,7 @@ export class MarketDataActor implements Actor {
     if (!this.hasHistory) return;
     this.data.tick({ nowNs: this.options.clock.nowNs(), pacingNs: this.options.pacingNs() });
     this.streams.flush();
+    this.options.words.setDepthWaits(this.data.hasUnsentDepth);
     for (const index of this.known) this.options.words.setDepthSequence(index, this.data.depthSequence(index));
   }
 

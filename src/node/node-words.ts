@@ -1,16 +1,18 @@
 /**
- * A few words that threads share: may the market-data listener open, which port it has, which shards a test hook has
- * stalled, and how far each market's public depth is numbered.
+ * A few words that threads share: may the market-data listener open, which port it has, whether depth diffs wait for
+ * their time, which shards a test hook has stalled, and how far each market's public depth is numbered.
  */
 
 import { SHARDS_MAX } from './topology.ts';
 
 const MAY_LISTEN = 0;
 const MDS_PORT = 1;
+const DEPTH_WAITS = 2;
 /** One word per shard from here on. */
-const STALLED = 2;
+const STALLED = 3;
 const WORDS = STALLED + SHARDS_MAX;
-const WORDS_BYTES = WORDS * Int32Array.BYTES_PER_ELEMENT;
+/** A multiple of 8: depths lie behind the words. */
+const WORDS_BYTES = (WORDS * Int32Array.BYTES_PER_ELEMENT + 7) & ~7;
 /** Markets whose depth sequence other threads can see. */
 const MARKETS_SEEN = 16_384;
 const BYTES = WORDS_BYTES + MARKETS_SEEN * Float64Array.BYTES_PER_ELEMENT;
@@ -53,6 +55,15 @@ export class NodeWords {
   /** 0 while the listener is not open. */
   mdsPort(): number {
     return Atomics.load(this.words, MDS_PORT);
+  }
+
+  /** A book has changed since its last diff, which is spaced by time. */
+  setDepthWaits(waits: boolean): void {
+    Atomics.store(this.words, DEPTH_WAITS, waits ? 1 : 0);
+  }
+
+  depthWaits(): boolean {
+    return Atomics.load(this.words, DEPTH_WAITS) === 1;
   }
 
   /** Of the last depth diff of a market; one writer, plain stores. */

@@ -9,7 +9,7 @@ import { snapshotMetrics } from '../runtime/metrics.ts';
 import { READ_WORD, WRITTEN_WORD } from '../runtime/ring-layout.ts';
 import type { Plan } from '../runtime/topology.ts';
 
-/** Longer than the merge of depth diffs and the tick of every actor, so that what waits for time is out as well. */
+/** Longer than the tick of every actor, so that what waits for time is out as well. */
 const REST_MS = 15;
 const LOOK_MS = 2;
 
@@ -53,7 +53,7 @@ function mayRestart(plan: Plan, thread: string): boolean {
 
 export interface RestOptions {
   readonly timeoutMs: number;
-  /** Work that is not in a ring: signatures in the pool, errands, answers. */
+  /** Work that is not in a ring: signatures in the pool, errands, answers, depth diffs that wait for their time. */
   readonly isBusy: () => boolean;
   readonly ignored: ReadonlySet<string>;
 }
