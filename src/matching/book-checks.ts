@@ -45,7 +45,8 @@ function checkUndecided(book: Book): void {
 
 /**
  * The resting orders in priority order, bids first, all their terms, their users and ids, and nothing of how they are
- * stored: equal for two engines that would treat every later command alike, pending fills and remembered ids aside.
+ * stored: equal for two engines with the same book. Not in it: pending fills, remembered ids, and what waits for a
+ * trigger, as a restart may begin a release anew.
  *
  * @returns 53 bits, a safe integer.
  */

@@ -388,6 +388,7 @@ export class MarketEngine {
   /** Walks everything; for tests and boot. @throws InvariantError */
   checkInvariants(): void {
     checkBook(this.#book, this.#ids);
+    this.#triggers.check();
   }
 
   /** The cheap part, for the end of every batch: the book is not crossed. @throws InvariantError */

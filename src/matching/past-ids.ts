@@ -14,12 +14,13 @@ import { grown, NONE } from './pools.ts';
 
 const PART_BITS = 10;
 const FIRST_PART_WORDS = 8;
+const NO_PART: Int32Array<ArrayBuffer> = new Int32Array(0);
 const FIRST_FILTER_WORDS = 256;
 const BITS_PER_ID = 16;
 
 export class PastIds {
   readonly #records: IdRecords;
-  readonly #parts: Int32Array<ArrayBuffer>[] = [];
+  readonly #parts: Int32Array<ArrayBuffer>[] = Array.from({ length: 1 << PART_BITS }, () => NO_PART);
   readonly #lengths: Int32Array = new Int32Array(1 << PART_BITS);
   #filter: Int32Array<ArrayBuffer> = new Int32Array(FIRST_FILTER_WORDS);
   #count = 0;
@@ -27,7 +28,6 @@ export class PastIds {
 
   constructor(records: IdRecords) {
     this.#records = records;
-    for (let part = 0; part < 1 << PART_BITS; part++) this.#parts.push(new Int32Array(FIRST_PART_WORDS));
   }
 
   get bytes(): number {
@@ -55,7 +55,7 @@ export class PastIds {
     let list = this.#parts[part] as Int32Array<ArrayBuffer>;
     const length = this.#lengths[part] as number;
     if (length === list.length) {
-      list = grown(list, length * 2);
+      list = grown(list, Math.max(length * 2, FIRST_PART_WORDS));
       this.#parts[part] = list;
     }
     list[length] = hash;

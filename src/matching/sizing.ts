@@ -34,10 +34,11 @@ export interface Size {
   readonly money: bigint;
 }
 
-/** What the order would get now. An order that gets nothing is not complete (AMB-128). */
+/** What the order would get now. An order that has got nothing, now or before, is not complete (AMB-128). */
 export function sizeOf(book: Book, slot: number, bounds: Bounds): Size {
   const side = book.orders.sideOf(slot);
   const makers = book.otherSide(side);
+  const hadLots = book.orders.filledOf(slot) > 0;
   let lots = 0;
   let money = 0n;
   for (
@@ -49,13 +50,13 @@ export function sizeOf(book: Book, slot: number, bounds: Bounds): Size {
     if (offered === 0) continue;
     const price = BigInt(makers.levelPrice(level));
     const payable = bounds.target === null ? RAW_MAX : lotsFor(bounds.target - money, price);
-    if (payable === 0) return { lots, isComplete: lots > 0, money };
+    if (payable === 0) return { lots, isComplete: hadLots || lots > 0, money };
     const wanted = bounds.lots - lots;
     const taken = Math.min(offered, wanted, payable, allowance(bounds, side, { lots, money, price }));
     lots += taken;
     money += price * BigInt(taken);
     if (taken === wanted || money === bounds.target) return { lots, isComplete: true, money };
-    if (taken < offered) return { lots, isComplete: lots > 0 && taken === payable, money };
+    if (taken < offered) return { lots, isComplete: taken === payable && (hadLots || lots > 0), money };
   }
   return { lots, isComplete: false, money };
 }

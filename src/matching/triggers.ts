@@ -18,7 +18,7 @@
  *
  * Not here: which prices fire what (trigger-book.ts), what happens to an order in the main book (placement.ts).
  */
-import { must } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import {
   ORDER_END,
   ORDER_FLAG,
@@ -294,7 +294,9 @@ export class Triggers implements BookWatcher {
     const book = this.#theBook;
     const { orders } = book;
     const { slot, inForce } = waiting;
-    if (inForce === 0 && this.#isPostOnly(slot) && book.wouldTake(slot, orders.priceOf(slot))) {
+    const rests = orders.stateOf(slot) === ORDER_STATE.resting;
+    const isPostOnly = !rests && (orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
+    if (isPostOnly && book.wouldTake(slot, orders.priceOf(slot))) {
       book.end(slot, ORDER_END.postOnlyWouldCross);
       return;
     }
@@ -302,18 +304,14 @@ export class Triggers implements BookWatcher {
     const sequence = book.nextSequence();
     orders.setPriority(slot, sequence);
     this.#events.activated(sequence, waiting.order as Sequence, sequence, toldLots(lots));
-    if (inForce === 0 && this.#isPostOnly(slot)) book.cancelOwn(slot, orders.priceOf(slot));
+    if (isPostOnly) book.cancelOwn(slot, orders.priceOf(slot));
     if (lots === waiting.total && (inForce === 0 || restsLater(book, slot))) this.#forget(waiting);
-    if (orders.stateOf(slot) === ORDER_STATE.resting) this.#grow(slot, lots);
+    if (rests) this.#grow(slot, lots);
     else if (restsLater(book, slot) || waiting.isOver) {
       orders.setPriceAndQuantity(slot, orders.priceOf(slot), lots);
       place(book, slot, waiting.money);
     } else this.#matchMore(waiting, lots - inForce);
     if (!waiting.isOver && waiting.inForce === waiting.total) this.#finish(waiting);
-  }
-
-  #isPostOnly(slot: number): boolean {
-    return (this.#theBook.orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
   }
 
   #grow(slot: number, lots: number): void {
@@ -344,7 +342,8 @@ export class Triggers implements BookWatcher {
     waiting.money = left(waiting.money, size, orders.sideOf(slot));
     orders.setPriceAndQuantity(slot, orders.priceOf(slot), orders.filledOf(slot) + size.lots);
     matchSized(book, slot, size, { lots: more, ...waiting.money });
-    if (size.isComplete && size.lots < more) book.end(slot, ORDER_END.filled);
+    const isPaidUp = size.isComplete && (size.lots < more || waiting.money.target === 0n);
+    if (isPaidUp && orders.filledOf(slot) < waiting.total) book.end(slot, ORDER_END.filled);
   }
 
   /** All of it was in force, and nothing more can come. */
@@ -370,6 +369,31 @@ export class Triggers implements BookWatcher {
     const returned = { lots: -lots, money: -(BigInt(lots) * BigInt(price)) };
     waiting.money = left(waiting.money, returned, orders.sideOf(slot));
     orders.setPriceAndQuantity(slot, orders.priceOf(slot), orders.quantityOf(slot) - lots);
+  }
+
+  /** Walks everything. @throws InvariantError */
+  check(): void {
+    for (const [slot, waiting] of this.#bySlot) this.#checkWaiting(slot, waiting);
+    assert(this.#byOrder.size === this.#bySlot.size, 'triggers: an order is known by its slot and by its name');
+    for (const waiting of [...this.#fired, ...this.#granted])
+      assert(this.#byOrder.get(waiting.order) === waiting, 'triggers: only what waits stands in a queue');
+    const dormant = [...this.#bySlot.values()].filter((waiting) => !waiting.hasFired);
+    assert(this.#waiting.count === dormant.length, 'triggers: what has not fired stands in the trigger book');
+    for (const [slot, { children }] of this.#parents) {
+      assert(this.#theBook.orders.hasMark(slot, MARK.hasChildren), 'triggers: a parent is marked');
+      for (const child of children) assert(!child.isOver, 'triggers: a parent knows children that wait');
+    }
+  }
+
+  #checkWaiting(slot: number, { order, inForce, enabled, total, isOver, parent }: Waiting): void {
+    const { orders } = this.#theBook;
+    const state = orders.stateOf(slot);
+    assert(!isOver && orders.hasMark(slot, MARK.waits), 'triggers: what waits is marked and not over');
+    assert(orders.sequenceOf(slot) === order, 'triggers: an order that waits keeps its slot');
+    assert(state === ORDER_STATE.resting || state === ORDER_STATE.dormant, 'triggers: what waits is live');
+    assert(inForce <= enabled && enabled <= total, 'triggers: in force ≤ enabled ≤ total');
+    assert(orders.filledOf(slot) <= inForce, 'triggers: filled ≤ in force');
+    assert(parent !== null || enabled === total, 'triggers: without a parent all is enabled');
   }
 
   // ---- helpers
