@@ -36,10 +36,14 @@ function lotsToSell(row: OrderRow): RawQuantity {
   return Math.max(0, lots - row.filledQuantity) as RawQuantity;
 }
 
-/** Without fees. A released market buy that has neither cap nor budget is bound by what it finds only. */
+/**
+ * Without fees. A released market buy that has neither cap nor budget is bound by what it finds only. One that is sized
+ * in base spends nothing while all that its parent has activated is filled.
+ */
 function usdToSpend(row: OrderRow, market: MarketDefinition): Amount18 {
+  if (row.kind !== ORDER_KIND.marketQuote && row.enabledQuantity <= row.filledQuantity) return ZERO_18;
   if (row.kind === ORDER_KIND.limit) {
-    const lots = Math.max(0, row.enabledQuantity - row.filledQuantity) as RawQuantity;
+    const lots = (row.enabledQuantity - row.filledQuantity) as RawQuantity;
     return notional18(row.price, lots, market);
   }
   const left = quote18(row.amount === 0 ? row.budget : row.amount, market) - row.filledNotional;

@@ -114,6 +114,7 @@ export class PlainClearing {
 
   private moneyLeft(order: PlainOrder): bigint {
     if (order.kind === ORDER_KIND.limit) return BigInt(order.price) * this.lotsLeft(order) * NOTIONAL_UNIT;
+    if (order.kind === ORDER_KIND.marketBase && this.lotsLeft(order) === 0n) return 0n;
     const left = BigInt(order.amount || order.budget) * QUANTITY_UNIT - order.spent;
     return left < 0n ? 0n : left;
   }
