@@ -6,7 +6,7 @@
  *   ts                          a whole program
  *   json config                 a configuration file
  *   text vector                 a signed text and, on its second line, the signature in hex
- *   http [mds]                  a request; `json answer [status]` behind it has the shape of the answer
+ *   http [mds|ops]              a request; `json answer [status]` behind it has the shape of the answer
  *   json control v0|v1          a frame for `/control`; `json answer` behind it has the shape of the answer
  *   json frame PATH             the shape of a frame that the stream at PATH has told
  *

@@ -68,7 +68,7 @@ export class DocRunner {
     const [language, role, detail] = example.words;
     if (language === 'sh') return this.#shell(example.text);
     if (language === 'ts') return this.#program(example);
-    if (language === 'http') return this.#request(example.text, role === 'mds' ? this.#node.mds : this.#node.oms);
+    if (language === 'http') return this.#request(example.text, this.#baseOf(role));
     if (language === 'text' && role === 'vector') return checkVector(example.text);
     assert.equal(language, 'json', `a block of no known kind: ${example.words.join(' ')}`);
     if (role === 'config') return this.#configuration(example.text);
@@ -90,6 +90,11 @@ export class DocRunner {
     const { oms, mds, ops } = this.#node;
     const port = (address: string): string => new URL(address).port;
     return { ...process.env, RINGBOOK_OMS_PORT: port(oms), RINGBOOK_MDS_PORT: port(mds), RINGBOOK_OPS_PORT: port(ops) };
+  }
+
+  #baseOf(role: string | undefined): string {
+    if (role === 'mds') return this.#node.mds;
+    return role === 'ops' ? this.#node.ops : this.#node.oms;
   }
 
   /** The addresses of `npm start` are those of the node under test. */
@@ -211,7 +216,8 @@ const COMPARED = new Set(
   (
     'order_id asset_id user_id status reason code message limit_price price quantity trading_fee filled_quantity ' +
     'filled_amount new_price new_quantity is_maker is_buyer tick_size min_order_size maker_fee_rate taker_fee_rate ' +
-    'self_trade_prevention book_price_decimals book_quantity_decimals max_leverage isolated_only request_id'
+    'self_trade_prevention book_price_decimals book_quantity_decimals max_leverage isolated_only request_id ' +
+    'price_collar trigger_price trigger_above_price trigger_below_price trigger_enabled_quantity parent_id'
   ).split(' '),
 );
 
