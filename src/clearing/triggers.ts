@@ -12,6 +12,7 @@
  */
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { RawPrice } from '../core/units.ts';
+import { unlinkOrder } from './children.ts';
 import type { Activated, Triggered } from './inputs.ts';
 import { changeOrder, liveOrder } from './orders.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
@@ -32,10 +33,16 @@ export function applyTriggered(state: ClearingState, market: MarketSlot, input: 
   changeOrder(state, market, slot, { ...slot.row, triggerState: TRIGGER_STATE.fired, lastUpdateNs: input.timeNs });
 }
 
+/** A child that is released whole is an order like any other from then on: a replace may ask for more (AMB-29). */
 export function applyActivated(state: ClearingState, market: MarketSlot, input: Activated): void {
   const slot = liveOrder(market, input.order);
+  const { parentSequence, enabledQuantity, quantity } = slot.row;
+  const isWhole = parentSequence !== 0 && input.quantity === quantity;
+  if (isWhole) unlinkOrder(market, slot);
   changeOrder(state, market, slot, {
     ...slot.row,
+    parentSequence: isWhole ? 0 : parentSequence,
+    enabledQuantity: isWhole ? quantity : enabledQuantity,
     triggerState: TRIGGER_STATE.live,
     prioritySequence: input.prioritySequence,
     lastUpdateNs: input.timeNs,

@@ -172,6 +172,20 @@ suite('trigger orders', () => {
     await world.ledgerAddsUp();
   });
 
+  test('a child that was released whole may be replaced to more, and clearing confirms it (AMB-29, RPL-07)', async () => {
+    const parent = await own.buy(limit(300_000, 10_000));
+    const child = await own.sell(limit(310_000, 4_000), { trigger: above(305_000, parent.id) });
+    await b.sell(limit(300_000, 4_000));
+    await trade(305_000);
+    await own.until(child.id, 'Triggered');
+    assert.equal((await own.replace(child.id, { quantity: 6_000 })).word, 'Received');
+    const taken = await a.buy(limit(310_000, 6_000, 'IOC'));
+    await a.until(taken.id, 'Removed Filled');
+    await own.until(child.id, 'Removed Filled');
+    assert.equal((await own.record(child.id))['confirmed_filled_quantity'], '0.6');
+    assert.equal(await own.status(parent.id), 'PartiallyFilled');
+  });
+
   test('a cancelled parent takes what it did not activate with it (AMB-29)', async () => {
     const parent = await own.buy(limit(300_000, 10_000));
     const child = await own.sell(limit(310_000, 10_000), { trigger: above(305_000, parent.id) });

@@ -248,7 +248,9 @@ export class Player {
   private parentAt(at: number): Sequence | 0 {
     const name = this.live(at);
     const row = name === undefined ? undefined : this.world.order(name);
-    const canBeParent = row?.kind === ORDER_KIND.limit && row.triggerKind === TRIGGER.none;
+    // IOC and FOK are over before anybody can name them.
+    const rests = row?.tif === TIF.gtc || row?.tif === TIF.gtd;
+    const canBeParent = rests && row?.kind === ORDER_KIND.limit && row.triggerKind === TRIGGER.none;
     return canBeParent && name !== undefined ? name : 0;
   }
 
@@ -260,8 +262,7 @@ export class Player {
     if (row.triggerState !== TRIGGER_STATE.fired) this.world.triggered(order, row.enabledQuantity);
     else {
       this.world.activated(order, row.enabledQuantity);
-      const plain = this.plain.orders.get(order);
-      if (plain !== undefined) plain.waits = false;
+      this.plain.release(order, row.enabledQuantity);
     }
   }
 

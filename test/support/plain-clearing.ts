@@ -137,6 +137,15 @@ export class PlainClearing {
     order.enabled = quantity;
   }
 
+  /** So many lots of it are in the main book. A child of which all are is an order like any other. */
+  release(name: Sequence, quantity: number): void {
+    const order = this.orders.get(name) as PlainOrder;
+    order.waits = false;
+    if (quantity !== order.quantity) return;
+    order.parent = 0;
+    order.enabled = quantity;
+  }
+
   /** The market says that the order is over. @returns how it ends, or null when it does not. */
   end(name: Sequence, said: OrderEnd): OrderEnd | null {
     const order = this.orders.get(name) as PlainOrder;
