@@ -40,7 +40,7 @@ function asKept(order: ReferenceOrder): ReferenceOrder {
   if (order.state === 'dormant' || (order.state === 'fired' && !order.wasTold)) return { ...kept, state: 'dormant' };
   const isReleased = order.activated > 0n;
   if (!isReleased) return { ...kept, told, isAwaited: told > 0n || isUnsized(order) };
-  const live = { ...kept, told, activated: told };
+  const live = { ...kept, told, activated: told, parent: told === order.quantity ? null : order.parent };
   return { ...live, state: left(live) > 0n ? 'resting' : live.filled < live.quantity ? 'fired' : 'filled' };
 }
 
