@@ -151,7 +151,10 @@ export class Book {
     const makers = this.otherSide(this.orders.sideOf(slot));
     if (!makers.crosses(price)) return false;
     if (!this.preventsSelfTrades) return true;
-    return makers.ordersWithin(price).some((maker) => !this.isSameOwner(maker, slot));
+    for (let level = makers.bestLevel; level !== NONE && makers.isWithin(level, price); level = makers.worse(level))
+      for (let maker = makers.levelHead(level); maker !== NONE; maker = makers.behind(level, maker))
+        if (!this.isSameOwner(maker, slot)) return true;
+    return false;
   }
 
   /** Cancels the owner's orders in the way of a post-only order that crosses nobody else's (STP-04). */

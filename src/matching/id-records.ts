@@ -1,5 +1,5 @@
 /**
- * What a market keeps of each order id: one record of 6 to 21 words in one growing array, named by its first word's
+ * Ids of finished orders and of held cancels: one record of 6 to 21 words in one growing array, named by its first word's
  * index. A record lies in one or two cache lines, so that finding an id touches as little memory as can be.
  *
  *   word   0     1     2                    3          4         5 …

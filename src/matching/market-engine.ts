@@ -13,7 +13,7 @@
  * The road of an order: here the id and the refusals; placement.ts matches and rests; changes.ts replaces; triggers.ts
  * lets wait; rollback.ts undoes; restore.ts rebuilds. Not here: ticks, lots, holds and signatures (the front door).
  */
-import { assert, must } from '../core/assert.ts';
+import { assert } from '../core/assert.ts';
 import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX, REMEMBERED_IDS_PER_USER_AND_MARKET_MAX } from '../core/limits.ts';
 import {
   MARKET_STATUS,
@@ -51,7 +51,7 @@ import { ID_STATE, OrderIds } from './order-ids.ts';
 import { MARK, ORDER_STATE, ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
-import { allocateRestored, continueFrom, placeRestored, uncross } from './restore.ts';
+import { allocateRestored, continueFrom, placeRestored, RestoredNames, uncross } from './restore.ts';
 import { rollBack } from './rollback.ts';
 import { Triggers } from './triggers.ts';
 import { USER_WORDS, UserTable } from './user-table.ts';
@@ -86,7 +86,8 @@ export class MarketEngine {
   readonly #heldCancelNs: bigint;
   readonly #heldCancelsMax: number;
   #status: number = MARKET_STATUS.active;
-  /** Restored orders that fit nowhere, until the restore is finished. */
+  /** Until the restore is finished: orders by name, and those that fit nowhere. */
+  readonly #restored: RestoredNames;
   readonly #unplaced: number[] = [];
 
   constructor(options: MarketEngineOptions) {
@@ -106,6 +107,7 @@ export class MarketEngine {
     this.#triggers = new Triggers(options.events);
     this.#book = new Book({ orders, ids: this.#ids, events: options.events, watcher: this.#triggers }, capacity);
     this.#triggers.attach(this.#book);
+    this.#restored = new RestoredNames(orders);
     this.#intake = new Intake(orders, this.#ids, this.#users);
     this.#injected = new InjectedFills(this.#book, options.events);
     this.#heldCancelNs = options.heldCancelNs ?? HELD_CANCEL_NS;
@@ -322,13 +324,14 @@ export class MarketEngine {
     this.#book.highest = highest;
   }
 
-  /** At boot: a live order, before anything else happens. Orders may come in any order, parents first (AMB-110). */
+  /** At boot: a live order, before anything else happens; in any order, but a parent before its children (AMB-110). */
   restoreOrder(command: RestoredOrder): void {
     this.#checkNew(command);
     const book = this.#book;
     this.#intake.prepareToAdd(command);
     const slot = allocateRestored(book, command, this.#intake.user);
     this.#intake.addLive(slot, command);
+    this.#restored.add(slot);
     book.sequence = Math.max(book.sequence, command.order, command.prioritySequence);
     if (command.triggerKind !== TRIGGER.none) this.#restoreWaiting(command, slot);
     const isOver = book.orders.stateOf(slot) !== ORDER_STATE.dormant || command.triggerState === TRIGGER_STATE.live;
@@ -337,12 +340,7 @@ export class MarketEngine {
 
   #restoreWaiting(command: RestoredOrder, slot: number): void {
     const { triggerKind: kind, triggerPrice: price, triggerState: state } = command;
-    const { orders } = this.#book;
-    const isParent = (other: number): boolean => orders.sequenceOf(other) === command.parent;
-    const parent =
-      command.parent === 0
-        ? null
-        : must(orders.ofUser(this.#intake.user).find(isParent), 'a parent is restored before its children');
+    const parent = command.parent === 0 ? null : this.#restored.slotOf(command.parent);
     this.#triggers.admit(slot, { kind, price, money: moneyOf(command, this.#quoteUnit), parent, state });
   }
 
@@ -368,6 +366,7 @@ export class MarketEngine {
    * not told one by one: whoever follows the depth needs the whole book after this (`forEachLevel`).
    */
   finishRestore(position: RestoredPosition): void {
+    this.#restored.clear();
     continueFrom(this.#book, position);
     for (const slot of this.#unplaced.splice(0)) this.#book.end(slot, ORDER_END.rollbackRestoreWouldCross);
     this.#expire(highWord(position.nowNs), lowWord(position.nowNs));

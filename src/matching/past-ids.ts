@@ -3,7 +3,8 @@
  * finding that one is unknown touch memory that stays in the processor's caches, however many there are.
  *
  *   filter      two bits of one word an id, 16 bits an id: "not here" is nearly always said by this alone
- *   parts       1,024 short lists of (hash, record), by hash: an id is added at the end of one, found by reading it
+ *   parts       short lists of (hash, record), by hash: an id is added at the end of one, found by reading it; there are
+ *               twice as many when they hold more than 128 ids each
  *   records     the ids themselves (id-records.ts), written one after the other
  *
  * Bits are not cleared when an id is taken out; the filter is made anew when as many were taken out as are there.
@@ -12,7 +13,8 @@ import { assert } from '../core/assert.ts';
 import type { IdRecords } from './id-records.ts';
 import { grown, NONE } from './pools.ts';
 
-const PART_BITS = 10;
+const FIRST_PARTS = 256;
+const IDS_PER_PART_MAX = 128;
 const FIRST_PART_WORDS = 8;
 const NO_PART: Int32Array<ArrayBuffer> = new Int32Array(0);
 const FIRST_FILTER_WORDS = 256;
@@ -20,8 +22,8 @@ const BITS_PER_ID = 16;
 
 export class PastIds {
   readonly #records: IdRecords;
-  readonly #parts: Int32Array<ArrayBuffer>[] = Array.from({ length: 1 << PART_BITS }, () => NO_PART);
-  readonly #lengths: Int32Array = new Int32Array(1 << PART_BITS);
+  #parts: Int32Array<ArrayBuffer>[] = Array.from({ length: FIRST_PARTS }, () => NO_PART);
+  #lengths: Int32Array = new Int32Array(FIRST_PARTS);
   #filter: Int32Array<ArrayBuffer> = new Int32Array(FIRST_FILTER_WORDS);
   #count = 0;
   #removed = 0;
@@ -39,7 +41,7 @@ export class PastIds {
     const filter = this.#filter;
     const bits = bitsOf(hash);
     if (((filter[(hash >>> 5) & (filter.length - 1)] as number) & bits) !== bits) return NONE;
-    const part = hash & ((1 << PART_BITS) - 1);
+    const part = hash & (this.#parts.length - 1);
     const list = this.#parts[part] as Int32Array;
     const length = this.#lengths[part] as number;
     for (let i = 0; i < length; i += 2)
@@ -50,8 +52,14 @@ export class PastIds {
 
   add(hash: number, record: number): void {
     if ((this.#count + this.#removed + 1) * BITS_PER_ID > this.#filter.length * 32) this.#refill();
+    if (this.#count >= this.#parts.length * IDS_PER_PART_MAX) this.#split();
     this.#count++;
-    const part = hash & ((1 << PART_BITS) - 1);
+    this.#append(hash, record);
+    this.#note(hash);
+  }
+
+  #append(hash: number, record: number): void {
+    const part = hash & (this.#parts.length - 1);
     let list = this.#parts[part] as Int32Array<ArrayBuffer>;
     const length = this.#lengths[part] as number;
     if (length === list.length) {
@@ -61,17 +69,27 @@ export class PastIds {
     list[length] = hash;
     list[length + 1] = record;
     this.#lengths[part] = length + 2;
-    this.#note(hash);
   }
 
-  /** The last of the list takes its place. */
+  #split(): void {
+    const parts = this.#parts;
+    const lengths = this.#lengths;
+    this.#parts = Array.from({ length: parts.length * 2 }, () => NO_PART);
+    this.#lengths = new Int32Array(parts.length * 2);
+    for (let part = 0; part < parts.length; part++) {
+      const list = parts[part] as Int32Array;
+      for (let i = 0; i < (lengths[part] as number); i += 2) this.#append(list[i] as number, list[i + 1] as number);
+    }
+  }
+
+  /** The last of the list takes its place. What ended first usually stands near the front. */
   remove(hash: number, record: number): void {
-    const part = hash & ((1 << PART_BITS) - 1);
+    const part = hash & (this.#parts.length - 1);
     const list = this.#parts[part] as Int32Array;
     const last = (this.#lengths[part] as number) - 2;
-    let at = last;
-    while (at >= 0 && list[at + 1] !== record) at -= 2;
-    assert(at >= 0, 'an id to take out is in its list');
+    let at = 0;
+    while (at <= last && list[at + 1] !== record) at += 2;
+    assert(at <= last, 'an id to take out is in its list');
     list[at] = list[last] as number;
     list[at + 1] = list[last + 1] as number;
     this.#lengths[part] = last;
@@ -91,7 +109,7 @@ export class PastIds {
     while (words * 32 < (this.#count + 1) * BITS_PER_ID * 2) words *= 2;
     this.#filter = new Int32Array(words);
     this.#removed = 0;
-    for (let part = 0; part < 1 << PART_BITS; part++) {
+    for (let part = 0; part < this.#parts.length; part++) {
       const list = this.#parts[part] as Int32Array;
       for (let i = 0; i < (this.#lengths[part] as number); i += 2) this.#note(list[i] as number);
     }

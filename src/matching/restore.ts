@@ -8,11 +8,11 @@
  * Quantity that comes back can lift a level past 2^53−1, which no admission would. The order that does not fit any more
  * ends when the restore is finished, as after a rollback.
  */
-import { assert } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import { highWord, lowWord } from '../core/time-words.ts';
 import type { Book } from './book.ts';
 import type { RestoredOrder, RestoredPosition } from './commands.ts';
-import { ORDER_STATE } from './order-pool.ts';
+import { ORDER_STATE, type OrderPool } from './order-pool.ts';
 import { exhausted, lotsWanted, settleDown } from './placement.ts';
 
 /** An order of the pool as clearing kept it, FRESH and on no side. The caller gives it its id. @returns its slot. */
@@ -61,9 +61,37 @@ export function uncross(book: Book): void {
   );
   for (const slot of crossing) book.takeOff(slot);
   for (const slot of crossing) {
-    if (orders.stateOf(slot) === ORDER_STATE.ended) continue;
     const bound = book.boundOf(slot);
     if (book.match(slot, bound, orders.remaining(slot)) > 0) settleDown(book, slot, bound);
     else exhausted(book, slot);
+  }
+}
+
+/** Orders by name while a book is restored, for children to find their parents. Costs nothing until a child asks. */
+export class RestoredNames {
+  readonly #orders: OrderPool;
+  #slots: Map<number, number> | null = null;
+
+  constructor(orders: OrderPool) {
+    this.#orders = orders;
+  }
+
+  add(slot: number): void {
+    this.#slots?.set(this.#orders.sequenceOf(slot), slot);
+  }
+
+  /** @throws InvariantError when no order has that name. */
+  slotOf(order: number): number {
+    if (this.#slots === null) {
+      this.#slots = new Map();
+      this.#orders.forEach((slot) => {
+        this.add(slot);
+      });
+    }
+    return must(this.#slots.get(order), 'a parent is restored before its children');
+  }
+
+  clear(): void {
+    this.#slots = null;
   }
 }

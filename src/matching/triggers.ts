@@ -321,6 +321,7 @@ export class Triggers implements BookWatcher {
     const more = lots - orders.quantityOf(slot);
     if (!side.fits(orders.priceOf(slot), more)) {
       book.takeOff(slot);
+      orders.setPriceAndQuantity(slot, orders.priceOf(slot), lots);
       book.end(slot, ORDER_END.immediateOrCancel);
       return;
     }

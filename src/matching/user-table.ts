@@ -2,7 +2,7 @@
  * Users of one market: 32-byte keys to small numbers, dense from 0, given once and never taken back.
  *
  * Beside each user stand the counters that bound what its ids may use: held cancels (AMB-25) and the queue of
- * remembered ids with its watermark (AMB-08); order-id-table.ts keeps them.
+ * remembered ids with its watermark (AMB-08); order-ids.ts keeps them.
  *
  * Open addressing over Int32Array, at most half full. Bounded by the number of registered users.
  */
