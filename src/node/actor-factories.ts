@@ -1,4 +1,5 @@
 /** The actors of the worker threads, made from their wiring and the node's settings. workers/*.ts boot them. */
+import { randomInt } from 'node:crypto';
 import type { EdgeObserver } from '../edge/uws-http.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
@@ -28,6 +29,9 @@ function settingsOf(wiring: ActorWiring): WorkerSettings {
   return wiring.settings as WorkerSettings;
 }
 
+/** Nobody outside knows where a market's hash tables begin, so nobody can choose order ids that meet in one place. */
+const HASH_SEEDS: number = 2 ** 32;
+
 export const marketFactories: ActorFactories = Object.fromEntries(
   Array.from({ length: SHARDS_MAX }, (_, shard) => [
     marketActor(shard),
@@ -40,6 +44,7 @@ function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor
   return new MarketShardActor({
     name: wiring.name,
     clock: wiring.clock,
+    hashSeed: randomInt(HASH_SEEDS),
     isStalled: () => words.isStalled(shard),
     clearingLane: wiring.laneOf(CLEARING),
     clearing: wiring.outlet(CLEARING),

@@ -13,6 +13,12 @@ import { type CollarBounds, collarBounds, NO_COLLAR } from './price-collar.ts';
 /** Triggers and releases that one turn works off, so that commands get their turn as well. */
 const PUMP_BUDGET = 64;
 
+export interface MarketBeginning {
+  /** With 18 decimals; null before the first. */
+  readonly oraclePrice: bigint | null;
+  readonly hashSeed: number;
+}
+
 export class HostedMarket {
   readonly engine: MarketEngine;
   readonly output: MarketOutput;
@@ -21,9 +27,10 @@ export class HostedMarket {
   private oraclePrice: bigint | null;
   private collar: CollarBounds = NO_COLLAR;
 
-  constructor(definition: MarketDefinition, to: MarketOutlets, oraclePrice: bigint | null) {
+  constructor(definition: MarketDefinition, to: MarketOutlets, begin: MarketBeginning) {
+    const { oraclePrice, hashSeed } = begin;
     this.output = new MarketOutput(definition, to);
-    this.engine = new MarketEngine({ events: this.output, priceDecimals: definition.priceDecimals });
+    this.engine = new MarketEngine({ events: this.output, priceDecimals: definition.priceDecimals, hashSeed });
     this.oraclePrice = oraclePrice;
     this.engine.setMarket(definition);
   }

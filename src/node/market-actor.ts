@@ -43,6 +43,8 @@ type PriceAccepted = Extract<Effect, { kind: 'priceAccepted' }>;
 export interface MarketShardWiring {
   readonly name: string;
   readonly clock: Clock;
+  /** 32 bits that no event depends on. */
+  readonly hashSeed: number;
   /** A test hook holds its commands back (operator-api.md 7.3 `stall_market`). */
   readonly isStalled: () => boolean;
   /** Lane that clearing writes; every other lane is the front door's. */
@@ -125,6 +127,7 @@ export class MarketShardActor implements Actor {
     this.clearing.flush();
     this.door.flush();
     if (this.hasMore()) this.pump();
+    for (const market of this.markets.values()) market.engine.checkBest();
     if (this.wiring.data.needsResync()) this.sendBooks();
     this.wiring.data.flush();
   }
@@ -243,7 +246,10 @@ export class MarketShardActor implements Actor {
     }
     const to = { clearing: this.clearing, door: this.door, data: this.wiring.data };
     const oracle = this.prices.get(definition.assetId) ?? null;
-    this.markets.set(definition.marketIndex, new HostedMarket(definition, to, oracle));
+    this.markets.set(
+      definition.marketIndex,
+      new HostedMarket(definition, to, { oraclePrice: oracle, hashSeed: this.wiring.hashSeed }),
+    );
   }
 
   private onPrice({ row }: PriceAccepted): void {

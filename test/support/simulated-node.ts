@@ -71,6 +71,7 @@ export class SimulatedNode {
       const shard = new MarketShardActor({
         name: wiring.name,
         clock: wiring.clock,
+        hashSeed: seed,
         isStalled: () => false,
         clearingLane: wiring.laneOf(CLEARING),
         clearing: wiring.outlet(CLEARING),
