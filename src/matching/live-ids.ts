@@ -2,23 +2,21 @@
  * Ids of the orders in the pool: a hash of slots. The ids themselves lie in the pool's records; one longer than those
  * hold lies here.
  *
- * One 32-bit word a place: 24 bits name the slot, 8 bits of the hash spare looking at another order's record.
- * Linear probing, at most five eighths full, no tombstones.
+ * A place is a pair, hash and slot + 1: neither a search nor a removal looks at the record of another order. Linear
+ * probing, at most five eighths full, no tombstones.
  */
 import { assert } from '../core/assert.ts';
 import { lastWordMask, wordCount } from './key-words.ts';
-import { INLINE_ID_WORDS, ORDER_WORDS, type OrderPool } from './order-pool.ts';
+import { INLINE_ID_WORDS, type OrderPool } from './order-pool.ts';
 import { grown, NONE } from './pools.ts';
 
-const SLOT_BITS = 24;
-const SLOT_MASK: number = (1 << SLOT_BITS) - 1;
 /** Words of the longest id, and so of a place for a long one. */
 const LONG_WORDS = 16;
 
 export class LiveIds {
   readonly #orders: OrderPool;
-  /** 0: empty; else slot number + 1, and the hash's lowest 8 bits above. */
-  #places: Int32Array<ArrayBuffer>;
+  /** Pairs; a second word of 0 is an empty place. */
+  #pairs: Int32Array<ArrayBuffer>;
   #count = 0;
   #long: Int32Array<ArrayBuffer> = new Int32Array(LONG_WORDS);
   readonly #freeLong: number[] = [];
@@ -26,29 +24,27 @@ export class LiveIds {
 
   constructor(orders: OrderPool, capacity: number) {
     this.#orders = orders;
-    this.#places = new Int32Array(Math.max(capacity * 2, 4));
+    this.#pairs = new Int32Array(Math.max(capacity * 4, 8));
   }
 
   get bytes(): number {
-    return this.#places.byteLength + this.#long.byteLength;
+    return this.#pairs.byteLength + this.#long.byteLength;
   }
 
   /** The slot of the order with this id, or NONE. */
   find(hash: number, user: number, words: Int32Array, at: number, bytes: number): number {
-    const places = this.#places;
-    const mask = places.length - 1;
-    for (let place = (hash >>> 8) & mask; ; place = (place + 1) & mask) {
-      const entry = places[place] as number;
-      if (entry === 0) return NONE;
-      if ((entry ^ (hash << SLOT_BITS)) >>> SLOT_BITS !== 0) continue;
-      const slot = ((entry & SLOT_MASK) - 1) * ORDER_WORDS;
-      if (this.#orders.idHashOf(slot) === hash && this.#equals(slot, user, words, at, bytes)) return slot;
+    const pairs = this.#pairs;
+    const mask = pairs.length - 1;
+    for (let place = (hash << 1) & mask; ; place = (place + 2) & mask) {
+      const named = pairs[place + 1] as number;
+      if (named === 0) return NONE;
+      if (pairs[place] === hash && this.#equals(named - 1, user, words, at, bytes)) return named - 1;
     }
   }
 
   /** The order's id from here on; its user is set. */
   add(slot: number, hash: number, words: Int32Array, at: number, bytes: number): void {
-    if ((this.#count + 1) * 8 > this.#places.length * 5) this.#grow();
+    if ((this.#count + 1) * 16 > this.#pairs.length * 5) this.#grow();
     this.#count++;
     this.#orders.setId(slot, hash, bytes);
     this.#write(slot, words, at, bytes);
@@ -57,22 +53,21 @@ export class LiveIds {
 
   /** The id is an order's no more; it can be read until the slot is released. */
   remove(slot: number): void {
-    const places = this.#places;
-    const mask = places.length - 1;
-    const hash = this.#orders.idHashOf(slot);
-    const entry = entryOf(slot, hash);
-    let gap = (hash >>> 8) & mask;
-    while (places[gap] !== entry) {
-      assert(places[gap] !== 0, 'an order to take out is in the hash');
-      gap = (gap + 1) & mask;
+    const pairs = this.#pairs;
+    const mask = pairs.length - 1;
+    let gap = (this.#orders.idHashOf(slot) << 1) & mask;
+    while (pairs[gap + 1] !== slot + 1) {
+      assert(pairs[gap + 1] !== 0, 'an order to take out is in the hash');
+      gap = (gap + 2) & mask;
     }
-    for (let place = (gap + 1) & mask; places[place] !== 0; place = (place + 1) & mask) {
-      const home = (this.#hashAt(place) >>> 8) & mask;
+    for (let place = (gap + 2) & mask; pairs[place + 1] !== 0; place = (place + 2) & mask) {
+      const home = ((pairs[place] as number) << 1) & mask;
       if (((place - home) & mask) < ((place - gap) & mask)) continue;
-      places[gap] = places[place] as number;
+      pairs[gap] = pairs[place] as number;
+      pairs[gap + 1] = pairs[place + 1] as number;
       gap = place;
     }
-    places[gap] = 0;
+    pairs[gap + 1] = 0;
     this.#count--;
     if (wordCount(this.#orders.idBytesOf(slot)) > INLINE_ID_WORDS)
       this.#freeLong.push(this.#orders.words[this.#orders.idAt(slot)] as number);
@@ -125,30 +120,19 @@ export class LiveIds {
     return this.#usedLong - LONG_WORDS;
   }
 
-  #hashAt(place: number): number {
-    const slot = (((this.#places[place] as number) & SLOT_MASK) - 1) * ORDER_WORDS;
-    return this.#orders.idHashOf(slot);
-  }
-
   #enter(slot: number, hash: number): void {
-    const places = this.#places;
-    const mask = places.length - 1;
-    let place = (hash >>> 8) & mask;
-    while (places[place] !== 0) place = (place + 1) & mask;
-    places[place] = entryOf(slot, hash);
+    const pairs = this.#pairs;
+    const mask = pairs.length - 1;
+    let place = (hash << 1) & mask;
+    while (pairs[place + 1] !== 0) place = (place + 2) & mask;
+    pairs[place] = hash;
+    pairs[place + 1] = slot + 1;
   }
 
   #grow(): void {
-    const old = this.#places;
-    this.#places = new Int32Array(old.length * 2);
-    for (const entry of old) {
-      if (entry === 0) continue;
-      const slot = ((entry & SLOT_MASK) - 1) * ORDER_WORDS;
-      this.#enter(slot, this.#orders.idHashOf(slot));
-    }
+    const old = this.#pairs;
+    this.#pairs = new Int32Array(old.length * 2);
+    for (let at = 0; at < old.length; at += 2)
+      if (old[at + 1] !== 0) this.#enter((old[at + 1] as number) - 1, old[at] as number);
   }
-}
-
-function entryOf(slot: number, hash: number): number {
-  return (slot / ORDER_WORDS + 1) | (hash << SLOT_BITS);
 }

@@ -82,8 +82,8 @@ export const INLINE_ID_WORDS: number = ORDER_WORDS - ID;
  */
 export const MARK = { hasChildren: 0x1_0000, waits: 0x2_0000, wasConditional: 0x4_0000, isWatched: 0x8_0000 } as const;
 const MARKS = ~0xffff;
-/** Slots are named by 24 bits in the table of live ids. */
-export const ORDERS_MAX: number = 2 ** 24 - 2;
+/** Slots are 31-bit numbers: of words, 32 of them an order. */
+export const ORDERS_MAX: number = 2 ** 26 - 1;
 
 /** What an order starts with. */
 export interface OrderTerms {

@@ -4,7 +4,7 @@
  *
  *   filter      two bits of one word an id, 16 bits an id: "not here" is nearly always said by this alone
  *   parts       short lists of (hash, record), by hash: an id is added at the end of one, found by reading it; there are
- *               twice as many when they hold more than 128 ids each
+ *               twice as many when they hold more than 512 ids each
  *   records     the ids themselves (id-records.ts), written one after the other
  *
  * Bits are not cleared when an id is taken out; the filter is made anew when as many were taken out as are there.
@@ -14,7 +14,7 @@ import type { IdRecords } from './id-records.ts';
 import { grown, NONE } from './pools.ts';
 
 const FIRST_PARTS = 256;
-const IDS_PER_PART_MAX = 128;
+const IDS_PER_PART_MAX = 512;
 const FIRST_PART_WORDS = 8;
 const NO_PART: Int32Array<ArrayBuffer> = new Int32Array(0);
 const FIRST_FILTER_WORDS = 256;
