@@ -14,6 +14,8 @@ export const ORDER_ID_BYTES_MAX = 64;
 export const SIGNED_TEXT_BYTES_MAX = 1_024;
 /** Live orders per sub-account and market [AMB-124]. */
 export const OPEN_ORDERS_MAX = 1_000;
+/** Children that one parent may have: each of its fills is work for all of them. */
+export const CHILDREN_PER_PARENT_MAX = 16;
 export const OPEN_ORDERS_MARKET_MAKER_MAX = 20_000;
 /** Order life [ORD-20], signing windows [AMB-10], stale fills [FIL-16]; nanoseconds. */
 export const ORDER_LIFE_NS = 2_592_000_000_000_000n;

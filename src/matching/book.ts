@@ -60,8 +60,6 @@ export class Book {
   readonly trades: UndecidedTrades;
   /** The last one given out. */
   sequence = 0;
-  /** Price of the last confirmed trade; 0 for none since the start (AMB-43). */
-  lastConfirmedPrice = 0;
   /** No fill beyond these prices (AMB-39). */
   lowest = 1;
   highest: number = RAW_MAX;
@@ -219,8 +217,7 @@ export class Book {
       const at = trades.indexOf(++trades.settledThrough);
       const lots = trades.quantity[at] as number;
       if (lots === 0) continue;
-      this.lastConfirmedPrice = trades.price[at] as number;
-      this.#watcher.confirmed(this.lastConfirmedPrice);
+      this.#watcher.confirmed(trades.price[at] as number);
       this.#confirm(trades.maker[at] as number, lots);
       this.#confirm(trades.taker[at] as number, lots);
     }

@@ -99,8 +99,12 @@ export interface CancelAllCommand extends Received {
 export interface ReleaseCommand {
   receivedNs: TimestampNs;
   order: number;
+  /** Sequence of the `triggered` that it answers; 0 for an order that was restored as fired. */
+  triggered: number;
   /** As it was told by `triggered`. */
   quantity: number;
+  /** What a market order may use of what is released now, as in NewOrderCommand; 0 for no such bound. */
+  budget: number;
   /** 0: go on. Else marginInsufficient or reduceOnly. */
   end: OrderEnd | 0;
 }
@@ -246,7 +250,7 @@ export interface MarketEvents {
   restored(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void;
   /**
    * The condition holds: `quantity` lots may be released, of a child what its parent has activated, which can be 0. Told
-   * again when more of a fired child is activated. A ReleaseCommand with the same quantity answers, unless it is 0.
+   * again when more of a fired child is activated. A ReleaseCommand with this sequence answers, unless it is 0 lots.
    */
   triggered(sequence: Sequence, order: Sequence, triggerPrice: number, quantity: number): void;
   /** Released: `quantity` lots altogether are in force. Its fills, or its place in the book, follow. */

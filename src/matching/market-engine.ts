@@ -14,7 +14,12 @@
  * lets wait; rollback.ts undoes; restore.ts rebuilds. Not here: ticks, lots, holds and signatures (the front door).
  */
 import { assert } from '../core/assert.ts';
-import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX, REMEMBERED_IDS_PER_USER_AND_MARKET_MAX } from '../core/limits.ts';
+import {
+  CHILDREN_PER_PARENT_MAX,
+  HELD_CANCEL_NS,
+  HELD_CANCELS_PER_USER_MAX,
+  REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
+} from '../core/limits.ts';
 import {
   MARKET_STATUS,
   ORDER_END,
@@ -104,7 +109,7 @@ export class MarketEngine {
       seed,
       rememberedMax: options.rememberedIdsPerUserMax ?? REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
     });
-    this.#triggers = new Triggers(options.events);
+    this.#triggers = new Triggers(options.events, this.#quoteUnit);
     this.#book = new Book({ orders, ids: this.#ids, events: options.events, watcher: this.#triggers }, capacity);
     this.#triggers.attach(this.#book);
     this.#restored = new RestoredNames(orders);
@@ -129,18 +134,13 @@ export class MarketEngine {
     return orders.bytes + this.#ids.bytes + buys.bytes + sells.bytes;
   }
 
-  /** Price of the last confirmed trade; 0 for none since the start (AMB-43). */
-  get lastConfirmedPrice(): number {
-    return this.#book.lastConfirmedPrice;
-  }
-
   /**
    * A new order: refused, or accepted and then filled, rested, ended, or waiting for its trigger (TIF-02 to 04, TIF-07,
    * TRG-01, AMB-08, AMB-16).
    *
    * Refused with sequence 0: MARKET_HALTED (AMB-109); DUPLICATE_ORDER or, by a held cancel, ALREADY_CANCELLED;
-   * ORDER_EXPIRED; REQUEST_TOO_OLD; ORDER_NOT_FOUND or INVALID_ORDER for its parent (AMB-29); INVALID_ORDER when its
-   * level would pass 2^53−1.
+   * ORDER_EXPIRED; REQUEST_TOO_OLD; ORDER_NOT_FOUND, INVALID_ORDER or TOO_MANY_OPEN_ORDERS for its parent (AMB-29);
+   * INVALID_ORDER when its level would pass 2^53−1.
    */
   create(command: NewOrderCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
@@ -193,7 +193,9 @@ export class MarketEngine {
       !orders.hasMark(parent, MARK.wasConditional) &&
       orders.sideOf(parent) !== command.side &&
       orders.subAccountOf(parent) === command.subAccount;
-    return fits ? parent : { refusal: REJECT_CODE.INVALID_ORDER };
+    if (!fits) return { refusal: REJECT_CODE.INVALID_ORDER };
+    const isFull = this.#triggers.childrenOf(parent) >= CHILDREN_PER_PARENT_MAX;
+    return isFull ? { refusal: REJECT_CODE.TOO_MANY_OPEN_ORDERS } : parent;
   }
 
   /**
@@ -268,7 +270,7 @@ export class MarketEngine {
   /** The front door's word on an order whose trigger has fired (AMB-28). */
   release(command: ReleaseCommand): void {
     this.#passTo(highWord(command.receivedNs), lowWord(command.receivedNs));
-    this.#triggers.release(command.order, command.quantity, command.end);
+    this.#triggers.release(command);
     this.#book.commitDepth();
   }
 
@@ -276,8 +278,9 @@ export class MarketEngine {
    * Works off triggers that have fired and orders that were released, up to `budget` of each; nothing unless the market
    * is active. @returns whether more waits.
    */
-  pump(budget: number): boolean {
+  pump(nowNs: bigint, budget: number): boolean {
     if (this.#status !== MARKET_STATUS.active || !this.#triggers.isBusy) return false;
+    this.#passTo(highWord(nowNs), lowWord(nowNs));
     const isBusy = this.#triggers.pump(budget);
     this.#book.commitDepth();
     return isBusy;
@@ -308,6 +311,7 @@ export class MarketEngine {
     const maker = this.#intake.findLive(fill.maker);
     const taker = this.#intake.findLive(fill.taker);
     if (maker === NONE || taker === NONE || maker === taker) return false;
+    if (!this.#intake.isOpen(maker) || !this.#intake.isOpen(taker)) return false;
     this.#injected.inject(maker, taker, fill.price, fill.quantity);
     return true;
   }

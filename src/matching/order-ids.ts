@@ -30,7 +30,7 @@ import { PastIds } from './past-ids.ts';
 import { NONE } from './pools.ts';
 import type { UserTable } from './user-table.ts';
 
-export const ID_STATE = { free: 0, held: 1, remembered: 2, rememberedCancelled: 3, stale: 4 } as const;
+export const ID_STATE = { held: 1, remembered: 2, rememberedCancelled: 3, stale: 4 } as const;
 
 /** An id, where it lies. */
 export interface IdWords {

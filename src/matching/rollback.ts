@@ -4,7 +4,7 @@
  *   the order …                        at fault              innocent
  *   rests                              ended atFault         (a, e) quantity − filled again, in place
  *   is filled, cancel received         ended userRequested   (d) the same
- *   is filled, asked for no more (e)   ended atFault         stays filled
+ *   is filled, asked for no more (e)   stays filled          stays filled
  *   is filled, IOC or FOK              ended atFault         (c) ended rolledBack
  *   is filled, past its expiry         ended atFault         (d) ended expired
  *   is filled, would cross             ended atFault         (b) ended rollbackRestoreWouldCross
@@ -101,7 +101,8 @@ function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): vo
   const { orders } = book;
   const { slot, nowNs } = reversal;
   const remaining = orders.remaining(slot);
-  if (remaining === 0 && !isAtFault(reversal.reason)) return;
+  // A replace asked for no more than what is left: it was told as filled, and stays so (AMB-19).
+  if (remaining === 0) return;
   if (orders.stateOf(slot) === ORDER_STATE.filledCovered) {
     if (remaining > 0) book.end(slot, ORDER_END.userRequested);
     return;

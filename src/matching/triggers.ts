@@ -22,7 +22,9 @@ import { assert, must } from '../core/assert.ts';
 import {
   ORDER_END,
   ORDER_FLAG,
+  ORDER_KIND,
   type OrderEnd,
+  SIDE,
   TIF,
   TRIGGER,
   TRIGGER_STATE,
@@ -31,7 +33,7 @@ import {
 } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { type Book, type BookWatcher, UNSIZED } from './book.ts';
-import type { MarketEvents } from './commands.ts';
+import type { MarketEvents, ReleaseCommand } from './commands.ts';
 import { MARK, ORDER_STATE } from './order-pool.ts';
 import { exhausted, left, type Money, matchSized, place } from './placement.ts';
 import { sizeOf } from './sizing.ts';
@@ -51,10 +53,13 @@ export interface Waiting extends Trigger {
   hasFired: boolean;
   /** As the last `triggered` said; −1 before. */
   told: number;
+  /** Sequence of that; 0 for what was restored. */
+  toldAt: number;
   /** The front door owes a word about what was told. */
   isAwaited: boolean;
-  /** Lots that it let go and that are not placed yet. */
+  /** Lots that it let go and that are not placed yet, and what they may use (0: no bound). */
   granted: number;
+  grantedBudget: number;
   isOver: boolean;
 }
 
@@ -75,6 +80,7 @@ export interface Beginning {
 
 export class Triggers implements BookWatcher {
   readonly #events: MarketEvents;
+  readonly #quoteUnit: bigint;
   readonly #bySlot = new Map<number, Waiting>();
   readonly #byOrder = new Map<number, Waiting>();
   readonly #parents = new Map<number, Parent>();
@@ -86,8 +92,10 @@ export class Triggers implements BookWatcher {
   #entering: Waiting | null = null;
   #book: Book | null = null;
 
-  constructor(events: MarketEvents) {
+  /** @param quoteUnit one raw quote unit in the engine's money. */
+  constructor(events: MarketEvents, quoteUnit: bigint) {
     this.#events = events;
+    this.#quoteUnit = quoteUnit;
   }
 
   /** The book that these orders enter; once, before anything else. */
@@ -95,14 +103,14 @@ export class Triggers implements BookWatcher {
     this.#book = book;
   }
 
-  /** Orders that wait or may grow. */
-  get count(): number {
-    return this.#bySlot.size;
-  }
-
   /** Whether a pump would do something. */
   get isBusy(): boolean {
     return this.#fired.size > 0 || this.#granted.size > 0;
+  }
+
+  /** Children of an order that wait for its fills. */
+  childrenOf(slot: number): number {
+    return this.#parents.get(slot)?.children.size ?? 0;
   }
 
   of(slot: number): Waiting {
@@ -126,8 +134,10 @@ export class Triggers implements BookWatcher {
       inForce: 0,
       hasFired: beginning.state !== TRIGGER_STATE.dormant,
       told: -1,
+      toldAt: 0,
       isAwaited: false,
       granted: 0,
+      grantedBudget: 0,
       isOver: false,
     };
     parent?.children.add(waiting);
@@ -247,12 +257,14 @@ export class Triggers implements BookWatcher {
   // ---- release
 
   /** The front door has spoken about what `triggered` told last; anything else has been overtaken (AMB-28). */
-  release(order: number, lots: number, end: OrderEnd | 0): void {
+  release({ order, triggered, quantity, budget, end }: ReleaseCommand): void {
     const waiting = this.#byOrder.get(order);
-    if (waiting === undefined || !waiting.isAwaited || toldLots(waiting.told) !== lots) return;
+    if (waiting === undefined || !waiting.isAwaited) return;
+    if (waiting.toldAt !== triggered || toldLots(waiting.told) !== quantity) return;
     waiting.isAwaited = false;
     if (end === 0) {
       waiting.granted = waiting.told;
+      waiting.grantedBudget = budget;
       this.#granted.add(waiting);
     } else this.#endWaiting(waiting, end);
   }
@@ -287,6 +299,7 @@ export class Triggers implements BookWatcher {
     waiting.told = waiting.enabled;
     waiting.isAwaited = waiting.enabled > waiting.inForce;
     const sequence = this.#theBook.nextSequence();
+    waiting.toldAt = sequence;
     this.#events.triggered(sequence, waiting.order as Sequence, waiting.price, toldLots(waiting.told));
   }
 
@@ -301,6 +314,7 @@ export class Triggers implements BookWatcher {
       return;
     }
     waiting.inForce = lots;
+    this.#bound(waiting);
     const sequence = book.nextSequence();
     orders.setPriority(slot, sequence);
     this.#events.activated(sequence, waiting.order as Sequence, sequence, toldLots(lots));
@@ -312,6 +326,15 @@ export class Triggers implements BookWatcher {
       place(book, slot, waiting.money);
     } else this.#matchMore(waiting, lots - inForce);
     if (!waiting.isOver && waiting.inForce === waiting.total) this.#finish(waiting);
+  }
+
+  /** A market order may use what the front door has set aside for this release, and no more. */
+  #bound(waiting: Waiting): void {
+    const { orders } = this.#theBook;
+    const { slot, grantedBudget } = waiting;
+    if (grantedBudget === 0 || orders.kindOf(slot) === ORDER_KIND.limit) return;
+    const unit = orders.sideOf(slot) === SIDE.buy ? this.#quoteUnit : 1n;
+    waiting.money = { target: waiting.money.target, budget: BigInt(grantedBudget) * unit };
   }
 
   #grow(slot: number, lots: number): void {
@@ -347,18 +370,23 @@ export class Triggers implements BookWatcher {
     if (isPaidUp && orders.filledOf(slot) < waiting.total) book.end(slot, ORDER_END.filled);
   }
 
-  /** All of it was in force, and nothing more can come. */
+  /**
+   * All of it was in force, and nothing more can come. While it enters, its fills say that it is filled. Later somebody
+   * must: a market order is then over for good, a limit order may come back after a rollback (AMB-19, AMB-128).
+   */
   #finish(child: Waiting): void {
     const book = this.#theBook;
     const { orders } = book;
     const { slot, total } = child;
-    const isShort = orders.filledOf(slot) < total;
     if (orders.stateOf(slot) === ORDER_STATE.resting) this.#forget(child);
-    else if (isShort) book.end(slot, ORDER_END.immediateOrCancel);
+    else if (orders.filledOf(slot) < total) book.end(slot, ORDER_END.immediateOrCancel);
+    else if (child === this.#entering) {
+      this.#forget(child);
+      exhausted(book, slot);
+    } else if (orders.kindOf(slot) !== ORDER_KIND.limit) book.end(slot, ORDER_END.filled);
     else {
       this.#forget(child);
-      if (child !== this.#entering)
-        this.#events.ended(book.nextSequence(), child.order as Sequence, ORDER_END.filled, 0, 0, 0);
+      this.#events.ended(book.nextSequence(), child.order as Sequence, ORDER_END.filled, 0, 0, 0);
       exhausted(book, slot);
     }
   }

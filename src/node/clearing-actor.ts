@@ -143,6 +143,10 @@ export class ClearingActor implements Actor {
 
   tick(): void {}
 
+  isQuiet(): boolean {
+    return this.door.isEmpty && this.markets.every((outbox) => outbox.isEmpty);
+  }
+
   /** The last checkpoint: a start that finds it clean needs no replay and no gap in the numbering. */
   stop(): void {
     if (canCheckpoint(this.ledger)) this.checkpoint(true);
@@ -232,17 +236,15 @@ export class ClearingActor implements Actor {
 
   /**
    * The start itself is an input: what it ends and how sequences jump is part of the journal (AMB-110). After a clean
-   * stop nothing was lost and nothing changes, but the mark is taken back before anything is announced.
+   * stop no sequence was lost, but markets ended before clearing had said its last words: what it refused since then
+   * must not come back. The mark is taken back before anything is announced.
    */
   private markRestart(boot: Boot): void {
     const { clock, durability } = this.options;
     if (boot.isEmpty) return;
-    if (boot.clean) {
-      durability.checkpoint({ timeNs: clock.nowNs(), sequence: this.sequence, clean: false, stateHash: null }, []);
-      return;
-    }
     const timeNs = clock.nowNs();
-    this.batch.addPlain({ kind: 'restarted', clean: false }, timeNs);
+    if (boot.clean) durability.checkpoint({ timeNs, sequence: this.sequence, clean: false, stateHash: null }, []);
+    this.batch.addPlain({ kind: 'restarted', clean: boot.clean }, timeNs);
     const inputs = this.batch.inputs();
     this.sequence = durability.append(timeNs, this.batch.seal(timeNs, []));
     this.batch.clear();

@@ -79,7 +79,7 @@ export class HostedMarket {
   /** Triggers that fired are told, released orders are placed. @returns whether more of them wait. */
   pump(nowNs: TimestampNs): boolean {
     this.output.setTimeNs(nowNs);
-    return this.engine.pump(PUMP_BUDGET);
+    return this.engine.pump(nowNs, PUMP_BUDGET);
   }
 
   /** The whole book for market data. */

@@ -137,6 +137,10 @@ export class MarketShardActor implements Actor {
     for (const market of this.markets.values()) if (market.isOpen) market.tick(nowNs as TimestampNs);
   }
 
+  isQuiet(): boolean {
+    return this.clearing.isEmpty && this.door.isEmpty;
+  }
+
   /** Triggers that fired, or orders that were released, wait for a turn and there is room to speak. */
   hasMore(): boolean {
     return this.busy.size > 0 && this.mayDoMore();

@@ -105,7 +105,14 @@ export class CommandReader {
     beforeHigh: 0,
     beforeLow: 0,
   };
-  private readonly release: ReleaseCommand = { receivedNs: NO_TIME, order: 0, quantity: 0, end: 0 };
+  private readonly release: ReleaseCommand = {
+    receivedNs: NO_TIME,
+    order: 0,
+    triggered: 0,
+    quantity: 0,
+    budget: 0,
+    end: 0,
+  };
   private readonly rollback: RollbackCommand = {
     receivedNs: NO_TIME,
     tradeId: 0,
@@ -208,7 +215,9 @@ export class CommandReader {
     const command = this.release;
     command.receivedNs = ReleaseOrder.receivedNs(v, at) as TimestampNs;
     command.order = ReleaseOrder.order(v, at);
+    command.triggered = ReleaseOrder.triggered(v, at);
     command.quantity = ReleaseOrder.quantity(v, at);
+    command.budget = ReleaseOrder.budget(v, at);
     command.end = ReleaseOrder.end(v, at) as OrderEnd | 0;
     return command;
   }

@@ -10,7 +10,7 @@ import { must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { OrderEnd, RollbackReason, Side, TriggerKind } from '../core/order-terms.ts';
 import type { RejectCode } from '../core/reject.ts';
-import { highWord, lowWord } from '../core/time-words.ts';
+import { highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { CancelCommand, FillUnit, MarketEvents, NewOrderCommand, ReplaceCommand } from '../matching/commands.ts';
@@ -66,8 +66,12 @@ export class MarketOutput implements MarketEvents {
     this.listeners = [to.clearing, to.door];
   }
 
-  /** Time of the command that is handled next, as the engine has it; every event carries it. */
+  /**
+   * Time of the command that is handled next; every event carries it. It never goes back: a command that waited in its
+   * ring while clearing spoke is older than what was said then, and the times of trades rise with their ids.
+   */
   setTime(high: number, low: number): void {
+    if (isBefore(high, low, this.timeHigh, this.timeLow)) return;
     this.timeHigh = high;
     this.timeLow = low;
   }

@@ -70,14 +70,19 @@ export class ActorHost {
   /** One bounded batch, or a part of the actor's own work. @returns how many records were handled, or 1 for the part. */
   turn(recordsMax: number = this.batchRecordsMax): number {
     const handled = this.drain(recordsMax);
-    if (handled > 0 || !this.hasMore()) return handled;
-    this.actor.endBatch();
-    return 1;
+    if (handled > 0) return handled;
+    const hasMore = this.hasMore();
+    if (hasMore || !this.isQuiet()) this.actor.endBatch();
+    return hasMore ? 1 : 0;
   }
 
-  /** Nothing waits: no record, and no work of the actor's own that may go on. */
+  /** Nothing waits: no record, no work of the actor's own that may go on, no word that has no room yet. */
   isIdle(): boolean {
-    return this.mailbox.isEmpty() && !this.hasMore();
+    return this.mailbox.isEmpty() && !this.hasMore() && this.isQuiet();
+  }
+
+  private isQuiet(): boolean {
+    return this.actor.isQuiet?.() !== false;
   }
 
   private drain(recordsMax: number): number {

@@ -24,6 +24,8 @@ export interface Actor {
    * Like `ready` it says false while there is no room for what the work says.
    */
   hasMore?(): boolean;
+  /** Whether everything said is in its ring; left out: always. What is not goes on with `endBatch`, and no stop comes before. */
+  isQuiet?(): boolean;
   /** Periodic work, at least every `tickMs` of real time. @param nowNs - the node clock. */
   tick(nowNs: bigint): void;
   /** The orderly end: everything received was handled. */

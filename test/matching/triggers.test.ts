@@ -177,7 +177,7 @@ suite('triggers', () => {
     tradeAt(desk);
     desk.setMarket(MARKET_STATUS.cancelOnly);
     desk.settleAll();
-    assert.equal(desk.engine.pump(64), false);
+    assert.equal(desk.engine.pump(desk.nowNs, 64), false);
     desk.setMarket(MARKET_STATUS.active);
     assert.deepEqual(names(desk.pump()), ['triggered']);
     desk.setMarket(MARKET_STATUS.halted);
@@ -193,10 +193,10 @@ suite('triggers', () => {
     tradeAt(desk);
     desk.settleAll();
     const told = [3, 3, 3].flatMap((budget) => {
-      assert.equal(desk.engine.pump(budget), true);
+      assert.equal(desk.engine.pump(desk.nowNs, budget), true);
       return desk.recorder.take();
     });
-    assert.equal(desk.engine.pump(3), false);
+    assert.equal(desk.engine.pump(desk.nowNs, 3), false);
     assert.equal(told.length + desk.recorder.take().length, 10);
   });
 });

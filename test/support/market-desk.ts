@@ -61,6 +61,8 @@ export class MarketDesk {
   readonly recorder: MarketRecorder = new MarketRecorder();
   readonly engine: MarketEngine;
   nowNs: bigint = START_NS;
+  /** The sequence of the last `triggered` of each order. */
+  readonly #toldAt = new Map<number, number>();
   #requestId = 0;
   #status: MarketStatus = MARKET_STATUS.active;
   #isPrevented = false;
@@ -142,13 +144,19 @@ export class MarketDesk {
   }
 
   /** The front door answers one `triggered`. */
-  release(order: number, quantity: number, end: OrderEnd | 0 = 0): Told[] {
-    this.engine.release({ receivedNs: this.#now, order, quantity, end });
+  release(
+    order: number,
+    quantity: number,
+    end: OrderEnd | 0 = 0,
+    words: { triggered?: number; budget?: number } = {},
+  ): Told[] {
+    const triggered = words.triggered ?? this.#toldAt.get(order) ?? 0;
+    this.engine.release({ receivedNs: this.#now, order, triggered, quantity, budget: words.budget ?? 0, end });
     return this.#heard();
   }
 
   pump(budget: number = PUMP_BUDGET): Told[] {
-    this.engine.pump(budget);
+    this.engine.pump(this.nowNs, budget);
     return this.#heard();
   }
 
@@ -223,7 +231,10 @@ export class MarketDesk {
   #heard(): Told[] {
     this.engine.checkInvariants();
     this.engine.checkBest();
-    return this.recorder.take();
+    const told = this.recorder.take();
+    for (const [name, sequence, order] of told)
+      if (name === 'triggered') this.#toldAt.set(order as number, sequence as number);
+    return told;
   }
 }
 

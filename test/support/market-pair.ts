@@ -85,16 +85,20 @@ export class MarketPair {
     return this.compare();
   }
 
-  release(order: number, quantity: number, end: OrderEnd | 0): Told[] {
-    this.engine.release({ receivedNs: this.nowNs as TimestampNs, order, quantity, end });
-    this.reference.release({ receivedNs: this.nowNs, order, quantity, end });
+  /** @param words the answer to what was told last, and no budget, if left out. */
+  release(order: number, quantity: number, end: OrderEnd | 0, words: { late?: boolean; budget?: number } = {}): Told[] {
+    const toldAt = this.reference.orders.find(({ sequence }) => sequence === order)?.toldAt ?? 0;
+    const triggered = words.late === true ? toldAt - 1 : toldAt;
+    const command = { order, triggered, quantity, budget: words.budget ?? 0, end };
+    this.engine.release({ receivedNs: this.nowNs as TimestampNs, ...command });
+    this.reference.release({ receivedNs: this.nowNs, ...command });
     return this.compare();
   }
 
   /** @returns whether more waits. */
   pump(budget: number = PUMP_BUDGET): boolean {
-    const isBusy = this.engine.pump(budget);
-    assert.equal(isBusy, this.reference.pump(budget), 'whether more waits');
+    const isBusy = this.engine.pump(this.nowNs, budget);
+    assert.equal(isBusy, this.reference.pump(this.nowNs, budget), 'whether more waits');
     this.compare();
     return isBusy;
   }

@@ -296,7 +296,9 @@ export class MarketPlayer {
     const lots = Number(order.told ?? order.quantity);
     const { marginInsufficient, reduceOnly } = ORDER_END;
     const end = dealer.pick([0, 0, 0, 0, 0, 0, marginInsufficient, reduceOnly] as const);
-    this.#pair.release(order.sequence, dealer.oneIn(8) ? lots + 1 : lots, end);
+    const quantity = dealer.oneIn(8) ? lots + 1 : lots;
+    const budget = dealer.oneIn(2) ? 0 : 1 + dealer.below(20_000);
+    this.#pair.release(order.sequence, quantity, end, { late: dealer.oneIn(8), budget });
   }
 
   /** The front door lets everything go that is told now. */

@@ -2,6 +2,8 @@
  * The judge of the market engine: its commands, over the steps of reference-state.ts. Slow and plain on purpose; nothing
  * is remembered that can be worked out. How it is restarted from what clearing keeps is reference-restart.ts.
  */
+
+import { CHILDREN_PER_PARENT_MAX } from '../../src/core/limits.ts';
 import {
   isAtFault,
   isCancel,
@@ -43,7 +45,9 @@ export interface ReferenceReplace extends Change {
 
 export interface ReferenceRelease {
   readonly order: number;
+  readonly triggered: number;
   readonly quantity: number;
+  readonly budget: number;
   readonly end: OrderEnd | 0;
   readonly receivedNs: bigint;
 }
@@ -218,18 +222,21 @@ export class ReferenceBook extends ReferenceState {
   release(command: ReferenceRelease): void {
     this.passTo(command.receivedNs);
     const order = this.orders.find(({ sequence }) => sequence === command.order);
-    if (order === undefined || !order.isAwaited || order.told !== BigInt(command.quantity)) return;
+    if (order === undefined || !order.isAwaited) return;
+    if (order.toldAt !== command.triggered || order.told !== BigInt(command.quantity)) return;
     order.isAwaited = false;
     if (command.end !== 0) this.end(order, command.end);
     else {
       order.granted = order.told;
+      order.grantedBudget = BigInt(command.budget);
       if (!this.placeQueue.includes(order)) this.placeQueue.push(order);
     }
     this.tellLevels();
   }
 
-  pump(budget: number): boolean {
-    if (this.status !== MARKET_STATUS.active) return false;
+  pump(nowNs: bigint, budget: number): boolean {
+    if (this.status !== MARKET_STATUS.active || this.tellQueue.length + this.placeQueue.length === 0) return false;
+    this.passTo(nowNs);
     for (const order of this.tellQueue.splice(0, budget)) this.tell(order);
     for (let placed = 0; placed < budget; placed++) {
       const order = this.placeQueue.shift();
@@ -291,7 +298,7 @@ export class ReferenceBook extends ReferenceState {
     order.filled -= trade.quantity;
     order.spent -= trade.quantity * BigInt(trade.price);
     const fault = isAtFault(reason);
-    if (state === 'ended' || (left(order) === 0n && !fault)) {
+    if (state === 'ended' || (!wasResting && left(order) === 0n)) {
       // Its end was told, or it wants no more.
     } else if (state === 'covered') {
       if (left(order) > 0n) this.end(order, ORDER_END.userRequested);
@@ -332,7 +339,8 @@ export class ReferenceBook extends ReferenceState {
     if (parent === undefined || !this.#canBeCancelled(parent)) return 'ORDER_NOT_FOUND';
     const { kind, triggerKind, side, subAccount } = parent;
     const canBe = kind === ORDER_KIND.limit && triggerKind === TRIGGER.none;
-    return canBe && side !== terms.side && subAccount === terms.subAccount ? null : 'INVALID_ORDER';
+    if (!canBe || side === terms.side || subAccount !== terms.subAccount) return 'INVALID_ORDER';
+    return this.childrenOf(parent).filter(isAlive).length >= CHILDREN_PER_PARENT_MAX ? 'TOO_MANY_OPEN_ORDERS' : null;
   }
 
   #parentOf({ user, parentId }: Terms): ReferenceOrder | undefined {

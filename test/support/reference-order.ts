@@ -35,7 +35,9 @@ export interface ReferenceOrder {
   /** The total; 0 where it is sized in quote without a cap. */
   quantity: bigint;
   readonly amount: bigint;
-  readonly budget: bigint;
+  budget: bigint;
+  /** What was filled and spent when the budget was set: it bounds what comes after. */
+  budgetFrom: { readonly filled: bigint; readonly spent: bigint };
   /** Lots and money of fills that were not rolled back, and lots that were confirmed. */
   filled: bigint;
   spent: bigint;
@@ -53,11 +55,14 @@ export interface ReferenceOrder {
   end: OrderEnd | 0;
   /** What `triggered` said last, or null when that is void. */
   told: bigint | null;
+  /** The sequence of that; 0 for what was restored. */
+  toldAt: number;
   /** It was told at least once: then clearing knows that it fired. */
   wasTold: boolean;
   isAwaited: boolean;
   /** Released, but not placed yet. */
   granted: bigint | null;
+  grantedBudget: bigint;
 }
 
 export interface ReferenceTrade {
@@ -86,6 +91,7 @@ export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder |
     quantity: BigInt(terms.quantity),
     amount: BigInt(terms.amount),
     budget: BigInt(terms.budget),
+    budgetFrom: { filled: 0n, spent: 0n },
     filled: 0n,
     spent: 0n,
     confirmed: 0n,
@@ -99,9 +105,11 @@ export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder |
     state: waits ? 'dormant' : 'placing',
     end: 0,
     told: null,
+    toldAt: 0,
     wasTold: false,
     isAwaited: false,
     granted: null,
+    grantedBudget: 0n,
   };
 }
 
@@ -192,12 +200,13 @@ function reachedAt(order: ReferenceOrder, price: bigint, walk: Walk, taken: Take
 
 /** Lots that quantity, money and budget still allow at this price. */
 export function allowedAt(order: ReferenceOrder, price: bigint, walk: Walk, taken: Taken): bigint {
-  const { amount, budget, spent, filled, side } = order;
+  const { amount, budget, budgetFrom, spent, filled, side } = order;
   const limits: bigint[] = [];
   const perLot = price > 0n ? price : 1n;
   if (walk.wanted !== null) limits.push(walk.wanted - taken.lots);
   if (amount > 0n) limits.push((amount * walk.unit - spent - taken.money) / perLot);
-  if (budget > 0n && side === SIDE.buy) limits.push((budget * walk.unit - spent - taken.money) / perLot);
-  if (budget > 0n && side === SIDE.sell) limits.push(budget - filled - taken.lots);
+  if (budget > 0n && side === SIDE.buy)
+    limits.push((budget * walk.unit - (spent - budgetFrom.spent) - taken.money) / perLot);
+  if (budget > 0n && side === SIDE.sell) limits.push(budget - (filled - budgetFrom.filled) - taken.lots);
   return least(limits);
 }

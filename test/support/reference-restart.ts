@@ -36,7 +36,7 @@ function wasCancelled({ state, end }: ReferenceOrder): boolean {
 function asKept(order: ReferenceOrder): ReferenceOrder {
   if (order.state === 'ended' || order.state === 'covered') return order;
   const told = enabled(order);
-  const kept = { ...order, granted: null, isAwaited: false, told: null };
+  const kept = { ...order, granted: null, grantedBudget: 0n, isAwaited: false, told: null, toldAt: 0 };
   if (order.state === 'dormant' || (order.state === 'fired' && !order.wasTold)) return { ...kept, state: 'dormant' };
   const isReleased = order.activated > 0n;
   if (!isReleased) return { ...kept, told, isAwaited: told > 0n || isUnsized(order) };

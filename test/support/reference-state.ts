@@ -198,6 +198,11 @@ export class ReferenceState {
 
   /** It wants no more than is filled; a rollback may make room again (AMB-19, AMB-32 e). */
   complete(order: ReferenceOrder, requestId: number): void {
+    // What a market order is told to be, it is (AMB-128).
+    if (order.kind !== ORDER_KIND.limit) {
+      this.end(order, ORDER_END.filled);
+      return;
+    }
     order.state = 'filled';
     this.leaveQueues(order);
     this.told.push(['ended', ++this.sequence, order.sequence, 'Filled', 0, 0, requestId]);
@@ -256,7 +261,8 @@ export class ReferenceState {
     order.told = quantity;
     order.wasTold = true;
     order.isAwaited = quantity > order.activated || isUnsized(order);
-    this.told.push(['triggered', ++this.sequence, order.sequence, order.triggerPrice, Number(quantity)]);
+    order.toldAt = ++this.sequence;
+    this.told.push(['triggered', order.toldAt, order.sequence, order.triggerPrice, Number(quantity)]);
   }
 
   /** Puts what was granted in force. */
@@ -268,6 +274,10 @@ export class ReferenceState {
     if (!rested && isPostOnly(order) && this.wouldTake(order)) {
       this.end(order, ORDER_END.postOnlyWouldCross);
       return;
+    }
+    if (order.grantedBudget > 0n && order.kind !== ORDER_KIND.limit) {
+      order.budget = order.grantedBudget;
+      order.budgetFrom = { filled: order.filled, spent: order.spent };
     }
     const sequence = ++this.sequence;
     order.activated = granted;

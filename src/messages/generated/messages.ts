@@ -219,10 +219,10 @@ export const CancelAllOrders = {
   userLength: 32,
 } as const;
 
-/** The front door's word on a trigger that fired: it holds what `quantity` lots need, or the order ends with `end`, an OrderEnd that is not 0 (AMB-28). */
+/** The front door's word on a trigger that fired: it holds what `quantity` lots need, or the order ends with `end`, an OrderEnd that is not 0 (AMB-28). `triggered` is the sequence of the OrderTriggered that it answers, 0 for what was restored at boot; `budget` bounds a market order as that of a NewOrder does, 0 for none. */
 export const ReleaseOrder = {
   typeId: 5,
-  bytes: 32,
+  bytes: 48,
   receivedNsAt: 0,
   receivedNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
@@ -232,17 +232,25 @@ export const ReleaseOrder = {
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
-  quantity: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
-  setQuantity: (v: Views, at: number, value: number): void => {
+  triggered: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setTriggered: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
-  setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 24) >>> 2] = value;
+  quantity: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
   },
-  end: (v: Views, at: number): number => v.u8[at + 28] as number,
+  budget: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setBudget: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 40) >>> 2] = value;
+  },
+  end: (v: Views, at: number): number => v.u8[at + 44] as number,
   setEnd: (v: Views, at: number, value: number): void => {
-    v.u8[at + 28] = value;
+    v.u8[at + 44] = value;
   },
 } as const;
 
