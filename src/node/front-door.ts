@@ -109,9 +109,9 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return this.parts.clock.nowNs();
   }
 
-  /** Signed actions between their first check and their answer, and releases that found no room yet. */
+  /** Signed actions between their first check and their answer, and releases that wait for cover or for room. */
   get actionsInFlight(): number {
-    return this.road.waiting + this.parts.desk.inFlight + this.releases.size;
+    return this.road.waiting + this.parts.desk.inFlight + this.orders.shortReleases + this.releases.size;
   }
 
   get sessionUsers(): number {

@@ -66,10 +66,14 @@ function quote18(amount: number, definition: MarketDefinition): Amount18 {
   return quantity18(amount as RawQuantity, definition.quantityDecimals);
 }
 
+/** Nothing of it may be spent any more. */
+export function isOver(order: LiveOrder): boolean {
+  return order.end !== 0 || order.faultReason !== 0 || order.isSpent || order.isCovered || order.isTold;
+}
+
 /** What the order would need with the terms of a replace. */
 export function needWith(order: LiveOrder, replace: ReplaceOnItsWay): Amount18 {
-  const isOver = order.end !== 0 || order.faultReason !== 0 || order.isSpent || order.isCovered || order.isTold;
-  if (isOver || order.letThrough === 0) return ZERO_18;
+  if (isOver(order) || order.letThrough === 0) return ZERO_18;
   const lots = isWhole(order) ? replace.quantity : Math.min(replace.quantity, order.letThrough);
   const spent = { quantity: filledOf(order), notional: order.pending.notional + order.confirmed.notional };
   return needOf(order, replace.price, lots, spent);

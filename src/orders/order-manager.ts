@@ -205,6 +205,7 @@ export class OrderManager {
 
   onEnded(word: EndedWord): void {
     this.#book.ended(this.#heard(word), word);
+    this.#releases.retry();
   }
 
   /** Every request gets one; the words it caused come before it, except that a create's admission may come after. */
@@ -260,6 +261,7 @@ export class OrderManager {
     market.decidedSequence = word.sequence;
     this.#requests.marketDecided(market);
     this.#tail.marketDecided(market);
+    this.#releases.retry();
   }
 
   /**
@@ -339,6 +341,11 @@ export class OrderManager {
   /** For metrics. */
   get requestsOnTheWay(): number {
     return this.#requests.count;
+  }
+
+  /** Orders whose trigger fired and that wait for what would cover them. */
+  get shortReleases(): number {
+    return this.#releases.shortCount;
   }
 
   /** For metrics: orders on their way, live, and finished ones that no announced checkpoint holds. */

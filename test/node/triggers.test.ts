@@ -172,6 +172,19 @@ suite('trigger orders', () => {
     await world.ledgerAddsUp();
   });
 
+  test('a child sells what its owner has from that very trade of its parent, and nothing else (TRG-07, AMB-28)', async () => {
+    const poor = await world.trader({ '0': '1000000' });
+    for (let round = 0; round < 5; round += 1) {
+      const parent = await poor.buy(limit(300_000, 1_000));
+      const child = await poor.sell(limit(310_000, 1_000), { trigger: above(300_000, parent.id) });
+      await b.sell(limit(300_000, 1_000));
+      assert.deepEqual(await poor.until(child.id, 'Triggered'), ['Created', 'Triggered']);
+      await a.buy(limit(310_000, 1_000));
+      await poor.until(child.id, 'Removed Filled');
+    }
+    await world.ledgerAddsUp();
+  });
+
   test('a child that was released whole may be replaced to more, and clearing confirms it (AMB-29, RPL-07)', async () => {
     const parent = await own.buy(limit(300_000, 10_000));
     const child = await own.sell(limit(310_000, 4_000), { trigger: above(305_000, parent.id) });

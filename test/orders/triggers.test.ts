@@ -76,8 +76,10 @@ suite('triggers', () => {
     const order = desk.place({ above: 210_000 });
     desk.setOwned(ALICE, USD, 200_100n * CENT - 1n);
     desk.trigger(order, 10_000);
+    assert.deepEqual([released(desk), desk.manager.shortReleases], [[], 1], 'clearing may know of more');
+    desk.decide();
     assert.deepEqual(released(desk), [[order, 10_000, ORDER_END.marginInsufficient]]);
-    assert.equal(desk.held(ALICE, USD), 0n);
+    assert.deepEqual([desk.held(ALICE, USD), desk.manager.shortReleases], [0n, 0]);
     desk.end(order, ORDER_END.marginInsufficient);
     assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled MarginInsufficient']);
   });
@@ -140,6 +142,57 @@ suite('triggers', () => {
     desk.trigger(sell, 0, 210_000);
     // 1000 USD at the trigger price of 2100, as nothing has traded: 0.4762 in whole lots.
     assert.equal(desk.held(ALICE, BASE), (4_762n * ONE_18) / 10_000n);
+  });
+});
+
+suite('releases that are short', () => {
+  /** Alice owns no base; her parent's fill of 1 is heard as confirmed, its balance not yet. */
+  function bought() {
+    const desk = new OrderDesk();
+    desk.setOwned(ALICE, BASE, 0n);
+    const parent = desk.place({ id: 'parent' });
+    const child = desk.place({ side: SIDE.sell, above: 200_000, parent: 'parent' });
+    const taker = desk.place({ id: 'taker', user: BOB, side: SIDE.sell });
+    desk.confirm(desk.match(parent, taker, 200_000, 10_000));
+    return { desk, child };
+  }
+
+  test('a child sells what its parent bought in the trade that released it, whoever is heard first (TRG-07, AMB-28)', () => {
+    for (const clearingFirst of [true, false]) {
+      const { desk, child } = bought();
+      if (clearingFirst) desk.setOwned(ALICE, BASE, ONE_18);
+      desk.trigger(child, 10_000);
+      if (!clearingFirst) {
+        assert.deepEqual(released(desk), [], 'the market is ahead of clearing');
+        desk.setOwned(ALICE, BASE, ONE_18);
+      }
+      desk.decide();
+      assert.deepEqual(released(desk), [[child, 10_000, GO]]);
+      assert.equal(desk.held(ALICE, BASE), ONE_18);
+    }
+  });
+
+  test('a decision before the market’s word says nothing about what followed from it (AMB-28)', () => {
+    const { desk, child } = bought();
+    desk.decide();
+    desk.trigger(child, 10_000);
+    assert.deepEqual(released(desk), []);
+    desk.decide();
+    assert.deepEqual(released(desk), [[child, 10_000, ORDER_END.marginInsufficient]]);
+  });
+
+  test('one that ends meanwhile is not answered; a later word takes the place of an earlier one (AMB-28, AMB-29)', () => {
+    const ended = bought();
+    ended.desk.trigger(ended.child, 10_000);
+    ended.desk.end(ended.child, ORDER_END.userRequested);
+    ended.desk.decide();
+    assert.deepEqual([released(ended.desk), ended.desk.manager.shortReleases], [[], 0]);
+    const { desk, child } = bought();
+    desk.trigger(child, 4_000);
+    desk.trigger(child, 10_000);
+    desk.setOwned(ALICE, BASE, ONE_18);
+    desk.decide();
+    assert.deepEqual(released(desk), [[child, 10_000, GO]]);
   });
 });
 
@@ -230,6 +283,7 @@ suite('children', () => {
     desk.setOwned(ALICE, BASE, 69n * CENT);
     fill(3_000);
     desk.trigger(order, 7_000);
+    desk.decide();
     assert.deepEqual(released(desk)[1], [order, 7_000, ORDER_END.marginInsufficient]);
     assert.equal(desk.held(ALICE, BASE), 40n * CENT);
     desk.end(order, ORDER_END.marginInsufficient);

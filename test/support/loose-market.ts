@@ -231,6 +231,7 @@ export class LooseMarket {
     const { releases } = this.desk.sink;
     const before = releases.length;
     this.desk.trigger(order.sequence, quantity);
+    this.desk.decide();
     const word = releases[before];
     if (word === undefined) return;
     // The door has answered within the word: what it let through is taken down before anybody looks.

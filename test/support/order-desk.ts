@@ -278,6 +278,11 @@ export class OrderDesk {
     this.manager.onTriggered({ ...word, triggerPrice: triggerPrice as RawPrice, quantity });
   }
 
+  /** Clearing has passed all that the market has said. */
+  decide(): void {
+    this.manager.onMarketDecided({ marketIndex: 3, sequence: this.#sequence });
+  }
+
   activate(order: number, quantity: number): void {
     this.manager.onActivated({ marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW, quantity });
   }
