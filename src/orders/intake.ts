@@ -16,13 +16,13 @@ import { type AssetId, type OrderId, USD, type UserId } from '../core/ids.ts';
 import { MARKET_STATUS, SIDE, TRIGGER } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { TimestampNs } from '../core/units.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { Accounts } from './accounts.ts';
 import { availableOf, type Holds } from './holds.ts';
-import { type LiveOrder, type LiveOrders, newLiveOrder, type ReplaceOnItsWay } from './live-orders.ts';
+import { type LiveOrder, type LiveOrders, newLiveOrder } from './live-orders.ts';
 import type { MarketSlot, Markets } from './markets.ts';
 import { budgetOf, needOf, needWith } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
@@ -40,7 +40,7 @@ import {
   type PreFlightView,
 } from './pre-flight.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
-import { BUSY, DUPLICATE_ORDER, INSUFFICIENT, NO_MARKET } from './refusals.ts';
+import { BUSY, CONTESTED, DUPLICATE_ORDER, INSUFFICIENT, NO_MARKET } from './refusals.ts';
 import type { Requests } from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 
@@ -156,11 +156,15 @@ export class Intake {
     const { orders, requests, book } = this.#parts;
     if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
     if (!requests.hasRoomFor('replace')) return rejected(BUSY);
+    if (orders.isContested({ user, orderId }, market.definition.marketIndex)) return rejected(CONTESTED);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
     if (order === null) {
       return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace: null }));
     }
-    const replace: ReplaceOnItsWay = { price: newPrice ?? order.price, quantity: newQuantity ?? order.quantity };
+    const replace = {
+      price: newPrice ?? largestPrice(order),
+      quantity: newQuantity ?? largestQuantity(order),
+    };
     const more = needWith(order, replace) - order.held;
     if (more > 0n && more > availableOf(order.balance)) return rejected(INSUFFICIENT);
 
@@ -258,4 +262,13 @@ export class Intake {
       ? reject('ALREADY_CANCELLED', 'the order has been cancelled')
       : reject('ORDER_NOT_FOUND', 'the order is finished');
   }
+}
+
+/** What a replace that leaves the price may meet: which of those before it the market applies is not known (RPL-07). */
+function largestPrice(order: LiveOrder): RawPrice {
+  return Math.max(order.price, ...order.replaces.map(({ price }) => price)) as RawPrice;
+}
+
+function largestQuantity(order: LiveOrder): RawQuantity {
+  return Math.max(order.quantity, ...order.replaces.map(({ quantity }) => quantity)) as RawQuantity;
 }

@@ -8,7 +8,7 @@
  * Invariants
  *   (1) An order with a sequence is found by (market, sequence).
  *   (2) `byId` of a user names for every (market, order id) the order that was admitted, or else the first on its way.
- *       Another create on its way with the same id is known to its request only: the market will refuse one of them.
+ *       Others on their way with the same id are its `twins`: the market will admit one of them at most.
  *   (3) order.held = holdOf(order) (needs.ts), and it is part of order.balance.held.
  *   (4) An order whose trigger has not released it has let nothing through: it holds nothing (AMB-28).
  *
@@ -199,6 +199,8 @@ export function isFinished(order: LiveOrder): boolean {
 
 interface OrdersOfUser {
   readonly byId: Map<string, LiveOrder>;
+  /** Further orders on their way with an id that `byId` has, oldest first. */
+  readonly twins: Map<string, readonly LiveOrder[]>;
   /** Unfinished orders by market, then by sub-account. */
   readonly open: Map<number, Map<number, number>>;
 }
@@ -220,6 +222,13 @@ export class LiveOrders {
     return this.#byUser.get(user)?.byId.get(idKey(marketIndex, orderId));
   }
 
+  /** Whether nobody knows yet which order this id will name: several creates with it are on their way. */
+  isContested({ user, orderId }: Pick<OrderTerms, 'user' | 'orderId'>, marketIndex: number): boolean {
+    const own = this.#byUser.get(user);
+    const key = idKey(marketIndex, orderId);
+    return own?.byId.get(key)?.sequence === 0 && own.twins.has(key);
+  }
+
   /** Orders of a sub-account in a market that count against the cap (AMB-124). */
   openCount(user: UserId, subAccount: number, marketIndex: number): number {
     return this.#byUser.get(user)?.open.get(marketIndex)?.get(subAccount) ?? 0;
@@ -231,10 +240,11 @@ export class LiveOrders {
   }
 
   add(order: LiveOrder): void {
-    const own = this.#byUser.get(order.terms.user) ?? { byId: new Map(), open: new Map() };
+    const own = this.#byUser.get(order.terms.user) ?? { byId: new Map(), twins: new Map(), open: new Map() };
     this.#byUser.set(order.terms.user, own);
-    const key = idKey(order.market.definition.marketIndex, order.terms.orderId);
-    if (!own.byId.has(key)) own.byId.set(key, order);
+    const key = keyOf(order);
+    if (own.byId.has(key)) own.twins.set(key, [...(own.twins.get(key) ?? []), order]);
+    else own.byId.set(key, order);
     this.#count += 1;
     this.#countOpen(own, order, 1);
   }
@@ -245,7 +255,11 @@ export class LiveOrders {
     order.sequence = sequence;
     order.lastSequence = sequence;
     order.market.orders.set(sequence, order);
-    this.#of(order).byId.set(idKey(order.market.definition.marketIndex, order.terms.orderId), order);
+    const { byId, twins } = this.#of(order);
+    const key = keyOf(order);
+    const first = byId.get(key);
+    byId.set(key, order);
+    if (first !== undefined && first !== order) twins.set(key, [first, ...without(twins.get(key), order)]);
   }
 
   /** It no longer counts against the cap: its terminal event was told. */
@@ -259,10 +273,22 @@ export class LiveOrders {
     const own = this.#of(order);
     if (!order.isTold) this.#countOpen(own, order, -1);
     this.#count -= 1;
-    const key = idKey(order.market.definition.marketIndex, order.terms.orderId);
-    if (own.byId.get(key) === order) own.byId.delete(key);
+    this.#forgetId(own, order);
     order.market.orders.delete(order.sequence);
     if (own.byId.size === 0 && own.open.size === 0) this.#byUser.delete(order.terms.user);
+  }
+
+  /** Its id names the next one on its way, if there is one. */
+  #forgetId({ byId, twins }: OrdersOfUser, order: LiveOrder): void {
+    const key = keyOf(order);
+    const others = without(twins.get(key), order);
+    if (byId.get(key) === order) {
+      const next = others.shift();
+      if (next === undefined) byId.delete(key);
+      else byId.set(key, next);
+    }
+    if (others.length === 0) twins.delete(key);
+    else twins.set(key, others);
   }
 
   #of(order: LiveOrder): OrdersOfUser {
@@ -283,4 +309,12 @@ export class LiveOrders {
 
 function idKey(marketIndex: number, orderId: OrderId): string {
   return `${marketIndex}/${orderId}`;
+}
+
+function keyOf({ market, terms }: LiveOrder): string {
+  return idKey(market.definition.marketIndex, terms.orderId);
+}
+
+function without(orders: readonly LiveOrder[] | undefined, order: LiveOrder): LiveOrder[] {
+  return orders?.filter((other) => other !== order) ?? [];
 }

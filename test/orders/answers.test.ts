@@ -6,7 +6,17 @@ import { ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/or
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
 import { DEFAULT_SETTINGS } from '../../src/orders/settings.ts';
-import { ALICE, BASE, BOB, cancelRequest, codeOf, mustPass, NOW, OrderDesk } from '../support/order-desk.ts';
+import {
+  ALICE,
+  BASE,
+  BOB,
+  cancelRequest,
+  codeOf,
+  mustPass,
+  NOW,
+  OrderDesk,
+  replaceRequest,
+} from '../support/order-desk.ts';
 
 const CALLER = { user: ALICE, now: NOW, looksUp: false };
 const CENT = ONE_18 / 100n;
@@ -47,6 +57,35 @@ suite('answers', () => {
     assert.equal(desk.sink.acks.length, 1);
     desk.manager.onSettingsChanged(DEFAULT_SETTINGS);
     assert.equal(desk.sink.acks.length, 2);
+  });
+
+  test('while several creates of an id are on their way a replace of it is refused: nobody knows which it will meet (AMB-112)', () => {
+    const replace = (desk: OrderDesk) => {
+      const checked = desk.manager.checkReplace(replaceRequest({ newQuantity: 20_000 as RawQuantity }), CALLER);
+      return desk.manager.reserveReplace(mustPass(checked));
+    };
+    const desk = new OrderDesk();
+    // The first would hold nothing whatever it is replaced to.
+    const first = mustPass(desk.request({ above: 210_000 }));
+    const second = mustPass(desk.request({ quantity: 10 }));
+    assert.equal(codeOf(replace(desk)), 'SERVICE_UNAVAILABLE');
+    desk.answer(first, 0, REJECT_CODE.ALREADY_CANCELLED);
+    mustPass(replace(desk));
+    assert.equal(desk.held(ALICE, USD), 400_200n * (ONE_18 / 100n), 'the second is what its id names now');
+    desk.manager.onAdmitted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    desk.answer(second, 1);
+    mustPass(replace(desk));
+  });
+
+  test('a replace after one of two creates was admitted meets that one (AMB-08, AMB-112)', () => {
+    const desk = new OrderDesk();
+    const [first, second] = [mustPass(desk.request({ above: 210_000 })), mustPass(desk.request({ quantity: 10 }))];
+    desk.manager.onAdmitted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    const checked = desk.manager.checkReplace(replaceRequest({ newQuantity: 20_000 as RawQuantity }), CALLER);
+    mustPass(desk.manager.reserveReplace(mustPass(checked)));
+    assert.equal(desk.held(ALICE, USD), 400_200n * (ONE_18 / 100n));
+    desk.answer(first, 0, REJECT_CODE.DUPLICATE_ORDER);
+    assert.equal(desk.status(ALICE), 'Open');
   });
 
   test('an id that is live is a duplicate before it takes a hold; one on its way is for the market to judge (AMB-08)', () => {

@@ -165,6 +165,17 @@ suite('replace', () => {
     assert.deepEqual(desk.told(ALICE), ['Created', 'ReplaceFailed RequestTooOld', 'ReplaceFailed RequestTooOld']);
   });
 
+  test('what a replace leaves may be what an earlier one on its way makes of it: the larger counts (RPL-07, AMB-112)', () => {
+    const desk = new OrderDesk();
+    desk.place();
+    mustPass(replaces(desk, 400_000, null));
+    assert.equal(codeOf(replaces(desk, null, 25_000)), 'INSUFFICIENT_INVENTORY');
+    mustPass(replaces(desk, null, 20_000));
+    assert.equal(desk.held(ALICE, USD), 800_400n * CENT, '2 at 4000, should both be applied');
+    mustPass(replaces(desk, 300_000, null));
+    assert.equal(desk.held(ALICE, USD), 800_400n * CENT);
+  });
+
   test('an applied replace tells effective values and raises the timestamp (AMB-18, RPL-12)', () => {
     const desk = new OrderDesk();
     const order = desk.place();
