@@ -270,3 +270,93 @@ suite('rollbacks of a child’s fills', () => {
     assert.deepEqual(ends(desk.rollback(match, OWN, OTHER))[0], [2, 'AtFault', 10]);
   });
 });
+
+suite('one end', () => {
+  test('a market child that lost its parent is told as filled once, whatever rolls back later (AMB-29, AMB-128)', () => {
+    const desk = new MarketDesk();
+    desk.buy('parent', 10, 90);
+    desk.marketSell('child', { lots: 10, ...ANY });
+    desk.sell('to-parent', 4, 90, { user: 'bob', tif: TIF.ioc });
+    desk.settleAll();
+    desk.buy('bid', 4, 95, { user: 'cyd' });
+    desk.pump();
+    desk.release(2, 4);
+    const sold = only(desk.pump(), 'matched')[0];
+    const over = desk.cancel('parent');
+    assert.deepEqual(ends(over).at(-1), [2, 'Filled', 0]);
+    assert.deepEqual(
+      ends(desk.rollback(sold, OWN, OTHER)).map((end) => (end as unknown[])[0]),
+      [5],
+      'the maker alone',
+    );
+  });
+
+  test('an order that was replaced to its fills has ended: its own fault later ends it no second time (AMB-19, AMB-32)', () => {
+    const desk = new MarketDesk();
+    desk.sell('m', 10, 100);
+    const first = only(desk.buy('a', 3, 100, { user: 'bob' }), 'matched')[0];
+    const second = only(desk.buy('b', 2, 100, { user: 'cyd' }), 'matched')[0];
+    assert.ok(first !== undefined && second !== undefined);
+    desk.nowNs += 1n;
+    assert.deepEqual(ends(desk.replace('m', { quantity: 3 })), [[1, 'Filled', 0]]);
+    assert.deepEqual(
+      ends(desk.rollback(second, OWN, OTHER)).filter((end) => (end as unknown[])[0] === 1),
+      [],
+    );
+  });
+});
+
+suite('bounds of a release', () => {
+  test('a parent has at most 16 children: each of its fills is work for all of them (TRG-07)', () => {
+    const desk = new MarketDesk();
+    desk.buy('parent', 10, 100);
+    for (let i = 0; i < 16; i++) assert.equal(desk.sell(`c${i}`, 1, 110, ANY)[0]?.[0], 'accepted');
+    assert.equal(desk.sell('one-more', 1, 110, ANY)[0]?.[3], 'TOO_MANY_OPEN_ORDERS');
+    desk.cancel('c3');
+    assert.equal(desk.sell('one-more', 1, 110, ANY)[0]?.[0], 'accepted');
+  });
+
+  test('an answer to an earlier word is no answer, though it names the same lots (AMB-28)', () => {
+    const desk = family();
+    fill(desk, 4);
+    desk.settleAll();
+    const [, sequence] = only(desk.pump(), 'triggered')[0] ?? [];
+    desk.nowNs += 1n;
+    desk.replace('child', { price: 111 });
+    desk.pump();
+    assert.deepEqual(desk.release(2, 4, ORDER_END.marginInsufficient, { triggered: Number(sequence) }), []);
+    desk.release(2, 4);
+    assert.deepEqual(names(desk.pump()), ['activated']);
+  });
+
+  test('a released market order uses what the front door set aside, and no more (AMB-39)', () => {
+    const desk = new MarketDesk();
+    desk.marketBuy('stop', { lots: 10, above: 100 });
+    desk.sell('a', 20, 100, { user: 'bob' });
+    desk.buy('t', 1, 100, { user: 'cyd' });
+    desk.settleAll();
+    desk.pump();
+    desk.release(1, 10, 0, { budget: 3 * 100 });
+    const told = desk.pump();
+    assert.deepEqual(
+      fills(told).map((fill) => (fill as number[])[3]),
+      [3],
+    );
+    assert.deepEqual(ends(told), [[1, 'ImmediateOrCancel', 7]]);
+  });
+
+  test('what has expired by the time of a pump is not matched by it (ORD-20)', () => {
+    const desk = new MarketDesk();
+    desk.sell('m', 5, 100, { user: 'bob', lifeNs: 50n });
+    desk.buy('stop', 3, 100, { above: 100, tif: TIF.ioc });
+    desk.buy('t', 1, 100, { user: 'cyd' });
+    desk.settleAll();
+    desk.pump();
+    desk.release(2, 3);
+    desk.nowNs += 50n;
+    assert.deepEqual(ends(desk.pump()), [
+      [1, 'Expired', 4],
+      [2, 'ImmediateOrCancel', 3],
+    ]);
+  });
+});
