@@ -1,6 +1,9 @@
 /**
- * Ids of finished orders and of held cancels: one record of 6 to 21 words in one growing array, named by its first word's
- * index. A record lies in one or two cache lines, so that finding an id touches as little memory as can be.
+ * Ids of finished orders and of held cancels: one record of 6 to 21 words. A record lies in one or two cache lines, so
+ * that finding an id touches as little memory as can be.
+ *
+ * Records lie in chunks of 64 Ki words, named by chunk and offset: a market remembers millions of them, and an array
+ * that grew by moving would stop the market for 20 ms at every doubling.
  *
  *   word   0     1     2                    3          4         5 …
  *          user  link  state | bytes << 8   time high  time low  the id, the last word filled with zeros
@@ -19,14 +22,29 @@ const STATE_AND_BYTES = 2;
 const TIME_HIGH = 3;
 const TIME_LOW = 4;
 const ID = 5;
+const CHUNK_BITS = 16;
+const CHUNK_WORDS: number = 1 << CHUNK_BITS;
+const OFFSET_MASK: number = CHUNK_WORDS - 1;
+/** The first chunk grows to its size: most markets are small. */
+const FIRST_CHUNK_WORDS = 1_024;
 
 export class IdRecords {
-  words: Int32Array<ArrayBuffer>;
+  readonly #chunks: Int32Array<ArrayBuffer>[] = [];
+  /** Of the last chunk; record 0 does not exist. */
   #used = 1;
   readonly #free: Int32Array = new Int32Array(wordCount(ORDER_ID_BYTES_MAX) + 1);
 
-  constructor(capacityWords: number) {
-    this.words = new Int32Array(capacityWords);
+  constructor() {
+    this.#chunks.push(new Int32Array(FIRST_CHUNK_WORDS));
+  }
+
+  get bytes(): number {
+    return this.#chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  }
+
+  /** The words in which a record lies. */
+  wordsOf(record: number): Int32Array {
+    return this.#chunks[record >>> CHUNK_BITS] as Int32Array;
   }
 
   /** A record with the id copied in; state, link and time are the caller's to set. */
@@ -34,11 +52,12 @@ export class IdRecords {
     assert(bytes >= 1 && bytes <= ORDER_ID_BYTES_MAX, 'an order id has 1 to 64 bytes');
     const count = (bytes + 3) >>> 2;
     const record = this.#allocate(count);
-    const words = this.words;
-    words[record + USER] = user;
-    words[record + STATE_AND_BYTES] = bytes << 8;
+    const words = this.wordsOf(record);
+    const offset = record & OFFSET_MASK;
+    words[offset + USER] = user;
+    words[offset + STATE_AND_BYTES] = bytes << 8;
     const last = count - 1;
-    const id = record + ID;
+    const id = offset + ID;
     for (let word = 0; word < last; word++) words[id + word] = from[at + word] as number;
     words[id + last] = (from[at + last] as number) & lastWordMask(bytes);
     return record;
@@ -46,76 +65,91 @@ export class IdRecords {
 
   release(record: number): void {
     const size = wordCount(this.bytesOf(record));
-    this.words[record + LINK] = this.#free[size] as number;
-    this.words[record + STATE_AND_BYTES] = 0;
+    this.#set(record, LINK, this.#free[size] as number);
+    this.#set(record, STATE_AND_BYTES, 0);
     this.#free[size] = record;
   }
 
   equals(record: number, user: number, from: Int32Array, at: number, bytes: number): boolean {
-    const words = this.words;
-    if (words[record + USER] !== user || (words[record + STATE_AND_BYTES] as number) >> 8 !== bytes) return false;
+    const words = this.wordsOf(record);
+    const offset = record & OFFSET_MASK;
+    if (words[offset + USER] !== user || (words[offset + STATE_AND_BYTES] as number) >> 8 !== bytes) return false;
     const last = (bytes - 1) >>> 2;
-    const id = record + ID;
+    const id = offset + ID;
     for (let word = 0; word < last; word++) if (words[id + word] !== from[at + word]) return false;
     return words[id + last] === ((from[at + last] as number) & lastWordMask(bytes));
   }
 
   userOf(record: number): number {
-    return this.words[record + USER] as number;
+    return this.#get(record, USER);
   }
 
   linkOf(record: number): number {
-    return this.words[record + LINK] as number;
+    return this.#get(record, LINK);
   }
 
   setLink(record: number, link: number): void {
-    this.words[record + LINK] = link;
+    this.#set(record, LINK, link);
   }
 
   stateOf(record: number): number {
-    return (this.words[record + STATE_AND_BYTES] as number) & 0xff;
+    return this.#get(record, STATE_AND_BYTES) & 0xff;
   }
 
   setState(record: number, state: number): void {
-    this.words[record + STATE_AND_BYTES] = ((this.words[record + STATE_AND_BYTES] as number) & ~0xff) | state;
+    this.#set(record, STATE_AND_BYTES, (this.#get(record, STATE_AND_BYTES) & ~0xff) | state);
   }
 
   /** Length of the id. */
   bytesOf(record: number): number {
-    return (this.words[record + STATE_AND_BYTES] as number) >> 8;
+    return this.#get(record, STATE_AND_BYTES) >> 8;
   }
 
   timeHighOf(record: number): number {
-    return (this.words[record + TIME_HIGH] as number) >>> 0;
+    return this.#get(record, TIME_HIGH) >>> 0;
   }
 
   timeLowOf(record: number): number {
-    return (this.words[record + TIME_LOW] as number) >>> 0;
+    return this.#get(record, TIME_LOW) >>> 0;
   }
 
   setTime(record: number, high: number, low: number): void {
-    this.words[record + TIME_HIGH] = high;
-    this.words[record + TIME_LOW] = low;
+    this.#set(record, TIME_HIGH, high);
+    this.#set(record, TIME_LOW, low);
   }
 
-  /** Index in `words` at which the id begins. */
+  /** Index in `wordsOf` at which the id begins. */
   idAt(record: number): number {
-    return record + ID;
+    return (record & OFFSET_MASK) + ID;
   }
 
   hashOf(seed: number, record: number): number {
-    return hashWords(seed, this.words, record + ID, this.bytesOf(record));
+    return hashWords(seed, this.wordsOf(record), this.idAt(record), this.bytesOf(record));
+  }
+
+  #get(record: number, word: number): number {
+    return (this.#chunks[record >>> CHUNK_BITS] as Int32Array)[(record & OFFSET_MASK) + word] as number;
+  }
+
+  #set(record: number, word: number, value: number): void {
+    (this.#chunks[record >>> CHUNK_BITS] as Int32Array)[(record & OFFSET_MASK) + word] = value;
   }
 
   #allocate(size: number): number {
     const free = this.#free[size] as number;
     if (free !== 0) {
-      this.#free[size] = this.words[free + LINK] as number;
+      this.#free[size] = this.#get(free, LINK);
       return free;
     }
-    if (this.#used + ID + size > this.words.length) this.words = grown(this.words, this.words.length * 2);
-    const record = this.#used;
-    this.#used += ID + size;
-    return record;
+    const words = ID + size;
+    if (this.#used + words > CHUNK_WORDS) {
+      this.#chunks.push(new Int32Array(CHUNK_WORDS));
+      this.#used = 0;
+    }
+    const chunk = this.#chunks.length - 1;
+    const last = this.#chunks[chunk] as Int32Array<ArrayBuffer>;
+    if (this.#used + words > last.length) this.#chunks[chunk] = grown(last, last.length * 2);
+    this.#used += words;
+    return (chunk << CHUNK_BITS) + this.#used - words;
   }
 }

@@ -425,7 +425,7 @@ export class MarketEngine {
         if (isBefore(high, low, records.timeHighOf(head), records.timeLowOf(head))) return;
         this.#ids.consumeHold(head);
         const userAt = records.userOf(head) * USER_WORDS;
-        const { words } = records;
+        const words = records.wordsOf(head);
         this.#events.heldCancelExpired(this.#users.words, userAt, words, records.idAt(head), records.bytesOf(head));
       }
       this.#ids.dropHeldHead();

@@ -58,14 +58,14 @@ export class OrderIds {
     this.#users = users;
     this.#seed = options.seed;
     this.#rememberedMax = options.rememberedMax;
-    this.records = new IdRecords(Math.max(capacity * 8, 32));
+    this.records = new IdRecords();
     this.live = new LiveIds(orders, capacity);
     this.#past = new PastIds(this.records);
   }
 
   /** Bytes of all arrays. */
   get bytes(): number {
-    return this.records.words.byteLength + this.live.bytes + this.#past.bytes;
+    return this.records.bytes + this.live.bytes + this.#past.bytes;
   }
 
   hashOf(user: number, words: Int32Array, at: number, bytes: number): number {

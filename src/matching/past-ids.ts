@@ -71,14 +71,19 @@ export class PastIds {
     this.#lengths[part] = length + 2;
   }
 
+  /** Twice as many lists: one more bit of the hash decides which of two an id belongs to. */
   #split(): void {
-    const parts = this.#parts;
+    const old = this.#parts;
     const lengths = this.#lengths;
-    this.#parts = Array.from({ length: parts.length * 2 }, () => NO_PART);
-    this.#lengths = new Int32Array(parts.length * 2);
-    for (let part = 0; part < parts.length; part++) {
-      const list = parts[part] as Int32Array;
-      for (let i = 0; i < (lengths[part] as number); i += 2) this.#append(list[i] as number, list[i + 1] as number);
+    this.#parts = [...old, ...old];
+    this.#lengths = new Int32Array(old.length * 2);
+    for (let part = 0; part < old.length; part++) {
+      const list = old[part] as Int32Array<ArrayBuffer>;
+      const room = Math.max(list.length / 2, FIRST_PART_WORDS);
+      const length = lengths[part] as number;
+      this.#parts[part] = new Int32Array(room);
+      this.#parts[part + old.length] = new Int32Array(room);
+      for (let i = 0; i < length; i += 2) this.#append(list[i] as number, list[i + 1] as number);
     }
   }
 
