@@ -3,9 +3,9 @@
  * and the release of orders whose trigger fired.
  */
 import type { UserId } from '../core/ids.ts';
-import type { OrderEnd } from '../core/order-terms.ts';
 import type { Views } from '../core/views.ts';
 import { CancelAllOrders, CancelOrder, NewOrder, ReleaseOrder, ReplaceOrder } from '../messages/generated/messages.ts';
+import type { ReleaseWord } from '../orders/order-events.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from '../orders/prepared.ts';
 import { writeNewOrderFields, writeOrderId, writeUser } from './order-codec.ts';
 
@@ -69,19 +69,12 @@ export function writeCancelAll(v: Views, at: number, { user, marketIndex, before
   writeUser(v, at + CancelAllOrders.userAt, user);
 }
 
-/** The order manager's word on a trigger that fired. */
-export interface Release {
-  readonly marketIndex: number;
-  readonly order: number;
-  readonly quantity: number;
-  /** 0: go on. */
-  readonly end: OrderEnd | 0;
-}
-
-export function writeRelease(v: Views, at: number, word: Release, receivedNs: bigint): void {
+export function writeRelease(v: Views, at: number, word: ReleaseWord, receivedNs: bigint): void {
   ReleaseOrder.setReceivedNs(v, at, receivedNs);
   ReleaseOrder.setOrder(v, at, word.order);
+  ReleaseOrder.setTriggered(v, at, word.triggered);
   ReleaseOrder.setQuantity(v, at, word.quantity);
+  ReleaseOrder.setBudget(v, at, word.budget);
   ReleaseOrder.setMarketIndex(v, at, word.marketIndex);
   ReleaseOrder.setEnd(v, at, word.end);
 }

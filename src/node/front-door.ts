@@ -19,7 +19,7 @@ import type { Clock, TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../edge/oms-backend.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
-import type { OrderEvent, OrderSink, RequestResult, UserTrade } from '../orders/order-events.ts';
+import type { OrderEvent, OrderSink, ReleaseWord, RequestResult, UserTrade } from '../orders/order-events.ts';
 import type { OrderHistory } from '../orders/order-history.ts';
 import { OrderManager } from '../orders/order-manager.ts';
 import type { Page, PageQuery } from '../orders/pages.ts';
@@ -36,7 +36,6 @@ import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { ActionRoad } from './action-road.ts';
 import { BulkCancels } from './bulk-cancels.ts';
-import type { Release } from './door-commands.ts';
 import { readSettings } from './door-settings.ts';
 import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
@@ -294,7 +293,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.road.answered(requestId, result.reject, result.processedNs);
   }
 
-  release(word: Release): void {
+  release(word: ReleaseWord): void {
     this.releases.add(word);
   }
 

@@ -7,9 +7,10 @@
  */
 import { must } from '../core/assert.ts';
 import { ReleaseOrder } from '../messages/generated/messages.ts';
+import type { ReleaseWord } from '../orders/order-events.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
-import { type Release, writeRelease } from './door-commands.ts';
+import { writeRelease } from './door-commands.ts';
 
 const RECORD_BYTES = recordBytes(ReleaseOrder.bytes);
 
@@ -17,7 +18,7 @@ export class ReleaseQueue {
   private readonly shards: readonly Outlet[];
   private readonly nowNs: () => bigint;
   /** Per shard, by market and order, oldest first. */
-  private readonly waiting: readonly Map<string, Release>[];
+  private readonly waiting: readonly Map<string, ReleaseWord>[];
 
   /** @param shards one per shard; market m lives on shard m mod shards. */
   constructor(shards: readonly Outlet[], nowNs: () => bigint) {
@@ -26,7 +27,7 @@ export class ReleaseQueue {
     this.waiting = shards.map(() => new Map());
   }
 
-  add(word: Release): void {
+  add(word: ReleaseWord): void {
     const shard = word.marketIndex % this.shards.length;
     const waiting = must(this.waiting[shard], 'a queue for every shard');
     const key = `${word.marketIndex} ${word.order}`;

@@ -14,9 +14,9 @@
  * Not here: orders as such (order-book-view.ts), figures of a trade (trade-view.ts).
  */
 import { assert, must } from '../core/assert.ts';
-import { FILL_STATUS, isAtFault, TIF } from '../core/order-terms.ts';
+import { FILL_STATUS, isAtFault } from '../core/order-terms.ts';
 import type { Holds } from './holds.ts';
-import { filledOf, isFull } from './live-orders.ts';
+import { filledOf, isFull, neverRests } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
 import type { OrderSink, UserTrade } from './order-events.ts';
@@ -57,7 +57,6 @@ export class FillView {
     assert(!market.pendingTrades.has(match.tradeId), 'a trade is matched once');
     const trade = pendingTrade(match, market, maker, taker);
     market.pendingTrades.set(match.tradeId, trade);
-    market.lastPrice = match.price;
     for (const side of [trade.maker, trade.taker]) this.#addPending(trade, side, match.sequence);
     for (const side of [trade.maker, trade.taker]) this.#tellTrade(trade, side, pendingNews(side));
 
@@ -95,8 +94,7 @@ export class FillView {
     order.pendingFills += 1;
     order.lastSequence = sequence;
     order.lastUpdateNs = trade.matchedNs;
-    const neverRests = order.terms.tif === TIF.ioc || order.terms.tif === TIF.fok;
-    if (neverRests && isFull(order.quantity, filledOf(order))) order.isSpent = true;
+    if (neverRests(order) && isFull(order.quantity, filledOf(order))) order.isSpent = true;
     this.#holds.pend(order.balance, side.debit);
     this.#book.rehold(order);
   }

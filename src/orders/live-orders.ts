@@ -25,6 +25,7 @@ import {
   type OrderKind,
   type RollbackReason,
   type Side,
+  TIF,
   type Tif,
   TRIGGER,
   TRIGGER_STATE,
@@ -90,6 +91,12 @@ export interface LiveOrder {
   triggerState: TriggerState;
   /** Lots that may match, as far as this door has let them: none while it waits, of a child what was activated. */
   letThrough: number;
+  /** Lots that the market has said to be in force, of an order with a trigger; of a child they may come in parts. */
+  activated: number;
+  /** Lots of a child that never rests that were let through and found no match: they are gone (AMB-29). */
+  dropped: number;
+  /** Such a child has matched what it could of what was let through, and waits for more. */
+  isIdle: boolean;
   /** Of a child; null where the parent is over and has left memory. */
   parent: LiveOrder | null;
   /** Lots of such a child that are activated. */
@@ -143,6 +150,9 @@ export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
     triggerPrice: order.triggerPrice,
     triggerState: waits ? TRIGGER_STATE.dormant : TRIGGER_STATE.live,
     letThrough: waits ? 0 : LET_THROUGH_WHOLE,
+    activated: 0,
+    dropped: 0,
+    isIdle: false,
     parent: null,
     enabledWithoutParent: 0,
     sequence: 0,
@@ -178,6 +188,10 @@ export function isChild(order: Pick<LiveOrder, 'terms'>): boolean {
 export function enabledOf(order: LiveOrder): number {
   if (!isChild(order)) return order.quantity;
   return Math.min(order.quantity, order.parent?.confirmed.quantity ?? order.enabledWithoutParent);
+}
+
+export function neverRests({ terms }: Pick<LiveOrder, 'terms'>): boolean {
+  return terms.tif === TIF.ioc || terms.tif === TIF.fok;
 }
 
 /** All of it was let through, and with it what a replace adds; a child of which more is to come is not (AMB-29). */

@@ -2,7 +2,6 @@
 import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { RawPrice } from '../core/units.ts';
 import type { LiveOrder } from './live-orders.ts';
 import type { PendingTrade } from './trade-view.ts';
 
@@ -12,8 +11,8 @@ export interface MarketSlot {
   readonly orders: Map<number, LiveOrder>;
   /** Matches that clearing has not decided, by trade id. */
   readonly pendingTrades: Map<number, PendingTrade>;
-  /** Of the last match heard; 0 before the first. */
-  lastPrice: RawPrice | 0;
+  /** A part of a child that never rests is being matched: nothing but its fills has been heard since. */
+  entering: LiveOrder | null;
   /** The last market sequence heard from the market itself. */
   seenSequence: number;
   /** The last market sequence that clearing has decided and flushed. */
@@ -35,7 +34,7 @@ export class Markets {
       definition,
       orders: new Map(),
       pendingTrades: new Map(),
-      lastPrice: 0,
+      entering: null,
       seenSequence: 0,
       decidedSequence: 0,
     };

@@ -6,15 +6,14 @@
  *   market, base   buy   cap or budget, and the taker's fee          sell  quantity
  *   market, quote  buy   target, and the taker's fee                 sell  base cap or budget
  *
- * less what was spent. An order that waits for its trigger holds nothing, a child as much as was let through (AMB-28,
- * AMB-29).
+ * less what was spent. An order that waits for its trigger holds nothing, a child as much as was let through and not
+ * dropped (AMB-28, AMB-29).
  *
- * A budget is what the front door adds where an order names no bound of its own: all that is available. For one that is
- * released by a trigger it is taken from the last trade price; clearing judges what is really spent.
+ * A budget is what the front door adds where an order names no bound of its own: all that is available when it is created
+ * or released. It holds that, so it cannot spend what other orders hold.
  */
 import {
   add18,
-  mulDivCeil,
   mulDivFloor,
   notional18,
   powerOfTen,
@@ -73,10 +72,13 @@ export function isOver(order: LiveOrder): boolean {
 
 /** What the order would need with the terms of a replace. */
 export function needWith(order: LiveOrder, replace: ReplaceOnItsWay): Amount18 {
-  if (isOver(order) || order.letThrough === 0) return ZERO_18;
+  if (isOver(order) || order.isIdle || order.letThrough === 0) return ZERO_18;
   const lots = isWhole(order) ? replace.quantity : Math.min(replace.quantity, order.letThrough);
-  const spent = { quantity: filledOf(order), notional: order.pending.notional + order.confirmed.notional };
-  return needOf(order, replace.price, lots, spent);
+  return needOf(order, replace.price, lots - order.dropped, spentOf(order));
+}
+
+function spentOf(order: LiveOrder): Spent {
+  return { quantity: filledOf(order), notional: order.pending.notional + order.confirmed.notional };
 }
 
 /** The order's hold: the largest of what its terms in force and its replaces on the way need (RPL-07, AMB-112). */
@@ -114,17 +116,35 @@ export function budgetOf(
   return rawOf(spendable / unit);
 }
 
-/** The bound under which `quantity` lots of a triggered order are let through, taken from `price`; else the one it has. */
-export function boundAt(order: LiveOrder, price: RawPrice, quantity: number): number {
-  const { terms, market } = order;
-  const { definition } = market;
-  if (!isUnbounded(terms, order.quantity)) return order.bound;
-  if (terms.side === SIDE.buy) {
-    const notional = notional18(price, quantity as RawQuantity, definition);
-    return rawOf(mulDivCeil(notional, 1n, powerOfTen(18 - definition.quantityDecimals)));
-  }
-  const oneLot = notional18(price, 1 as RawQuantity, definition);
-  return rawOf(mulDivCeil(quote18(terms.amount, definition), 1n, oneLot));
+/**
+ * The bound of an order that is released with all that is available to it, what it has spent included; else the one it
+ * has.
+ *
+ * @returns null: there is nothing to give.
+ */
+export function boundAtRelease(order: LiveOrder, available: bigint): number | null {
+  const { terms, market, quantity } = order;
+  const budget = budgetOf(terms, quantity, market.definition, available);
+  if (budget === null) return order.bound;
+  const spent = spentOf(order);
+  const isSell = terms.side === SIDE.sell;
+  const used = isSell ? BigInt(spent.quantity) : rawQuote(spent.notional, market.definition);
+  const bound = rawOf(BigInt(budget) + used);
+  return budgetLeft({ ...order, bound }) > 0 ? bound : null;
+}
+
+/** What is left of a bound that the order does not name itself, as the market's budget; 0 for every other order. */
+export function budgetLeft(order: LiveOrder): number {
+  const { terms, market, quantity, bound } = order;
+  if (!isUnbounded(terms, quantity)) return 0;
+  const spent = spentOf(order);
+  if (terms.side === SIDE.sell) return bound - spent.quantity;
+  return rawOf(rawQuote(quote18(bound, market.definition) - spent.notional, market.definition));
+}
+
+/** Floored to the quote scale. */
+function rawQuote(amount: bigint, definition: MarketDefinition): bigint {
+  return amount / powerOfTen(18 - definition.quantityDecimals);
 }
 
 function rawOf(value: bigint): number {

@@ -17,7 +17,7 @@ import { assert, must } from '../core/assert.ts';
 import { ORDER_END, ORDER_KIND, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { Holds } from './holds.ts';
-import { filledOf, isChild, isFinished, isWhole, type LiveOrder, type LiveOrders } from './live-orders.ts';
+import { filledOf, isChild, isFinished, type LiveOrder, type LiveOrders, neverRests } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import { holdOf } from './needs.ts';
 import type { OrderNews, OrderSink } from './order-events.ts';
@@ -105,7 +105,7 @@ export class OrderBookView {
 
   replaced(market: MarketSlot, word: ReplacedWord): void {
     const order = must(market.orders.get(word.order), 'a replaced order is in memory');
-    if (isWhole(order) && order.letThrough < word.quantity) order.letThrough = word.quantity;
+    this.#growWith(order, word.quantity);
     order.price = word.price;
     order.quantity = word.quantity;
     if (word.triggerKind !== TRIGGER.none) {
@@ -118,6 +118,14 @@ export class OrderBookView {
     this.rehold(order);
     this.#tell(order, { kind: 'Replaced', newPrice: word.price, newQuantity: word.quantity });
     this.settle(order, word.timeNs);
+  }
+
+  /** A child that is in force whole is replaced like any order; of another only what is told to be released counts. */
+  #growWith(order: LiveOrder, quantity: number): void {
+    const isInForce = order.activated > 0 && order.activated >= order.quantity;
+    if (!isChild(order) || !isInForce || quantity <= order.activated) return;
+    order.activated = quantity;
+    order.letThrough = Math.max(order.letThrough, quantity);
   }
 
   /** Quantity is in the book again after a rollback; how much follows from the fills. */
@@ -152,9 +160,20 @@ export class OrderBookView {
     const order = must(market.orders.get(word.order), 'an activated order is in memory');
     const isFirst = order.triggerState !== TRIGGER_STATE.live;
     order.triggerState = TRIGGER_STATE.live;
+    order.activated = word.quantity;
+    if (isChild(order) && neverRests(order) && word.quantity < order.quantity) market.entering = order;
     this.#changed(order, word);
     if (!isFirst) return;
     this.#tell(order, { kind: 'Triggered', timestampNs: word.timeNs, triggerPrice: order.triggerPrice });
+  }
+
+  /** A part of a child that never rests has met all that it could: what it did not get is gone. */
+  entered(market: MarketSlot): void {
+    const order = market.entering;
+    market.entering = null;
+    if (order === null) return;
+    order.isIdle = true;
+    this.rehold(order);
   }
 
   /**

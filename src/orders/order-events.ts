@@ -37,8 +37,12 @@ export interface RequestResult extends OrderName {
 export interface ReleaseWord {
   readonly marketIndex: number;
   readonly order: number;
+  /** Sequence of the market's word that it answers; 0 for an order that had fired before a restart. */
+  readonly triggered: number;
   /** As the market told it. */
   readonly quantity: number;
+  /** What an order that names no bound of its own may use, as in NewOrder; else 0 (AMB-39). */
+  readonly budget: number;
   readonly end: OrderEnd | 0;
 }
 

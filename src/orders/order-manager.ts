@@ -15,7 +15,7 @@ import type { BalanceRow, SubAccountRow, UserRow } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import { SIDE } from '../core/order-terms.ts';
+import { ORDER_END, SIDE } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { pascalCase, type RejectName, rejectName } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -180,7 +180,9 @@ export class OrderManager {
   }
 
   onMatched(match: Match): void {
-    this.#fills.matched(this.#heard(match), match);
+    const market = this.#heard(match, match.takerOrder);
+    this.#fills.matched(market, match);
+    this.#releases.heardOf(market, match.takerOrder);
   }
 
   onReplaced(word: ReplacedWord): void {
@@ -204,8 +206,11 @@ export class OrderManager {
   }
 
   onEnded(word: EndedWord): void {
-    this.#book.ended(this.#heard(word), word);
-    this.#releases.retry();
+    // A taker that meets an order of its owner goes on after the end of that.
+    const taker = word.end === ORDER_END.selfTradePrevented ? ANY_TAKER : 0;
+    const market = this.#heard(word, taker);
+    this.#book.ended(market, word);
+    this.#releases.heardOf(market, word.order);
   }
 
   /** Every request gets one; the words it caused come before it, except that a create's admission may come after. */
@@ -360,9 +365,15 @@ export class OrderManager {
 
   // ---- helpers
 
-  #heard(word: { readonly marketIndex: number; readonly sequence: number }): MarketSlot {
+  /** @param taker whose matching the word is a part of; 0: nobody's. */
+  #heard(word: { readonly marketIndex: number; readonly sequence: number }, taker = 0): MarketSlot {
     const market = this.#markets.at(word.marketIndex);
     if (word.sequence > market.seenSequence) market.seenSequence = word.sequence;
+    const { entering } = market;
+    if (entering !== null && taker !== ANY_TAKER && taker !== entering.sequence) {
+      this.#book.entered(market);
+      this.#releases.heardOf(market, entering.sequence);
+    }
     return market;
   }
 
@@ -380,4 +391,5 @@ export class OrderManager {
   }
 }
 
+const ANY_TAKER = -1;
 const FAILED = { create: 'CreateFailed', replace: 'ReplaceFailed', cancel: 'CancelFailed' } as const;

@@ -14,11 +14,10 @@
  * a restart the hold of an order that had fired is taken when its market opens, as if it had fired then.
  */
 import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER_STATE } from '../core/order-terms.ts';
-import type { RawPrice } from '../core/units.ts';
 import { availableOf } from './holds.ts';
-import { enabledOf, isChild, LET_THROUGH_WHOLE, type LiveOrder } from './live-orders.ts';
+import { enabledOf, filledOf, isChild, LET_THROUGH_WHOLE, type LiveOrder } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
-import { boundAt, holdOf, isOver } from './needs.ts';
+import { boundAtRelease, budgetLeft, holdOf, isOver } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
 import type { TriggeredWord } from './words.ts';
@@ -35,6 +34,8 @@ export class Releases {
   readonly #sink: OrderSink;
   /** Told and not answered, as what is available does not cover them yet; oldest first. */
   readonly #short = new Map<LiveOrder, Told>();
+  /** Released with all there was: they end, and give back what they leave, as soon as the market has matched them. */
+  readonly #takers = new Set<LiveOrder>();
 
   constructor(book: OrderBookView, sink: OrderSink) {
     this.#book = book;
@@ -50,7 +51,13 @@ export class Releases {
     this.#answer(this.#book.triggered(market, word), word);
   }
 
-  /** Clearing has passed more of a market, or an order has ended: what was short may be covered, or never will be. */
+  /** The market has spoken of an order: if it took all there was, others may be covered by what it leaves. */
+  heardOf(market: MarketSlot, sequence: number): void {
+    const order = market.orders.get(sequence);
+    if (order !== undefined && this.#takers.has(order)) this.retry();
+  }
+
+  /** Clearing has passed more of a market: what was short may be covered, or never will be. */
   retry(): void {
     if (this.#short.size === 0) return;
     for (const [order, told] of [...this.#short]) {
@@ -73,30 +80,50 @@ export class Releases {
     const isSizedInQuote = order.terms.kind === ORDER_KIND.marketQuote;
     if (told.quantity === 0 && !isSizedInQuote) return;
     const isCovered = this.#letThrough(order, told.quantity);
-    if (!isCovered && order.market.decidedSequence < told.sequence) {
+    if (!isCovered && this.#mayBeCovered(order, told)) {
       this.#short.set(order, told);
       return;
     }
     this.#short.delete(order);
-    this.#release(order, told.quantity, isCovered ? 0 : ORDER_END.marginInsufficient);
+    this.#release(order, told, isCovered ? 0 : ORDER_END.marginInsufficient);
   }
 
   /** Takes the hold. @returns false, the order unchanged, when what is available does not cover it. */
   #letThrough(order: LiveOrder, quantity: number): boolean {
-    // A child that was let through further keeps that: its parent's fills are final.
-    const letThrough = isChild(order) ? Math.max(order.letThrough, quantity) : LET_THROUGH_WHOLE;
-    const price = order.market.lastPrice === 0 ? order.triggerPrice : order.market.lastPrice;
-    const bound = boundAt(order, price as RawPrice, quantity);
-    const more = holdOf({ ...order, letThrough, bound }) - order.held;
-    if (more > 0n && more > availableOf(order.balance)) return false;
-    order.letThrough = letThrough;
-    order.bound = bound;
+    const available = availableOf(order.balance) + order.held;
+    const bound = boundAtRelease(order, available);
+    if (bound === null) return false;
+    const change = { bound, ...lotsAtRelease(order, quantity) };
+    const hold = holdOf({ ...order, ...change });
+    if (hold > order.held && hold > available) return false;
+    Object.assign(order, change);
     this.#book.rehold(order);
+    if (budgetLeft(order) > 0) this.#addTaker(order);
     return true;
   }
 
-  #release(order: LiveOrder, quantity: number, end: OrderEnd | 0): void {
-    const { marketIndex } = order.market.definition;
-    this.#sink.release({ marketIndex, order: order.sequence, quantity, end });
+  #addTaker(order: LiveOrder): void {
+    for (const taker of this.#takers) if (taker.held === 0n) this.#takers.delete(taker);
+    this.#takers.add(order);
   }
+
+  /** Clearing has not passed the market's word, or an order that took all there was for a moment has not ended. */
+  #mayBeCovered(order: LiveOrder, told: Told): boolean {
+    if (order.market.decidedSequence < told.sequence) return true;
+    const { balance } = order;
+    return [...this.#takers].some((taker) => taker !== order && taker.balance === balance && taker.held > 0n);
+  }
+
+  #release(order: LiveOrder, { sequence, quantity }: Told, end: OrderEnd | 0): void {
+    const { marketIndex } = order.market.definition;
+    const budget = end === 0 ? budgetLeft(order) : 0;
+    this.#sink.release({ marketIndex, order: order.sequence, triggered: sequence, quantity, budget, end });
+  }
+}
+
+/** A child that was let through further keeps that: its parent's fills are final. What it has dropped stays dropped. */
+function lotsAtRelease(order: LiveOrder, quantity: number): Pick<LiveOrder, 'letThrough' | 'dropped' | 'isIdle'> {
+  if (!isChild(order)) return { letThrough: LET_THROUGH_WHOLE, dropped: 0, isIdle: false };
+  const dropped = order.isIdle ? order.letThrough - filledOf(order) : order.dropped;
+  return { letThrough: Math.max(order.letThrough, quantity), dropped, isIdle: false };
 }

@@ -1,10 +1,11 @@
 /**
  * An order in memory from what clearing kept of it at a restart (AMB-110): only confirmed fills are filled.
  *
- * A child is linked to its parent when its market opens, as orders are restored in any sequence. One whose trigger fired but was not answered for has let nothing through yet; the hold is taken when its market opens
- * (releases.ts).
+ * A child is linked to its parent when its market opens, as orders are restored in any sequence. One whose trigger fired
+ * but was not answered for has let nothing through yet; the hold is taken when its market opens (releases.ts). Clearing
+ * ends covered orders and released ones that never rest at a restart, so neither of them comes here.
  */
-import { ORDER_FLAG, TRIGGER_STATE } from '../core/order-terms.ts';
+import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Balance } from './holds.ts';
 import { isChild, LET_THROUGH_WHOLE, type LiveOrder, newLiveOrder, type OrderTerms } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
@@ -18,8 +19,8 @@ export function restoredOrder(row: RestoredOrder, market: MarketSlot, balance: B
   order.confirmed.quantity = row.filledQuantity;
   order.confirmed.notional = row.filledNotional;
   order.confirmed.fees = row.fees;
-  order.isCovered = (row.flags & ORDER_FLAG.covered) !== 0;
   order.triggerState = row.triggerState;
+  order.activated = row.triggerState === TRIGGER_STATE.live ? row.enabledQuantity : 0;
   order.letThrough = letThroughBy(row, order);
   order.enabledWithoutParent = row.enabledQuantity;
   return order;

@@ -5,6 +5,7 @@ import type { AssetId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { ReleaseOrder } from '../../src/messages/generated/messages.ts';
 import { ReleaseQueue } from '../../src/node/release-queue.ts';
+import type { ReleaseWord } from '../../src/orders/order-events.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Outlet } from '../../src/runtime/outlet.ts';
 import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
@@ -13,6 +14,16 @@ import { createRequest } from '../support/order-desk.ts';
 import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode, simulatedUser } from '../support/simulated-node.ts';
 
 const FILLER = 9;
+const FIELDS = ['order', 'triggered', 'quantity', 'budget', 'end'] as const;
+
+const release = (marketIndex: number, order: number, quantity: number, end: 0 | 6 = 0): ReleaseWord => ({
+  marketIndex,
+  order,
+  triggered: 100 + order,
+  quantity,
+  budget: 2 * quantity,
+  end,
+});
 
 function shard() {
   const ring = createRing({ capacityBytes: 1_024, reservedBytes: 0 });
@@ -25,7 +36,7 @@ function shard() {
     reader.drain((typeId, at) => {
       const { views } = reader;
       if (typeId === ReleaseOrder.typeId) {
-        const word = [ReleaseOrder.order, ReleaseOrder.quantity, ReleaseOrder.end].map((read) => read(views, at));
+        const word = FIELDS.map((field) => ReleaseOrder[field](views, at));
         released.push(word.join(' '));
       }
       return true;
@@ -41,9 +52,9 @@ suite('releases on their way to their market', () => {
   test('go straight into a ring with room, in order', () => {
     const { outlet, released, drain } = shard();
     const queue = new ReleaseQueue([outlet], () => 5n);
-    for (const order of [3, 1, 2]) queue.add({ marketIndex: 0, order, quantity: 10 * order, end: 0 });
+    for (const order of [3, 1, 2]) queue.add(release(0, order, 10 * order));
     drain();
-    assert.deepEqual(released, ['3 30 0', '1 10 0', '2 20 0']);
+    assert.deepEqual(released, ['3 103 30 60 0', '1 101 10 20 0', '2 102 20 40 0']);
     assert.equal(queue.size, 0);
   });
 
@@ -51,19 +62,19 @@ suite('releases on their way to their market', () => {
     const [full, free] = [shard(), shard()];
     const queue = new ReleaseQueue([full.outlet, free.outlet], () => 5n);
     full.fill();
-    queue.add({ marketIndex: 0, order: 1, quantity: 10, end: 0 });
-    queue.add({ marketIndex: 2, order: 1, quantity: 7, end: 6 });
-    queue.add({ marketIndex: 1, order: 1, quantity: 99, end: 0 });
-    queue.add({ marketIndex: 0, order: 1, quantity: 20, end: 0 });
+    queue.add(release(0, 1, 10));
+    queue.add(release(2, 1, 7, 6));
+    queue.add(release(1, 1, 99));
+    queue.add(release(0, 1, 20));
     assert.equal(queue.size, 2);
     assert.equal(queue.send(0), false, 'new orders of this shard wait behind them');
     assert.equal(queue.send(1), true);
     full.drain();
     free.drain();
-    assert.deepEqual(free.released, ['1 99 0'], 'another shard does not wait');
+    assert.deepEqual(free.released, ['1 101 99 198 0'], 'another shard does not wait');
     queue.sendAll();
     full.drain();
-    assert.deepEqual(full.released, ['1 7 6', '1 20 0']);
+    assert.deepEqual(full.released, ['1 101 7 14 6', '1 101 20 40 0']);
     assert.equal(queue.size, 0);
   });
 });

@@ -44,6 +44,7 @@ function play(steps: readonly (readonly [number, number])[], look: (market: Loos
   market.look = () => look(market);
   for (const [step, pick] of steps) {
     STEPS[step]?.(market, pick);
+    market.hear();
     look(market);
   }
   return market;
@@ -86,8 +87,8 @@ suite('holds, properties', () => {
 
   test('an order that waits for its trigger holds nothing, one that is let through was covered when it was (AMB-28)', () => {
     const law = (steps: readonly (readonly [number, number])[]): void => {
-      play(steps, ({ desk, orders }) => {
-        for (const { order, end } of desk.sink.releases.splice(0)) {
+      play(steps, ({ desk, orders, answers }) => {
+        for (const { order, end } of answers.splice(0)) {
           const told = orders.find(({ sequence }) => sequence === order);
           assert.ok(told !== undefined);
           const asset = ASSETS[told.side === SIDE.buy ? 0 : 1] ?? USD;

@@ -123,14 +123,51 @@ suite('triggers', () => {
     );
   });
 
-  test('a released market order without a bound is held at the last trade price (AMB-39)', () => {
+  test('the answer names the word it answers, and bounds an order that names no bound itself (AMB-28, AMB-39)', () => {
+    const answer = (wish: OrderWish, quantity: number) => {
+      const desk = new OrderDesk();
+      desk.place({ id: 'other', side: wish.side ?? SIDE.buy, quantity: 20_000 });
+      const word = desk.trigger(desk.place({ ...wish, above: 210_000 }), quantity);
+      const told = desk.sink.releases.at(-1);
+      assert.deepEqual([told?.triggered, told?.end], [word, GO]);
+      return told?.budget;
+    };
+    // 10000 − 4002 USD without the fee: 5998 / 1.0005 = 5995.00249875…
+    assert.equal(answer({ market: { base: 10_000 } }, 10_000), 59_950_024);
+    assert.equal(answer({ side: SIDE.sell, market: { quote: 1_000 * USD_1 } }, 0), 80_000);
+    const bounded: readonly OrderWish[] = [
+      { market: { base: 10_000, cap: 3_000 * USD_1 } },
+      { side: SIDE.sell, market: { base: 10_000 } },
+      { price: 200_000 },
+    ];
+    for (const wish of bounded) assert.equal(answer(wish, 10_000), 0);
+    assert.equal(answer({ market: { quote: 1_000 * USD_1 } }, 0), 0);
+  });
+
+  test('one without a bound holds all there is until it ends, so it spends no other order’s hold (AMB-39, AMB-112)', () => {
     const desk = new OrderDesk();
-    const seller = desk.place({ id: 's', user: BOB, side: SIDE.sell, price: 210_000 });
-    const order = desk.place({ market: { base: 10_000 }, above: 205_000 });
-    const buyer = desk.place({ id: 'b', user: BOB, price: 210_000, quantity: 100 });
-    desk.confirm(desk.match(seller, buyer, 210_000, 100, SIDE.buy));
-    desk.trigger(order, 10_000, 205_000);
-    assert.equal(desk.held(ALICE, USD), 210_105n * CENT);
+    desk.place({ id: 'other', quantity: 20_000 });
+    const order = desk.place({ market: { base: 10_000 }, above: 210_000 });
+    desk.trigger(order, 10_000);
+    assert.ok(desk.available(ALICE, USD) < ONE_18 / 1_000n);
+    desk.activate(order, 10_000);
+    desk.end(order, ORDER_END.immediateOrCancel);
+    assert.equal(desk.held(ALICE, USD), 400_200n * CENT);
+  });
+
+  test('two that fire at once: the second waits for what the first, which took all there was, leaves (AMB-28)', () => {
+    const desk = new OrderDesk();
+    const first = desk.place({ id: 'first', market: { base: 10_000 }, above: 210_000 });
+    const second = desk.place({ market: { quote: 1_000 * USD_1 }, above: 210_000 });
+    desk.trigger(first, 10_000);
+    desk.trigger(second, 0);
+    desk.decide();
+    assert.deepEqual(released(desk), [[first, 10_000, GO]]);
+    const maker = desk.place({ id: 'maker', user: BOB, side: SIDE.sell });
+    desk.activate(first, 10_000);
+    desk.match(maker, first, 200_000, 10_000, SIDE.buy);
+    assert.deepEqual(released(desk)[1], [second, 0, GO]);
+    assert.equal(desk.held(ALICE, USD), 100_050n * CENT);
   });
 
   test('a release of one sized in quote says quantity 0 and is of the whole (AMB-28)', () => {
@@ -140,8 +177,7 @@ suite('triggers', () => {
     assert.deepEqual([released(desk), desk.held(ALICE, USD)], [[[buy, 0, GO]], 100_050n * CENT]);
     const sell = desk.place({ id: 's', side: SIDE.sell, market: { quote: 1_000 * USD_1 }, above: 210_000 });
     desk.trigger(sell, 0, 210_000);
-    // 1000 USD at the trigger price of 2100, as nothing has traded: 0.4762 in whole lots.
-    assert.equal(desk.held(ALICE, BASE), (4_762n * ONE_18) / 10_000n);
+    assert.equal(desk.held(ALICE, BASE), 10n * ONE_18);
   });
 });
 
@@ -288,6 +324,68 @@ suite('children', () => {
     assert.equal(desk.held(ALICE, BASE), 40n * CENT);
     desk.end(order, ORDER_END.marginInsufficient);
     assert.equal(desk.held(ALICE, BASE), 0n);
+  });
+
+  test('a replace while a release is on its way lets nothing more through than was told (AMB-29, RPL-07)', () => {
+    const { desk, order } = family(5_000, { quantity: 5_000 });
+    desk.trigger(order, 5_000);
+    desk.replaced(order, 200_000, 9_000);
+    assert.equal(desk.held(ALICE, BASE), 50n * CENT);
+    desk.activate(order, 5_000);
+    assert.equal(desk.held(ALICE, BASE), 50n * CENT, 'the parent has filled no more');
+  });
+
+  /** Alice's parent sells 1; its child buys as much at the market, and finds 0.2 for the first 0.4. */
+  function buyer() {
+    const desk = new OrderDesk();
+    const parent = desk.place({ id: 'parent', side: SIDE.sell });
+    const child = desk.place({ market: { base: 10_000 }, below: 210_000, parent: 'parent' });
+    const fill = (quantity: number) => {
+      const taker = desk.place({ id: `t${desk.nextSequence}`, user: BOB, quantity });
+      desk.confirm(desk.match(parent, taker, 200_000, quantity, SIDE.buy));
+    };
+    fill(4_000);
+    const maker = desk.place({ id: 'maker', user: BOB, side: SIDE.sell, quantity: 2_000 });
+    desk.trigger(child, 4_000);
+    desk.activate(child, 4_000);
+    desk.match(maker, child, 200_005, 2_000, SIDE.buy);
+    return { desk, child, fill };
+  }
+
+  test('what a part that never rests did not get is gone, and its hold with it (AMB-29, AMB-39)', () => {
+    const { desk } = buyer();
+    assert.ok(desk.held(ALICE, USD) > 0n, 'more fills of it may be on their way');
+    desk.place({ id: 'other', user: BOB, quantity: 10 });
+    assert.equal(desk.held(ALICE, USD), 0n, 'the market has spoken of something else');
+  });
+
+  test('an order of its owner in the way does not stop such a part (STP-03)', () => {
+    const desk = new OrderDesk();
+    const parent = desk.place({ id: 'parent', side: SIDE.sell, price: 250_000 });
+    const child = desk.place({ market: { base: 10_000 }, below: 210_000, parent: 'parent' });
+    const taker = desk.place({ id: 'taker', user: BOB, price: 250_000, quantity: 4_000 });
+    const own = desk.place({ id: 'own', side: SIDE.sell, quantity: 10 });
+    desk.confirm(desk.match(parent, taker, 250_000, 4_000, SIDE.buy));
+    desk.trigger(child, 4_000);
+    desk.activate(child, 4_000);
+    desk.end(own, ORDER_END.selfTradePrevented);
+    assert.ok(desk.held(ALICE, USD) > 0n);
+  });
+
+  test('the next part has a budget of its own for the lots that are new (AMB-29, AMB-39)', () => {
+    const { desk, child, fill } = buyer();
+    fill(3_000);
+    desk.setOwned(ALICE, USD, 1_000n * ONE_18);
+    desk.trigger(child, 7_000);
+    const { budget, quantity } = desk.sink.releases.at(-1) ?? {};
+    // 400.01 USD and the fee are pending: 1000 − 400.210005 = 599.789995, and 599.490247… without the fee.
+    assert.deepEqual([quantity, budget], [7_000, 5_994_902]);
+    const left = desk.available(ALICE, USD);
+    assert.ok(left >= 0n && left < ONE_18 / 1_000n);
+    const maker = desk.place({ id: 'more', user: BOB, side: SIDE.sell, quantity: 3_000 });
+    desk.activate(child, 7_000);
+    desk.match(maker, child, 100_000, 3_000, SIDE.buy);
+    assert.equal(desk.held(ALICE, USD), 0n, 'the 0.2 that the first part did not get are not waited for');
   });
 
   test('when the parent is over the rest of a child is cut off, or the child ends ParentCanceled (AMB-29)', () => {

@@ -10,6 +10,7 @@ import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import { ORDER_END, type OrderEnd, SIDE, type Side, TIF } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
+import type { ReleaseWord } from '../../src/orders/order-events.ts';
 import { ALICE, BASE, BOB, MARKET, mustPass, NOW, OrderDesk, type OrderWish, replaceRequest } from './order-desk.ts';
 
 export const USERS: readonly UserId[] = [ALICE, BOB];
@@ -35,6 +36,11 @@ export interface LooseOrder {
   state: 'dormant' | 'told' | 'live';
   /** Lots that the door let through; Infinity for all. */
   through: number;
+  /** Lots that the market has said to be in force; Infinity for all. */
+  activated: number;
+  /** Of a child that never rests: lots that found no match, and whether what was let through is done. */
+  dropped: number;
+  isIdle: boolean;
   filled: number;
   notional: bigint;
   confirmed: number;
@@ -57,11 +63,14 @@ export class LooseMarket {
   readonly desk: OrderDesk = new OrderDesk();
   readonly orders: LooseOrder[] = [];
   readonly owned: Map<string, bigint> = new Map();
+  /** What the door has said about triggers. */
+  readonly answers: ReleaseWord[] = [];
   /** Looks between two words of one step. */
   look: () => void = () => undefined;
   #trades: LooseTrade[] = [];
   #ids = 0;
-  #lastPrice = 0;
+  /** A part of a child that never rests: only its own matches may come before anything else is said. */
+  #entering: LooseOrder | null = null;
 
   constructor() {
     for (const user of USERS) {
@@ -102,6 +111,7 @@ export class LooseMarket {
       this.desk.answer(requestId, 0, REJECT_CODE.ALREADY_CANCELLED);
       return;
     }
+    this.#speak();
     const sequence = this.desk.nextSequence;
     this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
     this.desk.answer(requestId, sequence);
@@ -139,8 +149,10 @@ export class LooseMarket {
     look({ order, price, quantity });
     const isRefused = pick % 5 === 0;
     if (!isRefused) {
+      this.#speak();
       this.desk.replaced(order.sequence, price, quantity);
-      if (order.through >= order.quantity) order.through = Math.max(order.through, quantity);
+      if (order.activated >= order.quantity) order.through = Math.max(order.through, quantity);
+      if (order.activated >= order.quantity) order.activated = Math.max(order.activated, quantity);
       order.price = price;
       order.quantity = quantity;
     }
@@ -172,6 +184,7 @@ export class LooseMarket {
     else if (order.undecided > 0 && order.kind === 'limit') {
       order.isCovered = true;
       order.isOver = true;
+      this.#speak();
       this.desk.cover(order.sequence);
     }
   }
@@ -184,7 +197,7 @@ export class LooseMarket {
     if (taker === undefined) return;
     const maker = this.#pick(pick >> 3, (order) => {
       const [buy, sell] = order.side === SIDE.buy ? [order, taker] : [taker, order];
-      const rests = order.kind === 'limit' && matchable(order) > 0;
+      const rests = order.kind === 'limit' && !order.neverRests && matchable(order) > 0;
       return (
         rests &&
         order.side !== taker.side &&
@@ -197,9 +210,9 @@ export class LooseMarket {
     const lots = Math.min(matchable(maker), matchable(taker), affordable(maker, price), affordable(taker, price));
     if (lots < 1) return;
     const quantity = pick % 2 === 0 ? lots : 1 + (pick % lots);
+    this.#speak(taker);
     const id = this.desk.match(maker.sequence, taker.sequence, price, quantity, taker.side);
     this.#trades.push({ id, maker, taker, price, quantity });
-    this.#lastPrice = price;
     for (const order of [maker, taker]) {
       order.filled += quantity;
       order.notional += notional18(price as RawPrice, quantity as RawQuantity, MARKET);
@@ -221,30 +234,56 @@ export class LooseMarket {
     const order = this.#pick(pick, (one) => one.hasTrigger && !one.isEnded && !one.isCovered);
     if (order === undefined) return;
     if (order.state === 'told') {
-      order.state = 'live';
-      this.desk.activate(order.sequence, order.parent === null ? order.quantity : order.through);
+      this.#activate(order);
       return;
     }
     const quantity = order.parent === null ? order.quantity : Math.min(order.quantity, order.parent.confirmed);
     const isMore = order.parent === null ? order.state === 'dormant' : quantity > order.through;
     if (!isMore && !(order.state === 'dormant' && pick % 2 === 0)) return;
-    const { releases } = this.desk.sink;
-    const before = releases.length;
+    this.#speak();
     this.desk.trigger(order.sequence, quantity);
-    this.desk.decide();
-    const word = releases[before];
-    if (word === undefined) return;
-    // The door has answered within the word: what it let through is taken down before anybody looks.
+    if (pick % 4 > 0) this.desk.decide();
+  }
+
+  #activate(order: LooseOrder): void {
+    this.#speak();
+    order.state = 'live';
+    order.activated = order.through;
+    this.desk.activate(order.sequence, order.parent === null ? order.quantity : order.through);
+    if (order.neverRests && isPart(order)) this.#entering = order;
+  }
+
+  /** Something is said that is no match of `taker`. */
+  #speak(taker: LooseOrder | null = null): void {
+    if (this.#entering === null || this.#entering === taker) return;
+    this.#entering.isIdle = true;
+    this.#entering = null;
+  }
+
+  /** Takes down what the door has answered, before anybody looks. */
+  hear(): void {
+    const words = this.desk.sink.releases.splice(0);
+    this.answers.push(...words);
+    for (const word of words) {
+      const order = this.orders.find(({ sequence }) => sequence === word.order);
+      if (order !== undefined && !order.isEnded) this.#released(order, word);
+    }
+  }
+
+  #released(order: LooseOrder, word: ReleaseWord): void {
     if (word.end !== 0) {
       this.#end(order, word.end);
       return;
     }
-    order.through = order.parent === null ? Number.POSITIVE_INFINITY : quantity;
-    order.bound = boundAt(order, this.#lastPrice === 0 ? 200_000 : this.#lastPrice, quantity);
-    if (order.state === 'dormant') order.state = 'told';
+    if (order.isIdle) order.dropped = order.through - order.filled;
+    order.isIdle = false;
+    order.through = order.parent === null ? Number.POSITIVE_INFINITY : Math.max(order.through, word.quantity);
+    if (word.budget > 0) order.bound = word.budget + spentSoFar(order);
+    order.state = 'told';
   }
 
   #end(order: LooseOrder, end: OrderEnd, fault: 0 | 2 = 0): void {
+    this.#speak();
     order.isEnded = true;
     order.isOver = true;
     this.desk.end(order.sequence, end, fault);
@@ -370,6 +409,9 @@ function looseOrder(wish: OrderWish, { sequence, kind, parent, budget }: Admissi
     bound: budget,
     state: hasTrigger ? 'dormant' : 'live',
     through: hasTrigger ? 0 : Number.POSITIVE_INFINITY,
+    activated: hasTrigger ? 0 : Number.POSITIVE_INFINITY,
+    dropped: 0,
+    isIdle: false,
     filled: 0,
     notional: 0n,
     confirmed: 0,
@@ -393,9 +435,9 @@ function remaining(order: LooseOrder): number {
 
 /** Lots that are in force. */
 function matchable(order: LooseOrder): number {
-  if (order.state !== 'live' || order.isOver) return 0;
+  if (order.isOver || order.isIdle || (order.neverRests && order.state !== 'live')) return 0;
   const most = order.quantity === 0 ? Number.MAX_SAFE_INTEGER : order.quantity;
-  return Math.max(0, Math.min(most, order.through) - order.filled);
+  return Math.max(0, Math.min(most, order.activated) - order.dropped - order.filled);
 }
 
 /** Lots that the money of a market buy, or the bound of a market sell, allows at a price. */
@@ -406,22 +448,17 @@ function affordable(order: LooseOrder, price: number): number {
   return Number(left / notional18(price as RawPrice, 1 as RawQuantity, MARKET));
 }
 
-function boundAt(order: LooseOrder, price: number, quantity: number): number {
-  const oneLot = notional18(price as RawPrice, 1 as RawQuantity, MARKET);
-  if (order.kind === 'base' && order.side === SIDE.buy && order.amount === 0) {
-    return Number((oneLot * BigInt(quantity) + QUOTE_UNIT - 1n) / QUOTE_UNIT);
-  }
-  if (order.kind === 'quote' && order.side === SIDE.sell && order.quantity === 0) {
-    return Number((BigInt(order.amount) * QUOTE_UNIT + oneLot - 1n) / oneLot);
-  }
-  return order.bound;
+/** What is spent of a bound: lots of a sell, of a buy what it cost in whole quote units, begun ones included. */
+function spentSoFar(order: LooseOrder): number {
+  if (order.side === SIDE.sell) return order.filled;
+  return Number((order.notional + QUOTE_UNIT - 1n) / QUOTE_UNIT);
 }
 
 /** What the order may still take from its balance, by its kind alone. */
 export function plainNeed(order: LooseOrder, price: number = order.price, total: number = order.quantity): bigint {
-  if (order.isOver || order.through === 0) return 0n;
+  if (order.isOver || order.isIdle || order.through === 0) return 0n;
   const inForce = Math.min(total, order.through >= order.quantity ? Number.POSITIVE_INFINITY : order.through);
-  const lots = Math.max(0, inForce - order.filled);
+  const lots = Math.max(0, inForce - order.dropped - order.filled);
   if (order.side === SIDE.sell) {
     const left = total === 0 ? Math.max(0, order.bound - order.filled) : lots;
     return quantity18(left as RawQuantity, MARKET.quantityDecimals);

@@ -273,9 +273,11 @@ export class OrderDesk {
     return this.#tradeId;
   }
 
-  trigger(order: number, quantity: number, triggerPrice = 200_000): void {
+  /** @returns the sequence of the word. */
+  trigger(order: number, quantity: number, triggerPrice = 200_000): number {
     const word = { marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW };
     this.manager.onTriggered({ ...word, triggerPrice: triggerPrice as RawPrice, quantity });
+    return word.sequence;
   }
 
   /** Clearing has passed all that the market has said. */
