@@ -4,7 +4,7 @@
  *   buy|sell QUANTITY MARKET --price P                   a limit order
  *   buy|sell QUANTITY MARKET --market [--cap USD]        a market order sized in base
  *   buy|sell MARKET --market --amount USD [--cap BASE]   a market order sized in USD
- *   … --above P | --below P [--parent ID]                waits for a trade at that price
+ *   … --trigger-above P | --trigger-below P [--parent ID]   waits for a trade at that price
  */
 import type { SideWord, TimeInForce } from '../client/canonical.ts';
 import type { MarketTicket, OrderTicket, TriggerTicket } from '../client/signed-actions.ts';

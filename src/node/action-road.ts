@@ -18,12 +18,14 @@ import type { ActionOrigin, Answer } from '../edge/oms-backend.ts';
 import { CancelOrder, NewOrder, ReplaceOrder } from '../messages/generated/messages.ts';
 import type { MarketSlot } from '../orders/markets.ts';
 import type { OrderManager } from '../orders/order-manager.ts';
+import { NO_SKIPS } from '../orders/prepared.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import type { Signatures } from '../wire/signatures.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { type Stamp, writeCancel, writeCreate, writeReplace } from './door-commands.ts';
+import { MARKET_BUSY, MARKET_CLOSED } from './door-refusals.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
 import type { ReleaseQueue } from './release-queue.ts';
 import type { SignatureDesk } from './verify-desk.ts';
@@ -63,8 +65,6 @@ interface Reserved {
   write(v: Views, at: number, stamp: Stamp): void;
 }
 
-const BUSY = reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
-const CLOSED = reject('SERVICE_UNAVAILABLE', 'the market is starting, try again');
 const POOL_FULL = reject('SERVICE_UNAVAILABLE', 'too many signatures are waiting, try again');
 const BAD_SIGNATURE = reject(
   'INVALID_SIGNATURE',
@@ -209,7 +209,7 @@ export class ActionRoad {
     const { shards, openMarkets, poke } = this.parts;
     const { marketIndex } = errand.market.definition;
     if (!openMarkets.has(marketIndex)) {
-      this.refuse(answer, CLOSED);
+      this.refuse(answer, MARKET_CLOSED);
       return;
     }
     const shard = marketIndex % shards.length;
@@ -217,7 +217,7 @@ export class ActionRoad {
     // A claim that is not committed is forgotten by the next one, so a refusal after it leaves nothing behind.
     const at = this.claim(errand, outlet, shard);
     if (at < 0) {
-      this.refuse(answer, BUSY);
+      this.refuse(answer, MARKET_BUSY);
       return;
     }
     const reserved = errand.reserve();
@@ -254,8 +254,6 @@ export class ActionRoad {
     return key;
   }
 }
-
-const NO_SKIPS: ReadonlySet<SkippedCheck> = new Set();
 
 /** The request with its co-signers left out. */
 function alone(request: CreateRequest): CreateRequest {

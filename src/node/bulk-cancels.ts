@@ -7,7 +7,7 @@
  */
 import { must } from '../core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../core/ids.ts';
-import { type Reject, reject } from '../core/reject.ts';
+import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { CancelAllOrders, CancelOrder } from '../messages/generated/messages.ts';
 import type { MarketSlot } from '../orders/markets.ts';
@@ -16,6 +16,7 @@ import type { PreparedCancel } from '../orders/prepared.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
 import { writeCancel, writeCancelAll } from './door-commands.ts';
+import { MARKET_BUSY, MARKET_CLOSED } from './door-refusals.ts';
 
 export interface BulkCancelParts {
   readonly orders: OrderManager;
@@ -27,10 +28,6 @@ export interface BulkCancelParts {
   readonly unanswered: (requestId: number) => void;
   readonly poke: () => void;
 }
-
-const BUSY = reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
-const CLOSED = reject('SERVICE_UNAVAILABLE', 'the market is starting, try again');
-const NS_MAX = (1n << 64n) - 1n;
 
 export class BulkCancels {
   private readonly parts: BulkCancelParts;
@@ -55,11 +52,11 @@ export class BulkCancels {
     // After this point every market is told.
     for (const market of checked.value) {
       const { marketIndex } = market.definition;
-      const requestId = reserved(orders.reserveCancelAll(user, market));
+      const requestId = reserved(orders.reserveCancelAll());
       const outlet = this.outletOf(marketIndex);
       const at = outlet.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
-      const before = beforeNs === null ? 0n : bounded(beforeNs);
-      writeCancelAll(outlet.views, at, { user, marketIndex, beforeNs: before }, { requestId, receivedNs: nowNs() });
+      const wish = { user, marketIndex, beforeNs: beforeNs ?? 0n };
+      writeCancelAll(outlet.views, at, wish, { requestId, receivedNs: nowNs() });
       outlet.commit();
     }
     poke();
@@ -100,13 +97,13 @@ export class BulkCancels {
   /** Room for one record of `bytes` for each of these markets. @returns why not, or null. */
   private roomFor(markets: readonly MarketSlot[], bytes: number): Reject | null {
     const { openMarkets, shards } = this.parts;
-    if (!markets.every(({ definition }) => openMarkets.has(definition.marketIndex))) return CLOSED;
+    if (!markets.every(({ definition }) => openMarkets.has(definition.marketIndex))) return MARKET_CLOSED;
     const needed = shards.map(() => 0);
     for (const { definition } of markets) {
       const shard = definition.marketIndex % shards.length;
       needed[shard] = (needed[shard] as number) + recordBytes(bytes);
     }
-    return shards.every((outlet, shard) => outlet.hasRoom(needed[shard] as number, true)) ? null : BUSY;
+    return shards.every((outlet, shard) => outlet.hasRoom(needed[shard] as number, true)) ? null : MARKET_BUSY;
   }
 
   private outletOf(marketIndex: number): Outlet {
@@ -118,9 +115,4 @@ export class BulkCancels {
 /** The check of the same turn made sure that the request has its place. */
 function reserved(outcome: ReturnType<OrderManager['reserveCancel']>): number {
   return must(outcome.ok ? outcome.value : undefined, 'a checked cancel is taken');
-}
-
-/** 0 means all; an instant that no timestamp reaches is as good as the last one. */
-function bounded(beforeNs: bigint): bigint {
-  return beforeNs > NS_MAX ? NS_MAX : beforeNs;
 }

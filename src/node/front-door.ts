@@ -36,6 +36,7 @@ import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { ActionRoad } from './action-road.ts';
 import { BulkCancels } from './bulk-cancels.ts';
+import { MARKET_BUSY } from './door-refusals.ts';
 import { readSettings } from './door-settings.ts';
 import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
@@ -190,7 +191,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const outlet = must(shards[fill.marketIndex % shards.length], 'a shard for every market');
     const isSent = writeInjectedFill(outlet, fill);
     poke();
-    return isSent ? null : reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
+    return isSent ? null : MARKET_BUSY;
   }
 
   // ---- cancels of a session

@@ -16,7 +16,7 @@
 import { assert, must } from '../core/assert.ts';
 import { FILL_STATUS, isAtFault } from '../core/order-terms.ts';
 import type { Holds } from './holds.ts';
-import { filledOf, isFull, neverRests } from './live-orders.ts';
+import { filledOf, isFull, neverRests } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
 import type { OrderSink, UserTrade } from './order-events.ts';

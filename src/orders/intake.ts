@@ -22,7 +22,8 @@ import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { Accounts } from './accounts.ts';
 import { availableOf, type Holds } from './holds.ts';
-import { type LiveOrder, type LiveOrders, newLiveOrder } from './live-orders.ts';
+import { type LiveOrder, newLiveOrder } from './live-order.ts';
+import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot, Markets } from './markets.ts';
 import { budgetOf, needOf, needWith } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
@@ -203,10 +204,10 @@ export class Intake {
     return requests.hasRoomFor('cancelAll', concerned.length) ? accepted(concerned) : rejected(BUSY);
   }
 
-  reserveCancelAll(user: UserId, market: MarketSlot): Outcome<number> {
+  reserveCancelAll(): Outcome<number> {
     const { requests } = this.#parts;
     if (!requests.hasRoomFor('cancelAll')) return rejected(BUSY);
-    return accepted(requests.add({ kind: 'cancelAll', user, market }));
+    return accepted(requests.add({ kind: 'cancelAll' }));
   }
 
   /** The user's unfinished orders among these ids, in every market or in one; room for a request each (AMB-24). */

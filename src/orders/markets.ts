@@ -2,7 +2,7 @@
 import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { LiveOrder } from './live-orders.ts';
+import type { LiveOrder } from './live-order.ts';
 import type { PendingTrade } from './trade-view.ts';
 
 export interface MarketSlot {

@@ -24,7 +24,7 @@ import {
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_KIND, SIDE } from '../core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, ZERO_18 } from '../core/units.ts';
-import { filledOf, isWhole, type LiveOrder, type OrderTerms, type ReplaceOnItsWay } from './live-orders.ts';
+import { filledOf, isWhole, type LiveOrder, type OrderTerms, type ReplaceOnItsWay } from './live-order.ts';
 
 /** An order as far as its spending goes. */
 type Spender = Pick<LiveOrder, 'bound'> & {

@@ -22,7 +22,7 @@ import {
   TRIGGER_STATE,
   type TriggerState,
 } from '../core/order-terms.ts';
-import { filledOf, isFull, type LiveOrder } from './live-orders.ts';
+import { filledOf, isFull, type LiveOrder } from './live-order.ts';
 
 export interface LifeFigures {
   readonly end: OrderEnd | 0;

@@ -149,8 +149,8 @@ export class OrderManager {
   }
 
   /** For one market. @returns the request id; rejects SERVICE_UNAVAILABLE. Its answer is not told. */
-  reserveCancelAll(user: UserId, market: MarketSlot): Outcome<number> {
-    return this.#intake.reserveCancelAll(user, market);
+  reserveCancelAll(): Outcome<number> {
+    return this.#intake.reserveCancelAll();
   }
 
   /**

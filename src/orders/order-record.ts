@@ -15,7 +15,7 @@ import {
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
-import { enabledOf, type Filled, type LiveOrder } from './live-orders.ts';
+import { enabledOf, type Filled, type LiveOrder } from './live-order.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
 
 type Named = Pick<OrderRow, 'orderId' | 'side' | 'kind' | 'tif' | 'flags' | 'amount' | 'parentId' | 'goodUntilNs'>;

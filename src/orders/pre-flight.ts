@@ -18,11 +18,11 @@ import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest, SignedOrder } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { Accounts } from './accounts.ts';
-import { filledOf, type LiveOrder, type OrderTerms } from './live-orders.ts';
+import { filledOf, type LiveOrder, type OrderTerms } from './live-order.ts';
 import type { MarketSlot, Markets } from './markets.ts';
 import { createNotServed } from './not-served.ts';
 import { figuresFault, figuresOf, type OrderFigures, triggerKindOf } from './order-figures.ts';
-import type { PreparedCreate } from './prepared.ts';
+import { NO_SKIPS, type PreparedCreate } from './prepared.ts';
 import type { OrderSettings } from './settings.ts';
 
 /** What the checks look at. */
@@ -38,7 +38,6 @@ function invalid(field: string, message: string): { readonly ok: false; readonly
 }
 
 const FINE: Outcome<null> = accepted(null);
-const NO_SKIPS: ReadonlySet<string> = new Set();
 
 /** @param caller.user the session's. */
 export function checkCreate(

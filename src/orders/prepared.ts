@@ -2,8 +2,11 @@
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { TriggerKind } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
-import type { OrderTerms } from './live-orders.ts';
+import type { OrderTerms } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
+
+/** Every check is made. */
+export const NO_SKIPS: ReadonlySet<never> = new Set<never>();
 
 /** Price, quantity and the amount of the terms by kind: the table in schemas/messages.fbs. */
 export interface PreparedCreate {

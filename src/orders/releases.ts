@@ -15,7 +15,7 @@
  */
 import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER_STATE } from '../core/order-terms.ts';
 import { availableOf } from './holds.ts';
-import { enabledOf, filledOf, isChild, LET_THROUGH_WHOLE, type LiveOrder } from './live-orders.ts';
+import { enabledOf, filledOf, isChild, LET_THROUGH_WHOLE, type LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import { boundAtRelease, budgetLeft, holdOf, isOver } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';

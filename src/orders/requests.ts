@@ -9,7 +9,7 @@
  */
 import { must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import type { LiveOrder, ReplaceOnItsWay } from './live-orders.ts';
+import type { LiveOrder, ReplaceOnItsWay } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderSink, RequestResult } from './order-events.ts';
 
@@ -29,8 +29,6 @@ export interface OrderRequest {
 /** Was answered when it was dispatched: the market's answer only takes it off this table. */
 export interface CancelAllRequest {
   readonly kind: 'cancelAll';
-  readonly user: UserId;
-  readonly market: MarketSlot;
 }
 
 export type Request = OrderRequest | CancelAllRequest;

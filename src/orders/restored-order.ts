@@ -7,7 +7,7 @@
  */
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Balance } from './holds.ts';
-import { isChild, LET_THROUGH_WHOLE, type LiveOrder, newLiveOrder, type OrderTerms } from './live-orders.ts';
+import { isChild, LET_THROUGH_WHOLE, type LiveOrder, newLiveOrder, type OrderTerms } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { RestoredOrder } from './words.ts';
 

@@ -11,7 +11,8 @@
  * Bounded by what clearing can decide between two checkpoints, which are spaced by time and by journal length.
  */
 import type { UserId } from '../core/ids.ts';
-import type { LiveOrder, LiveOrders } from './live-orders.ts';
+import type { LiveOrder } from './live-order.ts';
+import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import type { UserTrade } from './order-events.ts';
 

@@ -18,7 +18,7 @@ import {
   type Side,
 } from '../core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, type TimestampNs, ZERO_18 } from '../core/units.ts';
-import type { LiveOrder } from './live-orders.ts';
+import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { UserTrade } from './order-events.ts';
 

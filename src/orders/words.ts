@@ -48,7 +48,7 @@ export interface ReplacedWord extends OrderWord {
   /** In force while the order waits for it, else none and 0. */
   readonly triggerKind: TriggerKind;
   readonly triggerPrice: RawPrice;
-  /** Of the replace; 0n for one that the node made. */
+  /** In force: of the replace, or still the order's where the node made it. */
   readonly timestampNs: TimestampNs;
 }
 

@@ -561,7 +561,7 @@ suite('cancels of many', () => {
     const order = desk.place();
     const [market] = mustPass(all(desk));
     assert.ok(market !== undefined);
-    const requestId = mustPass(desk.manager.reserveCancelAll(ALICE, market));
+    const requestId = mustPass(desk.manager.reserveCancelAll());
     assert.equal(desk.manager.requestsOnTheWay, 1);
     desk.end(order, ORDER_END.userRequested);
     desk.answer(requestId, 2);

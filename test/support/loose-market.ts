@@ -173,7 +173,7 @@ export class LooseMarket {
     const user = USERS[pick % 2] ?? ALICE;
     const [market] = mustPass(this.desk.manager.checkCancelAll({ user, assetId: null }));
     if (market === undefined) return;
-    const requestId = mustPass(this.desk.manager.reserveCancelAll(user, market));
+    const requestId = mustPass(this.desk.manager.reserveCancelAll());
     for (const order of this.orders) if (order.user === user && !order.isEnded) this.#cancelOne(order);
     this.desk.answer(requestId, 1);
   }
