@@ -23,10 +23,11 @@ const MARKET_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
   INVALID_ORDER: 'the order cannot be changed so',
 };
 
-/** Of a create: the parent is not there, or no order that may have this child; or its price level is full. */
+/** Of a create: the parent is not there, may not have this child, or has as many as it may; or its price level is full. */
 const CREATE_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
   ORDER_NOT_FOUND: 'there is no such parent order',
   INVALID_ORDER: 'the parent may not have this child, or the price level is full',
+  TOO_MANY_OPEN_ORDERS: 'the parent has as many children as it may have',
 };
 
 /** The market's refusal of a request. */

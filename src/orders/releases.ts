@@ -8,7 +8,9 @@
  *
  * The market may be heard on a trigger before clearing is heard on the balances of the very fills that it follows from,
  * such as what its parent bought for a child to sell. So an order that is short waits: clearing speaks in order, and once
- * it has passed the market's word, all that came before that word is in the balances. Bounded by the orders that wait.
+ * it has passed the market's word, all that came before that word is in the balances. Nor is one refused while another
+ * holds all there was, because it names no bound: that one ends as soon as the market has matched it. Bounded by the
+ * orders that wait.
  *
  * A word about no lots yet (a child whose parent has not filled) is not answered; it comes again when there are some. At
  * a restart the hold of an order that had fired is taken when its market opens, as if it had fired then.

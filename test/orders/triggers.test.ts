@@ -402,10 +402,11 @@ suite('children', () => {
     assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled ParentCanceled']);
   });
 
-  test('a refused parent is answered as such, 404 or INVALID_ORDER, and the child leaves no trace (TRG-04 to TRG-06)', () => {
+  test('a refused parent is answered as such, 404, INVALID_ORDER or TOO_MANY_OPEN_ORDERS, and the child leaves no trace (TRG-04 to TRG-06)', () => {
     for (const [code, field] of [
       ['ORDER_NOT_FOUND', 'parent_order_id'],
       ['INVALID_ORDER', undefined],
+      ['TOO_MANY_OPEN_ORDERS', undefined],
     ] as const) {
       const desk = new OrderDesk();
       desk.answer(mustPass(desk.request({ above: 5, parent: 'p' })), 0, REJECT_CODE[code]);
