@@ -229,9 +229,9 @@ export class MarketShardActor implements Actor {
   /** A test hook's fill; orders that ended meanwhile are not filled. */
   private onInjectedFill(fill: InjectedFill): void {
     const market = this.market(fill.marketIndex);
-    market.output.setTimeNs(fill.matchedNs ?? this.wiring.clock.nowNs());
     const { price, quantity } = fill;
-    market.engine.injectFill({ maker: keyOf(fill.maker), taker: keyOf(fill.taker), price, quantity });
+    const words = { maker: keyOf(fill.maker), taker: keyOf(fill.taker), price, quantity };
+    market.output.at(fill.matchedNs ?? this.wiring.clock.nowNs(), () => market.engine.injectFill(words));
   }
 
   private onNews(news: NodeNews): void {
