@@ -7,7 +7,7 @@ import { RingbookClient } from '../client/client.ts';
 import type { EventStream } from '../client/event-stream.ts';
 import type { OrderEvent } from '../client/order-events.ts';
 import type { OperationResponse, UserTrade } from '../client/replies.ts';
-import { formatRaw } from '../core/decimal.ts';
+import { formatRaw, parseDecimal18 } from '../core/decimal.ts';
 import {
   ADDRESS_HELP,
   ADDRESS_OPTIONS,
@@ -31,11 +31,14 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
 
-/** Follows one order over the two streams. */
+/** Follows one order over the two streams, which may be apart: its end can come before the fills that it counts. */
 class Follower {
   readonly #order: Order;
   #waits: boolean;
   #pending = 0;
+  /** Confirmed so far, and in the end, in 10^-18. */
+  #confirmed = 0n;
+  #confirmedInAll = 0n;
   #hasEnded = false;
   #wake: () => void = () => {};
 
@@ -50,18 +53,23 @@ class Follower {
     const reason = trade.rollbackReason === null ? '' : ` (${trade.rollbackReason})`;
     say(`${trade.status.padEnd(10)} ${trade.quantity} at ${trade.price}${fee}${reason}, trade ${trade.tradeId}`);
     this.#pending += trade.status === 'Pending' ? 1 : -1;
+    if (trade.status === 'Confirmed') this.#confirmed += parseDecimal18(trade.quantity) ?? 0n;
     this.#wake();
   }
 
   takeEvent(event: OrderEvent): void {
     if (event.orderId !== this.#order.orderId) return;
     if (event.kind === 'Created') {
-      say(this.#waits ? 'Created    it waits for its trigger' : 'Created    on the book');
+      say(this.#waits ? 'Created    it waits for its trigger' : 'Created    in the market');
     } else if (event.kind === 'Triggered') {
       this.#waits = false;
       say('Triggered  released to the book');
     } else if (event.kind === 'Removed' || event.kind === 'Canceled') {
       this.#hasEnded = true;
+      if (event.kind === 'Removed') {
+        const inAll = formatRaw(event.confirmedQuantity, this.#order.quantityDecimals);
+        this.#confirmedInAll = parseDecimal18(inAll) ?? 0n;
+      }
       say(`${event.kind.padEnd(10)} ${event.reason ?? ''}`);
     }
     this.#wake();
@@ -73,7 +81,7 @@ class Follower {
   }
 
   get isOver(): boolean {
-    return this.#hasEnded && this.#pending <= 0;
+    return this.#hasEnded && this.#pending <= 0 && this.#confirmed >= this.#confirmedInAll;
   }
 
   /** Until the order is over, or nothing happens to it for `quietMs`. */

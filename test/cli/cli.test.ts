@@ -160,12 +160,15 @@ suite('a node that answers', () => {
         `{"asset_id":"2","trade_id":7,"order_id":"${id}","price":"3000","quantity":"0.5","timestamp_ns":1,"is_maker":false,"is_buyer":true,"status":"${status}","rollback_reason":null,"trading_fee":"0.675"}`;
       const trades = [...sockets].find(([path]) => path.startsWith('/trades/user/events/'))?.[1];
       const orders = sockets.get('/orders');
-      trades?.(trade('another', 'Pending'));
-      trades?.(trade(orderId, 'Pending'));
+      // Its end comes over another socket, and may come first.
       orders?.(
         `{"Removed":{"order_id":"${orderId}","asset_id":"2","user_id":"u","timestamp_ns":1,"reason":"Filled","filled_quantity":5000,"confirmed_quantity":5000}}`,
       );
-      trades?.(trade(orderId, 'Confirmed'));
+      setTimeout(() => {
+        trades?.(trade('another', 'Pending'));
+        trades?.(trade(orderId, 'Pending'));
+        trades?.(trade(orderId, 'Confirmed'));
+      }, 30);
     };
     const handlers: WireHandlers = {
       answer: withLogin((request) => {
