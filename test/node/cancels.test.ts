@@ -155,6 +155,16 @@ suite('replaces', () => {
     assert.equal(different.word, 'REQUEST_TOO_OLD');
   });
 
+  test('it needs a signature of its own: that of the create is none (RPL-06)', async () => {
+    const ticket = { id: 'signed-once', createdNs: world.stamp() };
+    const { text } = own.wrapper('Sell', limit(300_000, 10_000), ticket);
+    const signed = text.slice('{"order":'.length, text.indexOf(',"signature"'));
+    assert.equal((await own.sell(limit(300_000, 10_000), ticket)).word, 'Received');
+    const reused = await own.replace(ticket.id, { price: 301_000, signed });
+    assert.deepEqual([reused.status, reused.word], [401, 'INVALID_SIGNATURE']);
+    assert.equal((await own.record(ticket.id))['limit_price'], '3000');
+  });
+
   test('only a resting order is replaced, and each applied one is told (RPL-10, RPL-12)', async () => {
     const order = await own.sell(limit(300_000, 10_000));
     assert.equal((await own.replace(order.id, { quantity: 5_000 })).word, 'Received');

@@ -81,6 +81,8 @@ export interface Change {
   /** The bare condition. */
   readonly trigger?: string;
   readonly timestampNs?: bigint;
+  /** What is signed in place of the request. */
+  readonly signed?: string;
 }
 
 /** The answer to an action: `Received`, or the code of its refusal. */
@@ -293,7 +295,7 @@ export class Trader {
       `"book_quantity_decimals":${quantity},"details":${details},"side":"${side}","trigger":${trigger},` +
       `"creation_timestamp_ns":${ticket.createdNs ?? this.world.stamp()},"target":{"account":${account},"is_spot":true},` +
       `"reduce_only":false,"max_trading_fees_rate":${maxFee},"protocol_version":1}`;
-    return { id, text: this.wrapped('order', order, '', isForged) };
+    return { id, text: this.wrapped('order', order, '', { isForged }) };
   }
 
   async create(side: 'Buy' | 'Sell', details: string, ticket: Ticket = {}): Promise<Answered> {
@@ -309,7 +311,8 @@ export class Trader {
       `"new_quantity":${quantity},"new_trigger":${trigger},"book_quantity_decimals":${quantityDecimals},` +
       `"book_price_decimals":${priceDecimals},"protocol_version":1}`;
     const rest = `"signer":"${this.userId}","asset_id":"${asset}",`;
-    return this.act('PATCH', '/orders/replace', id, this.wrapped('request', request, rest));
+    const body = this.wrapped('request', request, rest, { signed: change.signed ?? request });
+    return this.act('PATCH', '/orders/replace', id, body);
   }
 
   async cancel(id: string, asset = '2'): Promise<Answered> {
@@ -391,9 +394,14 @@ export class Trader {
     return `${this.userId.slice(0, 4)}-${this.made}`;
   }
 
-  private wrapped(name: string, text: string, rest: string, isForged = false): string {
-    const signature = [...this.key.sign(Buffer.from(text))];
-    if (isForged) signature[5] = ((signature[5] ?? 0) + 1) % 256;
+  private wrapped(
+    name: string,
+    text: string,
+    rest: string,
+    words: { isForged?: boolean; signed?: string } = {},
+  ): string {
+    const signature = [...this.key.sign(Buffer.from(words.signed ?? text))];
+    if (words.isForged === true) signature[5] = ((signature[5] ?? 0) + 1) % 256;
     return `{"${name}":${text},${rest}"signature":[${signature}],"post_sign_timestamp":${this.world.nowNs}}`;
   }
 

@@ -154,6 +154,21 @@ suite('a signed create', () => {
     );
   });
 
+  test('a trigger is null, or waits for a price above or below, and for nothing else (ORD-08, AMB-06)', () => {
+    const waiting = (condition: string): string => `"trigger":{"parent_order_id":null,"condition":${condition}}`;
+    for (const condition of ['{"PriceAbove":{"price":330000}}', '{"PriceBelow":{"price":290000}}'])
+      assert.ok(textOf(createWith('"trigger":null', waiting(condition))).includes(waiting(condition)));
+    assert.equal(createOf(wrap('create', USER_42, ORDER)).order.trigger, null);
+    for (const condition of [
+      '{"PriceAt":{"price":1}}',
+      '{"PriceAbove":{"price":"1"}}',
+      '{"PriceAbove":{}}',
+      '{}',
+      'null',
+    ])
+      assert.notEqual(refusalWith('"trigger":null', waiting(condition)), null, condition);
+  });
+
   test('raw figures outside 1 to 2^53-1 are INVALID_ORDER with their field, and nothing is signed (AMB-01)', () => {
     for (const figure of ['0', '9007199254740992', '9007199254740993', '18446744073709551616', '9'.repeat(80)]) {
       const price = createWith('200000', figure);
@@ -300,6 +315,13 @@ suite('a signed replace', () => {
     const { request, signer, asset, fault } = replaceOf(REPLACE);
     assert.deepEqual([signer.id, asset.text, fault], [USER_42, '12', null]);
     assert.deepEqual([request.newPriceLimit, request.newQuantity, request.newTrigger], [199900, 12000, null]);
+  });
+
+  test('V-2 signs as it stands: eight members, quantity decimals before price decimals (RPL-02)', () => {
+    assert.equal(textOf(replaceOf(REPLACE)), REPLACE);
+    const names = [...REPLACE.matchAll(/"([a-z_]+)":/g)].map(([, name]) => name);
+    assert.equal(names.length, 8);
+    assert.ok(names.indexOf('book_quantity_decimals') < names.indexOf('book_price_decimals'));
   });
 
   test('members left out sign as null (SIG-08)', () => {
