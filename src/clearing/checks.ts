@@ -35,9 +35,9 @@ function checkOrders(state: ClearingState): void {
   for (const market of state.markets) {
     assert(market.decidedSequence <= market.sequence, 'what is decided has arrived');
     for (const [sequence, slot] of market.orders) {
-      const { row, hold } = slot;
+      const { row, hold, dropped } = slot;
       assert(row.end === 0 && row.orderSequence === sequence, 'live orders are live, under their own name');
-      assert(hold === holdOf(row, market.definition), 'an order holds what it needs');
+      assert(hold === holdOf(row, market.definition, dropped), 'an order holds what it needs');
       checkEnabled(market, slot);
       const spent = row.side === 0 ? slot.usd : slot.base;
       held.set(spent, ((held.get(spent) ?? ZERO_18) + hold) as Amount18);

@@ -7,13 +7,22 @@
  * Not here: when fills are held (hooks.ts).
  */
 import { assert, must, unreachable } from '../core/assert.ts';
+import { ORDER_END } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Effect } from './effects.ts';
 import { applyMatched } from './fills.ts';
 import { addPasses, endHolds, takesHold, WAITING_INPUTS_MAX } from './hooks.ts';
 import type { MarketInput, Release } from './inputs.ts';
-import { applyCovered, applyCreated, applyCreateRefused, applyEnded, applyReplaced, applyRestored } from './orders.ts';
-import type { ClearingState, MarketSlot } from './state.ts';
+import {
+  applyCovered,
+  applyCreated,
+  applyCreateRefused,
+  applyEnded,
+  applyReplaced,
+  applyRestored,
+  dropUnmatched,
+} from './orders.ts';
+import type { ClearingState, Entering, MarketSlot } from './state.ts';
 import { applyActivated, applyTriggered } from './triggers.ts';
 
 function marketSlot(state: ClearingState, marketIndex: number): MarketSlot {
@@ -54,9 +63,19 @@ function applyMarketInput(
   nowNs: TimestampNs,
   effects: Effect[],
 ): void {
+  if (market.entering !== null && !isOfMatch(market.entering, input)) {
+    dropUnmatched(market, market.entering);
+    market.entering = null;
+  }
   applyByKind(state, market, input, nowNs, effects);
   market.decidedSequence = input.sequence;
   state.touchedMarkets.add(market);
+}
+
+/** Whether the market still speaks of the match that this order began: its fills, and own orders in its way. */
+function isOfMatch({ slot }: Entering, input: MarketInput): boolean {
+  if (input.kind === 'matched') return input.takerOrder === slot.row.orderSequence;
+  return input.kind === 'ended' && input.end === ORDER_END.selfTradePrevented;
 }
 
 function applyByKind(

@@ -32,7 +32,14 @@ import type { Effect } from './effects.ts';
 import { holdOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, NewOrder, Replaced, Restored, Verdict } from './inputs.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
-import { type BalanceSlot, type ClearingState, type MarketSlot, type OrderSlot, orderKey } from './state.ts';
+import {
+  type BalanceSlot,
+  type ClearingState,
+  type Entering,
+  type MarketSlot,
+  type OrderSlot,
+  orderKey,
+} from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { addWaiting } from './trigger-heaps.ts';
 
@@ -105,8 +112,8 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
   const user = must(state.users.get(row.user), 'the user of an order is known');
   const base = balanceSlot(state, user, row.subAccount, market.definition.assetId);
   const usd = balanceSlot(state, user, row.subAccount, USD);
-  const slot: OrderSlot = { row, base, usd, hold: ZERO_18 };
-  setHold(slot, holdOf(row, market.definition));
+  const slot: OrderSlot = { row, base, usd, hold: ZERO_18, dropped: 0 };
+  setHold(slot, holdOf(row, market.definition, slot.dropped));
   market.orders.set(row.orderSequence, slot);
   linkChild(market, slot);
   for (const heap of market.triggers) addWaiting(heap, slot);
@@ -116,7 +123,7 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
 /** Replaces the row of a live order and the hold that follows from it. */
 export function changeOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   slot.row = row;
-  setHold(slot, holdOf(row, market.definition));
+  setHold(slot, holdOf(row, market.definition, slot.dropped));
   state.dirty.orders.add(slot);
 }
 
@@ -132,7 +139,14 @@ export function enableChildren(state: ClearingState, market: MarketSlot, parent:
 
 /** Computes the holds of a market again, after its fees changed. */
 export function rehold(market: MarketSlot): void {
-  for (const slot of market.orders.values()) setHold(slot, holdOf(slot.row, market.definition));
+  for (const slot of market.orders.values()) setHold(slot, holdOf(slot.row, market.definition, slot.dropped));
+}
+
+/** What the market let go of a child that never rests and did not match is dropped: it holds nothing for it (AMB-29). */
+export function dropUnmatched(market: MarketSlot, { slot, lots }: Entering): void {
+  if (market.orders.get(slot.row.orderSequence) !== slot) return;
+  slot.dropped = Math.max(0, lots - slot.row.filledQuantity);
+  setHold(slot, holdOf(slot.row, market.definition, slot.dropped));
 }
 
 /** Takes an order off the live ones and counts it among the finished. @param row its last row, with its end. */

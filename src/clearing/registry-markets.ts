@@ -112,6 +112,7 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
     orders: new Map(),
     children: new Map(),
     triggers: [emptyHeap(TRIGGER.above), emptyHeap(TRIGGER.below)],
+    entering: null,
     unit: [],
     waiting: false,
   };

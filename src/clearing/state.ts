@@ -64,6 +64,14 @@ export interface OrderSlot {
   readonly usd: BalanceSlot;
   /** What it holds of the balance that it spends. */
   hold: Amount18;
+  /** Released lots of an IOC, FOK or market child that nobody matched: nothing is held for them (AMB-29). Derived. */
+  dropped: number;
+}
+
+/** A child that never rests while it is matched: `lots` of it are released altogether. */
+export interface Entering {
+  readonly slot: OrderSlot;
+  readonly lots: number;
 }
 
 export interface MarketSlot {
@@ -79,6 +87,8 @@ export interface MarketSlot {
   readonly children: Map<Sequence, Set<OrderSlot>>;
   /** Dormant orders by their triggers, those above first (AMB-28). Derived. */
   readonly triggers: readonly [TriggerHeap, TriggerHeap];
+  /** Until the market speaks of something else. Derived. */
+  entering: Entering | null;
   /** Fills of a fill-or-kill match that are not complete yet (AMB-34). */
   unit: Matched[];
   /** Whether a held fill of this market waits, so that everything after it waits too. */

@@ -10,7 +10,7 @@
  * A child is told of again when more of it is enabled: it stays fired, or live for the part that was released. Nothing is
  * held or filled before the last state; a restart keeps all of them.
  */
-import { TRIGGER_STATE } from '../core/order-terms.ts';
+import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { RawPrice } from '../core/units.ts';
 import { unlinkOrder } from './children.ts';
 import type { Activated, Triggered } from './inputs.ts';
@@ -47,4 +47,6 @@ export function applyActivated(state: ClearingState, market: MarketSlot, input: 
     prioritySequence: input.prioritySequence,
     lastUpdateNs: input.timeNs,
   });
+  const neverRests = slot.row.tif === TIF.ioc || slot.row.tif === TIF.fok;
+  if (parentSequence !== 0 && !isWhole && neverRests) market.entering = { slot, lots: input.quantity };
 }

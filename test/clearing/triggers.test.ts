@@ -197,6 +197,19 @@ suite('children', () => {
     assert.equal(world.finished(child)?.end, ORDER_END.filled);
   });
 
+  test('what an IOC child did not get is held no more once its market speaks of something else (AMB-29, AMB-52)', () => {
+    const { world, parent, child } = family({ tif: TIF.ioc });
+    const buyer = world.create({ price: 210_000, quantity: 40_000 });
+    fillParent(world, parent, 10_000);
+    world.triggered(child, 10_000);
+    world.activated(child, 10_000);
+    world.match(buyer, child, 4_000, { price: 210_000 as RawPrice });
+    world.create();
+    assert.equal(world.held(BOB, ETH), 0n);
+    fillParent(world, parent, 5_000);
+    assert.equal(world.held(BOB, ETH), E18 / 2n, 'what is enabled since is held');
+  });
+
   test('what a finished parent has enabled stays, the rest goes when its market says so (AMB-29)', () => {
     const { world, parent, child } = family();
     fillParent(world, parent, 10_000);
