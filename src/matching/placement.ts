@@ -71,7 +71,7 @@ function placeSized(book: Book, slot: number, money: Money): void {
     return;
   }
   const wanted = orders.remaining(slot);
-  matchSized(book, slot, size, { lots: wanted, ...left(money, size, orders.sideOf(slot)) });
+  matchSized(book, slot, size, { lots: wanted, ...moneyLeft(money, size, orders.sideOf(slot)) });
   const isWhole = orders.kindOf(slot) === ORDER_KIND.marketBase && orders.remaining(slot) === 0;
   if (isWhole) exhausted(book, slot);
   else book.end(slot, size.isComplete ? ORDER_END.filled : ORDER_END.immediateOrCancel);
@@ -112,7 +112,7 @@ function affordsOne({ target, budget }: Money, side: Side, price: number): boole
 }
 
 /** What is left of an order's money after lots were matched. */
-export function left(money: Money, { lots, money: spent }: Pick<Size, 'lots' | 'money'>, side: Side): Money {
+export function moneyLeft(money: Money, { lots, money: spent }: Pick<Size, 'lots' | 'money'>, side: Side): Money {
   const used = side === SIDE.buy ? spent : BigInt(lots);
   return {
     target: money.target === null ? null : money.target - spent,

@@ -35,7 +35,7 @@ import type { Sequence } from '../core/units.ts';
 import { type Book, type BookWatcher, UNSIZED } from './book.ts';
 import type { MarketEvents, ReleaseCommand } from './commands.ts';
 import { MARK, ORDER_STATE } from './order-pool.ts';
-import { exhausted, left, type Money, matchSized, place } from './placement.ts';
+import { exhausted, type Money, matchSized, moneyLeft, place } from './placement.ts';
 import { sizeOf } from './sizing.ts';
 import { type Trigger, TriggerBook } from './trigger-book.ts';
 
@@ -363,7 +363,7 @@ export class Triggers implements BookWatcher {
       book.end(slot, ORDER_END.fillOrKill);
       return;
     }
-    waiting.money = left(waiting.money, size, orders.sideOf(slot));
+    waiting.money = moneyLeft(waiting.money, size, orders.sideOf(slot));
     orders.setPriceAndQuantity(slot, orders.priceOf(slot), orders.filledOf(slot) + size.lots);
     matchSized(book, slot, size, { lots: more, ...waiting.money });
     const isPaidUp = size.isComplete && (size.lots < more || waiting.money.target === 0n);
@@ -396,7 +396,7 @@ export class Triggers implements BookWatcher {
     const { orders } = this.#theBook;
     const waiting = this.of(slot);
     const returned = { lots: -lots, money: -(BigInt(lots) * BigInt(price)) };
-    waiting.money = left(waiting.money, returned, orders.sideOf(slot));
+    waiting.money = moneyLeft(waiting.money, returned, orders.sideOf(slot));
     orders.setPriceAndQuantity(slot, orders.priceOf(slot), orders.quantityOf(slot) - lots);
   }
 
