@@ -1,9 +1,9 @@
 /**
  * `/control`: signed actions as frames, each answered in a frame of its own (wire.md 10, AMB-92).
  *
- *   frame ─▶ session still alive? ─▶ decode ─▶ ActionDoor ─▶ … ─▶ CreateOrderResponse, in any order, some turns later
- *                 │ no                 │ malformed
- *                 ▼                    ▼
+ *   frame ─▶ session still alive? ─▶ decode ─▶ admit, charge ─▶ ActionDoor ─▶ … ─▶ CreateOrderResponse, some turns later
+ *                 │ no                 │ malformed    │ 503, 429
+ *                 ▼                    ▼              ▼
  *       UNAUTHORIZED, close 1000    Rejected in the correlated shape if it names its order, else an error frame
  *
  * Answers speak the version of the socket; a version 1 socket may send bare requests too. Binary frames are read like
@@ -15,7 +15,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import { type ControlFrame, type Correlation, decodeControlFrame } from '../wire/control-frame.ts';
 import { type ControlAddress, controlError, controlResponse } from '../wire/operation-replies.ts';
 import { Channel } from './channel.ts';
-import { type ActionDoor, correlationOf, type SignedAction } from './oms-actions.ts';
+import { type ActionDoor, correlationOf, costOf, type SignedAction } from './oms-actions.ts';
 import type { ActionAnswer, OmsBackend } from './oms-backend.ts';
 import type { OmsSeat, UserStreams } from './oms-streams.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
@@ -88,6 +88,11 @@ export class ControlDesk {
   #act(socket: ControlSocket, address: ControlAddress, action: SignedAction): void {
     const { user, connection } = socket.data;
     const correlation = correlationOf(action);
+    const refusal = this.#door.admit(user, costOf(action));
+    if (refusal !== null) {
+      this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#backend.nowNs() });
+      return;
+    }
     this.#door.take(action, { user, connection, isControl: true }, (answer) => {
       this.#tell(socket, address, correlation, answer);
       if (answer.refusal?.code === 'SIGNER_MISMATCH') this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);

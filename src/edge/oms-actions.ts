@@ -2,12 +2,15 @@
  * Signed actions on their way from a request or a control frame to the node: one union for both roads, the names their
  * answers carry, and the door that closes when the service stops.
  */
+
+import type { UserId } from '../core/ids.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { Cost } from '../sessions/costs.ts';
 import type { ControlAction, Correlation } from '../wire/control-frame.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
-import type { ActionOrigin, Answer, OmsBackend } from './oms-backend.ts';
+import type { ActionBackend, ActionOrigin, Answer, ChargeBackend } from './oms-backend.ts';
 
 export type SignedAction =
   | { readonly kind: 'create'; readonly request: CreateRequest }
@@ -33,12 +36,17 @@ export function correlationOf(action: SignedAction): Correlation {
   }
 }
 
+/** What a signed action costs (LIM-08, LIM-09), on `/control` as over REST (LIM-15). */
+export function costOf(action: SignedAction): Cost {
+  return action.kind === 'cancel' ? 'cancel' : 'action';
+}
+
 export class ActionDoor {
-  readonly #backend: OmsBackend;
+  readonly #backend: ActionBackend & ChargeBackend;
   #lastConnection = 0;
   #isClosed = false;
 
-  constructor(backend: OmsBackend) {
+  constructor(backend: ActionBackend & ChargeBackend) {
     this.#backend = backend;
   }
 
@@ -57,11 +65,17 @@ export class ActionDoor {
     return this.#lastConnection;
   }
 
+  /**
+   * Whether one more change of this user's may begin; charges it.
+   *
+   * @returns SERVICE_UNAVAILABLE once the door is closed, RATE_LIMITED, or null: it has been paid for.
+   */
+  admit(user: UserId, cost: Cost): Reject | null {
+    return this.#isClosed ? STOPPING : this.#backend.charge(user, cost);
+  }
+
+  /** Sends an action on that has been admitted in the same turn. */
   take(action: SignedAction, origin: ActionOrigin, answer: Answer): void {
-    if (this.#isClosed) {
-      answer({ refusal: STOPPING, processedAtNs: this.#backend.nowNs() });
-      return;
-    }
     switch (action.kind) {
       case 'create':
         this.#backend.create(action.request, origin, answer);

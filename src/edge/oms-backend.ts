@@ -1,6 +1,8 @@
 /**
- * What the order service's listener asks of the node behind it. The edge knows sockets, headers and frames; the node
- * knows sessions, orders and rings (src/node/front-door.ts implements this).
+ * What the order service's listener asks of the node behind it, an interface an area. The edge knows sockets, headers
+ * and frames; the node knows sessions, orders and rings (src/node/front-door.ts implements this).
+ *
+ * A new area gets an interface in a file of its own and one read-only member of OmsBackend.
  */
 import type { AssetId, OrderId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -9,6 +11,7 @@ import type { TimestampNs } from '../core/units.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
 import type { OrderEvent, UserTrade } from '../orders/order-events.ts';
 import type { Page } from '../orders/pages.ts';
+import type { Cost } from '../sessions/costs.ts';
 import type { AuthRequest } from '../wire/auth-request.ts';
 import type { MarketView } from '../wire/market-reply.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
@@ -43,9 +46,21 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-export interface OmsBackend {
+export interface NodeTime {
   nowNs(): TimestampNs;
+}
 
+export interface ChargeBackend {
+  /**
+   * Takes what a request costs out of the budgets: of the user and of all, or of all alone when `user` is null
+   * (LIM-06, LIM-07, LIM-14). Charge once, after shape and session, before anything is done.
+   *
+   * @returns RATE_LIMITED, and then nothing was taken; null when it has been paid.
+   */
+  charge(user: UserId | null, cost: Cost): Reject | null;
+}
+
+export interface SessionBackend extends NodeTime {
   issueNonce(user: UserId): { readonly value: string; readonly ceNonce: number };
   login(request: AuthRequest): Outcome<{ readonly token: string; readonly expiryNs: TimestampNs }>;
   logout(user: UserId): void;
@@ -53,12 +68,16 @@ export interface OmsBackend {
   isSession(user: UserId, token: string): boolean;
   /** Concurrent OMS streams this user may have (LIM-19, LIM-20). */
   streamCap(user: UserId): number;
+}
 
-  /** Answers once, now or later, never after a thrown error. */
+/** Signed actions. Each answers once, now or later, never after a thrown error. */
+export interface ActionBackend {
   create(request: CreateRequest, origin: ActionOrigin, answer: Answer): void;
   replace(request: ReplaceRequest, origin: ActionOrigin, answer: Answer): void;
   cancel(request: CancelRequest, origin: ActionOrigin, answer: Answer): void;
+}
 
+export interface BulkCancelBackend {
   /**
    * Every order of the user, or those of one market; `beforeNs` 1 or more: only what is strictly older (AMB-18).
    *
@@ -75,15 +94,32 @@ export interface OmsBackend {
     readonly assetId: AssetId | null;
     readonly orderIds: readonly OrderId[];
   }): Reject | null;
+}
 
+export interface MarketReads {
   markets(): readonly MarketView[];
   market(assetId: AssetId): MarketView | null;
-  inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody;
+}
+
+export interface OrderReads {
   /** MARKET_NOT_FOUND for an unknown market. */
   orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecordView>>;
   order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView>;
   tradePage(request: PageRequest): Outcome<Page<UserTrade>>;
 }
+
+export interface AccountReads {
+  inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody;
+}
+
+export interface OmsBackend
+  extends SessionBackend,
+    ChargeBackend,
+    ActionBackend,
+    BulkCancelBackend,
+    MarketReads,
+    OrderReads,
+    AccountReads {}
 
 /** What the listener takes from the node: events for the streams of one user. */
 export interface OmsStreams {

@@ -16,7 +16,8 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { ControlDesk, type ControlSeat } from './control-socket.ts';
 import { ActionDoor, STOPPING } from './oms-actions.ts';
 import type { OmsBackend } from './oms-backend.ts';
-import { addOmsRoutes, userOf } from './oms-routes.ts';
+import { RouteKit, userOf } from './oms-kit.ts';
+import { addOmsRoutes } from './oms-routes.ts';
 import { type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
 import type { RequestHead } from './request-head.ts';
 import { type EdgeObserver, HttpRoutes } from './uws-http.ts';
@@ -62,7 +63,7 @@ export class OmsServer {
     this.#hub = new SocketHub(this.#app, this.#routes, observer);
     this.#addStreams();
     this.#addControl(new ControlDesk({ backend, streams: this.streams, door: this.#door }));
-    addOmsRoutes({ routes: this.#routes, backend, door: this.#door });
+    addOmsRoutes(new RouteKit({ routes: this.#routes, backend, door: this.#door }));
     this.#routes.seal();
     this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);
   }

@@ -2,69 +2,49 @@
  * Cancels that a session alone authorizes (wire.md 7.8, CAN-05 to CAN-11): all orders, those of one market, or those
  * named in a body.
  *
- * 202 means dispatched; what becomes of each order is told by the `/orders` stream. Order of checks as everywhere: shape,
- * session, then what the node says (AMB-91).
+ * 202 means dispatched; what becomes of each order is told by the `/orders` stream.
  */
-import { type AssetId, parseAssetId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { decodeCancelBatch } from '../wire/cancel-batch.ts';
-import { type ActionDoor, STOPPING } from './oms-actions.ts';
-import type { OmsBackend } from './oms-backend.ts';
-import { type Session, sessionOf } from './oms-session.ts';
-import { Query } from './query.ts';
-import type { RequestHead } from './request-head.ts';
-import type { HttpCall, HttpRoutes } from './uws-http.ts';
+import type { RouteKit } from './oms-kit.ts';
+import { marketIn } from './path-values.ts';
+import type { Query } from './query.ts';
+import type { HttpCall } from './uws-http.ts';
 
 const DISPATCHED = '{"status":"accepted"}';
 const TIME_LIMIT = 1n << 64n;
 const BAD_TIME = reject('INVALID_REQUEST', 'max_ts is an integer from 0 to 2^64-1', 'max_ts');
-const NO_MARKET = reject('MARKET_NOT_FOUND', 'there is no such market');
 
-export interface UnsignedCancelParts {
-  readonly routes: HttpRoutes;
-  readonly backend: OmsBackend;
-  readonly door: ActionDoor;
-}
-
-export function addUnsignedCancels(parts: UnsignedCancelParts): void {
-  const { routes, backend } = parts;
-  routes.add({
+export function addUnsignedCancels(kit: RouteKit): void {
+  const { backend } = kit;
+  kit.addSession({
     method: 'DELETE',
     pattern: '/orders/cancel-all',
-    handler: (call) => cancelAll(parts, call, () => accepted(null)),
+    cost: 'cancelAll',
+    isChange: true,
+    shape: ({ query }) => beforeOf(query),
+    serve: (call, { user }, beforeNs) => told(call, backend.cancelAll({ user, assetId: null, beforeNs })),
   });
-  routes.add({
+  kit.addSession({
     method: 'DELETE',
     pattern: '/orders/cancel-all/:asset_id',
-    handler: (call) => cancelAll(parts, call, marketOf),
-  });
-  routes.add({
-    method: 'DELETE',
-    pattern: '/orders/cancel-batch',
-    handler: (call, body) => {
-      const batch = decodeCancelBatch(body, 0, body.length);
-      if (!batch.ok) return call.refuse(batch.reject);
-      dispatch(parts, call, ({ user }) => backend.cancelBatch({ user, ...batch.value }));
+    cost: 'cancelAll',
+    isChange: true,
+    shape: ({ query }) => beforeOf(query),
+    serve: (call, { user }, beforeNs) => {
+      const market = marketIn(call.head, 0);
+      told(call, market.ok ? backend.cancelAll({ user, assetId: market.value, beforeNs }) : market.reject);
     },
   });
-}
-
-function cancelAll(
-  parts: UnsignedCancelParts,
-  call: HttpCall,
-  marketOfCall: (head: RequestHead) => Outcome<AssetId | null>,
-): void {
-  const beforeNs = beforeOf(new Query(call.head.query));
-  if (!beforeNs.ok) {
-    call.refuse(beforeNs.reject);
-    return;
-  }
-  dispatch(parts, call, ({ user }) => {
-    const assetId = marketOfCall(call.head);
-    if (!assetId.ok) return assetId.reject;
-    return parts.backend.cancelAll({ user, assetId: assetId.value, beforeNs: beforeNs.value });
+  kit.addSession({
+    method: 'DELETE',
+    pattern: '/orders/cancel-batch',
+    shape: ({ body }) => decodeCancelBatch(body, 0, body.length),
+    cost: ({ orderIds }) => ({ bulk: orderIds.length }),
+    isChange: true,
+    serve: (call, { user }, batch) => told(call, backend.cancelBatch({ user, ...batch })),
   });
 }
 
@@ -77,18 +57,7 @@ function beforeOf(query: Query): Outcome<TimestampNs | null> {
   return accepted((given.value === 0n ? 1n : given.value) as TimestampNs);
 }
 
-function marketOf(head: RequestHead): Outcome<AssetId> {
-  const assetId = parseAssetId(head.parameters[0] ?? '');
-  return assetId === null ? rejected(NO_MARKET) : accepted(assetId);
-}
-
-function dispatch(parts: UnsignedCancelParts, call: HttpCall, run: (session: Session) => Reject | null): void {
-  const session = sessionOf(parts.backend, call.head);
-  const refusal = session.ok ? admit(parts.door, () => run(session.value)) : session.reject;
+function told(call: HttpCall, refusal: Reject | null): void {
   if (refusal === null) call.reply(DISPATCHED, 202);
   else call.refuse(refusal);
-}
-
-function admit(door: ActionDoor, run: () => Reject | null): Reject | null {
-  return door.isClosed ? STOPPING : run();
 }

@@ -159,6 +159,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return this.makers.has(user) ? STREAMS_PER_MARKET_MAKER : STREAMS_PER_USER;
   }
 
+  charge(): Reject | null {
+    return null;
+  }
+
   // ---- signed actions
 
   create(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {

@@ -11,6 +11,7 @@ import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '
 import type { InventoryBody } from '../../src/orders/inventory.ts';
 import type { UserTrade } from '../../src/orders/order-events.ts';
 import type { Page, PageQuery } from '../../src/orders/pages.ts';
+import type { Cost } from '../../src/sessions/costs.ts';
 import { checkNonce, completeLogin } from '../../src/sessions/login.ts';
 import { Nonces } from '../../src/sessions/nonces.ts';
 import { Tokens } from '../../src/sessions/tokens.ts';
@@ -48,6 +49,9 @@ export class ScriptedOms implements OmsBackend {
   /** What actions are answered; `later` leaves the answer to the test. */
   script: Reject | 'received' | 'later' = 'received';
   cap = 10;
+  /** What charges are answered, and what has been asked for. */
+  budget: Reject | null = null;
+  readonly charged: [UserId | null, Cost][] = [];
   now: bigint = NOW;
   streams: OmsStreams | undefined;
   readonly #nonces = new Nonces();
@@ -99,6 +103,11 @@ export class ScriptedOms implements OmsBackend {
 
   streamCap(): number {
     return this.cap;
+  }
+
+  charge(user: UserId | null, cost: Cost): Reject | null {
+    this.charged.push([user, cost]);
+    return this.budget;
   }
 
   create({ order }: CreateRequest, origin: ActionOrigin, answer: Answer): void {

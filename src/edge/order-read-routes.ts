@@ -1,0 +1,97 @@
+/** A user's own orders and trades (wire.md 6, 7.9, 7.10). */
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { orderRecord } from '../wire/order-record.ts';
+import { bareArray, pageEnvelope } from '../wire/pages.ts';
+import { userTrade } from '../wire/user-trade.ts';
+import type { OmsBackend } from './oms-backend.ts';
+import { answer, noShape, type RequestParts, type RouteKit } from './oms-kit.ts';
+import { flagOf, marketIn, pageOf, storedOrderId, subAccountsOf } from './path-values.ts';
+import type { Page as PageQuery, Query } from './query.ts';
+import type { HttpCall } from './uws-http.ts';
+
+const NO_ORDER: Reject = reject('ORDER_NOT_FOUND', 'there is no such order');
+
+/** Reads of a session's own user. */
+const OWN = { method: 'GET', isChange: false, namesUser: true } as const;
+
+export function addOrderReadRoutes(kit: RouteKit): void {
+  addOrders(kit);
+  addTrades(kit);
+}
+
+function addOrders(kit: RouteKit): void {
+  const { backend } = kit;
+  kit.addSession({
+    ...OWN,
+    pattern: '/orders/user/:user_id',
+    cost: 'historyPage',
+    shape: ({ query }) => orderQueryOf(query),
+    serve: (call, { user }, query) =>
+      answer(call, backend.orderPage({ user, assetId: null, ...query }), ({ rows, total }) =>
+        pageEnvelope('orders', { rows: rows.map(orderRecord), page: query.page, limit: query.limit, total }),
+      ),
+  });
+  kit.addSession({
+    ...OWN,
+    pattern: '/orders/user/:user_id/:asset_id',
+    cost: 'historyPage',
+    shape: ({ query }) => orderQueryOf(query),
+    serve: (call, { user }, query) => {
+      const market = marketIn(call.head, 1);
+      const page = market.ok ? backend.orderPage({ user, assetId: market.value, ...query }) : market;
+      answer(call, page, ({ rows }) => bareArray(rows.map(orderRecord)));
+    },
+  });
+  kit.addSession({
+    ...OWN,
+    pattern: '/orders/user/:user_id/:asset_id/:order_id',
+    cost: 'action',
+    shape: noShape,
+    serve: (call, { user }) => {
+      const market = marketIn(call.head, 1);
+      const orderId = storedOrderId(call.head.parameters[2] ?? '');
+      if (!market.ok) return call.refuse(market.reject);
+      answer(call, orderId === null ? rejected(NO_ORDER) : backend.order(user, market.value, orderId), orderRecord);
+    },
+  });
+}
+
+function addTrades(kit: RouteKit): void {
+  const { backend } = kit;
+  const shape = ({ query }: RequestParts): Outcome<PageQuery> => pageOf(query);
+  const reply = (call: HttpCall, query: PageQuery, trades: ReturnType<OmsBackend['tradePage']>): void =>
+    answer(call, trades, ({ rows, total }) => pageEnvelope('trades', { rows: rows.map(userTrade), ...query, total }));
+  kit.addSession({
+    ...OWN,
+    pattern: '/trades/user/:user_id',
+    cost: 'historyPage',
+    shape,
+    serve: (call, { user }, query) =>
+      reply(call, query, backend.tradePage({ user, assetId: null, subAccounts: null, ...query })),
+  });
+  kit.addSession({
+    ...OWN,
+    pattern: '/trades/user/:user_id/:asset_id',
+    cost: 'historyPage',
+    shape,
+    serve: (call, { user }, query) => {
+      const market = marketIn(call.head, 1);
+      const page = market.ok ? backend.tradePage({ user, assetId: market.value, subAccounts: null, ...query }) : market;
+      reply(call, query, page);
+    },
+  });
+}
+
+/** `page`, `limit`, `open_only`, `sub_account` (QRY-01). */
+function orderQueryOf(
+  query: Query,
+): Outcome<PageQuery & { readonly openOnly: boolean; readonly subAccounts: readonly number[] | null }> {
+  const page = pageOf(query);
+  if (!page.ok) return page;
+  const openOnly = flagOf(query, 'open_only');
+  if (!openOnly.ok) return openOnly;
+  const subAccounts = subAccountsOf(query);
+  if (!subAccounts.ok) return subAccounts;
+  return accepted({ ...page.value, openOnly: openOnly.value, subAccounts: subAccounts.value });
+}

@@ -1,0 +1,47 @@
+/** Path parameters and queries that several routes share (wire.md 2.1, 6.1, 7.1). */
+import { type AssetId, NODE_ORDER_PREFIX, type OrderId, parseAssetId, parseOrderId } from '../core/ids.ts';
+import { ORDER_ID_BYTES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { Page, Query } from './query.ts';
+import type { RequestHead } from './request-head.ts';
+
+export const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
+const PAGE_BOUNDS = { limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX };
+const SUB_ACCOUNT_FORM = /^(?:0|[1-9][0-9]{0,2})$/;
+
+/** The market that a path parameter names; what cannot be the name of a market is MARKET_NOT_FOUND too. */
+export function marketIn(head: RequestHead, parameter: number): Outcome<AssetId> {
+  const assetId = parseAssetId(head.parameters[parameter] ?? '');
+  return assetId === null ? rejected(NO_MARKET) : accepted(assetId);
+}
+
+/** An id under which an order can be on record: a client's, or one of the node's own; null for any other text. */
+export function storedOrderId(text: string): OrderId | null {
+  const bare = text.startsWith(NODE_ORDER_PREFIX) ? text.slice(NODE_ORDER_PREFIX.length) : text;
+  return text.length <= ORDER_ID_BYTES_MAX && parseOrderId(bare) !== null ? (text as OrderId) : null;
+}
+
+/** `page` and `limit` with the caps of wire.md 6.1. */
+export function pageOf(query: Query): Outcome<Page> {
+  return query.page(PAGE_BOUNDS);
+}
+
+/** `true` or `false`; left out, false. */
+export function flagOf(query: Query, key: string): Outcome<boolean> {
+  const given = query.one(key);
+  if (!given.ok) return given;
+  const word = given.value ?? 'false';
+  if (word === 'true' || word === 'false') return accepted(word === 'true');
+  return rejected(reject('INVALID_REQUEST', `${key} is true or false`, key));
+}
+
+/** Repeated `sub_account` keys; null for all of them. */
+export function subAccountsOf(query: Query): Outcome<readonly number[] | null> {
+  const texts = query.all('sub_account');
+  const isWrong = (text: string): boolean => !SUB_ACCOUNT_FORM.test(text) || Number(text) >= SUB_ACCOUNTS_MAX;
+  if (texts.length > SUB_ACCOUNTS_MAX || texts.some(isWrong)) {
+    return rejected(reject('INVALID_REQUEST', 'a sub-account is a number from 0 to 255', 'sub_account'));
+  }
+  return accepted(texts.length === 0 ? null : [...new Set(texts.map(Number))]);
+}

@@ -1,0 +1,34 @@
+/** Nonce, login, logout (wire.md 3). */
+import { decodeAuth } from '../wire/auth-request.ts';
+import { authReply, nonceReply } from '../wire/operation-replies.ts';
+import { answer, noShape, type RouteKit, userOf } from './oms-kit.ts';
+
+export function addSessionRoutes(kit: RouteKit): void {
+  const { backend } = kit;
+  kit.addPublic({
+    method: 'GET',
+    pattern: '/nonce/:user_id',
+    shape: ({ head }) => userOf(head),
+    serve: (call, user) => {
+      const { value, ceNonce } = backend.issueNonce(user);
+      call.reply(nonceReply(value, ceNonce));
+    },
+  });
+  kit.addPublic({
+    method: 'POST',
+    pattern: '/auth',
+    shape: ({ body }) => decodeAuth(body, 0, body.length),
+    serve: (call, request) => answer(call, backend.login(request), ({ token, expiryNs }) => authReply(token, expiryNs)),
+  });
+  kit.addSession({
+    method: 'POST',
+    pattern: '/logout',
+    shape: noShape,
+    cost: 'action',
+    isChange: false,
+    serve: (call, { user }) => {
+      backend.logout(user);
+      call.reply('{}');
+    },
+  });
+}
