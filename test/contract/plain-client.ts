@@ -23,9 +23,9 @@ export class PlainKey {
     this.id = Buffer.from(getPublicKey(this.#seed)).toString('hex');
   }
 
-  /** Over the UTF-8 bytes, as they are. */
-  sign(text: string): Uint8Array {
-    return sign(Buffer.from(text, 'utf8'), this.#seed);
+  /** Over the bytes as they are; a text is its UTF-8 bytes. */
+  sign(message: string | Uint8Array): Uint8Array {
+    return sign(typeof message === 'string' ? Buffer.from(message, 'utf8') : message, this.#seed);
   }
 
   /** Over the canonical bytes of a signable text; the wire form is 64 integers. */
