@@ -31,6 +31,16 @@ export function mulDivCeil(a: bigint, b: bigint, divisor: bigint): bigint {
   return -mulDivFloor(-a, b, divisor);
 }
 
+export function larger<T extends bigint>(a: T, b: T): T {
+  if (a > b) return a;
+  return b;
+}
+
+export function smaller<T extends bigint>(a: T, b: T): T {
+  if (a < b) return a;
+  return b;
+}
+
 /** The two decimals of a market; their sum is at most 18, so a notional is exact in 18 decimals (AMB-05). */
 export interface BookDecimals {
   readonly priceDecimals: number;

@@ -1,0 +1,172 @@
+/**
+ * The figures of one sub-account (service spec 2.8, MRG-03 to MRG-11, AMB-46 to AMB-48, AMB-129, LIQ-03).
+ *
+ *   every spot balance ─┐
+ *   every base leg ─────┼─▶ one term each, no netting (AMB-47) ─▶ MarginSums ─▶ figuresOf
+ *   every quote leg ────┘
+ *
+ * A sum is used again and again, so that checking a trade allocates nothing.
+ *
+ * Not here: what open orders add (pressure.ts).
+ */
+import { larger, mulDivFloor, smaller } from '../core/arithmetic.ts';
+import { type Amount18, ONE_18 } from '../core/units.ts';
+import { type AssetTerms, equityLeg, legAtMark, weighedLeg } from './asset-terms.ts';
+
+/** A broken credit worth less than this does not shield an account from liquidation (AMB-45). */
+export const SHIELD_MINIMUM: Amount18 = ONE_18;
+
+/** Initial-margin surplus at both prices: all that a trade is checked for. */
+export interface InitialSums {
+  initialOracle: bigint;
+  initialMark: bigint;
+  /** Whether any leg is negative (MRG-13). */
+  hasBorrows: boolean;
+}
+
+export function emptyInitial(): InitialSums {
+  return { initialOracle: 0n, initialMark: 0n, hasBorrows: false };
+}
+
+/** Adds a spot balance or a base leg. */
+export function addInitial(sums: InitialSums, terms: AssetTerms, amount: bigint): void {
+  if (amount === 0n) return;
+  if (amount < 0n) sums.hasBorrows = true;
+  sums.initialOracle += weighedLeg(terms, amount, 'initialOracle');
+  sums.initialMark += weighedLeg(terms, amount, 'initialMark');
+}
+
+/** Adds spot USD or a quote leg, which count as they are. */
+export function addInitialUsd(sums: InitialSums, amount: bigint): void {
+  if (amount < 0n) sums.hasBorrows = true;
+  sums.initialOracle += amount;
+  sums.initialMark += amount;
+}
+
+/** The whole account. All in USD, 18 decimals, signed. */
+export interface MarginSums extends InitialSums {
+  equityOracle: bigint;
+  equityMark: bigint;
+  maintenance: bigint;
+  /** Σ |base leg| at the mark. */
+  notional: bigint;
+  /** Σ base leg at the mark + quote leg. */
+  unrealizedPnl: bigint;
+  /** A credit of a circuit-broken asset, and no dust: nothing is liquidated (AMB-45). */
+  isShielded: boolean;
+}
+
+export function emptySums(): MarginSums {
+  return {
+    ...emptyInitial(),
+    equityOracle: 0n,
+    equityMark: 0n,
+    maintenance: 0n,
+    notional: 0n,
+    unrealizedPnl: 0n,
+    isShielded: false,
+  };
+}
+
+function addLeg(sums: MarginSums, terms: AssetTerms, amount: bigint): void {
+  if (amount === 0n) return;
+  addInitial(sums, terms, amount);
+  sums.equityOracle += equityLeg(terms, amount, 'oracle');
+  sums.equityMark += equityLeg(terms, amount, 'mark');
+  sums.maintenance += weighedLeg(terms, amount, 'maintenance');
+  if (amount > 0n && terms.prices.isBroken && legAtMark(terms, amount) >= SHIELD_MINIMUM) sums.isShielded = true;
+}
+
+function addUsd(sums: MarginSums, amount: bigint): void {
+  addInitialUsd(sums, amount);
+  sums.equityOracle += amount;
+  sums.equityMark += amount;
+  sums.maintenance += amount;
+}
+
+/** @param terms null for USD. */
+export function addSpot(sums: MarginSums, terms: AssetTerms | null, amount: bigint): void {
+  if (terms === null) addUsd(sums, amount);
+  else addLeg(sums, terms, amount);
+}
+
+export function addPosition(
+  sums: MarginSums,
+  terms: AssetTerms,
+  { base, quote }: { readonly base: bigint; readonly quote: bigint },
+): void {
+  addLeg(sums, terms, base);
+  addUsd(sums, quote);
+  const value = legAtMark(terms, base);
+  sums.notional += value < 0n ? -value : value;
+  sums.unrealizedPnl += value + quote;
+}
+
+/** The figures of AMB-129, without orders. */
+export interface AccountFigures {
+  /** At the mark. */
+  readonly equity: Amount18;
+  readonly maintenanceSurplus: Amount18;
+  /** The smaller of the two prices (AMB-49). */
+  readonly initialSurplus: Amount18;
+  /** Equity at the price that gives `initialSurplus`: less capacity it is the utilized margin. */
+  readonly bindingEquity: Amount18;
+  readonly notional: Amount18;
+  readonly unrealizedPnl: Amount18;
+  /** Truncated to 18 decimals; null when equity is not above zero (AMB-48). */
+  readonly leverage: Amount18 | null;
+  readonly hasBorrows: boolean;
+  readonly isSolvent: boolean;
+  /** Borrows, no circuit-broken collateral, maintenance surplus below zero (LIQ-03). */
+  readonly isLiquidatable: boolean;
+}
+
+export function initialSurplus({ initialOracle, initialMark }: InitialSums): Amount18 {
+  return smaller(initialOracle, initialMark) as Amount18;
+}
+
+/** Whether the account stands below maintenance and may be liquidated (LIQ-03). */
+export function isLiquidatable(sums: MarginSums): boolean {
+  return sums.hasBorrows && !sums.isShielded && sums.maintenance < 0n;
+}
+
+/** notional / equity, truncated; null when equity is not above zero. */
+export function leverageOf(notional: bigint, equity: bigint): Amount18 | null {
+  return equity > 0n ? (mulDivFloor(notional, ONE_18, equity) as Amount18) : null;
+}
+
+export function figuresOf(sums: MarginSums): AccountFigures {
+  const { equityOracle, equityMark, initialOracle, initialMark, maintenance, notional, unrealizedPnl } = sums;
+  return {
+    equity: equityMark as Amount18,
+    maintenanceSurplus: maintenance as Amount18,
+    initialSurplus: initialSurplus(sums),
+    bindingEquity: (initialOracle < initialMark ? equityOracle : equityMark) as Amount18,
+    notional: notional as Amount18,
+    unrealizedPnl: unrealizedPnl as Amount18,
+    leverage: leverageOf(notional, equityMark),
+    hasBorrows: sums.hasBorrows,
+    isSolvent: maintenance >= 0n,
+    isLiquidatable: isLiquidatable(sums),
+  };
+}
+
+/** Equity at P less the surplus at P: what the account must have (AMB-48). The larger of the two prices. */
+export function requirementOf(sums: MarginSums): Amount18 {
+  const atOracle = sums.equityOracle - sums.initialOracle;
+  const atMark = sums.equityMark - sums.initialMark;
+  return larger(atOracle, atMark) as Amount18;
+}
+
+/**
+ * Whether a trade or transfer leaves the account as the initial margin wants it (MRG-11, MRG-13, MRG-15, AMB-51): no
+ * borrows, or at each price a surplus that is not negative or better than before.
+ */
+export function initialMarginHolds(after: InitialSums, before: () => InitialSums): boolean {
+  if (!after.hasBorrows || (after.initialOracle >= 0n && after.initialMark >= 0n)) return true;
+  const was = before();
+  return (
+    (after.initialOracle >= 0n || after.initialOracle > was.initialOracle) &&
+    (after.initialMark >= 0n || after.initialMark > was.initialMark)
+  );
+}

@@ -1,0 +1,80 @@
+/**
+ * What one leg of an asset is worth, five ways (service spec 2.8, AMB-44, AMB-46).
+ *
+ *   figure                credit, floored                     borrow, ceiled
+ *   equity at P           amount × P                          amount × P
+ *   maintenance           amount × CF × max(oracle, mark)     amount × (2−LF) × min(oracle, mark)
+ *   initial at P          amount × CF × im × P                amount × (2−LF) × (2−im) × P
+ *
+ * Each is one exact product and one rounding at 10^-18 USD against the user. Prices and weights are multiplied once,
+ * when prices or the factor change, so that a leg costs one multiplication and one division.
+ *
+ * A credit of a circuit-broken asset is worth nothing, in equity too; its borrow counts in full, im at its floor.
+ */
+import { larger, mulDivFloor, smaller } from '../core/arithmetic.ts';
+import { ONE_18 } from '../core/units.ts';
+import { type AssetPrices, USD_PRICES } from './prices.ts';
+import { FACTOR_ONE, imFloor, type RiskTerms, USD_TERMS } from './risk-terms.ts';
+
+/** Percent × 1e-6: the scale of a weight of 1. */
+export const WEIGHT_ONE: bigint = 100n * FACTOR_ONE;
+/** An amount × a price × a weight has this scale too much. */
+const WEIGHED = ONE_18 * WEIGHT_ONE;
+
+/** Prices by figure, each times its weight, for credits or for borrows. */
+interface Weighed {
+  readonly maintenance: bigint;
+  readonly initialOracle: bigint;
+  readonly initialMark: bigint;
+}
+
+export interface AssetTerms {
+  readonly prices: AssetPrices;
+  readonly risk: RiskTerms;
+  /** In force, 1e-6. */
+  readonly imFactor: bigint;
+  readonly credit: Weighed;
+  readonly borrow: Weighed;
+}
+
+/** @param imFactor 1e-6, of imFactor(); a broken asset has its floor whatever is given. */
+export function assetTerms(risk: RiskTerms, prices: AssetPrices, imFactor: bigint): AssetTerms {
+  const { oracle, mark, isBroken } = prices;
+  const factor = isBroken ? imFloor(risk) : imFactor;
+  const collateral = isBroken ? 0n : risk.collateralFactor;
+  const initialCredit = collateral * factor;
+  const initialBorrow = risk.liabilityWeight * (2n * FACTOR_ONE - factor);
+  return {
+    prices,
+    risk,
+    imFactor: factor,
+    credit: {
+      maintenance: larger(oracle, mark) * collateral * FACTOR_ONE,
+      initialOracle: oracle * initialCredit,
+      initialMark: mark * initialCredit,
+    },
+    borrow: {
+      maintenance: smaller(oracle, mark) * risk.liabilityWeight * FACTOR_ONE,
+      initialOracle: oracle * initialBorrow,
+      initialMark: mark * initialBorrow,
+    },
+  };
+}
+
+export const USD_ASSET: AssetTerms = assetTerms(USD_TERMS, USD_PRICES, FACTOR_ONE);
+
+/** A signed leg at weighed prices: credits floor, borrows ceil, so both round down as signed numbers. */
+export function weighedLeg(terms: AssetTerms, amount: bigint, figure: keyof Weighed): bigint {
+  return mulDivFloor(amount, (amount < 0n ? terms.borrow : terms.credit)[figure], WEIGHED);
+}
+
+/** A signed leg in USD at a plain price, in equity: credits floor, borrows ceil; a broken credit is worth nothing. */
+export function equityLeg(terms: AssetTerms, amount: bigint, at: 'oracle' | 'mark'): bigint {
+  if (amount > 0n && terms.prices.isBroken) return 0n;
+  return mulDivFloor(amount, terms.prices[at], ONE_18);
+}
+
+/** A signed leg at the mark, or at the last stored price, broken or not: for PnL, and its magnitude for notional. */
+export function legAtMark(terms: AssetTerms, amount: bigint): bigint {
+  return mulDivFloor(amount, terms.prices.mark, ONE_18);
+}

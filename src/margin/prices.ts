@@ -1,0 +1,93 @@
+/**
+ * Prices with their breakers (service spec 3.6.10, CB-01 to CB-05, AMB-43, AMB-44).
+ *
+ *   oracle   what the operator published, stale 1 h after its publish time
+ *   mark     price of the market's last confirmed trade, stale 60 s after its match time
+ *
+ *   healthy ──an update comes when the last one is stale──▶ tripped ──enough good updates in a row──▶ healthy
+ *
+ * A source is usable while it is neither stale nor tripped. Without a usable mark the oracle stands in for it. The asset
+ * is circuit-broken when its oracle is not usable or there never was one: then its collateral counts nothing, and
+ * borrows count at the last stored price, however old it is.
+ *
+ * Staleness is a matter of time alone and needs no timer: that a source was stale is found when its next update comes.
+ */
+import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+
+/** One source: its last accepted value. */
+export interface PriceSource {
+  readonly price: Amount18;
+  /** When it was published, or the trade matched. */
+  readonly timeNs: TimestampNs;
+  readonly isTripped: boolean;
+  /** Good updates in a row since it tripped; 0 when it is healthy. */
+  readonly goodUpdates: number;
+}
+
+/** An oracle price is stale when older than an hour, a mark when older than a minute (CB-01, CB-02). */
+export const ORACLE_STALE_NS = 3_600_000_000_000n;
+export const MARK_STALE_NS = 60_000_000_000n;
+/** A stored price is not shown any more after two hours (LIQ-10). */
+export const STORED_PRICE_NS = 7_200_000_000_000n;
+
+export function isStale(timeNs: TimestampNs, staleNs: bigint, nowNs: TimestampNs): boolean {
+  return nowNs - timeNs > staleNs;
+}
+
+export interface SourceRule {
+  readonly staleNs: bigint;
+  /** Good updates in a row that heal a tripped source, at least 1 (setting `breaker_recovery_updates`). */
+  readonly recoveryUpdates: number;
+  readonly nowNs: TimestampNs;
+}
+
+/**
+ * The source after an accepted update. The first value of a source is healthy; an update counts towards recovery when it
+ * is fresh and within the limit of the one before, and any other starts the count anew (CB-03, AMB-44).
+ */
+export function nextSource(
+  last: PriceSource | null,
+  price: Amount18,
+  timeNs: TimestampNs,
+  { staleNs, recoveryUpdates, nowNs }: SourceRule,
+): PriceSource {
+  const wasUsable = last === null || !(last.isTripped || isStale(last.timeNs, staleNs, nowNs));
+  if (wasUsable) return { price, timeNs, isTripped: false, goodUpdates: 0 };
+  const isFresh = !isStale(timeNs, staleNs, nowNs);
+  const follows = last.goodUpdates > 0 && timeNs - last.timeNs <= staleNs;
+  const goodUpdates = isFresh ? (follows ? last.goodUpdates + 1 : 1) : 0;
+  if (goodUpdates >= recoveryUpdates) return { price, timeNs, isTripped: false, goodUpdates: 0 };
+  return { price, timeNs, isTripped: true, goodUpdates };
+}
+
+/** A node that starts trusts no mark before fresh ones came (AMB-110). */
+export function tripped(source: PriceSource): PriceSource {
+  return { ...source, isTripped: true, goodUpdates: 0 };
+}
+
+/** Whether the source can be used now. */
+export function isUsable(source: PriceSource | null, staleNs: bigint, nowNs: TimestampNs): source is PriceSource {
+  return source !== null && !source.isTripped && !isStale(source.timeNs, staleNs, nowNs);
+}
+
+/** What margin takes an asset's two prices for, in USD for one unit, 18 decimals. */
+export interface AssetPrices {
+  readonly oracle: Amount18;
+  /** The oracle's where there is no usable mark. */
+  readonly mark: Amount18;
+  readonly isBroken: boolean;
+}
+
+/** USD is 1 by definition (MRG-02). */
+export const USD_PRICES: AssetPrices = { oracle: ONE_18, mark: ONE_18, isBroken: false };
+
+/**
+ * The prices in force at `nowNs`. An asset that never had an oracle price is broken; a usable mark, or else the last
+ * one, stands in for the price of its borrows, and 0 where there never was any.
+ */
+export function assetPrices(oracle: PriceSource | null, mark: PriceSource | null, nowNs: TimestampNs): AssetPrices {
+  const usableMark = isUsable(mark, MARK_STALE_NS, nowNs) ? mark.price : null;
+  const isBroken = !isUsable(oracle, ORACLE_STALE_NS, nowNs);
+  const stored = oracle?.price ?? mark?.price ?? ZERO_18;
+  return { oracle: stored, mark: usableMark ?? stored, isBroken };
+}

@@ -1,0 +1,133 @@
+/**
+ * The risk row of an asset as margin reads it (service spec 2.8, wire.md 7.3, AMB-53, AMB-140): integers instead of the
+ * row's texts, and caps that can be absent.
+ *
+ * Not here: whether a row is valid (clearing, when it is put).
+ */
+import { larger } from '../core/arithmetic.ts';
+import { USD } from '../core/ids.ts';
+import type { Amount18 } from '../core/units.ts';
+
+/** The members of a public risk row that margin needs; amounts are integer texts in 18 decimals. */
+export interface RiskRow {
+  readonly collateral_factor: number;
+  readonly liability_factor: number;
+  readonly max_collateral: string;
+  readonly max_total_open_interest_notional: string;
+  readonly max_spot_open_interest: string;
+  readonly isolated_only: boolean;
+  readonly initial_margin_clamps: readonly number[];
+  readonly initial_margin_factors: readonly number[];
+  readonly min_sub_account_balance: string;
+}
+
+/** A factor of 1 in 1e-6. */
+export const FACTOR_ONE = 1_000_000n;
+/** Whole percents of a liability weight of 1. */
+const PERCENT_ONE = 100n;
+const NO_CAP = (1n << 256n) - 1n;
+/** A registry contract cannot hold 1000000, so this means exactly 1 (AMB-53). */
+const NEARLY_ONE = 999_999;
+
+export interface RiskTerms {
+  /** CF in percent, 0 … 100. */
+  readonly collateralFactor: bigint;
+  /** 2 − LF in percent, 100 … 200. */
+  readonly liabilityWeight: bigint;
+  /** 1e-6, ascending from 0; one factor (1e-6) a clamp, not ascending. */
+  readonly clamps: readonly bigint[];
+  readonly factors: readonly bigint[];
+  /** Asset units; null is no cap, 0 nothing allowed. */
+  readonly maxCollateral: Amount18 | null;
+  readonly maxSpotInterest: Amount18 | null;
+  /** USD. */
+  readonly maxOpenInterest: Amount18 | null;
+  readonly isIsolatedOnly: boolean;
+  /** USD, 0 for none. */
+  readonly minSubAccountBalance: Amount18;
+}
+
+function capOf(text: string): Amount18 | null {
+  const cap = BigInt(text);
+  return cap === NO_CAP ? null : (cap as Amount18);
+}
+
+export function riskTerms(row: RiskRow): RiskTerms {
+  return {
+    collateralFactor: BigInt(row.collateral_factor),
+    liabilityWeight: 2n * PERCENT_ONE - BigInt(row.liability_factor),
+    clamps: row.initial_margin_clamps.map(BigInt),
+    factors: row.initial_margin_factors.map((factor) => (factor === NEARLY_ONE ? FACTOR_ONE : BigInt(factor))),
+    maxCollateral: capOf(row.max_collateral),
+    maxSpotInterest: capOf(row.max_spot_open_interest),
+    maxOpenInterest: capOf(row.max_total_open_interest_notional),
+    isIsolatedOnly: row.isolated_only,
+    minSubAccountBalance: BigInt(row.min_sub_account_balance) as Amount18,
+  };
+}
+
+/** USD, and an asset that has no row: a credit of it is no collateral (CF 0), a borrow counts once (LF 1). */
+export const USD_TERMS: RiskTerms = plainTerms(PERCENT_ONE);
+export const NO_ROW_TERMS: RiskTerms = plainTerms(0n);
+
+function plainTerms(collateralFactor: bigint): RiskTerms {
+  return {
+    collateralFactor,
+    liabilityWeight: PERCENT_ONE,
+    clamps: [0n],
+    factors: [FACTOR_ONE],
+    maxCollateral: null,
+    maxSpotInterest: null,
+    maxOpenInterest: null,
+    isIsolatedOnly: false,
+    minSubAccountBalance: 0n as Amount18,
+  };
+}
+
+/** @param row null for an asset without one. */
+export function termsOfRow(asset: string, row: RiskRow | null): RiskTerms {
+  if (asset === USD) return row === null ? USD_TERMS : { ...riskTerms(row), ...FIXED_FOR_USD };
+  return row === null ? NO_ROW_TERMS : riskTerms(row);
+}
+
+/** The service spec fixes these (MRG-02). */
+const FIXED_FOR_USD = {
+  collateralFactor: USD_TERMS.collateralFactor,
+  liabilityWeight: USD_TERMS.liabilityWeight,
+  clamps: USD_TERMS.clamps,
+  factors: USD_TERMS.factors,
+} as const;
+
+/** Sums of an asset's margin legs over all users (AMB-54): `borrows` is not negative. */
+export interface Interest {
+  readonly credits: bigint;
+  readonly borrows: bigint;
+}
+
+/** |credits − borrows| (CAP-05). */
+export function netInterest({ credits, borrows }: Interest): bigint {
+  return credits > borrows ? credits - borrows : borrows - credits;
+}
+
+/** max(credits, borrows) (CAP-03). */
+export function openInterest({ credits, borrows }: Interest): bigint {
+  return larger(credits, borrows);
+}
+
+/** The initial-margin factor in 1e-6: that of the last clamp that the utilization of the cap has reached (AMB-53). */
+export function imFactor(terms: RiskTerms, interest: Interest): bigint {
+  const { clamps, factors, maxSpotInterest } = terms;
+  let factor = factors[0] ?? FACTOR_ONE;
+  if (maxSpotInterest === null) return factor;
+  const used = netInterest(interest) * FACTOR_ONE;
+  for (let at = 1; at < clamps.length; at += 1) {
+    if ((clamps[at] ?? 0n) * maxSpotInterest > used) break;
+    factor = factors[at] ?? factor;
+  }
+  return factor;
+}
+
+/** The floor of the factor: what a broken asset has (AMB-44). */
+export function imFloor({ factors }: RiskTerms): bigint {
+  return factors.at(-1) ?? FACTOR_ONE;
+}
