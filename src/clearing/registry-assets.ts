@@ -53,6 +53,8 @@ const TOKEN_MEMBERS = [
 const TOKEN_DECIMALS = { min: 0, max: 77 };
 const SYMBOL_FORM = /^[!-~]{1,32}$/;
 const NOT_NEGATIVE = { min: 0n };
+/** Caps and weights are members of the public rows (wire.md 7.3) and keep their encoding: integers of 256 bits. */
+const WORD = { min: 0n, max: (1n << 256n) - 1n };
 /** Rates are clamped when they are applied; what may be configured is any fraction. */
 const ANY_RATE = { min: -ONE_18, max: ONE_18 };
 
@@ -65,9 +67,9 @@ function readToken(reader: BodyReader): TokenDefinition {
     token: reader.form('token', parseAddress, 'a token address is', undefined, ''),
     chainId: reader.form('chain_id', parseChainId, 'a chain id is', undefined, '' as TokenDefinition['chainId']),
     decimals: reader.integer('decimals', TOKEN_DECIMALS, undefined),
-    maxDeposits: reader.decimalOrNull('max_deposits', NOT_NEGATIVE, null),
-    max1hrDeposits: reader.decimalOrNull('max_1hr_deposits', NOT_NEGATIVE, null),
-    minWeight: reader.decimal('min_weight', NOT_NEGATIVE, ZERO_18),
+    maxDeposits: reader.integerTextOrNull('max_deposits', WORD, null) as Amount18 | null,
+    max1hrDeposits: reader.integerTextOrNull('max_1hr_deposits', WORD, null) as Amount18 | null,
+    minWeight: reader.integerText('min_weight', WORD, 0n) as Amount18,
     minFirstDepositBaseUnits: reader.integerText('min_first_deposit_base_units', NOT_NEGATIVE, 0n),
   };
 }
@@ -190,10 +192,6 @@ export function assetNotFound(assetId: AssetId): ReturnType<typeof reject> {
   return reject('ASSET_NOT_FOUND', `asset ${assetId} is not in the registry`);
 }
 
-function capText(cap: Amount18 | null): string | null {
-  return cap === null ? null : format18(cap);
-}
-
 /** The object of operator-api.md 4.1. */
 export function assetView(row: AssetRow): View {
   const settings = JSON.parse(row.settingsJson) as AssetSettings;
@@ -206,9 +204,9 @@ export function assetView(row: AssetRow): View {
       token: token.token,
       chain_id: token.chainId,
       decimals: token.decimals,
-      max_deposits: capText(token.maxDeposits),
-      max_1hr_deposits: capText(token.max1hrDeposits),
-      min_weight: format18(token.minWeight),
+      max_deposits: token.maxDeposits?.toString() ?? null,
+      max_1hr_deposits: token.max1hrDeposits?.toString() ?? null,
+      min_weight: token.minWeight.toString(),
       min_first_deposit_base_units: token.minFirstDepositBaseUnits.toString(),
     })),
   };

@@ -39,8 +39,8 @@ function token(chainId: string, byte: string, decimals: number, caps: readonly [
     token: seedAddress(byte),
     chain_id: chainId,
     decimals,
-    max_deposits: caps[0],
-    max_1hr_deposits: caps[1],
+    max_deposits: caps[0] + zeros(18),
+    max_1hr_deposits: caps[1] + zeros(18),
     min_weight: '0',
     min_first_deposit_base_units: first,
   };
