@@ -164,7 +164,8 @@ export interface PutRisk extends FromNode {
 
 export interface PutMarket extends FromNode {
   readonly kind: 'putMarket';
-  readonly method: Method;
+  /** `create`: whoever asked (AMB-130); leaves a market that exists as it is. */
+  readonly method: Method | 'create';
   readonly assetId: AssetId;
   readonly body: unknown;
 }

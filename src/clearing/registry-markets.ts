@@ -130,6 +130,7 @@ export function applyPutMarket(state: ClearingState, input: PutMarket, effects: 
   const known = state.marketOfAsset.get(input.assetId);
   const refusal = refuseMarket(state, input, known);
   if (refusal !== null) return rejected(refusal);
+  if (input.method === 'create' && known !== undefined) return accepted(marketView(known.definition));
   const index = known?.definition.marketIndex ?? state.markets.length;
   const outcome = readMarket(input, known, index);
   if (!outcome.ok) return outcome;
@@ -151,7 +152,8 @@ function refuseMarket(
   const asset: AssetId = input.assetId;
   if (asset === USD) return reject('INVALID_REQUEST', 'USD is what markets are quoted in', 'asset_id');
   if (!state.assets.has(asset)) return assetNotFound(asset);
-  if (input.method === 'patch' && known === undefined) {
+  const mayCreate = state.settings.self_service_markets && state.assets.get(asset)?.riskJson !== null;
+  if (known === undefined && (input.method === 'patch' || (input.method === 'create' && !mayCreate))) {
     return reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`);
   }
   return null;

@@ -39,8 +39,9 @@ export const REMEMBERED_IDS_PER_USER_AND_MARKET_MAX = 1_000_000;
 /** Pages [wire.md 6.1]. */
 export const PAGE_LIMIT_DEFAULT = 100;
 export const PAGE_LIMIT_MAX = 1_000;
-/** Assets that one question about the registry may name [wire.md 7.1]. */
-export const REGISTRY_ASSETS_ASKED_MAX = 100;
+/** Assets whose decimals may be looked up at once (the registry has at most 65,536), and refreshed [wire.md 7.1]. */
+export const DECIMALS_ASKED_MAX = 1_000;
+export const DECIMALS_REFRESHED_MAX = 100;
 /** Sub-accounts of a user: indices 0 to 255 [AMB-63]. */
 export const SUB_ACCOUNTS_MAX = 256;
 /** Raw prices and quantities [wire.md 2.2]. */

@@ -18,6 +18,7 @@ import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
+import type { RegistryBackend } from './registry-backend.ts';
 
 /** Who sends a signed action, and over what. */
 export interface ActionOrigin {
@@ -119,7 +120,9 @@ export interface OmsBackend
     BulkCancelBackend,
     MarketReads,
     OrderReads,
-    AccountReads {}
+    AccountReads {
+  readonly registry: RegistryBackend;
+}
 
 /** What the listener takes from the node: events for the streams of one user. */
 export interface OmsStreams {

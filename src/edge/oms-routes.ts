@@ -1,19 +1,21 @@
 /**
  * The REST routes of the order service, by area (wire.md 3, 7).
  *
- * Not served yet, so 404: the registry, batches, positions, margin, transfers, withdrawals, settlements, multisig.
+ * Not served yet, so 404: batches, positions, margin, transfers, withdrawals, settlements, multisig.
  */
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';
 import { addMarketRoutes } from './market-routes.ts';
 import type { RouteKit } from './oms-kit.ts';
 import { addOrderReadRoutes } from './order-read-routes.ts';
+import { addRegistryRoutes } from './registry-routes.ts';
 import { addSessionRoutes } from './session-routes.ts';
 import { addUnsignedCancels } from './unsigned-cancels.ts';
 
 export function addOmsRoutes(kit: RouteKit): void {
   addSessionRoutes(kit);
   addMarketRoutes(kit);
+  addRegistryRoutes(kit);
   addActionRoutes(kit);
   addUnsignedCancels(kit);
   addOrderReadRoutes(kit);

@@ -8,7 +8,6 @@
  */
 import { mkdirSync } from 'node:fs';
 import { InvariantError, must } from '../core/assert.ts';
-import type { UserId } from '../core/ids.ts';
 import { OmsServer } from '../edge/oms-server.ts';
 import type { EdgeObserver } from '../edge/uws-http.ts';
 import { hostActors } from '../runtime/actor-host.ts';
@@ -33,7 +32,7 @@ import type { OpsParts, Waiting } from './ops-parts.ts';
 import { OpsServer } from './ops-server.ts';
 import { OracleFeed } from './oracle-feed.ts';
 import { whenAtRest } from './quiescence.ts';
-import { seedNode } from './seed.ts';
+import { seedNode, seedSettings } from './seed.ts';
 import { CLEARING, FRONT_DOOR, marketActor, nodeTopology } from './topology.ts';
 import { UnflushedWindow } from './unflushed-window.ts';
 import { VerifyDesk } from './verify-desk.ts';
@@ -116,8 +115,10 @@ export class RingbookNode {
     this.startFrontDoor();
     await this.when(() => !this.waiting.has('clearing') && !this.waiting.has('markets'));
     await this.startChains();
-    if (this.isEmpty && config.seed !== 'none')
+    if (this.isEmpty && config.seed === 'none') await seedSettings(this.opsParts());
+    else if (this.isEmpty && config.seed !== 'none') {
       await seedNode(config.seed, this.opsParts(), must(this.chains, 'a seed needs chains'));
+    }
     this.words.allowListening();
     await this.when(() => this.words.mdsPort() !== 0);
     if (this.words.mdsPort() === MDS_LISTEN_FAILED) throw taken('RINGBOOK_MDS_PORT', config.mdsPort);
@@ -193,7 +194,7 @@ export class RingbookNode {
             desk: this.desk,
             shards,
             poke: wiring.poke,
-            userSeen: (user) => this.touchUser(user),
+            command: (command) => clearing.command(command),
             counted: metrics,
           });
           this.door = door;
@@ -241,7 +242,7 @@ export class RingbookNode {
         clock: this.clock,
         minesByItself: this.config.chainsMine === 'by-themselves',
         command: (command) => this.clearingDesk.command(command),
-        registry: () => this.frontDoor.registry(),
+        registry: () => this.frontDoor.registryRows(),
         fail: (reason) => this.fail(reason),
       });
       await this.chains.start();
@@ -256,10 +257,6 @@ export class RingbookNode {
 
   private get clearingDesk(): ClearingDesk {
     return must(this.clearing, 'the front door talks to clearing');
-  }
-
-  private touchUser(user: UserId): void {
-    void this.clearingDesk.command({ kind: 'touchUser', user });
   }
 
   private watchVerifyPool(): void {

@@ -9,12 +9,14 @@ interface SettingsJson {
   readonly max_open_orders?: number;
   readonly max_open_orders_market_maker?: number;
   readonly fee_account?: string;
+  readonly self_service_markets?: boolean;
 }
 
 /** @returns the fee account as undefined where it was never set. */
 export function readSettings(json: string): {
   readonly settings: OrderSettings;
   readonly feeAccount: string | undefined;
+  readonly selfServiceMarkets: boolean;
 } {
   const stored = JSON.parse(json) as SettingsJson;
   const { post_sign_max_age_ms: signAge, clock_skew_ms: skew, max_open_orders: open } = stored;
@@ -27,7 +29,7 @@ export function readSettings(json: string): {
     ...(open === undefined ? {} : { openOrdersMax: open }),
     ...(openOfMaker === undefined ? {} : { openOrdersMarketMakerMax: openOfMaker }),
   };
-  return { settings, feeAccount };
+  return { settings, feeAccount, selfServiceMarkets: stored.self_service_markets === true };
 }
 
 function milliseconds(ms: number): bigint {

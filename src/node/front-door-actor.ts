@@ -226,8 +226,7 @@ export class FrontDoorActor implements Actor {
     for (const marketIndex of this.opening) {
       if (!door.knowsMarket(marketIndex)) continue;
       this.opening.delete(marketIndex);
-      door.openMarkets.add(marketIndex);
-      door.orders.onMarketOpened(marketIndex);
+      door.marketOpened(marketIndex);
       this.parts.marketOpened(marketIndex);
     }
   }
@@ -272,7 +271,7 @@ export class FrontDoorActor implements Actor {
 
   private onNews(news: NodeNews): void {
     const { door } = this.parts;
-    if (news.kind === 'restored') this.isRestored = true;
+    if (news.kind === 'restored') this.onRestored();
     else if (news.kind === 'userChanged') this.onUser(news.row);
     else if (news.kind === 'registryChanged') {
       const { change } = news;
@@ -282,6 +281,11 @@ export class FrontDoorActor implements Actor {
     }
     this.parts.news(news);
     if (this.opening.size > 0) this.openMarkets();
+  }
+
+  private onRestored(): void {
+    this.isRestored = true;
+    this.parts.door.registry.loaded();
   }
 
   private onUser(row: UserRow): void {

@@ -10,7 +10,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
-import { type AssetId, compareAssetIds, type OrderId, type UserId } from '../core/ids.ts';
+import type { AssetId, OrderId, UserId } from '../core/ids.ts';
 import { STREAMS_PER_MARKET_MAKER, STREAMS_PER_USER } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -40,6 +40,8 @@ import { MARKET_BUSY } from './door-refusals.ts';
 import { readSettings } from './door-settings.ts';
 import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
+import type { OperatorCommand, Reply } from './ops-parts.ts';
+import { RegistryDesk } from './registry-desk.ts';
 import { ReleaseQueue } from './release-queue.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
@@ -51,8 +53,8 @@ export interface FrontDoorParts {
   readonly desk: SignatureDesk;
   readonly shards: readonly Outlet[];
   readonly poke: () => void;
-  /** A session made this user known (AMB-139): clearing is told once. */
-  readonly userSeen: (user: UserId) => void;
+  /** Commands to clearing; answered after the flush. */
+  readonly command: (command: OperatorCommand) => Promise<Reply>;
   readonly counted: FrontDoorCounters;
 }
 
@@ -74,6 +76,7 @@ const NO_STREAMS: OmsStreams = {
 
 export class FrontDoor implements OmsBackend, OrderSink {
   readonly orders: OrderManager;
+  readonly registry: RegistryDesk;
   /** Markets that have been restored and take orders. */
   readonly openMarkets: Set<number> = new Set();
   /** The public listener; until it opens nobody listens. */
@@ -87,15 +90,15 @@ export class FrontDoor implements OmsBackend, OrderSink {
   private readonly tokens = new Tokens();
   private readonly known = new Set<UserId>();
   private readonly makers = new Set<UserId>();
-  private readonly definitions = new Map<AssetId, MarketDefinition>();
-  private readonly assets = new Map<AssetId, AssetRow>();
-  private readonly configs = new Map<string, ConfigRow>();
-  private feeAccount = '';
 
   constructor(parts: FrontDoorParts) {
     this.parts = parts;
     this.orders = new OrderManager({ sink: this, history: parts.history });
     this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
+    this.registry = new RegistryDesk({
+      command: parts.command,
+      isOpen: (marketIndex) => this.openMarkets.has(marketIndex),
+    });
     const nowNs = (): TimestampNs => this.nowNs();
     this.releases = new ReleaseQueue(parts.shards, nowNs);
     const { orders, openMarkets, releases } = this;
@@ -137,7 +140,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const proof = { signatureIsValid, tokenHash: hashToken(token), now };
     const expiry = completeLogin({ nonces: this.nonces, tokens: this.tokens }, claim, proof);
     if (!expiry.ok) return expiry;
-    if (!this.known.has(request.userId)) this.parts.userSeen(request.userId);
+    // A session makes a user known (AMB-139): clearing is told once.
+    if (!this.known.has(request.userId)) void this.parts.command({ kind: 'touchUser', user: request.userId });
     return accepted({ token, expiryNs: expiry.value });
   }
 
@@ -198,6 +202,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return isSent ? null : MARKET_BUSY;
   }
 
+  /** The registry as if clearing had never told it, or as it is. */
+  dropSnapshot(isDropped: boolean): void {
+    this.registry.isDropped = isDropped;
+  }
+
   // ---- cancels of a session
 
   cancelAll(request: Parameters<OmsBackend['cancelAll']>[0]): Reject | null {
@@ -211,14 +220,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
   // ---- reads
 
   markets(): readonly MarketView[] {
-    return [...this.definitions.values()]
-      .sort((a, b) => compareAssetIds(a.assetId, b.assetId))
-      .map((definition) => this.view(definition));
+    return this.registry.markets();
   }
 
   market(assetId: AssetId): MarketView | null {
-    const definition = this.definitions.get(assetId);
-    return definition === undefined ? null : this.view(definition);
+    return this.registry.market(assetId);
   }
 
   inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {
@@ -231,7 +237,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   }
 
   order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
-    const definition = this.definitions.get(assetId);
+    const definition = this.registry.definitions.get(assetId);
     if (definition === undefined) return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
     const record = this.orders.order({ user, marketIndex: definition.marketIndex, orderId });
     return record === undefined ? rejected(reject('ORDER_NOT_FOUND', 'there is no such order')) : accepted(record);
@@ -251,36 +257,44 @@ export class FrontDoor implements OmsBackend, OrderSink {
   }
 
   assetChanged(row: AssetRow): void {
-    this.assets.set(row.assetId, row);
+    this.registry.assetChanged(row);
   }
 
   /** @param sequence where clearing stands; matters when the market is heard of for the first time. */
   marketChanged(definition: MarketDefinition, sequence: number): void {
-    if (this.definitions.has(definition.assetId)) this.orders.onMarketChanged(definition);
+    if (this.registry.definitions.has(definition.assetId)) this.orders.onMarketChanged(definition);
     else this.orders.restoreMarket(definition, sequence);
-    this.definitions.set(definition.assetId, definition);
+    this.registry.marketChanged(definition);
   }
 
   knowsMarket(marketIndex: number): boolean {
-    for (const definition of this.definitions.values()) if (definition.marketIndex === marketIndex) return true;
+    for (const definition of this.registry.definitions.values())
+      if (definition.marketIndex === marketIndex) return true;
     return false;
   }
 
   configChanged(row: ConfigRow): void {
-    this.configs.set(`${row.kind}:${row.key}`, row);
+    this.registry.configChanged(row);
     if (row.kind !== 'settings') return;
-    const { settings, feeAccount } = readSettings(row.json);
-    this.feeAccount = feeAccount ?? this.feeAccount;
+    const { settings } = readSettings(row.json);
     this.orders.onSettingsChanged(settings);
   }
 
+  /** The market takes orders from now on. */
+  marketOpened(marketIndex: number): void {
+    this.openMarkets.add(marketIndex);
+    this.orders.onMarketOpened(marketIndex);
+    this.registry.marketOpened(marketIndex);
+  }
+
   /** The registry as operators read it. */
-  registry(): {
+  registryRows(): {
     readonly assets: ReadonlyMap<AssetId, AssetRow>;
     readonly configs: ReadonlyMap<string, ConfigRow>;
     readonly definitions: ReadonlyMap<AssetId, MarketDefinition>;
   } {
-    return { assets: this.assets, configs: this.configs, definitions: this.definitions };
+    const { assetRows, configs, definitions } = this.registry;
+    return { assets: assetRows, configs, definitions };
   }
 
   // ---- what the order manager says
@@ -316,28 +330,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   private pageQuery(request: PageRequest): Outcome<PageQuery> {
     const { user, assetId, subAccounts, page, limit } = request;
-    const definition = assetId === null ? null : this.definitions.get(assetId);
+    const definition = assetId === null ? null : this.registry.definitions.get(assetId);
     if (definition === undefined) return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
     return accepted({ user, marketIndex: definition?.marketIndex ?? null, subAccounts, page, limit });
   }
-
-  private view(definition: MarketDefinition): MarketView {
-    const risk = this.assets.get(definition.assetId)?.riskJson ?? null;
-    const row = risk === null ? { collateral_factor: 0, isolated_only: false } : (JSON.parse(risk) as RiskJson);
-    const uncovered = 100 - row.collateral_factor;
-    return {
-      definition,
-      maxLeverage: uncovered === 0 ? null : Math.floor(100 / uncovered),
-      isolatedOnly: row.isolated_only,
-      feeAccount: this.feeAccount,
-    };
-  }
-}
-
-/** The members of a stored risk row that the front door reads; clearing checked it. */
-interface RiskJson {
-  readonly collateral_factor: number;
-  readonly isolated_only: boolean;
 }
 
 /** Only the hash of a token is kept. */

@@ -40,7 +40,7 @@ function malformed(what: string, field: string): { readonly ok: false; readonly 
 }
 
 function list(parts: OpsParts, kind: Kind): readonly View[] {
-  return configList(parts.door.registry(), kind);
+  return configList(parts.door.registryRows(), kind);
 }
 
 function put(parts: OpsParts, config: Kind, key: string, method: PutConfig['method'], body: unknown): Promise<Reply> {

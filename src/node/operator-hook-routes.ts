@@ -92,6 +92,7 @@ class ClearingHooks {
   private readonly parts: OpsParts;
   /** Stalled markets, asset by index. */
   private readonly stalled = new Map<number, AssetId>();
+  private isDropped = false;
 
   constructor(parts: OpsParts) {
     this.parts = parts;
@@ -102,7 +103,8 @@ class ClearingHooks {
     if (!reply.ok) return reply;
     const { hold, held_fills, delay_ms, faults } = reply.value;
     const stalls = [...this.stalled.values()].map((asset) => ({ kind: 'stall_market', asset_id: asset, remaining: 1 }));
-    return accepted({ hold, held_fills, delay_ms, faults: [...faults, ...stalls] });
+    const drops = this.isDropped ? [{ kind: 'drop_snapshot', remaining: 1 }] : [];
+    return accepted({ hold, held_fills, delay_ms, faults: [...faults, ...stalls, ...drops] });
   }
 
   async apply(body: Body): Promise<Reply> {
@@ -126,7 +128,7 @@ class ClearingHooks {
     const reader = new BodyReader(value, ['asset_id']);
     const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
     if (reader.failure !== null) return within('hold', reader.failure.reject);
-    if (!this.parts.door.registry().assets.has(asset)) return rejected(assetNotFound(asset));
+    if (!this.parts.door.registryRows().assets.has(asset)) return rejected(assetNotFound(asset));
     return change(this.parts, { kind: 'hold', asset });
   }
 
@@ -134,6 +136,7 @@ class ClearingHooks {
     if (value === true) {
       for (const market of this.stalled.keys()) this.parts.stallMarket(market, false);
       this.stalled.clear();
+      this.drop(false);
       return change(this.parts, { kind: 'release', fills: null });
     }
     const reader = new BodyReader(value, ['fills']);
@@ -153,7 +156,7 @@ class ClearingHooks {
       const taken = await this.parts.hookClearing({ kind: 'crash', point: null, afterTransactions: 0 });
       return taken.ok ? change(this.parts, { kind: 'fault', fault: null }) : taken;
     }
-    const kinds = ['reject_fill', 'inject_order', 'inject_fill', 'stall_market', 'crash'] as const;
+    const kinds = ['reject_fill', 'inject_order', 'inject_fill', 'drop_snapshot', 'stall_market', 'crash'] as const;
     const members = typeof value === 'object' && value !== null ? Object.keys(value) : [];
     const reader = new BodyReader(value, members);
     const kind = reader.word('kind', kinds, undefined);
@@ -161,6 +164,7 @@ class ClearingHooks {
     if (kind === 'reject_fill') return this.rejectFill(value);
     if (kind === 'inject_order') return injectOrder(this.parts, value);
     if (kind === 'inject_fill') return injectFill(this.parts, value);
+    if (kind === 'drop_snapshot') return this.dropSnapshot(value);
     return kind === 'stall_market' ? this.stall(value) : this.crash(value);
   }
 
@@ -173,12 +177,23 @@ class ClearingHooks {
     const reader = new BodyReader(value, ['kind', 'asset_id'], 'fault.');
     const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
     if (reader.failure !== null) return reader.failure;
-    const market = this.parts.door.registry().definitions.get(asset);
+    const market = this.parts.door.registryRows().definitions.get(asset);
     if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`));
     this.stalled.set(market.marketIndex, asset);
     this.parts.stallMarket(market.marketIndex, true);
     await seenByAll(this.parts);
     return accepted({});
+  }
+
+  private async dropSnapshot(value: unknown): Promise<Reply> {
+    const reader = new BodyReader(value, ['kind'], 'fault.');
+    if (reader.failure === null) this.drop(true);
+    return reader.failure ?? accepted({});
+  }
+
+  private drop(isDropped: boolean): void {
+    this.isDropped = isDropped;
+    this.parts.door.dropSnapshot(isDropped);
   }
 
   private async crash(value: unknown): Promise<Reply> {

@@ -59,7 +59,7 @@ export async function injectFill(parts: OpsParts, value: unknown): Promise<Reply
   const quantity = reader.integer('quantity', RAW, undefined);
   const matchedNs = readInstant(reader);
   if (reader.failure !== null) return reader.failure;
-  const market = parts.door.registry().definitions.get(asset);
+  const market = parts.door.registryRows().definitions.get(asset);
   if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`));
   const isLive = (order: OrderToFill): boolean => isOpen(parts, asset, order);
   if (!isLive(maker) || !isLive(taker)) return rejected(ORDER_NOT_FOUND);

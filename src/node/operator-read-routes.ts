@@ -42,7 +42,7 @@ async function prices(parts: OpsParts): Promise<Reply> {
   if (!reply.ok) return reply;
   const known = reply.value.prices;
   const nowNs = parts.clock.nowNs();
-  const assets = [...parts.door.registry().assets.keys()].filter(hasOracle).sort(compareAssetIds);
+  const assets = [...parts.door.registryRows().assets.keys()].filter(hasOracle).sort(compareAssetIds);
   const views = assets.map((id): [string, View] => [
     id,
     { oracle: oracleView(known[id], nowNs), mark: NO_MARK, circuit_broken: false },
@@ -93,7 +93,7 @@ async function state(parts: OpsParts): Promise<Reply> {
 }
 
 function depthSequenceOf({ door, depthSequence }: OpsParts, id: AssetId): number {
-  const definition = door.registry().definitions.get(id);
+  const definition = door.registryRows().definitions.get(id);
   return definition === undefined ? 0 : depthSequence(definition.marketIndex);
 }
 

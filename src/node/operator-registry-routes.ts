@@ -46,11 +46,11 @@ function objectRoutes(
 }
 
 function assetsInOrder(parts: OpsParts): readonly AssetRow[] {
-  return [...parts.door.registry().assets.values()].sort((a, b) => compareAssetIds(a.assetId, b.assetId));
+  return [...parts.door.registryRows().assets.values()].sort((a, b) => compareAssetIds(a.assetId, b.assetId));
 }
 
 function assetOf(parts: OpsParts, id: AssetId): Outcome<AssetRow> {
-  const row = parts.door.registry().assets.get(id);
+  const row = parts.door.registryRows().assets.get(id);
   return row === undefined ? rejected(assetNotFound(id)) : accepted(row);
 }
 
@@ -88,13 +88,13 @@ function riskRoutes(parts: OpsParts): readonly OpsRoute[] {
 
 function marketRoutes(parts: OpsParts): readonly OpsRoute[] {
   const read = (id: AssetId): OpsReply => {
-    const definition = parts.door.registry().definitions.get(id);
+    const definition = parts.door.registryRows().definitions.get(id);
     return definition === undefined
       ? rejected(reject('MARKET_NOT_FOUND', `there is no market of asset ${id}`))
       : accepted(marketView(definition));
   };
   const list = (): OpsReply => {
-    const definitions = [...parts.door.registry().definitions.values()];
+    const definitions = [...parts.door.registryRows().definitions.values()];
     definitions.sort((a, b) => compareAssetIds(a.assetId, b.assetId));
     return accepted({ markets: definitions.map(marketView) });
   };

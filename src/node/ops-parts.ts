@@ -29,7 +29,7 @@ export interface OpsParts {
   readonly clock: SharedClock;
   /** Threads, actors, rings and metrics of the node. */
   readonly plan: Plan;
-  readonly door: Pick<FrontDoor, 'registry' | 'order' | 'inject' | 'injectFill'>;
+  readonly door: Pick<FrontDoor, 'registryRows' | 'dropSnapshot' | 'order' | 'inject' | 'injectFill'>;
   /** Empty when the node is ready. */
   waitingFor(): readonly Waiting[];
   /** Answered after the change is journaled and flushed; SERVICE_UNAVAILABLE while recovering or when a ring is full. */

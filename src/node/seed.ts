@@ -43,6 +43,17 @@ export async function seedNode(seed: 'dev' | 'test', parts: Parts, chains: Chain
   for (const byte of [SEED_BYTE.userA, SEED_BYTE.userB]) await fundUser(byte, parts, chains);
 }
 
+/**
+ * What a node without a seed begins with: the settings whose default depends on the profile (operator-api.md 4.10).
+ * From then on they are the operator's.
+ */
+export async function seedSettings(parts: Parts): Promise<void> {
+  const { acks, selfServiceMarkets, profile } = parts.config;
+  const settings = { acks, self_service_markets: selfServiceMarkets };
+  const body = profile === 'production' ? { ...settings, oracle_max_jump: '0.5' } : settings;
+  await run(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body });
+}
+
 async function run(parts: Parts, command: OperatorCommand): Promise<void> {
   const reply = await parts.command(command);
   assert(

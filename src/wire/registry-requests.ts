@@ -1,6 +1,5 @@
 /** The bodies that ask about the registry: lists of assets (wire.md 7.3) and a market by its asset (wire.md 7.2). */
 import type { AssetId } from '../core/ids.ts';
-import { REGISTRY_ASSETS_ASKED_MAX } from '../core/limits.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { decodeText } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
@@ -14,23 +13,23 @@ const MARKET = objectShape('skip', ['asset_id']);
  * `{"assets":[…]}` of `POST /registry/decimals` and its update: asset ids in any accepted spelling, kept as they were
  * spelt, because the reply repeats them.
  *
- * @returns INVALID_REQUEST for more than 100, or a text that is no asset id.
+ * @returns INVALID_REQUEST for more than `countMax`, or a text that is no asset id.
  */
-export function decodeAssetList(bytes: Uint8Array): Outcome<readonly SpelledAsset[]> {
+export function decodeAssetList(bytes: Uint8Array, countMax: number): Outcome<readonly SpelledAsset[]> {
   return decodeText(bytes, 0, bytes.length, (cursor) => {
     let assets: readonly SpelledAsset[] = [];
     cursor.enterObject();
-    while (cursor.nextMember(ASSET_LIST) !== null) assets = readAssets(cursor);
+    while (cursor.nextMember(ASSET_LIST) !== null) assets = readAssets(cursor, countMax);
     return cursor.hasFailed ? null : assets;
   });
 }
 
-function readAssets(cursor: JsonCursor): readonly SpelledAsset[] {
+function readAssets(cursor: JsonCursor, countMax: number): readonly SpelledAsset[] {
   const assets: SpelledAsset[] = [];
   cursor.enterArray();
   while (cursor.nextItem()) {
     assets.push(readAsset(cursor));
-    if (assets.length > REGISTRY_ASSETS_ASKED_MAX) cursor.fail(`at most ${REGISTRY_ASSETS_ASKED_MAX} assets`, 'assets');
+    if (assets.length > countMax) cursor.fail(`at most ${countMax} assets`, 'assets');
   }
   return assets;
 }

@@ -67,7 +67,8 @@ export class OpsWorld {
       version: '0.1.0',
       commit: 'abc',
       door: {
-        registry: () => ({ assets, configs, definitions }),
+        registryRows: () => ({ assets, configs, definitions }),
+        dropSnapshot: () => undefined,
         order: () => rejected(reject('ORDER_NOT_FOUND', 'this world has no orders')),
         inject: (request, skips, answer) => {
           this.injected.push([request.order.orderId, ...skips]);

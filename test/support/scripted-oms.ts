@@ -8,6 +8,7 @@ import { type Reject, reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { verify } from '../../src/crypto/ed25519.ts';
 import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../../src/edge/oms-backend.ts';
+import type { RegistryBackend } from '../../src/edge/registry-backend.ts';
 import type { InventoryBody } from '../../src/orders/inventory.ts';
 import type { UserTrade } from '../../src/orders/order-events.ts';
 import type { Page, PageQuery } from '../../src/orders/pages.ts';
@@ -136,6 +137,14 @@ export class ScriptedOms implements OmsBackend {
     this.bulkCancels.push(request);
     return null;
   }
+
+  readonly registry: RegistryBackend = {
+    assets: () => accepted('{}'),
+    vaults: () => accepted('[]'),
+    riskParameters: () => accepted('{}'),
+    decimals: () => accepted(new Map()),
+    createMarket: async (assetId) => (assetId === BASE ? accepted(MARKET_VIEW) : rejected(NO_MARKET)),
+  };
 
   markets(): readonly MarketView[] {
     return [MARKET_VIEW];

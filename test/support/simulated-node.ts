@@ -7,6 +7,7 @@ import { must } from '../../src/core/assert.ts';
 import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import type { FillStatus } from '../../src/core/order-terms.ts';
+import { accepted } from '../../src/core/outcome.ts';
 import type { ActionAnswer } from '../../src/edge/oms-backend.ts';
 import { ClearingActor } from '../../src/node/clearing-actor.ts';
 import { ClearingDesk } from '../../src/node/clearing-desk.ts';
@@ -165,7 +166,7 @@ export class SimulatedNode {
       desk: signatures,
       shards,
       poke: wiring.poke,
-      userSeen: () => undefined,
+      command: async () => accepted({}),
       counted: { order: () => undefined, fill: () => undefined },
     });
     door.streams = {

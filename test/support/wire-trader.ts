@@ -265,7 +265,8 @@ export class Trader {
     for (const socket of this.sockets) socket.terminate();
   }
 
-  private async listen(path: string, into: Json[]): Promise<WebSocket> {
+  /** A stream of this user; its frames go into the list. */
+  async listen(path: string, into: Json[]): Promise<WebSocket> {
     const socket = new WebSocket(`${this.world.node.oms.replace('http', 'ws')}${path}`, { headers: this.headers });
     socket.on('message', (data) => into.push(JSON.parse(String(data)) as Json));
     await new Promise((resolve, reject) => {
@@ -273,6 +274,16 @@ export class Trader {
       socket.once('error', reject);
     });
     return socket;
+  }
+
+  /** Any call of the order service with this user's session. @returns status and body. */
+  async call(method: string, path: string, body?: string): Promise<{ readonly status: number; readonly text: string }> {
+    const answer = await fetch(`${this.world.node.oms}${path}`, {
+      method,
+      headers: { ...this.headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body }),
+    });
+    return { status: answer.status, text: await answer.text() };
   }
 
   // ---- actions

@@ -1,0 +1,44 @@
+/** Assets, vaults, risk parameters and decimals, and markets made by whoever asks (wire.md 7.2, 7.3). */
+import { DECIMALS_ASKED_MAX, DECIMALS_REFRESHED_MAX } from '../core/limits.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { marketObject } from '../wire/market-reply.ts';
+import { decimalsReply } from '../wire/registry-reply.ts';
+import { decodeAssetList, decodeMarketAsset } from '../wire/registry-requests.ts';
+import { answer, noShape, type RouteKit } from './oms-kit.ts';
+
+export function addRegistryRoutes(kit: RouteKit): void {
+  const { registry } = kit.backend;
+  addPrinted(kit, '/registry/assets', () => registry.assets());
+  addPrinted(kit, '/registry/vaults', () => registry.vaults());
+  addPrinted(kit, '/registry/risk-parameters', () => registry.riskParameters());
+  kit.addPublic({
+    method: 'POST',
+    pattern: '/registry/decimals',
+    shape: ({ body }) => decodeAssetList(body, DECIMALS_ASKED_MAX),
+    serve: (call, assets) => answer(call, registry.decimals(assets), decimalsReply),
+  });
+  kit.addSession({
+    method: 'POST',
+    pattern: '/registry/decimals/update',
+    cost: 'action',
+    isChange: false,
+    shape: ({ body }) => decodeAssetList(body, DECIMALS_REFRESHED_MAX),
+    // Decimals never change once a token is registered, and the registry here follows clearing: it is fresh already.
+    serve: (call) => call.reply('{}'),
+  });
+  kit.addPublic({
+    method: 'POST',
+    pattern: '/market/create',
+    shape: ({ body }) => decodeMarketAsset(body),
+    serve: async (call, assetId) => answer(call, await registry.createMarket(assetId), marketObject),
+  });
+}
+
+function addPrinted(kit: RouteKit, pattern: string, read: () => Outcome<string>): void {
+  kit.addPublic({
+    method: 'GET',
+    pattern,
+    shape: noShape,
+    serve: (call) => answer(call, read(), (text) => text),
+  });
+}
