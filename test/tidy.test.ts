@@ -19,7 +19,7 @@ const TABLE: Readonly<Record<string, Room>> = {
   runtime: { rooms: CORE, packages: ['node:', 'pino'] },
   messages: { rooms: CORE, packages: [] },
   crypto: { rooms: [...CORE, 'runtime', 'messages'], packages: ['node:', 'sodium-native', 'piscina'] },
-  wire: { rooms: CORE, packages: [] },
+  wire: { rooms: CORE, packages: ['@sinclair/typebox'] },
   matching: { rooms: CORE, packages: [] },
   margin: { rooms: CORE, packages: [] },
   clearing: { rooms: [...CORE, 'margin'], packages: ['@noble/hashes'] },

@@ -41,7 +41,7 @@ export function addUnsignedCancels(kit: RouteKit): void {
   kit.addSession({
     method: 'DELETE',
     pattern: '/orders/cancel-batch',
-    shape: ({ body }) => decodeCancelBatch(body, 0, body.length),
+    shape: ({ body }) => decodeCancelBatch(body),
     cost: ({ orderIds }) => ({ bulk: orderIds.length }),
     isChange: true,
     serve: (call, { user }, batch) => told(call, backend.cancelBatch({ user, ...batch })),

@@ -1,0 +1,305 @@
+/** Accounts: sessions, inventory, positions, margin, solvency, simulation, transfers, names, multisig (wire.md 3, 7.11 to 7.17, 7.20). */
+import { Type } from '@sinclair/typebox';
+import { pageOf } from './order-reply-shapes.ts';
+import { ACTION_SIGNING, SIGNER_KEY } from './order-shapes.ts';
+import {
+  ASSET_ID,
+  ASSET_ID_GIVEN,
+  bytes,
+  COUNT,
+  choice,
+  closed,
+  DECIMAL,
+  DECIMALS,
+  either,
+  FLAG,
+  listOf,
+  mapOf,
+  NANOSECONDS,
+  NULL,
+  named,
+  nullable,
+  optional,
+  type Shape,
+  SIDE,
+  SIGNATURE,
+  SUB_ACCOUNT,
+  said,
+  TEXT,
+  U64,
+  USER_ID,
+  USER_ID_GIVEN,
+  WHOLE,
+  words,
+} from './shape-kit.ts';
+
+const INDEX_NAME = '^(?:0|[1-9][0-9]{0,2})$';
+const ASSET_NAME = ASSET_ID['pattern'] as string;
+
+// ---- sessions
+
+export const NONCE: Shape = named(
+  'Nonce',
+  'What a login signs: its own UTF-8 bytes. Lives five minutes; the same until it is used',
+  Type.Object({ value: TEXT, ce_nonce: said(COUNT, 'config_nonce of the multisig configuration') }),
+);
+export const AUTH_REQUEST: Shape = named(
+  'AuthRequest',
+  'A login',
+  Type.Object({ user_id: USER_ID_GIVEN, nonce: Type.String({ maxLength: 1_024 }), signature: SIGNATURE }),
+);
+export const TOKEN: Shape = named(
+  'Token',
+  'A session of 24 hours',
+  Type.Object({ token: TEXT, expiry_ns: NANOSECONDS }),
+);
+export const EMPTY: Shape = named('Empty', 'Done', Type.Object({}));
+
+// ---- what is owned
+
+const LEGS = closed({ credits: DECIMAL, liabilities: DECIMAL });
+
+export const INVENTORY: Shape = named(
+  'Inventory',
+  'What is owned and not locked, by sub-account; order holds do not reduce it',
+  Type.Object({
+    is_mm: said(FLAG, 'a market maker'),
+    accounts: mapOf(
+      INDEX_NAME,
+      Type.Object({
+        kind: words('spot', 'cross_margin', 'isolated_margin'),
+        name: TEXT,
+        asset: optional(said(ASSET_ID, 'isolated accounts only')),
+        spot: mapOf(ASSET_NAME, DECIMAL),
+        margins: mapOf(ASSET_NAME, Type.Object({ base: LEGS, quote: LEGS })),
+      }),
+    ),
+  }),
+);
+
+export const POSITION: Shape = named(
+  'Position',
+  'A margin position with its two legs; `closed` while only a quote rest is left',
+  Type.Object({
+    asset_id: ASSET_ID,
+    name: said(TEXT, "the sub-account's"),
+    sub_account_index: SUB_ACCOUNT,
+    side: words('long', 'short', 'closed'),
+    size: DECIMAL,
+    base_credits: DECIMAL,
+    base_liabilities: DECIMAL,
+    quote_credits: DECIMAL,
+    quote_liabilities: DECIMAL,
+    entry_price: optional(nullable(DECIMAL)),
+    mark_price: optional(nullable(DECIMAL)),
+    unrealized_pnl: optional(nullable(DECIMAL)),
+    margin: optional(nullable(DECIMAL)),
+    leverage: optional(nullable(DECIMAL)),
+    liquidation_price: optional(nullable(DECIMAL)),
+  }),
+);
+export const POSITION_PAGE: Shape = pageOf('PositionPage', 'positions', 'total_positions', POSITION);
+
+export const CLOSE_ALL_PREVIEW: Shape = named(
+  'CloseAllPreview',
+  'The market orders that would close every position of a sub-account; an asset without a price stands under `errors`',
+  Type.Object({
+    orders: listOf(
+      Type.Object({
+        asset_id: ASSET_ID,
+        side: SIDE,
+        quantity: said(COUNT, 'raw book units'),
+        suggested_max_sellable_amount: nullable(COUNT),
+        oracle_price: DECIMAL,
+        book_price_decimals: DECIMALS,
+        book_quantity_decimals: DECIMALS,
+        sub_account_index: SUB_ACCOUNT,
+        reduce_only: FLAG,
+      }),
+    ),
+    errors: mapOf(ASSET_NAME, TEXT),
+  }),
+);
+
+const MARGIN_POSITION = Type.Object({
+  asset_id: ASSET_ID,
+  side: words('Long', 'Short'),
+  size: DECIMAL,
+  notional_value: DECIMAL,
+});
+
+export const MARGIN: Shape = named(
+  'Margin',
+  'The margin accounts: equity at mark, the surpluses at the worse of oracle and mark. `available_margin` is trading capacity',
+  Type.Object({
+    accounts: mapOf(
+      INDEX_NAME,
+      Type.Object({
+        account_equity: DECIMAL,
+        available_margin: DECIMAL,
+        utilized_margin: DECIMAL,
+        maintenance_margin_surplus: DECIMAL,
+        account_leverage: nullable(DECIMAL),
+        is_solvent: FLAG,
+        is_liquidatable: FLAG,
+        im_surplus: DECIMAL,
+        unrealized_pnl: DECIMAL,
+        positions: optional(nullable(listOf(MARGIN_POSITION))),
+      }),
+    ),
+  }),
+);
+
+export const SOLVENCY: Shape = named(
+  'Solvency',
+  'How far every margin account is from liquidation, in USD',
+  Type.Object({
+    accounts: mapOf(INDEX_NAME, Type.Object({ is_solvent: FLAG, distance_from_liquidation: DECIMAL })),
+  }),
+);
+
+/** A signed base-10 integer as a string. */
+const SIGNED_WHOLE: Shape<string> = Type.String({
+  pattern: '^(?:0|-?[1-9][0-9]{0,77})$',
+  description: 'base-10 integer as a string',
+});
+
+export const SIMULATE_REQUEST: Shape = named(
+  'SimulateRequest',
+  'A trade to try on. Integers are strings of 18-decimal units',
+  Type.Object({
+    sub_account: SUB_ACCOUNT,
+    trade: Type.Object({
+      asset: ASSET_ID_GIVEN,
+      is_buy: FLAG,
+      size: WHOLE,
+      limit_price: WHOLE,
+      trade_type: optional(words('margin', 'spot')),
+    }),
+    pending_transfers: optional(
+      listOf(Type.Object({ asset: ASSET_ID_GIVEN, amount: said(SIGNED_WHOLE, 'negative leaves the account') })),
+    ),
+  }),
+);
+
+export const SIMULATION: Shape = named(
+  'Simulation',
+  'The margin account as it would be after the trade, and whether the trade would be admitted',
+  Type.Object({
+    account_equity: DECIMAL,
+    available_margin: DECIMAL,
+    mm_surplus: DECIMAL,
+    account_leverage: nullable(DECIMAL),
+    utilized_margin: DECIMAL,
+    margin_required: DECIMAL,
+    margin_impact: DECIMAL,
+    is_solvent: FLAG,
+    trade_accepted: FLAG,
+    liquidation_price: optional(nullable(DECIMAL)),
+    positions: listOf(
+      Type.Object({
+        asset_id: ASSET_ID,
+        side: words('Long', 'Short'),
+        size: DECIMAL,
+        notional_value: DECIMAL,
+        margin: DECIMAL,
+      }),
+    ),
+  }),
+);
+
+// ---- actions of an account
+
+const ACCOUNT_TYPE = either(
+  NULL,
+  words('Spot', 'CrossMargin'),
+  choice({ Spot: NULL, CrossMargin: NULL, Isolated: closed({ asset: ASSET_ID_GIVEN }) }),
+);
+const ACCOUNT_INDEX: Shape<number> = Type.Integer({ minimum: 0, maximum: 65_535, description: 'sub-account index' });
+const NONCE_NUMBER = said(U64, 'strictly growing per user and kind of action; the SDK uses milliseconds');
+
+const TRANSFER: Shape = named(
+  'Transfer',
+  'The signed object of a transfer. A target that does not exist is made as `target_account_type` says, else null',
+  closed({
+    user: USER_ID_GIVEN,
+    source_index: ACCOUNT_INDEX,
+    target_index: ACCOUNT_INDEX,
+    transfer_asset: ASSET_ID_GIVEN,
+    transfer_amount: said(WHOLE, 'integer of 18-decimal units, as a string'),
+    target_account_type: optional(ACCOUNT_TYPE),
+    nonce: NONCE_NUMBER,
+  }),
+);
+export const TRANSFER_REQUEST: Shape = named(
+  'TransferRequest',
+  'A signed transfer between sub-accounts',
+  Type.Object({ inner: TRANSFER, ...ACTION_SIGNING }),
+);
+
+const CLOSE_POSITION: Shape = named(
+  'ClosePosition',
+  'The signed object of a close-position: folds what is left of a flat position into the spot balance',
+  closed({ user: USER_ID_GIVEN, account: ACCOUNT_INDEX, asset_identifier: ASSET_ID_GIVEN, nonce: NONCE_NUMBER }),
+);
+export const CLOSE_POSITION_REQUEST: Shape = named(
+  'ClosePositionRequest',
+  'A signed close-position',
+  Type.Object({ inner: CLOSE_POSITION, ...ACTION_SIGNING }),
+);
+
+/** wire.md 5.1: what clearing refuses is told in a 200. */
+export const ACTION_RESULT: Shape = named(
+  'ActionResult',
+  'Done, or refused by clearing: then `success` is false and `details` say why',
+  either(
+    Type.Object({ success: Type.Literal(true) }),
+    Type.Object({
+      success: Type.Literal(false),
+      details: Type.Object({ code: TEXT, message: TEXT, retryable: FLAG }),
+    }),
+  ),
+);
+
+export const RENAME_REQUEST: Shape<{ readonly name: string }> = named(
+  'RenameRequest',
+  'A name of 1 to 32 characters',
+  Type.Object({ name: TEXT }),
+);
+export const RENAMED: Shape = named(
+  'Renamed',
+  'The sub-account with its new name',
+  Type.Object({ sub_account_index: SUB_ACCOUNT, name: TEXT }),
+);
+
+// ---- multisig reads
+
+const WEIGHT = Type.Integer({ minimum: 0, maximum: 4_294_967_295 });
+
+export const MULTISIG_CONFIG: Shape = named(
+  'MultisigConfig',
+  'Who may sign for the account and what it takes; an account without one has the default',
+  Type.Object({
+    master_weight: WEIGHT,
+    signers: listOf(
+      Type.Object({
+        key: SIGNER_KEY,
+        weight: WEIGHT,
+        expires_at_ns: nullable(NANOSECONDS),
+        max_signing_window_ns: nullable(NANOSECONDS),
+      }),
+    ),
+    thresholds: Type.Object({ low: WEIGHT, medium: WEIGHT, high: WEIGHT }),
+    config_nonce: COUNT,
+  }),
+);
+export const SIGNER_SEARCH: Shape = named(
+  'SignerSearch',
+  'A key to look for',
+  choice({ Ed25519: bytes(32), Secp256k1: bytes(33), P256: bytes(33) }),
+);
+export const SIGNER_ACCOUNTS: Shape = named(
+  'SignerAccounts',
+  'The accounts for which the key may sign',
+  Type.Object({ accounts: listOf(USER_ID) }),
+);

@@ -1,0 +1,103 @@
+/** Public market data: REST replies and stream payloads (wire.md 8, 9.6, 9.7). */
+import { Type } from '@sinclair/typebox';
+import { pageOf } from './order-reply-shapes.ts';
+import {
+  ASSET_ID,
+  COUNT,
+  choice,
+  DECIMAL,
+  FLAG,
+  listOf,
+  NANOSECONDS,
+  named,
+  nullable,
+  type Shape,
+  said,
+  TEXT,
+  words,
+} from './shape-kit.ts';
+
+const LEVEL: Shape = listOf(Type.Number(), { minItems: 2, maxItems: 2 });
+const LEVELS = said(listOf(LEVEL), '[price, quantity], human units, best first');
+
+export const DEPTH: Shape = named(
+  'Depth',
+  'The book: best first, asks ascending, bids descending',
+  Type.Object({ asks: LEVELS, bids: LEVELS, sequence_number: COUNT }),
+);
+export const DEPTH_DIFF: Shape = named(
+  'DepthDiff',
+  'Changed levels; quantity 0 removes one. Apply it when `sequence_number` is the last plus one',
+  Type.Object({ asks: LEVELS, bids: LEVELS, sequence_number: COUNT }),
+);
+
+export const KLINE: Shape = named(
+  'Kline',
+  'One second of trading; volume in quote',
+  Type.Object({
+    open: DECIMAL,
+    high: DECIMAL,
+    low: DECIMAL,
+    close: DECIMAL,
+    volume: DECIMAL,
+    open_timestamp_ns: NANOSECONDS,
+    close_timestamp_ns: NANOSECONDS,
+  }),
+);
+export const KLINE_PAGE: Shape = pageOf('KlinePage', 'items', null, KLINE);
+export const KLINES: Shape = listOf(KLINE);
+
+function publicTrade(title: string, description: string, ...statuses: readonly string[]): Shape {
+  return named(
+    title,
+    description,
+    Type.Object({
+      asset_id: ASSET_ID,
+      trade_id: COUNT,
+      price: DECIMAL,
+      quantity: DECIMAL,
+      timestamp_ns: NANOSECONDS,
+      buyer_is_maker: FLAG,
+      status: words(...statuses),
+    }),
+  );
+}
+
+export const PUBLIC_TRADE: Shape = publicTrade('PublicTrade', 'A confirmed trade', 'Confirmed');
+export const PUBLIC_TRADES: Shape = listOf(PUBLIC_TRADE);
+export const TRADE_EVENT: Shape = named(
+  'TradeEvent',
+  'A public trade as it is matched, and what became of it',
+  choice({
+    Pending: publicTrade('PendingTrade', 'A match, not yet durable', 'Pending'),
+    Confirmed: PUBLIC_TRADE,
+    Rollbacked: publicTrade('RollbackedTrade', 'A match undone', 'Rollbacked'),
+  }),
+);
+
+export const TICKER: Shape = named(
+  'Ticker',
+  'The last 24 hours, rolling; figures are null while nothing was traded in them',
+  Type.Object({
+    asset_id: ASSET_ID,
+    last_price: nullable(DECIMAL),
+    open: nullable(DECIMAL),
+    high: nullable(DECIMAL),
+    low: nullable(DECIMAL),
+    volume: said(DECIMAL, 'quote'),
+    price_change: nullable(DECIMAL),
+    price_change_percent: nullable(DECIMAL),
+    timestamp_ns: NANOSECONDS,
+  }),
+);
+export const TICKERS: Shape = listOf(TICKER);
+
+export const WELCOME: Shape = named(
+  'Welcome',
+  'First frame of every market-data stream',
+  Type.Object({
+    type: words('subscriptions'),
+    channels: listOf(Type.Object({ name: TEXT })),
+    errors: listOf(TEXT),
+  }),
+);

@@ -1,0 +1,125 @@
+/** What the order routes answer: operation responses, order records, user trades and their pages (wire.md 6.2, 7.4 to 7.10). */
+import { Type } from '@sinclair/typebox';
+import { FILL_STATUS, ORDER_STATUSES, type OrderStatus } from '../../core/order-terms.ts';
+import type { OrderRecordView } from '../order-record.ts';
+import {
+  ASSET_ID,
+  COUNT,
+  DECIMAL,
+  FLAG,
+  listOf,
+  NANOSECONDS,
+  named,
+  nullable,
+  ORDER_ID,
+  optional,
+  type Shape,
+  SIDE,
+  SUB_ACCOUNT,
+  said,
+  TEXT,
+  words,
+} from './shape-kit.ts';
+
+export const OPERATION_RESPONSE: Shape = named(
+  'OperationResponse',
+  '`Received`: the market has decided, the order rests or its fills are on their way. `Rejected` only in batches and on `/control`',
+  Type.Object({
+    order_id: said(TEXT, 'as received'),
+    status: words('Received', 'Rejected'),
+    reason: nullable(said(TEXT, 'an error code in PascalCase')),
+    processed_at_ns: optional(nullable(NANOSECONDS)),
+  }),
+);
+
+export const BATCH_RESPONSE: Shape = named(
+  'BatchResponse',
+  'One result an item, in the order of the request',
+  Type.Object({
+    results: listOf(Type.Object({ order_id: TEXT, status: words('Received', 'Rejected'), reason: nullable(TEXT) })),
+  }),
+);
+
+export const ACCEPTED: Shape = named(
+  'Accepted',
+  'Dispatched: the streams tell what became of it',
+  Type.Object({ status: words('accepted') }),
+);
+
+const STATUS: Shape<OrderStatus> = words(...ORDER_STATUSES);
+
+export const ORDER_RECORD: Shape<OrderRecordView> = named(
+  'OrderRecord',
+  'An order as it stands, in human units. Limit: `limit_price`, `quantity`; market in base: `quantity`; market in quote: `amount`',
+  Type.Object({
+    order_id: ORDER_ID,
+    base_asset: ASSET_ID,
+    side: SIDE,
+    limit_price: nullable(DECIMAL),
+    quantity: nullable(DECIMAL),
+    amount: nullable(DECIMAL),
+    max_sellable_amount: nullable(DECIMAL),
+    max_sellable_quantity: nullable(DECIMAL),
+    confirmed_filled_quantity: DECIMAL,
+    pending_filled_quantity: DECIMAL,
+    confirmed_filled_amount: DECIMAL,
+    pending_filled_amount: DECIMAL,
+    confirmed_trading_fees_amount: DECIMAL,
+    pending_trading_fees_amount: DECIMAL,
+    good_until_timestamp_ns: nullable(NANOSECONDS),
+    timestamp_ns: NANOSECONDS,
+    in_flight: FLAG,
+    canceled: FLAG,
+    status: STATUS,
+    trigger_above_price: nullable(DECIMAL),
+    trigger_below_price: nullable(DECIMAL),
+    trigger_touched: nullable(FLAG),
+    parent_id: nullable(ORDER_ID),
+    last_update_timestamp_ns: nullable(NANOSECONDS),
+    is_immediate_or_cancel: FLAG,
+    is_fill_or_kill: FLAG,
+    is_liquidation: FLAG,
+    is_auto_deleverage: FLAG,
+    is_reduce_only: FLAG,
+    trigger_enabled_quantity: nullable(DECIMAL),
+  }),
+);
+
+export const USER_TRADE: Shape = named(
+  'UserTrade',
+  'One side of a trade. `Pending` at its match, then `Confirmed` once durable, or `Rollbacked`',
+  Type.Object({
+    asset_id: ASSET_ID,
+    trade_id: COUNT,
+    order_id: ORDER_ID,
+    price: DECIMAL,
+    quantity: DECIMAL,
+    timestamp_ns: said(NANOSECONDS, 'time of the match'),
+    is_maker: FLAG,
+    is_buyer: FLAG,
+    status: words(...Object.values(FILL_STATUS)),
+    rollback_reason: nullable(TEXT),
+    is_liquidation: FLAG,
+    is_auto_deleverage: FLAG,
+    sub_account: SUB_ACCOUNT,
+    trading_fee: optional(said(DECIMAL, 'USD; negative is a rebate')),
+  }),
+);
+
+const PAGE_COUNTERS = {
+  page: COUNT,
+  limit: said(COUNT, 'as applied'),
+  total_pages: COUNT,
+  cursor_size: said(COUNT, 'rows on this page'),
+  has_next_page: FLAG,
+  next_page: nullable(COUNT),
+};
+
+/** An envelope of wire.md 6.2. @param total the name of its total; null for none. */
+export function pageOf(title: string, list: string, total: string | null, item: Shape): Shape {
+  const totals = total === null ? {} : { [total]: said(COUNT, 'rows on all pages') };
+  return named(title, 'A page; the first is 0', Type.Object({ [list]: listOf(item), ...totals, ...PAGE_COUNTERS }));
+}
+
+export const ORDER_PAGE: Shape = pageOf('OrderPage', 'orders', 'total_orders', ORDER_RECORD);
+export const USER_TRADE_PAGE: Shape = pageOf('UserTradePage', 'trades', 'total_trades', USER_TRADE);

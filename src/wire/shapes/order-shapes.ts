@@ -1,0 +1,220 @@
+/**
+ * Bodies of the order actions (wire.md 4.2, 4.3, 7.4 to 7.8): what is signed, what stands around it, and batches.
+ *
+ * These routes are hot and have readers of their own (signed-order.ts, signed-replace.ts, signed-cancel.ts); a test
+ * holds readers and shapes against each other. A figure or an id outside its rule is refused by both, by the readers
+ * as INVALID_ORDER after session and rate (AMB-91).
+ */
+import { Type } from '@sinclair/typebox';
+import { BATCH_ITEMS_MAX } from '../../core/limits.ts';
+import { ADDITIONAL_SIGNERS_MAX, SIGNATURE_BYTES } from '../signatures.ts';
+import { STRING_DECODED_MAX } from '../signed-text.ts';
+import {
+  ASSET_ID_GIVEN,
+  bytes,
+  choice,
+  closed,
+  DECIMALS,
+  either,
+  FLAG,
+  listOf,
+  NANOSECONDS,
+  named,
+  nullable,
+  ORDER_ID_GIVEN,
+  optional,
+  RAW,
+  type Shape,
+  SIDE,
+  SIGNATURE,
+  said,
+  USER_ID_GIVEN,
+} from './shape-kit.ts';
+
+const TIME_IN_FORCE: Shape = named(
+  'TimeInForce',
+  'Good till cancelled, good till a time, immediate or cancel; fill or kill is IOC with `fill_or_kill`',
+  choice({
+    GTC: closed({ post_only: FLAG }),
+    GTD: closed({ post_only: FLAG, timestamp_ns: NANOSECONDS }),
+    IOC: closed({ fill_or_kill: FLAG }),
+  }),
+);
+
+const QUOTE_INTEGER = said(RAW, 'USD as an integer of scale 10^-book_quantity_decimals');
+
+const DETAILS: Shape = named(
+  'OrderDetails',
+  'A limit order, or a market order sized in base or in quote with an optional cap in the other',
+  choice({
+    Limit: closed({ limit_price: RAW, quantity: RAW, time_in_force: TIME_IN_FORCE }),
+    Market: closed({
+      quantity: choice({
+        BaseAsset: closed({ quantity: RAW, max_sellable_amount: optional(nullable(QUOTE_INTEGER)) }),
+        QuoteAsset: closed({ quantity: QUOTE_INTEGER, max_sellable_quantity: optional(nullable(RAW)) }),
+      }),
+      fill_or_kill: FLAG,
+    }),
+  }),
+);
+
+const CONDITION: Shape = named(
+  'TriggerCondition',
+  'Holds once a confirmed trade reaches the price',
+  choice({ PriceAbove: closed({ price: RAW }), PriceBelow: closed({ price: RAW }) }),
+);
+
+const TRIGGER: Shape = named(
+  'Trigger',
+  'Releases the order when its condition holds; with a parent also as the parent fills',
+  closed({ parent_order_id: optional(nullable(ORDER_ID_GIVEN)), condition: CONDITION }),
+);
+
+const PROTOCOL_VERSION = said(Type.Integer({ minimum: 1, maximum: 1 }), 'always 1');
+
+export const ORDER: Shape = named(
+  'Order',
+  'The signed object of a create. Canonical bytes: compact JSON, members in this order, unset ones null',
+  closed({
+    signer: USER_ID_GIVEN,
+    order_id: ORDER_ID_GIVEN,
+    base_asset: ASSET_ID_GIVEN,
+    book_price_decimals: said(DECIMALS, "the market's own"),
+    book_quantity_decimals: said(DECIMALS, "the market's own"),
+    details: DETAILS,
+    side: SIDE,
+    trigger: optional(nullable(TRIGGER)),
+    creation_timestamp_ns: NANOSECONDS,
+    target: closed({
+      account: Type.Integer({ minimum: 0, maximum: 65_535, description: 'sub-account index' }),
+      is_spot: said(FLAG, 'true moves balances, false a margin position'),
+    }),
+    reduce_only: FLAG,
+    max_trading_fees_rate: Type.Integer({
+      minimum: 0,
+      maximum: 4_294_967_295,
+      description: 'the most you pay, 1e-6 of notional; must cover the market’s rate',
+    }),
+    protocol_version: PROTOCOL_VERSION,
+  }),
+);
+
+const REPLACE: Shape = named(
+  'Replace',
+  'The signed object of a replace; null leaves a member unchanged. Quantity decimals stand before price decimals',
+  closed({
+    order_id: ORDER_ID_GIVEN,
+    timestamp_ns: said(NANOSECONDS, 'a replace older than the last one applied is refused'),
+    new_price_limit: optional(nullable(RAW)),
+    new_quantity: optional(nullable(said(RAW, 'the new total, the filled part included'))),
+    new_trigger: optional(nullable(either(CONDITION, TRIGGER))),
+    book_quantity_decimals: DECIMALS,
+    book_price_decimals: DECIMALS,
+    protocol_version: PROTOCOL_VERSION,
+  }),
+);
+
+const CANCEL: Shape = named(
+  'Cancel',
+  'The signed object of a cancel',
+  closed({
+    order_id: ORDER_ID_GIVEN,
+    asset_id: ASSET_ID_GIVEN,
+    signer: USER_ID_GIVEN,
+    protocol_version: PROTOCOL_VERSION,
+  }),
+);
+
+const ASSERTION_BYTES_MAX = 4_096;
+const BYTE = Type.Integer({ minimum: 0, maximum: 255 });
+const CO_SIGNATURE = bytes(SIGNATURE_BYTES);
+
+/** A key of a co-signer (wire.md 4.4, 7.20). */
+export const SIGNER_KEY: Shape = named(
+  'SignerKey',
+  'The key of a co-signer, compressed',
+  choice({ Ed25519: bytes(32), Secp256k1: bytes(33), P256: bytes(33), WebAuthn: bytes(33) }),
+);
+
+const PLAIN_KEY = choice({ Ed25519: bytes(32), Secp256k1: bytes(33), P256: bytes(33) });
+
+const ADDITIONAL_SIGNERS: Shape = named(
+  'AdditionalSigners',
+  'Co-signers, all over the same canonical bytes; a WebAuthn signature is the bytes of its assertion in JSON',
+  listOf(
+    either(
+      Type.Object({ signer: PLAIN_KEY, signature: CO_SIGNATURE }),
+      Type.Object({
+        signer: choice({ WebAuthn: bytes(33) }),
+        signature: listOf(BYTE, { maxItems: ASSERTION_BYTES_MAX }),
+      }),
+    ),
+    { maxItems: ADDITIONAL_SIGNERS_MAX },
+  ),
+);
+
+/** 64 integers, or none where co-signers sign. */
+const MASTER_SIGNATURE = either(SIGNATURE, listOf(BYTE, { maxItems: 0 }));
+
+/** The members beside every signed object of an order action. */
+const SIGNING = {
+  signature: MASTER_SIGNATURE,
+  additional_signers: optional(nullable(ADDITIONAL_SIGNERS)),
+  post_sign_timestamp: said(NANOSECONDS, 'when it was sent: at most 60 s old; not signed'),
+};
+
+/** The members beside the `inner` of an account action. */
+export const ACTION_SIGNING: {
+  readonly signature: Shape;
+  readonly additional_signers: ReturnType<typeof optional>;
+} = { signature: MASTER_SIGNATURE, additional_signers: optional(nullable(ADDITIONAL_SIGNERS)) };
+
+export const CREATE_REQUEST: Shape = named(
+  'CreateRequest',
+  'A signed order',
+  Type.Object({ order: ORDER, ...SIGNING }),
+);
+export const REPLACE_REQUEST: Shape = named(
+  'ReplaceRequest',
+  'A signed change of an order; `signer` and `asset_id` are not signed',
+  Type.Object({ request: REPLACE, signer: USER_ID_GIVEN, asset_id: ASSET_ID_GIVEN, ...SIGNING }),
+);
+export const CANCEL_REQUEST: Shape = named(
+  'CancelRequest',
+  'A signed cancel',
+  Type.Object({ cancel: CANCEL, ...SIGNING }),
+);
+
+const BATCH = { minItems: 1, maxItems: BATCH_ITEMS_MAX };
+
+export const BATCH_CREATE_REQUEST: Shape = named(
+  'BatchCreateRequest',
+  'Up to 50 signed orders; an order that is refused fails alone',
+  Type.Object({ orders: listOf(CREATE_REQUEST, BATCH) }),
+);
+const REPLACES = listOf(REPLACE_REQUEST, BATCH);
+export const BATCH_REPLACE_REQUEST: Shape = named(
+  'BatchReplaceRequest',
+  'Up to 50 signed changes, no order id twice; `orders`, `replaces` or a bare array are read too',
+  either(
+    Type.Object({ requests: REPLACES }),
+    Type.Object({ orders: REPLACES }),
+    Type.Object({ replaces: REPLACES }),
+    REPLACES,
+  ),
+);
+
+const ORDER_IDS = listOf(
+  Type.String({ maxLength: STRING_DECODED_MAX, description: 'ids that nobody knows are ignored' }),
+  BATCH,
+);
+/** Both spellings of a cancel-batch. */
+export type CancelBatchBody =
+  | { readonly order_ids: readonly string[]; readonly asset_id?: string | null }
+  | readonly string[];
+
+export const CANCEL_BATCH_REQUEST: Shape<CancelBatchBody> = named(
+  'CancelBatchRequest',
+  '1 to 50 ids, duplicates collapse; without `asset_id` in every market; a bare array of ids is read too',
+  either(Type.Object({ order_ids: ORDER_IDS, asset_id: optional(nullable(ASSET_ID_GIVEN)) }), ORDER_IDS),
+);

@@ -1,0 +1,119 @@
+/** Markets and the registry (wire.md 7.2, 7.3). */
+import { Type } from '@sinclair/typebox';
+import { MARKET_STATUS_WORD } from '../../core/order-terms.ts';
+import {
+  ASSET_ID,
+  ASSET_ID_GIVEN,
+  COUNT,
+  DECIMAL,
+  DECIMALS,
+  FLAG,
+  listOf,
+  mapOf,
+  named,
+  nullable,
+  type Shape,
+  said,
+  TEXT,
+  TOKEN_ID,
+  TOKEN_ID_GIVEN,
+  WHOLE,
+  words,
+} from './shape-kit.ts';
+
+const INDEX_NAME = '^(?:0|[1-9][0-9]{0,4})$';
+const RATE = Type.Integer({ description: '1e-6 of notional; the maker’s may be negative' });
+
+export const MARKET: Shape = named(
+  'Market',
+  'A market has the id of its asset; prices and quantities of orders are integers: human × 10^decimals',
+  Type.Object({
+    asset_id: ASSET_ID,
+    book_price_decimals: DECIMALS,
+    book_quantity_decimals: DECIMALS,
+    max_leverage: nullable(DECIMAL),
+    isolated_only: FLAG,
+    tick_size: DECIMAL,
+    min_order_size: DECIMAL,
+    fee_schedule: Type.Object({ fee_account: TEXT, global: listOf(TEXT), per_asset: listOf(TEXT) }),
+    maker_fee_rate: RATE,
+    taker_fee_rate: RATE,
+    status: words(...Object.values(MARKET_STATUS_WORD)),
+    self_trade_prevention: FLAG,
+  }),
+);
+export const MARKETS: Shape = listOf(MARKET);
+export const MARKET_REQUEST: Shape<{ readonly asset_id: string }> = named(
+  'MarketRequest',
+  'The asset of a market',
+  Type.Object({ asset_id: ASSET_ID_GIVEN }),
+);
+
+const TOKEN_ROW = Type.Object({
+  address: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  maxDeposits: WHOLE,
+  max1hrDeposits: WHOLE,
+  minWeight: WHOLE,
+  max_deposits: WHOLE,
+  max_1hr_deposits: WHOLE,
+  symbol: TEXT,
+  decimals: Type.Integer({ minimum: 0, maximum: 255 }),
+});
+
+export const REGISTRY_ASSETS: Shape = named(
+  'RegistryAssets',
+  'Assets by index, their tokens by address and chain',
+  mapOf(INDEX_NAME, mapOf(TOKEN_ID['pattern'] as string, TOKEN_ROW)),
+);
+export const VAULTS: Shape = named('Vaults', 'Vaults in the order of their registration', listOf(TOKEN_ID));
+
+const FACTOR = Type.Integer();
+const FACTORS = listOf(FACTOR);
+
+export const RISK_PARAMETERS: Shape = named(
+  'RiskParameters',
+  'By asset index. Amounts are integers of 18-decimal units; factors and clamps are of 1e-6, and 999999 means 1',
+  mapOf(
+    INDEX_NAME,
+    Type.Object({
+      collateral_factor: said(FACTOR, 'whole percent'),
+      liability_factor: said(FACTOR, 'whole percent'),
+      max_collateral: WHOLE,
+      max_total_open_interest_notional: WHOLE,
+      max_spot_open_interest: WHOLE,
+      max_utilization: WHOLE,
+      isolated_only: FLAG,
+      initial_margin_clamps: FACTORS,
+      initial_margin_factors: FACTORS,
+      max_funding_rate: FACTOR,
+      max_utilization_rate: FACTOR,
+      utilization_kinks: FACTORS,
+      rate_at_kinks: FACTORS,
+      quote_utilization_kinks: FACTORS,
+      quote_rate_at_kinks: FACTORS,
+      skew_factor: FACTOR,
+      base_funding_rate: FACTOR,
+      skew_cliff: FACTOR,
+      premium_clamp: FACTOR,
+      buffer_multiplier: FACTOR,
+      min_sub_account_balance: WHOLE,
+    }),
+  ),
+);
+
+export interface TokensRequest {
+  readonly assets: readonly string[];
+}
+
+export const TOKENS_MAX = 100;
+
+export const TOKENS_REQUEST: Shape<TokensRequest> = named(
+  'TokensRequest',
+  'Tokens on their chains',
+  Type.Object({ assets: listOf(TOKEN_ID_GIVEN, { maxItems: TOKENS_MAX }) }),
+);
+export const TOKEN_DECIMALS: Shape = named(
+  'TokenDecimals',
+  'Decimals by token, as it was asked for; unknown ones are left out',
+  mapOf(TOKEN_ID_GIVEN['pattern'] as string, COUNT),
+);

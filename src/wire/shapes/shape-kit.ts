@@ -1,0 +1,154 @@
+/**
+ * What the shapes of the wire are made of: JSON Schema objects, built with TypeBox, each with the TypeScript type of
+ * the value that it describes.
+ *
+ *   shapes ─▶ read-shape.ts             validation of cold requests, 400 with the field
+ *          ─▶ edge/api/…                /api-doc.json and /async-api.json
+ *          ─▶ tests                     every reply of a running node is held against its shape
+ *
+ * The compiler holds a shape against the type that the code works with: `Shape<View>` is assignable only from a schema
+ * that promises every member of `View` with its type. This package is declared file by file (isolatedDeclarations), so
+ * the type is written out and the schema must fit it.
+ *
+ * A shape with a `title` is a component of the documents and is referred to by that name. An object that says nothing
+ * of strangers skips unknown members; a closed one refuses them, as inside everything that is signed (AMB-02).
+ *
+ * Integers that pass 2^53 are `bigint` and say so by `format`: `uint64` or `int64`. Never send them through a double.
+ */
+import { type TObject, type TOptional, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+
+/** A schema of values of type `T`. */
+export type Shape<T = unknown> = TSchema & { readonly static: T };
+
+/** Gives a shape its name in the documents. */
+export function named<T>(title: string, description: string, shape: Shape<T>): Shape<T> {
+  return { ...shape, title, description };
+}
+
+/** The same shape with a word about what it means where it stands. */
+export function said<S extends TSchema>(shape: S, description: string): S {
+  return shape.title === undefined
+    ? { ...shape, description }
+    : (Type.Unsafe({ allOf: [shape], description }) as TSchema as S);
+}
+
+export function nullable<T>(shape: Shape<T>): Shape<T | null> {
+  return Type.Unsafe<T | null>({ anyOf: [shape, Type.Null()] });
+}
+
+/** A member that may be left out. */
+export function optional<T>(shape: Shape<T>): TOptional<Shape<T>> {
+  return Type.Optional(shape);
+}
+
+/** An object that refuses members it does not know. */
+export function closed<Properties extends TProperties>(properties: Properties): TObject<Properties> {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+export function listOf<T>(items: Shape<T>, bounds: { minItems?: number; maxItems?: number } = {}): Shape<readonly T[]> {
+  return Type.Unsafe<readonly T[]>({ type: 'array', items, ...bounds });
+}
+
+/** An object whose member names are ids. Read as a Map: an object would sort index-like names its own way. */
+export function mapOf<T>(namePattern: string, values: Shape<T>): Shape<ReadonlyMap<string, T>> {
+  return Type.Unsafe<ReadonlyMap<string, T>>({
+    type: 'object',
+    propertyNames: { type: 'string', pattern: namePattern },
+    additionalProperties: values,
+  });
+}
+
+/** Exactly one of some words. */
+export function words<const Word extends string>(...all: readonly Word[]): Shape<Word> {
+  return Type.Unsafe<Word>({ type: 'string', enum: [...all] });
+}
+
+/** An externally tagged union: an object with exactly one of the members. */
+export function choice<T>(members: Readonly<Record<string, Shape>>): Shape<T> {
+  const objects = Object.entries(members).map(([tag, value]) => closed({ [tag]: value }));
+  return Type.Unsafe<T>({ oneOf: objects });
+}
+
+export function either<T>(...shapes: readonly Shape[]): Shape<T> {
+  return Type.Unsafe<T>({ anyOf: [...shapes] });
+}
+
+// ---- the atoms of the wire (wire.md 2)
+
+export const TEXT: Shape<string> = Type.String();
+export const FLAG: Shape<boolean> = Type.Boolean();
+export const NULL: Shape<null> = Type.Null();
+
+/** Where a request may spell an id in several ways, its answer has only one (AMB-12). */
+export const USER_ID: Shape<string> = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Ed25519 public key, 64 lower-case hex digits',
+});
+export const USER_ID_GIVEN: Shape<string> = Type.String({
+  pattern: '^(?:0[xX])?[0-9a-fA-F]{64}$',
+  description: 'Ed25519 public key, 64 hex digits',
+});
+export const ASSET_ID: Shape<string> = Type.String({
+  pattern: '^(?:(?:0|[1-9][0-9]{0,4})|[0-9a-f]{64}@[0-9a-f]{18})$',
+  description: 'an index, or <64 hex>@<18 hex>; a market has the id of its asset',
+});
+/** `<address>@<chain>` in every spelling that is read: 20 or 32 bytes of address, `0x` and capitals on either half. */
+const TOKEN_GIVEN = '(?:0[xX])?(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})@(?:0[xX])?[0-9a-fA-F]{18}';
+const INDEX_TO_65535 = '0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]';
+export const ASSET_ID_GIVEN: Shape<string> = Type.String({
+  pattern: `^(?:${INDEX_TO_65535}|${TOKEN_GIVEN})$`,
+  description: 'an asset: an index from 0 to 65535, or <address>@<chain id>',
+});
+export const TOKEN_ID: Shape<string> = Type.String({
+  pattern: '^[0-9a-f]{64}@[0-9a-f]{18}$',
+  description: 'a token or contract on its chain: <64 hex, right-padded>@<18 hex>',
+});
+export const TOKEN_ID_GIVEN: Shape<string> = Type.String({
+  pattern: `^${TOKEN_GIVEN}$`,
+  description: 'a token on its chain: <address>@<chain id>',
+});
+export const ORDER_ID: Shape<string> = Type.String({
+  pattern: '^[A-Za-z0-9+/=_\\-.:]{1,64}$',
+  description: "yours, unique per user and market; the node's own begin with sys-",
+});
+export const ORDER_ID_GIVEN: Shape<string> = Type.String({
+  pattern: '^(?!sys-)[A-Za-z0-9+/=_\\-.:]{1,64}$',
+  description: '1 to 64 of A-Z a-z 0-9 + / = _ - . : and not sys-…',
+});
+/** A decimal string in human units; may be negative. */
+export const DECIMAL: Shape<string> = Type.String({
+  pattern: '^-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?$',
+  description: 'decimal string, human units',
+});
+/** A base-10 integer as a string. */
+export const WHOLE: Shape<string> = Type.String({
+  pattern: '^(?:0|[1-9][0-9]{0,77})$',
+  description: 'base-10 integer as a string',
+});
+export const NANOSECONDS: Shape<bigint> = Type.Unsafe<bigint>({
+  type: 'integer',
+  format: 'uint64',
+  minimum: 0,
+  description: 'nanoseconds since 1970; passes 2^53, never send it through a double',
+});
+export const U64: Shape<bigint> = Type.Unsafe<bigint>({ type: 'integer', format: 'uint64', minimum: 0 });
+export const RAW: Shape<number> = Type.Integer({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'raw book units: human × 10^decimals of the market',
+});
+export const COUNT: Shape<number> = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+export const DECIMALS: Shape<number> = Type.Integer({ minimum: -128, maximum: 127 });
+export const SUB_ACCOUNT: Shape<number> = Type.Integer({ minimum: 0, maximum: 255, description: 'sub-account index' });
+export const SIDE: Shape<'Buy' | 'Sell'> = words('Buy', 'Sell');
+
+/** An array of bytes as integers. */
+export function bytes(count: number): Shape<readonly number[]> {
+  return listOf(Type.Integer({ minimum: 0, maximum: 255 }), { minItems: count, maxItems: count });
+}
+
+export const SIGNATURE: Shape<readonly number[]> = said(
+  bytes(64),
+  'Ed25519 over the canonical bytes: 64 integers from 0 to 255',
+);

@@ -1,0 +1,208 @@
+/** Frames of the private streams and of `/control`, and the error envelope (wire.md 5, 9, 10). */
+import { Type } from '@sinclair/typebox';
+import { REJECT_CODE, type RejectName } from '../../core/reject.ts';
+import { OPERATION_RESPONSE } from './order-reply-shapes.ts';
+import {
+  BATCH_CREATE_REQUEST,
+  BATCH_REPLACE_REQUEST,
+  CANCEL_REQUEST,
+  CREATE_REQUEST,
+  ORDER,
+  REPLACE_REQUEST,
+} from './order-shapes.ts';
+import {
+  ASSET_ID,
+  ASSET_ID_GIVEN,
+  bytes,
+  COUNT,
+  choice,
+  DECIMALS,
+  either,
+  FLAG,
+  listOf,
+  NANOSECONDS,
+  NULL,
+  named,
+  nullable,
+  ORDER_ID,
+  optional,
+  type Shape,
+  SUB_ACCOUNT,
+  said,
+  TEXT,
+  USER_ID,
+  words,
+} from './shape-kit.ts';
+
+// ---- errors
+
+/** Codes of the public listeners in an envelope; those of 400 to 499 stand in 200 bodies, from 500 on the operator's. */
+export const PUBLIC_CODES: readonly RejectName[] = (Object.keys(REJECT_CODE) as RejectName[]).filter(
+  (name) => REJECT_CODE[name] < 400,
+);
+
+const DETAILS = said(Type.Object({}), '`field` names the member at fault, `order_id` the order, others say more');
+
+function errorObject(code: Shape): Shape {
+  return Type.Object({
+    code,
+    message: said(TEXT, 'for people; not part of the contract'),
+    retryable: said(FLAG, 'the same request may succeed later'),
+    details: optional(DETAILS),
+  });
+}
+
+export const ERROR: Shape = named(
+  'Error',
+  'Every refusal. `trace_id` and `span_id` are those of your `traceparent` header, if you sent one',
+  Type.Object({
+    error: Type.Object({
+      code: words(...PUBLIC_CODES),
+      message: said(TEXT, 'for people; not part of the contract'),
+      retryable: said(FLAG, 'the same request may succeed later'),
+      details: optional(DETAILS),
+      trace_id: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+      span_id: Type.String({ pattern: '^[0-9a-f]{16}$' }),
+    }),
+  }),
+);
+
+// ---- one-way streams
+
+const NAME = { order_id: ORDER_ID, asset_id: ASSET_ID, user_id: USER_ID };
+const FAILED = Type.Object({ order_id: ORDER_ID, user_id: USER_ID, reason: optional(nullable(TEXT)) });
+
+export const ORDER_EVENT: Shape = named(
+  'OrderEvent',
+  'One event, one tag. Every order ends with exactly one of `Canceled` and `Removed`. Quantities and prices are raw integers',
+  choice({
+    Created: Type.Object({
+      user_order: said(ORDER, 'as it was signed'),
+      signature: either(bytes(64), listOf(COUNT, { maxItems: 0 })),
+      book_timestamp_ns: NANOSECONDS,
+      limit_overrides: NULL,
+      limit_overrides_signature: NULL,
+    }),
+    Replaced: Type.Object({ ...NAME, new_quantity: COUNT, new_price: COUNT }),
+    Triggered: Type.Object({ ...NAME, timestamp_ns: NANOSECONDS, trigger_price: COUNT }),
+    Canceled: Type.Object({ ...NAME, timestamp_ns: NANOSECONDS, reason: optional(nullable(TEXT)) }),
+    Removed: Type.Object({
+      ...NAME,
+      timestamp_ns: NANOSECONDS,
+      operator_pubkey: nullable(TEXT),
+      reason: TEXT,
+      filled_quantity: COUNT,
+      confirmed_quantity: COUNT,
+      filled_amount: said(COUNT, 'USD as an integer of scale 10^-book_quantity_decimals, floored'),
+      confirmed_amount: COUNT,
+      book_quantity_decimals: DECIMALS,
+    }),
+    CreateFailed: FAILED,
+    ReplaceFailed: FAILED,
+    CancelFailed: FAILED,
+  }),
+);
+
+const AMOUNT_HEX = Type.String({ pattern: '^0x(?:0|[1-9a-f][0-9a-f]*)$', description: '18-decimal units, 0x hex' });
+const CHAIN = Type.String({ pattern: '^[0-9a-f]{18}$' });
+
+export const ACCOUNT_EVENT: Shape = named(
+  'AccountEvent',
+  'What happened to an account, told once it is durable',
+  choice({
+    DepositLanded: Type.Object({
+      user: USER_ID,
+      asset: ASSET_ID,
+      amount: AMOUNT_HEX,
+      chain_id: CHAIN,
+      deposit_nonce: COUNT,
+      timestamp_ns: NANOSECONDS,
+    }),
+    WithdrawalCompleted: Type.Object({
+      user: USER_ID,
+      asset: ASSET_ID,
+      amount: AMOUNT_HEX,
+      chain_id: CHAIN,
+      withdrawal_nonce: COUNT,
+      timestamp_ns: NANOSECONDS,
+    }),
+    PositionCleared: Type.Object({
+      user: USER_ID,
+      asset: ASSET_ID,
+      sub_account_index: SUB_ACCOUNT,
+      timestamp_ns: NANOSECONDS,
+    }),
+    SubAccountAssetTransferred: Type.Object({
+      user: USER_ID,
+      asset: ASSET_ID,
+      amount: AMOUNT_HEX,
+      source_sub_account_index: SUB_ACCOUNT,
+      target_sub_account_index: SUB_ACCOUNT,
+      timestamp_ns: NANOSECONDS,
+    }),
+  }),
+);
+
+const STREAM_ERROR = errorObject(TEXT);
+
+/** The v1 envelope around a payload (wire.md 9.2). */
+export function envelopeOf(title: string, payload: Shape): Shape {
+  return named(
+    title,
+    'The v1 envelope (subprotocol `svc.ws.v1`); `data` is exactly the v0 payload',
+    Type.Object({
+      type: words('event', 'response', 'error', 'pong', 'server_shutdown'),
+      channel: TEXT,
+      request_id: nullable(TEXT),
+      timestamp_ns: NANOSECONDS,
+      data: nullable(payload),
+      error: nullable(STREAM_ERROR),
+    }),
+  );
+}
+
+/** The v0 frame before the close of a socket whose path names another user, or whose session is over. */
+export const STREAM_REFUSAL: Shape = named(
+  'StreamRefusal',
+  'v0 only: the path names another user, or the session is over; then close 1000',
+  Type.Object({ type: words('error'), channel: TEXT, error: STREAM_ERROR }),
+);
+export const PONG: Shape = named(
+  'Pong',
+  'The answer to the text frame {"type":"ping"}',
+  Type.Object({ type: words('pong') }),
+);
+
+// ---- control
+
+export const CONTROL_REQUEST: Shape = named(
+  'ControlRequest',
+  'One tag, the body of the REST route of the same name',
+  choice({
+    CreateOrderRequest: CREATE_REQUEST,
+    CancelOrderRequest: CANCEL_REQUEST,
+    ReplaceOrderRequest: REPLACE_REQUEST,
+    BatchCreateRequest: BATCH_CREATE_REQUEST,
+    BatchReplaceRequest: BATCH_REPLACE_REQUEST,
+  }),
+);
+export const CONTROL_REQUEST_V1: Shape = named(
+  'ControlRequestV1',
+  'The same in an envelope; every answer carries the `request_id`',
+  Type.Object({
+    type: words('request'),
+    channel: optional(words('control')),
+    request_id: optional(nullable(Type.String({ maxLength: 256 }))),
+    data: CONTROL_REQUEST,
+  }),
+);
+const ANSWER = Type.Object({ response: OPERATION_RESPONSE, asset_id: said(ASSET_ID_GIVEN, 'as the request spelt it') });
+export const CONTROL_ANSWER: Shape = named(
+  'ControlAnswer',
+  'One answer an order, found by tag, `asset_id` and `order_id`; a batch is first acknowledged as a whole',
+  either(
+    choice({ CreateOrderResponse: ANSWER, CancelOrderResponse: ANSWER, ReplaceOrderResponse: ANSWER }),
+    Type.Object({ request: Type.Object({ status: words('submitted') }) }),
+    Type.Object({ error: STREAM_ERROR }),
+  ),
+);
