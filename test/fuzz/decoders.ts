@@ -31,7 +31,7 @@ const READERS: readonly Reader[] = [
   { name: 'transfer', signed: 'inner', read: (bytes) => decodeTransfer(bytes, 0, bytes.length) },
   { name: 'close', signed: 'inner', read: (bytes) => decodeClosePosition(bytes, 0, bytes.length) },
   { name: 'auth', signed: null, read: (bytes) => decodeAuth(bytes, 0, bytes.length) },
-  { name: 'cancel-batch', signed: null, read: (bytes) => decodeCancelBatch(bytes, 0, bytes.length) },
+  { name: 'cancel-batch', signed: null, read: (bytes) => decodeCancelBatch(bytes) },
 ];
 
 /** Members that may be left out of a signed object: they are signed as null (SIG-08). */
