@@ -18,6 +18,7 @@ import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
+import type { MultisigReads } from './account-backend.ts';
 import type { RegistryBackend } from './registry-backend.ts';
 
 /** Who sends a signed action, and over what. */
@@ -122,6 +123,7 @@ export interface OmsBackend
     OrderReads,
     AccountReads {
   readonly registry: RegistryBackend;
+  readonly multisig: MultisigReads;
 }
 
 /** What the listener takes from the node: events for the streams of one user. */

@@ -1,11 +1,12 @@
 /**
  * The REST routes of the order service, by area (wire.md 3, 7).
  *
- * Not served yet, so 404: batches, positions, margin, transfers, withdrawals, settlements, multisig.
+ * Not served yet, so 404: batches, positions, margin, transfers, withdrawals, settlements.
  */
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';
 import { addMarketRoutes } from './market-routes.ts';
+import { addMultisigRoutes } from './multisig-routes.ts';
 import type { RouteKit } from './oms-kit.ts';
 import { addOrderReadRoutes } from './order-read-routes.ts';
 import { addRegistryRoutes } from './registry-routes.ts';
@@ -20,4 +21,5 @@ export function addOmsRoutes(kit: RouteKit): void {
   addUnsignedCancels(kit);
   addOrderReadRoutes(kit);
   addAccountRoutes(kit);
+  addMultisigRoutes(kit);
 }

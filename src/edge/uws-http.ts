@@ -122,9 +122,9 @@ export class HttpCall {
     this.#end(REJECT_STATUS[reason.code], this.#envelope(reason), undefined, false);
   }
 
-  /** 405, with the methods that the path does have. */
+  /** 405, with the methods that the path does have; '' for none. */
   refuseMethod(allowed: string): void {
-    const reason = reject('METHOD_NOT_ALLOWED', `this path answers ${allowed}`);
+    const reason = reject('METHOD_NOT_ALLOWED', `this path answers ${allowed === '' ? 'nothing' : allowed}`);
     this.#end(405, this.#envelope(reason), ['Allow', allowed], false);
   }
 
@@ -197,6 +197,7 @@ export class HttpRoutes {
   readonly #app: TemplatedApp;
   readonly #observer: EdgeObserver;
   readonly #methods = new Map<string, Set<HttpMethod>>();
+  readonly #methodless = new Set<string>();
   readonly #pending = new Set<HttpCall>();
   readonly #sweep: NodeJS.Timeout;
   #sealed = false;
@@ -233,17 +234,25 @@ export class HttpRoutes {
     if (!this.#methods.has(pattern)) this.#methods.set(pattern, new Set());
   }
 
+  /** Makes a path known that answers nothing: every method is 405. */
+  addMethodless(pattern: string): void {
+    assert(!this.#sealed && !this.#methods.has(pattern), 'a path that answers nothing is named once, before seal()');
+    this.#methods.set(pattern, new Set());
+    this.#methodless.add(pattern);
+  }
+
   /** Answers for every path and method without a handler. */
   seal(): void {
     assert(!this.#sealed, 'seal() once');
     this.#sealed = true;
     for (const [pattern, methods] of this.#methods) {
       const parameterCount = parameterCountOf(pattern);
-      const allowed = methods.size === 0 ? 'GET' : [...methods].join(', ');
+      const isSocket = methods.size === 0 && !this.#methodless.has(pattern);
+      const allowed = isSocket ? 'GET' : [...methods].join(', ');
       this.#app.any(pattern, (response, request) => {
         const call = this.#begin(response, request, { pattern }, parameterCount);
         if (call === null) return;
-        if (methods.size === 0 && call.head.method === 'GET') call.refusePlainGet();
+        if (isSocket && call.head.method === 'GET') call.refusePlainGet();
         else call.refuseMethod(allowed);
         this.#pending.delete(call);
       });

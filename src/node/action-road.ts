@@ -11,7 +11,7 @@
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
-import { type Reject, reject } from '../core/reject.ts';
+import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { ActionOrigin, Answer } from '../edge/oms-backend.ts';
@@ -25,7 +25,7 @@ import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { type Stamp, writeCancel, writeCreate, writeReplace } from './door-commands.ts';
-import { MARKET_BUSY, MARKET_CLOSED } from './door-refusals.ts';
+import { BAD_SIGNATURE, MARKET_BUSY, MARKET_CLOSED, POOL_FULL, refuseSigners } from './door-refusals.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
 import type { ReleaseQueue } from './release-queue.ts';
 import type { SignatureDesk } from './verify-desk.ts';
@@ -64,15 +64,6 @@ interface Reserved {
   readonly requestId: number;
   write(v: Views, at: number, stamp: Stamp): void;
 }
-
-const POOL_FULL = reject('SERVICE_UNAVAILABLE', 'too many signatures are waiting, try again');
-const BAD_SIGNATURE = reject(
-  'INVALID_SIGNATURE',
-  'the signature does not verify over the canonical bytes',
-  'signature',
-);
-const NO_SIGNATURE = reject('INSUFFICIENT_SIGNER_WEIGHT', 'the action carries no signature', 'signature');
-const UNKNOWN_SIGNER = reject('SIGNER_UNKNOWN', 'a co-signer is not registered for this account', 'additional_signers');
 
 export class ActionRoad {
   private readonly parts: ActionRoadParts;
@@ -180,14 +171,11 @@ export class ActionRoad {
     return { user: origin.user, now: this.parts.nowNs(), looksUp: !origin.isControl };
   }
 
-  /** Weight, then signature (AMB-91): accounts have the default configuration, where only the master key counts. */
+  /** Weight, then signature (AMB-91). */
   private verified(request: SignedRequest, errand: Errand, origin: ActionOrigin, answer: Answer): void {
-    if (request.additionalSigners.length > 0) {
-      this.refuse(answer, UNKNOWN_SIGNER);
-      return;
-    }
-    if (request.signature.length === 0) {
-      this.refuse(answer, NO_SIGNATURE);
+    const refusal = refuseSigners(request);
+    if (refusal !== null) {
+      this.refuse(answer, refusal);
       return;
     }
     const { desk, poke } = this.parts;

@@ -17,6 +17,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
+import type { MultisigReads } from '../edge/account-backend.ts';
 import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../edge/oms-backend.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
 import type { OrderEvent, OrderSink, ReleaseWord, RequestResult, UserTrade } from '../orders/order-events.ts';
@@ -30,6 +31,7 @@ import { Nonces } from '../sessions/nonces.ts';
 import { Tokens } from '../sessions/tokens.ts';
 import type { AuthRequest } from '../wire/auth-request.ts';
 import type { MarketView } from '../wire/market-reply.ts';
+import { DEFAULT_MULTISIG } from '../wire/multisig.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
@@ -74,9 +76,13 @@ const NO_STREAMS: OmsStreams = {
   flush: () => undefined,
 };
 
+/** Nobody has set up signers of their own. */
+const DEFAULT_MULTISIG_ONLY: MultisigReads = { multisigConfig: () => DEFAULT_MULTISIG, accountsOfSigner: () => [] };
+
 export class FrontDoor implements OmsBackend, OrderSink {
   readonly orders: OrderManager;
   readonly registry: RegistryDesk;
+  readonly multisig: MultisigReads = DEFAULT_MULTISIG_ONLY;
   /** Markets that have been restored and take orders. */
   readonly openMarkets: Set<number> = new Set();
   /** The public listener; until it opens nobody listens. */

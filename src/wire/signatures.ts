@@ -11,10 +11,13 @@ import { choiceShape, objectShape } from './json-shape.ts';
 
 export type SignerScheme = 'Ed25519' | 'Secp256k1' | 'P256' | 'WebAuthn';
 
-export interface AdditionalSigner {
+export interface SignerKey {
   readonly scheme: SignerScheme;
   /** 32 bytes for Ed25519, else 33, compressed. */
   readonly key: Uint8Array;
+}
+
+export interface AdditionalSigner extends SignerKey {
   /** 64 bytes, or for WebAuthn the bytes of an assertion in JSON. */
   readonly signature: Uint8Array;
 }
@@ -59,11 +62,11 @@ export function readAdditionalSigners(cursor: JsonCursor): readonly AdditionalSi
 }
 
 function readEntry(cursor: JsonCursor): AdditionalSigner {
-  let signer: Pick<AdditionalSigner, 'scheme' | 'key'> = { scheme: 'Ed25519', key: new Uint8Array() };
+  let signer: SignerKey = { scheme: 'Ed25519', key: new Uint8Array() };
   let signature: Uint8Array = new Uint8Array();
   cursor.enterObject();
   for (let name = cursor.nextMember(ENTRY); name !== null; name = cursor.nextMember(ENTRY)) {
-    if (name === 'signer') signer = readKey(cursor);
+    if (name === 'signer') signer = readSignerKey(cursor);
     else signature = cursor.readBytes(ASSERTION_BYTES_MAX);
   }
   if (signer.scheme !== 'WebAuthn' && signature.length !== SIGNATURE_BYTES) {
@@ -72,7 +75,8 @@ function readEntry(cursor: JsonCursor): AdditionalSigner {
   return { ...signer, signature };
 }
 
-function readKey(cursor: JsonCursor): Pick<AdditionalSigner, 'scheme' | 'key'> {
+/** One key under the name of its scheme. */
+export function readSignerKey(cursor: JsonCursor): SignerKey {
   let scheme: SignerScheme = 'Ed25519';
   let key: Uint8Array = new Uint8Array();
   cursor.enterObject();

@@ -7,6 +7,7 @@ import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 import { type Reject, reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { verify } from '../../src/crypto/ed25519.ts';
+import type { MultisigReads } from '../../src/edge/account-backend.ts';
 import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../../src/edge/oms-backend.ts';
 import type { RegistryBackend } from '../../src/edge/registry-backend.ts';
 import type { InventoryBody } from '../../src/orders/inventory.ts';
@@ -18,6 +19,7 @@ import { Nonces } from '../../src/sessions/nonces.ts';
 import { Tokens } from '../../src/sessions/tokens.ts';
 import type { AuthRequest } from '../../src/wire/auth-request.ts';
 import type { MarketView } from '../../src/wire/market-reply.ts';
+import { DEFAULT_MULTISIG } from '../../src/wire/multisig.ts';
 import type { OrderRecordView } from '../../src/wire/order-record.ts';
 import type { CancelRequest } from '../../src/wire/signed-cancel.ts';
 import type { CreateRequest } from '../../src/wire/signed-order.ts';
@@ -145,6 +147,8 @@ export class ScriptedOms implements OmsBackend {
     decimals: () => accepted(new Map()),
     createMarket: async (assetId) => (assetId === BASE ? accepted(MARKET_VIEW) : rejected(NO_MARKET)),
   };
+
+  readonly multisig: MultisigReads = { multisigConfig: () => DEFAULT_MULTISIG, accountsOfSigner: () => [] };
 
   markets(): readonly MarketView[] {
     return [MARKET_VIEW];

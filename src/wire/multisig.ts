@@ -1,0 +1,51 @@
+/** Multisig reads (wire.md 7.20): the configuration of an account, and which accounts list a key. */
+import type { Outcome } from '../core/outcome.ts';
+import { decodeText } from './decode-text.ts';
+import { quote } from './json-writer.ts';
+import { readSignerKey, type SignerKey } from './signatures.ts';
+
+export interface MultisigView {
+  readonly masterWeight: number;
+  readonly signers: readonly (SignerKey & {
+    readonly weight: number;
+    readonly expiresAtNs: bigint | null;
+    readonly maxSigningWindowNs: bigint | null;
+  })[];
+  readonly thresholds: { readonly low: number; readonly medium: number; readonly high: number };
+  readonly configNonce: number;
+}
+
+/** What an account has that never set up any: its own key alone, for everything. */
+export const DEFAULT_MULTISIG: MultisigView = {
+  masterWeight: 1,
+  signers: [],
+  thresholds: { low: 1, medium: 1, high: 1 },
+  configNonce: 0,
+};
+
+/** The reply of `GET /multisig/config/{user_id}`. */
+export function multisigConfig(view: MultisigView): string {
+  const { low, medium, high } = view.thresholds;
+  const signers = view.signers.map(
+    ({ scheme, key, weight, expiresAtNs, maxSigningWindowNs }) =>
+      `{"key":{"${scheme}":[${key.join(',')}]},"weight":${weight},"expires_at_ns":${expiresAtNs},` +
+      `"max_signing_window_ns":${maxSigningWindowNs}}`,
+  );
+  return (
+    `{"master_weight":${view.masterWeight},"signers":[${signers.join(',')}],` +
+    `"thresholds":{"low":${low},"medium":${medium},"high":${high}},"config_nonce":${view.configNonce}}`
+  );
+}
+
+/** The body of `POST /multisig/signers`: one bare key, `{"Secp256k1":[33 integers]}`. */
+export function decodeSignerKey(bytes: Uint8Array): Outcome<SignerKey> {
+  return decodeText(bytes, 0, bytes.length, (cursor) => {
+    const key = readSignerKey(cursor);
+    return cursor.hasFailed ? null : key;
+  });
+}
+
+/** The reply of `POST /multisig/signers`. */
+export function signerAccounts(accounts: readonly string[]): string {
+  return `{"accounts":[${accounts.map(quote).join(',')}]}`;
+}
