@@ -1,11 +1,13 @@
-/** Signed actions, one order a request (wire.md 7.4 to 7.6). */
+/** Signed actions, one order a request (wire.md 7.4 to 7.6) or several of one kind (wire.md 7.7). */
+import { must } from '../core/assert.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { operationResponse } from '../wire/operation-replies.ts';
+import { batchReply, operationResponse } from '../wire/operation-replies.ts';
+import { decodeBatchCreate, decodeBatchReplace } from '../wire/order-batches.ts';
 import { decodeCancel } from '../wire/signed-cancel.ts';
 import { decodeCreate } from '../wire/signed-order.ts';
 import { decodeReplace } from '../wire/signed-replace.ts';
-import { correlationOf, costOf, type SignedAction } from './oms-actions.ts';
+import { correlationOf, correlationsOf, costOf, type SignedAction, type SignedBatch } from './oms-actions.ts';
 import type { RouteKit } from './oms-kit.ts';
 import type { HttpMethod } from './uws-http.ts';
 
@@ -19,6 +21,14 @@ export function addActionRoutes(kit: RouteKit): void {
   addAction(kit, 'POST', '/orders/create', (body) => actionOf('create', decodeCreate(body, 0, body.length)));
   addAction(kit, 'PATCH', '/orders/replace', (body) => actionOf('replace', decodeReplace(body, 0, body.length)));
   addAction(kit, 'DELETE', '/orders/cancel', (body) => actionOf('cancel', decodeCancel(body, 0, body.length)));
+  addBatch(kit, 'POST', '/orders/batch-create', (body) => {
+    const requests = decodeBatchCreate(body, 0, body.length);
+    return requests.ok ? accepted({ kind: 'batch-create', requests: requests.value }) : requests;
+  });
+  addBatch(kit, 'PATCH', '/orders/batch-replace', (body) => {
+    const requests = decodeBatchReplace(body, 0, body.length);
+    return requests.ok ? accepted({ kind: 'batch-replace', requests: requests.value }) : requests;
+  });
 }
 
 function actionOf<Kind extends SignedAction['kind'], Request>(
@@ -49,6 +59,36 @@ function addAction(
       door.take(action, origin, ({ refusal, processedAtNs }) => {
         if (refusal !== null) call.refuse(aboutOrder(refusal, orderId));
         else call.reply(operationResponse({ orderId, reject: null, processedNs: processedAtNs }));
+      });
+    },
+  });
+}
+
+/** Answered when all of its orders are, 200 whatever became of each (AMB-26). */
+function addBatch(
+  kit: RouteKit,
+  method: HttpMethod,
+  pattern: string,
+  decode: (body: Uint8Array) => Outcome<SignedBatch>,
+): void {
+  const { door } = kit;
+  kit.addSession({
+    method,
+    pattern,
+    late: LATE_ACTION,
+    cost: ({ requests }: SignedBatch) => ({ bulk: requests.length }),
+    isChange: true,
+    shape: ({ body }) => decode(body),
+    serve: (call, { user }, batch) => {
+      const origin = { user, connection: door.newConnection(), isControl: false };
+      const results: { readonly orderId: string; reject: Reject | null }[] = correlationsOf(batch).map(
+        ({ orderId }) => ({ orderId, reject: null }),
+      );
+      let left = results.length;
+      door.takeBatch(batch, origin, (index, { refusal }) => {
+        must(results[index], 'an answer to an order of the batch').reject = refusal;
+        left -= 1;
+        if (left === 0) call.reply(batchReply(results));
       });
     },
   });

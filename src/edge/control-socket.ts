@@ -6,16 +6,27 @@
  *                 ▼                    ▼              ▼
  *       UNAUTHORIZED, close 1000    Rejected in the correlated shape if it names its order, else an error frame
  *
+ * A batch is acknowledged once, then each of its orders is answered as if it had come alone (CTL-06). A batch that is
+ * refused for its size or a repeated id gets an error frame and nothing else (AMB-122).
+ *
  * Answers speak the version of the socket; a version 1 socket may send bare requests too. Binary frames are read like
  * text: the same bytes say the same thing.
  *
  * Not here: what an action does (the node), frames and their decoding (src/wire).
  */
-import { type Reject, reject } from '../core/reject.ts';
-import { type ControlFrame, type Correlation, decodeControlFrame } from '../wire/control-frame.ts';
-import { type ControlAddress, controlError, controlResponse } from '../wire/operation-replies.ts';
+import { must } from '../core/assert.ts';
+import type { Reject } from '../core/reject.ts';
+import { type ControlFrame, type Correlation, decodeControlFrame, type MalformedFrame } from '../wire/control-frame.ts';
+import { type ControlAddress, controlError, controlResponse, controlSubmitted } from '../wire/operation-replies.ts';
 import { Channel } from './channel.ts';
-import { type ActionDoor, correlationOf, costOf, type SignedAction } from './oms-actions.ts';
+import {
+  type ActionDoor,
+  correlationOf,
+  correlationsOf,
+  costOf,
+  type SignedAction,
+  type SignedBatch,
+} from './oms-actions.ts';
 import type { ActionAnswer, OmsBackend } from './oms-backend.ts';
 import type { OmsSeat, UserStreams } from './oms-streams.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
@@ -28,7 +39,6 @@ export interface ControlSeat extends OmsSeat {
 
 type ControlSocket = StreamSocket<ControlSeat>;
 
-const NO_BATCHES = reject('INVALID_REQUEST', 'batches are not served yet');
 const SIGNED_BY_ANOTHER = 'the action is signed by another user';
 
 export interface ControlParts {
@@ -76,13 +86,17 @@ export class ControlDesk {
     }
     const frame = decodeControlFrame(bytes, 0, bytes.length);
     const address = { version: socket.data.version, requestId: frame.requestId };
-    if (isSignedAction(frame)) this.#act(socket, address, frame);
-    else if (frame.kind !== 'malformed') this.#tellError(socket, address, NO_BATCHES);
-    else if (frame.correlation === null) this.#tellError(socket, address, frame.reject);
-    else {
-      const answer = { refusal: frame.reject, processedAtNs: this.#backend.nowNs() };
-      this.#tell(socket, address, frame.correlation, answer);
-    }
+    if (frame.kind === 'malformed') this.#refuse(socket, address, frame);
+    else if (frame.kind !== 'batch-create' && frame.kind !== 'batch-replace') this.#act(socket, address, frame);
+    else if (frame.batch.fault !== null) this.#tellError(socket, address, frame.batch.fault);
+    else this.#actOnAll(socket, address, batchOf(frame));
+  }
+
+  /** Every order that can be found is answered by its name; what cannot is answered by an error frame. */
+  #refuse(socket: ControlSocket, address: ControlAddress, { reject, correlations, isAllFound }: MalformedFrame): void {
+    const answer = { refusal: reject, processedAtNs: this.#backend.nowNs() };
+    for (const correlation of correlations) this.#tell(socket, address, correlation, answer);
+    if (!isAllFound) this.#tellError(socket, address, reject);
   }
 
   #act(socket: ControlSocket, address: ControlAddress, action: SignedAction): void {
@@ -99,6 +113,30 @@ export class ControlDesk {
     });
   }
 
+  /** The acknowledgement says that every order will be answered, not that any is taken. */
+  #actOnAll(socket: ControlSocket, address: ControlAddress, batch: SignedBatch): void {
+    const { user, connection } = socket.data;
+    const correlations = correlationsOf(batch);
+    this.#streams.deliver(socket.data.answers, () => controlSubmitted(address, this.#backend.nowNs()));
+    let left = correlations.length;
+    let isSignedByAnother = false;
+    const tell = (index: number, answer: ActionAnswer): void => {
+      this.#tell(socket, address, must(correlations[index], 'an answer to an order of the batch'), answer);
+      left -= 1;
+      if (answer.refusal?.code === 'SIGNER_MISMATCH') isSignedByAnother = true;
+      if (left === 0 && isSignedByAnother) this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
+    };
+    const refusal = this.#door.admit(user, { bulk: correlations.length });
+    if (refusal === null) {
+      this.#door.takeBatch(batch, { user, connection, isControl: true }, tell);
+      return;
+    }
+    const answer = { refusal, processedAtNs: this.#backend.nowNs() };
+    correlations.forEach((_, index) => {
+      tell(index, answer);
+    });
+  }
+
   #tell(socket: ControlSocket, address: ControlAddress, correlation: Correlation, answer: ActionAnswer): void {
     const { action, orderId, assetText } = correlation;
     const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs };
@@ -110,6 +148,10 @@ export class ControlDesk {
   }
 }
 
-function isSignedAction(frame: ControlFrame): frame is ControlFrame & SignedAction {
-  return frame.kind === 'create' || frame.kind === 'replace' || frame.kind === 'cancel';
+type BatchFrame = Extract<ControlFrame, { readonly kind: 'batch-create' | 'batch-replace' }>;
+
+function batchOf(frame: BatchFrame): SignedBatch {
+  return frame.kind === 'batch-create'
+    ? { kind: 'batch-create', requests: frame.batch.items }
+    : { kind: 'batch-replace', requests: frame.batch.items };
 }

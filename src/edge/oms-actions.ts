@@ -10,12 +10,17 @@ import type { ControlAction, Correlation } from '../wire/control-frame.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
-import type { ActionBackend, ActionOrigin, Answer, ChargeBackend } from './oms-backend.ts';
+import type { ActionBackend, ActionOrigin, Answer, ChargeBackend, ItemAnswer } from './oms-backend.ts';
 
 export type SignedAction =
   | { readonly kind: 'create'; readonly request: CreateRequest }
   | { readonly kind: 'replace'; readonly request: ReplaceRequest }
   | { readonly kind: 'cancel'; readonly request: CancelRequest };
+
+/** Several of one kind in one request. */
+export type SignedBatch =
+  | { readonly kind: 'batch-create'; readonly requests: readonly CreateRequest[] }
+  | { readonly kind: 'batch-replace'; readonly requests: readonly ReplaceRequest[] };
 
 export const STOPPING: Reject = reject('SERVICE_UNAVAILABLE', 'the service is stopping');
 
@@ -34,6 +39,12 @@ export function correlationOf(action: SignedAction): Correlation {
       return { action: kind, orderId, assetText: asset.text };
     }
   }
+}
+
+/** The same for each order of a batch, in order of submission. */
+export function correlationsOf(batch: SignedBatch): readonly Correlation[] {
+  if (batch.kind === 'batch-create') return batch.requests.map((request) => correlationOf({ kind: 'create', request }));
+  return batch.requests.map((request) => correlationOf({ kind: 'replace', request }));
 }
 
 /** What a signed action costs (LIM-08, LIM-09), on `/control` as over REST (LIM-15). */
@@ -87,5 +98,11 @@ export class ActionDoor {
         this.#backend.cancel(action.request, origin, answer);
         break;
     }
+  }
+
+  /** As `take`, for every order of a batch; the answers come one by one, in any order. */
+  takeBatch(batch: SignedBatch, origin: ActionOrigin, answer: ItemAnswer): void {
+    if (batch.kind === 'batch-create') this.#backend.createBatch(batch.requests, origin, answer);
+    else this.#backend.replaceBatch(batch.requests, origin, answer);
   }
 }

@@ -39,6 +39,9 @@ export interface ActionAnswer {
 
 export type Answer = (answer: ActionAnswer) => void;
 
+/** The answer to the item of a batch at this index. */
+export type ItemAnswer = (index: number, answer: ActionAnswer) => void;
+
 export interface PageRequest {
   readonly user: UserId;
   /** Null for all markets. */
@@ -77,6 +80,9 @@ export interface ActionBackend {
   create(request: CreateRequest, origin: ActionOrigin, answer: Answer): void;
   replace(request: ReplaceRequest, origin: ActionOrigin, answer: Answer): void;
   cancel(request: CancelRequest, origin: ActionOrigin, answer: Answer): void;
+  /** Each item answers as a single action would, in any order (BAT-01 to BAT-10). */
+  createBatch(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void;
+  replaceBatch(requests: readonly ReplaceRequest[], origin: ActionOrigin, answer: ItemAnswer): void;
 }
 
 export interface BulkCancelBackend {

@@ -1,7 +1,7 @@
 /**
  * The REST routes of the order service, by area (wire.md 3, 7).
  *
- * Not served yet, so 404: batches, positions, margin, transfers, withdrawals, settlements.
+ * Not served yet, so 404: positions, margin, transfers, withdrawals, settlements.
  */
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';

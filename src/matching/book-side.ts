@@ -194,9 +194,13 @@ export class BookSide {
     return within;
   }
 
+  /** No level has changed since the last `commit`. */
+  get isTold(): boolean {
+    return this.#changedCount === 0;
+  }
+
   /** Walks everything. @throws InvariantError */
   check(): void {
-    assert(this.#changedCount === 0, 'book side: every change was told');
     assert(this.#index.isSound(), 'book side: levels are sorted and the best is known');
     const orders = this.#orders;
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {

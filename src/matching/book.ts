@@ -64,6 +64,8 @@ export class Book {
   lowest = 1;
   highest: number = RAW_MAX;
   preventsSelfTrades = false;
+  /** Levels that change are told when this ends, all of them in one step (BAT-07). */
+  isDepthHeld = false;
   readonly #ids: OrderIds;
   readonly #events: MarketEvents;
   readonly #watcher: BookWatcher;
@@ -239,6 +241,7 @@ export class Book {
 
   /** Tells the levels that changed since the last commit. */
   commitDepth(): void {
+    if (this.isDepthHeld) return;
     const buys = this.buys.commit(this.#events);
     const sells = this.sells.commit(this.#events);
     if (buys || sells) this.#events.depthCommitted(this.sequence as Sequence);

@@ -328,6 +328,13 @@ export class MarketEngine {
     this.#book.highest = highest;
   }
 
+  /** Between the two calls levels are not told; the second tells them in one step, as those of one command (BAT-07). */
+  holdDepth(isHeld: boolean): void {
+    assert(this.#book.isDepthHeld !== isHeld, 'batches of a market do not overlap');
+    this.#book.isDepthHeld = isHeld;
+    this.#book.commitDepth();
+  }
+
   /** At boot: a live order, before anything else happens; in any order, but a parent before its children (AMB-110). */
   restoreOrder(command: RestoredOrder): void {
     this.#checkNew(command);

@@ -5,33 +5,29 @@
  *
  * A full ring, a closed market or a full pool is an answer before anything changed. Cancels may use the reserved room.
  *
- * Not here: actions that nobody signs (bulk-cancels.ts), the bytes of a message (door-commands.ts).
+ * Not here: checks and bytes of a request (errands.ts), several at once (batch-road.ts), actions that nobody signs
+ * (bulk-cancels.ts).
  */
 
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
-import { accepted, type Outcome } from '../core/outcome.ts';
+import type { Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { Views } from '../core/views.ts';
 import type { ActionOrigin, Answer } from '../edge/oms-backend.ts';
-import { CancelOrder, NewOrder, ReplaceOrder } from '../messages/generated/messages.ts';
-import type { MarketSlot } from '../orders/markets.ts';
-import type { OrderManager } from '../orders/order-manager.ts';
-import { NO_SKIPS } from '../orders/prepared.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import type { Signatures } from '../wire/signatures.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
-import { type Stamp, writeCancel, writeCreate, writeReplace } from './door-commands.ts';
 import { BAD_SIGNATURE, MARKET_BUSY, MARKET_CLOSED, POOL_FULL, refuseSigners } from './door-refusals.ts';
+import type { Errand, Errands } from './errands.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
 import type { ReleaseQueue } from './release-queue.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
 export interface ActionRoadParts {
-  readonly orders: OrderManager;
+  readonly errands: Errands;
   readonly desk: SignatureDesk;
   /** One per shard; market m lives on shard m mod shards. */
   readonly shards: readonly Outlet[];
@@ -45,24 +41,9 @@ export interface ActionRoadParts {
 }
 
 /** What every signed request has. */
-interface SignedRequest extends Signatures {
+export interface SignedRequest extends Signatures {
   /** The bytes that were signed. */
   readonly text: Uint8Array;
-}
-
-/** A checked action: the record it becomes, and what is taken for it once that has room. */
-interface Errand {
-  readonly market: MarketSlot;
-  readonly typeId: number;
-  readonly bytes: number;
-  /** May use the ring's reserve. */
-  readonly isUrgent: boolean;
-  reserve(): Outcome<Reserved>;
-}
-
-interface Reserved {
-  readonly requestId: number;
-  write(v: Views, at: number, stamp: Stamp): void;
 }
 
 export class ActionRoad {
@@ -80,56 +61,22 @@ export class ActionRoad {
   }
 
   create(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
-    const errand = this.createErrand(request, origin);
-    if (errand.ok) this.verified(request, errand.value, origin, answer);
-    else this.refuse(answer, errand.reject);
+    this.take(this.parts.errands.create(request, origin), request, origin, answer);
   }
 
   /** A create past some of the checks, which are left to clearing (operator-api.md 7.3 `inject_order`). */
   inject(request: CreateRequest, skips: ReadonlySet<SkippedCheck>, origin: ActionOrigin, answer: Answer): void {
-    const errand = this.createErrand(request, origin, skips);
-    if (!errand.ok) this.refuse(answer, errand.reject);
-    else if (skips.has('signature')) this.send(errand.value, answer);
-    else this.verified(skips.has('multisig') ? alone(request) : request, errand.value, origin, answer);
+    const errand = this.parts.errands.create(request, origin, skips);
+    if (errand.ok && skips.has('signature')) this.send(errand.value, answer);
+    else this.take(errand, skips.has('multisig') ? alone(request) : request, origin, answer);
   }
 
   replace(request: ReplaceRequest, origin: ActionOrigin, answer: Answer): void {
-    const { orders } = this.parts;
-    const checked = orders.checkReplace(request, this.caller(origin));
-    if (!checked.ok) {
-      this.refuse(answer, checked.reject);
-      return;
-    }
-    const prepared = checked.value;
-    const errand: Errand = {
-      market: prepared.market,
-      typeId: ReplaceOrder.typeId,
-      bytes: ReplaceOrder.bytes,
-      isUrgent: false,
-      reserve: () => written(orders.reserveReplace(prepared), (v, at, stamp) => writeReplace(v, at, prepared, stamp)),
-    };
-    this.verified(request, errand, origin, answer);
+    this.take(this.parts.errands.replace(request, origin), request, origin, answer);
   }
 
   cancel(request: CancelRequest, origin: ActionOrigin, answer: Answer): void {
-    const { orders } = this.parts;
-    const checked = orders.checkCancel(request, this.caller(origin));
-    if (!checked.ok) {
-      this.refuse(answer, checked.reject);
-      return;
-    }
-    const prepared = checked.value;
-    const errand: Errand = {
-      market: prepared.market,
-      typeId: CancelOrder.typeId,
-      bytes: CancelOrder.bytes,
-      isUrgent: true,
-      reserve: () =>
-        written(orders.reserveCancel(prepared), (v, at, stamp) =>
-          writeCancel(v, at, prepared, origin.isControl, stamp),
-        ),
-    };
-    this.verified(request, errand, origin, answer);
+    this.take(this.parts.errands.cancel(request, origin), request, origin, answer);
   }
 
   /** Somebody else reserved this request and sent it; its answer goes here. */
@@ -144,38 +91,15 @@ export class ActionRoad {
     answer({ refusal, processedAtNs });
   }
 
-  private createErrand(
-    request: CreateRequest,
-    origin: ActionOrigin,
-    skips: ReadonlySet<SkippedCheck> = NO_SKIPS,
-  ): Outcome<Errand> {
-    const { orders } = this.parts;
-    const checked = orders.checkCreate(request, { ...this.caller(origin), skips });
-    if (!checked.ok) return checked;
-    const prepared = checked.value;
-    return accepted({
-      market: prepared.market,
-      typeId: NewOrder.typeId,
-      bytes: NewOrder.bytes + prepared.text.length,
-      isUrgent: false,
-      reserve: () => {
-        const reserved = orders.reserveCreate(prepared, this.parts.nowNs());
-        if (!reserved.ok) return reserved;
-        const { requestId, budget } = reserved.value;
-        return accepted({ requestId, write: (v, at, stamp) => writeCreate(v, at, prepared, budget, stamp) });
-      },
-    });
-  }
-
-  private caller(origin: ActionOrigin): { user: ActionOrigin['user']; now: TimestampNs; looksUp: boolean } {
-    return { user: origin.user, now: this.parts.nowNs(), looksUp: !origin.isControl };
-  }
-
-  /** Weight, then signature (AMB-91). */
-  private verified(request: SignedRequest, errand: Errand, origin: ActionOrigin, answer: Answer): void {
+  /**
+   * Weight, then signature (AMB-91).
+   *
+   * @param told why it does not count, or null; once, at once or later. Those of one connection are told in order.
+   */
+  verify(request: SignedRequest, origin: ActionOrigin, told: (refusal: Reject | null) => void): void {
     const refusal = refuseSigners(request);
     if (refusal !== null) {
-      this.refuse(answer, refusal);
+      told(refusal);
       return;
     }
     const { desk, poke } = this.parts;
@@ -185,12 +109,19 @@ export class ActionRoad {
       text: request.text,
       publicKey: this.publicKey(origin.user),
     };
-    const taken = desk.verify(job, (valid) => {
-      if (valid) this.send(errand, answer);
-      else this.refuse(answer, BAD_SIGNATURE);
-    });
-    if (!taken) this.refuse(answer, POOL_FULL);
+    if (!desk.verify(job, (valid) => told(valid ? null : BAD_SIGNATURE))) told(POOL_FULL);
     poke();
+  }
+
+  private take(errand: Outcome<Errand>, request: SignedRequest, origin: ActionOrigin, answer: Answer): void {
+    if (!errand.ok) {
+      this.refuse(answer, errand.reject);
+      return;
+    }
+    this.verify(request, origin, (refusal) => {
+      if (refusal === null) this.send(errand.value, answer);
+      else this.refuse(answer, refusal);
+    });
   }
 
   private send(errand: Errand, answer: Answer): void {
@@ -246,11 +177,6 @@ export class ActionRoad {
 /** The request with its co-signers left out. */
 function alone(request: CreateRequest): CreateRequest {
   return { ...request, additionalSigners: [] };
-}
-
-/** A reserved request with its writer. */
-function written(reserved: Outcome<number>, write: Reserved['write']): Outcome<Reserved> {
-  return reserved.ok ? accepted({ requestId: reserved.value, write }) : reserved;
 }
 
 /** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */

@@ -18,7 +18,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { MultisigReads } from '../edge/account-backend.ts';
-import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../edge/oms-backend.ts';
+import type { ActionOrigin, Answer, ItemAnswer, OmsBackend, OmsStreams, PageRequest } from '../edge/oms-backend.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
 import type { OrderEvent, OrderSink, ReleaseWord, RequestResult, UserTrade } from '../orders/order-events.ts';
 import type { OrderHistory } from '../orders/order-history.ts';
@@ -37,9 +37,11 @@ import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { ActionRoad } from './action-road.ts';
+import { BatchRoad } from './batch-road.ts';
 import { BulkCancels } from './bulk-cancels.ts';
 import { MARKET_BUSY } from './door-refusals.ts';
 import { readSettings } from './door-settings.ts';
+import { Errands } from './errands.ts';
 import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
 import type { OperatorCommand, Reply } from './ops-parts.ts';
@@ -90,6 +92,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   private readonly parts: FrontDoorParts;
   private readonly road: ActionRoad;
+  private readonly batches: BatchRoad;
   private readonly bulk: BulkCancels;
   private readonly releases: ReleaseQueue;
   private readonly nonces = new Nonces();
@@ -109,7 +112,9 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.releases = new ReleaseQueue(parts.shards, nowNs);
     const { orders, openMarkets, releases } = this;
     const { desk, shards, poke } = parts;
-    this.road = new ActionRoad({ orders, desk, shards, nowNs, openMarkets, releases, poke });
+    const lanes = { errands: new Errands(orders, nowNs), shards, nowNs, openMarkets, releases, poke };
+    this.road = new ActionRoad({ ...lanes, desk });
+    this.batches = new BatchRoad(lanes, this.road);
     const unanswered = (requestId: number): void => this.road.expect(requestId, () => undefined);
     this.bulk = new BulkCancels({ orders, shards, nowNs, openMarkets, unanswered, poke });
   }
@@ -189,6 +194,18 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   cancel(request: CancelRequest, origin: ActionOrigin, answer: Answer): void {
     this.road.cancel(request, origin, answer);
+  }
+
+  createBatch(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
+    const startedMs = performance.now();
+    this.batches.create(requests, origin, (index, told) => {
+      this.parts.counted.order(told.refusal === null, performance.now() - startedMs);
+      answer(index, told);
+    });
+  }
+
+  replaceBatch(requests: readonly ReplaceRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
+    this.batches.replace(requests, origin, answer);
   }
 
   // ---- test hooks (operator-api.md 7.3)

@@ -17,6 +17,7 @@ import type { MarketEngine } from '../matching/market-engine.ts';
 import {
   CancelAllOrders,
   CancelOrder,
+  CommandNote,
   FillRolledBack,
   IdWatermark,
   MarketDecided,
@@ -32,6 +33,7 @@ import {
 import { decodePlain } from '../messages/plain-values.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
+import { COMMAND_NOTE } from './command-notes.ts';
 import type { NodeNews } from './effect-codec.ts';
 import { type InjectedFill, keyOf } from './fill-injection.ts';
 import { HostedMarket } from './hosted-market.ts';
@@ -113,6 +115,9 @@ export class MarketShardActor implements Actor {
         this.busy.add(market);
         break;
       }
+      case CommandNote.typeId:
+        this.onNote(this.market(CommandNote.marketIndex(v, at)), CommandNote.kind(v, at));
+        break;
       case NodeHook.typeId: {
         const start = at + NodeHook.bytes;
         this.onInjectedFill(decodePlain(v.u8.subarray(start, start + NodeHook.textBytes(v, at))));
@@ -224,6 +229,13 @@ export class MarketShardActor implements Actor {
     market.output.source = this.source;
     market.engine.create(this.commands.readCreate(v, at));
     market.output.source = null;
+  }
+
+  /** A command's own word on how it is to be answered or told. */
+  private onNote(market: HostedMarket, kind: number): void {
+    assert(market.isOpen, 'commands reach a market only after it was restored');
+    if (kind === COMMAND_NOTE.timed) market.output.takenNs = this.wiring.clock.nowNs();
+    else market.engine.holdDepth(kind === COMMAND_NOTE.batchBegins);
   }
 
   /** A test hook's fill; orders that ended meanwhile are not filled. */

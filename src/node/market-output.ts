@@ -48,6 +48,8 @@ export class MarketOutput implements MarketEvents {
   definition: MarketDefinition;
   /** The create that is being handled, as it lies in the command ring. */
   source: { views: Views; at: number; bytes: number } | null = null;
+  /** When the command that is handled next was taken up, for its answer; 0n unless its sender asked for it. */
+  takenNs = 0n;
   readonly confirmed: ConfirmedPrice = new ConfirmedPrice();
 
   readonly depth: DepthOutput;
@@ -308,10 +310,17 @@ export class MarketOutput implements MarketEvents {
     MarketAck.setOrder(v, at, order);
     MarketAck.setSequence(v, at, sequence);
     this.writeTime(v, at + MarketAck.timeNsAt);
+    if (this.takenNs === 0n) writeWords(v, at + MarketAck.takenNsAt, 0, 0);
+    else this.writeTaken(v, at);
     MarketAck.setMarketIndex(v, at, this.marketIndex);
     MarketAck.setRejectCode(v, at, code);
     MarketAck.setIsAdmission(v, at, isAdmission ? 1 : 0);
     outlet.commit();
+  }
+
+  private writeTaken(v: Views, at: number): void {
+    MarketAck.setTakenNs(v, at, this.takenNs);
+    this.takenNs = 0n;
   }
 
   private writeTime(v: Views, at: number): void {

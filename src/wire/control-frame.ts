@@ -7,12 +7,15 @@
  * A frame tells its version by its own shape: on a v1 socket the bare v0 form is legal too.
  *
  * A client finds its answer by tag, asset and order id, so a frame that is well-formed JSON but broken in shape still
- * yields them where they can be found; then the caller answers `Rejected` in the correlated shape (wire.md 10.2).
+ * yields them where they can be found, of a batch for every item; then the caller answers `Rejected` in the correlated
+ * shape (wire.md 10.2). A batch that is refused whole by its size or a repeated id yields none (AMB-122).
  */
+import { BATCH_ITEMS_MAX } from '../core/limits.ts';
 import type { Reject } from '../core/reject.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { choiceShape, objectShape } from './json-shape.ts';
 import { isJsonObject, type JsonValue, parseJson } from './json-tree.ts';
+import { type Batch, CREATE_LISTS, REPLACE_LISTS, readBatchCreate, readBatchReplace } from './order-batches.ts';
 import { type CancelRequest, readCancel } from './signed-cancel.ts';
 import { type CreateRequest, readCreate } from './signed-order.ts';
 import { type ReplaceRequest, readReplace } from './signed-replace.ts';
@@ -31,13 +34,16 @@ type ControlBody =
   | { readonly kind: 'create'; readonly request: CreateRequest }
   | { readonly kind: 'replace'; readonly request: ReplaceRequest }
   | { readonly kind: 'cancel'; readonly request: CancelRequest }
-  | { readonly kind: 'batch-create' | 'batch-replace' };
+  | { readonly kind: 'batch-create'; readonly batch: Batch<CreateRequest> }
+  | { readonly kind: 'batch-replace'; readonly batch: Batch<ReplaceRequest> };
 
 export interface MalformedFrame extends FrameHead {
   readonly kind: 'malformed';
   readonly reject: Reject;
-  /** What a correlated answer needs, or null when it cannot be found. */
-  readonly correlation: Correlation | null;
+  /** The orders that can be answered by name; none when nothing can be found. */
+  readonly correlations: readonly Correlation[];
+  /** Every order of the frame is among them; otherwise an error frame is owed as well. */
+  readonly isAllFound: boolean;
 }
 
 export interface Correlation {
@@ -144,27 +150,48 @@ function readBody(cursor: JsonCursor, tag: Tag): ControlBody | null {
       const request = readCancel(cursor);
       return request === null ? null : { kind: 'cancel', request };
     }
-    case 'BatchCreateRequest':
-      cursor.skipValue();
-      return { kind: 'batch-create' };
-    case 'BatchReplaceRequest':
-      cursor.skipValue();
-      return { kind: 'batch-replace' };
+    case 'BatchCreateRequest': {
+      const batch = readBatchCreate(cursor);
+      return batch === null ? null : { kind: 'batch-create', batch };
+    }
+    case 'BatchReplaceRequest': {
+      const batch = readBatchReplace(cursor);
+      return batch === null ? null : { kind: 'batch-replace', batch };
+    }
   }
 }
 
 // ---- the cold path: whom to answer
 
-/** Where each action keeps what its answer is correlated by. */
+/** Where each action keeps what its answer is correlated by; and where the batches of it keep their items. */
 const CORRELATED: readonly {
   readonly tag: Tag;
   readonly action: ControlAction;
   readonly orderId: readonly string[];
   readonly asset: readonly string[];
+  readonly batch: { readonly tag: Tag; readonly lists: readonly string[] } | null;
 }[] = [
-  { tag: 'CreateOrderRequest', action: 'create', orderId: ['order', 'order_id'], asset: ['order', 'base_asset'] },
-  { tag: 'ReplaceOrderRequest', action: 'replace', orderId: ['request', 'order_id'], asset: ['asset_id'] },
-  { tag: 'CancelOrderRequest', action: 'cancel', orderId: ['cancel', 'order_id'], asset: ['cancel', 'asset_id'] },
+  {
+    tag: 'CreateOrderRequest',
+    action: 'create',
+    orderId: ['order', 'order_id'],
+    asset: ['order', 'base_asset'],
+    batch: { tag: 'BatchCreateRequest', lists: CREATE_LISTS },
+  },
+  {
+    tag: 'ReplaceOrderRequest',
+    action: 'replace',
+    orderId: ['request', 'order_id'],
+    asset: ['asset_id'],
+    batch: { tag: 'BatchReplaceRequest', lists: REPLACE_LISTS },
+  },
+  {
+    tag: 'CancelOrderRequest',
+    action: 'cancel',
+    orderId: ['cancel', 'order_id'],
+    asset: ['cancel', 'asset_id'],
+    batch: null,
+  },
 ];
 
 function salvage(text: Uint8Array, fault: Reject): MalformedFrame {
@@ -178,17 +205,30 @@ function salvage(text: Uint8Array, fault: Reject): MalformedFrame {
     version,
     requestId: typeof requestId === 'string' && requestId.length <= REQUEST_ID_MAX ? requestId : null,
     reject: fault,
-    correlation: correlationOf(version === 0 ? root : data),
+    ...found(version === 0 ? root : data),
   };
 }
 
-function correlationOf(body: JsonValue | undefined): Correlation | null {
-  for (const { tag, action, orderId, asset } of CORRELATED) {
-    const id = at(body, [tag, ...orderId]);
-    const assetText = at(body, [tag, ...asset]);
-    if (isEchoable(id) && isEchoable(assetText)) return { action, orderId: id, assetText };
+/** Orders of a broken request. A list that no batch may have is nothing to answer one by one. */
+function found(body: JsonValue | undefined): Pick<MalformedFrame, 'correlations' | 'isAllFound'> {
+  for (const { tag, action, orderId, asset, batch } of CORRELATED) {
+    const items = [at(body, [tag]), ...(batch === null ? [] : itemsOf(at(body, [batch.tag]), batch.lists))];
+    const correlations: Correlation[] = [];
+    for (const item of items) {
+      const id = at(item, orderId);
+      const assetText = at(item, asset);
+      if (isEchoable(id) && isEchoable(assetText)) correlations.push({ action, orderId: id, assetText });
+    }
+    const asked = items.filter((item) => item !== undefined).length;
+    if (correlations.length > 0) return { correlations, isAllFound: correlations.length === asked };
   }
-  return null;
+  return { correlations: [], isAllFound: false };
+}
+
+function itemsOf(batch: JsonValue | undefined, lists: readonly string[]): readonly JsonValue[] {
+  const candidates = [batch, ...lists.map((list) => at(batch, [list]))];
+  const list = candidates.find((candidate) => Array.isArray(candidate));
+  return Array.isArray(list) && list.length <= BATCH_ITEMS_MAX ? list : [];
 }
 
 function isEchoable(value: JsonValue | undefined): value is string {

@@ -28,10 +28,19 @@ const RESPONSE_TAG: Readonly<Record<ControlAction, string>> = {
 };
 
 export function operationResponse(view: OperationView): string {
-  const { reject } = view;
-  const verdict =
-    reject === null ? '"status":"Received","reason":null' : `"status":"Rejected","reason":"${pascalCase(reject.code)}"`;
-  return `{"order_id":${quote(view.orderId)},${verdict},"processed_at_ns":${view.processedNs}}`;
+  return `{"order_id":${quote(view.orderId)},${verdict(view.reject)},"processed_at_ns":${view.processedNs}}`;
+}
+
+function verdict(reject: Reject | null): string {
+  return reject === null
+    ? '"status":"Received","reason":null'
+    : `"status":"Rejected","reason":"${pascalCase(reject.code)}"`;
+}
+
+/** The reply to a batch over REST (wire.md 7.7), in order of submission. */
+export function batchReply(results: readonly Pick<OperationView, 'orderId' | 'reject'>[]): string {
+  const items = results.map(({ orderId, reject }) => `{"order_id":${quote(orderId)},${verdict(reject)}}`);
+  return `{"results":[${items.join(',')}]}`;
 }
 
 /** A correlated answer. @param assetText identical to what the request carried (wire.md 10.2). */
@@ -43,6 +52,12 @@ export function controlResponse(
 ): string {
   const frame = `{"${RESPONSE_TAG[action]}":{"response":${operationResponse(view)},"asset_id":${quote(assetText)}}}`;
   return address.version === 0 ? frame : controlEnvelope(address, view.processedNs, frame, null);
+}
+
+/** A batch was taken: each of its orders is answered from here on (wire.md 10.2, CTL-06). */
+export function controlSubmitted(address: ControlAddress, timestampNs: TimestampNs): string {
+  const frame = '{"request":{"status":"submitted"}}';
+  return address.version === 0 ? frame : controlEnvelope(address, timestampNs, frame, null);
 }
 
 /** An answer that no pending request can be found for: `{"error":{…}}` (wire.md 10.2), or its envelope on v1. */

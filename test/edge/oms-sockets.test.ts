@@ -330,7 +330,7 @@ suite('order service, /control', () => {
     assert.equal(oms.actions.length, 1);
   });
 
-  test('what cannot be correlated is an error frame: junk, pings, batches (WS-10, wire.md 10.2, 10.4)', async () => {
+  test('what cannot be correlated is an error frame: junk, pings (WS-10, wire.md 10.2, 10.4)', async () => {
     const frames = [
       'junk',
       '{}',

@@ -8,7 +8,14 @@ import { type Reject, reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { verify } from '../../src/crypto/ed25519.ts';
 import type { MultisigReads } from '../../src/edge/account-backend.ts';
-import type { ActionOrigin, Answer, OmsBackend, OmsStreams, PageRequest } from '../../src/edge/oms-backend.ts';
+import type {
+  ActionOrigin,
+  Answer,
+  ItemAnswer,
+  OmsBackend,
+  OmsStreams,
+  PageRequest,
+} from '../../src/edge/oms-backend.ts';
 import type { RegistryBackend } from '../../src/edge/registry-backend.ts';
 import type { InventoryBody } from '../../src/orders/inventory.ts';
 import type { UserTrade } from '../../src/orders/order-events.ts';
@@ -123,6 +130,18 @@ export class ScriptedOms implements OmsBackend {
 
   cancel({ cancel }: CancelRequest, origin: ActionOrigin, answer: Answer): void {
     this.#take({ kind: 'cancel', signer: cancel.signer.id, orderId: cancel.orderId, origin, answer });
+  }
+
+  createBatch(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
+    requests.forEach((request, index) => {
+      this.create(request, origin, (told) => answer(index, told));
+    });
+  }
+
+  replaceBatch(requests: readonly ReplaceRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
+    requests.forEach((request, index) => {
+      this.replace(request, origin, (told) => answer(index, told));
+    });
   }
 
   cancelAll(request: CancelAll): Reject | null {

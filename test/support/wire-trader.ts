@@ -101,6 +101,7 @@ export class TestNode {
   nowNs = 1_800_000_000_000_000_000n;
   private readonly decimals = new Map<string, Decimals>(SEEDED);
   private readonly traders: Trader[] = [];
+  private readonly watchers: WebSocket[] = [];
   private stamps = 0n;
   private users = 0;
 
@@ -114,6 +115,7 @@ export class TestNode {
 
   async stop(): Promise<void> {
     for (const trader of this.traders) trader.close();
+    for (const socket of this.watchers) socket.terminate();
     await stopNode(this.node, 'SIGKILL');
     removeDirectory(this.node.dataDirectory);
   }
@@ -207,6 +209,17 @@ export class TestNode {
     return { asks: shown(body.asks), bids: shown(body.bids) };
   }
 
+  /** Frames of a public stream, parsed. */
+  async listen(path: string, into: Json[]): Promise<void> {
+    const socket = new WebSocket(`${this.node.mds.replace('http', 'ws')}${path}`);
+    this.watchers.push(socket);
+    socket.on('message', (data) => into.push(JSON.parse(String(data)) as Json));
+    await new Promise((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('error', reject);
+    });
+  }
+
   async ledgerAddsUp(): Promise<void> {
     const ledger = await this.operate('GET', '/operator/ledger');
     const rows = Object.entries(ledger['assets'] as Record<string, { difference: string }>);
@@ -255,19 +268,21 @@ export class Trader {
     this.headers = { authorization: `Bearer ${token}`, 'user-id': this.userId };
     this.events.length = 0;
     this.fills.length = 0;
-    this.sockets = [
-      await this.listen('/orders', this.events),
-      await this.listen(`/trades/user/events/${this.userId}`, this.fills),
-    ];
+    this.sockets = [];
+    await this.listen('/orders', this.events);
+    await this.listen(`/trades/user/events/${this.userId}`, this.fills);
   }
 
   close(): void {
     for (const socket of this.sockets) socket.terminate();
   }
 
-  /** A stream of this user; its frames go into the list. */
-  async listen(path: string, into: Json[]): Promise<WebSocket> {
-    const socket = new WebSocket(`${this.world.node.oms.replace('http', 'ws')}${path}`, { headers: this.headers });
+  /** A socket of this user; its frames go into the list, and it closes with the others. */
+  async listen(path: string, into: Json[], protocols: string[] = []): Promise<WebSocket> {
+    const socket = new WebSocket(`${this.world.node.oms.replace('http', 'ws')}${path}`, protocols, {
+      headers: this.headers,
+    });
+    this.sockets.push(socket);
     socket.on('message', (data) => into.push(JSON.parse(String(data)) as Json));
     await new Promise((resolve, reject) => {
       socket.once('open', resolve);
@@ -315,6 +330,11 @@ export class Trader {
   }
 
   async replace(id: string, change: Change): Promise<Answered> {
+    return this.act('PATCH', '/orders/replace', id, this.replaceWrapper(id, change));
+  }
+
+  /** The wrapper of a replace, as a body. */
+  replaceWrapper(id: string, change: Change): string {
     const { asset = '2', price = null, quantity = null, trigger = 'null' } = change;
     const [priceDecimals, quantityDecimals] = this.world.decimalsOf(asset);
     const request =
@@ -322,8 +342,17 @@ export class Trader {
       `"new_quantity":${quantity},"new_trigger":${trigger},"book_quantity_decimals":${quantityDecimals},` +
       `"book_price_decimals":${priceDecimals},"protocol_version":1}`;
     const rest = `"signer":"${this.userId}","asset_id":"${asset}",`;
-    const body = this.wrapped('request', request, rest, { signed: change.signed ?? request });
-    return this.act('PATCH', '/orders/replace', id, body);
+    return this.wrapped('request', request, rest, { signed: change.signed ?? request });
+  }
+
+  /** @returns for each wrapper its id, and `Received` or the reason: `a Received`. */
+  async batchCreate(...wrappers: readonly { readonly text: string }[]): Promise<readonly string[]> {
+    const body = `{"orders":[${wrappers.map(({ text }) => text).join(',')}]}`;
+    return this.batch('POST', '/orders/batch-create', body);
+  }
+
+  async batchReplace(...wrappers: readonly string[]): Promise<readonly string[]> {
+    return this.batch('PATCH', '/orders/batch-replace', `{"requests":[${wrappers.join(',')}]}`);
   }
 
   async cancel(id: string, asset = '2'): Promise<Answered> {
@@ -414,6 +443,21 @@ export class Trader {
     const signature = [...this.key.sign(Buffer.from(words.signed ?? text))];
     if (words.isForged === true) signature[5] = ((signature[5] ?? 0) + 1) % 256;
     return `{"${name}":${text},${rest}"signature":[${signature}],"post_sign_timestamp":${this.world.nowNs}}`;
+  }
+
+  private async batch(method: string, path: string, body: string): Promise<readonly string[]> {
+    const headers = { ...this.headers, 'content-type': 'application/json' };
+    const answer = await fetch(`${this.world.node.oms}${path}`, { method, headers, body });
+    const told = (await answer.json()) as {
+      readonly results?: readonly {
+        readonly order_id: string;
+        readonly status: string;
+        readonly reason: string | null;
+      }[];
+      readonly error?: { readonly code: string };
+    };
+    if (told.results === undefined) return [`${answer.status} ${told.error?.code}`];
+    return told.results.map(({ order_id, status, reason }) => `${order_id} ${reason ?? status}`);
   }
 
   private async act(method: string, path: string, id: string, body: string): Promise<Answered> {

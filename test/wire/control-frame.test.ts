@@ -66,7 +66,8 @@ suite('a control frame', () => {
     ];
     for (const [text, action, field] of broken) {
       for (const frame of [malformed(text), malformed(envelope(text, '"r-9"'))]) {
-        assert.deepEqual(frame.correlation, { action, orderId: 'demo-order-1', assetText: '12' });
+        assert.deepEqual(frame.correlations, [{ action, orderId: 'demo-order-1', assetText: '12' }]);
+        assert.ok(frame.isAllFound);
         assert.deepEqual([frame.reject.code, frame.reject.field], ['INVALID_REQUEST', field]);
       }
       assert.deepEqual([malformed(text).version, malformed(envelope(text, '"r-9"')).requestId], [0, 'r-9']);
@@ -92,7 +93,10 @@ suite('a control frame', () => {
       '{"type":"request","channel":"control","request_id":"r"}',
       '{"CreateOrderRequest":null}',
     ];
-    for (const text of [...cases, ...more]) assert.equal(malformed(text).correlation, null, text);
+    for (const text of [...cases, ...more]) {
+      const { correlations, isAllFound } = malformed(text);
+      assert.deepEqual([correlations, isAllFound], [[], false], text);
+    }
   });
 
   test('exactly one request: two tags, a tag beside data, unknown members, another type or channel are refused', () => {

@@ -254,6 +254,20 @@ export const ReleaseOrder = {
   },
 } as const;
 
+/** Stands before commands of the same market, in the same ring. `kind` (COMMAND_NOTE): 1, the levels of what follows are told together; 2, now; 3, the answer to the next command says when it was taken up. */
+export const CommandNote = {
+  typeId: 6,
+  bytes: 8,
+  marketIndex: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u8[at + 4] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 4] = value;
+  },
+} as const;
+
 /** The market's word on a create: admitted (`refusal` 0) or refused with the id consumed. `parent` is the parent's name or 0. Tail: the NewOrder, whole. */
 export const OrderAdmitted = {
   typeId: 10,
@@ -540,10 +554,10 @@ export const OrderCovered = {
   },
 } as const;
 
-/** The market's answer to a request. `order` is 0 when there is none (refused, or a held cancel). `is_admission`: the request was a create and `order` is the order's name from now on, also when a crossing post-only was refused. */
+/** The market's answer to a request. `order` is 0 when there is none (refused, or a held cancel). `is_admission`: the request was a create and `order` is the order's name from now on, also when a crossing post-only was refused. `taken_ns`: when the market took the request up, if a note asked for that, else 0. */
 export const MarketAck = {
   typeId: 20,
-  bytes: 40,
+  bytes: 48,
   requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -561,17 +575,22 @@ export const MarketAck = {
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 24) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 32) >>> 2] as number,
+  takenNsAt: 32,
+  takenNs: (v: Views, at: number): bigint => v.u64[(at + 32) >>> 3] as bigint,
+  setTakenNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 32) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 32) >>> 2] = value;
+    v.u32[(at + 40) >>> 2] = value;
   },
-  rejectCode: (v: Views, at: number): number => v.u16[(at + 36) >>> 1] as number,
+  rejectCode: (v: Views, at: number): number => v.u16[(at + 44) >>> 1] as number,
   setRejectCode: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 36) >>> 1] = value;
+    v.u16[(at + 44) >>> 1] = value;
   },
-  isAdmission: (v: Views, at: number): number => v.u8[at + 38] as number,
+  isAdmission: (v: Views, at: number): number => v.u8[at + 46] as number,
   setIsAdmission: (v: Views, at: number, value: number): void => {
-    v.u8[at + 38] = value;
+    v.u8[at + 46] = value;
   },
 } as const;
 

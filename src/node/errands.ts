@@ -1,0 +1,105 @@
+/**
+ * Signed requests as errands: checked up to the signature, and what is to be done once that has verified.
+ *
+ *   request ─check (src/orders)─▶ Errand: the record it becomes, and the hold and request id it takes when there is room
+ *
+ * Not here: signatures, rooms in rings (action-road.ts, batch-road.ts).
+ */
+import { accepted, type Outcome } from '../core/outcome.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
+import type { ActionOrigin } from '../edge/oms-backend.ts';
+import { CancelOrder, NewOrder, ReplaceOrder } from '../messages/generated/messages.ts';
+import type { MarketSlot } from '../orders/markets.ts';
+import type { OrderManager } from '../orders/order-manager.ts';
+import { NO_SKIPS } from '../orders/prepared.ts';
+import type { CancelRequest } from '../wire/signed-cancel.ts';
+import type { CreateRequest } from '../wire/signed-order.ts';
+import type { ReplaceRequest } from '../wire/signed-replace.ts';
+import { type Stamp, writeCancel, writeCreate, writeReplace } from './door-commands.ts';
+import type { SkippedCheck } from './operator-inject-hooks.ts';
+
+/** A checked action: the record it becomes, and what is taken for it once that has room. */
+export interface Errand {
+  readonly market: MarketSlot;
+  readonly typeId: number;
+  readonly bytes: number;
+  /** May use the ring's reserve. */
+  readonly isUrgent: boolean;
+  /** Check again what may have changed, then take. Refused: nothing was taken. */
+  reserve(): Outcome<Reserved>;
+}
+
+export interface Reserved {
+  readonly requestId: number;
+  write(v: Views, at: number, stamp: Stamp): void;
+}
+
+export class Errands {
+  private readonly orders: OrderManager;
+  private readonly nowNs: () => TimestampNs;
+
+  constructor(orders: OrderManager, nowNs: () => TimestampNs) {
+    this.orders = orders;
+    this.nowNs = nowNs;
+  }
+
+  create(request: CreateRequest, origin: ActionOrigin, skips: ReadonlySet<SkippedCheck> = NO_SKIPS): Outcome<Errand> {
+    const { orders } = this;
+    const checked = orders.checkCreate(request, { ...this.caller(origin), skips });
+    if (!checked.ok) return checked;
+    const prepared = checked.value;
+    return accepted({
+      market: prepared.market,
+      typeId: NewOrder.typeId,
+      bytes: NewOrder.bytes + prepared.text.length,
+      isUrgent: false,
+      reserve: () => {
+        const reserved = orders.reserveCreate(prepared, this.nowNs());
+        if (!reserved.ok) return reserved;
+        const { requestId, budget } = reserved.value;
+        return accepted({ requestId, write: (v, at, stamp) => writeCreate(v, at, prepared, budget, stamp) });
+      },
+    });
+  }
+
+  replace(request: ReplaceRequest, origin: ActionOrigin): Outcome<Errand> {
+    const { orders } = this;
+    const checked = orders.checkReplace(request, this.caller(origin));
+    if (!checked.ok) return checked;
+    const prepared = checked.value;
+    return accepted({
+      market: prepared.market,
+      typeId: ReplaceOrder.typeId,
+      bytes: ReplaceOrder.bytes,
+      isUrgent: false,
+      reserve: () => written(orders.reserveReplace(prepared), (v, at, stamp) => writeReplace(v, at, prepared, stamp)),
+    });
+  }
+
+  cancel(request: CancelRequest, origin: ActionOrigin): Outcome<Errand> {
+    const { orders } = this;
+    const checked = orders.checkCancel(request, this.caller(origin));
+    if (!checked.ok) return checked;
+    const prepared = checked.value;
+    return accepted({
+      market: prepared.market,
+      typeId: CancelOrder.typeId,
+      bytes: CancelOrder.bytes,
+      isUrgent: true,
+      reserve: () =>
+        written(orders.reserveCancel(prepared), (v, at, stamp) =>
+          writeCancel(v, at, prepared, origin.isControl, stamp),
+        ),
+    });
+  }
+
+  private caller(origin: ActionOrigin): { user: ActionOrigin['user']; now: TimestampNs; looksUp: boolean } {
+    return { user: origin.user, now: this.nowNs(), looksUp: !origin.isControl };
+  }
+}
+
+/** A reserved request with its writer. */
+function written(reserved: Outcome<number>, write: Reserved['write']): Outcome<Reserved> {
+  return reserved.ok ? accepted({ requestId: reserved.value, write }) : reserved;
+}

@@ -1,0 +1,97 @@
+/**
+ * Batches of signed wrappers (wire.md 7.7, G5, AMB-26):
+ *
+ *   create    {"orders":[…]}
+ *   replace   {"requests":[…]}, also under `orders` or `replaces`, or the bare array
+ *
+ * Two kinds of refusal. A broken shape anywhere fails the whole text, through the cursor. A batch that is empty, of more
+ * than 50 items or, of replaces, names an order twice is well-formed and refused whole as its `fault` (BAT-08, BAT-09).
+ * What an item asks for is judged item by item behind this.
+ *
+ * Bounded: items beyond the fiftieth are checked for being JSON and not kept.
+ */
+import { BATCH_ITEMS_MAX } from '../core/limits.ts';
+import { type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { decodeText } from './decode-text.ts';
+import type { JsonCursor } from './json-cursor.ts';
+import { objectShape } from './json-shape.ts';
+import { type CreateRequest, readCreate } from './signed-order.ts';
+import { type ReplaceRequest, readReplace } from './signed-replace.ts';
+
+export interface Batch<Request> {
+  /** In submission order; 1 to 50 unless there is a fault. */
+  readonly items: readonly Request[];
+  /** Why the batch is refused as a whole, or null. */
+  readonly fault: Reject | null;
+}
+
+/** The members under which a batch may lie. */
+export const CREATE_LISTS = ['orders'] as const;
+export const REPLACE_LISTS = ['requests', 'orders', 'replaces'] as const;
+
+const CREATES = objectShape('skip', ['orders']);
+const REPLACES = objectShape('skip', ['requests?', 'orders?', 'replaces?']);
+
+const EMPTY = reject('INVALID_REQUEST', 'a batch has at least one item');
+const TOO_MANY = reject('INVALID_REQUEST', `a batch has at most ${BATCH_ITEMS_MAX} items`);
+const REPEATED = reject('INVALID_REQUEST', 'a batch names an order once', 'order_id');
+
+/** The body of `POST /orders/batch-create`. @returns INVALID_REQUEST for a broken shape and for a fault. */
+export function decodeBatchCreate(bytes: Uint8Array, start: number, end: number): Outcome<readonly CreateRequest[]> {
+  return withoutFault(decodeText(bytes, start, end, readBatchCreate));
+}
+
+/** The body of `PATCH /orders/batch-replace`. @returns INVALID_REQUEST for a broken shape and for a fault. */
+export function decodeBatchReplace(bytes: Uint8Array, start: number, end: number): Outcome<readonly ReplaceRequest[]> {
+  return withoutFault(decodeText(bytes, start, end, readBatchReplace));
+}
+
+function withoutFault<Request>(decoded: Outcome<Batch<Request>>): Outcome<readonly Request[]> {
+  if (!decoded.ok) return decoded;
+  const { items, fault } = decoded.value;
+  return fault === null ? { ok: true, value: items } : rejected(fault);
+}
+
+/** Reads the body where the cursor stands. @returns null exactly when the cursor has failed. */
+export function readBatchCreate(cursor: JsonCursor): Batch<CreateRequest> | null {
+  let batch: Batch<CreateRequest> | null = null;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(CREATES); name !== null; name = cursor.nextMember(CREATES)) {
+    batch = readItems(cursor, readCreate);
+  }
+  return cursor.hasFailed ? null : batch;
+}
+
+/** As `readBatchCreate`. An order is named by its id alone, whatever its market (AMB-26). */
+export function readBatchReplace(cursor: JsonCursor): Batch<ReplaceRequest> | null {
+  const batches: Batch<ReplaceRequest>[] = [];
+  if (cursor.kind() === 'array') batches.push(readItems(cursor, readReplace));
+  else {
+    cursor.enterObject();
+    for (let name = cursor.nextMember(REPLACES); name !== null; name = cursor.nextMember(REPLACES)) {
+      batches.push(readItems(cursor, readReplace));
+    }
+  }
+  const [batch] = batches;
+  if (batch === undefined || batches.length > 1) cursor.fail(`expected one of ${REPLACE_LISTS.join(', ')}`, null);
+  if (cursor.hasFailed || batch === undefined) return null;
+  const names = new Set(batch.items.map(({ request }) => request.orderId));
+  return batch.fault === null && names.size < batch.items.length ? { ...batch, fault: REPEATED } : batch;
+}
+
+function readItems<Request>(cursor: JsonCursor, read: (cursor: JsonCursor) => Request | null): Batch<Request> {
+  const items: Request[] = [];
+  let count = 0;
+  cursor.enterArray();
+  while (cursor.nextItem()) {
+    count += 1;
+    if (count > BATCH_ITEMS_MAX) {
+      cursor.skipValue();
+      continue;
+    }
+    const item = read(cursor);
+    if (item !== null) items.push(item);
+  }
+  return { items, fault: count === 0 ? EMPTY : count > BATCH_ITEMS_MAX ? TOO_MANY : null };
+}

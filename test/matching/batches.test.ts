@@ -1,0 +1,101 @@
+/** A batch is told in one step of the depth, and otherwise is what its commands are one by one (BAT-07). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { InvariantError } from '../../src/core/assert.ts';
+import { MarketDesk, names, only } from '../support/market-desk.ts';
+import { BUY, MarketRecorder, SELL, type Told } from '../support/market-recorder.ts';
+import { propertyParameters } from '../support/property.ts';
+
+/** Keeps the levels that are told as market data would, in the order in which they are told. */
+class DepthFold extends MarketRecorder {
+  readonly levels: Record<number, Map<number, number>> = { [BUY]: new Map(), [SELL]: new Map() };
+  commits = 0;
+
+  override levelChanged(side: typeof BUY, price: number, quantity: number): void {
+    const levels = this.levels[side] as Map<number, number>;
+    if (quantity > 0) levels.set(price, quantity);
+    else levels.delete(price);
+  }
+
+  override depthCommitted(): void {
+    this.commits += 1;
+  }
+
+  best(side: typeof BUY): [number, number][] {
+    const worse = side === BUY ? -1 : 1;
+    return [...(this.levels[side] as Map<number, number>)].sort(([a], [b]) => worse * (a - b));
+  }
+}
+
+interface Step {
+  readonly act: 'buy' | 'sell' | 'cancel' | 'replace';
+  readonly id: string;
+  readonly quantity: number;
+  readonly price: number;
+}
+
+const STEP: fc.Arbitrary<Step> = fc.record({
+  act: fc.constantFrom('buy', 'sell', 'cancel', 'replace'),
+  id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+  quantity: fc.integer({ min: 1, max: 5 }),
+  price: fc.integer({ min: 98, max: 102 }),
+});
+
+function run(desk: MarketDesk, { act, id, quantity, price }: Step): void {
+  if (act === 'buy') desk.buy(id, quantity, price);
+  else if (act === 'sell') desk.sell(id, quantity, price);
+  else if (act === 'cancel') desk.cancel(id);
+  else desk.replace(id, { price, quantity });
+}
+
+suite('a batch at the market', () => {
+  test('tells the levels of all its commands in one step', () => {
+    const desk = new MarketDesk();
+    desk.sell('s', 4, 103);
+    desk.engine.holdDepth(true);
+    const told: Told[] = [...desk.buy('a', 1, 100), ...desk.buy('b', 2, 100), ...desk.buy('c', 3, 103)];
+    assert.deepEqual(only(told, 'levelChanged', 'depthCommitted'), []);
+    assert.deepEqual(names(told), ['accepted', 'accepted', 'accepted', 'matched']);
+    desk.engine.holdDepth(false);
+    assert.deepEqual(desk.recorder.take(), [
+      ['levelChanged', BUY, 100, 3],
+      ['levelChanged', SELL, 103, 1],
+      ['depthCommitted', desk.engine.sequence],
+    ]);
+  });
+
+  test('of which nothing changes a level tells none; batches do not overlap', () => {
+    const desk = new MarketDesk();
+    desk.engine.holdDepth(true);
+    desk.cancel('nobody');
+    assert.throws(() => desk.engine.holdDepth(true), InvariantError);
+    desk.engine.holdDepth(false);
+    assert.deepEqual(only(desk.recorder.take(), 'levelChanged', 'depthCommitted'), []);
+    assert.throws(() => desk.engine.holdDepth(false), InvariantError);
+  });
+
+  test('does what its commands do one by one, and readers of the depth end with the same book', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(STEP, { minLength: 1, maxLength: 12 }), { maxLength: 12 }), (batches) => {
+        const plain = new MarketDesk();
+        const fold = new DepthFold();
+        const held = new MarketDesk({ events: fold });
+        for (const batch of batches) {
+          const before = fold.commits;
+          held.engine.holdDepth(true);
+          for (const step of batch) run(held, step);
+          held.engine.holdDepth(false);
+          for (const step of batch) run(plain, step);
+          assert.ok(fold.commits - before <= 1, 'one step at most');
+          for (const side of [BUY, SELL]) {
+            assert.deepEqual(fold.best(side), held.levels(side));
+            assert.deepEqual(held.levels(side), plain.levels(side));
+          }
+        }
+        assert.equal(held.engine.hash(), plain.engine.hash());
+      }),
+      propertyParameters(100),
+    );
+  });
+});
