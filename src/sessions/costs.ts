@@ -1,5 +1,6 @@
 /**
- * What requests cost, by name (LIM-08 to LIM-15, AMB-104). Routes name a cost; how many units it is, an operator says.
+ * What requests cost: names for routes, prices for operators (LIM-08 to LIM-15, AMB-104). Prices and budgets are in
+ * milli-units, so that half a unit an item is exact; a price that is asked is a whole number of units.
  */
 
 /**
@@ -8,3 +9,36 @@
  * anything without a session.
  */
 export type Cost = 'action' | 'cancel' | 'cancelAll' | 'historyPage' | 'publicRead' | { readonly bulk: number };
+
+/** Milli-units, each 0 or more. */
+export interface Prices {
+  readonly action: bigint;
+  readonly cancel: bigint;
+  readonly cancelAll: bigint;
+  /** An item of a bulk; their sum is rounded up to whole units. */
+  readonly bulkItem: bigint;
+  readonly bulkMinimum: bigint;
+  readonly historyPage: bigint;
+  readonly publicRead: bigint;
+}
+
+/** One unit in milli-units. */
+export const UNIT = 1_000n;
+
+export const STANDARD_PRICES: Prices = {
+  action: 2n * UNIT,
+  cancel: UNIT,
+  cancelAll: 50n * UNIT,
+  bulkItem: 1_500n,
+  bulkMinimum: 2n * UNIT,
+  historyPage: 25n * UNIT,
+  publicRead: 2n * UNIT,
+};
+
+/** The price of a request in milli-units (EX-13). */
+export function priceOf(cost: Cost, prices: Prices): bigint {
+  if (typeof cost === 'string') return prices[cost];
+  const items = BigInt(cost.bulk) * prices.bulkItem;
+  const rounded = ((items + UNIT - 1n) / UNIT) * UNIT;
+  return rounded > prices.bulkMinimum ? rounded : prices.bulkMinimum;
+}

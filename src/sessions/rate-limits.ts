@@ -1,0 +1,160 @@
+/**
+ * Budgets of requests: one bucket a user, of the size of their tier, and one that all share (LIM-01 to LIM-19, AMB-104,
+ * AMB-120).
+ *
+ *   charge ─▶ user's bucket has room? ─▶ shared bucket has room? ─▶ taken from both
+ *                     │ no                        │ no
+ *                     ▼                           ▼
+ *           refused, nothing shared is touched    refused, nothing of the user's is touched
+ *
+ * Invariants
+ *   (1) A request takes its price from both buckets or from neither.
+ *   (2) A user who has no entry has a full bucket. Entries stand in the order of their last charge; each charge drops the
+ *       oldest ones that are full again, so there are about as many as users were charged while one bucket refills.
+ *   (3) At most `usersMax` entries: the one that was charged the longest time ago gives way.
+ *
+ * Settings live in memory only and a change starts full buckets (LIM-16 to LIM-18).
+ *
+ * Not here: who is a market maker, what a route costs.
+ */
+import { formatScaled } from '../core/decimal.ts';
+import type { UserId } from '../core/ids.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import { BUDGET_MAX, type BucketSize, bucketOf, capacityOf, suppliedBy } from './bucket.ts';
+import { type Cost, type Prices, priceOf, STANDARD_PRICES } from './costs.ts';
+import type { LimitName, SharedBudget } from './shared-budget.ts';
+
+export type Tier = 'default' | 'marketMaker';
+
+export interface RateSettings {
+  readonly default: BucketSize;
+  readonly marketMaker: BucketSize;
+  readonly global: BucketSize;
+  readonly prices: Prices;
+}
+
+/** G23. */
+export const STANDARD_RATES: RateSettings = {
+  default: bucketOf(200n),
+  marketMaker: bucketOf(2_000n),
+  global: bucketOf(20_000n),
+  prices: STANDARD_PRICES,
+};
+
+const LIFTED = bucketOf(BUDGET_MAX);
+/** As good as no limits, for clocks that stand still. */
+export const LIFTED_RATES: RateSettings = {
+  default: LIFTED,
+  marketMaker: LIFTED,
+  global: LIFTED,
+  prices: STANDARD_PRICES,
+};
+
+/** As many as can have a session. */
+const USERS_MAX = 250_000;
+/** Entries looked at per charge: more than the one that a charge can add. */
+const LOOKED_AT = 2;
+
+interface Bucket {
+  readonly tier: Tier;
+  readonly position: bigint;
+}
+
+export class RateLimits {
+  readonly #shared: SharedBudget;
+  readonly #usersMax: number;
+  readonly #buckets = new Map<UserId, Bucket>();
+  #settings: RateSettings;
+
+  /** @param shared configured here and nowhere else. */
+  constructor(shared: SharedBudget, settings: RateSettings, now: TimestampNs, usersMax: number = USERS_MAX) {
+    this.#shared = shared;
+    this.#usersMax = usersMax;
+    this.#settings = settings;
+    this.change(settings, now);
+  }
+
+  get settings(): RateSettings {
+    return this.#settings;
+  }
+
+  /** Users whose bucket is not known to be full. */
+  get userCount(): number {
+    return this.#buckets.size;
+  }
+
+  /** Every bucket starts full (LIM-17). */
+  change(settings: RateSettings, now: TimestampNs): void {
+    this.#settings = settings;
+    this.#buckets.clear();
+    this.#shared.configure(settings.global, settings.prices.publicRead, now);
+  }
+
+  /**
+   * @param user null for a request without a session, which only the shared bucket pays.
+   * @returns RATE_LIMITED with the bucket, the units asked and the units there, or null when it has been paid.
+   */
+  charge(user: UserId | null, tier: Tier, cost: Cost, now: TimestampNs): Reject | null {
+    const price = priceOf(cost, this.#settings.prices);
+    const missing = user === null ? 0n : this.#missing(user, tier, now);
+    const size = this.#settings[tier];
+    if (user !== null && price > capacityOf(size) - missing) {
+      return this.#refused('user', price, capacityOf(size) - missing);
+    }
+    const shared = this.#shared.take(price, now);
+    if (shared !== null) return this.#refused('global', price, shared);
+    if (user !== null && price > 0n) {
+      this.#buckets.delete(user);
+      this.#buckets.set(user, { tier, position: suppliedBy(size, now) + missing + price });
+      this.#forgetFull(now);
+    }
+    return null;
+  }
+
+  /** Milli-units that a user and all together have. */
+  available(user: UserId, tier: Tier, now: TimestampNs): { readonly user: bigint; readonly global: bigint } {
+    const own = capacityOf(this.#settings[tier]) - this.#missing(user, tier, now);
+    return { user: own, global: this.#shared.available(now) };
+  }
+
+  /** What a tier change leaves missing is no more than the new bucket holds. */
+  #missing(user: UserId, tier: Tier, now: TimestampNs): bigint {
+    const bucket = this.#buckets.get(user);
+    if (bucket === undefined) return 0n;
+    const ahead = bucket.position - suppliedBy(this.#settings[bucket.tier], now);
+    if (ahead <= 0n) return 0n;
+    const capacity = capacityOf(this.#settings[tier]);
+    if (ahead > capacity) return capacity;
+    return ahead;
+  }
+
+  #forgetFull(now: TimestampNs): void {
+    let looked = 0;
+    for (const [user, bucket] of this.#buckets) {
+      if (looked === LOOKED_AT) return;
+      looked += 1;
+      const isFull = bucket.position <= suppliedBy(this.#settings[bucket.tier], now);
+      if (isFull || this.#buckets.size > this.#usersMax) this.#buckets.delete(user);
+      else return;
+    }
+  }
+
+  #refused(by: LimitName, asked: bigint, available: bigint): Reject {
+    this.#shared.countRefusal(by);
+    return rateLimited(by, asked, available);
+  }
+}
+
+/** The refusal of every limit: which bucket, what the request costs, what there was; in units. */
+export function rateLimited(by: LimitName, asked: bigint, available: bigint): Reject {
+  return {
+    ...reject('RATE_LIMITED', 'the budget of requests is used up; it refills all the time'),
+    details: { bucket: by, units_asked: unitsText(asked), units_available: unitsText(available) },
+  };
+}
+
+/** Milli-units as a decimal of units. */
+export function unitsText(milli: bigint): string {
+  return formatScaled(milli, 3);
+}
