@@ -51,6 +51,7 @@ async function startFloor(): Promise<{ readonly child: ChildProcess; readonly ta
 
 async function makeMarket(ops: string): Promise<void> {
   const operator = new OperatorClient(ops);
+  await operator.liftRateLimits();
   await operator.putAsset(ASSET, 'BENCH');
   await operator.putMarket(ASSET, {
     priceDecimals: 2,

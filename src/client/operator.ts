@@ -75,6 +75,22 @@ export class OperatorClient {
     await this.call('PUT', `/operator/users/${userId}`, { is_mm: isMarketMaker });
   }
 
+  /** Budgets as good as none until the node ends or `putRateLimits` is called: for tools that measure or replay. */
+  async liftRateLimits(): Promise<void> {
+    const lifted = { units_per_second: 1_000_000_000 };
+    await this.putRateLimits({ default: lifted, market_maker: lifted, global: lifted });
+  }
+
+  /** The whole object of operator-api.md 4.8. Any change fills every bucket. */
+  rateLimits(): Promise<JsonObject> {
+    return this.call('GET', '/operator/rate-limits');
+  }
+
+  /** Members left out have their default. */
+  async putRateLimits(limits: JsonWritable): Promise<void> {
+    await this.call('PUT', '/operator/rate-limits', limits);
+  }
+
   /** Waits until everything received is flushed and every stream message is handed to its socket. */
   async barrier(timeoutMs = 5_000): Promise<void> {
     await this.call('POST', '/operator/barrier', { timeout_ms: timeoutMs });

@@ -7,26 +7,23 @@
  * stream begins with its welcome frame (WS-06). Order of use: streams, then market data with the streams as its sink,
  * then the server; after each `MarketData.tick` call `streams.flush()`.
  *
- * Not served: `/trades/events`, because pending trades do not reach this actor.
+ * Not here: the REST reads (mds-reads.ts). Not served: `/trades/events`, because pending trades do not reach this actor.
  */
 
 import uWS from 'uWebSockets.js';
 import { assert } from '../core/assert.ts';
-import { parseAssetId } from '../core/ids.ts';
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { DepthLevels, Kline, PublicTrade, Ticker } from '../core/market-figures.ts';
-import { accepted, type Outcome, rejected } from '../core/outcome.ts';
-import { reject } from '../core/reject.ts';
-import type { Clock, TimestampNs } from '../core/units.ts';
-import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../market-data/klines.ts';
+import { accepted, type Outcome } from '../core/outcome.ts';
+import type { Clock } from '../core/units.ts';
 import type { MarketData, MarketDataSink } from '../market-data/market-data.ts';
-import { depthJson, klinePageJson, klinesFrameJson, publicTradeJson, tickerJson } from '../wire/market-data-json.ts';
+import type { SharedBudget } from '../sessions/shared-budget.ts';
+import { depthJson, klinesFrameJson, publicTradeJson, tickerJson } from '../wire/market-data-json.ts';
 import { type MdsChannel, welcomeFrame } from '../wire/stream-frames.ts';
 import { Channel } from './channel.ts';
-import { Query } from './query.ts';
+import { addMarketDataReads, marketOf } from './mds-reads.ts';
 import type { RequestHead } from './request-head.ts';
-import { type EdgeObserver, type HttpCall, HttpRoutes } from './uws-http.ts';
+import { type EdgeObserver, HttpRoutes } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
 import { FRAME_BYTES_MAX, MDS_LAG, SocketHub, type StreamSocket } from './uws-socket.ts';
 
@@ -122,34 +119,27 @@ export interface MdsServerOptions {
   readonly streams: MarketStreams;
   /** The node clock. */
   readonly clock: Clock;
+  /** Pays for reads (LIM-14). */
+  readonly budget: SharedBudget;
   readonly observer: EdgeObserver;
-}
-
-/** A snapshot as printed, kept until the next diff. */
-interface PrintedSnapshot {
-  readonly sequenceNumber: number;
-  readonly body: Uint8Array;
 }
 
 export class MdsServer {
   readonly #marketData: MarketData;
   readonly #streams: MarketStreams;
-  readonly #clock: Clock;
   readonly #app = uWS.App();
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
-  readonly #snapshots = new Map<number, PrintedSnapshot>();
   #hasListened = false;
   #isClosed = false;
 
   constructor(options: MdsServerOptions) {
     this.#marketData = options.marketData;
     this.#streams = options.streams;
-    this.#clock = options.clock;
     this.#routes = new HttpRoutes(this.#app, options.observer);
     this.#hub = new SocketHub(this.#app, this.#routes, options.observer);
     this.#addStreams();
-    this.#addReads();
+    addMarketDataReads({ ...options, routes: this.#routes });
     this.#routes.seal();
   }
 
@@ -216,82 +206,8 @@ export class MdsServer {
     });
   }
 
-  #addReads(): void {
-    this.#addMarketRead('/marketdepth/:asset_id', (call, market) => this.#answerDepth(call, market));
-    this.#addMarketRead('/klines/:asset_id', (call, market) => this.#answerKlines(call, market));
-    this.#addMarketRead('/trades/:asset_id', (call, market) => this.#answerTrades(call, market.marketIndex));
-    this.#addMarketRead('/ticker/:asset_id', (call, market) => {
-      call.reply(tickerJson(market, this.#marketData.ticker(market.marketIndex, this.#clock.nowNs())));
-    });
-    this.#routes.add({ method: 'GET', pattern: '/trades', handler: (call) => this.#answerTrades(call, null) });
-    this.#routes.add({
-      method: 'GET',
-      pattern: '/tickers',
-      handler: (call) => {
-        const tickers = this.#marketData.tickers(this.#clock.nowNs());
-        call.reply(`[${tickers.map(({ market, ticker }) => tickerJson(market, ticker)).join(',')}]`);
-      },
-    });
-  }
-
-  #addMarketRead(pattern: string, answer: (call: HttpCall, market: MarketDefinition) => void): void {
-    this.#routes.add({
-      method: 'GET',
-      pattern,
-      handler: (call) => {
-        const market = this.#marketOf(call.head);
-        if (market.ok) answer(call, market.value);
-        else call.refuse(market.reject);
-      },
-    });
-  }
-
   /** The market of the first path parameter, in any accepted spelling. */
   #marketOf(head: RequestHead): Outcome<MarketDefinition> {
-    const assetId = parseAssetId(head.parameters[0] ?? '');
-    const market = assetId === null ? undefined : this.#marketData.find(assetId);
-    return market === undefined ? rejected(reject('MARKET_NOT_FOUND', 'no such market')) : accepted(market);
-  }
-
-  #answerDepth(call: HttpCall, market: MarketDefinition): void {
-    const { marketIndex } = market;
-    const printed = this.#snapshots.get(marketIndex);
-    if (printed !== undefined && printed.sequenceNumber === this.#marketData.depthSequence(marketIndex)) {
-      call.reply(printed.body);
-      return;
-    }
-    const snapshot = this.#marketData.depthSnapshot(marketIndex);
-    if (snapshot === null) {
-      call.refuse(reject('SERVICE_UNAVAILABLE', 'the order book is not loaded yet'));
-      return;
-    }
-    const body = Buffer.from(depthJson(market, snapshot));
-    this.#snapshots.set(marketIndex, { sequenceNumber: snapshot.sequenceNumber, body });
-    call.reply(body);
-  }
-
-  #answerKlines(call: HttpCall, market: MarketDefinition): void {
-    const query = new Query(call.head.query);
-    const page = query.page({ limitDefault: KLINE_LIMIT_DEFAULT, limitMax: KLINE_LIMIT_MAX });
-    const end = query.whole('end_timestamp_ns');
-    if (!page.ok) call.refuse(page.reject);
-    else if (!end.ok) call.refuse(end.reject);
-    else {
-      const nowNs = this.#clock.nowNs();
-      const endNs = (end.value ?? nowNs) as TimestampNs;
-      const rows = this.#marketData.klinePage(market.marketIndex, { ...page.value, endNs, nowNs });
-      call.reply(klinePageJson(market, rows));
-    }
-  }
-
-  #answerTrades(call: HttpCall, marketIndex: number | null): void {
-    const page = new Query(call.head.query).page({ limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX });
-    if (!page.ok) {
-      call.refuse(page.reject);
-      return;
-    }
-    const trades = this.#marketData.trades(marketIndex, page.value.page, page.value.limit);
-    const texts = trades.map((trade) => publicTradeJson(this.#marketData.definition(trade.marketIndex), trade));
-    call.reply(`[${texts.join(',')}]`);
+    return marketOf(this.#marketData, head);
   }
 }

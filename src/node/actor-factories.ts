@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { EdgeObserver } from '../edge/uws-http.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
+import { SharedBudget } from '../sessions/shared-budget.ts';
 import { openReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { ClearingActor } from './clearing-actor.ts';
@@ -23,6 +24,8 @@ export interface WorkerSettings {
   readonly shards: number;
   readonly mdsListener: { readonly host: string; readonly port: number };
   readonly words: SharedArrayBuffer;
+  /** Of SharedBudget. */
+  readonly budget: SharedArrayBuffer;
 }
 
 function settingsOf(wiring: ActorWiring): WorkerSettings {
@@ -92,6 +95,7 @@ function createMarketData(wiring: ActorWiring): MarketDataActor {
     clearingLane: wiring.laneOf(CLEARING),
     openHistory: () => new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes })),
     words: new NodeWords(settings.words),
+    budget: new SharedBudget(settings.budget),
     listener: settings.mdsListener,
     observer: MDS_OBSERVER,
     pacingNs: () => process.hrtime.bigint(),

@@ -17,6 +17,9 @@ import { createLogger } from '../runtime/logging.ts';
 import { Supervisor } from '../runtime/supervisor.ts';
 import { ThreadContext } from '../runtime/thread-context.ts';
 import { type Plan, planTopology } from '../runtime/topology.ts';
+import { LIFTED_RATES, RateLimits, STANDARD_RATES } from '../sessions/rate-limits.ts';
+import { SharedBudget } from '../sessions/shared-budget.ts';
+import { UserLimits } from '../sessions/user-limits.ts';
 import { openReader } from '../storage/environment.ts';
 import { TableHistory } from '../storage/order-history.ts';
 import { marketFactories, type WorkerSettings } from './actor-factories.ts';
@@ -62,6 +65,7 @@ export class RingbookNode {
   readonly config: NodeConfig;
   private readonly log: Logger;
   private readonly words = new NodeWords();
+  private readonly budget = new SharedBudget();
   private readonly plan: Plan;
   private readonly clock: SharedClock;
   private readonly context: ThreadContext;
@@ -192,6 +196,7 @@ export class RingbookNode {
             acks: this.config.acks,
             history: new TableHistory(openReader(this.config.dataDirectory, this.mapOptions())),
             desk: this.desk,
+            limits: this.userLimits(),
             shards,
             poke: wiring.poke,
             command: (command) => clearing.command(command),
@@ -287,6 +292,7 @@ export class RingbookNode {
         streams: this.oms?.streams.countOf(user) ?? 0,
       }),
       depthSequence: (marketIndex) => this.words.depthSequence(marketIndex),
+      refusals: (limit) => this.budget.refusals(limit),
       unflushedSeconds: () => this.unflushed.seconds(performance.now()),
     };
   }
@@ -321,6 +327,11 @@ export class RingbookNode {
     };
   }
 
+  private userLimits(): UserLimits {
+    const rates = this.config.rateLimits === 'lifted' ? LIFTED_RATES : STANDARD_RATES;
+    return new UserLimits(new RateLimits(this.budget, rates, this.clock.nowNs()));
+  }
+
   private workerSettings(): WorkerSettings {
     const { config } = this;
     return {
@@ -332,6 +343,7 @@ export class RingbookNode {
       shards: config.threads.marketShards,
       mdsListener: { host: config.host, port: config.mdsPort },
       words: this.words.memory,
+      budget: this.budget.memory,
     };
   }
 

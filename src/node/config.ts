@@ -38,6 +38,7 @@ const ProfileShape: TSchema = Type.Object(
       Type.Literal('plain-behind-terminator'),
       Type.Literal('undeclared'),
     ]),
+    rateLimits: Type.Union([Type.Literal('standard'), Type.Literal('lifted')]),
     selfServiceMarkets: Type.Boolean(),
     acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
     logLevel: Type.Union(['trace', 'debug', 'info', 'warn', 'error'].map((level) => Type.Literal(level))),
@@ -86,6 +87,8 @@ export interface Profile {
   readonly oracleFeedMs: number;
   readonly operatorToken: string | null;
   readonly publicListeners: 'plain-on-loopback' | 'plain-behind-terminator' | 'undeclared';
+  /** What budgets start with: the numbers of G23, or as good as none (operator-api.md 1). */
+  readonly rateLimits: 'standard' | 'lifted';
   readonly selfServiceMarkets: boolean;
   readonly acks: 'optimistic' | 'durable';
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';

@@ -11,7 +11,6 @@ import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { AssetId, OrderId, UserId } from '../core/ids.ts';
-import { STREAMS_PER_MARKET_MAKER, STREAMS_PER_USER } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -26,9 +25,11 @@ import { OrderManager } from '../orders/order-manager.ts';
 import type { Page, PageQuery } from '../orders/pages.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from '../orders/settings.ts';
 import type { Outlet } from '../runtime/outlet.ts';
+import type { Cost } from '../sessions/costs.ts';
 import { checkNonce, completeLogin } from '../sessions/login.ts';
 import { Nonces } from '../sessions/nonces.ts';
 import { Tokens } from '../sessions/tokens.ts';
+import type { UserLimits } from '../sessions/user-limits.ts';
 import type { AuthRequest } from '../wire/auth-request.ts';
 import type { MarketView } from '../wire/market-reply.ts';
 import { DEFAULT_MULTISIG } from '../wire/multisig.ts';
@@ -54,6 +55,7 @@ export interface FrontDoorParts {
   /** In force until an operator has set it. */
   readonly acks: OrderSettings['acks'];
   readonly history: OrderHistory;
+  readonly limits: UserLimits;
   readonly desk: SignatureDesk;
   readonly shards: readonly Outlet[];
   readonly poke: () => void;
@@ -83,6 +85,7 @@ const DEFAULT_MULTISIG_ONLY: MultisigReads = { multisigConfig: () => DEFAULT_MUL
 
 export class FrontDoor implements OmsBackend, OrderSink {
   readonly orders: OrderManager;
+  readonly limits: UserLimits;
   readonly registry: RegistryDesk;
   readonly multisig: MultisigReads = DEFAULT_MULTISIG_ONLY;
   /** Markets that have been restored and take orders. */
@@ -98,10 +101,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
   private readonly nonces = new Nonces();
   private readonly tokens = new Tokens();
   private readonly known = new Set<UserId>();
-  private readonly makers = new Set<UserId>();
 
   constructor(parts: FrontDoorParts) {
     this.parts = parts;
+    this.limits = parts.limits;
     this.orders = new OrderManager({ sink: this, history: parts.history });
     this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
     this.registry = new RegistryDesk({
@@ -171,11 +174,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
   }
 
   streamCap(user: UserId): number {
-    return this.makers.has(user) ? STREAMS_PER_MARKET_MAKER : STREAMS_PER_USER;
+    return this.limits.streamCap(user);
   }
 
-  charge(): Reject | null {
-    return null;
+  charge(user: UserId | null, cost: Cost): Reject | null {
+    return this.limits.charge(user, cost, this.nowNs());
   }
 
   // ---- signed actions
@@ -275,8 +278,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   userKnown(user: UserId, isMarketMaker: boolean): void {
     this.known.add(user);
-    if (isMarketMaker) this.makers.add(user);
-    else this.makers.delete(user);
+    this.limits.setMarketMaker(user, isMarketMaker);
   }
 
   assetChanged(row: AssetRow): void {

@@ -26,6 +26,7 @@ import {
 } from '../messages/generated/messages.ts';
 import { decodePlain } from '../messages/plain-values.ts';
 import type { Actor } from '../runtime/actor.ts';
+import type { SharedBudget } from '../sessions/shared-budget.ts';
 import type { NodeNews } from './effect-codec.ts';
 import { MDS_LISTEN_FAILED, type NodeWords } from './node-words.ts';
 
@@ -57,6 +58,7 @@ export interface MarketDataOptions {
   /** Opens the tables; asked for once clearing has said that they are there. */
   readonly openHistory: () => TradeHistory;
   readonly words: NodeWords;
+  readonly budget: SharedBudget;
   readonly listener: { readonly host: string; readonly port: number };
   readonly observer: EdgeObserver;
   /** Real nanoseconds, monotonic, for pacing. */
@@ -82,8 +84,8 @@ export class MarketDataActor implements Actor {
     // The edge of a market heals its own gaps: a whole book comes without being asked for.
     this.streams = new MarketStreams(() => undefined);
     this.data = new MarketData(this.streams);
-    const { clock, observer } = options;
-    this.server = new MdsServer({ marketData: this.data, streams: this.streams, clock, observer });
+    const { clock, observer, budget } = options;
+    this.server = new MdsServer({ marketData: this.data, streams: this.streams, clock, observer, budget });
   }
 
   start(): void {}

@@ -12,6 +12,7 @@ import { assert } from '../core/assert.ts';
 import { type HistogramSnapshot, type MetricSnapshot, snapshotMetrics } from '../runtime/metrics.ts';
 import { ringDepth } from '../runtime/spsc-ring.ts';
 import type { Plan } from '../runtime/topology.ts';
+import type { LimitName } from '../sessions/shared-budget.ts';
 import { ROLLBACK_WORDS } from './metric-names.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { CLEARING, FRONT_DOOR } from './topology.ts';
@@ -72,6 +73,11 @@ export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, nu
       { value: parts.unflushedSeconds(), labels: {} },
     ]),
     ...actorFamilies(parts.plan, recorded),
+    counter('ringbook_rate_limited_total', 'Requests refused with 429, by the bucket that was empty.', [
+      limited(parts, 'user'),
+      limited(parts, 'global'),
+      limited(parts, 'address'),
+    ]),
     counter('ringbook_requests_total', 'Requests answered.', [
       ...requestSamples(parts.requestCounts()),
       ...requestSamples(opsRequests),
@@ -178,6 +184,10 @@ function actorFamilies(plan: Plan, recorded: readonly Recorded[]): readonly Fami
 /** Records that wait for an actor, all its lanes together. */
 export function mailboxDepth(plan: Plan, actor: string): number {
   return plan.edges.reduce((sum, edge) => (edge.to === actor ? sum + ringDepth(edge.ring).records : sum), 0);
+}
+
+function limited(parts: OpsParts, bucket: LimitName): Sample {
+  return { value: Number(parts.refusals(bucket)), labels: { bucket } };
 }
 
 function requestSamples(counts: ReadonlyMap<string, number>): readonly Sample[] {

@@ -1,8 +1,6 @@
 /**
  * Chains, vaults, settlers, withdrawal delays, settings and users (operator-api.md 4.4 to 4.7, 4.10). Clearing judges
  * the bodies.
- *
- * Not here: rate limits and stream caps.
  */
 import type { PutConfig } from '../clearing/inputs.ts';
 import { configList, DEFAULT_WITHDRAWAL_DELAY } from '../clearing/registry-config.ts';

@@ -5,10 +5,14 @@ import { JsonFraction, type JsonObject, type JsonValue, parseJsonObject } from '
 
 type Plain = Readonly<Record<string, unknown>>;
 
-/** No body at all is an empty object: a call whose members all have defaults needs none. */
-export function readPlainBody(bytes: Uint8Array): Outcome<Plain> {
+/**
+ * No body at all is an empty object: a call whose members all have defaults needs none.
+ *
+ * @param fractions `text`: numbers with a fraction are read, as JsonFraction.
+ */
+export function readPlainBody(bytes: Uint8Array, fractions: 'refuse' | 'text' = 'refuse'): Outcome<Plain> {
   if (bytes.length === 0) return accepted({});
-  const tree = parseJsonObject(bytes);
+  const tree = parseJsonObject(bytes, { fractions });
   if (!tree.ok) return tree;
   const marked = markedName(tree.value);
   if (marked !== null) return rejected(reject('INVALID_REQUEST', 'unknown member', marked.slice(0, 64)));
@@ -41,7 +45,6 @@ function plainObject(object: JsonObject): Plain {
   return plain;
 }
 
-/** Fractions were refused by the reader. */
 function plainValue(value: JsonValue): unknown {
   if (value instanceof Map) return plainObject(value);
   if (value instanceof JsonFraction || !Array.isArray(value)) return value;

@@ -51,6 +51,8 @@ export interface OpsRoute {
   readonly handler: (call: OpsCall) => OpsReply | Promise<OpsReply>;
   /** Answered while clearing recovers as well. Open routes always are. */
   readonly whileRecovering?: boolean;
+  /** `text`: a number with a fraction is legal in the body, and comes as a JsonFraction. */
+  readonly fractions?: 'text';
 }
 
 export interface OpsHttpOptions {
@@ -198,7 +200,9 @@ export class OpsHttp {
       const bytes = await readBytes(request);
       if (bytes === null) return null;
       const read =
-        typeof bytes === 'string' ? rejected(reject(bytes, 'a body has at most 1 MiB')) : readPlainBody(bytes);
+        typeof bytes === 'string'
+          ? rejected(reject(bytes, 'a body has at most 1 MiB'))
+          : readPlainBody(bytes, route.fractions);
       if (!read.ok) return refusal(route.pattern, read.reject, trace);
       body = read.value;
     }

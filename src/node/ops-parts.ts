@@ -7,6 +7,7 @@ import type { UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { SharedClock } from '../runtime/clock.ts';
 import type { Plan } from '../runtime/topology.ts';
+import type { LimitName } from '../sessions/shared-budget.ts';
 import type { ClearingHook } from './clearing-hooks.ts';
 import type { AnswerTo, ClearingQuery } from './clearing-queries.ts';
 import type { NodeConfig } from './config.ts';
@@ -29,7 +30,7 @@ export interface OpsParts {
   readonly clock: SharedClock;
   /** Threads, actors, rings and metrics of the node. */
   readonly plan: Plan;
-  readonly door: Pick<FrontDoor, 'registryRows' | 'dropSnapshot' | 'order' | 'inject' | 'injectFill'>;
+  readonly door: Pick<FrontDoor, 'registryRows' | 'dropSnapshot' | 'order' | 'inject' | 'injectFill' | 'limits'>;
   /** Empty when the node is ready. */
   waitingFor(): readonly Waiting[];
   /** Answered after the change is journaled and flushed; SERVICE_UNAVAILABLE while recovering or when a ring is full. */
@@ -47,6 +48,8 @@ export interface OpsParts {
   presence(user: UserId): { readonly sessions: number; readonly streams: number };
   /** Number of the last public depth diff of a market. */
   depthSequence(marketIndex: number): number;
+  /** Requests that a limit has refused, on every thread. */
+  refusals(limit: LimitName): bigint;
   /** How long the last market event has waited for its flush, in seconds. */
   unflushedSeconds(): number;
 }

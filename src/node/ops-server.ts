@@ -8,6 +8,7 @@ import type { ChainDesk } from './chain-desk.ts';
 import { chainHookRoutes } from './operator-chain-routes.ts';
 import { configRoutes } from './operator-config-routes.ts';
 import { hookRoutes } from './operator-hook-routes.ts';
+import { limitRoutes } from './operator-limit-routes.ts';
 import { readRoutes } from './operator-read-routes.ts';
 import { registryRoutes } from './operator-registry-routes.ts';
 import { OpsHttp } from './ops-http.ts';
@@ -27,6 +28,7 @@ export class OpsServer {
       ...openRoutes(parts, () => this.http.requestCounts()),
       ...registryRoutes(parts),
       ...configRoutes(parts),
+      ...limitRoutes(parts),
       ...readRoutes(parts),
       ...hooks,
     ];

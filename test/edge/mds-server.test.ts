@@ -4,6 +4,9 @@ import { SIDE } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { arrayFrames, MarketStreams, MdsServer } from '../../src/edge/mds-server.ts';
 import { MarketData } from '../../src/market-data/market-data.ts';
+import { BUDGET_MAX } from '../../src/sessions/bucket.ts';
+import { STANDARD_PRICES } from '../../src/sessions/costs.ts';
+import { SharedBudget } from '../../src/sessions/shared-budget.ts';
 import { ask, SocketReader } from '../support/edge-client.ts';
 import { marketOf, SECOND, START_NS, tradeOf } from '../support/market-figures.ts';
 
@@ -13,11 +16,16 @@ const streams = new MarketStreams(() => assert.fail('no gap is fed here'));
 const data = new MarketData(streams);
 let nowNs = START_NS;
 let pacingNs = 0n;
+const budget = new SharedBudget();
+const setUnits = (capacity: bigint): void =>
+  budget.configure({ unitsPerSecond: 0n, capacity }, STANDARD_PRICES.publicRead, nowNs as TimestampNs);
+setUnits(BUDGET_MAX);
 let sequence = 1;
 const server = new MdsServer({
   marketData: data,
   streams,
   clock: { nowNs: () => nowNs as TimestampNs },
+  budget,
   observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
 });
 let port = 0;
@@ -257,11 +265,35 @@ suite('market-data listener', () => {
     assert.equal((await reader.closed).code, 1009);
   });
 
+  test('a read costs 2 of the budget that all share; malformed ones cost nothing, unknown markets do (LIM-02, LIM-14, AMB-91)', async () => {
+    setUnits(7n);
+    for (const path of ['/trades?limit=0', '/klines/12?page=x']) assert.equal((await ask(port, path)).status, 400);
+    assert.equal((await ask(port, '/tickers')).status, 200);
+    assert.equal((await ask(port, '/marketdepth/12')).status, 200);
+    assert.equal((await ask(port, '/ticker/99')).status, 404);
+    const refused = await ask(port, '/trades');
+    assert.equal(refused.status, 429);
+    const { code, retryable, details } = JSON.parse(refused.text).error;
+    assert.deepEqual(
+      [code, retryable, details],
+      ['RATE_LIMITED', true, { bucket: 'global', units_asked: '2', units_available: '1' }],
+    );
+    const headers = Object.keys(refused.headers);
+    assert.deepEqual(
+      headers.filter((name) => /retry|ratelimit|reset/.test(name)),
+      [],
+      'no reset headers (ERR-08)',
+    );
+    assert.equal(budget.refusals('global'), 1n);
+    setUnits(BUDGET_MAX);
+  });
+
   test('the port is had by one listener only', async () => {
     const second = new MdsServer({
       marketData: data,
       streams,
       clock: { nowNs: () => nowNs as TimestampNs },
+      budget,
       observer: { answered: () => undefined, failed: () => undefined, lagged: () => undefined },
     });
     await assert.rejects(second.listen({ host: '127.0.0.1', port }), /cannot listen/);

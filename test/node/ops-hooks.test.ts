@@ -147,7 +147,7 @@ describe('clearing', () => {
       [{ fault: { kind: 'inject_order', wrapper: {}, skip: ['shape'] } }, 'fault.skip'],
       [{ fault: { kind: 'inject_fill', asset_id: '2' } }, 'fault.maker.'],
       [{ fault: { kind: 'inject_fill', asset_id: '2', maker: { user_id: USER } } }, 'fault.maker.order_id'],
-      [{ fault: { kind: 'drop_snapshot' } }, 'fault.kind'],
+      [{ fault: { kind: 'withhold_checkpoints' } }, 'fault.kind'],
       [{ fault: {} }, 'fault.kind'],
       [{ fault: { kind: 'reject_fill', party: 'nobody' } }, 'fault.party'],
       [{ fault: { kind: 'crash', point: 'later' } }, 'fault.point'],

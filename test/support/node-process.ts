@@ -34,6 +34,8 @@ export interface NodeOptions {
   readonly program?: string;
   readonly dataDirectory?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** In the dev profile budgets are lifted once the node is ready, unless the test is about them. */
+  readonly rateLimits?: 'lifted' | 'standard';
 }
 
 export function removeDirectory(path: string): void {
@@ -89,6 +91,7 @@ export async function startNode(options: NodeOptions = {}): Promise<NodeProcess>
     throw error;
   });
   const ready = JSON.parse(line) as { oms: string; mds: string; ops: string; pid: number };
+  if (options.rateLimits !== 'standard' && options.profile === 'dev') await liftRateLimits(ready);
   return {
     oms: ready.oms,
     mds: ready.mds,
@@ -101,6 +104,13 @@ export async function startNode(options: NodeOptions = {}): Promise<NodeProcess>
     stderr: () => stderr,
     stdout: () => stdout,
   };
+}
+
+async function liftRateLimits(node: Pick<NodeProcess, 'ops'>): Promise<void> {
+  const lifted = { units_per_second: 1_000_000_000 };
+  const limits = { default: lifted, market_maker: lifted, global: lifted };
+  const { status, text } = await operator(node, 'PUT', '/operator/rate-limits', limits);
+  if (status !== 200) throw new Error(`limits are not lifted: ${text}`);
 }
 
 /** Ends a node with a signal and waits until it is gone. */

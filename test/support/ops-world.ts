@@ -20,6 +20,9 @@ import type { OperatorCommand, OpsParts, Reply, Waiting } from '../../src/node/o
 import { nodeTopology } from '../../src/node/topology.ts';
 import { SharedClock } from '../../src/runtime/clock.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
+import { STANDARD_RATES } from '../../src/sessions/rate-limits.ts';
+import type { UserLimits } from '../../src/sessions/user-limits.ts';
+import { liftedLimits } from './lifted-limits.ts';
 
 export const TOKEN = 'ringbook-dev';
 
@@ -28,6 +31,7 @@ export class OpsWorld {
   readonly config: NodeConfig;
   readonly plan: Plan;
   readonly clock: SharedClock;
+  readonly limits: UserLimits;
   readonly hooks: ClearingHook[] = [];
   readonly stalls: [number, boolean][] = [];
   readonly settled: number[] = [];
@@ -55,6 +59,7 @@ export class OpsWorld {
     const rings = { commandBytes: 65_536, commandReservedBytes: 4_096, eventBytes: 65_536, depthBytes: 65_536 };
     this.plan = planTopology(nodeTopology({ ...this.config, rings }), start);
     this.clock = new SharedClock(this.plan.clock);
+    this.limits = liftedLimits(this.clock.nowNs(), STANDARD_RATES);
   }
 
   parts(): OpsParts {
@@ -75,6 +80,7 @@ export class OpsWorld {
           answer({ refusal: null, processedAtNs: clock.nowNs() });
         },
         injectFill: () => null,
+        limits: this.limits,
       },
       waitingFor: () => this.waiting,
       command: async (command) => this.command(command),
@@ -97,6 +103,7 @@ export class OpsWorld {
       requestCounts: () => this.requests,
       presence: () => ({ sessions: 1, streams: 2 }),
       depthSequence: () => 0,
+      refusals: () => 0n,
       unflushedSeconds: () => 0.25,
     };
   }

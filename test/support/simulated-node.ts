@@ -24,6 +24,7 @@ import { HandRunner } from '../../src/runtime/hand-runner.ts';
 import { Simulation } from '../../src/runtime/simulation.ts';
 import { planTopology } from '../../src/runtime/topology.ts';
 import { DepthWatcher } from './depth-watcher.ts';
+import { liftedLimits } from './lifted-limits.ts';
 import type { MemoryDurability } from './memory-durability.ts';
 import { NO_HISTORY } from './order-desk.ts';
 
@@ -164,6 +165,7 @@ export class SimulatedNode {
       acks: 'optimistic',
       history: NO_HISTORY,
       desk: signatures,
+      limits: liftedLimits(wiring.clock.nowNs()),
       shards,
       poke: wiring.poke,
       command: async () => accepted({}),
