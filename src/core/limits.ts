@@ -51,6 +51,11 @@ export const AMOUNT18_MAX: bigint = (1n << 127n) - 1n;
 /** Lag of a socket: bytes or messages queued before it is told to resync [AMB-94]. */
 export const SOCKET_LAG_BYTES_MAX = 4_194_304;
 export const SOCKET_LAG_MESSAGES_MAX = 4_096;
+/** Replay of private streams: frames and bytes of one, bytes of all, and how long after its last reader one is kept. */
+export const REPLAY_FRAMES_MAX = 1_024;
+export const REPLAY_RING_BYTES_MAX = 1_048_576;
+export const REPLAY_BYTES_MAX = 67_108_864;
+export const REPLAY_IDLE_MS = 120_000;
 /** A thread without a heartbeat for this long stops the node; the goal is 3 s from freeze to end. */
 export const HEARTBEAT_LOST_MS = 2_000;
 /** How far market sequences and trade ids jump over what an unclean stop may have announced but not flushed. */
@@ -58,4 +63,6 @@ export const RESTART_SEQUENCE_GAP = 1_000_000;
 
 assert(NONCE_RENEW_NS < NONCE_LIFE_NS, 'a renewed nonce is still within its life');
 assert(HELD_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a held cancel ends before its create could be too old');
+assert(REPLAY_FRAMES_MAX < SOCKET_LAG_MESSAGES_MAX, 'a replay alone is no lag');
+assert(REPLAY_RING_BYTES_MAX < SOCKET_LAG_BYTES_MAX, 'a replay alone is no lag');
 assert(OPEN_ORDERS_MAX < OPEN_ORDERS_MARKET_MAKER_MAX, 'market makers may have more open orders');

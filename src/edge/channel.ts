@@ -29,8 +29,13 @@ export class Channel<T> {
 
   /** @param text makes the frame; not called when nobody listens. */
   publish(text: () => string): void {
+    if (this.#sockets.size > 0) this.publishBytes(Buffer.from(text(), 'utf8'));
+  }
+
+  /** As `publish`, of a frame that is there already. */
+  publishBytes(frame: Uint8Array): void {
     if (this.#sockets.size === 0) return;
-    this.#frames.push(Buffer.from(text(), 'utf8'));
+    this.#frames.push(frame);
     if (this.#frames.length >= FRAMES_MAX) this.flush();
   }
 

@@ -12,6 +12,7 @@ import type { InventoryBody } from '../orders/inventory.ts';
 import type { OrderEvent, UserTrade } from '../orders/order-events.ts';
 import type { Page } from '../orders/pages.ts';
 import type { Cost } from '../sessions/costs.ts';
+import type { AccountEvent } from '../wire/account-events.ts';
 import type { AuthRequest } from '../wire/auth-request.ts';
 import type { MarketView } from '../wire/market-reply.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
@@ -136,6 +137,8 @@ export interface OmsBackend
 export interface OmsStreams {
   orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void;
   userTrade(user: UserId, trade: UserTrade, timestampNs: TimestampNs): void;
+  /** Told once it is flushed. */
+  accountEvent(user: UserId, event: AccountEvent): void;
   /** A logout or an expiry: sockets of this user end with `unauthorized` (AMB-88). */
   endSessions(user: UserId): void;
   /** Hands everything told since the last call to the sockets, in order. */

@@ -36,6 +36,8 @@ export interface TlsFiles {
 export interface OmsServerOptions {
   readonly backend: OmsBackend;
   readonly observer: EdgeObserver;
+  /** More than every sequence number that earlier starts of the node have told on its streams; 0 unless given. */
+  readonly sequencesAfter?: number;
   /** Null or absent: plain HTTP. */
   readonly tls?: TlsFiles | null;
 }
@@ -52,12 +54,12 @@ export class OmsServer {
   #isClosed = false;
 
   /** Throws when the TLS files cannot be read or do not fit each other. */
-  constructor({ backend, observer, tls }: OmsServerOptions) {
+  constructor({ backend, observer, tls, sequencesAfter }: OmsServerOptions) {
     this.#app =
       tls === undefined || tls === null
         ? uWS.App()
         : uWS.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
-    this.streams = new UserStreams(backend);
+    this.streams = new UserStreams(backend, sequencesAfter);
     this.#door = new ActionDoor(backend);
     this.#routes = new HttpRoutes(this.#app, observer);
     this.#hub = new SocketHub(this.#app, this.#routes, observer);
@@ -110,9 +112,10 @@ export class OmsServer {
   }
 
   #addStreams(): void {
-    this.#addStream('/orders', (head) => this.streams.admit(head, 'orders', null));
-    this.#addUserStream('/trades/user/events/:user_id', 'trades');
-    this.#addUserStream('/trades/user/:user_id', 'confirmed-trades');
+    this.#addStream('/orders', (head) => this.streams.admitNumbered(head, 'orders', null));
+    this.#addUserStream('/trades/user/events/:user_id', 'trades', true);
+    this.#addUserStream('/trades/user/:user_id', 'confirmed-trades', false);
+    this.#addUserStream('/account/events/:user_id', 'account-events', true);
     // Without a route of its own a plain GET would be read as the trades of a user called `events`.
     this.#routes.add({
       method: 'GET',
@@ -121,10 +124,14 @@ export class OmsServer {
     });
   }
 
-  #addUserStream(pattern: string, stream: OneWayStream): void {
+  /** @param tellsNumbers whether its reader may ask for sequence numbers. */
+  #addUserStream(pattern: string, stream: OneWayStream, tellsNumbers: boolean): void {
     this.#addStream(pattern, (head) => {
       const user = userOf(head);
-      return user.ok ? this.streams.admit(head, stream, user.value) : user;
+      if (!user.ok) return user;
+      return tellsNumbers
+        ? this.streams.admitNumbered(head, stream, user.value)
+        : this.streams.admit(head, stream, user.value);
     });
   }
 

@@ -1,8 +1,8 @@
 /**
  * The sockets of the order service: who has which open, what they are told, and when they must go.
  *
- *   node ── orderEvent, userTrade ─▶ UserStreams ── channel of (user, stream, version) ─▶ sockets
- *   control-socket.ts ── answers ──▶ deliver ────── channel of one connection ──────────▶ socket
+ *   node ── orderEvent, userTrade, … ─▶ UserStreams ── channel of (user, stream, version) ─▶ sockets
+ *   control-socket.ts ── answers ────▶ deliver ─────── channel of one connection ──────────▶ socket
  *
  * Frames are told now and written together: at the latest when the current turn of the event loop ends, each socket's
  * frames in one write. An event is serialised only if somebody listens, its payload once for both versions.
@@ -11,6 +11,7 @@
  *   (1) A user has an entry exactly while one of their sockets is open; it has at most `streamCap` of them (AMB-96).
  *   (2) A socket whose session is over is closed: at once on logout, within seconds on expiry (AMB-88).
  *   (3) A socket whose path names another user joins no channel (AUT-12).
+ *   (4) A reader of sequence numbers gets every number from its first on, in order, or is told to resync.
  */
 import type { UserId } from '../core/ids.ts';
 import { FILL_STATUS } from '../core/order-terms.ts';
@@ -18,24 +19,30 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { OrderEvent, UserTrade } from '../orders/order-events.ts';
+import { type AccountEvent, accountEvent } from '../wire/account-events.ts';
 import { orderEvent } from '../wire/order-events.ts';
 import {
   controlUnauthorizedFrame,
   eventFrame,
+  numberedFrame,
   type OmsChannel,
   pongFrame,
   resyncFrame,
+  sequenceFrame,
   unauthorizedFrame,
 } from '../wire/stream-frames.ts';
 import { userTrade } from '../wire/user-trade.ts';
 import { Channel } from './channel.ts';
 import type { OmsBackend, OmsStreams } from './oms-backend.ts';
 import { OTHER_USER, type Session, socketSessionOf, versionOf } from './oms-session.ts';
+import { flagOf } from './path-values.ts';
+import { Query } from './query.ts';
+import { type ReplayRing, ReplayRings } from './replay-rings.ts';
 import type { RequestHead } from './request-head.ts';
 import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
 
 /** Streams that only tell. `confirmed-trades` is the part of `trades` that is final. */
-export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades';
+export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events';
 export type OmsStreamName = OneWayStream | 'control';
 
 /** What one socket is for. */
@@ -44,23 +51,38 @@ export interface OmsSeat extends Session {
   readonly version: 0 | 1;
   /** The path names another user: told so and closed once open. */
   readonly isForeign: boolean;
+  /** Its frames carry sequence numbers; null for the plain stream. */
+  readonly numbers: Numbering | null;
+}
+
+/** What a reader of sequence numbers asked for. */
+export interface Numbering {
+  /** The first number it wants; null: from now on. */
+  readonly from: number | null;
 }
 
 type OmsSocket = StreamSocket<OmsSeat>;
-type VersionPair = readonly [Channel<OmsSeat>, Channel<OmsSeat>];
+
+/** Who listens to a stream of a user: plain on v0 and on v1, and with numbers, which is v1 too. */
+interface Listeners {
+  readonly plain: readonly [Channel<OmsSeat>, Channel<OmsSeat>];
+  readonly numbered: Channel<OmsSeat>;
+}
 
 interface UserEntry {
   readonly sockets: Set<OmsSocket>;
-  readonly channels: Readonly<Record<OneWayStream, VersionPair>>;
+  readonly streams: Readonly<Record<OneWayStream, Listeners>>;
 }
 
 const WIRE_CHANNEL: Readonly<Record<OmsStreamName, OmsChannel>> = {
   orders: 'orders',
   trades: 'trades',
   'confirmed-trades': 'trades',
+  'account-events': 'account_events',
   control: 'control',
 };
 const SESSION_OVER = 'the session is over';
+const NOT_KEPT = 'what came since that number is not kept';
 /** Sockets whose session one call of `checkSessions` looks at; a look hashes a token. */
 const SESSIONS_CHECKED_MAX = 1_024;
 
@@ -68,12 +90,17 @@ export class UserStreams implements OmsStreams {
   readonly #backend: OmsBackend;
   readonly #users = new Map<UserId, UserEntry>();
   readonly #sockets = new Set<OmsSocket>();
+  readonly #rings: ReplayRings;
+  /** Readers of sequence numbers. */
+  readonly #readers = new Map<OmsSocket, ReplayRing>();
   readonly #touched = new Set<Pick<Channel<OmsSeat>, 'flush'>>();
   /** Where the next `checkSessions` goes on. */
   #checking: Iterator<OmsSocket> = this.#sockets.values();
 
-  constructor(backend: OmsBackend) {
+  /** @param sequencesAfter more than every sequence number that earlier starts of the node have told. */
+  constructor(backend: OmsBackend, sequencesAfter = 0) {
     this.#backend = backend;
+    this.#rings = new ReplayRings(sequencesAfter);
   }
 
   // ---- told by the node
@@ -86,6 +113,10 @@ export class UserStreams implements OmsStreams {
     this.#publish(user, 'trades', timestampNs, () => userTrade(trade));
     if (trade.status !== FILL_STATUS.confirmed) return;
     this.#publish(user, 'confirmed-trades', timestampNs, () => userTrade(trade));
+  }
+
+  accountEvent(user: UserId, event: AccountEvent): void {
+    this.#publish(user, 'account-events', event.timestampNs, () => accountEvent(user, event));
   }
 
   endSessions(user: UserId): void {
@@ -109,7 +140,15 @@ export class UserStreams implements OmsStreams {
       return rejected({ ...reject('RATE_LIMITED', 'too many streams are open'), details: { limit } });
     }
     const isForeign = pathUser !== null && pathUser !== user;
-    return accepted({ ...session.value, stream, version: versionOf(head), isForeign });
+    return accepted({ ...session.value, stream, version: versionOf(head), isForeign, numbers: null });
+  }
+
+  /** As `admit`, of a stream that tells sequence numbers to whoever asks for them. */
+  admitNumbered(head: RequestHead, stream: OneWayStream, pathUser: UserId | null): Outcome<OmsSeat> {
+    const numbers = numberingOf(head);
+    if (!numbers.ok) return numbers;
+    const seat = this.admit(head, stream, pathUser);
+    return seat.ok ? accepted({ ...seat.value, numbers: numbers.value }) : seat;
   }
 
   /** Open sockets of a user. */
@@ -131,10 +170,7 @@ export class UserStreams implements OmsStreams {
 
   /** Publishes a frame on any channel; it is written when this turn of the event loop ends or with the next `flush`. */
   deliver<T>(channel: Channel<T>, text: () => string): void {
-    if (channel.size === 0) return;
-    if (this.#touched.size === 0) queueMicrotask(() => this.flush());
-    this.#touched.add(channel);
-    channel.publish(text);
+    if (channel.size > 0) this.#touch(channel).publish(text);
   }
 
   hasSession(socket: OmsSocket): boolean {
@@ -159,8 +195,9 @@ export class UserStreams implements OmsStreams {
     this.dismiss(socket, SESSION_OVER);
   }
 
-  /** Ends sockets whose token has expired. Call it now and then; each call looks at some, in rounds. */
+  /** Ends sockets whose token has expired, and replays nobody came back to. Call it now and then; each call looks at some, in rounds. */
   checkSessions(): void {
+    this.#rings.expire(performance.now());
     for (let looked = 0; looked < SESSIONS_CHECKED_MAX; looked += 1) {
       const next = this.#checking.next();
       if (next.done === true) {
@@ -172,13 +209,32 @@ export class UserStreams implements OmsStreams {
   }
 
   #opened(socket: OmsSocket): void {
-    const { user, stream, version, isForeign } = socket.data;
+    const { user, stream, version, isForeign, numbers } = socket.data;
     const entry = this.#users.get(user) ?? newEntry();
     this.#users.set(user, entry);
     entry.sockets.add(socket);
     this.#sockets.add(socket);
     if (isForeign) this.dismiss(socket, OTHER_USER.message);
-    else if (stream !== 'control') entry.channels[stream][version].join(socket);
+    else if (stream === 'control') return;
+    else if (numbers === null) entry.streams[stream].plain[version].join(socket);
+    else this.#replay(socket, stream, numbers, entry.streams[stream].numbered);
+  }
+
+  /** What the socket missed, then all that comes; or word that nobody knows what it missed. */
+  #replay(socket: OmsSocket, stream: OneWayStream, { from }: Numbering, channel: Channel<OmsSeat>): void {
+    const { user } = socket.data;
+    const nowNs = this.#backend.nowNs();
+    const missed = from === null ? [] : (this.#rings.of(user, stream)?.since(from) ?? null);
+    if (missed === null) {
+      socket.send(Buffer.from(resyncFrame(WIRE_CHANNEL[stream], nowNs, NOT_KEPT)));
+      socket.finish(OMS_LAG.code, OMS_LAG.reason);
+      return;
+    }
+    const ring = this.#rings.open(user, stream);
+    const last = ring.next - missed.length - 1;
+    socket.sendAll([Buffer.from(sequenceFrame(WIRE_CHANNEL[stream], nowNs, last)), ...missed]);
+    channel.join(socket);
+    this.#readers.set(socket, ring);
   }
 
   #closed(socket: OmsSocket): void {
@@ -186,28 +242,69 @@ export class UserStreams implements OmsStreams {
     this.#sockets.delete(socket);
     const entry = this.#users.get(user);
     if (entry === undefined) return;
-    if (stream !== 'control') entry.channels[stream][version].leave(socket);
+    if (stream !== 'control') {
+      entry.streams[stream].plain[version].leave(socket);
+      entry.streams[stream].numbered.leave(socket);
+    }
+    const ring = this.#readers.get(socket);
+    if (ring !== undefined) this.#rings.leave(ring, performance.now());
+    this.#readers.delete(socket);
     entry.sockets.delete(socket);
     if (entry.sockets.size === 0) this.#users.delete(user);
   }
 
   #publish(user: UserId, stream: OneWayStream, timestampNs: TimestampNs, payload: () => string): void {
-    const entry = this.#users.get(user);
-    if (entry === undefined) return;
+    const listeners = this.#users.get(user)?.streams[stream];
+    const ring = this.#rings.of(user, stream);
+    if (listeners === undefined && ring === undefined) return;
     let text: string | undefined;
     const textOnce = (): string => {
       text ??= payload();
       return text;
     };
-    for (const version of [0, 1] as const) {
-      this.deliver(entry.channels[stream][version], () =>
-        eventFrame(version, WIRE_CHANNEL[stream], timestampNs, textOnce()),
-      );
+    if (ring !== undefined) {
+      const frame = Buffer.from(numberedFrame(WIRE_CHANNEL[stream], timestampNs, textOnce(), ring.next), 'utf8');
+      this.#rings.append(ring, frame);
+      if (listeners !== undefined) this.#touch(listeners.numbered).publishBytes(frame);
     }
+    for (const version of [0, 1] as const) {
+      const channel = listeners?.plain[version];
+      if (channel === undefined) continue;
+      this.deliver(channel, () => eventFrame(version, WIRE_CHANNEL[stream], timestampNs, textOnce()));
+    }
+  }
+
+  /** The channel is written when this turn of the event loop ends or with the next `flush`. */
+  #touch<T>(channel: Channel<T>): Channel<T> {
+    if (this.#touched.size === 0) queueMicrotask(() => this.flush());
+    this.#touched.add(channel);
+    return channel;
   }
 }
 
 function newEntry(): UserEntry {
-  const pair = (): VersionPair => [new Channel(), new Channel()];
-  return { sockets: new Set(), channels: { orders: pair(), trades: pair(), 'confirmed-trades': pair() } };
+  const listeners = (): Listeners => ({ plain: [new Channel(), new Channel()], numbered: new Channel() });
+  return {
+    sockets: new Set(),
+    streams: {
+      orders: listeners(),
+      trades: listeners(),
+      'confirmed-trades': listeners(),
+      'account-events': listeners(),
+    },
+  };
+}
+
+/** `?sequence=true` or `?from_sequence=N`: numbers on v1, from now on or from N on. INVALID_REQUEST for them on v0. */
+function numberingOf(head: RequestHead): Outcome<Numbering | null> {
+  const query = new Query(head.query);
+  const from = query.whole('from_sequence');
+  if (!from.ok) return from;
+  const isWanted = flagOf(query, 'sequence');
+  if (!isWanted.ok) return isWanted;
+  if (from.value === null && !isWanted.value) return accepted(null);
+  if (versionOf(head) === 0) {
+    return rejected(reject('INVALID_REQUEST', 'sequence numbers are told on svc.ws.v1 only', 'sequence'));
+  }
+  return accepted({ from: from.value === null ? null : Number(from.value) });
 }

@@ -51,6 +51,8 @@ const LOOK_MS = 2;
 const STOP_MS_MAX = 20_000;
 /** Requests that a stop waits for; what is not answered then was never acknowledged. */
 const DRAIN_MS_MAX = 5_000;
+/** No stream tells as many events for one journal record, so the numbers of two starts never meet. */
+const STREAM_SEQUENCES_PER_RECORD = 16_384;
 const SESSION_SWEEP_MS = 60_000;
 
 export interface Listening {
@@ -85,6 +87,8 @@ export class RingbookNode {
   private feed: OracleFeed | null = null;
   private sweeper: NodeJS.Timeout | null = null;
   private isEmpty = false;
+  /** The journal's last sequence at this start: higher at every start that wrote anything. */
+  private startedAtSequence = 0;
 
   /** @param entryOf the worker entry of a thread, `verify` for the pool's; tests of failing threads give their own. */
   constructor(config: NodeConfig, entryOf: (thread: string) => URL = workerEntry) {
@@ -167,7 +171,8 @@ export class RingbookNode {
 
   private async openOms(): Promise<number> {
     const { host, omsPort } = this.config;
-    const oms = new OmsServer({ backend: this.frontDoor, observer: this.observer() });
+    const sequencesAfter = this.startedAtSequence * STREAM_SEQUENCES_PER_RECORD;
+    const oms = new OmsServer({ backend: this.frontDoor, observer: this.observer(), sequencesAfter });
     this.oms = oms;
     this.frontDoor.streams = oms.streams;
     try {
@@ -229,6 +234,7 @@ export class RingbookNode {
     }
     if (news.kind === 'restored') {
       this.isEmpty = news.isEmpty;
+      this.startedAtSequence = news.journalSequence;
       this.waiting.delete('clearing');
       if (this.marketsToOpen.size === 0) this.waiting.delete('markets');
     }

@@ -32,6 +32,7 @@ import { decodePlain } from '../messages/plain-values.ts';
 import type { OrderWord } from '../orders/words.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
+import { accountEventOf } from './account-news.ts';
 import { readBalance, readMatch, readRestoredRow } from './door-words.ts';
 import type { NodeNews } from './effect-codec.ts';
 import type { FrontDoor } from './front-door.ts';
@@ -279,6 +280,8 @@ export class FrontDoorActor implements Actor {
       else if (change.table === 'market') door.marketChanged(change.row.definition, change.row.sequence);
       else door.configChanged(change.row);
     }
+    const told = accountEventOf(news);
+    if (told !== null) door.streams.accountEvent(told.user, told.event);
     this.parts.news(news);
     if (this.opening.size > 0) this.openMarkets();
   }

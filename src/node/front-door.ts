@@ -76,6 +76,7 @@ const TOKEN_BYTES = 32;
 const NO_STREAMS: OmsStreams = {
   orderEvent: () => undefined,
   userTrade: () => undefined,
+  accountEvent: () => undefined,
   endSessions: () => undefined,
   flush: () => undefined,
 };

@@ -20,7 +20,7 @@ export type OmsChannel =
 export type MdsChannel = 'trades' | 'trade_events' | 'marketdepth' | 'klines' | 'ticker' | 'tickers';
 
 export interface EnvelopeView {
-  readonly type: 'event' | 'response' | 'error' | 'pong';
+  readonly type: 'event' | 'response' | 'error' | 'pong' | 'sequence';
   readonly channel: OmsChannel;
   readonly requestId: string | null;
   readonly timestampNs: TimestampNs;
@@ -42,6 +42,22 @@ export function streamEnvelope(view: EnvelopeView): string {
 export function eventFrame(version: 0 | 1, channel: OmsChannel, timestampNs: TimestampNs, payload: string): string {
   if (version === 0) return payload;
   return streamEnvelope({ type: 'event', channel, requestId: null, timestampNs, data: payload, error: null });
+}
+
+/** As `eventFrame` on v1, with the number that its reader asked for. */
+export function numberedFrame(
+  channel: OmsChannel,
+  timestampNs: TimestampNs,
+  payload: string,
+  sequence: number,
+): string {
+  return `${eventFrame(1, channel, timestampNs, payload).slice(0, -1)},"sequence":${sequence}}`;
+}
+
+/** First frame for a reader of numbers: the last number told before what follows. */
+export function sequenceFrame(channel: OmsChannel, timestampNs: TimestampNs, sequence: number): string {
+  const view = { type: 'sequence', channel, requestId: null, timestampNs, data: null, error: null } as const;
+  return `${streamEnvelope(view).slice(0, -1)},"sequence":${sequence}}`;
 }
 
 /** First frame of a market-data socket (WS-06). */
@@ -77,9 +93,12 @@ export function unauthorizedFrame(
   return streamEnvelope({ type: 'error', channel, requestId: null, timestampNs, data: null, error });
 }
 
-/** Told to a lagging v1 socket before it is closed with 1013 (WS-14). v0 is closed without a word. */
-export function resyncFrame(channel: OmsChannel, timestampNs: TimestampNs): string {
-  const error = '{"code":"RESYNC_REQUIRED","message":"the stream fell behind","retryable":true}';
+/**
+ * Told to a lagging v1 socket before it is closed with 1013 (WS-14), and to one that asks for numbers which are not kept.
+ * v0 is closed without a word.
+ */
+export function resyncFrame(channel: OmsChannel, timestampNs: TimestampNs, message = 'the stream fell behind'): string {
+  const error = `{"code":"RESYNC_REQUIRED","message":${quote(message)},"retryable":true}`;
   return streamEnvelope({ type: 'error', channel, requestId: null, timestampNs, data: null, error });
 }
 

@@ -174,6 +174,7 @@ export class SimulatedNode {
     door.streams = {
       orderEvent: (user, event) => this.events.push({ user, event }),
       userTrade: (user, trade) => this.told.push({ user, trade }),
+      accountEvent: () => undefined,
       endSessions: () => undefined,
       flush: () => undefined,
     };

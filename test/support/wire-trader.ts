@@ -291,6 +291,11 @@ export class Trader {
     return socket;
   }
 
+  /** The headers of this user's session. */
+  session(): Readonly<Record<string, string>> {
+    return this.headers;
+  }
+
   /** Any call of the order service with this user's session. @returns status and body. */
   async call(method: string, path: string, body?: string): Promise<{ readonly status: number; readonly text: string }> {
     const answer = await fetch(`${this.world.node.oms}${path}`, {
