@@ -38,8 +38,14 @@ function creates(nowNs: bigint): string[] {
   return [...bodies, `${(bodies[0] ?? '').slice(0, -1)},${COSIGNED}}`];
 }
 
-/** Bodies by the route that takes them. */
-export function seedBodies(nowNs: bigint): { readonly method: string; readonly path: string; readonly body: string }[] {
+export interface SeedBody {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+/** Bodies by the route that takes them; some twenty signatures, so they are made once. */
+export function seedBodies(nowNs: bigint): SeedBody[] {
   const replace = replaceBody(FUZZ_KEY, replaceText({ id: 'f-limit', price: 1, timestampNs: nowNs }), nowNs);
   const trigger = replace.replace('"new_trigger":null', '"new_trigger":{"PriceAbove":{"price":7}}');
   const cancel = cancelBody(FUZZ_KEY, cancelText(FUZZ_KEY.id, 'f-limit'), nowNs);
@@ -83,8 +89,7 @@ export function seedBodies(nowNs: bigint): { readonly method: string; readonly p
 }
 
 /** Frames of `/control`, in both versions. */
-export function seedFrames(nowNs: bigint): string[] {
-  const bodies = seedBodies(nowNs);
+export function seedFrames(bodies: readonly SeedBody[]): string[] {
   const tagged = bodies.flatMap(({ path, body }) => {
     const tag = {
       '/orders/create': 'CreateOrderRequest',

@@ -1,0 +1,63 @@
+/** The node under the fuzzer: a user with money whose session is good, and what must still be true afterwards. */
+import assert from 'node:assert/strict';
+import { ContractNode, RICH } from '../contract/contract-node.ts';
+import { PlainClient } from '../contract/plain-client.ts';
+import type { HttpTarget } from './http-campaigns.ts';
+import { FUZZ_KEY, seedBodies } from './seeds.ts';
+
+export class FuzzNode {
+  readonly node: ContractNode;
+  readonly user: PlainClient;
+  readonly target: HttpTarget;
+  #token: string;
+
+  private constructor(node: ContractNode, user: PlainClient) {
+    this.node = node;
+    this.user = user;
+    this.#token = user.token;
+    this.target = { ports: () => node.ports, token: () => this.#token, bodies: seedBodies(node.nowNs) };
+  }
+
+  static async start(): Promise<FuzzNode> {
+    const node = await ContractNode.start();
+    const user = await new PlainClient(
+      FUZZ_KEY,
+      () => node.ports,
+      () => node.stamp(),
+    ).login();
+    await node.rest();
+    for (const account of [0, 1]) await node.fund(user, RICH, account);
+    await node.rest();
+    return new FuzzNode(node, user);
+  }
+
+  /** A case may have logged the user out. */
+  async login(): Promise<void> {
+    this.#token = (await this.user.login()).token;
+  }
+
+  stop(): Promise<void> {
+    return this.node.stop();
+  }
+
+  get hasEnded(): boolean {
+    const { exitCode, signalCode } = this.node.process.child;
+    return exitCode !== null || signalCode !== null;
+  }
+
+  /** Alive, nothing answered 500, the ledger adds up, strangers trade as ever. */
+  async isSound(): Promise<void> {
+    assert.equal(this.hasEnded, false, this.node.process.stderr());
+    const metrics = await (await fetch(`${this.node.process.ops}/metrics`)).text();
+    const broken = metrics.split('\n').filter((line) => /^ringbook_requests_total\{.*code="50[0-2]"/.test(line));
+    assert.deepEqual(broken, []);
+    await this.login();
+    for (const path of ['/orders/cancel-all']) assert.equal((await this.user.send('DELETE', path)).status, 202);
+    await this.node.rest();
+    const [maker, taker] = [await this.node.user(), await this.node.user()];
+    await this.node.trade(maker, taker);
+    const { total_trades } = (await maker.read(`/trades/user/${maker.id}`)) as { total_trades: number };
+    assert.equal(total_trades, 1, 'a normal trade works');
+    await this.node.ledgerAddsUp();
+  }
+}
