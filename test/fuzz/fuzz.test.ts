@@ -5,14 +5,15 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, suite, test } from 'node:test';
+import { after, before, suite, type TestContext, test } from 'node:test';
 import { type Campaign, findingText, runCampaign } from './campaign.ts';
 import { FuzzNode } from './fuzz-node.ts';
 import { bodyCampaign, headCampaign } from './http-campaigns.ts';
 import { exchange } from './http-target.ts';
+import { controlCampaign, frameCampaign } from './socket-campaigns.ts';
 
 const SEED = 20_260_731;
-const FOR_MS = 4_000;
+const FOR_MS = 3_000;
 
 suite('the fuzzer', () => {
   let server: Server;
@@ -64,25 +65,25 @@ suite('a node under the fuzzer', () => {
   });
   after(() => fuzzed?.stop());
 
-  test('nearly right bodies on every route get one answer each, none of them 500 (ERR-02, AMB-01, AMB-91)', async (t) => {
-    const { cases, finding } = await runCampaign(bodyCampaign(fuzzed.target, 8), {
-      seed: SEED,
-      casesMax: 100_000,
-      forMs: FOR_MS,
-    });
-    t.diagnostic(`${cases} bodies`);
+  /** So many milliseconds of a campaign without a finding, and a sound node behind it. */
+  async function survives(campaign: Campaign, t: TestContext): Promise<void> {
+    await fuzzed.login();
+    const { cases, finding } = await runCampaign(campaign, { seed: SEED, casesMax: 100_000, forMs: FOR_MS });
+    t.diagnostic(`${cases} cases`);
     assert.ok(finding === null, finding === null ? '' : findingText(finding));
+    assert.ok(cases > 100);
     await fuzzed.isSound();
-  });
+  }
 
-  test('nearly right heads, lengths and chunks get a clear answer or a close (ERR-01, ERR-02)', async (t) => {
-    const { cases, finding } = await runCampaign(headCampaign(fuzzed.target, 24), {
-      seed: SEED,
-      casesMax: 100_000,
-      forMs: FOR_MS,
-    });
-    t.diagnostic(`${cases} heads`);
-    assert.ok(finding === null, finding === null ? '' : findingText(finding));
-    await fuzzed.isSound();
-  });
+  test('nearly right bodies on every route get one answer each, none of them 500 (ERR-02, AMB-01, AMB-91)', (t) =>
+    survives(bodyCampaign(fuzzed.target, 8), t));
+
+  test('nearly right heads, lengths and chunks get a clear answer or a close (ERR-01, ERR-02)', (t) =>
+    survives(headCampaign(fuzzed.target, 24), t));
+
+  test('nearly right frames on /control leave the socket alive and answered (CTL-02, CTL-03, AMB-95)', (t) =>
+    survives(controlCampaign(fuzzed.target, 4), t));
+
+  test('nearly right WebSocket frames on every stream close it lawfully or not at all (WS-08, AMB-95)', (t) =>
+    survives(frameCampaign(fuzzed.target, 4), t));
 });

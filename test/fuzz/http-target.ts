@@ -46,14 +46,18 @@ export function exchange(port: number, pieces: Pieces, patience: Patience): Prom
     const socket = connect({ host: '127.0.0.1', port, noDelay: true });
     let received: Buffer = Buffer.alloc(0);
     let isClosed = false;
+    let isDone = false;
     let timer: NodeJS.Timeout | undefined;
     const done = (): void => {
+      if (isDone) return;
+      isDone = true;
       clearTimeout(timer);
       socket.destroy();
       const { statuses, rest } = readAnswers(received);
       resolve({ statuses, rest: rest.length, isClosed });
     };
     const wait = (): void => {
+      if (isDone) return;
       clearTimeout(timer);
       timer = setTimeout(done, patience.answers > 0 ? ANSWER_MS_MAX : patience.idleMs);
     };
