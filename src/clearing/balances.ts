@@ -1,14 +1,16 @@
 /**
- * Users, their sub-accounts and their spot balances (AMB-30, AMB-63, AMB-139), and the only two functions that change
- * an amount. Both keep the sum of claims, so an unbalanced booking is found at the end of its batch.
+ * Users, their sub-accounts and their spot balances (AMB-30, AMB-63, AMB-139), and the only function that changes what is
+ * owned. It keeps the sum of claims, so an unbalanced booking is found at the end of its batch.
  *
- * Not here: why an amount moves (fills.ts, deposits.ts, transfers.ts).
+ * Not here: margin legs (positions.ts), why an amount moves (fills.ts, deposits.ts, transfers.ts).
  */
 import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
-import type { AssetId, UserId } from '../core/ids.ts';
+import { type AssetId, USD, type UserId } from '../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { isMarginType } from '../margin/account-rules.ts';
 import type { Effect } from './effects.ts';
+import { noteHolder, riskSlot } from './risks.ts';
 import type { BalanceRow, SubAccountRow, UserRow } from './rows.ts';
 import type { AssetTotals, BalanceSlot, ClearingState, SubAccountSlot, UserSlot } from './state.ts';
 
@@ -30,7 +32,7 @@ export function ensureUser(state: ClearingState, user: UserId, effects: Effect[]
   const row: UserRow = { user, isMarketMaker: false, configNonce: 0, transferNonce: 0n, closePositionNonce: 0n };
   const slot: UserSlot = { row, subAccounts: new Map() };
   for (const account of firstSubAccounts(user)) {
-    const accountSlot: SubAccountSlot = { row: account, balances: new Map() };
+    const accountSlot = emptyAccount(account);
     slot.subAccounts.set(account.subAccount, accountSlot);
     state.dirty.subAccounts.add(accountSlot);
   }
@@ -38,6 +40,11 @@ export function ensureUser(state: ClearingState, user: UserId, effects: Effect[]
   state.dirty.users.add(slot);
   effects.push({ kind: 'userChanged', row });
   return slot;
+}
+
+/** A sub-account in which nothing is. */
+export function emptyAccount(row: SubAccountRow): SubAccountSlot {
+  return { row, balances: new Map(), positions: new Map(), marginOrders: new Set() };
 }
 
 /** Replaces a user's row. */
@@ -65,7 +72,9 @@ export function balanceSlot(state: ClearingState, user: UserSlot, subAccount: nu
       user: user.row.user,
       subAccount,
       asset,
+      account,
       totals: totalsOf(state, asset),
+      collateral: asset !== USD && isMarginType(account.row) ? riskSlot(state, asset) : null,
       owned: ZERO_18,
       locked: ZERO_18,
       held: ZERO_18,
@@ -79,10 +88,20 @@ export function balanceSlot(state: ClearingState, user: UserSlot, subAccount: nu
 export function setOwned(state: ClearingState, slot: BalanceSlot, owned: Amount18): void {
   assert(owned >= 0n, 'a spot balance is never negative');
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
-  slot.owned = owned;
+  placeOwned(slot, owned);
   state.dirty.balances.add(slot);
   state.changedBalances.add(slot);
   state.touchedTotals.add(slot.totals);
+}
+
+/** Writes what is owned, and the sums of collateral that follow. */
+export function placeOwned(slot: BalanceSlot, owned: Amount18): void {
+  const { collateral } = slot;
+  const before = slot.owned;
+  slot.owned = owned;
+  if (collateral === null) return;
+  collateral.collateral = add18(collateral.collateral, subtract18(owned, before));
+  if ((before === 0n) !== (owned === 0n)) noteHolder(collateral, slot.account);
 }
 
 /** What can leave the balance: owned without holds (TRF-04), and never below zero. */

@@ -10,19 +10,22 @@ import type { OrderId, UserId } from '../core/ids.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
 import { isCancel } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { balanceRow, balanceSlot, totalsOf } from './balances.ts';
+import { balanceRow, balanceSlot, emptyAccount, placeOwned, totalsOf } from './balances.ts';
 import { depositCounterKey } from './deposits.ts';
 import { isHolding } from './hooks.ts';
 import { addLiveOrder } from './orders.ts';
+import { placeLegs, positionRow, positionSlot } from './positions.ts';
 import { placeAsset } from './registry-assets.ts';
 import { placeConfig } from './registry-config.ts';
 import { marketRow, placeMarket } from './registry-markets.ts';
+import { markRow, placeMark, placePrice } from './risks.ts';
 import type {
   AssetTotalsRow,
   BalanceRow,
   DepositRow,
   MarketRow,
   OrderRow,
+  PositionRow,
   RowWrite,
   SubAccountRow,
   TableName,
@@ -62,12 +65,14 @@ export function drainDirtyRows(state: ClearingState): RowWrite[] {
   for (const slot of dirty.users) rows.push({ table: 'user', row: slot.row });
   for (const slot of dirty.subAccounts) rows.push({ table: 'subAccount', row: slot.row });
   for (const slot of dirty.balances) rows.push({ table: 'balance', row: balanceRow(slot) });
+  for (const slot of dirty.positions) rows.push({ table: 'position', row: positionRow(slot) });
   for (const id of dirty.assets) rows.push({ table: 'asset', row: must(state.assets.get(id), 'a dirty asset exists') });
   for (const market of dirty.markets) rows.push({ table: 'market', row: marketRow(market) });
   for (const slot of dirty.orders) rows.push({ table: 'order', row: slot.row });
   for (const row of dirty.finishedOrders) rows.push({ table: 'order', row });
   for (const row of dirty.trades) rows.push({ table: 'trade', row });
   for (const id of dirty.prices) rows.push({ table: 'price', row: must(state.prices.get(id), 'a dirty price exists') });
+  for (const slot of dirty.marks) rows.push({ table: 'mark', row: markRow(slot) });
   for (const row of dirty.deposits) rows.push({ table: 'deposit', row });
   for (const key of dirty.configs) {
     rows.push({ table: 'config', row: must(state.configs.get(key), 'a dirty object exists') });
@@ -85,6 +90,7 @@ function forget(state: ClearingState): void {
   dirty.deposits = [];
   for (const set of [dirty.users, dirty.subAccounts, dirty.balances, dirty.orders, dirty.assets]) set.clear();
   for (const set of [dirty.markets, dirty.prices, dirty.configs, dirty.totals, dirty.tallies]) set.clear();
+  for (const set of [dirty.positions, dirty.marks]) set.clear();
 }
 
 /** In which order tables are fed to `loadState`: a row comes after the rows that it names. */
@@ -94,8 +100,10 @@ export const LOAD_ORDER: readonly TableName[] = [
   'asset',
   'market',
   'balance',
+  'position',
   'order',
   'price',
+  'mark',
   'deposit',
   'config',
   'totals',
@@ -112,6 +120,7 @@ export const LOAD_ORDER: readonly TableName[] = [
 export function loadState(rows: Iterable<RowWrite>): ClearingState {
   const state = createClearingState();
   for (const write of rows) load(state, write);
+  state.touchedRisks.clear();
   return state;
 }
 
@@ -132,11 +141,17 @@ function load(state: ClearingState, write: RowWrite): void {
     case 'balance':
       loadBalance(state, write.row);
       break;
+    case 'position':
+      loadPosition(state, write.row);
+      break;
     case 'order':
       loadOrder(state, write.row);
       break;
     case 'price':
-      state.prices.set(write.row.asset, write.row);
+      placePrice(state, write.row);
+      break;
+    case 'mark':
+      placeMark(state, write.row);
       break;
     case 'deposit':
       loadDeposit(state, write.row);
@@ -163,7 +178,7 @@ function loadUser(state: ClearingState, row: UserRow): void {
 
 function loadSubAccount(state: ClearingState, row: SubAccountRow): void {
   const user = must(state.users.get(row.user), 'the user of a sub-account is loaded');
-  user.subAccounts.set(row.subAccount, { row, balances: new Map() });
+  user.subAccounts.set(row.subAccount, emptyAccount(row));
 }
 
 function loadMarket(state: ClearingState, row: MarketRow): void {
@@ -173,9 +188,15 @@ function loadMarket(state: ClearingState, row: MarketRow): void {
 function loadBalance(state: ClearingState, row: BalanceRow): void {
   const user = must(state.users.get(row.user), 'the user of a balance is loaded');
   const slot = balanceSlot(state, user, row.subAccount, row.asset);
-  slot.owned = row.owned;
+  placeOwned(slot, row.owned);
   slot.locked = row.locked;
   slot.totals.claims = add18(slot.totals.claims, add18(row.owned, row.locked));
+}
+
+function loadPosition(state: ClearingState, row: PositionRow): void {
+  const account = state.users.get(row.user)?.subAccounts.get(row.subAccount);
+  const slot = positionSlot(state, must(account, 'the sub-account of a position is loaded'), row.asset);
+  placeLegs(state, slot, { base: row.base, quote: row.quote, entry: row.entry });
 }
 
 function loadOrder(state: ClearingState, row: OrderRow): void {

@@ -16,19 +16,23 @@ import type { Sequence, TimestampNs } from '../core/units.ts';
 import { changeUser, ensureUser, flushChangedBalances } from './balances.ts';
 import { BodyReader } from './body-reader.ts';
 import { assertConserved } from './checks.ts';
+import { applyClosePosition } from './close-position.ts';
 import { applyDeposit, applyFaucet } from './deposits.ts';
 import type { Effect } from './effects.ts';
 import { hooksView, setFault, setHold } from './hooks.ts';
 import type { Batch, ClearingInput, Created, MarketInput, Matched, NodeInput, PatchUser, Restarted } from './inputs.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
 import { learnVerdict, newOrderRow } from './orders.ts';
+import { flushChangedPositions } from './positions.ts';
 import { applySetPrices } from './prices.ts';
 import { applyPutAsset, applyPutRisk } from './registry-assets.ts';
 import { applyPutConfig } from './registry-config.ts';
 import { applyPutMarket } from './registry-markets.ts';
 import { applyRestarted } from './restart.ts';
+import { flushTouchedRisks } from './risks.ts';
 import { type OrderRow, SIGNATURE_VERDICT } from './rows.ts';
 import { type ClearingState, orderKey } from './state.ts';
+import { applyRename } from './sub-accounts.ts';
 import { applyTransfer } from './transfers.ts';
 import { userView } from './views.ts';
 
@@ -81,9 +85,11 @@ export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]
   for (const input of batch.inputs) {
     applyInput(state, input, batch.timeNs, effects);
     flushChangedBalances(state, effects);
+    flushChangedPositions(state, effects);
   }
   for (const totals of state.touchedTotals) assertConserved(totals);
   state.touchedTotals.clear();
+  flushTouchedRisks(state, effects);
   for (const market of state.touchedMarkets) {
     effects.push({
       kind: 'marketDecided',
@@ -134,6 +140,10 @@ function applyNodeInput(
       return applyDeposit(state, input, nowNs, effects);
     case 'transfer':
       return applyTransfer(state, input, nowNs, effects);
+    case 'closePosition':
+      return applyClosePosition(state, input, nowNs, effects);
+    case 'renameSubAccount':
+      return applyRename(state, input, effects);
     case 'touchUser':
       ensureUser(state, input.user, effects);
       return accepted({});

@@ -2,13 +2,14 @@
  * What clearing says: the closed union of its effects. They leave the clearing thread only after the batch that caused
  * them is flushed (design: decide at once, speak when durable).
  *
- * Order within a batch: effects stand in the order of their inputs; the balances that an input changed follow what the
- * input did; `marketDecided` comes at the end of the batch, once per market.
+ * Order within a batch: effects stand in the order of their inputs; the balances and positions that an input changed
+ * follow what the input did; `marketRiskChanged` and `marketDecided` come at the end of the batch, once per market.
  */
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { RollbackReason } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { PriceSource } from '../margin/prices.ts';
 import type {
   AssetRow,
   BalanceRow,
@@ -16,7 +17,9 @@ import type {
   DepositRow,
   MarketRow,
   OrderRow,
+  PositionRow,
   PriceRow,
+  SubAccountRow,
   TradeRow,
   UserRow,
 } from './rows.ts';
@@ -46,6 +49,22 @@ export interface BalanceChanged {
   readonly row: BalanceRow;
 }
 
+/** Absolute, at most once per position and input. With both legs at 0 it is gone. */
+export interface PositionChanged {
+  readonly kind: 'positionChanged';
+  readonly row: PositionRow;
+}
+
+/** What margin needs to know of a market beside its risk row and oracle: at most once per batch, after all positions. */
+export interface MarketRiskChanged {
+  readonly kind: 'marketRiskChanged';
+  readonly marketIndex: number;
+  readonly mark: PriceSource | null;
+  /** Sums of margin base legs over all users, neither negative (AMB-54). */
+  readonly credits: Amount18;
+  readonly borrows: Amount18;
+}
+
 /** Everything that the market sent up to these numbers is applied, and every fill of it decided. */
 export interface MarketDecided {
   readonly kind: 'marketDecided';
@@ -73,6 +92,21 @@ export interface RegistryChanged {
 export interface UserChanged {
   readonly kind: 'userChanged';
   readonly row: UserRow;
+}
+
+/** A sub-account was created or renamed. */
+export interface SubAccountChanged {
+  readonly kind: 'subAccountChanged';
+  readonly row: SubAccountRow;
+}
+
+/** A flat position was folded into spot USD (POS-04, POS-05). */
+export interface PositionCleared {
+  readonly kind: 'positionCleared';
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+  readonly timeNs: TimestampNs;
 }
 
 export interface DepositLanded {
@@ -106,10 +140,14 @@ export type Effect =
   | FillConfirmed
   | FillRolledBack
   | BalanceChanged
+  | PositionChanged
+  | MarketRiskChanged
   | MarketDecided
   | OrderEnded
   | RegistryChanged
   | UserChanged
+  | SubAccountChanged
+  | PositionCleared
   | DepositLanded
   | TransferDone
   | PriceAccepted

@@ -6,7 +6,7 @@
  *
  * Not here: what a fill is checked for (fill-checks.ts); an armed test fault comes before all of that.
  */
-import { add18 } from '../core/arithmetic.ts';
+import { add18, powerOfTen } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
 import {
@@ -20,10 +20,13 @@ import {
 import type { Amount18, TimestampNs } from '../core/units.ts';
 import { balanceSlot, ensureUser, SPOT_ACCOUNT, setOwned } from './balances.ts';
 import type { Effect, FillRolledBack } from './effects.ts';
-import { emptyPlan, type Fault, type Fill, fillOf, judge, planFill } from './fill-checks.ts';
+import { type Fault, judge } from './fill-checks.ts';
+import { type Fill, fillOf, type Party, Plan } from './fill-plan.ts';
 import { takeFault } from './hooks.ts';
 import { FILL_UNIT, type Matched } from './inputs.ts';
 import { changeOrder, enableChildren, finishOrder } from './orders.ts';
+import { setLegs } from './positions.ts';
+import { moveMark } from './risks.ts';
 import type { OrderRow, TradeRow, TradeSide } from './rows.ts';
 import type { ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
@@ -54,19 +57,27 @@ function decideUnit(
   effects: Effect[],
 ): void {
   const fills = inputs.map((input) => fillOf(market, input));
-  const plan = emptyPlan();
+  const plan = new Plan(state, market);
   for (const fill of fills) {
     const fault = takeFault(state.hooks, market.definition.assetId) ?? judge(fill, plan, nowNs);
     if (fault !== null) {
       rollBackUnit(state, market, fills, { fill, fault }, effects);
       return;
     }
-    planFill(fill, plan);
   }
   // After this point the unit must succeed.
-  for (const [slot, owned] of plan.owned) setOwned(state, slot, owned);
+  for (const [slot, owned] of plan.balances) setOwned(state, slot, owned);
+  for (const [slot, legs] of plan.positions) setLegs(state, slot, legs);
   bookFees(state, plan.fees, effects);
-  for (const fill of fills) confirm(state, market, fill, effects);
+  for (const fill of fills) {
+    confirm(state, market, fill, effects);
+    moveMark(state, plan.risk, markPrice(fill), fill.input.timeNs, nowNs);
+  }
+}
+
+/** The price of a fill in USD, 18 decimals: price decimals never exceed 18. */
+function markPrice({ input, market }: Fill): Amount18 {
+  return (BigInt(input.price) * powerOfTen(18 - market.priceDecimals)) as Amount18;
 }
 
 /**
@@ -89,26 +100,26 @@ function confirm(state: ClearingState, market: MarketSlot, fill: Fill, effects: 
     price: input.price,
     quantity: input.quantity,
     matchedNs: input.timeNs,
-    takerSide: taker.row.side,
+    takerSide: taker.slot.row.side,
     isLiquidation: false,
     isAutoDeleverage: false,
-    maker: tradeSide(maker, fill.makerFee),
-    taker: tradeSide(taker, fill.takerFee),
+    maker: tradeSide(maker),
+    taker: tradeSide(taker),
   };
-  fillOrder(state, market, maker, fill, fill.makerFee);
-  fillOrder(state, market, taker, fill, fill.takerFee);
+  fillOrder(state, market, fill, maker);
+  fillOrder(state, market, fill, taker);
   tallyTrade(state, trade);
   fireReached(state, market, input.price);
   effects.push({ kind: 'fillConfirmed', trade });
 }
 
-function tradeSide(slot: OrderSlot, fee: Amount18): TradeSide {
+function tradeSide({ slot, fee }: Party): TradeSide {
   const { user, subAccount, orderId, orderSequence } = slot.row;
   return { user, subAccount, orderId, orderSequence, fee };
 }
 
 /** Counts a confirmed fill in its order. The last lot ends it, unless its market counts money and says so itself. */
-function fillOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, fill: Fill, fee: Amount18): void {
+function fillOrder(state: ClearingState, market: MarketSlot, fill: Fill, { slot, fee }: Party): void {
   const { row } = slot;
   const filledQuantity = row.filledQuantity + fill.input.quantity;
   const isWhole = row.kind !== ORDER_KIND.marketQuote && filledQuantity >= row.quantity;
@@ -159,8 +170,8 @@ function seenBy(own: RollbackReason): RollbackReason {
 
 function rollBack(state: ClearingState, market: MarketSlot, fill: Fill, reasons: Fault, effects: Effect[]): void {
   const { input } = fill;
-  markRolledBack(state, market, fill.maker, reasons.maker);
-  markRolledBack(state, market, fill.taker, reasons.taker);
+  markRolledBack(state, market, fill.maker.slot, reasons.maker);
+  markRolledBack(state, market, fill.taker.slot, reasons.taker);
   const rolledBack: FillRolledBack = {
     kind: 'fillRolledBack',
     marketIndex: input.marketIndex,

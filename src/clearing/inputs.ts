@@ -211,6 +211,11 @@ export interface Deposit extends FromNode {
   readonly depositNonce: number;
 }
 
+/** What a sub-account is to be, as the signed request says (wire.md 7.17); its shape was checked before. */
+export type TargetType =
+  | { readonly kind: 'spot' | 'cross_margin'; readonly asset: null }
+  | { readonly kind: 'isolated_margin'; readonly asset: AssetId };
+
 /** Between two spot balances of one user; signature and weight were checked before. */
 export interface Transfer extends FromNode {
   readonly kind: 'transfer';
@@ -219,8 +224,28 @@ export interface Transfer extends FromNode {
   readonly targetIndex: number;
   readonly asset: AssetId;
   readonly amount: Amount18;
+  /** Set when the target is to be created (TRF-05, TRF-06). */
+  readonly targetType: TargetType | null;
   /** u64. */
   readonly nonce: bigint;
+}
+
+/** Folds the quote leg of a flat position into spot USD; signature and weight were checked before (POS-04). */
+export interface ClosePosition extends FromNode {
+  readonly kind: 'closePosition';
+  readonly user: UserId;
+  readonly account: number;
+  readonly asset: AssetId;
+  /** u64. */
+  readonly nonce: bigint;
+}
+
+/** Unsigned: the session is checked before (SUB-14). */
+export interface RenameSubAccount extends FromNode {
+  readonly kind: 'renameSubAccount';
+  readonly user: UserId;
+  readonly index: number;
+  readonly name: string;
 }
 
 /** A session was opened: the user is known from now on (AMB-139). */
@@ -277,6 +302,8 @@ export type NodeInput =
   | Faucet
   | Deposit
   | Transfer
+  | ClosePosition
+  | RenameSubAccount
   | TouchUser
   | Hold
   | Release

@@ -26,11 +26,13 @@ import {
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
+import { isMarginType } from '../margin/account-rules.ts';
 import { balanceSlot, ensureUser } from './balances.ts';
 import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './children.ts';
 import type { Effect } from './effects.ts';
 import { holdOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, NewOrder, Replaced, Restored, Verdict } from './inputs.ts';
+import { positionSlot } from './positions.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
 import {
   type BalanceSlot,
@@ -110,9 +112,15 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
   assert(row.end === 0, 'a live order has not ended');
   assert(!market.orders.has(row.orderSequence), 'an order is created once');
   const user = must(state.users.get(row.user), 'the user of an order is known');
-  const base = balanceSlot(state, user, row.subAccount, market.definition.assetId);
+  const account = must(user.subAccounts.get(row.subAccount), 'the sub-account of an order exists');
+  const { assetId } = market.definition;
+  const base = balanceSlot(state, user, row.subAccount, assetId);
   const usd = balanceSlot(state, user, row.subAccount, USD);
-  const slot: OrderSlot = { row, base, usd, hold: ZERO_18, dropped: 0 };
+  // A margin order of a Spot account is refused with its first fill, like any other order that breaks its terms.
+  const isMargin = (row.flags & ORDER_FLAG.isSpot) === 0 && isMarginType(account.row);
+  const position = isMargin ? positionSlot(state, account, assetId) : null;
+  const slot: OrderSlot = { row, market, account, position, base, usd, hold: ZERO_18, dropped: 0 };
+  if (isMargin) account.marginOrders.add(slot);
   setHold(slot, holdOf(row, market.definition, slot.dropped));
   market.orders.set(row.orderSequence, slot);
   linkChild(market, slot);
@@ -156,6 +164,7 @@ export function finishOrder(state: ClearingState, market: MarketSlot, slot: Orde
   setHold(slot, ZERO_18);
   enableChildren(state, market, slot);
   market.orders.delete(row.orderSequence);
+  slot.account.marginOrders.delete(slot);
   unlinkOrder(market, slot);
   state.dirty.orders.delete(slot);
   tallyFinishedOrder(state, row);

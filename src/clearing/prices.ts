@@ -4,7 +4,9 @@
  * A price that jumps further than the setting allows is refused and remembered; a second source that says nearly the
  * same confirms it.
  *
- * Not here: marks, staleness and circuit breakers.
+ * Each accepted price moves the breaker of its oracle (CB-03, AMB-44).
+ *
+ * Not here: marks (risks.ts), when a price is stale (src/margin/prices.ts).
  */
 import { mulDivFloor } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
@@ -13,9 +15,11 @@ import { type AssetId, parseAssetId, USD } from '../core/ids.ts';
 import { CLOCK_SKEW_NS } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import { nextSource, ORACLE_STALE_NS } from '../margin/prices.ts';
 import { BodyReader, readEach } from './body-reader.ts';
 import type { Effect } from './effects.ts';
 import type { SetPrices } from './inputs.ts';
+import { placePrice, sourceOf } from './risks.ts';
 import type { PriceRow } from './rows.ts';
 import type { ClearingState } from './state.ts';
 
@@ -88,8 +92,21 @@ function isUnconfirmedJump(state: ClearingState, given: GivenPrice, last: PriceR
 }
 
 function place(state: ClearingState, row: PriceRow): void {
-  state.prices.set(row.asset, row);
+  placePrice(state, row);
   state.dirty.prices.add(row.asset);
+}
+
+function acceptedRow(
+  state: ClearingState,
+  { asset, price, source }: GivenPrice,
+  publishNs: TimestampNs,
+  nowNs: TimestampNs,
+): PriceRow {
+  const last = state.prices.get(asset);
+  const recoveryUpdates = state.settings.breaker_recovery_updates;
+  const rule = { staleNs: ORACLE_STALE_NS, recoveryUpdates, nowNs };
+  const { isTripped, goodUpdates } = nextSource(last === undefined ? null : sourceOf(last), price, publishNs, rule);
+  return { asset, price, publishNs, source, jump: null, isTripped, goodUpdates };
 }
 
 /** @returns `{"accepted":[…],"rejected":[…]}`; INVALID_REQUEST when the body has another shape. */
@@ -118,7 +135,7 @@ export function applySetPrices(
       refused.push({ asset_id: item.asset, reason });
       continue;
     }
-    const row: PriceRow = { asset: item.asset, price: item.price, publishNs, source: item.source, jump: null };
+    const row = acceptedRow(state, item, publishNs, nowNs);
     place(state, row);
     taken.push({ asset_id: item.asset, price: format18(item.price), publish_time_ns: publishNs });
     effects.push({ kind: 'priceAccepted', row });

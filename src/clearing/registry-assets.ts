@@ -20,6 +20,7 @@ import {
   riskView,
   USD_RISK,
 } from './risk-parameters.ts';
+import { placeRisk } from './risks.ts';
 import type { AssetRow, TokenDefinition } from './rows.ts';
 import type { ClearingState } from './state.ts';
 
@@ -152,6 +153,7 @@ export function placeAsset(state: ClearingState, row: AssetRow): void {
     state.tokens.set(tokenKey(token.token, token.chainId), { asset: row.assetId, decimals: token.decimals });
   }
   state.assets.set(row.assetId, row);
+  placeRisk(state, row);
 }
 
 function changeAsset(state: ClearingState, row: AssetRow, effects: Effect[]): void {

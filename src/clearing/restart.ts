@@ -8,16 +8,19 @@
  *   children whose parent is over      cut to what its fills have enabled (AMB-29)
  *   market sequences, trade ids  jump by RESTART_SEQUENCE_GAP after an unclean stop, so that none is used twice
  *   holds and faults             gone
+ *   marks                        tripped: stale until enough fresh ones came in a row
  */
 import { RESTART_SEQUENCE_GAP } from '../core/limits.ts';
 import { ORDER_END, ORDER_FLAG, type OrderEnd, ROLLBACK_REASON, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import { tripped } from '../margin/prices.ts';
 import { hasLiveParent } from './children.ts';
 import type { Effect } from './effects.ts';
 import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
 import { dropWaitingFills } from './market-inputs.ts';
 import { changeOrder, finishOrder, isFilled } from './orders.ts';
+import { changeMark } from './risks.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 
@@ -25,6 +28,7 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
   endHolds(state.hooks);
   setFault(state.hooks, null);
   dropWaitingFills(state, nowNs, effects);
+  for (const slot of state.risks.values()) if (slot.mark !== null) changeMark(state, slot, tripped(slot.mark));
   for (const market of state.markets) {
     market.unit = [];
     endLostOrders(state, market, nowNs, effects);

@@ -8,8 +8,11 @@ import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { AccountType } from '../margin/account-rules.ts';
+import type { Legs } from '../margin/position.ts';
+import type { PriceSource } from '../margin/prices.ts';
 
-export type SubAccountKind = 'spot' | 'cross_margin' | 'isolated_margin';
+export type SubAccountKind = AccountType['kind'];
 
 /** One user: flags and counters. Sub-accounts 0 and 1 exist for every user row (AMB-63). */
 export interface UserRow {
@@ -37,6 +40,13 @@ export interface BalanceRow {
   readonly asset: AssetId;
   readonly owned: Amount18;
   readonly locked: Amount18;
+}
+
+/** The legs of one asset in a margin account (AMB-30). With both at 0 it is the same fact as none. */
+export interface PositionRow extends Legs {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly asset: AssetId;
 }
 
 /** Whether clearing has checked an order's signature. Numbers are durable. */
@@ -151,7 +161,7 @@ export interface MarketRow {
   readonly lastTradeId: Sequence;
 }
 
-/** Last oracle price of an asset (AMB-108). */
+/** Last oracle price of an asset (AMB-108), with its breaker (CB-03, AMB-44). */
 export interface PriceRow {
   readonly asset: AssetId;
   readonly price: Amount18;
@@ -159,6 +169,13 @@ export interface PriceRow {
   readonly source: string;
   /** A price refused as a jump since then, which a second source may confirm; null when there is none. */
   readonly jump: { readonly price: Amount18; readonly source: string } | null;
+  readonly isTripped: boolean;
+  readonly goodUpdates: number;
+}
+
+/** Price of a market's last confirmed trade, with its breaker (AMB-43). */
+export interface MarkRow extends PriceSource {
+  readonly asset: AssetId;
 }
 
 /**
@@ -211,11 +228,13 @@ export interface Tables {
   user: UserRow;
   subAccount: SubAccountRow;
   balance: BalanceRow;
+  position: PositionRow;
   order: OrderRow;
   trade: TradeRow;
   asset: AssetRow;
   market: MarketRow;
   price: PriceRow;
+  mark: MarkRow;
   deposit: DepositRow;
   config: ConfigRow;
   totals: AssetTotalsRow;

@@ -8,6 +8,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex } from '../core/hex.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import { isOpen } from '../margin/position.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState } from './state.ts';
 import { digestText } from './tallies.ts';
@@ -28,6 +29,10 @@ function* accountLines(state: ClearingState): Generator<string> {
         // An empty balance is the same fact as none.
         if (slot.owned === 0n && slot.locked === 0n) continue;
         yield `balance|${id}|${index}|${balanceAsset}|${slot.owned}|${slot.locked}`;
+      }
+      for (const [asset, { legs }] of sorted(account.positions)) {
+        if (!isOpen(legs)) continue;
+        yield `position|${id}|${index}|${asset}|${legs.base}|${legs.quote}|${legs.entry}`;
       }
     }
   }
@@ -75,8 +80,11 @@ function* registryLines(state: ClearingState): Generator<string> {
   for (const [key, row] of sorted(state.configs)) yield `config|${key}|${row.json}`;
   for (const [id, row] of sorted(state.prices)) {
     const jump = row.jump === null ? '' : `${row.jump.price}|${JSON.stringify(row.jump.source)}`;
-    yield `price|${id}|${row.price}|${row.publishNs}|${JSON.stringify(row.source)}|${jump}`;
+    const breaker = `${row.isTripped}|${row.goodUpdates}`;
+    yield `price|${id}|${row.price}|${row.publishNs}|${JSON.stringify(row.source)}|${jump}|${breaker}`;
   }
+  // Every start trips the marks, and a start after a clean stop changes no fact: their breakers are left out.
+  for (const [id, { mark }] of sorted(state.risks)) if (mark !== null) yield `mark|${id}|${mark.price}|${mark.timeNs}`;
 }
 
 function* sumLines(state: ClearingState): Generator<string> {

@@ -3,7 +3,8 @@
  * for their unit, verdicts on their way). Plain data; the rules live in the files named after them.
  *
  * Invariants
- *   (1) A balance is never negative, and `claims` of an asset is the sum of owned and locked over all balances.
+ *   (1) A balance is never negative, and `claims` of an asset is the sum of owned and locked over all balances and of its
+ *       legs over all positions: base legs of the asset, quote legs of USD.
  *   (2) claims + faucet = vault holdings, per asset, after every batch (AMB-116).
  *   (3) `held` of a balance is the sum of what the live orders that spend it need (AMB-52).
  *   (4) Live orders are exactly the rows with `end` 0; finished ones wait in `dirty` for a checkpoint and are gone.
@@ -11,7 +12,11 @@
  */
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { Amount18, Sequence } from '../core/units.ts';
+import type { Amount18, Sequence, TimestampNs } from '../core/units.ts';
+import type { AssetTerms } from '../margin/asset-terms.ts';
+import type { Legs } from '../margin/position.ts';
+import type { PriceSource } from '../margin/prices.ts';
+import type { RiskTerms } from '../margin/risk-terms.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
 import type {
   AssetRow,
@@ -27,12 +32,32 @@ import type {
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
 import type { TriggerHeap } from './trigger-heaps.ts';
 
+/** What margin needs of one asset; of USD there is none. Sums are derived, kept with each change (AMB-54). */
+export interface RiskSlot {
+  readonly asset: AssetId;
+  /** Of the risk row in force. */
+  risk: RiskTerms;
+  /** Of the price row. */
+  oracle: PriceSource | null;
+  mark: PriceSource | null;
+  /** Sums of positive and negative base legs over all users; neither is negative. */
+  credits: Amount18;
+  borrows: Amount18;
+  /** Sum of spot balances in margin accounts, locks excluded (CAP-08). */
+  collateral: Amount18;
+  /** Margin accounts with a balance or a base leg of the asset: whom its price concerns. */
+  readonly holders: Set<SubAccountSlot>;
+  /** What a leg was worth at `termsNs`, or null when something has changed since. */
+  terms: AssetTerms | null;
+  termsNs: TimestampNs;
+}
+
 export interface AssetTotals {
   readonly asset: AssetId;
   vaultHoldings: Amount18;
   /** Negative of what the faucet credited. */
   faucet: Amount18;
-  /** Sum of owned and locked over all balances: kept with each change, recounted by checks.ts. */
+  /** Sum of owned, locked and margin legs: kept with each change, recounted by checks.ts. */
   claims: Amount18;
 }
 
@@ -42,14 +67,34 @@ export interface BalanceSlot {
   readonly subAccount: number;
   readonly asset: AssetId;
   readonly totals: AssetTotals;
+  readonly account: SubAccountSlot;
+  /** Set where it is collateral: not USD, in a margin account. */
+  readonly collateral: RiskSlot | null;
   owned: Amount18;
   locked: Amount18;
   held: Amount18;
 }
 
+/** One position. A slot stays when its legs are gone: that is the same fact as none. */
+export interface PositionSlot {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+  readonly account: SubAccountSlot;
+  /** Of the base leg and of the quote leg. */
+  readonly totals: AssetTotals;
+  readonly usdTotals: AssetTotals;
+  readonly risk: RiskSlot;
+  legs: Legs;
+}
+
 export interface SubAccountSlot {
   row: SubAccountRow;
   readonly balances: Map<AssetId, BalanceSlot>;
+  /** Empty in a Spot account. */
+  readonly positions: Map<AssetId, PositionSlot>;
+  /** Live margin orders, in the order of their admission (AMB-50). */
+  readonly marginOrders: Set<OrderSlot>;
 }
 
 export interface UserSlot {
@@ -57,9 +102,12 @@ export interface UserSlot {
   readonly subAccounts: Map<number, SubAccountSlot>;
 }
 
-/** A live order with the two balances that its fills move. */
+/** A live order with what its fills move: two balances, or the position of a margin order. */
 export interface OrderSlot {
   row: OrderRow;
+  readonly market: MarketSlot;
+  readonly account: SubAccountSlot;
+  readonly position: PositionSlot | null;
   readonly base: BalanceSlot;
   readonly usd: BalanceSlot;
   /** What it holds of the balance that it spends. */
@@ -132,7 +180,9 @@ export interface Dirty {
   readonly orders: Set<OrderSlot>;
   readonly assets: Set<AssetId>;
   readonly markets: Set<MarketSlot>;
+  readonly positions: Set<PositionSlot>;
   readonly prices: Set<AssetId>;
+  readonly marks: Set<RiskSlot>;
   readonly configs: Set<string>;
   readonly totals: Set<AssetTotals>;
   readonly tallies: Set<Tally>;
@@ -155,6 +205,8 @@ export interface ClearingState {
   /** Derived from the settings row. */
   settings: Settings;
   readonly totals: Map<AssetId, AssetTotals>;
+  /** Derived from risk rows, prices, balances and positions, but for the marks. */
+  readonly risks: Map<AssetId, RiskSlot>;
   readonly tallies: Readonly<Record<TallyName, Tally>>;
   /** Next deposit counter by `<chain>/<user>`. */
   readonly depositCounters: Map<string, number>;
@@ -164,7 +216,9 @@ export interface ClearingState {
   readonly dirty: Dirty;
   /** Balances that the current input changed. */
   readonly changedBalances: Set<BalanceSlot>;
-  /** Markets and assets that the current batch touched. */
+  readonly changedPositions: Set<PositionSlot>;
+  /** Markets and assets that the current batch touched; of risks those whose mark or interest changed. */
+  readonly touchedRisks: Set<RiskSlot>;
   readonly touchedMarkets: Set<MarketSlot>;
   readonly touchedTotals: Set<AssetTotals>;
 }
@@ -181,7 +235,9 @@ function emptyDirty(): Dirty {
     orders: new Set(),
     assets: new Set(),
     markets: new Set(),
+    positions: new Set(),
     prices: new Set(),
+    marks: new Set(),
     configs: new Set(),
     totals: new Set(),
     tallies: new Set(),
@@ -203,6 +259,7 @@ export function createClearingState(): ClearingState {
     configs: new Map(),
     settings: DEFAULT_SETTINGS,
     totals: new Map(),
+    risks: new Map(),
     tallies: {
       trades: emptyTally('trades'),
       rolled_back_fills: emptyTally('rolled_back_fills'),
@@ -214,6 +271,8 @@ export function createClearingState(): ClearingState {
     verdicts: new Map(),
     dirty: emptyDirty(),
     changedBalances: new Set(),
+    changedPositions: new Set(),
+    touchedRisks: new Set(),
     touchedMarkets: new Set(),
     touchedTotals: new Set(),
   };

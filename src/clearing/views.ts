@@ -2,18 +2,24 @@
  * What the operator API reads from clearing (operator-api.md 4.7, 6): plain objects in wire form. They show what is
  * applied; the shell serves them after the flush.
  */
+import { notional18, quantity18, tradingFee18 } from '../core/arithmetic.ts';
 import { format18 } from '../core/decimal.ts';
 import { compareAssetIds, USD, type UserId } from '../core/ids.ts';
+import { SIDE } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
+import { isOpen } from '../margin/position.ts';
 import { allBalances } from './balances.ts';
+import { allPositions } from './positions.ts';
 import type { OrderRow } from './rows.ts';
-import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';
+import type { ClearingState, MarketSlot, PositionSlot, SubAccountSlot } from './state.ts';
+import { undecidedFillsOf } from './undecided-fills.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
 interface LedgerSums {
   spot: bigint;
+  legs: bigint;
   locks: bigint;
   fees: bigint;
   backstop: bigint;
@@ -24,31 +30,42 @@ function countBalances(state: ClearingState): Map<string, LedgerSums> {
   const { fee_account: feeAccount, backstop_account: backstopAccount } = state.settings;
   const sums = new Map<string, LedgerSums>();
   for (const slot of allBalances(state)) {
-    const sum = sums.get(slot.asset) ?? { spot: 0n, locks: 0n, fees: 0n, backstop: 0n };
+    const sum = sumsOf(sums, slot.asset);
     sum.locks += slot.locked;
     if (slot.user === feeAccount) sum.fees += slot.owned;
     else if (slot.user === backstopAccount) sum.backstop += slot.owned;
     else sum.spot += slot.owned;
-    sums.set(slot.asset, sum);
+  }
+  for (const { asset, legs } of allPositions(state)) {
+    sumsOf(sums, asset).legs += legs.base;
+    sumsOf(sums, USD).legs += legs.quote;
   }
   return sums;
 }
 
+function sumsOf(sums: Map<string, LedgerSums>, asset: string): LedgerSums {
+  const known = sums.get(asset);
+  if (known !== undefined) return known;
+  const fresh: LedgerSums = { spot: 0n, legs: 0n, locks: 0n, fees: 0n, backstop: 0n };
+  sums.set(asset, fresh);
+  return fresh;
+}
+
 /**
- * `GET /operator/ledger`. Margin legs, pools, isolated lots and dust have no entries as long as nothing of them is
- * booked; the backstop's own spot balance is its capital.
+ * `GET /operator/ledger`. Pools, isolated lots and dust have no entries as long as nothing of them is booked; the
+ * backstop's own spot balance is its capital.
  */
 export function ledgerView(state: ClearingState): View {
   const sums = countBalances(state);
   const assets = [...state.totals.values()].sort((a, b) => compareAssetIds(a.asset, b.asset));
   const entries = assets.map((totals): [string, View] => {
-    const sum = sums.get(totals.asset) ?? { spot: 0n, locks: 0n, fees: 0n, backstop: 0n };
-    const claims = sum.spot + sum.locks + sum.fees + sum.backstop + totals.faucet;
+    const sum = sumsOf(sums, totals.asset);
+    const claims = sum.spot + sum.legs + sum.locks + sum.fees + sum.backstop + totals.faucet;
     return [
       totals.asset,
       {
         spot: format18(sum.spot),
-        margin_legs: '0',
+        margin_legs: format18(sum.legs),
         locks: format18(sum.locks),
         fees: format18(sum.fees),
         rebalancing_pool: '0',
@@ -79,6 +96,33 @@ function balancesView(account: SubAccountSlot): View {
   return Object.fromEntries(shown);
 }
 
+/** Positions of one sub-account with the fills that clearing has and has not decided; empty ones are left out. */
+function positionsView(state: ClearingState, account: SubAccountSlot): View {
+  const slots = [...account.positions.values()].sort((a, b) => compareAssetIds(a.asset, b.asset));
+  const entries = slots.flatMap((slot): [string, View][] => {
+    const pending = pendingLegs(state, slot);
+    if (!isOpen(slot.legs) && !isOpen(pending)) return [];
+    const { base, quote } = slot.legs;
+    const pendingText = { pending_base: format18(pending.base), pending_quote: format18(pending.quote) };
+    return [[slot.asset, { base: format18(base), quote: format18(quote), ...pendingText }]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function pendingLegs(state: ClearingState, slot: PositionSlot): { readonly base: bigint; readonly quote: bigint } {
+  let base = 0n;
+  let quote = 0n;
+  for (const { order, fill, isMaker } of undecidedFillsOf(state, slot)) {
+    const { definition } = order.market;
+    const notional = notional18(fill.price, fill.quantity, definition);
+    const fee = tradingFee18(notional, isMaker ? fill.makerFeeRate : fill.takerFeeRate);
+    const sign = order.row.side === SIDE.buy ? 1n : -1n;
+    base += sign * quantity18(fill.quantity, definition.quantityDecimals);
+    quote -= sign * notional + fee;
+  }
+  return { base, quote };
+}
+
 /**
  * `GET /operator/users/{user_id}` as far as clearing knows it; the front door adds `pressure`, `sessions` and `streams`.
  *
@@ -89,8 +133,8 @@ export function userView(state: ClearingState, id: UserId): Outcome<View> {
   if (user === undefined) return rejected(reject('USER_NOT_FOUND', 'this user was never seen'));
   const accounts = [...user.subAccounts.values()].map((account): [string, View] => {
     const { subAccount, kind, name, asset } = account.row;
-    const view = { kind, name, ...(asset === null ? {} : { asset }), balances: balancesView(account), positions: {} };
-    return [String(subAccount), view];
+    const view = { kind, name, ...(asset === null ? {} : { asset }), balances: balancesView(account) };
+    return [String(subAccount), { ...view, positions: positionsView(state, account) }];
   });
   const { row } = user;
   return accepted({

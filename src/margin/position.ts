@@ -61,6 +61,6 @@ export function sideOf({ base }: Legs): PositionSide {
 }
 
 /** A position is there while a leg is not zero (AMB-69, AMB-72). */
-export function isOpen({ base, quote }: Pick<Legs, 'base' | 'quote'>): boolean {
+export function isOpen({ base, quote }: { readonly base: bigint; readonly quote: bigint }): boolean {
   return base !== 0n || quote !== 0n;
 }

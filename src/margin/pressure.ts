@@ -6,12 +6,12 @@
  *   capacity      = initial surplus − max(Σ buys, Σ sells) over all books of the sub-account
  *
  * Notional and fee are of the lots that increase risk only: the position's opposite base is an offset that orders use up
- * in the order of their admission. Reduce-only orders neither press nor use the offset. Pressure and fee are each rounded
- * up at 10^-18 USD.
+ * in the order of their admission. Reduce-only orders neither press nor use the offset. One side of one book is one
+ * product and one rounding, up at 10^-18 USD.
  *
  * Not here: which orders an account has and how much of them is left.
  */
-import { larger, mulDivCeil, notional18, powerOfTen, quantity18, tradingFee18 } from '../core/arithmetic.ts';
+import { larger, mulDivCeil, notional18, powerOfTen, quantity18, RATE_SCALE } from '../core/arithmetic.ts';
 import { RAW_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
@@ -19,17 +19,19 @@ import { type Amount18, ONE_18, type RawPrice, type RawQuantity, ZERO_18 } from 
 import { type AssetTerms, WEIGHT_ONE } from './asset-terms.ts';
 import { FACTOR_ONE } from './risk-terms.ts';
 
+/** A rate in 1e-6 at the scale of a weight. */
+const RATE_WEIGHT = WEIGHT_ONE / RATE_SCALE;
+
 /** The share of a notional that presses, at the scale WEIGHT_ONE; never negative. */
 export function pressureWeight(side: Side, { risk, imFactor, prices }: AssetTerms): bigint {
   if (side === SIDE.sell) return risk.liabilityWeight * (2n * FACTOR_ONE - imFactor) - WEIGHT_ONE;
   return WEIGHT_ONE - (prices.isBroken ? 0n : risk.collateralFactor) * imFactor;
 }
 
-/** Pressure of a notional that increases risk, the taker fee included. @param takerRate 1e-6. */
+/** Pressure of what one side of one book counts altogether, the taker fee included. @param takerRate 1e-6. */
 export function pressureOf(side: Side, notional: Amount18, terms: AssetTerms, takerRate: number): Amount18 {
-  if (notional === 0n) return ZERO_18;
-  const weighed = mulDivCeil(notional, pressureWeight(side, terms), WEIGHT_ONE);
-  return (weighed + tradingFee18(notional, takerRate)) as Amount18;
+  const weight = pressureWeight(side, terms) + BigInt(takerRate) * RATE_WEIGHT;
+  return mulDivCeil(notional, weight, WEIGHT_ONE) as Amount18;
 }
 
 /**
@@ -101,13 +103,13 @@ export interface SideOfBook {
 export function sidePressure(book: SideOfBook, orders: Iterable<OpenOrder>): Amount18 {
   const { side, market, terms, base } = book;
   let offset = offsetLots(side, base, market.quantityDecimals);
-  let pressure = 0n;
+  let counted = 0n;
   for (const order of orders) {
     const { notional, used } = countOrder(order, offset, market, terms);
     offset -= used;
-    pressure += pressureOf(side, notional, terms, market.takerFeeRate);
+    counted += notional;
   }
-  return pressure as Amount18;
+  return pressureOf(side, counted as Amount18, terms, market.takerFeeRate);
 }
 
 /** What is left for more risk, also `available_margin` (MRG-16). */

@@ -3,15 +3,23 @@
  *
  *   fillConfirmed     front door, market data          fillRolledBack   front door, its market
  *   balanceChanged    front door                       marketDecided    front door, its market, market data
+ *   positionChanged   front door                       marketRiskChanged   front door
  *   replied           front door                       everything cold  front door; markets also where they need it
  */
 
 import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
-import type { Effect, FillRolledBack, MarketDecided as MarketDecidedEffect } from '../clearing/effects.ts';
-import type { BalanceRow, OrderRow, TradeRow } from '../clearing/rows.ts';
+import type {
+  Effect,
+  FillRolledBack,
+  MarketDecided as MarketDecidedEffect,
+  MarketRiskChanged as MarketRiskEffect,
+} from '../clearing/effects.ts';
+import type { BalanceRow, OrderRow, PositionRow, TradeRow } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import type { Amount18, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
+import type { PriceSource } from '../margin/prices.ts';
 import {
   BalanceChanged,
   FillConfirmed,
@@ -20,17 +28,29 @@ import {
   JournalFlushed,
   MarketDecided,
   MarketRestored,
+  MarketRiskChanged,
   NodeEvent,
   NodeReply,
   OrderIdRemembered,
   OrderRestoredAtBoot,
+  PositionChanged,
 } from '../messages/generated/messages.ts';
 import { encodePlain } from '../messages/plain-values.ts';
 import { newOrderBytes, writeNewOrder, writeOrderId, writeText, writeUser } from './order-codec.ts';
 
+/** Effects that are structs. */
+type HotKind =
+  | 'fillConfirmed'
+  | 'fillRolledBack'
+  | 'balanceChanged'
+  | 'positionChanged'
+  | 'marketRiskChanged'
+  | 'marketDecided'
+  | 'replied';
+
 /** A cold message: an effect as a plain value, or word that the boot is over. */
 export type NodeNews =
-  | Exclude<Effect, { kind: 'fillConfirmed' | 'fillRolledBack' | 'balanceChanged' | 'marketDecided' | 'replied' }>
+  | Exclude<Effect, { kind: HotKind }>
   /** To the front door: everything that lives has been told. */
   | { readonly kind: 'restored'; readonly journalSequence: number; readonly timeNs: bigint; readonly isEmpty: boolean }
   /** To market data: the tables hold every trade that was confirmed before this. */
@@ -66,6 +86,12 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
     case 'balanceChanged':
       writeBalance(effect.row, to.door);
       return;
+    case 'positionChanged':
+      writePosition(effect.row, to.door);
+      return;
+    case 'marketRiskChanged':
+      writeMarketRisk(effect, to.door);
+      return;
     case 'marketDecided':
       for (const sink of [to.door, to.data, to.market(effect.marketIndex)]) writeDecided(effect, sink);
       return;
@@ -82,6 +108,8 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
       return;
     case 'orderEnded':
     case 'userChanged':
+    case 'subAccountChanged':
+    case 'positionCleared':
     case 'depositLanded':
     case 'transferDone':
       writeNews(effect, to.door);
@@ -140,6 +168,47 @@ export function writeBalance(row: BalanceRow, sink: RecordSink): void {
   writeUser(v, at + BalanceChanged.userAt, row.user);
   writeText(v, at + BalanceChanged.bytes, row.asset);
   sink.commit();
+}
+
+export function writePosition(row: PositionRow, sink: RecordSink): void {
+  const at = sink.claim(PositionChanged.typeId, PositionChanged.bytes + row.asset.length);
+  if (at < 0) return;
+  const v = sink.views;
+  PositionChanged.setBase(v, at, row.base);
+  PositionChanged.setQuote(v, at, row.quote);
+  PositionChanged.setEntry(v, at, row.entry);
+  PositionChanged.setSubAccount(v, at, row.subAccount);
+  PositionChanged.setAssetBytes(v, at, row.asset.length);
+  writeUser(v, at + PositionChanged.userAt, row.user);
+  writeText(v, at + PositionChanged.bytes, row.asset);
+  sink.commit();
+}
+
+export function writeMarketRisk(effect: Omit<MarketRiskEffect, 'kind'>, sink: RecordSink): void {
+  const at = sink.claim(MarketRiskChanged.typeId, MarketRiskChanged.bytes);
+  if (at < 0) return;
+  const v = sink.views;
+  const { mark } = effect;
+  MarketRiskChanged.setMark(v, at, mark?.price ?? 0n);
+  MarketRiskChanged.setCredits(v, at, effect.credits);
+  MarketRiskChanged.setBorrows(v, at, effect.borrows);
+  MarketRiskChanged.setMatchedNs(v, at, mark?.timeNs ?? 0n);
+  MarketRiskChanged.setMarketIndex(v, at, effect.marketIndex);
+  MarketRiskChanged.setGoodUpdates(v, at, mark?.goodUpdates ?? 0);
+  MarketRiskChanged.setIsTripped(v, at, mark?.isTripped === true ? 1 : 0);
+  MarketRiskChanged.setHasMark(v, at, mark === null ? 0 : 1);
+  sink.commit();
+}
+
+/** The mark of a MarketRiskChanged, null for none. */
+export function readMark(v: Views, at: number): PriceSource | null {
+  if (MarketRiskChanged.hasMark(v, at) === 0) return null;
+  return {
+    price: MarketRiskChanged.mark(v, at) as Amount18,
+    timeNs: MarketRiskChanged.matchedNs(v, at) as TimestampNs,
+    isTripped: MarketRiskChanged.isTripped(v, at) === 1,
+    goodUpdates: MarketRiskChanged.goodUpdates(v, at),
+  };
 }
 
 function writeDecided(effect: MarketDecidedEffect, sink: RecordSink): void {

@@ -17,6 +17,7 @@ import {
   MarketAck,
   MarketDecided,
   MarketRestored,
+  MarketRiskChanged,
   Matched,
   NodeEvent,
   NodeReply,
@@ -27,6 +28,7 @@ import {
   OrderRestored,
   OrderRestoredAtBoot,
   OrderTriggered,
+  PositionChanged,
 } from '../messages/generated/messages.ts';
 import { decodePlain } from '../messages/plain-values.ts';
 import type { OrderWord } from '../orders/words.ts';
@@ -186,6 +188,9 @@ export class FrontDoorActor implements Actor {
         break;
       case BalanceChanged.typeId:
         door.orders.onBalanceChanged(readBalance(v, at));
+        break;
+      case PositionChanged.typeId:
+      case MarketRiskChanged.typeId:
         break;
       case MarketDecided.typeId:
         this.onDecided(MarketDecided.marketIndex(v, at), MarketDecided.sequence(v, at));

@@ -10,6 +10,8 @@
 import { loadState } from '../clearing/checkpoint.ts';
 import { checkLedger } from '../clearing/checks.ts';
 import { applyBatch } from '../clearing/clearing.ts';
+import { positionRow } from '../clearing/positions.ts';
+import { riskSlot } from '../clearing/risks.ts';
 import type { OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
@@ -25,7 +27,9 @@ import {
   writeEffect,
   writeIdWatermark,
   writeMarketRestored,
+  writeMarketRisk,
   writeNews,
+  writePosition,
   writeRememberedId,
   writeRestoredOrder,
 } from './effect-codec.ts';
@@ -76,7 +80,9 @@ export function sendRestored(state: ClearingState, durability: Durability, nowNs
   for (const user of state.users.values()) {
     writeNews({ kind: 'userChanged', row: user.row }, to.door);
     for (const account of user.subAccounts.values()) {
+      writeNews({ kind: 'subAccountChanged', row: account.row }, to.door);
       for (const slot of account.balances.values()) writeBalance(slot, to.door);
+      for (const slot of account.positions.values()) writePosition(positionRow(slot), to.door);
     }
   }
   for (const row of state.prices.values()) writeEffect({ kind: 'priceAccepted', row }, to);
@@ -98,6 +104,8 @@ function sendMarkets(state: ClearingState, durability: Durability, nowNs: Timest
   }
   for (const mark of durability.idWatermarks()) writeIdWatermark(mark, to.market(mark.marketIndex));
   for (const { definition, sequence, lastTradeId } of state.markets) {
+    const { mark, credits, borrows } = riskSlot(state, definition.assetId);
+    writeMarketRisk({ marketIndex: definition.marketIndex, mark, credits, borrows }, to.door);
     writeMarketRestored({ definition, sequence, lastTradeId }, to.market(definition.marketIndex));
   }
 }

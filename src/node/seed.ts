@@ -142,6 +142,7 @@ function verifiedTransfer(body: string): OperatorCommand {
   assert(verify(signature, Buffer.from(transferText(inner), 'latin1'), key), 'a seeded transfer is signed by its user');
   return {
     kind: 'transfer',
+    targetType: null,
     user: inner.user.id,
     sourceIndex: inner.sourceIndex,
     targetIndex: inner.targetIndex,

@@ -40,7 +40,7 @@ const NAMED_DATABASES = 1;
 const FILE_NAME = 'ledger.mdb';
 /** Written once into an empty map, in the table `meta` of key-layout.ts. */
 const DATA_VERSION_KEY: Uint8Array = Uint8Array.of(0x01, 0x01);
-const DATA_VERSION = 'ringbook data 3';
+const DATA_VERSION = 'ringbook data 4';
 
 /** One change of the map. */
 export interface Write {

@@ -8,10 +8,12 @@
  *   13 price                       asset id
  *   14 tally                       name
  *   15 totals                      asset id
+ *   16 mark                        asset id
  *   20 user                        user 32
  *   21 sub-account                 user 32, sub-account 1
  *   22 balance                     user 32, sub-account 1, asset id
  *   23 deposit                     chain 9, tx 32, log index 4
+ *   24 position                    user 32, sub-account 1, asset id
  *   30 open order                  market 4, order sequence 8
  *   31 finished order              market 4, order sequence 8
  *   32   runs of a user's          user 32, market 4, timestamp 8, order id           run of: that, order sequence 8
@@ -47,10 +49,12 @@ export const TABLE = {
   price: 0x13,
   tally: 0x14,
   totals: 0x15,
+  mark: 0x16,
   user: 0x20,
   subAccount: 0x21,
   balance: 0x22,
   deposit: 0x23,
+  position: 0x24,
   openOrder: 0x30,
   finishedOrder: 0x31,
   finishedRun: 0x32,
@@ -141,6 +145,14 @@ export class KeyWriter {
 
   balance(user: UserId, subAccount: number, asset: AssetId): Uint8Array {
     this.#begin(TABLE.balance);
+    this.#writer.hex(user, 32);
+    this.#writer.u8(subAccount);
+    this.#writer.ascii(asset);
+    return this.#writer.end();
+  }
+
+  position(user: UserId, subAccount: number, asset: AssetId): Uint8Array {
+    this.#begin(TABLE.position);
     this.#writer.hex(user, 32);
     this.#writer.u8(subAccount);
     this.#writer.ascii(asset);

@@ -3,6 +3,7 @@ import type {
   AssetTotalsRow,
   BalanceRow,
   DepositRow,
+  PositionRow,
   SubAccountKind,
   SubAccountRow,
   TallyName,
@@ -66,6 +67,27 @@ export const balanceCodec: RowCodec<BalanceRow> = {
       asset: from.text() as AssetId,
       owned: from.i128() as Amount18,
       locked: from.i128() as Amount18,
+    };
+  },
+};
+
+export const positionCodec: RowCodec<PositionRow> = {
+  write(to, row) {
+    to.hex(row.user, 32);
+    to.u8(row.subAccount);
+    to.text(row.asset);
+    to.i128(row.base);
+    to.i128(row.quote);
+    to.integer(row.entry);
+  },
+  read(from) {
+    return {
+      user: from.hex(32) as UserId,
+      subAccount: from.u8(),
+      asset: from.text() as AssetId,
+      base: from.i128() as Amount18,
+      quote: from.i128() as Amount18,
+      entry: from.integer() as Amount18,
     };
   },
 };

@@ -1,5 +1,5 @@
 /** Values of the tables that operators fill: assets, markets, prices, configuration. Fields in the order written. */
-import type { AssetRow, ConfigRow, MarketRow, PriceRow, TokenDefinition } from '../clearing/rows.ts';
+import type { AssetRow, ConfigRow, MarketRow, MarkRow, PriceRow, TokenDefinition } from '../clearing/rows.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { MarketStatus } from '../core/order-terms.ts';
@@ -105,6 +105,8 @@ export const priceCodec: RowCodec<PriceRow> = {
       to.integer(jump.price);
       to.text(jump.source);
     });
+    to.flag(row.isTripped);
+    to.u32(row.goodUpdates);
   },
   read(from) {
     return {
@@ -113,6 +115,27 @@ export const priceCodec: RowCodec<PriceRow> = {
       publishNs: from.u64() as TimestampNs,
       source: from.text(),
       jump: from.optional(() => ({ price: from.integer() as Amount18, source: from.text() })),
+      isTripped: from.flag(),
+      goodUpdates: from.u32(),
+    };
+  },
+};
+
+export const markCodec: RowCodec<MarkRow> = {
+  write(to, row) {
+    to.text(row.asset);
+    to.integer(row.price);
+    to.u64(row.timeNs);
+    to.flag(row.isTripped);
+    to.u32(row.goodUpdates);
+  },
+  read(from) {
+    return {
+      asset: from.text() as AssetId,
+      price: from.integer() as Amount18,
+      timeNs: from.u64() as TimestampNs,
+      isTripped: from.flag(),
+      goodUpdates: from.u32(),
     };
   },
 };

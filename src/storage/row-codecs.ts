@@ -16,13 +16,14 @@ import { crc32c } from './crc32c.ts';
 import {
   balanceCodec,
   depositCodec,
+  positionCodec,
   subAccountCodec,
   tallyCodec,
   totalsCodec,
   userCodec,
 } from './row-codecs-accounts.ts';
 import { orderCodec, tradeCodec } from './row-codecs-orders.ts';
-import { assetCodec, configCodec, marketCodec, priceCodec } from './row-codecs-registry.ts';
+import { assetCodec, configCodec, markCodec, marketCodec, priceCodec } from './row-codecs-registry.ts';
 
 export interface RowCodec<Row> {
   write(to: ByteWriter, row: Row): void;
@@ -33,11 +34,13 @@ const CODECS: { readonly [T in TableName]: RowCodec<Tables[T]> } = {
   user: userCodec,
   subAccount: subAccountCodec,
   balance: balanceCodec,
+  position: positionCodec,
   order: orderCodec,
   trade: tradeCodec,
   asset: assetCodec,
   market: marketCodec,
   price: priceCodec,
+  mark: markCodec,
   deposit: depositCodec,
   config: configCodec,
   totals: totalsCodec,

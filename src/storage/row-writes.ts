@@ -175,12 +175,16 @@ function keyOf(keys: KeyWriter, change: Exclude<RowWrite, { table: 'order' | 'tr
       return keys.subAccount(change.row.user, change.row.subAccount);
     case 'balance':
       return keys.balance(change.row.user, change.row.subAccount, change.row.asset);
+    case 'position':
+      return keys.position(change.row.user, change.row.subAccount, change.row.asset);
     case 'asset':
       return keys.named(TABLE.asset, change.row.assetId);
     case 'market':
       return keys.market(change.row.definition.marketIndex);
     case 'price':
       return keys.named(TABLE.price, change.row.asset);
+    case 'mark':
+      return keys.named(TABLE.mark, change.row.asset);
     case 'deposit':
       return keys.deposit(change.row.chainId, change.row.tx, change.row.logIndex);
     case 'config':

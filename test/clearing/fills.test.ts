@@ -35,14 +35,14 @@ suite('fills', () => {
     assert.equal(confirmed?.trade.maker.fee, (2n * E18) / 10n);
   });
 
-  test('effects of a fill: the trade, then every balance once, then the decision (FIL-04, AMB-36)', () => {
+  test('effects of a fill: the trade, then every balance once, then the mark and the decision (FIL-04, AMB-36)', () => {
     const world = funded();
     const maker = world.create({ user: BOB, side: SIDE.sell });
     const taker = world.create({ user: ALICE, side: SIDE.buy });
     const effects = world.match(maker, taker, 10_000).filter((effect) => effect.kind !== 'userChanged');
     assert.deepEqual(
       effects.map((effect) => effect.kind),
-      ['fillConfirmed', ...Array.from({ length: 5 }, () => 'balanceChanged'), 'marketDecided'],
+      ['fillConfirmed', ...Array.from({ length: 5 }, () => 'balanceChanged'), 'marketRiskChanged', 'marketDecided'],
     );
     const [decided] = effectsOf(effects, 'marketDecided');
     assert.equal(decided?.throughTradeId, 1);

@@ -47,6 +47,7 @@ function transfer(world: ClearingWorld, more: Partial<Transfer> = {}): readonly 
     targetIndex: 1,
     asset: USD,
     amount: E18 as Amount18,
+    targetType: null,
     nonce: 1n,
     ...more,
   });

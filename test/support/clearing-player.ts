@@ -360,6 +360,7 @@ export class Player {
       targetIndex: 1 - from,
       asset,
       amount: amount as Amount18,
+      targetType: null,
       nonce: this.transferNonce,
     });
     const done = effectsOf(effects, 'transferDone').length === 1;

@@ -264,6 +264,7 @@ function keyOf(write: RowWrite): string {
     case 'subAccount':
       return `${write.row.user}/${write.row.subAccount}`;
     case 'balance':
+    case 'position':
       return `${write.row.user}/${write.row.subAccount}/${write.row.asset}`;
     case 'order':
       return `${write.row.marketIndex}/${String(write.row.orderSequence).padStart(16, '0')}`;
@@ -274,6 +275,7 @@ function keyOf(write: RowWrite): string {
     case 'asset':
       return write.row.assetId;
     case 'price':
+    case 'mark':
     case 'totals':
       return write.row.asset;
     case 'deposit':

@@ -21,6 +21,7 @@ function keyOf({ table, row }: RowWrite): string {
     case 'subAccount':
       return `${row.user} ${row.subAccount}`;
     case 'balance':
+    case 'position':
       return `${row.user} ${row.subAccount} ${row.asset}`;
     case 'order':
       return `${row.marketIndex} ${String(row.orderSequence).padStart(16, '0')}`;
@@ -31,6 +32,7 @@ function keyOf({ table, row }: RowWrite): string {
     case 'market':
       return String(row.definition.marketIndex).padStart(8, '0');
     case 'price':
+    case 'mark':
     case 'totals':
       return row.asset;
     case 'deposit':

@@ -7,7 +7,9 @@ import {
   type ConfigRow,
   type DepositRow,
   type MarketRow,
+  type MarkRow,
   type OrderRow,
+  type PositionRow,
   type PriceRow,
   type RowWrite,
   SIGNATURE_VERDICT,
@@ -186,6 +188,16 @@ const priceRow: Arbitrary<PriceRow> = record({
   publishNs: time,
   source: text,
   jump: fc.option(record({ price: wide, source: text })),
+  isTripped: fc.boolean(),
+  goodUpdates: u32,
+});
+
+const markRow: Arbitrary<MarkRow> = record({
+  asset,
+  price: wide,
+  timeNs: time,
+  isTripped: fc.boolean(),
+  goodUpdates: u32,
 });
 
 const depositRow: Arbitrary<DepositRow> = record({
@@ -205,6 +217,15 @@ const configRow: Arbitrary<ConfigRow> = record({
   json: text,
 });
 
+const positionRow: Arbitrary<PositionRow> = record({
+  user,
+  subAccount: fc.integer({ min: 0, max: 255 }),
+  asset,
+  base: amount,
+  quote: amount,
+  entry: wide,
+});
+
 const totalsRow: Arbitrary<AssetTotalsRow> = record({ asset, vaultHoldings: wide, faucet: wide });
 
 const tallyRow: Arbitrary<TallyRow> = record({
@@ -217,11 +238,13 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   user: userRow,
   subAccount: subAccountRow,
   balance: balanceRow,
+  position: positionRow,
   order: orderRow,
   trade: tradeRow,
   asset: assetRow,
   market: marketRow,
   price: priceRow,
+  mark: markRow,
   deposit: depositRow,
   config: configRow,
   totals: totalsRow,

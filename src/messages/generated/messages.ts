@@ -810,6 +810,62 @@ export const BalanceChanged = {
   userLength: 32,
 } as const;
 
+/** Absolute legs of a margin position after a flushed batch, `entry` as in PositionRow. Tail: `asset_bytes` of the asset id. */
+export const PositionChanged = {
+  typeId: 49,
+  bytes: 88,
+  base: (v: Views, at: number): bigint => readInt128(v, at + 0),
+  setBase: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 0, value),
+  quote: (v: Views, at: number): bigint => readInt128(v, at + 16),
+  setQuote: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 16, value),
+  entry: (v: Views, at: number): bigint => readInt128(v, at + 32),
+  setEntry: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 32, value),
+  subAccount: (v: Views, at: number): number => v.u16[(at + 48) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 48) >>> 1] = value;
+  },
+  assetBytes: (v: Views, at: number): number => v.u8[at + 50] as number,
+  setAssetBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 50] = value;
+  },
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 51,
+  userLength: 32,
+} as const;
+
+/** What margin needs of a market beside its risk row and oracle: the mark (`has_mark` 0 for none) with its breaker, and the sums of margin legs over all users. */
+export const MarketRiskChanged = {
+  typeId: 50,
+  bytes: 72,
+  mark: (v: Views, at: number): bigint => readInt128(v, at + 0),
+  setMark: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 0, value),
+  credits: (v: Views, at: number): bigint => readInt128(v, at + 16),
+  setCredits: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 16, value),
+  borrows: (v: Views, at: number): bigint => readInt128(v, at + 32),
+  setBorrows: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 32, value),
+  matchedNsAt: 48,
+  matchedNs: (v: Views, at: number): bigint => v.u64[(at + 48) >>> 3] as bigint,
+  setMatchedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 48) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 56) >>> 2] = value;
+  },
+  goodUpdates: (v: Views, at: number): number => v.u32[(at + 60) >>> 2] as number,
+  setGoodUpdates: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 60) >>> 2] = value;
+  },
+  isTripped: (v: Views, at: number): number => v.u8[at + 64] as number,
+  setIsTripped: (v: Views, at: number, value: number): void => {
+    v.u8[at + 64] = value;
+  },
+  hasMark: (v: Views, at: number): number => v.u8[at + 65] as number,
+  setHasMark: (v: Views, at: number, value: number): void => {
+    v.u8[at + 65] = value;
+  },
+} as const;
+
 /** The journal is flushed through `sequence`; `checkpoint` is the last sequence that the tables reflect. */
 export const JournalFlushed = {
   typeId: 44,

@@ -1,0 +1,127 @@
+/**
+ * The margin figures of an account as clearing knows it: confirmed balances and legs, or those that a plan would leave;
+ * and the capacity that its open orders leave it.
+ *
+ * Not here: the formulas (src/margin).
+ */
+
+import { USD } from '../core/ids.ts';
+import { ORDER_FLAG, ORDER_KIND, SIDE, type Side, TRIGGER_STATE } from '../core/order-terms.ts';
+import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import {
+  addInitial,
+  addInitialUsd,
+  addPosition,
+  addSpot,
+  emptyInitial,
+  emptySums,
+  type InitialSums,
+  initialSurplus,
+  type MarginSums,
+} from '../margin/account.ts';
+import type { AssetTerms } from '../margin/asset-terms.ts';
+import type { Legs } from '../margin/position.ts';
+import { capacityOf, type OpenOrder, sidePressure } from '../margin/pressure.ts';
+import { quote18 } from './holds.ts';
+import { termsOf } from './risks.ts';
+import type { BalanceSlot, OrderSlot, PositionSlot, RiskSlot, SubAccountSlot } from './state.ts';
+
+/** What is asked about instead of what is confirmed. */
+export interface Overlay {
+  owned(slot: BalanceSlot): Amount18;
+  legs(slot: PositionSlot): Legs;
+  terms(slot: RiskSlot, nowNs: TimestampNs): AssetTerms;
+}
+
+export const CONFIRMED: Overlay = {
+  owned: (slot) => slot.owned,
+  legs: (slot) => slot.legs,
+  terms: termsOf,
+};
+
+/** Initial surplus at both prices: every balance and every leg (AMB-47). */
+export function initialOf(account: SubAccountSlot, nowNs: TimestampNs, overlay: Overlay): InitialSums {
+  const sums = emptyInitial();
+  for (const slot of account.balances.values()) {
+    const owned = overlay.owned(slot);
+    if (owned === 0n) continue;
+    if (slot.collateral === null) addInitialUsd(sums, owned);
+    else addInitial(sums, overlay.terms(slot.collateral, nowNs), owned);
+  }
+  for (const slot of account.positions.values()) {
+    const { base, quote } = overlay.legs(slot);
+    if (base !== 0n) addInitial(sums, overlay.terms(slot.risk, nowNs), base);
+    addInitialUsd(sums, quote);
+  }
+  return sums;
+}
+
+/** All figures of the account as confirmed. */
+export function sumsOf(account: SubAccountSlot, nowNs: TimestampNs): MarginSums {
+  const sums = emptySums();
+  for (const { collateral, owned } of account.balances.values()) {
+    addSpot(sums, collateral === null ? null : termsOf(collateral, nowNs), owned);
+  }
+  for (const { risk, legs } of account.positions.values()) addPosition(sums, termsOf(risk, nowNs), legs);
+  return sums;
+}
+
+/** Whether the order presses: released, and it may raise the risk (MRG-22, AMB-28). */
+function presses({ row }: OrderSlot): boolean {
+  return row.triggerState === TRIGGER_STATE.live && (row.flags & ORDER_FLAG.reduceOnly) === 0;
+}
+
+/** What is left of a live order. */
+function openOrder({ row, market, dropped }: OrderSlot): OpenOrder {
+  if (row.kind === ORDER_KIND.limit) {
+    return { price: row.price, lots: lotsLeft(row.enabledQuantity - row.filledQuantity - dropped), spend: ZERO_18 };
+  }
+  const amount = row.amount === 0 ? 0n : quote18(row.amount, market.definition) - row.filledNotional;
+  const spend = (amount > 0n ? amount : 0n) as Amount18;
+  const isSized = row.kind === ORDER_KIND.marketBase;
+  return { price: 0, lots: isSized ? lotsLeft(row.enabledQuantity - row.filledQuantity - dropped) : 0, spend };
+}
+
+function lotsLeft(lots: number): number {
+  return Math.max(0, lots);
+}
+
+/** Pressure of one side over all books, from the confirmed positions (MRG-23, AMB-50). */
+function pressureOfSide(account: SubAccountSlot, side: Side, nowNs: TimestampNs): Amount18 {
+  const books = new Map<PositionSlot, { readonly slot: OrderSlot; readonly orders: OpenOrder[] }>();
+  for (const slot of account.marginOrders) {
+    if (slot.position === null || slot.row.side !== side || !presses(slot)) continue;
+    const book = books.get(slot.position);
+    if (book === undefined) books.set(slot.position, { slot, orders: [openOrder(slot)] });
+    else book.orders.push(openOrder(slot));
+  }
+  let pressure = 0n;
+  for (const [{ risk, legs }, { slot, orders }] of books) {
+    const book = { side, market: slot.market.definition, terms: termsOf(risk, nowNs), base: legs.base };
+    pressure += sidePressure(book, orders);
+  }
+  return pressure as Amount18;
+}
+
+/** What is left for more risk, were the balance of `slot` to become `owned` (MRG-16, AMB-65). */
+export function capacityWith(
+  account: SubAccountSlot,
+  { slot, owned }: { readonly slot: BalanceSlot; readonly owned: Amount18 },
+  nowNs: TimestampNs,
+): Amount18 {
+  const overlay: Overlay = { ...CONFIRMED, owned: (other) => (other === slot ? owned : other.owned) };
+  const surplus = initialSurplus(initialOf(account, nowNs, overlay));
+  return capacityOf(surplus, pressureOfSide(account, SIDE.buy, nowNs), pressureOfSide(account, SIDE.sell, nowNs));
+}
+
+/** Whether the account is held to its capacity: it borrows, or has orders that may (AMB-65). */
+export function isMarginBound(account: SubAccountSlot): boolean {
+  for (const { legs } of account.positions.values()) if (legs.base < 0n || legs.quote < 0n) return true;
+  for (const slot of account.marginOrders) if (presses(slot)) return true;
+  return false;
+}
+
+/** The account's spot USD. */
+export function usdBalance(account: SubAccountSlot): Amount18 {
+  return account.balances.get(USD)?.owned ?? ZERO_18;
+}

@@ -1,0 +1,147 @@
+/**
+ * What the fills of a unit would leave behind, before any of it is booked: balances, legs, filled orders, fees. Judging
+ * writes into a plan, never into the state, so nothing has to be undone. A spot order moves two balances, a margin order
+ * the two legs of a position (AMB-30).
+ */
+import { add18, notional18, quantity18, RATE_SCALE, tradingFee18 } from '../core/arithmetic.ts';
+import { assert } from '../core/assert.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import { SIDE } from '../core/order-terms.ts';
+import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import type { AssetTerms } from '../margin/asset-terms.ts';
+import { afterFill, type Legs } from '../margin/position.ts';
+import type { Overlay } from './account-margin.ts';
+import type { Measures } from './caps.ts';
+import type { Matched } from './inputs.ts';
+import { liveOrder } from './orders.ts';
+import { interestAfter } from './positions.ts';
+import { riskSlot, termsOf, termsWith } from './risks.ts';
+import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, PositionSlot, RiskSlot } from './state.ts';
+
+/** A fill with its orders and its exact figures. */
+export interface Fill {
+  readonly market: MarketDefinition;
+  readonly input: Matched;
+  readonly maker: Party;
+  readonly taker: Party;
+  readonly notional: Amount18;
+  readonly base: Amount18;
+}
+
+/** One side of a fill. */
+export interface Party {
+  readonly slot: OrderSlot;
+  readonly feeRate: number;
+  readonly fee: Amount18;
+}
+
+/** Confirmed fills of an order. */
+export interface Filled {
+  readonly quantity: number;
+  readonly notional: Amount18;
+}
+
+/** @throws InvariantError when the market breaks its word: fees out of bounds, or an order that is not live. */
+export function fillOf(market: MarketSlot, input: Matched): Fill {
+  const { makerFeeRate, takerFeeRate } = input;
+  assert(takerFeeRate >= 0 && takerFeeRate <= Number(RATE_SCALE), 'a taker rate is within 0 and 100 %');
+  assert(makerFeeRate >= -takerFeeRate && makerFeeRate <= Number(RATE_SCALE), 'a rebate never exceeds the taker rate');
+  assert(input.makerOrder !== input.takerOrder, 'an order does not match itself');
+  const notional = notional18(input.price, input.quantity, market.definition);
+  return {
+    market: market.definition,
+    input,
+    maker: {
+      slot: liveOrder(market, input.makerOrder),
+      feeRate: makerFeeRate,
+      fee: tradingFee18(notional, makerFeeRate),
+    },
+    taker: {
+      slot: liveOrder(market, input.takerOrder),
+      feeRate: takerFeeRate,
+      fee: tradingFee18(notional, takerFeeRate),
+    },
+    notional,
+    base: quantity18(input.quantity, market.definition.quantityDecimals),
+  };
+}
+
+/** What a party's base moves by: up when it buys. */
+export function baseDelta({ base }: Fill, { slot }: Party): bigint {
+  return slot.row.side === SIDE.buy ? base : -base;
+}
+
+/** What the fills judged so far would leave behind. As an overlay it answers what an account would be. */
+export class Plan implements Overlay {
+  readonly balances: Map<BalanceSlot, Amount18> = new Map();
+  readonly positions: Map<PositionSlot, Legs> = new Map();
+  fees: Amount18 = ZERO_18;
+  /** Of the market's asset. */
+  readonly risk: RiskSlot;
+  measures: Measures;
+  private readonly filled = new Map<OrderSlot, Filled>();
+  private planned: AssetTerms | null = null;
+
+  constructor(state: ClearingState, market: MarketSlot) {
+    this.risk = riskSlot(state, market.definition.assetId);
+    this.measures = this.risk;
+  }
+
+  owned(slot: BalanceSlot): Amount18 {
+    return this.balances.get(slot) ?? slot.owned;
+  }
+
+  legs(slot: PositionSlot): Legs {
+    return this.positions.get(slot) ?? slot.legs;
+  }
+
+  /** With the interest that the plan would leave: it decides the factor. */
+  terms(slot: RiskSlot, nowNs: TimestampNs): AssetTerms {
+    if (slot !== this.risk) return termsOf(slot, nowNs);
+    this.planned ??= termsWith(slot, this.measures, nowNs);
+    return this.planned;
+  }
+
+  filledOf(slot: OrderSlot): Filled {
+    return this.filled.get(slot) ?? { quantity: slot.row.filledQuantity, notional: slot.row.filledNotional };
+  }
+
+  /** Writes a fill into the plan: both parties and the fees. A balance may fall below zero here; it is never booked so. */
+  add(fill: Fill): void {
+    for (const party of [fill.maker, fill.taker]) {
+      this.measures = this.measuresAfter(fill, party);
+      this.addParty(fill, party);
+    }
+    this.planned = null;
+  }
+
+  /** The measures after the change of one party alone (CAP-01). */
+  measuresAfter(fill: Fill, party: Party): Measures {
+    const delta = baseDelta(fill, party);
+    const { credits, borrows, collateral } = this.measures;
+    const { position, base } = party.slot;
+    if (position !== null) {
+      const before = this.legs(position).base;
+      return { ...interestAfter({ credits, borrows }, before, before + delta), collateral };
+    }
+    return { credits, borrows, collateral: base.collateral === null ? collateral : collateral + delta };
+  }
+
+  private addParty(fill: Fill, party: Party): void {
+    const { slot, fee } = party;
+    const delta = baseDelta(fill, party);
+    if (slot.position !== null) {
+      this.positions.set(slot.position, afterFill(this.legs(slot.position), delta, fill.notional, fee));
+    } else {
+      const usd = (delta > 0n ? -fill.notional : fill.notional) - fee;
+      this.balances.set(slot.base, (this.owned(slot.base) + delta) as Amount18);
+      this.balances.set(slot.usd, (this.owned(slot.usd) + usd) as Amount18);
+    }
+    this.fees = add18(this.fees, fee);
+    const { quantity, notional } = this.filledOf(slot);
+    this.filled.set(slot, {
+      quantity: quantity + fill.input.quantity,
+      notional: add18(notional, fill.notional),
+    });
+  }
+}

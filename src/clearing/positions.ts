@@ -1,0 +1,88 @@
+/**
+ * Margin positions (service spec 2.3, AMB-30): the only function that changes a leg. It keeps claims, the sums of all
+ * legs and the index of holders.
+ *
+ * Not here: why legs move (fills.ts, close-position.ts).
+ */
+import { add18, subtract18 } from '../core/arithmetic.ts';
+import { assert } from '../core/assert.ts';
+import { type AssetId, USD } from '../core/ids.ts';
+import { AMOUNT18_MAX } from '../core/limits.ts';
+import { isMarginType } from '../margin/account-rules.ts';
+import { type Legs, magnitude, NO_LEGS } from '../margin/position.ts';
+import type { Interest } from '../margin/risk-terms.ts';
+import { totalsOf } from './balances.ts';
+import type { Effect } from './effects.ts';
+import { noteHolder, riskSlot, setInterest } from './risks.ts';
+import type { PositionRow } from './rows.ts';
+import type { ClearingState, PositionSlot, SubAccountSlot } from './state.ts';
+
+/** The position of a margin account; looking at one that does not exist yet creates it empty, which is no fact. */
+export function positionSlot(state: ClearingState, account: SubAccountSlot, asset: AssetId): PositionSlot {
+  let slot = account.positions.get(asset);
+  if (slot === undefined) {
+    assert(isMarginType(account.row) && asset !== USD, 'positions are in margin accounts, and not in USD');
+    const { user, subAccount } = account.row;
+    slot = {
+      user,
+      subAccount,
+      asset,
+      account,
+      totals: totalsOf(state, asset),
+      usdTotals: totalsOf(state, USD),
+      risk: riskSlot(state, asset),
+      legs: NO_LEGS,
+    };
+    account.positions.set(asset, slot);
+  }
+  return slot;
+}
+
+/** Sets the legs. */
+export function setLegs(state: ClearingState, slot: PositionSlot, legs: Legs): void {
+  placeLegs(state, slot, legs);
+  state.dirty.positions.add(slot);
+  state.changedPositions.add(slot);
+  state.touchedTotals.add(slot.totals);
+  state.touchedTotals.add(slot.usdTotals);
+}
+
+/** Writes legs and all that is derived from them; also when they are loaded. */
+export function placeLegs(state: ClearingState, slot: PositionSlot, legs: Legs): void {
+  for (const leg of [legs.base, legs.quote]) assert(magnitude(leg) <= AMOUNT18_MAX, 'a leg fits 128 bits');
+  const { base, quote } = slot.legs;
+  slot.legs = legs;
+  slot.usdTotals.claims = add18(slot.usdTotals.claims, subtract18(legs.quote, quote));
+  if (base === legs.base) return;
+  slot.totals.claims = add18(slot.totals.claims, subtract18(legs.base, base));
+  setInterest(state, slot.risk, interestAfter(slot.risk, base, legs.base));
+  if ((base === 0n) !== (legs.base === 0n)) noteHolder(slot.risk, slot.account);
+}
+
+/** The sums of all legs after one of them went from `before` to `after`. */
+export function interestAfter({ credits, borrows }: Interest, before: bigint, after: bigint): Interest {
+  return {
+    credits: credits + positive(after) - positive(before),
+    borrows: borrows + positive(-after) - positive(-before),
+  };
+}
+
+function positive(amount: bigint): bigint {
+  return amount > 0n ? amount : 0n;
+}
+
+export function positionRow({ user, subAccount, asset, legs }: PositionSlot): PositionRow {
+  return { user, subAccount, asset, base: legs.base, quote: legs.quote, entry: legs.entry };
+}
+
+/** Tells the positions that the current input changed, and forgets them. */
+export function flushChangedPositions(state: ClearingState, effects: Effect[]): void {
+  for (const slot of state.changedPositions) effects.push({ kind: 'positionChanged', row: positionRow(slot) });
+  state.changedPositions.clear();
+}
+
+/** Every position there is, in no particular order. */
+export function* allPositions(state: ClearingState): Generator<PositionSlot> {
+  for (const user of state.users.values())
+    for (const account of user.subAccounts.values()) yield* account.positions.values();
+}

@@ -1,0 +1,137 @@
+/**
+ * What margin needs of each asset: risk row, prices with their breakers, sums over all users, and whom a price concerns.
+ *
+ *   risk row ─┐
+ *   oracle ───┼─▶ terms of a leg, made again when the time, a price, the row or the factor changes
+ *   mark ─────┤
+ *   interest ─┘
+ *
+ * Not here: the rules of breakers and factors (src/margin).
+ */
+import { must } from '../core/assert.ts';
+import type { AssetId } from '../core/ids.ts';
+import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import { type AssetTerms, assetTerms } from '../margin/asset-terms.ts';
+import { assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../margin/prices.ts';
+import { type Interest, imFactor, NO_ROW_TERMS, termsOfRow } from '../margin/risk-terms.ts';
+import type { Effect } from './effects.ts';
+import { parseRisk } from './risk-parameters.ts';
+import type { AssetRow, MarkRow, PriceRow } from './rows.ts';
+import type { ClearingState, RiskSlot, SubAccountSlot } from './state.ts';
+
+const NEVER = -1n as TimestampNs;
+
+export function riskSlot(state: ClearingState, asset: AssetId): RiskSlot {
+  let slot = state.risks.get(asset);
+  if (slot === undefined) {
+    slot = {
+      asset,
+      risk: NO_ROW_TERMS,
+      oracle: null,
+      mark: null,
+      credits: ZERO_18,
+      borrows: ZERO_18,
+      collateral: ZERO_18,
+      holders: new Set(),
+      terms: null,
+      termsNs: NEVER,
+    };
+    state.risks.set(asset, slot);
+  }
+  return slot;
+}
+
+/** An asset row is in force. */
+export function placeRisk(state: ClearingState, row: AssetRow): void {
+  const slot = riskSlot(state, row.assetId);
+  slot.risk = termsOfRow(row.assetId, row.riskJson === null ? null : parseRisk(row.riskJson));
+  slot.terms = null;
+}
+
+/** A price row is in force. */
+export function placePrice(state: ClearingState, row: PriceRow): void {
+  state.prices.set(row.asset, row);
+  const slot = riskSlot(state, row.asset);
+  slot.oracle = sourceOf(row);
+  slot.terms = null;
+}
+
+/** The oracle as a source. */
+export function sourceOf({ price, publishNs, isTripped, goodUpdates }: PriceRow): PriceSource {
+  return { price, timeNs: publishNs, isTripped, goodUpdates };
+}
+
+export function placeMark(state: ClearingState, { asset, ...mark }: MarkRow): void {
+  const slot = riskSlot(state, asset);
+  slot.mark = mark;
+  slot.terms = null;
+}
+
+export function markRow({ asset, mark }: RiskSlot): MarkRow {
+  return { asset, ...must(mark, 'a mark that was set') };
+}
+
+/** A trade was confirmed: the mark is its price (AMB-43). */
+export function moveMark(
+  state: ClearingState,
+  slot: RiskSlot,
+  price: Amount18,
+  matchedNs: TimestampNs,
+  nowNs: TimestampNs,
+): void {
+  const recoveryUpdates = state.settings.breaker_recovery_updates;
+  changeMark(state, slot, nextSource(slot.mark, price, matchedNs, { staleNs: MARK_STALE_NS, recoveryUpdates, nowNs }));
+}
+
+export function changeMark(state: ClearingState, slot: RiskSlot, mark: PriceSource): void {
+  slot.mark = mark;
+  slot.terms = null;
+  state.dirty.marks.add(slot);
+  state.touchedRisks.add(slot);
+}
+
+/** What a leg of the asset is worth now. */
+export function termsOf(slot: RiskSlot, nowNs: TimestampNs): AssetTerms {
+  if (slot.terms !== null && slot.termsNs === nowNs) return slot.terms;
+  const terms = assetTerms(slot.risk, assetPrices(slot.oracle, slot.mark, nowNs), imFactor(slot.risk, slot));
+  slot.terms = terms;
+  slot.termsNs = nowNs;
+  return terms;
+}
+
+/** What it would be worth with other sums of legs. */
+export function termsWith(slot: RiskSlot, interest: Interest, nowNs: TimestampNs): AssetTerms {
+  const terms = termsOf(slot, nowNs);
+  if (slot.risk.maxSpotInterest === null || terms.prices.isBroken) return terms;
+  const factor = imFactor(slot.risk, interest);
+  return factor === terms.imFactor ? terms : assetTerms(slot.risk, terms.prices, factor);
+}
+
+/** The sums of legs changed. The terms stay unless the factor stepped. */
+export function setInterest(state: ClearingState, slot: RiskSlot, { credits, borrows }: Interest): void {
+  slot.credits = credits as Amount18;
+  slot.borrows = borrows as Amount18;
+  state.touchedRisks.add(slot);
+  const { terms, risk } = slot;
+  if (terms === null || risk.maxSpotInterest === null || terms.prices.isBroken) return;
+  if (imFactor(risk, slot) !== terms.imFactor) slot.terms = null;
+}
+
+/** A balance or a base leg of the account came or went. */
+export function noteHolder(slot: RiskSlot, account: SubAccountSlot): void {
+  const spot = account.balances.get(slot.asset)?.owned ?? 0n;
+  const base = account.positions.get(slot.asset)?.legs.base ?? 0n;
+  if (spot !== 0n || base !== 0n) slot.holders.add(account);
+  else slot.holders.delete(account);
+}
+
+/** Tells what margin needs to know of the markets that the batch touched, and forgets them. */
+export function flushTouchedRisks(state: ClearingState, effects: Effect[]): void {
+  for (const slot of state.touchedRisks) {
+    const market = must(state.marketOfAsset.get(slot.asset), 'trades and legs are of assets with a market');
+    const { mark, credits, borrows } = slot;
+    const { marketIndex } = market.definition;
+    effects.push({ kind: 'marketRiskChanged', marketIndex, mark, credits, borrows });
+  }
+  state.touchedRisks.clear();
+}

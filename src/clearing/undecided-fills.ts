@@ -1,0 +1,35 @@
+/** Matches that clearing has and has not decided: behind a hold, or in a unit that is not complete. */
+import type { Matched } from './inputs.ts';
+import type { ClearingState, MarketSlot, OrderSlot, PositionSlot } from './state.ts';
+
+function undecidedOf(state: ClearingState, market: MarketSlot): readonly Matched[] {
+  const { marketIndex } = market.definition;
+  const held = state.hooks.waiting.filter(
+    (input): input is Matched => input.kind === 'matched' && input.marketIndex === marketIndex,
+  );
+  return [...held, ...market.unit];
+}
+
+/** One side of an undecided match that would move a position. */
+export interface UndecidedFill {
+  readonly order: OrderSlot;
+  readonly fill: Matched;
+  readonly isMaker: boolean;
+}
+
+/** The undecided fills of orders that trade this position. Orders that wait behind a hold themselves are not known yet. */
+export function undecidedFillsOf(state: ClearingState, position: PositionSlot): readonly UndecidedFill[] {
+  const market = state.marketOfAsset.get(position.asset);
+  if (market === undefined) return [];
+  const found: UndecidedFill[] = [];
+  for (const fill of undecidedOf(state, market)) {
+    for (const [name, isMaker] of [
+      [fill.makerOrder, true],
+      [fill.takerOrder, false],
+    ] as const) {
+      const order = market.orders.get(name);
+      if (order?.position === position) found.push({ order, fill, isMaker });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,20 @@
+/** What a sub-account of a type may hold and trade (service spec 2.3, SUB-07, SUB-08, TRF-12, TRF-13, AMB-30). */
+import { type AssetId, USD } from '../core/ids.ts';
+import type { RiskTerms } from './risk-terms.ts';
+
+export interface AccountType {
+  readonly kind: 'spot' | 'cross_margin' | 'isolated_margin';
+  /** Of an isolated account, else null. */
+  readonly asset: AssetId | null;
+}
+
+/** Whether the account borrows and is checked for margin (SUB-02 to SUB-04). */
+export function isMarginType({ kind }: AccountType): boolean {
+  return kind !== 'spot';
+}
+
+/** A Spot account holds anything, cross-margin what is not isolated-only, an isolated account its asset and USD. */
+export function mayHold(account: AccountType, asset: AssetId, risk: RiskTerms): boolean {
+  if (account.kind === 'spot' || asset === USD) return true;
+  return account.kind === 'isolated_margin' ? account.asset === asset : !risk.isIsolatedOnly;
+}
