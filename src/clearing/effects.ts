@@ -6,7 +6,7 @@
  * follow what the input did; `marketRiskChanged` and `marketDecided` come at the end of the batch, once per market.
  */
 import type { AssetId, UserId } from '../core/ids.ts';
-import type { RollbackReason } from '../core/order-terms.ts';
+import type { RollbackReason, Side } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { PriceSource } from '../margin/prices.ts';
@@ -41,6 +41,7 @@ export interface FillRolledBack {
   readonly matchedNs: TimestampNs;
   readonly makerReason: RollbackReason;
   readonly takerReason: RollbackReason;
+  readonly takerSide: Side;
 }
 
 /** Absolute, at most once per balance and input. */

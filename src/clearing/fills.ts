@@ -183,6 +183,7 @@ function rollBack(state: ClearingState, market: MarketSlot, fill: Fill, reasons:
     matchedNs: input.timeNs,
     makerReason: reasons.maker,
     takerReason: reasons.taker,
+    takerSide: fill.taker.slot.row.side,
   };
   tallyRollback(state, rolledBack);
   effects.push(rolledBack);

@@ -23,6 +23,12 @@ export class Channel<T> {
     this.#sockets.add(socket);
   }
 
+  /** Closes every socket, after everything published. */
+  finishAll(code: number, reason: string): void {
+    this.flush();
+    for (const socket of [...this.#sockets]) socket.finish(code, reason);
+  }
+
   leave(socket: StreamSocket<T>): void {
     this.#sockets.delete(socket);
   }

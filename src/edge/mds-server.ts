@@ -7,7 +7,7 @@
  * stream begins with its welcome frame (WS-06). Order of use: streams, then market data with the streams as its sink,
  * then the server; after each `MarketData.tick` call `streams.flush()`.
  *
- * Not here: the REST reads (mds-reads.ts). Not served: `/trades/events`, because pending trades do not reach this actor.
+ * Not here: the REST reads (mds-reads.ts).
  */
 
 import uWS from 'uWebSockets.js';
@@ -16,7 +16,7 @@ import type { MarketDefinition } from '../core/market-definition.ts';
 import type { DepthLevels, Kline, PublicTrade, Ticker } from '../core/market-figures.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { Clock } from '../core/units.ts';
-import type { MarketData, MarketDataSink } from '../market-data/market-data.ts';
+import type { MarketData, MarketDataSink, TradeStatus } from '../market-data/market-data.ts';
 import type { SharedBudget } from '../sessions/shared-budget.ts';
 import { depthJson, klinesFrameJson, publicTradeJson, tickerJson } from '../wire/market-data-json.ts';
 import { type MdsChannel, welcomeFrame } from '../wire/stream-frames.ts';
@@ -39,6 +39,7 @@ export class MarketStreams implements MarketDataSink {
   readonly #onResyncWanted: (marketIndex: number) => void;
   readonly allTrades: Channel<Subscription> = new Channel();
   readonly allTickers: Channel<Subscription> = new Channel();
+  readonly tradeEvents: Channel<Subscription> = new Channel();
 
   constructor(onResyncWanted: (marketIndex: number) => void) {
     this.#onResyncWanted = onResyncWanted;
@@ -65,6 +66,15 @@ export class MarketStreams implements MarketDataSink {
   trade(market: MarketDefinition, trade: PublicTrade): void {
     this.#publish(this.of(market.marketIndex, 'trades'), () => publicTradeJson(market, trade));
     this.#publish(this.allTrades, () => publicTradeJson(market, trade));
+  }
+
+  tradeEvent(market: MarketDefinition, trade: PublicTrade, status: TradeStatus): void {
+    this.#publish(this.tradeEvents, () => `{"${status}":${publicTradeJson(market, trade, status)}}`);
+  }
+
+  /** Trade events are missing: their readers are let go as if they had fallen behind (WS-15). */
+  tradeEventsLost(): void {
+    this.tradeEvents.finishAll(MDS_LAG.code, MDS_LAG.reason);
   }
 
   ticker(market: MarketDefinition, ticker: Ticker): void {
@@ -174,6 +184,9 @@ export class MdsServer {
     this.#addMarketStream('/klines/diff/:asset_id', 'klines');
     this.#addMarketStream('/trades/:asset_id', 'trades');
     this.#addMarketStream('/ticker/ws/:asset_id', 'ticker');
+    this.#addStream('/trades/events', 'trade_events', () => accepted(this.#streams.tradeEvents));
+    // Without a route of its own a plain GET would be read as the trades of an asset called `events`.
+    this.#routes.add({ method: 'GET', pattern: '/trades/events', handler: (call) => call.refusePlainGet() });
     this.#addStream('/trades', 'trades', () => accepted(this.#streams.allTrades));
     this.#addStream('/tickers/ws', 'tickers', () => accepted(this.#streams.allTickers));
   }

@@ -3,9 +3,11 @@
  *
  *   matching ─ levelChanged, commitDepth, resetDepth ─▶ depth replica ─┐
  *   clearing ─ tradeConfirmed, clearingPassed ─▶ tape, history ────────┼─ tick ─▶ sink: frames to publish
+ *   both ───── tradeMatched, tradeRolledBack ──▶ trade events ─────────┤
  *                                                klines, ticker ───────┘
  *
- * Depth is optimistic: pending fills are out of it (AMB-98). Everything else is made of confirmed trades only.
+ * Depth is optimistic: pending fills are out of it (AMB-98). Trade events tell pending and rolled-back trades too;
+ * everything else is made of confirmed trades only.
  *
  * Two times come with every tick (AMB-141): the node clock gives figures their meaning (buckets, the rolling day); the
  * pacing clock, real and monotonic, spaces frames, so that a node whose clock is held still streams all the same.
@@ -33,11 +35,16 @@ const RESYNC_REPEAT_NS: bigint = SECOND_NS;
 /** Rows in one kline frame: below 1 MiB. */
 const KLINE_FRAME_ROWS_MAX = 2_000;
 
-/** Where frames go. Called from `tick` only, except `trade`, which is called as trades are confirmed. */
+/** What a trade can be told as on the stream of trade events (wire.md 9.7). */
+export type TradeStatus = 'Pending' | 'Confirmed' | 'Rollbacked';
+
+/** Where frames go. Called from `tick` only, except of trades, which are told as they happen. */
 export interface MarketDataSink {
   depthDiff(market: MarketDefinition, diff: DepthLevels): void;
   klines(market: MarketDefinition, rows: readonly Kline[]): void;
   trade(market: MarketDefinition, trade: PublicTrade): void;
+  /** Every trade is told as pending once, before it is told as decided once. */
+  tradeEvent(market: MarketDefinition, trade: PublicTrade, status: TradeStatus): void;
   ticker(market: MarketDefinition, ticker: Ticker): void;
   /** The tickers that changed since the last call, by asset. */
   tickers(changed: readonly { readonly market: MarketDefinition; readonly ticker: Ticker }[]): void;
@@ -61,6 +68,8 @@ class Market {
   readonly ticker: DayTicker;
   readonly history = new TradeHistory();
   clearedNs = 0n as TimestampNs;
+  /** Trades up to this id were told as pending, or before anybody could listen. */
+  pendingThrough = 0;
   /** Pacing times of the last diff, ticker frame and resync request; null before the first. */
   diffSentNs: bigint | null = null;
   tickerSentNs: bigint | null = null;
@@ -141,6 +150,20 @@ export class MarketData {
     if (market.history.add(trade, this.#nowNs)) market.klines.tradeAdded(trade);
     market.ticker.tradeAdded(trade);
     if (this.#nowNs > 0n) this.#sink.trade(market.definition, trade);
+    this.#tellPending(market, trade);
+    this.#tellEvent(market, trade, 'Confirmed');
+  }
+
+  /** A match; market and clearing speak on lanes of their own, so it may be decided already. */
+  tradeMatched(trade: PublicTrade): void {
+    this.#tellPending(this.#market(trade.marketIndex), trade);
+  }
+
+  /** A match that clearing refused. Clearing decides the trades of a market in the order of their ids. */
+  tradeRolledBack(trade: PublicTrade): void {
+    const market = this.#market(trade.marketIndex);
+    this.#tellPending(market, trade);
+    this.#tellEvent(market, trade, 'Rollbacked');
   }
 
   /** Everything the market matched before this instant is confirmed or rolled back. Never goes back. */
@@ -205,6 +228,16 @@ export class MarketData {
   /** Every market's ticker, by asset. */
   tickers(nowNs: TimestampNs): { readonly market: MarketDefinition; readonly ticker: Ticker }[] {
     return this.#byAsset.map((market) => ({ market: market.definition, ticker: market.ticker.at(nowNs) }));
+  }
+
+  #tellPending(market: Market, trade: PublicTrade): void {
+    if (trade.tradeId <= market.pendingThrough) return;
+    market.pendingThrough = trade.tradeId;
+    this.#tellEvent(market, trade, 'Pending');
+  }
+
+  #tellEvent(market: Market, trade: PublicTrade, status: TradeStatus): void {
+    if (this.#nowNs > 0n) this.#sink.tradeEvent(market.definition, trade, status);
   }
 
   #market(marketIndex: number): Market {

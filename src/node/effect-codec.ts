@@ -1,7 +1,7 @@
 /**
  * Clearing's effects as messages: which of them goes to whom, and how it is written. Runs after the flush.
  *
- *   fillConfirmed     front door, market data          fillRolledBack   front door, its market
+ *   fillConfirmed     front door, market data          fillRolledBack   front door, its market, market data
  *   balanceChanged    front door                       marketDecided    front door, its market, market data
  *   positionChanged   front door                       marketRiskChanged   front door
  *   replied           front door                       everything cold  front door; markets also where they need it
@@ -80,8 +80,7 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
       writeFillConfirmed(effect.trade, to.data);
       return;
     case 'fillRolledBack':
-      writeRolledBack(effect, to.door);
-      writeRolledBack(effect, to.market(effect.marketIndex));
+      for (const sink of [to.door, to.data, to.market(effect.marketIndex)]) writeRolledBack(effect, sink);
       return;
     case 'balanceChanged':
       writeBalance(effect.row, to.door);
@@ -154,6 +153,7 @@ function writeRolledBack(fill: FillRolledBack, sink: RecordSink): void {
   FillRolledBackMessage.setMarketIndex(v, at, fill.marketIndex);
   FillRolledBackMessage.setMakerReason(v, at, fill.makerReason);
   FillRolledBackMessage.setTakerReason(v, at, fill.takerReason);
+  FillRolledBackMessage.setTakerSide(v, at, fill.takerSide);
   sink.commit();
 }
 

@@ -20,8 +20,10 @@ import {
   DepthCommitted,
   DepthReset,
   FillConfirmed,
+  FillRolledBack,
   LevelChanged,
   MarketDecided,
+  Matched,
   NodeEvent,
 } from '../messages/generated/messages.ts';
 import { decodePlain } from '../messages/plain-values.ts';
@@ -109,6 +111,12 @@ export class MarketDataActor implements Actor {
       case FillConfirmed.typeId:
         this.onTrade(v, at);
         break;
+      case Matched.typeId:
+        this.onMatched(v, at);
+        break;
+      case FillRolledBack.typeId:
+        this.onRolledBack(v, at);
+        break;
       case MarketDecided.typeId:
         this.data.clearingPassed(MarketDecided.marketIndex(v, at), MarketDecided.timeNs(v, at) as TimestampNs);
         break;
@@ -183,6 +191,8 @@ export class MarketDataActor implements Actor {
     const marketIndex = DepthReset.marketIndex(v, at);
     const sequence = DepthReset.sequence(v, at);
     const reset = (): void => {
+      // A book that comes again means that the lane had a gap: matches may be lost in it.
+      if (this.data.depthSnapshot(marketIndex) !== null) this.streams.tradeEventsLost();
       this.data.resetDepth(marketIndex, Math.max(sequence, this.data.depthSequence(marketIndex)));
     };
     if (this.known.has(marketIndex)) reset();
@@ -207,6 +217,30 @@ export class MarketDataActor implements Actor {
     });
   }
 
+  private onMatched(v: Views, at: number): void {
+    const trade: PublicTrade = {
+      marketIndex: Matched.marketIndex(v, at),
+      tradeId: Matched.tradeId(v, at) as Sequence,
+      price: Matched.price(v, at) as RawPrice,
+      quantity: Matched.quantity(v, at) as RawQuantity,
+      matchedNs: Matched.timeNs(v, at) as TimestampNs,
+      takerSide: Matched.takerSide(v, at) as Side,
+    };
+    if (this.known.has(trade.marketIndex)) this.data.tradeMatched(trade);
+    else this.later(trade.marketIndex, () => this.data.tradeMatched(trade));
+  }
+
+  private onRolledBack(v: Views, at: number): void {
+    this.data.tradeRolledBack({
+      marketIndex: FillRolledBack.marketIndex(v, at),
+      tradeId: FillRolledBack.tradeId(v, at) as Sequence,
+      price: FillRolledBack.price(v, at) as RawPrice,
+      quantity: FillRolledBack.quantity(v, at) as RawQuantity,
+      matchedNs: FillRolledBack.matchedNs(v, at) as TimestampNs,
+      takerSide: FillRolledBack.takerSide(v, at) as Side,
+    });
+  }
+
   /** Each trade once: clearing decides a market's trades in the order of their ids. */
   private tell(trade: PublicTrade): void {
     const last = this.lastTrades.get(trade.marketIndex) ?? 0;
@@ -218,6 +252,7 @@ export class MarketDataActor implements Actor {
   private onNews(news: NodeNews): void {
     if (news.kind === 'registryChanged' && news.change.table === 'market') this.upsert(news.change.row.definition);
     if (news.kind !== 'historyReady') return;
+    if (this.hasHistory) this.streams.tradeEventsLost();
     for (const marketIndex of this.known) {
       if (this.hasHistory) this.readMissed(marketIndex);
       else this.readHistory(marketIndex);

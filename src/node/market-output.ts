@@ -4,7 +4,7 @@
  *
  * To clearing and the front door nothing is ever dropped: what a full ring does not take waits in the outbox.
  *
- * Not here: levels for market data (depth-output.ts).
+ * Market data hears of matches only. Not here: its levels (depth-output.ts).
  */
 import { must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
@@ -56,6 +56,8 @@ export class MarketOutput implements MarketEvents {
   private readonly to: MarketOutlets;
   /** Who hears of everything that has a sequence. */
   private readonly listeners: readonly Outbox[];
+  /** The same and market data, where pending trades are public. */
+  private readonly hearTrades: readonly Pick<Outlet, 'views' | 'claim' | 'commit'>[];
   private readonly marketIndex: number;
   private timeHigh = 0;
   private timeLow = 0;
@@ -66,6 +68,7 @@ export class MarketOutput implements MarketEvents {
     this.to = to;
     this.depth = new DepthOutput(definition.marketIndex, to.data);
     this.listeners = [to.clearing, to.door];
+    this.hearTrades = [to.clearing, to.door, to.data];
   }
 
   /**
@@ -113,8 +116,10 @@ export class MarketOutput implements MarketEvents {
     unit: FillUnit,
   ): void {
     this.confirmed.matched(tradeId, price, this.timeHigh, this.timeLow);
-    for (const outlet of this.listeners) {
+    for (const outlet of this.hearTrades) {
       const at = outlet.claim(Matched.typeId, Matched.bytes);
+      // Only the edge to market data drops: it marks the gap and is told the book anew.
+      if (at < 0) continue;
       const v = outlet.views;
       Matched.setSequence(v, at, sequence);
       this.writeTime(v, at + Matched.timeNsAt);

@@ -78,12 +78,16 @@ export function klinePageJson(market: MarketText, { rows, page, limit, total }: 
 }
 
 /** `buyer_is_maker` is true when the taker sold. */
-export function publicTradeJson(market: MarketText, trade: PublicTrade): string {
+export function publicTradeJson(
+  market: MarketText,
+  trade: PublicTrade,
+  status: 'Pending' | 'Confirmed' | 'Rollbacked' = 'Confirmed',
+): string {
   return (
     `{"asset_id":"${market.assetId}","trade_id":${trade.tradeId},` +
     `"price":"${rawText(trade.price, market.priceDecimals)}",` +
     `"quantity":"${rawText(trade.quantity, market.quantityDecimals)}","timestamp_ns":${trade.matchedNs},` +
-    `"buyer_is_maker":${trade.takerSide === SIDE.sell},"status":"Confirmed"}`
+    `"buyer_is_maker":${trade.takerSide === SIDE.sell},"status":"${status}"}`
   );
 }
 

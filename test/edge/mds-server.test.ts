@@ -82,6 +82,7 @@ suite('market-data listener', () => {
       '/klines/diff/12': 'klines',
       '/trades': 'trades',
       '/trades/12': 'trades',
+      '/trades/events': 'trade_events',
       '/ticker/ws/12': 'ticker',
       '/tickers/ws': 'tickers',
     };
@@ -110,6 +111,8 @@ suite('market-data listener', () => {
       '{"asset_id":"12","trade_id":88017,"price":"3150.25","quantity":"0.5","timestamp_ns":1770001200000000000,"buyer_is_maker":false,"status":"Confirmed"}';
     assert.equal(await next('/trades'), trade);
     assert.equal(await next('/trades/12'), trade);
+    assert.equal(await next('/trades/events'), `{"Pending":${trade.replace('Confirmed', 'Pending')}}`);
+    assert.equal(await next('/trades/events'), `{"Confirmed":${trade}}`);
     const ticker = await next('/ticker/ws/12');
     assert.deepEqual(keysOf(ticker), TICKER_KEYS);
     assert.equal(await next('/tickers/ws'), `[${ticker}]`);
@@ -117,6 +120,8 @@ suite('market-data listener', () => {
     tick();
     assert.match(await next('/trades'), new RegExp(`^{"asset_id":"${TOKEN}"`));
     assert.match(await next('/tickers/ws'), new RegExp(`^.{"asset_id":"${TOKEN}"`));
+    assert.match(await next('/trades/events'), /^{"Pending":/);
+    assert.match(await next('/trades/events'), /^{"Confirmed":/);
     for (const [path, reader] of readers) {
       assert.equal(reader.unread, 0, `${path} carries its own market only`);
       reader.socket.close();
@@ -200,14 +205,7 @@ suite('market-data listener', () => {
   });
 
   test('an unknown market is 404, before the upgrade too (AMB-102)', async () => {
-    for (const path of [
-      '/marketdepth/99',
-      '/klines/99',
-      '/trades/99',
-      '/trades/events',
-      '/ticker/x',
-      '/ticker/99999',
-    ]) {
+    for (const path of ['/marketdepth/99', '/klines/99', '/trades/99', '/ticker/x', '/ticker/99999']) {
       const { status, text } = await ask(port, path);
       assert.equal(status, 404, path);
       assert.equal(JSON.parse(text).error.code, 'MARKET_NOT_FOUND');
@@ -223,6 +221,7 @@ suite('market-data listener', () => {
       ['GET', '/klines/diff/12', 426, 'UPGRADE_REQUIRED'],
       ['GET', '/ticker/ws/12', 426, 'UPGRADE_REQUIRED'],
       ['GET', '/tickers/ws', 426, 'UPGRADE_REQUIRED'],
+      ['GET', '/trades/events', 426, 'UPGRADE_REQUIRED'],
       ['GET', '/', 404, 'NOT_FOUND'],
       ['GET', '/marketdepth', 404, 'NOT_FOUND'],
       ['GET', '/trades/12/13', 404, 'NOT_FOUND'],
@@ -239,6 +238,21 @@ suite('market-data listener', () => {
       if (status === 405) assert.equal(answer.headers.allow, 'GET');
     }
     assert.deepEqual((await ask(port, '/nowhere', { method: 'HEAD' })).status, 404);
+  });
+
+  test('readers of trade events are let go when events were lost, the others stay (WS-15)', async () => {
+    const events = await SocketReader.open(port, '/trades/events');
+    const trades = await SocketReader.open(port, '/trades');
+    await events.frame();
+    await trades.frame();
+    data.tradeMatched(tradeOf(90_000, nowNs));
+    streams.tradeEventsLost();
+    assert.match(await events.frame(), /^{"Pending":/, 'what was told before is written first');
+    assert.deepEqual(await events.closed, { code: 1000, reason: '' });
+    data.tradeConfirmed(tradeOf(90_001, nowNs));
+    tick();
+    assert.match(await trades.frame(), /"trade_id":90001/);
+    trades.socket.terminate();
   });
 
   test('market data speaks v0 whatever is offered, and selects the first offer (WS-05, AMB-90)', async () => {

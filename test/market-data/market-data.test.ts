@@ -13,6 +13,7 @@ const MILLISECOND = 1_000_000n;
 /** Everything published, as one line each. */
 class Log implements MarketDataSink {
   lines: string[] = [];
+  events: string[] = [];
   take(): string[] {
     const lines = this.lines;
     this.lines = [];
@@ -21,6 +22,7 @@ class Log implements MarketDataSink {
   depthDiff: MarketDataSink['depthDiff'] = (market, diff) => this.lines.push(`depth ${depthJson(market, diff)}`);
   klines: MarketDataSink['klines'] = (market, rows) => this.lines.push(`klines ${klinesFrameJson(market, rows)}`);
   trade: MarketDataSink['trade'] = (market, trade) => this.lines.push(`trade ${publicTradeJson(market, trade)}`);
+  tradeEvent: MarketDataSink['tradeEvent'] = (_, { tradeId }, status) => this.events.push(`${status} ${tradeId}`);
   ticker: MarketDataSink['ticker'] = (market, ticker) => this.lines.push(`ticker ${tickerJson(market, ticker)}`);
   tickers: MarketDataSink['tickers'] = (changed) =>
     this.lines.push(`tickers ${changed.map(({ market }) => market.assetId).join()}`);
@@ -55,6 +57,25 @@ suite('market data', () => {
     change(315_025, 0, 4);
     assert.deepEqual(tick(110), ['depth {"asks":[[3150.25,0],[3150.26,0.0001]],"bids":[],"sequence_number":2}']);
     assert.deepEqual(tick(130), []);
+  });
+
+  test('every trade is told as pending once and before its decision, whichever lane speaks first (wire.md 9.7)', () => {
+    const { log, data, tick } = running();
+    const trade = (id: number): ReturnType<typeof tradeOf> => tradeOf(id, START_NS);
+    data.tradeConfirmed(trade(1));
+    tick(0);
+    assert.deepEqual(log.events, [], 'what was before the first reader is history');
+    data.tradeMatched(trade(1));
+    data.tradeMatched(trade(2));
+    data.tradeConfirmed(trade(2));
+    data.tradeRolledBack(trade(3));
+    data.tradeConfirmed(trade(4));
+    data.tradeMatched(trade(3));
+    data.tradeMatched(trade(4));
+    data.tradeMatched(trade(7));
+    const expected = 'Pending 2,Confirmed 2,Pending 3,Rollbacked 3,Pending 4,Confirmed 4,Pending 7';
+    assert.equal(log.events.join(), expected);
+    assert.equal(tick(0).filter((line) => line.startsWith('trade ')).length, 2, 'the tape has confirmed ones only');
   });
 
   test('a gap asks for a resync, again after a second, and publishes nothing until it is healed (MD-04)', () => {

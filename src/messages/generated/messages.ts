@@ -764,6 +764,10 @@ export const FillRolledBack = {
   setTakerReason: (v: Views, at: number, value: number): void => {
     v.u8[at + 53] = value;
   },
+  takerSide: (v: Views, at: number): number => v.u8[at + 54] as number,
+  setTakerSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 54] = value;
+  },
 } as const;
 
 /** Everything of this market up to these numbers is decided and flushed. */
