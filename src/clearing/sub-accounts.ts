@@ -4,6 +4,7 @@
  */
 import { type AssetId, parseAssetId, USD } from '../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
+import { isSubAccountName, NAME_RULE } from '../core/names.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { emptyAccount, MARGIN_ACCOUNT } from './balances.ts';
@@ -11,11 +12,6 @@ import type { Effect } from './effects.ts';
 import type { RenameSubAccount, TargetType } from './inputs.ts';
 import type { SubAccountRow } from './rows.ts';
 import type { ClearingState, SubAccountSlot, UserSlot } from './state.ts';
-
-/** The names of accounts 0 and 1 are theirs alone (SUB-10, SUB-13). */
-const RESERVED = ['Spot', 'Margin'];
-const NAME_CHARACTERS_MAX = 32;
-const CONTROL = /\p{Cc}/u;
 
 /** Why a new account cannot be of this type under this index, or null. */
 export function refuseNewAccount(state: ClearingState, index: number, type: TargetType): Reject | null {
@@ -48,23 +44,13 @@ export function createAccount(
   return slot;
 }
 
-function refuseName(name: string): Reject | null {
-  const characters = [...name].length;
-  if (characters < 1 || characters > NAME_CHARACTERS_MAX) {
-    return reject('INVALID_REQUEST', `a name has 1 to ${NAME_CHARACTERS_MAX} characters`, 'name');
-  }
-  if (CONTROL.test(name)) return reject('INVALID_REQUEST', 'a name has no control characters', 'name');
-  return RESERVED.includes(name) ? reject('INVALID_REQUEST', 'this name is reserved', 'name') : null;
-}
-
 /** @returns `{"sub_account_index","name"}`; INVALID_REQUEST for a bad name, for accounts 0 and 1, and for an unused index. */
 export function applyRename(
   state: ClearingState,
   { user, index, name }: RenameSubAccount,
   effects: Effect[],
 ): Outcome<Readonly<Record<string, unknown>>> {
-  const refusal = refuseName(name);
-  if (refusal !== null) return rejected(refusal);
+  if (!isSubAccountName(name)) return rejected(reject('INVALID_REQUEST', NAME_RULE, 'name'));
   const account = index > MARGIN_ACCOUNT ? state.users.get(user)?.subAccounts.get(index) : undefined;
   if (account === undefined) {
     return rejected(reject('INVALID_REQUEST', 'only accounts that the user created are renamed', 'account_index'));

@@ -6,6 +6,8 @@ const RESERVED: ReadonlySet<string> = new Set(['Spot', 'Margin']);
 /** Control characters, and halves of surrogate pairs, which no UTF-8 text can hold. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}]/u;
 
+export const NAME_RULE = 'a name has 1 to 32 characters, no control characters, and is not Spot or Margin';
+
 /** Whether a user may call an account so: 1 to 32 code points as sent, no control characters, not reserved. */
 export function isSubAccountName(name: string): boolean {
   const length = [...name].length;

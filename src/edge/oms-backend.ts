@@ -19,7 +19,7 @@ import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
-import type { MultisigReads } from './account-backend.ts';
+import type { AccountActionBackend, MultisigReads } from './account-backend.ts';
 import type { RegistryBackend } from './registry-backend.ts';
 
 /** Who sends a signed action, and over what. */
@@ -131,6 +131,7 @@ export interface OmsBackend
     AccountReads {
   readonly registry: RegistryBackend;
   readonly multisig: MultisigReads;
+  readonly accountActions: AccountActionBackend;
 }
 
 /** What the listener takes from the node: events for the streams of one user. */

@@ -3,6 +3,7 @@
  *
  * Not served yet, so 404: positions, margin, transfers, withdrawals, settlements.
  */
+import { addAccountActionRoutes } from './account-action-routes.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';
 import { addMarketRoutes } from './market-routes.ts';
@@ -21,5 +22,6 @@ export function addOmsRoutes(kit: RouteKit): void {
   addUnsignedCancels(kit);
   addOrderReadRoutes(kit);
   addAccountRoutes(kit);
+  addAccountActionRoutes(kit);
   addMultisigRoutes(kit);
 }

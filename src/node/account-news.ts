@@ -14,6 +14,10 @@ export function accountEventOf(news: NodeNews): { readonly user: UserId; readonl
       const { user, asset, amount, sourceIndex, targetIndex, timeNs } = news;
       return { user, event: { kind: 'transferred', asset, amount, sourceIndex, targetIndex, timestampNs: timeNs } };
     }
+    case 'positionCleared': {
+      const { user, asset, subAccount, timeNs } = news;
+      return { user, event: { kind: news.kind, asset, subAccount, timestampNs: timeNs } };
+    }
     default:
       return null;
   }

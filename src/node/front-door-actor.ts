@@ -279,6 +279,7 @@ export class FrontDoorActor implements Actor {
     const { door } = this.parts;
     if (news.kind === 'restored') this.onRestored();
     else if (news.kind === 'userChanged') this.onUser(news.row);
+    else if (news.kind === 'subAccountChanged') door.orders.onSubAccountChanged(news.row);
     else if (news.kind === 'registryChanged') {
       const { change } = news;
       if (change.table === 'asset') door.assetChanged(change.row);

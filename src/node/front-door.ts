@@ -37,6 +37,7 @@ import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
+import { AccountActions } from './account-actions.ts';
 import { ActionRoad } from './action-road.ts';
 import { BatchRoad } from './batch-road.ts';
 import { BulkCancels } from './bulk-cancels.ts';
@@ -88,6 +89,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   readonly orders: OrderManager;
   readonly limits: UserLimits;
   readonly registry: RegistryDesk;
+  readonly accountActions: AccountActions;
   readonly multisig: MultisigReads = DEFAULT_MULTISIG_ONLY;
   /** Markets that have been restored and take orders. */
   readonly openMarkets: Set<number> = new Set();
@@ -108,8 +110,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.limits = parts.limits;
     this.orders = new OrderManager({ sink: this, history: parts.history });
     this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
+    const { command } = parts;
+    this.accountActions = new AccountActions({ desk: parts.desk, command, poke: parts.poke });
     this.registry = new RegistryDesk({
-      command: parts.command,
+      command,
       isOpen: (marketIndex) => this.openMarkets.has(marketIndex),
     });
     const nowNs = (): TimestampNs => this.nowNs();
@@ -129,7 +133,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   /** Signed actions between their first check and their answer, and releases that wait for cover or for room. */
   get actionsInFlight(): number {
-    return this.road.waiting + this.parts.desk.inFlight + this.orders.shortReleases + this.releases.size;
+    const { inFlight } = this.accountActions;
+    return inFlight + this.road.waiting + this.parts.desk.inFlight + this.orders.shortReleases + this.releases.size;
   }
 
   get sessionUsers(): number {

@@ -1,5 +1,5 @@
 /** `PATCH /account/{user_id}/sub-account/{account_index}/name`: its body and its reply (wire.md 7.17, AMB-64). */
-import { isSubAccountName } from '../core/names.ts';
+import { isSubAccountName, NAME_RULE } from '../core/names.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { decodeText } from './decode-text.ts';
 import { objectShape } from './json-shape.ts';
@@ -16,9 +16,7 @@ export function decodeRename(bytes: Uint8Array): Outcome<string> {
     cursor.enterObject();
     while (cursor.nextMember(BODY) !== null) {
       name = cursor.readString(NAME_DECODED_MAX);
-      if (!isSubAccountName(name)) {
-        cursor.fail('expected 1 to 32 characters without control characters, other than Spot and Margin');
-      }
+      if (!isSubAccountName(name)) cursor.fail(NAME_RULE);
     }
     return cursor.hasFailed ? null : name;
   });

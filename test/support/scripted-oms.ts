@@ -7,7 +7,7 @@ import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 import { type Reject, reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { verify } from '../../src/crypto/ed25519.ts';
-import type { MultisigReads } from '../../src/edge/account-backend.ts';
+import type { AccountActionBackend, ClearingVerdict, MultisigReads } from '../../src/edge/account-backend.ts';
 import type {
   ActionOrigin,
   Answer,
@@ -166,6 +166,23 @@ export class ScriptedOms implements OmsBackend {
     decimals: () => accepted(new Map()),
     createMarket: async (assetId) => (assetId === BASE ? accepted(MARKET_VIEW) : rejected(NO_MARKET)),
   };
+
+  /** Account actions come here with what they ask. */
+  readonly accountAsks: unknown[] = [];
+  /** What clearing says to account actions; null never comes. */
+  verdict: ClearingVerdict | null = accepted(null);
+  readonly accountActions: AccountActionBackend = {
+    transfer: async (request, user) => this.#account('transfer', request.inner, user),
+    closePosition: async (request, user) => this.#account('closePosition', request.inner, user),
+    rename: async (request) => {
+      const verdict = await this.#account('rename', request, request.user);
+      return verdict.ok ? accepted(null) : verdict;
+    },
+  };
+  #account(kind: string, asked: unknown, user: UserId): Promise<ClearingVerdict> {
+    this.accountAsks.push([kind, asked, user]);
+    return this.verdict === null ? new Promise(() => undefined) : Promise.resolve(this.verdict);
+  }
 
   readonly multisig: MultisigReads = { multisigConfig: () => DEFAULT_MULTISIG, accountsOfSigner: () => [] };
 
