@@ -1,0 +1,99 @@
+/** Netting against a plain recount: the lane's running sum equals a walk over all orders after every change. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import {
+  type Exposure,
+  type LaneEntry,
+  NO_EXPOSURE,
+  newLaneEntry,
+  PressureLane,
+} from '../../src/orders/pressure-lane.ts';
+import { propertyParameters } from '../support/property.ts';
+
+interface PlainOrder {
+  readonly entry: LaneEntry;
+  exposure: Exposure;
+}
+
+/** In the order of admission every order takes what is left of the offset (AMB-50). */
+function plainCounted(orders: readonly PlainOrder[], offset: number): bigint {
+  let left = offset;
+  let sum = 0n;
+  for (const { exposure } of [...orders].sort((a, b) => a.entry.slot - b.entry.slot)) {
+    const { lots, lotPrice, total } = exposure;
+    if (lots === 0) continue;
+    const netted = Math.min(left, lots);
+    left -= netted;
+    const counted = BigInt(lots - netted);
+    sum += total === null ? lotPrice * counted : (total * counted + BigInt(lots) - 1n) / BigInt(lots);
+  }
+  return sum;
+}
+
+const exposures = fc
+  .record({ lots: fc.integer({ min: 0, max: 9 }), price: fc.integer({ min: 1, max: 7 }), isCapped: fc.boolean() })
+  .map(
+    ({ lots, price, isCapped }): Exposure =>
+      lots === 0 ? NO_EXPOSURE : { lots, lotPrice: BigInt(price), total: isCapped ? BigInt(price * 3) : null },
+  );
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant('create' as const), exposure: exposures }),
+    fc.record({ kind: fc.constant('change' as const), at: fc.nat(30), exposure: exposures }),
+    fc.record({ kind: fc.constant('admit' as const), at: fc.nat(30) }),
+    fc.record({ kind: fc.constant('release' as const), exposure: exposures }),
+    fc.record({ kind: fc.constant('offset' as const), lots: fc.nat(25) }),
+  ),
+  { minLength: 5, maxLength: 60 },
+);
+
+suite('pressure lane', () => {
+  test('netting in admission order equals a recount after every change, and a question changes nothing (MRG-19 to 23, AMB-50)', () => {
+    fc.assert(
+      fc.property(steps, exposures, (script, question) => {
+        const lane = new PressureLane();
+        const orders: PlainOrder[] = [];
+        let [offset, next, early] = [0, 1_000, 500];
+        const onTheWay: PlainOrder[] = [];
+        for (const step of script) {
+          const chosen = 'at' in step ? orders[step.at % Math.max(1, orders.length)] : undefined;
+          if (step.kind === 'create') {
+            const order = { entry: newLaneEntry(null, 2 ** 52 + next), exposure: step.exposure };
+            next += 1;
+            lane.set(order.entry, step.exposure);
+            orders.push(order);
+            onTheWay.push(order);
+          } else if (step.kind === 'release') {
+            // Admitted long ago, released now: it stands before younger ones.
+            early -= 1;
+            const order = { entry: newLaneEntry(null, early), exposure: step.exposure };
+            lane.set(order.entry, step.exposure);
+            orders.push(order);
+          } else if (step.kind === 'change' && chosen !== undefined) {
+            chosen.exposure = step.exposure;
+            lane.set(chosen.entry, step.exposure);
+          } else if (step.kind === 'admit') {
+            const first = onTheWay.shift();
+            if (first !== undefined) {
+              lane.admit(first.entry, next);
+              next += 1;
+            }
+          } else if (step.kind === 'offset') {
+            offset = step.lots;
+            lane.setOffset(offset);
+          }
+          assert.equal(lane.counted, plainCounted(orders, offset));
+          if (chosen !== undefined) {
+            const others = orders.filter((order) => order !== chosen);
+            const asked = lane.countedWith(chosen.entry, question);
+            assert.equal(asked, plainCounted([...others, { entry: chosen.entry, exposure: question }], offset));
+            assert.equal(lane.counted, plainCounted(orders, offset));
+          }
+        }
+      }),
+      propertyParameters(300),
+    );
+  });
+});
