@@ -1,4 +1,7 @@
 /** The stored settings as the front door uses them (operator-api.md 4.10); what is not stored has its default. */
+import { must } from '../core/assert.ts';
+import { parseDecimal18 } from '../core/decimal.ts';
+import type { Amount18 } from '../core/units.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from '../orders/settings.ts';
 
 /** The members that the front door reads; clearing checked them. */
@@ -10,6 +13,10 @@ interface SettingsJson {
   readonly max_open_orders_market_maker?: number;
   readonly fee_account?: string;
   readonly self_service_markets?: boolean;
+  readonly preflight_minimum?: string;
+  readonly auto_reduce_enabled?: boolean;
+  readonly auto_reduce_cooldown_ms?: number;
+  readonly reduce_only_excess_cancel?: boolean;
 }
 
 /** @returns the fee account as undefined where it was never set. */
@@ -23,6 +30,7 @@ export function readSettings(json: string): {
   const { max_open_orders_market_maker: openOfMaker, fee_account: feeAccount } = stored;
   const settings: OrderSettings = {
     ...DEFAULT_SETTINGS,
+    ...marginSettings(stored),
     acks: stored.acks === 'durable' ? 'durable' : 'optimistic',
     ...(signAge === undefined ? {} : { postSignAgeMaxNs: milliseconds(signAge) }),
     ...(skew === undefined ? {} : { clockSkewNs: milliseconds(skew) }),
@@ -30,6 +38,19 @@ export function readSettings(json: string): {
     ...(openOfMaker === undefined ? {} : { openOrdersMarketMakerMax: openOfMaker }),
   };
   return { settings, feeAccount, selfServiceMarkets: stored.self_service_markets === true };
+}
+
+function marginSettings(stored: SettingsJson): Partial<OrderSettings> {
+  const { preflight_minimum: minimum, auto_reduce_enabled: autoReduces } = stored;
+  const { auto_reduce_cooldown_ms: cooldown, reduce_only_excess_cancel: cancelsReduceOnlyExcess } = stored;
+  return {
+    ...(minimum === undefined
+      ? {}
+      : { preflightMinimum: must(parseDecimal18(minimum), 'a stored decimal') as Amount18 }),
+    ...(autoReduces === undefined ? {} : { autoReduces }),
+    ...(cooldown === undefined ? {} : { autoReduceCooldownNs: milliseconds(cooldown) }),
+    ...(cancelsReduceOnlyExcess === undefined ? {} : { cancelsReduceOnlyExcess }),
+  };
 }
 
 function milliseconds(ms: number): bigint {

@@ -6,6 +6,7 @@
  */
 import type { SubAccountKind, SubAccountRow, UserRow } from '../clearing/rows.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
+import { isMarginType } from '../margin/account-rules.ts';
 
 export interface SubAccount {
   readonly kind: SubAccountKind;
@@ -38,8 +39,15 @@ export class Accounts {
     return this.#marketMakers.has(user);
   }
 
-  has(user: UserId, subAccount: number): boolean {
-    return GIVEN.has(subAccount) || this.#subAccounts.get(user)?.has(subAccount) === true;
+  /** Undefined for one that does not exist. */
+  find(user: UserId, subAccount: number): SubAccount | undefined {
+    return this.#subAccounts.get(user)?.get(subAccount) ?? GIVEN.get(subAccount);
+  }
+
+  /** Whether it is of a margin type: positions, collateral, pressure (SUB-04, SUB-05). */
+  isMargin(user: UserId, subAccount: number): boolean {
+    const account = this.find(user, subAccount);
+    return account !== undefined && isMarginType(account);
   }
 
   /** All sub-accounts of the user by index, ascending. */

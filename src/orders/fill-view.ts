@@ -15,7 +15,8 @@
  */
 import { assert, must } from '../core/assert.ts';
 import { FILL_STATUS, isAtFault } from '../core/order-terms.ts';
-import type { Holds } from './holds.ts';
+import { confirmMove, pendMove, rollBackMove } from './fill-moves.ts';
+import type { Holds, WordCount } from './holds.ts';
 import { filledOf, isFull, neverRests } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
@@ -39,14 +40,16 @@ export const EARLY_OUTCOMES_MAX = 1_048_576;
 export class FillView {
   readonly #book: OrderBookView;
   readonly #holds: Holds;
+  readonly #words: WordCount;
   readonly #tail: Tail;
   readonly #sink: OrderSink;
   /** Outcomes heard before their matches, by market and trade. */
   readonly #early = new Map<string, FillOutcome>();
 
-  constructor(book: OrderBookView, parts: Omit<OrderBookParts, 'orders'>) {
+  constructor(book: OrderBookView, words: WordCount, parts: Omit<OrderBookParts, 'orders'>) {
     this.#book = book;
     this.#holds = parts.holds;
+    this.#words = words;
     this.#tail = parts.tail;
     this.#sink = parts.sink;
   }
@@ -55,7 +58,7 @@ export class FillView {
     const maker = must(market.orders.get(match.makerOrder), 'the maker of a match is in memory');
     const taker = must(market.orders.get(match.takerOrder), 'the taker of a match is in memory');
     assert(!market.pendingTrades.has(match.tradeId), 'a trade is matched once');
-    const trade = pendingTrade(match, market, maker, taker);
+    const trade = pendingTrade(match, this.#holds, { market, maker, taker });
     market.pendingTrades.set(match.tradeId, trade);
     for (const side of [trade.maker, trade.taker]) this.#addPending(trade, side, match.sequence);
     for (const side of [trade.maker, trade.taker]) this.#tellTrade(trade, side, pendingNews(side));
@@ -69,7 +72,7 @@ export class FillView {
   }
 
   confirmed(market: MarketSlot, word: FillConfirmed): void {
-    const heardAt = this.#holds.messageNumber;
+    const heardAt = this.#words.count;
     const trade = market.pendingTrades.get(word.tradeId);
     if (trade === undefined) this.#wait({ kind: 'confirmed', word, heardAt });
     else this.#confirm(trade, word, heardAt);
@@ -95,7 +98,7 @@ export class FillView {
     order.lastSequence = sequence;
     order.lastUpdateNs = trade.matchedNs;
     if (neverRests(order) && isFull(order.quantity, filledOf(order))) order.isSpent = true;
-    this.#holds.pend(order.balance, side.debit);
+    pendMove(side.move, this.#holds);
     this.#book.rehold(order);
   }
 
@@ -121,7 +124,7 @@ export class FillView {
       order.confirmed.quantity += trade.quantity;
       order.confirmed.notional += trade.notional;
       order.confirmed.fees += fee;
-      this.#holds.confirm(order.balance, side.debit, heardAt);
+      confirmMove(side.move, this.#holds, heardAt);
     }
     const { isLiquidation, isAutoDeleverage } = word;
     for (const { side, fee } of sides) {
@@ -141,7 +144,7 @@ export class FillView {
     for (const { side, reason } of sides) {
       const { order } = side;
       this.#takePending(trade, side);
-      this.#holds.rollBack(order.balance, side.debit);
+      rollBackMove(side.move, this.#holds);
       order.wasRolledBack = true;
       if (isAtFault(reason) && order.faultReason === 0) order.faultReason = reason;
     }

@@ -19,20 +19,34 @@
  * Available may fall below zero later: a rollback gives an order its hold back, a price improvement having been spent.
  * Then nothing more is let through until it is positive again.
  *
+ * What fills bring is not available before clearing has booked it; in a margin account it is collateral at once, as the
+ * optimistic view of such an account is whole (`optimisticOf`).
+ *
  * Not here: which orders live (live-orders.ts) and what they need (needs.ts).
  */
 import { assert } from '../core/assert.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
 
+/** The spot balances of one sub-account. */
+export interface SpotAccount {
+  readonly balances: ReadonlyMap<AssetId, Balance>;
+  /** Rises with every change of what the account owns, fills on their way included. */
+  changes: number;
+}
+
 /** One spot balance: (user, sub-account, asset). Changed only by `Holds`. */
 export interface Balance {
+  readonly account: SpotAccount;
   readonly subAccount: number;
   readonly asset: AssetId;
   owned: bigint;
   held: bigint;
   pending: bigint;
   settling: bigint;
+  /** What undecided fills will bring, and confirmed ones until the balance that contains it arrives. */
+  incoming: bigint;
+  settlingIn: bigint;
   /** The number of the last balance message that set `owned`. */
   messageNumber: number;
 }
@@ -40,6 +54,11 @@ export interface Balance {
 /** What can still be spent; negative after a restored hold found its money spent. */
 export function availableOf(balance: Balance): Amount18 {
   return (balance.owned - balance.held - balance.pending - balance.settling) as Amount18;
+}
+
+/** What is owned once every fill on its way is booked. */
+export function optimisticOf(balance: Balance): bigint {
+  return balance.owned - balance.pending - balance.settling + balance.incoming + balance.settlingIn;
 }
 
 export interface BalanceKey {
@@ -59,26 +78,76 @@ export interface Funds {
 
 const NO_FUNDS: Funds = { owned: 0n, held: 0n, pending: 0n, settling: 0n, available: 0n };
 
+/** What a spot fill moves between two balances of its account. */
+export interface SpotMove {
+  readonly from: Balance;
+  readonly debit: Amount18;
+  readonly to: Balance;
+  readonly credit: Amount18;
+}
+
+/** Numbers clearing's words on balances and positions, in the order in which they are heard. */
+export class WordCount {
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  next(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+}
+
 export class Holds {
-  readonly #byUser = new Map<UserId, Map<string, Balance>>();
-  #messages = 0;
+  readonly #byUser = new Map<UserId, Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>>();
+  readonly #words: WordCount;
+
+  /** @param words counts clearing's words on balances and positions. */
+  constructor(words: WordCount = new WordCount()) {
+    this.#words = words;
+  }
 
   /** The balance, made with nothing in it if clearing has not spoken of it. */
   balance(key: BalanceKey): Balance {
-    const name = `${key.subAccount}/${key.asset}`;
-    const own = this.#byUser.get(key.user) ?? new Map<string, Balance>();
-    const known = own.get(name);
+    const account = this.#account(key.user, key.subAccount);
+    const known = account.balances.get(key.asset);
     if (known !== undefined) return known;
-    const { subAccount, asset } = key;
-    const fresh: Balance = { subAccount, asset, owned: 0n, held: 0n, pending: 0n, settling: 0n, messageNumber: 0 };
-    own.set(name, fresh);
-    this.#byUser.set(key.user, own);
+    const fresh: Balance = {
+      account,
+      subAccount: key.subAccount,
+      asset: key.asset,
+      owned: 0n,
+      held: 0n,
+      pending: 0n,
+      settling: 0n,
+      incoming: 0n,
+      settlingIn: 0n,
+      messageNumber: 0,
+    };
+    account.balances.set(key.asset, fresh);
+    return fresh;
+  }
+
+  /** The spot side of a sub-account; what comes to it later is seen in it. */
+  account(user: UserId, subAccount: number): SpotAccount {
+    return this.#account(user, subAccount);
+  }
+
+  #account(user: UserId, subAccount: number): SpotAccount & { readonly balances: Map<AssetId, Balance> } {
+    const own = this.#byUser.get(user) ?? new Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>();
+    this.#byUser.set(user, own);
+    const known = own.get(subAccount);
+    if (known !== undefined) return known;
+    const fresh = { balances: new Map<AssetId, Balance>(), changes: 0 };
+    own.set(subAccount, fresh);
     return fresh;
   }
 
   /** The balance if there is one; a question makes none. */
   find(key: BalanceKey): Balance | undefined {
-    return this.#byUser.get(key.user)?.get(`${key.subAccount}/${key.asset}`);
+    return this.#byUser.get(key.user)?.get(key.subAccount)?.balances.get(key.asset);
   }
 
   /** What is available; zero where clearing has never spoken of the balance. */
@@ -94,23 +163,20 @@ export class Holds {
     return { owned, held, pending, settling, available: availableOf(balance) };
   }
 
-  balancesOf(user: UserId): readonly Balance[] {
-    return [...(this.#byUser.get(user)?.values() ?? [])];
-  }
-
-  /** How many balance messages have come: the instant at which clearing spoke, for `confirm`. */
-  get messageNumber(): number {
-    return this.#messages;
+  /** Of one sub-account. */
+  balancesOf(user: UserId, subAccount: number): readonly Balance[] {
+    return [...(this.#byUser.get(user)?.get(subAccount)?.balances.values() ?? [])];
   }
 
   /** Clearing's absolute balance; it contains every fill confirmed before it. */
   setOwned(key: BalanceKey, owned: Amount18): void {
     assert(owned >= 0n, 'a spot balance is never negative');
     const balance = this.balance(key);
-    this.#messages += 1;
     balance.owned = owned;
     balance.settling = 0n;
-    balance.messageNumber = this.#messages;
+    balance.settlingIn = 0n;
+    balance.messageNumber = this.#words.next();
+    balance.account.changes += 1;
   }
 
   /** Changes one order's part of `held`. */
@@ -120,25 +186,31 @@ export class Holds {
     assert(balance.held >= 0n, 'holds: what is held is never negative');
   }
 
-  /** A fill whose outcome clearing owes. */
-  pend(balance: Balance, debit: Amount18): void {
-    assert(debit >= 0n, 'a fill debits what it spends');
-    balance.pending += debit;
+  /** A fill whose outcome clearing owes: the order's balance pays, another one receives. */
+  pend({ from, debit, to, credit }: SpotMove): void {
+    assert(debit >= 0n && credit >= 0n, 'a fill debits what it spends and credits what it gets');
+    from.pending += debit;
+    to.incoming += credit;
+    from.account.changes += 1;
   }
 
   /**
    * The fill is booked.
    *
-   * @param confirmedAt `messageNumber` when clearing said so; a balance that came after it contains the debit.
+   * @param confirmedAt the count of words when clearing said so; a balance that came after it contains the fill.
    */
-  confirm(balance: Balance, debit: Amount18, confirmedAt: number): void {
-    this.rollBack(balance, debit);
-    if (balance.messageNumber <= confirmedAt) balance.settling += debit;
+  confirm(move: SpotMove, confirmedAt: number): void {
+    this.rollBack(move);
+    const { from, debit, to, credit } = move;
+    if (from.messageNumber <= confirmedAt) from.settling += debit;
+    if (to.messageNumber <= confirmedAt) to.settlingIn += credit;
   }
 
   /** The fill will not be booked. */
-  rollBack(balance: Balance, debit: Amount18): void {
-    balance.pending -= debit;
-    assert(balance.pending >= 0n, 'holds: what is pending is never negative');
+  rollBack({ from, debit, to, credit }: SpotMove): void {
+    from.pending -= debit;
+    to.incoming -= credit;
+    assert(from.pending >= 0n && to.incoming >= 0n, 'holds: what is pending is never negative');
+    from.account.changes += 1;
   }
 }

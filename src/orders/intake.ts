@@ -21,9 +21,13 @@ import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { Accounts } from './accounts.ts';
+import type { AssetDesk } from './asset-desk.ts';
+import { exposureOf } from './exposure.ts';
 import { availableOf, type Holds } from './holds.ts';
-import { type LiveOrder, newLiveOrder } from './live-order.ts';
+import { isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
+import type { MarginAccounts } from './margin-accounts.ts';
+import type { MarginCheck } from './margin-check.ts';
 import type { MarketSlot, Markets } from './markets.ts';
 import { budgetOf, needOf, needWith } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
@@ -69,6 +73,9 @@ export interface IntakeParts {
   readonly requests: Requests;
   readonly book: OrderBookView;
   readonly history: OrderHistory;
+  readonly margin: MarginCheck;
+  readonly margins: MarginAccounts;
+  readonly desk: AssetDesk;
 }
 
 export class Intake {
@@ -84,6 +91,7 @@ export class Intake {
   // ---- create
 
   checkCreate(request: CreateRequest, caller: Caller): Outcome<PreparedCreate> {
+    this.#parts.desk.refresh(caller.now);
     return checkCreate(this.#view(), request, caller);
   }
 
@@ -102,19 +110,31 @@ export class Intake {
     if (known !== undefined && known.sequence !== 0) return rejected(DUPLICATE_ORDER);
     if (!requests.hasRoomFor('create')) return rejected(BUSY);
     const key = { user: terms.user, subAccount: terms.subAccount, asset: terms.side === SIDE.buy ? USD : assetId };
-    const fitting = this.#fitting(prepared, holds.available(key));
+    const fitting = isSpot(terms) ? this.#fitting(prepared, holds.available(key)) : 0;
     if (fitting === null && !prepared.skips.has('inventory')) return rejected(INSUFFICIENT);
     const budget = fitting ?? 0;
+    const balance = isSpot(terms) ? holds.balance(key) : null;
+    const order = newLiveOrder({ terms, market, balance, price, quantity, bound: budget, triggerPrice }, now);
+    const fault = this.#marginFault(order, prepared.skips);
+    if (fault !== null) return rejected(fault);
 
     // After this point the command must succeed.
-    const figures = { price, quantity, bound: budget, triggerPrice };
-    const order = newLiveOrder({ terms, market, balance: holds.balance(key), ...figures }, now);
     order.requests = 1;
     book.add(order);
     const { user, orderId } = terms;
     const requestId = requests.add({ kind: 'create', user, orderId, market, order, replace: null });
     this.creates.set(requestId, { order, text, signature });
     return accepted({ requestId, budget });
+  }
+
+  /** Seats an order of a margin-type account. @returns why it may not be let through, or null. */
+  #marginFault(order: LiveOrder, skips: ReadonlySet<string>): Reject | null {
+    const { margin } = this.#parts;
+    margin.seat(order);
+    if (order.seat === null || order.triggerKind !== TRIGGER.none) return null;
+    const reduceOnly = skips.has('reduce_only') ? null : margin.reduceOnlyFault(order, order.quantity);
+    if (reduceOnly !== null || skips.has('margin')) return reduceOnly;
+    return margin.exposureFault(order, exposureOf(order, order.seat.marketPrice));
   }
 
   /** @returns the budget, 0 for an order that needs none; null when what is available does not cover the order. */
@@ -129,6 +149,7 @@ export class Intake {
   // ---- replace
 
   checkReplace(request: ReplaceRequest, caller: Caller): Outcome<PreparedReplace> {
+    this.#parts.desk.refresh(caller.now);
     const checked = checkReplace(this.#view(), request, caller.user, caller.now);
     if (!checked.ok) return checked;
     const market = checked.value;
@@ -167,13 +188,22 @@ export class Intake {
       quantity: newQuantity ?? largestQuantity(order),
     };
     const more = needWith(order, replace) - order.held;
-    if (more > 0n && more > availableOf(order.balance)) return rejected(INSUFFICIENT);
+    if (more > 0n && order.balance !== null && more > availableOf(order.balance)) return rejected(INSUFFICIENT);
+    const fault = this.#replaceFault(order, replace);
+    if (fault !== null) return rejected(fault);
 
     // After this point the command must succeed.
     order.replaces = [...order.replaces, replace];
     order.requests += 1;
     book.rehold(order);
     return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace }));
+  }
+
+  /** What a replace that is let through would leave the order to weigh: the heaviest of its terms (RPL-07). */
+  #replaceFault(order: LiveOrder, replace: ReplaceOnItsWay): Reject | null {
+    if (order.seat === null) return null;
+    const heaviest = exposureOf({ ...order, replaces: [...order.replaces, replace] }, order.seat.marketPrice);
+    return this.#parts.margin.exposureFault(order, heaviest);
   }
 
   // ---- cancel
@@ -233,12 +263,14 @@ export class Intake {
   // ---- helpers
 
   #view(): PreFlightView {
-    const { markets, accounts, orders } = this.#parts;
+    const { markets, accounts, orders, desk, margins } = this.#parts;
     return {
       markets,
       accounts,
+      desk,
       settings: this.settings,
       openCount: (user, subAccount, marketIndex) => orders.openCount(user, subAccount, marketIndex),
+      reducibleLots: (user, subAccount, market, side) => margins.reducibleLots(user, subAccount, market, side),
     };
   }
 

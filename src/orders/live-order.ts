@@ -5,7 +5,8 @@
  * order, so what remains is derived: quantity in force − pending − confirmed, nothing after an end.
  *
  * Invariants
- *   (1) order.held = holdOf(order) (needs.ts), and it is part of order.balance.held.
+ *   (1) order.held = holdOf(order) (needs.ts), and it is part of order.balance.held; in its lane an order has
+ *       exposureOf(order) (exposure.ts).
  *   (2) An order whose trigger has not released it has let nothing through: it holds nothing (AMB-28).
  *
  * Not here: the orders of all users (live-orders.ts), what changes an order (order-book-view.ts), what it holds
@@ -13,6 +14,7 @@
  */
 import type { OrderId, UserId } from '../core/ids.ts';
 import {
+  ORDER_FLAG,
   type OrderEnd,
   type OrderKind,
   type RollbackReason,
@@ -25,6 +27,7 @@ import {
   type TriggerState,
 } from '../core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import type { Seat } from './exposure.ts';
 import type { Balance } from './holds.ts';
 import type { MarketSlot } from './markets.ts';
 
@@ -65,8 +68,10 @@ export interface ReplaceOnItsWay {
 export interface LiveOrder {
   readonly terms: OrderTerms;
   readonly market: MarketSlot;
-  /** Where the hold lies: USD for a buy, the base asset for a sell. */
-  readonly balance: Balance;
+  /** Where the hold of a spot order lies: USD for a buy, the base asset for a sell. A margin order holds nothing. */
+  readonly balance: Balance | null;
+  /** Where an order of a margin-type account is weighed; null in a spot account, and for a spot sell. */
+  seat: Seat | null;
   /** Market sequence of its admission; 0 before. */
   sequence: number;
   /** Market sequence of the last word on it: when clearing has passed it, the tables have the order as it is here. */
@@ -135,6 +140,7 @@ export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
     terms,
     market: order.market,
     balance: order.balance,
+    seat: null,
     price: order.price,
     quantity: order.quantity,
     bound: order.bound,
@@ -170,6 +176,14 @@ export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
 /** The optimistic filled quantity: pending and confirmed (ORD-23). */
 export function filledOf(order: LiveOrder): number {
   return order.pending.quantity + order.confirmed.quantity;
+}
+
+export function isSpot({ flags }: Pick<OrderTerms, 'flags'>): boolean {
+  return (flags & ORDER_FLAG.isSpot) !== 0;
+}
+
+export function isReduceOnly({ flags }: Pick<OrderTerms, 'flags'>): boolean {
+  return (flags & ORDER_FLAG.reduceOnly) !== 0;
 }
 
 export function isChild(order: Pick<LiveOrder, 'terms'>): boolean {

@@ -6,8 +6,8 @@
  *   market, base   buy   cap or budget, and the taker's fee          sell  quantity
  *   market, quote  buy   target, and the taker's fee                 sell  base cap or budget
  *
- * less what was spent. An order that waits for its trigger holds nothing, a child as much as was let through and not
- * dropped (AMB-28, AMB-29).
+ * less what was spent. A margin order holds nothing, it is weighed (exposure.ts). An order that waits for its trigger
+ * holds nothing either, a child as much as was let through and not dropped (AMB-28, AMB-29).
  *
  * A budget is what the front door adds where an order names no bound of its own: all that is available when it is created
  * or released. It holds that, so it cannot spend what other orders hold.
@@ -24,7 +24,7 @@ import {
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_KIND, SIDE } from '../core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, ZERO_18 } from '../core/units.ts';
-import { filledOf, isWhole, type LiveOrder, type OrderTerms, type ReplaceOnItsWay } from './live-order.ts';
+import { filledOf, isSpot, isWhole, type LiveOrder, type OrderTerms, type ReplaceOnItsWay } from './live-order.ts';
 
 /** An order as far as its spending goes. */
 type Spender = Pick<LiveOrder, 'bound'> & {
@@ -61,7 +61,7 @@ function withFee(notional: Amount18, definition: MarketDefinition): Amount18 {
 }
 
 /** A quote integer has the scale of quantities (AMB-05, G16). */
-function quote18(amount: number, definition: MarketDefinition): Amount18 {
+export function quote18(amount: number, definition: MarketDefinition): Amount18 {
   return quantity18(amount as RawQuantity, definition.quantityDecimals);
 }
 
@@ -72,7 +72,7 @@ export function isOver(order: LiveOrder): boolean {
 
 /** What the order would need with the terms of a replace. */
 export function needWith(order: LiveOrder, replace: ReplaceOnItsWay): Amount18 {
-  if (isOver(order) || order.isIdle || order.letThrough === 0) return ZERO_18;
+  if (!isSpot(order.terms) || isOver(order) || order.isIdle || order.letThrough === 0) return ZERO_18;
   const lots = isWhole(order) ? replace.quantity : Math.min(replace.quantity, order.letThrough);
   return needOf(order, replace.price, lots - order.dropped, spentOf(order));
 }
@@ -124,6 +124,7 @@ export function budgetOf(
  */
 export function boundAtRelease(order: LiveOrder, available: bigint): number | null {
   const { terms, market, quantity } = order;
+  if (!isSpot(terms)) return order.bound;
   const budget = budgetOf(terms, quantity, market.definition, available);
   if (budget === null) return order.bound;
   const spent = spentOf(order);
@@ -136,7 +137,7 @@ export function boundAtRelease(order: LiveOrder, available: bigint): number | nu
 /** What is left of a bound that the order does not name itself, as the market's budget; 0 for every other order. */
 export function budgetLeft(order: LiveOrder): number {
   const { terms, market, quantity, bound } = order;
-  if (!isUnbounded(terms, quantity)) return 0;
+  if (!isSpot(terms) || !isUnbounded(terms, quantity)) return 0;
   const spent = spentOf(order);
   if (terms.side === SIDE.sell) return bound - spent.quantity;
   return rawOf(rawQuote(quote18(bound, market.definition) - spent.notional, market.definition));

@@ -16,11 +16,12 @@ import { powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { ORDER_END, ORDER_KIND, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import { exposureOf, type Seat } from './exposure.ts';
 import type { Holds } from './holds.ts';
 import { filledOf, isChild, isFinished, type LiveOrder, neverRests } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
-import { holdOf } from './needs.ts';
+import { holdOf, isOver } from './needs.ts';
 import type { OrderNews, OrderSink } from './order-events.ts';
 import { terminalEventOf } from './order-life.ts';
 import type { Tail } from './tail.ts';
@@ -64,14 +65,22 @@ export class OrderBookView {
     this.#setHold(order, ZERO_18);
     this.#orders.remove(order);
     order.isTold = true;
+    this.rehold(order);
   }
 
-  /** The hold follows from the order again. */
+  /** Hold and weight follow from the order again. */
   rehold(order: LiveOrder): void {
     this.#setHold(order, holdOf(order));
+    if (order.seat !== null) this.#weigh(order, order.seat);
   }
 
   // ---- the market's word
+
+  /** It has its name, and with it its slot. */
+  enter(order: LiveOrder, sequence: number): void {
+    this.#orders.admit(order, sequence);
+    order.seat?.lane?.admit(order.seat.entry, sequence);
+  }
 
   admitted(
     order: LiveOrder,
@@ -79,7 +88,7 @@ export class OrderBookView {
     timeNs: TimestampNs,
     signed: { text: Uint8Array; signature: Uint8Array },
   ): void {
-    this.#orders.admit(order, sequence);
+    this.enter(order, sequence);
     order.lastUpdateNs = timeNs;
     order.parent = this.#parentOf(order) ?? order.parent;
     // The parent was filled, flushed and let go before the market heard of it. The market has the last word on the rest.
@@ -99,7 +108,7 @@ export class OrderBookView {
 
   /** A crossing post-only: a record and one `Canceled`, nothing live (AMB-16). */
   admittedAndCancelled(order: LiveOrder, sequence: number, timeNs: TimestampNs): void {
-    this.#orders.admit(order, sequence);
+    this.enter(order, sequence);
     order.end = ORDER_END.postOnlyWouldCross;
     this.settle(order, timeNs);
   }
@@ -231,8 +240,18 @@ export class OrderBookView {
   }
 
   #setHold(order: LiveOrder, hold: Amount18): void {
+    if (order.balance === null) return;
     this.#holds.rehold(order.balance, order.held, hold);
     order.held = hold;
+  }
+
+  #weigh(order: LiveOrder, { position, lane, entry, marketPrice }: Seat): void {
+    if (lane === null) {
+      if (isOver(order)) position.reduceOnly.delete(order);
+      else position.reduceOnly.add(order);
+      return;
+    }
+    lane.set(entry, exposureOf(order, marketPrice));
   }
 
   #tell(order: LiveOrder, event: OrderNews): void {

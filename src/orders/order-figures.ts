@@ -54,16 +54,24 @@ export function figuresOf(details: OrderDetails): OrderFigures {
   return { ...common, kind: ORDER_KIND.marketQuote, quantity, amount: details.amount };
 }
 
-/** @returns INVALID_ORDER with the member at fault, or null. */
-export function figuresFault(figures: OrderFigures, side: Side, definition: MarketDefinition): Reject | null {
+/**
+ * @param isClosing the order closes a whole position: no minimum binds it.
+ * @returns INVALID_ORDER with the member at fault, or null.
+ */
+export function figuresFault(
+  figures: OrderFigures,
+  side: Side,
+  definition: MarketDefinition,
+  isClosing: boolean,
+): Reject | null {
   const { kind, price, quantity, amount } = figures;
   switch (kind) {
     case ORDER_KIND.limit:
       if (price % definition.tickSize !== 0) return invalid('limit_price', 'off the tick');
-      return belowMinimum(quantity, definition);
+      return isClosing ? null : belowMinimum(quantity, definition);
     case ORDER_KIND.marketBase:
       if (amount !== 0 && side !== SIDE.buy) return invalid('max_sellable_amount', 'a quote cap is for a buy');
-      return belowMinimum(quantity, definition);
+      return isClosing ? null : belowMinimum(quantity, definition);
     case ORDER_KIND.marketQuote:
       return quantity !== 0 && side !== SIDE.sell ? invalid('max_sellable_quantity', 'a base cap is for a sell') : null;
   }

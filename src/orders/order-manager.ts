@@ -18,17 +18,22 @@ import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_END, SIDE } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { pascalCase, type RejectName, rejectName } from '../core/reject.ts';
-import type { TimestampNs } from '../core/units.ts';
+import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import type { RiskTerms } from '../margin/risk-terms.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { Accounts } from './accounts.ts';
+import { AssetDesk, type AssetMarks } from './asset-desk.ts';
 import { FillView } from './fill-view.ts';
-import { type BalanceKey, type Funds, Holds } from './holds.ts';
+import { type BalanceKey, type Funds, Holds, WordCount } from './holds.ts';
 import { type Caller, Intake } from './intake.ts';
 import { type InventoryBody, inventoryOf } from './inventory.ts';
+import { isSpot } from './live-order.ts';
 import { LiveOrders } from './live-orders.ts';
+import { MarginAccounts, type PositionWord } from './margin-accounts.ts';
+import { MarginCheck } from './margin-check.ts';
 import { type MarketSlot, Markets } from './markets.ts';
 import { OrderBookView } from './order-book-view.ts';
 import type { OrderSink, UserTrade } from './order-events.ts';
@@ -47,7 +52,7 @@ import { marketRefusal } from './refusals.ts';
 import { Releases } from './releases.ts';
 import { type OrderRequest, Requests } from './requests.ts';
 import { restoredOrder } from './restored-order.ts';
-import type { OrderSettings } from './settings.ts';
+import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { Tail } from './tail.ts';
 import type { Match } from './trade-view.ts';
 import type {
@@ -71,7 +76,11 @@ export interface OrderManagerParts {
 export class OrderManager {
   readonly #markets = new Markets();
   readonly #accounts = new Accounts();
-  readonly #holds = new Holds();
+  readonly #words = new WordCount();
+  readonly #holds = new Holds(this.#words);
+  readonly #desk = new AssetDesk();
+  readonly #margins = new MarginAccounts(this.#holds, this.#desk, this.#words);
+  readonly #margin = new MarginCheck(this.#accounts, this.#margins, DEFAULT_SETTINGS.preflightMinimum);
   readonly #orders = new LiveOrders();
   readonly #tail = new Tail(this.#orders);
   readonly #sink: OrderSink;
@@ -89,9 +98,10 @@ export class OrderManager {
     this.#sink = sink;
     this.#requests = requests;
     this.#book = book;
-    this.#fills = new FillView(book, { holds, tail, sink });
-    this.#releases = new Releases(book, sink);
-    this.#intake = new Intake({ markets, accounts: this.#accounts, holds, orders, requests, book, history });
+    this.#fills = new FillView(book, this.#words, { holds, tail, sink });
+    this.#releases = new Releases(book, this.#margin, sink);
+    const [accounts, margin, margins, desk] = [this.#accounts, this.#margin, this.#margins, this.#desk];
+    this.#intake = new Intake({ markets, accounts, holds, orders, requests, book, history, margin, margins, desk });
     this.#pages = { markets, orders, tail, history };
   }
 
@@ -106,7 +116,8 @@ export class OrderManager {
    * Takes the hold, after the signature was verified and while the market's ring has room.
    *
    * @returns the request id, and what a market order without a bound of its own may spend (AMB-39); rejects
-   *   MARKET_HALTED, TOO_MANY_OPEN_ORDERS, DUPLICATE_ORDER, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY.
+   *   MARKET_HALTED, TOO_MANY_OPEN_ORDERS, DUPLICATE_ORDER, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY,
+   *   REDUCE_ONLY_WOULD_INCREASE, PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN.
    */
   reserveCreate(
     prepared: PreparedCreate,
@@ -123,7 +134,8 @@ export class OrderManager {
   /**
    * Takes what the replaced order would need beyond what the order holds.
    *
-   * @returns the request id; rejects MARKET_HALTED, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY, the order untouched.
+   * @returns the request id; rejects MARKET_HALTED, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY, PRICING_UNAVAILABLE,
+   *   INSUFFICIENT_MARGIN, the order untouched.
    */
   reserveReplace(prepared: PreparedReplace): Outcome<number> {
     return this.#intake.reserveReplace(prepared);
@@ -259,6 +271,20 @@ export class OrderManager {
     this.#holds.setOwned(row, row.owned);
   }
 
+  /** Absolute, like a balance. */
+  onPositionChanged(word: PositionWord): void {
+    this.#margins.setPosition(word);
+  }
+
+  /** Prices and what all users have open in an asset. */
+  onAssetMarks(asset: AssetId, marks: AssetMarks): void {
+    this.#desk.setMarks(asset, marks);
+  }
+
+  onRiskChanged(asset: AssetId, risk: RiskTerms): void {
+    this.#desk.setRisk(asset, risk);
+  }
+
   /** Everything of the market up to `sequence` is decided and flushed. */
   onMarketDecided(word: { readonly marketIndex: number; readonly sequence: number }): void {
     const market = this.#markets.at(word.marketIndex);
@@ -294,6 +320,7 @@ export class OrderManager {
 
   onSettingsChanged(settings: OrderSettings): void {
     this.#intake.settings = settings;
+    this.#margin.minimum = settings.preflightMinimum;
     if (settings.acks === 'optimistic') this.#requests.tellAll();
   }
 
@@ -304,9 +331,11 @@ export class OrderManager {
     const market = this.#markets.at(row.marketIndex);
     const { user, subAccount } = row;
     const asset = row.side === SIDE.buy ? USD : market.definition.assetId;
-    const order = restoredOrder(row, market, this.#holds.balance({ user, subAccount, asset }));
+    const balance = isSpot(row) ? this.#holds.balance({ user, subAccount, asset }) : null;
+    const order = restoredOrder(row, market, balance);
+    this.#margin.seat(order);
     this.#book.add(order);
-    this.#orders.admit(order, row.orderSequence);
+    this.#book.enter(order, row.orderSequence);
   }
 
   /** Where the market stood, all of it flushed. */
@@ -335,12 +364,24 @@ export class OrderManager {
   }
 
   inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {
-    return inventoryOf({ accounts: this.#accounts, holds: this.#holds }, user, subAccounts);
+    const sources = { accounts: this.#accounts, holds: this.#holds, margins: this.#margins };
+    return inventoryOf(sources, user, subAccounts);
   }
 
   /** A spot balance with what is set aside from it, as pre-flight sees it. */
   funds(key: BalanceKey): Funds {
     return this.#holds.funds(key);
+  }
+
+  /** What is left for more risk in a margin-type account (MRG-16); 0 in any other. */
+  capacity(user: UserId, subAccount: number, now: TimestampNs): Amount18 {
+    if (!this.#accounts.isMargin(user, subAccount)) return ZERO_18;
+    this.#desk.refresh(now);
+    return this.#margins.account(user, subAccount).capacity();
+  }
+
+  get settings(): OrderSettings {
+    return this.#intake.settings;
   }
 
   /** For metrics. */

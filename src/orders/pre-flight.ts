@@ -10,17 +10,19 @@
 
 import type { UserId } from '../core/ids.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
-import { MARKET_STATUS, ORDER_FLAG, ORDER_KIND, TIF, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import { MARKET_STATUS, ORDER_FLAG, ORDER_KIND, type Side, TIF, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { RawPrice, TimestampNs } from '../core/units.ts';
+import { isMarginType, mayHold } from '../margin/account-rules.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest, SignedOrder } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { Accounts } from './accounts.ts';
+import type { AssetDesk } from './asset-desk.ts';
 import { filledOf, type LiveOrder, type OrderTerms } from './live-order.ts';
 import type { MarketSlot, Markets } from './markets.ts';
-import { createNotServed } from './not-served.ts';
 import { figuresFault, figuresOf, type OrderFigures, triggerKindOf } from './order-figures.ts';
 import { NO_SKIPS, type PreparedCreate } from './prepared.ts';
 import type { OrderSettings } from './settings.ts';
@@ -29,8 +31,11 @@ import type { OrderSettings } from './settings.ts';
 export interface PreFlightView {
   readonly markets: Markets;
   readonly accounts: Accounts;
+  readonly desk: AssetDesk;
   readonly settings: OrderSettings;
   openCount(user: UserId, subAccount: number, marketIndex: number): number;
+  /** Lots by which orders of this side may reduce the optimistic position. */
+  reducibleLots(user: UserId, subAccount: number, market: MarketDefinition, side: Side): number;
 }
 
 function invalid(field: string, message: string): { readonly ok: false; readonly reject: Reject } {
@@ -55,22 +60,33 @@ export function checkCreate(
   const market = view.markets.find(order.baseAsset.id);
   if (market === undefined) return marketNotFound();
   if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
-  const unserved = createNotServed(order);
-  if (unserved !== null) return rejected(unserved);
   const decimals = checkDecimals(market, order);
   if (!decimals.ok) return decimals;
   const figures = figuresOf(order.details);
-  const fault = figuresFault(figures, order.side, market.definition) ?? childFault(order, figures);
+  const fault =
+    figuresFault(figures, order.side, market.definition, closes(view, order, figures, market)) ??
+    childFault(order, figures);
   if (fault !== null) return rejected(fault);
 
   const times = checkCreateTimes(view, request, figures, now);
   if (!times.ok) return times;
   const fees = checkFees(market, order, figures);
   if (!fees.ok && !skips.has('fees')) return fees;
-  if (order.reduceOnly) return invalid('reduce_only', 'a spot order cannot be reduce-only');
-  if (!view.accounts.has(user, order.account)) return invalid('target', 'there is no such sub-account');
+  const target = checkTarget(view, order, user, market);
+  if (!target.ok) return target;
   const cap = checkOpenOrders(view, user, order.account, market);
   return cap.ok ? accepted({ ...prepare(request, figures, market, user), skips }) : cap;
+}
+
+/** Where the order trades (SUB-07, SUB-08, AMB-27, AMB-30). */
+function checkTarget(view: PreFlightView, order: SignedOrder, user: UserId, market: MarketSlot): Outcome<null> {
+  if (order.reduceOnly && order.isSpot) return invalid('reduce_only', 'a spot order cannot be reduce-only');
+  const account = view.accounts.find(user, order.account);
+  if (account === undefined) return invalid('target', 'there is no such sub-account');
+  const { assetId } = market.definition;
+  if (!isMarginType(account) && !order.isSpot) return invalid('target', 'a spot sub-account has no margin positions');
+  const isFit = mayHold(account, assetId, view.desk.terms(assetId).risk);
+  return isFit ? FINE : invalid('target', 'the sub-account may not hold the asset of this market');
 }
 
 /** A child is activated lot by lot, which needs a quantity (AMB-29). The parent itself is looked up by the market. */
@@ -96,7 +112,7 @@ function prepare(
     side: order.side,
     kind,
     tif,
-    flags: ORDER_FLAG.isSpot | (figures.postOnly ? ORDER_FLAG.postOnly : 0),
+    flags: flagsOf(order, figures),
     amount,
     triggerKind: trigger === null ? TRIGGER.none : triggerKindOf(trigger.condition),
     parentId: (trigger?.parentOrderId ?? '') as OrderTerms['parentId'],
@@ -116,6 +132,18 @@ function prepare(
     text: request.text,
     signature: request.signature,
   };
+}
+
+/** Whether it is a reduce-only order over the whole position, which no minimum binds (AMB-42). */
+function closes(view: PreFlightView, order: SignedOrder, { quantity }: OrderFigures, market: MarketSlot): boolean {
+  if (!order.reduceOnly || quantity === 0) return false;
+  return quantity === view.reducibleLots(order.signer.id, order.account, market.definition, order.side);
+}
+
+function flagsOf({ isSpot, reduceOnly }: SignedOrder, { postOnly }: OrderFigures): number {
+  return (
+    (isSpot ? ORDER_FLAG.isSpot : 0) | (reduceOnly ? ORDER_FLAG.reduceOnly : 0) | (postOnly ? ORDER_FLAG.postOnly : 0)
+  );
 }
 
 function checkDecimals(

@@ -106,6 +106,20 @@ export class PressureLane<Owner = unknown> {
     return counted;
   }
 
+  /** What `counted` would be with another position. */
+  countedAt(offset: number): bigint {
+    const before = this.#offset;
+    this.setOffset(offset);
+    const counted = this.#counted;
+    this.setOffset(before);
+    return counted;
+  }
+
+  /** Lots of the offset that no order has used. */
+  get freeOffset(): number {
+    return this.#offset - this.#netted;
+  }
+
   /** The market admitted it: its slot is its sequence. Those on their way are admitted in their order. */
   admit(entry: LaneEntry<Owner>, slot: number): void {
     const isInPlace = (entry.previous?.slot ?? 0) < slot && (entry.next?.slot ?? Number.POSITIVE_INFINITY) > slot;

@@ -12,12 +12,16 @@
  * holds all there was, because it names no bound: that one ends as soon as the market has matched it. Bounded by the
  * orders that wait.
  *
+ * An order of a margin-type account is asked for capacity in the same way, and a reduce-only one that matches at once for
+ * the position that it shrinks; what would grow it ends with `reduceOnly`.
+ *
  * A word about no lots yet (a child whose parent has not filled) is not answered; it comes again when there are some. At
  * a restart the hold of an order that had fired is taken when its market opens, as if it had fired then.
  */
 import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER_STATE } from '../core/order-terms.ts';
 import { availableOf } from './holds.ts';
 import { enabledOf, filledOf, isChild, LET_THROUGH_WHOLE, type LiveOrder } from './live-order.ts';
+import type { MarginCheck } from './margin-check.ts';
 import type { MarketSlot } from './markets.ts';
 import { boundAtRelease, budgetLeft, holdOf, isOver } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
@@ -33,14 +37,16 @@ interface Told {
 
 export class Releases {
   readonly #book: OrderBookView;
+  readonly #margin: MarginCheck;
   readonly #sink: OrderSink;
   /** Told and not answered, as what is available does not cover them yet; oldest first. */
   readonly #short = new Map<LiveOrder, Told>();
   /** Released with all there was: they end, and give back what they leave, as soon as the market has matched them. */
   readonly #takers = new Set<LiveOrder>();
 
-  constructor(book: OrderBookView, sink: OrderSink) {
+  constructor(book: OrderBookView, margin: MarginCheck, sink: OrderSink) {
     this.#book = book;
+    this.#margin = margin;
     this.#sink = sink;
   }
 
@@ -81,23 +87,26 @@ export class Releases {
   #answer(order: LiveOrder, told: Told): void {
     const isSizedInQuote = order.terms.kind === ORDER_KIND.marketQuote;
     if (told.quantity === 0 && !isSizedInQuote) return;
-    const isCovered = this.#letThrough(order, told.quantity);
-    if (!isCovered && this.#mayBeCovered(order, told)) {
+    const grows = this.#margin.reduceOnlyFault(order, told.quantity) !== null;
+    const isCovered = !grows && this.#letThrough(order, told.quantity);
+    if (!grows && !isCovered && this.#mayBeCovered(order, told)) {
       this.#short.set(order, told);
       return;
     }
     this.#short.delete(order);
-    this.#release(order, told, isCovered ? 0 : ORDER_END.marginInsufficient);
+    this.#release(order, told, grows ? ORDER_END.reduceOnly : isCovered ? 0 : ORDER_END.marginInsufficient);
   }
 
   /** Takes the hold. @returns false, the order unchanged, when what is available does not cover it. */
   #letThrough(order: LiveOrder, quantity: number): boolean {
-    const available = availableOf(order.balance) + order.held;
+    const available = order.balance === null ? 0n : availableOf(order.balance) + order.held;
     const bound = boundAtRelease(order, available);
     if (bound === null) return false;
     const change = { bound, ...lotsAtRelease(order, quantity) };
-    const hold = holdOf({ ...order, ...change });
+    const released = { ...order, ...change };
+    const hold = holdOf(released);
     if (hold > order.held && hold > available) return false;
+    if (this.#margin.releaseFault(order, released) !== null) return false;
     Object.assign(order, change);
     this.#book.rehold(order);
     if (budgetLeft(order) > 0) this.#addTaker(order);
@@ -113,6 +122,7 @@ export class Releases {
   #mayBeCovered(order: LiveOrder, told: Told): boolean {
     if (order.market.decidedSequence < told.sequence) return true;
     const { balance } = order;
+    if (balance === null) return false;
     return [...this.#takers].some((taker) => taker !== order && taker.balance === balance && taker.held > 0n);
   }
 

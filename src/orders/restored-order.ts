@@ -11,7 +11,7 @@ import { isChild, LET_THROUGH_WHOLE, type LiveOrder, newLiveOrder, type OrderTer
 import type { MarketSlot } from './markets.ts';
 import type { RestoredOrder } from './words.ts';
 
-export function restoredOrder(row: RestoredOrder, market: MarketSlot, balance: Balance): LiveOrder {
+export function restoredOrder(row: RestoredOrder, market: MarketSlot, balance: Balance | null): LiveOrder {
   const { price, quantity, budget, triggerPrice } = row;
   const figures = { price, quantity, bound: budget, triggerPrice };
   const order = newLiveOrder({ terms: termsOf(row), market, balance, ...figures }, row.lastUpdateNs);

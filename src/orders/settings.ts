@@ -1,5 +1,7 @@
 /** The operator's settings that the order manager reads (operator-api.md 4.10), in its own units. */
+
 import { CLOCK_SKEW_NS, OPEN_ORDERS_MARKET_MAKER_MAX, OPEN_ORDERS_MAX, POST_SIGN_AGE_MAX_NS } from '../core/limits.ts';
+import { type Amount18, ONE_18, SECOND_NS } from '../core/units.ts';
 
 export interface OrderSettings {
   /** `optimistic`: a request is answered when the market has decided; `durable`: when that is flushed (AMB-16). */
@@ -9,6 +11,13 @@ export interface OrderSettings {
   /** Live orders per sub-account and market. */
   readonly openOrdersMax: number;
   readonly openOrdersMarketMakerMax: number;
+  /** USD: what an order that adds risk must leave of its account's capacity, exclusive (AMB-49). */
+  readonly preflightMinimum: Amount18;
+  /** Whether open orders of an account with negative capacity are reduced (AR-01), at most once in so long (AR-03). */
+  readonly autoReduces: boolean;
+  readonly autoReduceCooldownNs: bigint;
+  /** Whether resting reduce-only orders end when their position has become smaller than they are (AMB-27). */
+  readonly cancelsReduceOnlyExcess: boolean;
 }
 
 export const DEFAULT_SETTINGS: OrderSettings = {
@@ -17,4 +26,8 @@ export const DEFAULT_SETTINGS: OrderSettings = {
   clockSkewNs: CLOCK_SKEW_NS,
   openOrdersMax: OPEN_ORDERS_MAX,
   openOrdersMarketMakerMax: OPEN_ORDERS_MARKET_MAKER_MAX,
+  preflightMinimum: (ONE_18 / 100n) as Amount18,
+  autoReduces: true,
+  autoReduceCooldownNs: SECOND_NS,
+  cancelsReduceOnlyExcess: false,
 };

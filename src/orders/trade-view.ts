@@ -18,6 +18,8 @@ import {
   type Side,
 } from '../core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import { type FillMove, fillMove } from './fill-moves.ts';
+import type { Holds } from './holds.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { UserTrade } from './order-events.ts';
@@ -42,8 +44,8 @@ export interface PendingSide {
   readonly isMaker: boolean;
   /** Projected, in USD. */
   readonly fee: Amount18;
-  /** What the fill takes from the order's balance: notional and fee of a buy, base of a sell. */
-  readonly debit: Amount18;
+  /** What it moves until clearing has booked it. */
+  readonly move: FillMove;
 }
 
 export interface PendingTrade {
@@ -58,15 +60,18 @@ export interface PendingTrade {
   readonly taker: PendingSide;
 }
 
-export function pendingTrade(match: Match, market: MarketSlot, maker: LiveOrder, taker: LiveOrder): PendingTrade {
+export function pendingTrade(
+  match: Match,
+  holds: Holds,
+  { market, maker, taker }: { readonly market: MarketSlot; readonly maker: LiveOrder; readonly taker: LiveOrder },
+): PendingTrade {
   const { definition } = market;
   const { price, quantity, takerSide, tradeId } = match;
   const notional = notional18(price, quantity, definition);
   const base = quantity18(quantity, definition.quantityDecimals);
   const side = (order: LiveOrder, isMaker: boolean, rate: number): PendingSide => {
     const fee = tradingFee18(notional, rate);
-    const debit = order.terms.side === SIDE.buy ? ((notional + fee) as Amount18) : base;
-    return { order, isMaker, fee, debit };
+    return { order, isMaker, fee, move: fillMove(order, { base, notional, fee }, holds) };
   };
   return {
     market,

@@ -62,7 +62,7 @@ suite('pre-flight of a create', () => {
     ['a price of zero is no price (wire.md 2.2)', { price: 0 }, {}, 'INVALID_ORDER limit_price'],
     ['a sub-account exists (ORD-10, AMB-42)', {}, { account: 2 }, 'INVALID_ORDER target'],
     ['spot is not reduce-only (ORD-11, AMB-27)', {}, { reduceOnly: true }, 'INVALID_ORDER reduce_only'],
-    ['margin orders are not served', {}, { isSpot: false }, 'INVALID_ORDER is_spot'],
+    ['a Spot sub-account has no margin positions (AMB-30)', {}, { isSpot: false }, 'INVALID_ORDER target'],
     [
       'the fee limit covers the taker rate (AMB-09)',
       {},
@@ -151,10 +151,10 @@ suite('pre-flight of a create', () => {
       [{ signer: { id: BOB, text: BOB } }, 'SIGNER_MISMATCH signer'],
       [{ protocolVersion: 2 }, 'INVALID_ORDER protocol_version'],
       [{ baseAsset: { id: '9' as AssetId, text: '9' } }, 'MARKET_NOT_FOUND'],
-      [{ isSpot: false }, 'INVALID_ORDER is_spot'],
       [{ bookPriceDecimals: 3 }, 'INVALID_ORDER book_price_decimals'],
       [{ creationNs: (NOW - ORDER_LIFE_NS) as TimestampNs }, 'ORDER_EXPIRED'],
       [{ maxTradingFeesRate: 0 }, 'INVALID_ORDER max_trading_fees_rate'],
+      [{ reduceOnly: true }, 'INVALID_ORDER reduce_only'],
       [{ account: 9 }, 'INVALID_ORDER target'],
     ];
     for (const [index, [, expected]] of broken.entries()) {

@@ -1,0 +1,86 @@
+/**
+ * Assets as pre-flight weighs them: prices with their breakers, risk rows, the initial-margin factor that follows from
+ * what all users have open. Follows clearing's word; what time alone changes is found by `refresh` (AMB-43, AMB-44).
+ *
+ * Not here: the rules (src/margin), accounts (margin-account.ts).
+ */
+import { type AssetId, USD } from '../core/ids.ts';
+import type { TimestampNs } from '../core/units.ts';
+import { type AssetTerms, assetTerms, USD_ASSET } from '../margin/asset-terms.ts';
+import { assetPrices, MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../margin/prices.ts';
+import { type Interest, imFactor, NO_ROW_TERMS, type RiskTerms } from '../margin/risk-terms.ts';
+
+/** Clearing's word on an asset: absolute. */
+export interface AssetMarks {
+  readonly oracle: PriceSource | null;
+  readonly mark: PriceSource | null;
+  readonly interest: Interest;
+}
+
+interface Entry extends AssetMarks {
+  readonly risk: RiskTerms;
+  readonly terms: AssetTerms;
+}
+
+const NO_MARKS: AssetMarks = { oracle: null, mark: null, interest: { credits: 0n, borrows: 0n } };
+const NO_TIME = 0n as TimestampNs;
+const NEVER = (1n << 64n) as TimestampNs;
+
+export class AssetDesk {
+  readonly #assets = new Map<AssetId, Entry>();
+  readonly #unknown = entryOf(NO_ROW_TERMS, NO_MARKS, NO_TIME);
+  #nowNs = NO_TIME;
+  /** Until then nothing changes by itself. */
+  #untilNs: bigint = NEVER;
+  #version = 0;
+
+  /** Rises whenever the terms of any asset change: figures of one version stay what they are. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** In force at the last `refresh`. */
+  terms(asset: AssetId): AssetTerms {
+    return asset === USD ? USD_ASSET : (this.#assets.get(asset) ?? this.#unknown).terms;
+  }
+
+  /** The sources themselves, for who shows their age. */
+  marks(asset: AssetId): AssetMarks {
+    return this.#assets.get(asset) ?? NO_MARKS;
+  }
+
+  setRisk(asset: AssetId, risk: RiskTerms): void {
+    this.#put(asset, risk, this.marks(asset));
+  }
+
+  setMarks(asset: AssetId, marks: AssetMarks): void {
+    this.#put(asset, this.#assets.get(asset)?.risk ?? NO_ROW_TERMS, marks);
+  }
+
+  /** Time has come to `nowNs`: prices may have gone stale. */
+  refresh(nowNs: TimestampNs): void {
+    if (nowNs > this.#nowNs) this.#nowNs = nowNs;
+    if (this.#nowNs <= this.#untilNs) return;
+    this.#untilNs = NEVER;
+    for (const [asset, { risk, oracle, mark, interest }] of this.#assets) {
+      this.#put(asset, risk, { oracle, mark, interest });
+    }
+  }
+
+  #put(asset: AssetId, risk: RiskTerms, marks: AssetMarks): void {
+    this.#assets.set(asset, entryOf(risk, marks, this.#nowNs));
+    this.#version += 1;
+    const ends = [endOf(marks.oracle, ORACLE_STALE_NS), endOf(marks.mark, MARK_STALE_NS)];
+    for (const end of ends) if (end >= this.#nowNs && end < this.#untilNs) this.#untilNs = end;
+  }
+}
+
+/** The last instant at which a source is not stale. */
+function endOf(source: PriceSource | null, staleNs: bigint): bigint {
+  return source === null ? NEVER : source.timeNs + staleNs;
+}
+
+function entryOf(risk: RiskTerms, marks: AssetMarks, nowNs: TimestampNs): Entry {
+  const prices = assetPrices(marks.oracle, marks.mark, nowNs);
+  return { ...marks, risk, terms: assetTerms(risk, prices, imFactor(risk, marks.interest)) };
+}

@@ -1,0 +1,254 @@
+/**
+ * One margin-type sub-account as pre-flight sees it: its spot balances, its positions, its open orders (service spec 2.8,
+ * MRG-12 to MRG-23, AMB-142).
+ *
+ *   flushed     what clearing has booked: what reads show
+ *   optimistic  flushed, and every fill that is on its way: what orders are judged by
+ *
+ *   capacity = initial-margin surplus of the optimistic account − max(Σ buy pressure, Σ sell pressure)
+ *
+ * Each position has three lanes of orders: margin buys and sells, which net against it, and spot buys, which turn USD
+ * into collateral of less weight and net against nothing (AMB-47). A spot sell presses nothing: it frees collateral.
+ *
+ * Invariants
+ *   (1) A lane's offset is the opposite optimistic base, in lots.
+ *   (2) pending = the sum of undecided fills; settling = confirmed ones until the position that contains them is told.
+ *
+ * Not here: what an order may still do (exposure.ts), who is admitted (margin-check.ts), the formulas (src/margin).
+ */
+import { assert } from '../core/assert.ts';
+import { type AssetId, USD, type UserId } from '../core/ids.ts';
+import { SIDE, type Side } from '../core/order-terms.ts';
+import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../margin/account.ts';
+import type { Legs } from '../margin/position.ts';
+import { capacityOf, offsetLots, pressureOf } from '../margin/pressure.ts';
+import type { AssetDesk } from './asset-desk.ts';
+import { optimisticOf, type SpotAccount } from './holds.ts';
+import type { LiveOrder } from './live-order.ts';
+import type { MarketSlot } from './markets.ts';
+import { PressureLane } from './pressure-lane.ts';
+
+/** Both legs, signed, 18 decimals. */
+interface LegPair {
+  base: bigint;
+  quote: bigint;
+}
+
+/** What one fill moves in a position, the fee in the quote. */
+export interface LegMove {
+  readonly base: bigint;
+  readonly quote: bigint;
+}
+
+export type OrderLane = PressureLane<LiveOrder>;
+
+/** A position with the orders in its market. Changed only by its account. */
+export interface Position {
+  readonly account: MarginAccount;
+  readonly asset: AssetId;
+  /** Null until an order of the account is in it. */
+  market: MarketSlot | null;
+  /** Flushed. */
+  base: Amount18;
+  quote: Amount18;
+  /** What the open base cost, without fees. */
+  entry: Amount18;
+  readonly pending: LegPair;
+  readonly settling: LegPair;
+  messageNumber: number;
+  readonly buys: OrderLane;
+  readonly sells: OrderLane;
+  readonly spotBuys: OrderLane;
+  /** Orders of the account in this market that are reduce-only and live. */
+  readonly reduceOnly: Set<LiveOrder>;
+}
+
+/** Base leg with every fill on its way. */
+export function optimisticBase({ base, pending, settling }: Position): bigint {
+  return base + pending.base + settling.base;
+}
+
+export function optimisticQuote({ quote, pending, settling }: Position): bigint {
+  return quote + pending.quote + settling.quote;
+}
+
+/** A lane as it would be, for a question. */
+export interface WhatIf {
+  readonly lane: OrderLane;
+  readonly counted: bigint;
+}
+
+const NOTHING_ELSE: readonly WhatIf[] = [];
+
+export interface Pressures {
+  readonly buys: Amount18;
+  readonly sells: Amount18;
+}
+
+export class MarginAccount {
+  readonly user: UserId;
+  readonly index: number;
+  readonly spot: SpotAccount;
+  readonly #desk: AssetDesk;
+  readonly #positions = new Map<AssetId, Position>();
+  /** Rises with every change of a position. */
+  #changes = 0;
+  readonly #seen = { desk: -1, spot: -1, own: -1 };
+  readonly #sums = emptyInitial();
+
+  constructor(user: UserId, index: number, spot: SpotAccount, desk: AssetDesk) {
+    this.user = user;
+    this.index = index;
+    this.spot = spot;
+    this.#desk = desk;
+  }
+
+  /** Made empty if there is none. */
+  position(asset: AssetId): Position {
+    const known = this.#positions.get(asset);
+    if (known !== undefined) return known;
+    const fresh: Position = {
+      account: this,
+      asset,
+      market: null,
+      base: ZERO_18,
+      quote: ZERO_18,
+      entry: ZERO_18,
+      pending: { base: 0n, quote: 0n },
+      settling: { base: 0n, quote: 0n },
+      messageNumber: 0,
+      buys: new PressureLane(),
+      sells: new PressureLane(),
+      spotBuys: new PressureLane(),
+      reduceOnly: new Set(),
+    };
+    this.#positions.set(asset, fresh);
+    return fresh;
+  }
+
+  /** Those that were ever open or traded in. */
+  positions(): Iterable<Position> {
+    return this.#positions.values();
+  }
+
+  find(asset: AssetId): Position | undefined {
+    return this.#positions.get(asset);
+  }
+
+  /** Clearing's absolute legs; they contain every fill confirmed before them. */
+  setLegs(position: Position, legs: Legs, messageNumber: number): void {
+    position.base = legs.base;
+    position.quote = legs.quote;
+    position.entry = legs.entry;
+    position.settling.base = 0n;
+    position.settling.quote = 0n;
+    position.messageNumber = messageNumber;
+    this.#moved(position);
+  }
+
+  /** A fill whose outcome clearing owes. */
+  pend(position: Position, move: LegMove): void {
+    addTo(position.pending, move, 1n);
+    this.#moved(position);
+  }
+
+  rollBack(position: Position, move: LegMove): void {
+    addTo(position.pending, move, -1n);
+    this.#moved(position);
+  }
+
+  /** @param confirmedAt the count of clearing's words when it said so; a position told later contains the fill. */
+  confirm(position: Position, move: LegMove, confirmedAt: number): void {
+    addTo(position.pending, move, -1n);
+    if (position.messageNumber <= confirmedAt) addTo(position.settling, move, 1n);
+    this.#moved(position);
+  }
+
+  /** The market of a position becomes known with the first order in it. */
+  enter(position: Position, market: MarketSlot): void {
+    if (position.market !== null) return;
+    position.market = market;
+    this.#moved(position);
+  }
+
+  #moved(position: Position): void {
+    this.#changes += 1;
+    if (position.market === null) return;
+    const { quantityDecimals } = position.market.definition;
+    const base = optimisticBase(position);
+    position.buys.setOffset(offsetLots(SIDE.buy, base, quantityDecimals));
+    position.sells.setOffset(offsetLots(SIDE.sell, base, quantityDecimals));
+  }
+
+  /** Of the optimistic account: the smaller of both prices (AMB-49). */
+  surplus(): Amount18 {
+    this.#sum();
+    return initialSurplus(this.#sums);
+  }
+
+  /** Whether the optimistic account has a negative leg (MRG-13). */
+  get hasBorrows(): boolean {
+    this.#sum();
+    return this.#sums.hasBorrows;
+  }
+
+  /** Whether margin counts for it now: it borrows, or has an order that might. */
+  get isLeveraged(): boolean {
+    if (this.hasBorrows) return true;
+    for (const { buys, sells } of this.#positions.values()) if (buys.counted > 0n || sells.counted > 0n) return true;
+    return false;
+  }
+
+  /** @param whatIf lanes that are taken to count something else. */
+  pressures(whatIf: readonly WhatIf[] = NOTHING_ELSE): Pressures {
+    let [buys, sells] = [0n, 0n];
+    for (const position of this.#positions.values()) {
+      buys += this.#pressureOf(position, SIDE.buy, position.buys, whatIf);
+      buys += this.#pressureOf(position, SIDE.buy, position.spotBuys, whatIf);
+      sells += this.#pressureOf(position, SIDE.sell, position.sells, whatIf);
+    }
+    return { buys: buys as Amount18, sells: sells as Amount18 };
+  }
+
+  #pressureOf({ market, asset }: Position, side: Side, lane: OrderLane, whatIf: readonly WhatIf[]): Amount18 {
+    let { counted } = lane;
+    for (const other of whatIf) if (other.lane === lane) counted = other.counted;
+    if (counted === 0n) return ZERO_18;
+    assert(market !== null, 'a position with orders knows its market');
+    return pressureOf(side, counted as Amount18, this.#desk.terms(asset), market.definition.takerFeeRate);
+  }
+
+  /** What is left for more risk, also `available_margin` (MRG-16). */
+  capacity(whatIf: readonly WhatIf[] = NOTHING_ELSE): Amount18 {
+    const { buys, sells } = this.pressures(whatIf);
+    return capacityOf(this.surplus(), buys, sells);
+  }
+
+  #sum(): void {
+    const { spot } = this;
+    const seen = this.#seen;
+    if (seen.desk === this.#desk.version && seen.spot === spot.changes && seen.own === this.#changes) return;
+    const sums = this.#sums;
+    sums.initialOracle = 0n;
+    sums.initialMark = 0n;
+    sums.hasBorrows = false;
+    for (const balance of spot.balances.values()) {
+      const amount = optimisticOf(balance);
+      if (balance.asset === USD) addInitialUsd(sums, amount);
+      else addInitial(sums, this.#desk.terms(balance.asset), amount);
+    }
+    for (const position of this.#positions.values()) {
+      addInitial(sums, this.#desk.terms(position.asset), optimisticBase(position));
+      addInitialUsd(sums, optimisticQuote(position));
+    }
+    seen.desk = this.#desk.version;
+    seen.spot = spot.changes;
+    seen.own = this.#changes;
+  }
+}
+
+function addTo(pair: LegPair, { base, quote }: LegMove, sign: bigint): void {
+  pair.base += base * sign;
+  pair.quote += quote * sign;
+}

@@ -1,0 +1,94 @@
+/**
+ * The margin-type sub-accounts of all users, made when clearing or an order first speaks of one.
+ *
+ * Not here: which sub-accounts there are and of which type (accounts.ts), what one is worth (margin-account.ts).
+ */
+import type { AssetId, UserId } from '../core/ids.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import type { Side } from '../core/order-terms.ts';
+import type { Amount18 } from '../core/units.ts';
+import { offsetLots } from '../margin/pressure.ts';
+import type { AssetDesk } from './asset-desk.ts';
+import { laneOf, type Seat } from './exposure.ts';
+import type { Holds, WordCount } from './holds.ts';
+import { isSpot, type LiveOrder } from './live-order.ts';
+import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
+import { newLaneEntry } from './pressure-lane.ts';
+
+/** Clearing's word on a position, flushed and absolute. */
+export interface PositionWord {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+  readonly base: Amount18;
+  readonly quote: Amount18;
+  /** What the open base cost, without fees; not negative. */
+  readonly entry: Amount18;
+}
+
+/** Slots of orders on their way lie behind every market sequence. */
+const ON_THE_WAY = 2 ** 52;
+
+export class MarginAccounts {
+  readonly desk: AssetDesk;
+  readonly #users = new Map<UserId, Map<number, MarginAccount>>();
+  readonly #holds: Holds;
+  readonly #words: WordCount;
+  #slot = ON_THE_WAY;
+
+  constructor(holds: Holds, desk: AssetDesk, words: WordCount) {
+    this.desk = desk;
+    this.#holds = holds;
+    this.#words = words;
+  }
+
+  /** Only for accounts of a margin type. */
+  account(user: UserId, index: number): MarginAccount {
+    const own = this.#users.get(user) ?? new Map<number, MarginAccount>();
+    this.#users.set(user, own);
+    const known = own.get(index);
+    if (known !== undefined) return known;
+    const fresh = new MarginAccount(user, index, this.#holds.account(user, index), this.desk);
+    own.set(index, fresh);
+    return fresh;
+  }
+
+  find(user: UserId, index: number): MarginAccount | undefined {
+    return this.#users.get(user)?.get(index);
+  }
+
+  /** Of one user, by no order. */
+  of(user: UserId): Iterable<MarginAccount> {
+    return this.#users.get(user)?.values() ?? [];
+  }
+
+  /** Lots by which orders of this side may reduce the optimistic position. */
+  reducibleLots(user: UserId, index: number, { assetId, quantityDecimals }: MarketDefinition, side: Side): number {
+    const position = this.find(user, index)?.find(assetId);
+    return position === undefined ? 0 : offsetLots(side, optimisticBase(position), quantityDecimals);
+  }
+
+  /** @returns the position as it is now. */
+  setPosition(word: PositionWord): Position {
+    const account = this.account(word.user, word.subAccount);
+    const position = account.position(word.asset);
+    account.setLegs(position, word, this.#words.next());
+    return position;
+  }
+
+  /**
+   * The place of an order of a margin-type account; it weighs nothing before it is added.
+   *
+   * @returns null for a spot sell, which frees collateral.
+   */
+  seat(order: LiveOrder): Seat | null {
+    const { terms, market } = order;
+    const account = this.account(terms.user, terms.subAccount);
+    const position = account.position(market.definition.assetId);
+    const lane = laneOf(position, terms);
+    if (lane === null && isSpot(terms)) return null;
+    account.enter(position, market);
+    this.#slot += 1;
+    return { position, lane, entry: newLaneEntry(order, this.#slot), marketPrice: 0n };
+  }
+}

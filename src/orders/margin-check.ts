@@ -1,0 +1,100 @@
+/**
+ * Whether an order of a margin-type account may be let through (service spec 2.8, ORD-26, TIF-08, TIF-09, MRG-12 to
+ * MRG-26).
+ *
+ *   reduce-only   fill or kill, immediate or cancel, sized in base: it must shrink the optimistic position (AMB-27)
+ *   adds risk     of a circuit-broken asset: never (AMB-109); else the capacity left must be above the minimum
+ *   adds none     always (AMB-49)
+ *
+ * A market maker's post-only order is not asked for capacity (AMB-55). A spot buy is asked only in an account that
+ * borrows or may (MRG-13), and trades whatever the prices are (CB-06).
+ *
+ * The caller has brought the asset desk up to now.
+ */
+import { ORDER_FLAG, ORDER_KIND, TIF } from '../core/order-terms.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { Amount18 } from '../core/units.ts';
+import { marketPrice, offsetLots } from '../margin/pressure.ts';
+import type { Accounts } from './accounts.ts';
+import { exposureOf } from './exposure.ts';
+import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
+import { optimisticBase } from './margin-account.ts';
+import type { MarginAccounts } from './margin-accounts.ts';
+import type { Exposure } from './pressure-lane.ts';
+
+const INSUFFICIENT_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the account has not enough capacity for the order');
+const WOULD_INCREASE: Reject = reject(
+  'REDUCE_ONLY_WOULD_INCREASE',
+  'the order would grow or flip the position',
+  'reduce_only',
+);
+const NO_PRICE: Reject = reject('PRICING_UNAVAILABLE', 'the asset has no usable price, only reducing orders are taken');
+
+export class MarginCheck {
+  /** Capacity that an order must leave, exclusive (setting `preflight_minimum`). */
+  minimum: Amount18;
+  readonly #accounts: Accounts;
+  readonly #margins: MarginAccounts;
+
+  constructor(accounts: Accounts, margins: MarginAccounts, minimum: Amount18) {
+    this.#accounts = accounts;
+    this.#margins = margins;
+    this.minimum = minimum;
+  }
+
+  /** Puts a new order of a margin-type account in its place, at the price of now if it names none. */
+  seat(order: LiveOrder): void {
+    const { terms } = order;
+    if (!this.#accounts.isMargin(terms.user, terms.subAccount)) return;
+    order.seat = this.#margins.seat(order);
+    if (order.seat !== null && terms.kind !== ORDER_KIND.limit) order.seat.marketPrice = this.#marketPrice(order);
+  }
+
+  /** Of a seated order that matches at once, before anything of it is let through; null: it may. */
+  reduceOnlyFault(order: LiveOrder, lots: number): Reject | null {
+    const { seat, terms, market } = order;
+    const { tif, kind, side } = terms;
+    const isChecked =
+      kind === ORDER_KIND.marketBase || (kind === ORDER_KIND.limit && tif !== TIF.gtc && tif !== TIF.gtd);
+    if (seat === null || !isReduceOnly(terms) || !isChecked) return null;
+    const reducible = offsetLots(side, optimisticBase(seat.position), market.definition.quantityDecimals);
+    return lots <= reducible ? null : WOULD_INCREASE;
+  }
+
+  /**
+   * Why the order may not have this exposure, or null. Nothing changes.
+   *
+   * @returns PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN.
+   */
+  exposureFault(order: LiveOrder, exposure: Exposure): Reject | null {
+    const { seat, terms, market } = order;
+    if (seat === null || seat.lane === null) return null;
+    const { lane, entry, position } = seat;
+    const counted = lane.countedWith(entry, exposure);
+    if (counted <= lane.counted) return null;
+    const { isBroken } = this.#margins.desk.terms(market.definition.assetId).prices;
+    if (isBroken && !isSpot(terms)) return NO_PRICE;
+    if (this.#isExempt(order) || (isSpot(terms) && !position.account.isLeveraged)) return null;
+    return position.account.capacity([{ lane, counted }]) > this.minimum ? null : INSUFFICIENT_MARGIN;
+  }
+
+  /**
+   * As `exposureFault`, for what a trigger lets through. A market order is priced now.
+   *
+   * @param released the order as it would be.
+   */
+  releaseFault(order: LiveOrder, released: LiveOrder): Reject | null {
+    const { seat, terms } = order;
+    if (seat === null) return null;
+    if (terms.kind !== ORDER_KIND.limit) seat.marketPrice = this.#marketPrice(order);
+    return this.exposureFault(order, exposureOf(released, seat.marketPrice));
+  }
+
+  #marketPrice({ market }: LiveOrder): Amount18 {
+    return marketPrice(this.#margins.desk.terms(market.definition.assetId));
+  }
+
+  #isExempt({ terms }: LiveOrder): boolean {
+    return (terms.flags & ORDER_FLAG.postOnly) !== 0 && this.#accounts.isMarketMaker(terms.user);
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * A trade tried on (SIM-01 to SIM-04, AMB-71, wire.md 7.16): the account after pending transfers and a fill of all of the
+ * trade as taker at its price, and what pre-flight would say of the order. The same functions as pre-flight and reads;
+ * nothing changes.
+ *
+ *   before     the account with the pending transfers
+ *   after      and with the trade; open orders net against the position that the trade leaves
+ *   accepted   the order's pressure fits before the trade, or it adds none
+ */
+import { mulDivCeil, mulDivFloor, powerOfTen, tradingFee18 } from '../core/arithmetic.ts';
+import { type AssetId, USD, type UserId } from '../core/ids.ts';
+import { SIDE, type Side } from '../core/order-terms.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { type Amount18, ONE_18 } from '../core/units.ts';
+import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../margin/account.ts';
+import { isMarginType, mayHold } from '../margin/account-rules.ts';
+import { afterFill, isOpen, type Legs, NO_LEGS } from '../margin/position.ts';
+import { capacityOf, marketPrice, offsetLots } from '../margin/pressure.ts';
+import type { SubAccount } from './accounts.ts';
+import { availableOf, optimisticOf } from './holds.ts';
+import {
+  type MarginAccount,
+  type OrderLane,
+  optimisticBase,
+  optimisticQuote,
+  type Position,
+  type WhatIf,
+} from './margin-account.ts';
+import {
+  type AccountLegs,
+  figuresWith,
+  flushedLegs,
+  liquidationPrice,
+  type MarginFigures,
+  type MarginSources,
+} from './margin-view.ts';
+import type { MarketSlot } from './markets.ts';
+
+/** Notional of a simulated trade (SIM-03). */
+export const SIMULATED_NOTIONAL_MAX: Amount18 = (50_000_000n * ONE_18) as Amount18;
+
+export interface Trial {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+  readonly side: Side;
+  readonly isSpot: boolean;
+  /** Above zero. */
+  readonly size: Amount18;
+  /** USD of one unit; null takes the higher of oracle and mark. */
+  readonly price: Amount18 | null;
+  /** Credits of the account, negative for what leaves it. */
+  readonly transfers: readonly { readonly asset: AssetId; readonly amount: bigint }[];
+}
+
+export interface Simulation {
+  readonly figures: MarginFigures;
+  /** Capacity after less before. */
+  readonly impact: Amount18;
+  readonly isAccepted: boolean;
+  readonly liquidationPrice: Amount18 | null;
+}
+
+/** The trade in figures. */
+interface Fill {
+  readonly base: bigint;
+  readonly notional: Amount18;
+  readonly fee: Amount18;
+}
+
+/** @returns INVALID_REQUEST, MARKET_NOT_FOUND. */
+export function simulate(sources: MarginSources, preflightMinimum: Amount18, trial: Trial): Outcome<Simulation> {
+  const { accounts, margins, markets, desk } = sources;
+  const market = markets.find(trial.asset);
+  if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
+  const type = accounts.find(trial.user, trial.subAccount);
+  if (type === undefined) return invalid('sub_account', 'there is no such sub-account');
+  const price = trial.price ?? marketPrice(desk.terms(trial.asset));
+  const notional = (
+    trial.side === SIDE.buy ? mulDivCeil(trial.size, price, ONE_18) : mulDivFloor(trial.size, price, ONE_18)
+  ) as Amount18;
+  if (notional > SIMULATED_NOTIONAL_MAX) return invalid('trade', 'a simulated notional is at most 50,000,000 USD');
+  const account = margins.account(trial.user, trial.subAccount);
+  const short = trial.transfers.find(({ asset, amount }) => amount < 0n && -amount > availableIn(account, asset));
+  if (short !== undefined) return invalid('pending_transfers', 'a transfer takes out more than is available');
+
+  const fill = { base: trial.size, notional, fee: tradingFee18(notional, market.definition.takerFeeRate) };
+  const model = new Model(sources, { account, market }, trial, fill);
+  const before = model.capacity(false);
+  const available = model.capacity(true);
+  const after = model.legs(flushedLegs(account), true);
+  return accepted({
+    figures: figuresWith(after, available, desk),
+    impact: (available - before) as Amount18,
+    isAccepted: mayTrade(sources, type, trial) && model.isAdmitted(preflightMinimum),
+    liquidationPrice: liquidationPrice(after, trial.asset, desk),
+  });
+}
+
+function invalid(field: string, message: string): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('INVALID_REQUEST', message, field));
+}
+
+function availableIn(account: MarginAccount, asset: AssetId): bigint {
+  const balance = account.spot.balances.get(asset);
+  return balance === undefined ? 0n : availableOf(balance);
+}
+
+/** Whether an account of this type may trade the asset so at all. */
+function mayTrade({ desk }: MarginSources, type: SubAccount, { asset, isSpot }: Trial): boolean {
+  return (isSpot || isMarginType(type)) && mayHold(type, asset, desk.terms(asset).risk);
+}
+
+/** Where the trade would take place. */
+interface Place {
+  readonly account: MarginAccount;
+  readonly market: MarketSlot;
+}
+
+/** The account with transfers, with or without the trade. */
+class Model {
+  readonly #sources: MarginSources;
+  readonly #account: MarginAccount;
+  readonly #trial: Trial;
+  readonly #fill: Fill;
+  readonly #market: MarketSlot;
+  readonly #position: Position;
+
+  constructor(sources: MarginSources, { account, market }: Place, trial: Trial, fill: Fill) {
+    this.#sources = sources;
+    this.#account = account;
+    this.#market = market;
+    this.#position = account.position(trial.asset);
+    account.enter(this.#position, market);
+    this.#trial = trial;
+    this.#fill = fill;
+  }
+
+  /** `legs` with the transfers, and with the trade. */
+  legs({ spot, positions }: AccountLegs, withTrade: boolean): AccountLegs {
+    const { transfers, asset, side, isSpot } = this.#trial;
+    const { base, notional, fee } = this.#fill;
+    const [moved, open] = [new Map(spot), new Map(positions)];
+    const add = (of: AssetId, amount: bigint): void => void moved.set(of, (moved.get(of) ?? 0n) + amount);
+    for (const transfer of transfers) add(transfer.asset, transfer.amount);
+    if (!withTrade) return { spot: moved, positions: open };
+    if (isSpot) {
+      add(asset, side === SIDE.buy ? base : -base);
+      add(USD, side === SIDE.buy ? -notional - fee : notional - fee);
+      return { spot: moved, positions: open };
+    }
+    const legs = afterFill(open.get(asset) ?? NO_LEGS, side === SIDE.buy ? base : -base, notional, fee);
+    if (isOpen(legs)) open.set(asset, legs);
+    else open.delete(asset);
+    return { spot: moved, positions: open };
+  }
+
+  /** Of the optimistic account. */
+  capacity(withTrade: boolean): Amount18 {
+    const { buys, sells } = this.#account.pressures(withTrade ? this.#laneAfter() : []);
+    return capacityOf(this.#surplus(withTrade), buys, sells);
+  }
+
+  #surplus(withTrade: boolean): Amount18 {
+    const { desk } = this.#sources;
+    const sums = emptyInitial();
+    const { spot, positions } = this.legs(optimisticLegs(this.#account), withTrade);
+    for (const [asset, amount] of spot) {
+      if (asset === USD) addInitialUsd(sums, amount);
+      else addInitial(sums, desk.terms(asset), amount);
+    }
+    for (const [asset, { base, quote }] of positions) {
+      addInitial(sums, desk.terms(asset), base);
+      addInitialUsd(sums, quote);
+    }
+    return initialSurplus(sums);
+  }
+
+  /** The orders of the traded market net against the position that the trade leaves. */
+  #laneAfter(): readonly WhatIf[] {
+    const { side, isSpot } = this.#trial;
+    const { buys, sells } = this.#position;
+    const { quantityDecimals } = this.#market.definition;
+    if (isSpot) return [];
+    const base = optimisticBase(this.#position) + (side === SIDE.buy ? this.#fill.base : -this.#fill.base);
+    return [
+      { lane: buys, counted: buys.countedAt(offsetLots(SIDE.buy, base, quantityDecimals)) },
+      { lane: sells, counted: sells.countedAt(offsetLots(SIDE.sell, base, quantityDecimals)) },
+    ];
+  }
+
+  /** What pre-flight would say of the order (margin-check.ts). */
+  isAdmitted(minimum: Amount18): boolean {
+    const { user, subAccount, asset, side, isSpot } = this.#trial;
+    const { desk, accounts } = this.#sources;
+    if (isSpot && !this.#isCovered()) return false;
+    const counted = this.#counted();
+    if (counted === 0n || !accounts.isMargin(user, subAccount)) return true;
+    if (!isSpot && desk.terms(asset).prices.isBroken) return false;
+    if (isSpot && !this.#account.isLeveraged) return true;
+    const lane = this.#lane(side, isSpot);
+    const { buys, sells } = this.#account.pressures([{ lane, counted: lane.counted + counted }]);
+    return capacityOf(this.#surplus(false), buys, sells) > minimum;
+  }
+
+  #lane(side: Side, isSpot: boolean): OrderLane {
+    const { buys, sells, spotBuys } = this.#position;
+    if (isSpot) return spotBuys;
+    return side === SIDE.buy ? buys : sells;
+  }
+
+  #isCovered(): boolean {
+    const { asset, side, transfers } = this.#trial;
+    const from = side === SIDE.buy ? USD : asset;
+    const need = side === SIDE.buy ? this.#fill.notional + this.#fill.fee : this.#fill.base;
+    let available = availableIn(this.#account, from);
+    for (const transfer of transfers) if (transfer.asset === from) available += transfer.amount;
+    return need <= available;
+  }
+
+  /** Notional that increases risk: what the unused offset does not cover. A spot sell adds none. */
+  #counted(): bigint {
+    const { side, isSpot } = this.#trial;
+    const { base, notional } = this.#fill;
+    if (isSpot) return side === SIDE.buy ? notional : 0n;
+    const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
+    const offset = BigInt(this.#lane(side, false).freeOffset) * lot;
+    return offset >= base ? 0n : mulDivCeil(notional, base - offset, base);
+  }
+}
+
+function optimisticLegs(account: MarginAccount): AccountLegs {
+  const spot = new Map<AssetId, bigint>();
+  for (const balance of account.spot.balances.values()) spot.set(balance.asset, optimisticOf(balance));
+  const positions = new Map<AssetId, Legs>();
+  for (const position of account.positions()) {
+    const [base, quote] = [optimisticBase(position) as Amount18, optimisticQuote(position) as Amount18];
+    if (base !== 0n || quote !== 0n) positions.set(position.asset, { base, quote, entry: position.entry });
+  }
+  return { spot, positions };
+}

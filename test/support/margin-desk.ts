@@ -1,0 +1,248 @@
+/**
+ * A front door with margin: two markets with prices and risk rows, Alice's cross-margin account 1, everything that the
+ * market and clearing would say said by hand.
+ */
+import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
+import type { MarketDefinition } from '../../src/core/market-definition.ts';
+import { type OrderEnd, SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
+import type { PriceSource } from '../../src/margin/prices.ts';
+import { type RiskRow, riskTerms } from '../../src/margin/risk-terms.ts';
+import { OrderManager } from '../../src/orders/order-manager.ts';
+import type { OrderSettings } from '../../src/orders/settings.ts';
+import type { SignedOrder } from '../../src/wire/signed-order.ts';
+import {
+  ALICE,
+  codeOf,
+  createRequest,
+  MARKET,
+  type MarketWish,
+  mustPass,
+  NO_HISTORY,
+  NOW,
+  RecordingSink,
+  replaceRequest,
+} from './order-desk.ts';
+
+export const ETH = '1' as AssetId;
+export const BTC = '2' as AssetId;
+
+/** Price decimals 2, quantity decimals 4, tick and minimum 1, taker 500. */
+export const MARKETS: Readonly<Record<string, MarketDefinition>> = {
+  [ETH]: { ...MARKET, marketIndex: 0, assetId: ETH, tickSize: 1 as RawPrice, minimumQuantity: 1 as RawQuantity },
+  [BTC]: { ...MARKET, marketIndex: 1, assetId: BTC, tickSize: 1 as RawPrice, minimumQuantity: 1 as RawQuantity },
+};
+
+const NO_CAP = String((1n << 256n) - 1n);
+
+/** Percent. @param im 1e-6. */
+export function riskRow(cf: number, lf: number, im: number, change: Partial<RiskRow> = {}): RiskRow {
+  return {
+    collateral_factor: cf,
+    liability_factor: lf,
+    max_collateral: NO_CAP,
+    max_total_open_interest_notional: NO_CAP,
+    max_spot_open_interest: NO_CAP,
+    isolated_only: false,
+    initial_margin_clamps: [0],
+    initial_margin_factors: [im],
+    min_sub_account_balance: '0',
+    ...change,
+  };
+}
+
+export function usd(text: number | string): Amount18 {
+  const [whole = '0', fraction = ''] = String(text).split('.');
+  const sign = whole.startsWith('-') ? -1n : 1n;
+  return (BigInt(whole) * ONE_18 + sign * BigInt(fraction.padEnd(18, '0'))) as Amount18;
+}
+
+export function source(price: Amount18, timeNs: TimestampNs = NOW): PriceSource {
+  return { price, timeNs, isTripped: false, goodUpdates: 0 };
+}
+
+/** In human units; market decimals are 2 and 4. */
+export interface MarginWish {
+  readonly id?: string;
+  readonly user?: UserId;
+  readonly asset?: AssetId;
+  readonly side: Side;
+  readonly quantity?: number;
+  readonly price?: number;
+  readonly tif?: Tif;
+  readonly postOnly?: boolean;
+  readonly reduceOnly?: boolean;
+  readonly isSpot?: boolean;
+  readonly account?: number;
+  /** Raw. */
+  readonly market?: MarketWish;
+  readonly above?: number;
+}
+
+export class MarginDesk {
+  readonly sink: RecordingSink = new RecordingSink();
+  readonly manager: OrderManager;
+  nowNs: TimestampNs = NOW;
+  readonly #sequences = new Map<AssetId, number>();
+  #ids = 0;
+  #trades = 0;
+
+  /** EX-05's world: ETH at 2000, BTC at 50000. */
+  constructor() {
+    this.manager = new OrderManager({ sink: this.sink, history: NO_HISTORY });
+    for (const market of Object.values(MARKETS)) this.manager.onMarketChanged(market);
+    this.risk(ETH, riskRow(90, 95, 1_000_000));
+    this.risk(BTC, riskRow(95, 96, 900_000));
+    this.price(ETH, 2_000);
+    this.price(BTC, 50_000);
+  }
+
+  risk(asset: AssetId, row: RiskRow): void {
+    this.manager.onRiskChanged(asset, riskTerms(row));
+  }
+
+  /** Oracle, and a mark if there is one. */
+  price(asset: AssetId, oracle: number | string, mark: number | string | null = null): void {
+    this.manager.onAssetMarks(asset, {
+      oracle: source(usd(oracle), this.nowNs),
+      mark: mark === null ? null : source(usd(mark), this.nowNs),
+      interest: { credits: 0n, borrows: 0n },
+    });
+  }
+
+  spot(asset: AssetId, owned: number | string, subAccount = 1, user: UserId = ALICE): void {
+    this.manager.onBalanceChanged({ user, subAccount, asset, owned: usd(owned), locked: usd(0) });
+  }
+
+  position(asset: AssetId, base: number | string, quote: number | string, subAccount = 1): void {
+    const legs = { base: usd(base), quote: usd(quote), entry: usd(0) };
+    this.manager.onPositionChanged({ user: ALICE, subAccount, asset, ...legs });
+  }
+
+  settings(change: Partial<OrderSettings>): void {
+    this.manager.onSettingsChanged({ ...this.manager.settings, ...change });
+  }
+
+  /** Check and reserve. @returns the code, or `ok`; with `orders` what the market will name it by. */
+  request(wish: MarginWish): Outcome<{ readonly requestId: number }> {
+    const user = wish.user ?? ALICE;
+    const checked = this.manager.checkCreate(this.#create(wish, user), { user, now: this.nowNs, looksUp: true });
+    return checked.ok ? this.manager.reserveCreate(checked.value, this.nowNs) : checked;
+  }
+
+  verdict(wish: MarginWish): string {
+    return codeOf(this.request(wish));
+  }
+
+  /** A create that the market admits. @returns its sequence. */
+  place(wish: MarginWish): number {
+    const { requestId } = mustPass(this.request(wish));
+    const asset = wish.asset ?? ETH;
+    const sequence = this.#next(asset);
+    const word = { requestId, marketIndex: this.#index(asset), sequence, timeNs: this.nowNs };
+    this.manager.onAdmitted({ ...word, refusal: 0 });
+    this.manager.onAck({ ...word, rejectCode: 0 });
+    return sequence;
+  }
+
+  replace(id: string, change: { price?: number; quantity?: number }, asset: AssetId = ETH): Outcome<number> {
+    const request = {
+      ...replaceRequest({
+        orderId: id as OrderId,
+        newPriceLimit: change.price === undefined ? null : (Math.round(change.price * 100) as RawPrice),
+        newQuantity: change.quantity === undefined ? null : (Math.round(change.quantity * 10_000) as RawQuantity),
+      }),
+      asset: { id: asset, text: asset },
+    };
+    const checked = this.manager.checkReplace(request, { user: ALICE, now: this.nowNs, looksUp: true });
+    return checked.ok ? this.manager.reserveReplace(checked.value) : checked;
+  }
+
+  /** The market's word on a replace that was let through. */
+  replaced(requestId: number, order: number, price: number, quantity: number, asset: AssetId = ETH): void {
+    const word = { marketIndex: this.#index(asset), sequence: this.#next(asset), timeNs: this.nowNs };
+    const figures = {
+      price: Math.round(price * 100) as RawPrice,
+      quantity: Math.round(quantity * 10_000) as RawQuantity,
+    };
+    const trigger = { triggerKind: 0, triggerPrice: 0 as RawPrice } as const;
+    this.manager.onReplaced({ ...word, order, ...figures, ...trigger, timestampNs: this.nowNs });
+    this.manager.onAck({ ...word, requestId, rejectCode: 0 });
+  }
+
+  /** @returns the trade's id. */
+  match(maker: number, taker: number, price: number, quantity: number, takerSide: Side, asset: AssetId = ETH): number {
+    this.#trades += 1;
+    this.manager.onMatched({
+      marketIndex: this.#index(asset),
+      sequence: this.#next(asset),
+      tradeId: this.#trades,
+      makerOrder: maker,
+      takerOrder: taker,
+      price: Math.round(price * 100) as RawPrice,
+      quantity: Math.round(quantity * 10_000) as RawQuantity,
+      takerSide,
+      makerFeeRate: 500,
+      takerFeeRate: 500,
+      timeNs: this.nowNs,
+    });
+    return this.#trades;
+  }
+
+  confirm(tradeId: number, asset: AssetId = ETH): void {
+    const fee = usd(0);
+    const word = { marketIndex: this.#index(asset), tradeId, timeNs: this.nowNs, makerFee: fee, takerFee: fee };
+    this.manager.onFillConfirmed({ ...word, isLiquidation: false, isAutoDeleverage: false });
+  }
+
+  rollBack(tradeId: number, asset: AssetId = ETH): void {
+    const word = { marketIndex: this.#index(asset), tradeId, timeNs: this.nowNs };
+    this.manager.onFillRolledBack({ ...word, makerReason: 1, takerReason: 10 });
+  }
+
+  end(order: number, end: OrderEnd, asset: AssetId = ETH): void {
+    const word = { marketIndex: this.#index(asset), sequence: this.#next(asset), order, timeNs: this.nowNs };
+    this.manager.onEnded({ ...word, end, faultReason: 0 });
+  }
+
+  capacity(subAccount = 1, user: UserId = ALICE): Amount18 {
+    return this.manager.capacity(user, subAccount, this.nowNs);
+  }
+
+  #index(asset: AssetId): number {
+    return MARKETS[asset]?.marketIndex ?? 0;
+  }
+
+  #next(asset: AssetId): number {
+    const next = (this.#sequences.get(asset) ?? 0) + 1;
+    this.#sequences.set(asset, next);
+    return next;
+  }
+
+  #create(wish: MarginWish, user: UserId): ReturnType<typeof createRequest> {
+    this.#ids += 1;
+    const asset = wish.asset ?? ETH;
+    const change: Partial<SignedOrder> = {
+      baseAsset: { id: asset, text: asset },
+      account: wish.account ?? 1,
+      isSpot: wish.isSpot ?? false,
+      reduceOnly: wish.reduceOnly ?? false,
+    };
+    const base = {
+      user,
+      id: wish.id ?? `o-${this.#ids}`,
+      side: wish.side,
+      price: Math.round((wish.price ?? 2_000) * 100),
+      quantity: Math.round((wish.quantity ?? 1) * 10_000),
+      tif: wish.tif ?? TIF.gtc,
+      postOnly: wish.postOnly ?? false,
+      postSignNs: this.nowNs,
+    };
+    const market = wish.market === undefined ? {} : { market: wish.market };
+    const above = wish.above === undefined ? {} : { above: wish.above };
+    return createRequest({ ...base, ...market, ...above }, change);
+  }
+}
+
+export { ALICE, SIDE, TIF, USD };
