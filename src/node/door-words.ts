@@ -1,12 +1,20 @@
 /** Messages to the front door as the words that the order manager hears. */
-import type { BalanceRow } from '../clearing/rows.ts';
+import type { BalanceRow, PositionRow } from '../clearing/rows.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { Side, TriggerKind, TriggerState } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { BalanceChanged, Matched, OrderRestoredAtBoot } from '../messages/generated/messages.ts';
+import {
+  BalanceChanged,
+  MarketRiskChanged,
+  Matched,
+  OrderRestoredAtBoot,
+  PositionChanged,
+} from '../messages/generated/messages.ts';
+import type { AssetMarks } from '../orders/asset-desk.ts';
 import type { Match } from '../orders/trade-view.ts';
 import type { RestoredOrder } from '../orders/words.ts';
+import { readMark } from './effect-codec.ts';
 import { readNewOrder, readText, readUser } from './order-codec.ts';
 
 export function readMatch(v: Views, at: number): Match {
@@ -33,6 +41,29 @@ export function readBalance(v: Views, at: number): BalanceRow {
     asset: asset as AssetId,
     owned: BalanceChanged.owned(v, at) as Amount18,
     locked: BalanceChanged.locked(v, at) as Amount18,
+  };
+}
+
+export function readPosition(v: Views, at: number): PositionRow {
+  const asset = readText(v, at + PositionChanged.bytes, PositionChanged.assetBytes(v, at));
+  return {
+    user: readUser(v, at + PositionChanged.userAt),
+    subAccount: PositionChanged.subAccount(v, at),
+    asset: asset as AssetId,
+    base: PositionChanged.base(v, at) as Amount18,
+    quote: PositionChanged.quote(v, at) as Amount18,
+    entry: PositionChanged.entry(v, at) as Amount18,
+  };
+}
+
+export function readMarketRisk(
+  v: Views,
+  at: number,
+): { readonly marketIndex: number } & Pick<AssetMarks, 'mark' | 'interest'> {
+  return {
+    marketIndex: MarketRiskChanged.marketIndex(v, at),
+    mark: readMark(v, at),
+    interest: { credits: MarketRiskChanged.credits(v, at), borrows: MarketRiskChanged.borrows(v, at) },
   };
 }
 

@@ -2,7 +2,7 @@
  * The front door as an actor on the main thread: what markets and clearing say goes into the order manager, what a turn
  * of the event loop has collected goes out.
  */
-import type { UserRow } from '../clearing/rows.ts';
+import type { PriceRow, UserRow } from '../clearing/rows.ts';
 import { InvariantError } from '../core/assert.ts';
 import type { OrderEnd, RollbackReason, TriggerKind } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -35,7 +35,7 @@ import type { OrderWord } from '../orders/words.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { accountEventOf } from './account-news.ts';
-import { readBalance, readMatch, readRestoredRow } from './door-words.ts';
+import { readBalance, readMarketRisk, readMatch, readPosition, readRestoredRow } from './door-words.ts';
 import type { NodeNews } from './effect-codec.ts';
 import type { FrontDoor } from './front-door.ts';
 import { readOrderId, readUser } from './order-codec.ts';
@@ -190,7 +190,10 @@ export class FrontDoorActor implements Actor {
         door.orders.onBalanceChanged(readBalance(v, at));
         break;
       case PositionChanged.typeId:
+        door.orders.onPositionChanged(readPosition(v, at));
+        break;
       case MarketRiskChanged.typeId:
+        door.orders.onMarketRisk(readMarketRisk(v, at));
         break;
       case MarketDecided.typeId:
         this.onDecided(MarketDecided.marketIndex(v, at), MarketDecided.sequence(v, at));
@@ -280,6 +283,7 @@ export class FrontDoorActor implements Actor {
     if (news.kind === 'restored') this.onRestored();
     else if (news.kind === 'userChanged') this.onUser(news.row);
     else if (news.kind === 'subAccountChanged') door.orders.onSubAccountChanged(news.row);
+    else if (news.kind === 'priceAccepted') this.onPrice(news.row);
     else if (news.kind === 'registryChanged') {
       const { change } = news;
       if (change.table === 'asset') door.assetChanged(change.row);
@@ -295,6 +299,10 @@ export class FrontDoorActor implements Actor {
   private onRestored(): void {
     this.isRestored = true;
     this.parts.door.registry.loaded();
+  }
+
+  private onPrice({ asset, price, publishNs: timeNs, isTripped, goodUpdates }: PriceRow): void {
+    this.parts.door.orders.onOraclePrice(asset, { price, timeNs, isTripped, goodUpdates });
   }
 
   private onUser(row: UserRow): void {

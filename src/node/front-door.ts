@@ -18,6 +18,7 @@ import type { Clock, TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { MultisigReads } from '../edge/account-backend.ts';
 import type { ActionOrigin, Answer, ItemAnswer, OmsBackend, OmsStreams, PageRequest } from '../edge/oms-backend.ts';
+import { type RiskRow, termsOfRow } from '../margin/risk-terms.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
 import type { OrderEvent, OrderSink, ReleaseWord, RequestResult, UserTrade } from '../orders/order-events.ts';
 import type { OrderHistory } from '../orders/order-history.ts';
@@ -289,6 +290,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   assetChanged(row: AssetRow): void {
     this.registry.assetChanged(row);
+    const risk = row.riskJson === null ? null : (JSON.parse(row.riskJson) as RiskRow);
+    this.orders.onRiskChanged(row.assetId, termsOfRow(row.assetId, risk));
   }
 
   /** @param sequence where clearing stands; matters when the market is heard of for the first time. */

@@ -53,8 +53,17 @@ export class AssetDesk {
     this.#put(asset, risk, this.marks(asset));
   }
 
-  setMarks(asset: AssetId, marks: AssetMarks): void {
-    this.#put(asset, this.#assets.get(asset)?.risk ?? NO_ROW_TERMS, marks);
+  setOracle(asset: AssetId, oracle: PriceSource): void {
+    this.#put(asset, this.#riskOf(asset), { ...this.marks(asset), oracle });
+  }
+
+  /** What trading in the asset says: its last price, and what all users have open. */
+  setTrading(asset: AssetId, trading: Pick<AssetMarks, 'mark' | 'interest'>): void {
+    this.#put(asset, this.#riskOf(asset), { ...trading, oracle: this.marks(asset).oracle });
+  }
+
+  #riskOf(asset: AssetId): RiskTerms {
+    return this.#assets.get(asset)?.risk ?? NO_ROW_TERMS;
   }
 
   /** Time has come to `nowNs`: prices may have gone stale. */

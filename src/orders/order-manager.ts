@@ -19,6 +19,7 @@ import { ORDER_END, SIDE } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { pascalCase, type RejectName, rejectName } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import type { PriceSource } from '../margin/prices.ts';
 import type { RiskTerms } from '../margin/risk-terms.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
@@ -276,9 +277,13 @@ export class OrderManager {
     this.#margins.setPosition(word);
   }
 
-  /** Prices and what all users have open in an asset. */
-  onAssetMarks(asset: AssetId, marks: AssetMarks): void {
-    this.#desk.setMarks(asset, marks);
+  onOraclePrice(asset: AssetId, price: PriceSource): void {
+    this.#desk.setOracle(asset, price);
+  }
+
+  /** A market's last confirmed price, and what all users have open in its asset. */
+  onMarketRisk(word: { readonly marketIndex: number } & Pick<AssetMarks, 'mark' | 'interest'>): void {
+    this.#desk.setTrading(this.#markets.at(word.marketIndex).definition.assetId, word);
   }
 
   onRiskChanged(asset: AssetId, risk: RiskTerms): void {

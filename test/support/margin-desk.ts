@@ -104,8 +104,9 @@ export class MarginDesk {
 
   /** Oracle, and a mark if there is one. */
   price(asset: AssetId, oracle: number | string, mark: number | string | null = null): void {
-    this.manager.onAssetMarks(asset, {
-      oracle: source(usd(oracle), this.nowNs),
+    this.manager.onOraclePrice(asset, source(usd(oracle), this.nowNs));
+    this.manager.onMarketRisk({
+      marketIndex: this.#index(asset),
       mark: mark === null ? null : source(usd(mark), this.nowNs),
       interest: { credits: 0n, borrows: 0n },
     });
