@@ -1,0 +1,83 @@
+/**
+ * The limits of one listener that need no login: who an address is, whether it is let in, what its refusals cost
+ * (AMB-91). It runs on real time, because what it protects is real.
+ *
+ * Behind a TLS terminator every connection comes from the terminator, so there the address is the last element of
+ * `X-Forwarded-For`, if the configuration says so, and connections are not counted.
+ */
+import type { HttpResponse } from 'uWebSockets.js';
+import type { Reject, RejectName } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import { type AddressLimits, CONNECTION_UNITS } from '../sessions/address-limits.ts';
+import { addressKey, lastForwardedKey } from './client-address.ts';
+
+/** Where a client's address stands. */
+export type AddressSource = 'peer' | 'x-forwarded-for';
+
+export interface AddressGateParts {
+  readonly limits: AddressLimits;
+  readonly source: AddressSource;
+  /** Real nanoseconds, monotonic. */
+  readonly nowNs: () => bigint;
+  /** A request was refused here. */
+  readonly refused: () => void;
+}
+
+export class AddressGate {
+  readonly #parts: AddressGateParts;
+
+  constructor(parts: AddressGateParts) {
+    this.#parts = parts;
+  }
+
+  /** Of a response that is still open. @param forwarded the `X-Forwarded-For` headers, joined by commas. */
+  addressOf(response: HttpResponse, forwarded: string): string {
+    const told = this.#parts.source === 'x-forwarded-for' ? lastForwardedKey(forwarded) : null;
+    return told ?? addressKey(new Uint8Array(response.getRemoteAddress()));
+  }
+
+  /** Before anything of a request is looked at. */
+  admit(address: string): Reject | null {
+    return this.#counted(this.#parts.limits.refusal(address, this.#now()));
+  }
+
+  /** Before an upgrade; one that is let in is paid for. */
+  admitSocket(address: string): Reject | null {
+    const refusal = this.#counted(this.#parts.limits.socketRefusal(address));
+    if (refusal === null) this.#parts.limits.charge(address, CONNECTION_UNITS, this.#now());
+    return refusal;
+  }
+
+  /** What a refusal of this code costs whoever caused it. */
+  charge(address: string, code: RejectName): void {
+    this.#parts.limits.chargeRefusal(address, code, this.#now());
+  }
+
+  /** A connection has been made, nothing read yet. @returns whether to take it. */
+  connected(response: HttpResponse): boolean {
+    if (this.#parts.source !== 'peer') return true;
+    const address = addressKey(new Uint8Array(response.getRemoteAddress()));
+    const { limits } = this.#parts;
+    const now = this.#now();
+    if (limits.isFlooding(address, now)) return false;
+    limits.charge(address, CONNECTION_UNITS, now);
+    return true;
+  }
+
+  socketOpened(address: string): void {
+    this.#parts.limits.socketOpened(address);
+  }
+
+  socketClosed(address: string): void {
+    this.#parts.limits.socketClosed(address);
+  }
+
+  #counted(refusal: Reject | null): Reject | null {
+    if (refusal !== null) this.#parts.refused();
+    return refusal;
+  }
+
+  #now(): TimestampNs {
+    return this.#parts.nowNs() as TimestampNs;
+  }
+}
