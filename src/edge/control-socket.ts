@@ -18,6 +18,7 @@ import { must } from '../core/assert.ts';
 import type { Reject } from '../core/reject.ts';
 import { type ControlFrame, type Correlation, decodeControlFrame, type MalformedFrame } from '../wire/control-frame.ts';
 import { type ControlAddress, controlError, controlResponse, controlSubmitted } from '../wire/operation-replies.ts';
+import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
 import {
   type ActionDoor,
@@ -45,17 +46,20 @@ export interface ControlParts {
   readonly backend: OmsBackend;
   readonly streams: UserStreams;
   readonly door: ActionDoor;
+  readonly gate: AddressGate | null;
 }
 
 export class ControlDesk {
   readonly #backend: OmsBackend;
   readonly #streams: UserStreams;
   readonly #door: ActionDoor;
+  readonly #gate: AddressGate | null;
 
   constructor(parts: ControlParts) {
     this.#backend = parts.backend;
     this.#streams = parts.streams;
     this.#door = parts.door;
+    this.#gate = parts.gate;
   }
 
   /** The route, less its admission. */
@@ -88,8 +92,10 @@ export class ControlDesk {
     const address = { version: socket.data.version, requestId: frame.requestId };
     if (frame.kind === 'malformed') this.#refuse(socket, address, frame);
     else if (frame.kind !== 'batch-create' && frame.kind !== 'batch-replace') this.#act(socket, address, frame);
-    else if (frame.batch.fault !== null) this.#tellError(socket, address, frame.batch.fault);
-    else this.#actOnAll(socket, address, batchOf(frame));
+    else if (frame.batch.fault !== null) {
+      this.#tellError(socket, address, frame.batch.fault);
+      this.#chargeFault(socket, address, frame.batch.fault);
+    } else this.#actOnAll(socket, address, batchOf(frame));
   }
 
   /** Every order that can be found is answered by its name; what cannot is answered by an error frame. */
@@ -97,6 +103,17 @@ export class ControlDesk {
     const answer = { refusal: reject, processedAtNs: this.#backend.nowNs() };
     for (const correlation of correlations) this.#tell(socket, address, correlation, answer);
     if (!isAllFound) this.#tellError(socket, address, reject);
+    this.#chargeFault(socket, address, reject);
+  }
+
+  /** Malformed frames are paid by the address (AMB-91). One that has used up its budget loses this socket. */
+  #chargeFault(socket: ControlSocket, address: ControlAddress, fault: Reject): void {
+    this.#gate?.charge(socket.address, fault.code);
+    const refusal = this.#gate?.admit(socket.address) ?? null;
+    if (refusal === null) return;
+    this.#tellError(socket, address, refusal);
+    this.#streams.flush();
+    socket.finish(1013, 'rate_limited');
   }
 
   #act(socket: ControlSocket, address: ControlAddress, action: SignedAction): void {

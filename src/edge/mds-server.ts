@@ -10,7 +10,7 @@
  * Not here: the REST reads (mds-reads.ts).
  */
 
-import uWS from 'uWebSockets.js';
+import type { TemplatedApp } from 'uWebSockets.js';
 import { assert } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { DepthLevels, Kline, PublicTrade, Ticker } from '../core/market-figures.ts';
@@ -20,9 +20,11 @@ import type { MarketData, MarketDataSink, TradeStatus } from '../market-data/mar
 import type { SharedBudget } from '../sessions/shared-budget.ts';
 import { depthJson, klinesFrameJson, publicTradeJson, tickerJson } from '../wire/market-data-json.ts';
 import { type MdsChannel, welcomeFrame } from '../wire/stream-frames.ts';
+import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
 import { addMarketDataReads, marketOf } from './mds-reads.ts';
 import type { RequestHead } from './request-head.ts';
+import { createApp, type TlsFiles } from './uws.ts';
 import { type EdgeObserver, HttpRoutes } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
 import { FRAME_BYTES_MAX, MDS_LAG, SocketHub, type StreamSocket } from './uws-socket.ts';
@@ -132,22 +134,29 @@ export interface MdsServerOptions {
   /** Pays for reads (LIM-14). */
   readonly budget: SharedBudget;
   readonly observer: EdgeObserver;
+  /** Null or absent: plain HTTP. */
+  readonly tls?: TlsFiles | null;
+  /** Null or absent: addresses are not limited. */
+  readonly gate?: AddressGate | null;
 }
 
 export class MdsServer {
   readonly #marketData: MarketData;
   readonly #streams: MarketStreams;
-  readonly #app = uWS.App();
+  readonly #app: TemplatedApp;
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
   #hasListened = false;
   #isClosed = false;
 
+  /** Throws when the TLS files cannot be read or do not fit each other. */
   constructor(options: MdsServerOptions) {
     this.#marketData = options.marketData;
     this.#streams = options.streams;
-    this.#routes = new HttpRoutes(this.#app, options.observer);
-    this.#hub = new SocketHub(this.#app, this.#routes, options.observer);
+    const listener = { observer: options.observer, gate: options.gate ?? null };
+    this.#app = createApp(options.tls ?? null);
+    this.#routes = new HttpRoutes(this.#app, listener);
+    this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#addStreams();
     addMarketDataReads({ ...options, routes: this.#routes });
     this.#routes.seal();

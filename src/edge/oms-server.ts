@@ -10,9 +10,10 @@
  * Not here: what requests mean (oms-routes.ts), what sockets are told (oms-streams.ts), control frames
  * (control-socket.ts).
  */
-import uWS from 'uWebSockets.js';
+import type { TemplatedApp } from 'uWebSockets.js';
 import { assert } from '../core/assert.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import type { AddressGate } from './address-gate.ts';
 import { ControlDesk, type ControlSeat } from './control-socket.ts';
 import { ActionDoor, STOPPING } from './oms-actions.ts';
 import type { OmsBackend } from './oms-backend.ts';
@@ -20,18 +21,13 @@ import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes } from './oms-routes.ts';
 import { type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
 import type { RequestHead } from './request-head.ts';
+import { createApp, type TlsFiles } from './uws.ts';
 import { type EdgeObserver, HttpRoutes } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
 import { SocketHub } from './uws-socket.ts';
 
 /** How often some of the open sockets' tokens are looked at again, in real milliseconds. */
 const SESSION_CHECK_MS = 1_000;
-
-/** PEM files; both or none. */
-export interface TlsFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
 
 export interface OmsServerOptions {
   readonly backend: OmsBackend;
@@ -40,12 +36,14 @@ export interface OmsServerOptions {
   readonly sequencesAfter?: number;
   /** Null or absent: plain HTTP. */
   readonly tls?: TlsFiles | null;
+  /** Null or absent: addresses are not limited. */
+  readonly gate?: AddressGate | null;
 }
 
 export class OmsServer {
   /** What the node tells; give it to the backend before listening. */
   readonly streams: UserStreams;
-  readonly #app: uWS.TemplatedApp;
+  readonly #app: TemplatedApp;
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
   readonly #door: ActionDoor;
@@ -54,17 +52,15 @@ export class OmsServer {
   #isClosed = false;
 
   /** Throws when the TLS files cannot be read or do not fit each other. */
-  constructor({ backend, observer, tls, sequencesAfter }: OmsServerOptions) {
-    this.#app =
-      tls === undefined || tls === null
-        ? uWS.App()
-        : uWS.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+  constructor({ backend, observer, tls = null, gate = null, sequencesAfter }: OmsServerOptions) {
+    const listener = { observer, gate };
+    this.#app = createApp(tls);
     this.streams = new UserStreams(backend, sequencesAfter);
     this.#door = new ActionDoor(backend);
-    this.#routes = new HttpRoutes(this.#app, observer);
-    this.#hub = new SocketHub(this.#app, this.#routes, observer);
+    this.#routes = new HttpRoutes(this.#app, listener);
+    this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#addStreams();
-    this.#addControl(new ControlDesk({ backend, streams: this.streams, door: this.#door }));
+    this.#addControl(new ControlDesk({ backend, streams: this.streams, door: this.#door, gate }));
     addOmsRoutes(new RouteKit({ routes: this.#routes, backend, door: this.#door }));
     this.#routes.seal();
     this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);

@@ -8,10 +8,18 @@ import type { HttpRequest } from 'uWebSockets.js';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 
-/** The request headers a handler may read; '' when absent. A repeated `sec-websocket-protocol` is joined by commas. */
-const HEADERS = ['authorization', 'user-id', 'content-length', 'traceparent', 'sec-websocket-protocol'] as const;
+/** The request headers a handler may read; '' when absent. Those of JOINED_HEADERS are joined by commas. */
+const HEADERS = [
+  'authorization',
+  'user-id',
+  'content-length',
+  'traceparent',
+  'sec-websocket-protocol',
+  'x-forwarded-for',
+] as const;
 type HeaderName = (typeof HEADERS)[number];
 const HEADER_SET: ReadonlySet<string> = new Set(HEADERS);
+const JOINED_HEADERS: ReadonlySet<string> = new Set(['sec-websocket-protocol', 'x-forwarded-for']);
 /** Two of one of these could be read differently by two readers, so the request is refused. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set(['authorization', 'user-id', 'content-length']);
 
@@ -44,6 +52,7 @@ export function readHead(
     'content-length': '',
     traceparent: '',
     'sec-websocket-protocol': '',
+    'x-forwarded-for': '',
   };
   const seen = new Set<string>();
   let fault: Reject | undefined;
@@ -52,7 +61,7 @@ export function readHead(
     const known = name as HeaderName;
     if (!seen.has(name)) headers[known] = value;
     else if (SINGLE_HEADERS.has(name)) fault = reject('INVALID_REQUEST', `more than one ${name} header`, name);
-    else if (name === 'sec-websocket-protocol') headers[known] += `,${value}`;
+    else if (JOINED_HEADERS.has(name)) headers[known] += `,${value}`;
     seen.add(name);
   });
   const parameters: string[] = [];

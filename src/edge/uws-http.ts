@@ -1,15 +1,15 @@
 /**
  * HTTP on uWebSockets.js: the one wrapper around its raw request and response.
  *
- *   raw request ─▶ RequestHead (copied) ─▶ [body, counted] ─▶ handler ─▶ HttpCall.reply / refuse ─▶ cork, once
- *                                             │                 │
- *                                             413               exception ─▶ 500, reported
+ *   raw request ─▶ address let in? ─▶ RequestHead (copied) ─▶ [body, counted] ─▶ handler ─▶ reply / refuse ─▶ cork, once
+ *                       │ 429             │ 400                 │ 413            │ throws: 500, reported
  *
  * Invariants
  *   (1) A raw HttpRequest is never kept: everything is copied before the route function returns.
  *   (2) Every raw HttpResponse has an abort handler before anything else happens, and is touched only while it is open.
  *   (3) A call is answered at most once; the deadline answers it if nobody else does, so none hangs for ever.
  *   (4) Only constants become header names and values.
+ *   (5) A refusal is charged to the address it went to, where there is a gate (AMB-91).
  *
  * Not here: routes and their meaning (mds-server.ts), sockets (uws-socket.ts).
  */
@@ -21,6 +21,7 @@ import { toHex } from '../core/hex.ts';
 import { BODY_BYTES_MAX } from '../core/limits.ts';
 import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
 import { errorEnvelope, parseTraceparent, type TraceIds } from '../wire/error-envelope.ts';
+import type { AddressGate } from './address-gate.ts';
 import { parameterCountOf, type RequestHead, readHead } from './request-head.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -79,6 +80,13 @@ const SWEEP_MS = 100;
 /** Requests that wait for an answer or their body at the same time, per listener. More are refused with 503. */
 export const PENDING_CALLS_MAX = 16_384;
 
+/** What every call of a listener shares. */
+export interface Listener {
+  readonly observer: EdgeObserver;
+  /** Null: addresses are not limited. */
+  readonly gate: AddressGate | null;
+}
+
 /** One request and its answer. Lives until answered or aborted; afterwards every method does nothing. */
 export class HttpCall {
   readonly head: RequestHead;
@@ -87,21 +95,24 @@ export class HttpCall {
   readonly late: Reject;
   readonly #response: HttpResponse;
   readonly #pattern: string;
-  readonly #observer: EdgeObserver;
+  readonly #listener: Listener;
+  /** Of the client; '' where nobody asks. */
+  readonly address: string;
   #open = true;
 
   constructor(
     head: RequestHead,
     response: HttpResponse,
     route: { readonly pattern: string; readonly late: Reject; readonly deadlineMs: number },
-    observer: EdgeObserver,
+    listener: Listener,
   ) {
     this.head = head;
+    this.address = listener.gate?.addressOf(response, head.headers['x-forwarded-for']) ?? '';
     this.deadlineMs = route.deadlineMs;
     this.late = route.late;
     this.#response = response;
     this.#pattern = route.pattern;
-    this.#observer = observer;
+    this.#listener = listener;
     response.onAborted(() => {
       this.#open = false;
     });
@@ -119,24 +130,24 @@ export class HttpCall {
 
   /** Answers with the error envelope and the status of the code. */
   refuse(reason: Reject): void {
-    this.#end(REJECT_STATUS[reason.code], this.#envelope(reason), undefined, false);
+    this.#refused(reason, undefined, false);
   }
 
   /** 405, with the methods that the path does have; '' for none. */
   refuseMethod(allowed: string): void {
     const reason = reject('METHOD_NOT_ALLOWED', `this path answers ${allowed === '' ? 'nothing' : allowed}`);
-    this.#end(405, this.#envelope(reason), ['Allow', allowed], false);
+    this.#refused(reason, ['Allow', allowed], false);
   }
 
   /** 426: the path is a WebSocket stream. */
   refusePlainGet(): void {
     const reason = reject('UPGRADE_REQUIRED', 'this path is a WebSocket stream');
-    this.#end(426, this.#envelope(reason), ['Upgrade', 'websocket'], false);
+    this.#refused(reason, ['Upgrade', 'websocket'], false);
   }
 
   /** Refuses and ends the connection, for a body nobody will read to its end. */
   refuseAndClose(reason: Reject): void {
-    this.#end(REJECT_STATUS[reason.code], this.#envelope(reason), undefined, true);
+    this.#refused(reason, undefined, true);
   }
 
   /** The response is about to become a WebSocket: this call is over and answers nothing. */
@@ -148,11 +159,14 @@ export class HttpCall {
   /** Answers 500 and reports the exception to the owner of the listener. */
   fail(where: string, error: unknown): void {
     this.refuse(reject('INTERNAL_ERROR', 'the request failed inside the service'));
-    this.#observer.failed(where, error);
+    this.#listener.observer.failed(where, error);
   }
 
-  #envelope(reason: Reject): string {
-    return errorEnvelope(reason, parseTraceparent(this.head.headers.traceparent) ?? newTraceIds());
+  #refused(reason: Reject, header: readonly [string, string] | undefined, close: boolean): void {
+    if (!this.#open) return;
+    this.#listener.gate?.charge(this.address, reason.code);
+    const trace = parseTraceparent(this.head.headers.traceparent) ?? newTraceIds();
+    this.#end(REJECT_STATUS[reason.code], errorEnvelope(reason, trace), header, close);
   }
 
   #end(status: number, body: string | Uint8Array, header: readonly [string, string] | undefined, close: boolean): void {
@@ -166,7 +180,7 @@ export class HttpCall {
       if (this.head.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body), close);
       else response.end(body, close);
     });
-    this.#observer.answered(this.#pattern, status);
+    this.#listener.observer.answered(this.#pattern, status);
   }
 }
 
@@ -175,11 +189,11 @@ export function newCall(
   head: RequestHead,
   response: HttpResponse,
   pattern: string,
-  observer: EdgeObserver,
+  listener: Listener,
   lateness: Pick<HttpRoute, 'late' | 'deadlineMs'> = {},
 ): HttpCall {
   const deadlineMs = performance.now() + (lateness.deadlineMs ?? DEADLINE_MS_DEFAULT);
-  return new HttpCall(head, response, { pattern, late: lateness.late ?? LATE, deadlineMs }, observer);
+  return new HttpCall(head, response, { pattern, late: lateness.late ?? LATE, deadlineMs }, listener);
 }
 
 function newTraceIds(): TraceIds {
@@ -195,16 +209,16 @@ function newTraceIds(): TraceIds {
  */
 export class HttpRoutes {
   readonly #app: TemplatedApp;
-  readonly #observer: EdgeObserver;
+  readonly #listener: Listener;
   readonly #methods = new Map<string, Set<HttpMethod>>();
   readonly #methodless = new Set<string>();
   readonly #pending = new Set<HttpCall>();
   readonly #sweep: NodeJS.Timeout;
   #sealed = false;
 
-  constructor(app: TemplatedApp, observer: EdgeObserver) {
+  constructor(app: TemplatedApp, listener: Listener) {
     this.#app = app;
-    this.#observer = observer;
+    this.#listener = listener;
     this.#sweep = setInterval(() => this.#refuseLateCalls(), SWEEP_MS);
   }
 
@@ -279,8 +293,10 @@ export class HttpRoutes {
     parameterCount: number,
   ): HttpCall | null {
     const { head, verdict } = readHead(request, parameterCount);
-    const call = newCall(head, response, route.pattern, this.#observer, route);
-    if (!verdict.ok) call.refuse(verdict.reject);
+    const call = newCall(head, response, route.pattern, this.#listener, route);
+    const notAdmitted = this.#listener.gate?.admit(call.address) ?? null;
+    if (notAdmitted !== null) call.refuse(notAdmitted);
+    else if (!verdict.ok) call.refuse(verdict.reject);
     else if (this.#pending.size >= PENDING_CALLS_MAX) {
       call.refuse(reject('SERVICE_UNAVAILABLE', 'too many requests are waiting'));
     }

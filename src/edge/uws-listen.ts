@@ -1,7 +1,7 @@
 /** Opening a uWebSockets.js listener so that nobody else can share its port. */
 
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import uWS from 'uWebSockets.js';
+import { uWS } from './uws.ts';
 
 /** The native function takes options after host and port; the package's types leave that overload out. */
 interface ListensWithOptions {

@@ -20,15 +20,16 @@
  */
 
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
-import uWS from 'uWebSockets.js';
 import { assert, must } from '../core/assert.ts';
 import { BODY_BYTES_MAX, SOCKET_LAG_BYTES_MAX, SOCKET_LAG_MESSAGES_MAX } from '../core/limits.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import { isTextPing } from '../wire/stream-frames.ts';
 import { Backlog } from './backlog.ts';
+import { Connections } from './connections.ts';
 import { parameterCountOf, type RequestHead, readHead } from './request-head.ts';
-import { type EdgeObserver, type HttpRoutes, newCall } from './uws-http.ts';
+import { uWS } from './uws.ts';
+import { type EdgeObserver, type HttpCall, type HttpRoutes, type Listener, newCall } from './uws-http.ts';
 
 /** No frame is longer, inbound or outbound (AMB-95, wire.md 9.1). */
 export const FRAME_BYTES_MAX: number = BODY_BYTES_MAX;
@@ -89,6 +90,8 @@ type State = 'connecting' | 'open' | 'lagged' | 'closed';
 /** One client of one stream. */
 export class StreamSocket<T> {
   readonly data: T;
+  /** Of the client; '' where nobody asks. */
+  readonly address: string;
   /** The selected subprotocol, '' for none (AMB-90). */
   readonly protocol: string;
   readonly #route: StreamRoute<T>;
@@ -100,9 +103,16 @@ export class StreamSocket<T> {
   #backlogBytes = 0;
   #hardDrop: NodeJS.Timeout | undefined;
 
-  constructor(data: T, protocol: string, route: StreamRoute<T>, totals: HubTotals, observer: EdgeObserver) {
+  constructor(
+    data: T,
+    from: { readonly address: string; readonly protocol: string },
+    route: StreamRoute<T>,
+    totals: HubTotals,
+    observer: EdgeObserver,
+  ) {
     this.data = data;
-    this.protocol = protocol;
+    this.address = from.address;
+    this.protocol = from.protocol;
     this.#route = route;
     this.#totals = totals;
     this.#observer = observer;
@@ -207,14 +217,23 @@ export class StreamSocket<T> {
 export class SocketHub {
   readonly #app: TemplatedApp;
   readonly #routes: HttpRoutes;
+  readonly #listener: Listener;
   readonly #observer: EdgeObserver;
   readonly #totals: HubTotals = { backlogBytes: 0 };
   readonly #open = new Set<Pick<StreamSocket<unknown>, 'finish'>>();
+  readonly #connections: Connections;
 
-  constructor(app: TemplatedApp, routes: HttpRoutes, observer: EdgeObserver) {
+  constructor(app: TemplatedApp, routes: HttpRoutes, listener: Listener) {
     this.#app = app;
     this.#routes = routes;
-    this.#observer = observer;
+    this.#listener = listener;
+    this.#observer = listener.observer;
+    this.#connections = new Connections(app, listener.gate);
+  }
+
+  /** Connections, sockets among them. */
+  get connectionCount(): number {
+    return this.#connections.count;
   }
 
   /** Open sockets. */
@@ -242,6 +261,7 @@ export class SocketHub {
       open: (raw) => {
         const socket = raw.getUserData().socket;
         this.#open.add(socket);
+        this.#listener.gate?.socketOpened(socket.address);
         this.#guard(route.pattern, socket, () => socket.attach(raw));
       },
       message: (raw, bytes, isBinary) => {
@@ -255,6 +275,8 @@ export class SocketHub {
       close: (raw) => {
         const socket = raw.getUserData().socket;
         this.#open.delete(socket);
+        this.#connections.socketClosed();
+        this.#listener.gate?.socketClosed(socket.address);
         this.#guard(route.pattern, socket, () => socket.detach());
       },
     });
@@ -273,15 +295,16 @@ export class SocketHub {
     context: us_socket_context_t,
   ): void {
     const { head, verdict } = readHead(request, parameterCount);
-    const call = newCall(head, response, route.pattern, this.#observer);
+    const call = newCall(head, response, route.pattern, this.#listener);
     try {
-      const admitted = verdict.ok ? this.#admit(route, head) : verdict;
+      const admitted = this.#admit(route, call, verdict);
       if (!admitted.ok) {
         call.refuse(admitted.reject);
         return;
       }
       const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
-      const socket = new StreamSocket(admitted.value, protocol, route, this.#totals, this.#observer);
+      const { address } = call;
+      const socket = new StreamSocket(admitted.value, { address, protocol }, route, this.#totals, this.#observer);
       call.handOver();
       response.upgrade<UserData<T>>({ socket }, request.getHeader('sec-websocket-key'), protocol, '', context);
     } catch (error) {
@@ -289,7 +312,13 @@ export class SocketHub {
     }
   }
 
-  #admit<T>(route: StreamRoute<T>, head: RequestHead): Outcome<T> {
+  #admit<T>(route: StreamRoute<T>, { head, address }: HttpCall, verdict: Outcome<null>): Outcome<T> {
+    const { gate } = this.#listener;
+    const refused = gate?.admit(address) ?? null;
+    if (refused !== null) return rejected(refused);
+    if (!verdict.ok) return verdict;
+    const full = gate?.admitSocket(address) ?? null;
+    if (full !== null) return rejected(full);
     if (this.count >= SOCKETS_MAX) return rejected(reject('SERVICE_UNAVAILABLE', 'too many sockets are open'));
     return route.admit(head);
   }

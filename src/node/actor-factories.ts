@@ -12,6 +12,7 @@ import { MarketShardActor } from './market-actor.ts';
 import { MarketDataActor } from './market-data-actor.ts';
 import { NodeWords } from './node-words.ts';
 import { verifyOrder } from './order-verdict.ts';
+import type { ListenerSettings } from './public-listeners.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from './topology.ts';
 
 /** Given to every worker; a structured clone. */
@@ -22,7 +23,7 @@ export interface WorkerSettings {
   readonly checkpointRecords: number;
   readonly checkpointRows: number;
   readonly shards: number;
-  readonly mdsListener: { readonly host: string; readonly port: number };
+  readonly mdsListener: ListenerSettings;
   readonly words: SharedArrayBuffer;
   /** Of SharedBudget. */
   readonly budget: SharedArrayBuffer;

@@ -34,6 +34,7 @@ import { MDS_LISTEN_FAILED, NodeWords } from './node-words.ts';
 import type { OpsParts, Waiting } from './ops-parts.ts';
 import { OpsServer } from './ops-server.ts';
 import { OracleFeed } from './oracle-feed.ts';
+import { gateOf, type ListenerSettings, tlsOf } from './public-listeners.ts';
 import { whenAtRest } from './quiescence.ts';
 import { seedNode, seedSettings } from './seed.ts';
 import { CLEARING, FRONT_DOOR, marketActor, nodeTopology } from './topology.ts';
@@ -134,7 +135,8 @@ export class RingbookNode {
     const oms = await this.openOms();
     this.startFeed();
     this.sweeper = setInterval(() => this.frontDoor.sweep(), SESSION_SWEEP_MS);
-    return { oms: this.url(oms), mds: this.url(this.words.mdsPort()), ops: this.url(ops) };
+    const scheme = tlsOf(config.publicListeners) === null ? 'http' : 'https';
+    return { oms: this.url(oms, scheme), mds: this.url(this.words.mdsPort(), scheme), ops: this.url(ops) };
   }
 
   /** Drains and ends every thread: nothing that was acknowledged is lost, and the next start needs no replay. */
@@ -170,13 +172,15 @@ export class RingbookNode {
   }
 
   private async openOms(): Promise<number> {
-    const { host, omsPort } = this.config;
+    const { omsPort } = this.config;
+    const { host, port, tls, addresses } = this.listenerSettings(omsPort);
     const sequencesAfter = this.startedAtSequence * STREAM_SEQUENCES_PER_RECORD;
-    const oms = new OmsServer({ backend: this.frontDoor, observer: this.observer(), sequencesAfter });
+    const gate = gateOf(addresses, this.budget);
+    const oms = new OmsServer({ backend: this.frontDoor, observer: this.observer(), sequencesAfter, tls, gate });
     this.oms = oms;
     this.frontDoor.streams = oms.streams;
     try {
-      return await oms.listen({ host, port: omsPort });
+      return await oms.listen({ host, port });
     } catch {
       throw taken('RINGBOOK_OMS_PORT', omsPort);
     }
@@ -347,7 +351,7 @@ export class RingbookNode {
       checkpointRecords: config.journal.checkpointRecords,
       checkpointRows: config.journal.checkpointRows,
       shards: config.threads.marketShards,
-      mdsListener: { host: config.host, port: config.mdsPort },
+      mdsListener: this.listenerSettings(config.mdsPort),
       words: this.words.memory,
       budget: this.budget.memory,
     };
@@ -357,9 +361,14 @@ export class RingbookNode {
     return { mapBytes: this.config.storage.mapSizeMiB * 1_048_576 };
   }
 
-  private url(port: number): string {
+  private listenerSettings(port: number): ListenerSettings {
+    const { host, publicListeners, addresses } = this.config;
+    return { host, port, tls: tlsOf(publicListeners), addresses };
+  }
+
+  private url(port: number, scheme: 'http' | 'https' = 'http'): string {
     const { host } = this.config;
-    return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   }
 
   private async when(isDone: () => boolean, withinMs = Number.POSITIVE_INFINITY): Promise<void> {

@@ -10,6 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
+import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from './public-listeners.ts';
+
 /** Why the node does not start, in one line that says what to do. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -17,6 +19,7 @@ export class ConfigError extends Error {
 
 const Strict = { additionalProperties: false } as const;
 const Count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+const Path = Type.String({ minLength: 1 });
 const RingBytes = Type.Union(
   [
     65_536, 131_072, 262_144, 524_288, 1_048_576, 2_097_152, 4_194_304, 8_388_608, 16_777_216, 33_554_432, 67_108_864,
@@ -37,6 +40,19 @@ const ProfileShape: TSchema = Type.Object(
       Type.Literal('plain-on-loopback'),
       Type.Literal('plain-behind-terminator'),
       Type.Literal('undeclared'),
+      Type.Object({ tls: Type.Object({ certFile: Path, keyFile: Path }, Strict) }, Strict),
+    ]),
+    addresses: Type.Union([
+      Type.Null(),
+      Type.Object(
+        {
+          unitsPerSecond: Count(1, 1_000_000),
+          capacity: Count(1, 1_000_000_000),
+          sockets: Count(1, 16_384),
+          from: Type.Union([Type.Literal('peer'), Type.Literal('x-forwarded-for')]),
+        },
+        Strict,
+      ),
     ]),
     rateLimits: Type.Union([Type.Literal('standard'), Type.Literal('lifted')]),
     selfServiceMarkets: Type.Boolean(),
@@ -86,7 +102,9 @@ export interface Profile {
   /** 0: no feeder. */
   readonly oracleFeedMs: number;
   readonly operatorToken: string | null;
-  readonly publicListeners: 'plain-on-loopback' | 'plain-behind-terminator' | 'undeclared';
+  readonly publicListeners: PublicListeners;
+  /** Limits per address of a public listener; null: none. */
+  readonly addresses: AddressConfig | null;
   /** What budgets start with: the numbers of G23, or as good as none (operator-api.md 1). */
   readonly rateLimits: 'standard' | 'lifted';
   readonly selfServiceMarkets: boolean;
@@ -223,6 +241,13 @@ function configDirectory(): string {
 }
 
 function refuseUnsafe(config: NodeConfig): void {
+  const tls = tlsOf(config.publicListeners);
+  const fault = tls === null ? null : tlsFault(tls);
+  if (fault !== null) throw new ConfigError(`TLS: ${fault}`);
+  if (config.addresses?.from === 'x-forwarded-for' && config.publicListeners !== 'plain-behind-terminator')
+    throw new ConfigError(
+      '"addresses.from" is "x-forwarded-for", which anybody can invent unless "publicListeners" is "plain-behind-terminator"',
+    );
   if (config.profile !== 'production') {
     if (!LOOPBACK.test(config.host))
       throw new ConfigError(
@@ -239,8 +264,8 @@ function refuseUnsafe(config: NodeConfig): void {
     throw new ConfigError(
       'production does not start with test hooks, simulated chains, a seed or a manual clock in its configuration',
     );
-  if (config.publicListeners !== 'plain-behind-terminator')
+  if (config.publicListeners === 'plain-on-loopback' || config.publicListeners === 'undeclared')
     throw new ConfigError(
-      'production serves plain text only behind a TLS terminator: set "publicListeners" to "plain-behind-terminator" where one stands in front',
+      'production serves TLS, or plain text behind a TLS terminator: set "publicListeners" to {"tls":{"certFile":…,"keyFile":…}}, or to "plain-behind-terminator" where one stands in front',
     );
 }

@@ -31,6 +31,7 @@ import type { Actor } from '../runtime/actor.ts';
 import type { SharedBudget } from '../sessions/shared-budget.ts';
 import type { NodeNews } from './effect-codec.ts';
 import { MDS_LISTEN_FAILED, type NodeWords } from './node-words.ts';
+import { gateOf, type ListenerSettings } from './public-listeners.ts';
 
 /** Klines are kept for seven days (KLN-04). */
 const HISTORY_NS = 604_800_000_000_000n;
@@ -61,7 +62,7 @@ export interface MarketDataOptions {
   readonly openHistory: () => TradeHistory;
   readonly words: NodeWords;
   readonly budget: SharedBudget;
-  readonly listener: { readonly host: string; readonly port: number };
+  readonly listener: ListenerSettings;
   readonly observer: EdgeObserver;
   /** Real nanoseconds, monotonic, for pacing. */
   readonly pacingNs: () => bigint;
@@ -86,8 +87,17 @@ export class MarketDataActor implements Actor {
     // The edge of a market heals its own gaps: a whole book comes without being asked for.
     this.streams = new MarketStreams(() => undefined);
     this.data = new MarketData(this.streams);
-    const { clock, observer, budget } = options;
-    this.server = new MdsServer({ marketData: this.data, streams: this.streams, clock, observer, budget });
+    const { clock, observer, budget, listener } = options;
+    const gate = gateOf(listener.addresses, budget);
+    this.server = new MdsServer({
+      marketData: this.data,
+      streams: this.streams,
+      clock,
+      observer,
+      budget,
+      gate,
+      tls: listener.tls,
+    });
   }
 
   start(): void {}

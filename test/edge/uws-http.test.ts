@@ -1,21 +1,22 @@
-import uWS from 'uWebSockets.js';
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
 import { Query } from '../../src/edge/query.ts';
-import { type HttpCall, HttpRoutes } from '../../src/edge/uws-http.ts';
+import { createApp } from '../../src/edge/uws.ts';
+import { type EdgeObserver, type HttpCall, HttpRoutes } from '../../src/edge/uws-http.ts';
 import { listenExclusively } from '../../src/edge/uws-listen.ts';
 import { ask } from '../support/edge-client.ts';
 
 const answered: string[] = [];
 const failed: string[] = [];
-const app = uWS.App();
-const routes = new HttpRoutes(app, {
+const app = createApp(null);
+const observer: EdgeObserver = {
   answered: (pattern, status) => answered.push(`${pattern} ${status}`),
   failed: (where, error) => failed.push(`${where}: ${error instanceof Error ? error.message : error}`),
   lagged: () => undefined,
-});
+};
+const routes = new HttpRoutes(app, { observer, gate: null });
 let port = 0;
 const kept: HttpCall[] = [];
 

@@ -1,4 +1,3 @@
-import uWS from 'uWebSockets.js';
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { SOCKET_LAG_MESSAGES_MAX } from '../../src/core/limits.ts';
@@ -6,6 +5,7 @@ import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import { Backlog, frameHeaderBytes } from '../../src/edge/backlog.ts';
 import { Channel } from '../../src/edge/channel.ts';
+import { createApp } from '../../src/edge/uws.ts';
 import { HttpRoutes } from '../../src/edge/uws-http.ts';
 import { listenExclusively } from '../../src/edge/uws-listen.ts';
 import {
@@ -20,14 +20,14 @@ import { SocketReader } from '../support/edge-client.ts';
 
 const failed: string[] = [];
 const lagged: string[] = [];
-const app = uWS.App();
+const app = createApp(null);
 const observer = {
   answered: () => undefined,
   failed: (where: string) => void failed.push(where),
   lagged: (pattern: string) => void lagged.push(pattern),
 };
-const routes = new HttpRoutes(app, observer);
-const hub = new SocketHub(app, routes, observer);
+const routes = new HttpRoutes(app, { observer, gate: null });
+const hub = new SocketHub(app, routes, { observer, gate: null });
 const channel: Channel<string> = new Channel();
 const opened: StreamSocket<string>[] = [];
 const closed: string[] = [];

@@ -1,0 +1,43 @@
+/**
+ * Connections of one listener, counted from accept to close, whether or not they ever say something.
+ *
+ * The server ends a connection that has sent no complete head ten seconds after it was made, and one that is idle
+ * between requests likewise. So with a bound on how fast one address may open them (AddressGate) and one on all of them,
+ * half-open connections cannot use up the process's descriptors.
+ */
+import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import type { AddressGate } from './address-gate.ts';
+
+/** Twice the sockets of a listener: half of it stays for requests. */
+const CONNECTIONS_MAX = 32_768;
+
+/** The native function is there; the package's types leave it out. */
+interface FiltersConnections {
+  filter(changed: (response: HttpResponse, change: 1 | -1) => void): void;
+}
+
+export class Connections {
+  readonly #gate: AddressGate | null;
+  #count = 0;
+
+  constructor(app: TemplatedApp, gate: AddressGate | null) {
+    this.#gate = gate;
+    (app as unknown as FiltersConnections).filter((response, change) => this.#changed(response, change));
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** A connection that had become a WebSocket is closed; the server does not tell those. */
+  socketClosed(): void {
+    this.#count -= 1;
+  }
+
+  #changed(response: HttpResponse, change: 1 | -1): void {
+    this.#count += change;
+    if (change === -1) return;
+    const isTaken = this.#count <= CONNECTIONS_MAX && this.#gate?.connected(response) !== false;
+    if (!isTaken) response.close();
+  }
+}
