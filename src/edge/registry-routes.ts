@@ -1,9 +1,9 @@
 /** Assets, vaults, risk parameters and decimals, and markets made by whoever asks (wire.md 7.2, 7.3). */
-import { DECIMALS_ASKED_MAX, DECIMALS_REFRESHED_MAX } from '../core/limits.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { marketObject } from '../wire/market-reply.ts';
 import { decimalsReply } from '../wire/registry-reply.ts';
 import { decodeAssetList, decodeMarketAsset } from '../wire/registry-requests.ts';
+import { DECIMALS_REFRESH, DECIMALS_REQUEST } from '../wire/shapes/registry-shapes.ts';
 import { answer, noShape, type RouteKit } from './oms-kit.ts';
 
 export function addRegistryRoutes(kit: RouteKit): void {
@@ -14,7 +14,7 @@ export function addRegistryRoutes(kit: RouteKit): void {
   kit.addPublic({
     method: 'POST',
     pattern: '/registry/decimals',
-    shape: ({ body }) => decodeAssetList(body, DECIMALS_ASKED_MAX),
+    shape: ({ body }) => decodeAssetList(body, DECIMALS_REQUEST),
     serve: (call, assets) => answer(call, registry.decimals(assets), decimalsReply),
   });
   kit.addSession({
@@ -22,7 +22,7 @@ export function addRegistryRoutes(kit: RouteKit): void {
     pattern: '/registry/decimals/update',
     cost: 'action',
     isChange: false,
-    shape: ({ body }) => decodeAssetList(body, DECIMALS_REFRESHED_MAX),
+    shape: ({ body }) => decodeAssetList(body, DECIMALS_REFRESH),
     // Decimals never change once a token is registered, and the registry here follows clearing: it is fresh already.
     serve: (call) => call.reply('{}'),
   });

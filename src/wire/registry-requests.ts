@@ -1,45 +1,27 @@
 /** The bodies that ask about the registry: lists of assets (wire.md 7.3) and a market by its asset (wire.md 7.2). */
-import type { AssetId } from '../core/ids.ts';
-import type { Outcome } from '../core/outcome.ts';
-import { decodeText } from './decode-text.ts';
-import type { JsonCursor } from './json-cursor.ts';
-import { objectShape } from './json-shape.ts';
-import { readAsset, type SpelledAsset } from './signed-text.ts';
-
-const ASSET_LIST = objectShape('skip', ['assets']);
-const MARKET = objectShape('skip', ['asset_id']);
+import { must } from '../core/assert.ts';
+import { type AssetId, parseAssetId } from '../core/ids.ts';
+import { accepted, type Outcome } from '../core/outcome.ts';
+import { readShape } from './shapes/read-shape.ts';
+import { type AssetList, MARKET_REQUEST } from './shapes/registry-shapes.ts';
+import type { Shape } from './shapes/shape-kit.ts';
+import type { SpelledAsset } from './signed-text.ts';
 
 /**
  * `{"assets":[…]}` of `POST /registry/decimals` and its update: asset ids in any accepted spelling, kept as they were
  * spelt, because the reply repeats them.
- *
- * @returns INVALID_REQUEST for more than `countMax`, or a text that is no asset id.
  */
-export function decodeAssetList(bytes: Uint8Array, countMax: number): Outcome<readonly SpelledAsset[]> {
-  return decodeText(bytes, 0, bytes.length, (cursor) => {
-    let assets: readonly SpelledAsset[] = [];
-    cursor.enterObject();
-    while (cursor.nextMember(ASSET_LIST) !== null) assets = readAssets(cursor, countMax);
-    return cursor.hasFailed ? null : assets;
-  });
-}
-
-function readAssets(cursor: JsonCursor, countMax: number): readonly SpelledAsset[] {
-  const assets: SpelledAsset[] = [];
-  cursor.enterArray();
-  while (cursor.nextItem()) {
-    assets.push(readAsset(cursor));
-    if (assets.length > countMax) cursor.fail(`at most ${countMax} assets`, 'assets');
-  }
-  return assets;
+export function decodeAssetList(body: Uint8Array, shape: Shape<AssetList>): Outcome<readonly SpelledAsset[]> {
+  const list = readShape(shape, body);
+  return list.ok ? accepted(list.value.assets.map((text) => ({ id: assetOf(text), text }))) : list;
 }
 
 /** `{"asset_id":"12"}` of `POST /market/create`. */
-export function decodeMarketAsset(bytes: Uint8Array): Outcome<AssetId> {
-  return decodeText(bytes, 0, bytes.length, (cursor) => {
-    let asset: AssetId | null = null;
-    cursor.enterObject();
-    while (cursor.nextMember(MARKET) !== null) asset = readAsset(cursor).id;
-    return cursor.hasFailed ? null : asset;
-  });
+export function decodeMarketAsset(body: Uint8Array): Outcome<AssetId> {
+  const request = readShape(MARKET_REQUEST, body);
+  return request.ok ? accepted(assetOf(request.value.asset_id)) : request;
+}
+
+function assetOf(text: string): AssetId {
+  return must(parseAssetId(text), 'the shape admits nothing but asset ids');
 }

@@ -1,5 +1,6 @@
 /** Markets and the registry (wire.md 7.2, 7.3). */
 import { Type } from '@sinclair/typebox';
+import { DECIMALS_ASKED_MAX, DECIMALS_REFRESHED_MAX } from '../../core/limits.ts';
 import { MARKET_STATUS_WORD } from '../../core/order-terms.ts';
 import {
   ASSET_ID,
@@ -16,7 +17,6 @@ import {
   said,
   TEXT,
   TOKEN_ID,
-  TOKEN_ID_GIVEN,
   WHOLE,
   words,
 } from './shape-kit.ts';
@@ -56,7 +56,7 @@ const TOKEN_ROW = Type.Object({
   minWeight: WHOLE,
   max_deposits: WHOLE,
   max_1hr_deposits: WHOLE,
-  symbol: TEXT,
+  symbol: nullable(TEXT),
   decimals: Type.Integer({ minimum: 0, maximum: 255 }),
 });
 
@@ -101,19 +101,23 @@ export const RISK_PARAMETERS: Shape = named(
   ),
 );
 
-export interface TokensRequest {
+/** Assets to ask about, in any spelling; the answer repeats it. */
+export interface AssetList {
   readonly assets: readonly string[];
 }
 
-export const TOKENS_MAX = 100;
+function assetList(title: string, countMax: number): Shape<AssetList> {
+  return named(
+    title,
+    'Assets in any accepted spelling',
+    Type.Object({ assets: listOf(ASSET_ID_GIVEN, { maxItems: countMax }) }),
+  );
+}
 
-export const TOKENS_REQUEST: Shape<TokensRequest> = named(
-  'TokensRequest',
-  'Tokens on their chains',
-  Type.Object({ assets: listOf(TOKEN_ID_GIVEN, { maxItems: TOKENS_MAX }) }),
-);
+export const DECIMALS_REQUEST: Shape<AssetList> = assetList('DecimalsRequest', DECIMALS_ASKED_MAX);
+export const DECIMALS_REFRESH: Shape<AssetList> = assetList('DecimalsRefresh', DECIMALS_REFRESHED_MAX);
 export const TOKEN_DECIMALS: Shape = named(
   'TokenDecimals',
-  'Decimals by token, as it was asked for; unknown ones are left out',
-  mapOf(TOKEN_ID_GIVEN['pattern'] as string, COUNT),
+  'Decimals by asset, as it was asked for; unknown ones are left out',
+  mapOf(ASSET_ID_GIVEN['pattern'] as string, COUNT),
 );

@@ -104,10 +104,6 @@ export const TOKEN_ID: Shape<string> = Type.String({
   pattern: '^[0-9a-f]{64}@[0-9a-f]{18}$',
   description: 'a token or contract on its chain: <64 hex, right-padded>@<18 hex>',
 });
-export const TOKEN_ID_GIVEN: Shape<string> = Type.String({
-  pattern: `^${TOKEN_GIVEN}$`,
-  description: 'a token on its chain: <address>@<chain id>',
-});
 export const ORDER_ID: Shape<string> = Type.String({
   pattern: '^[A-Za-z0-9+/=_\\-.:]{1,64}$',
   description: "yours, unique per user and market; the node's own begin with sys-",

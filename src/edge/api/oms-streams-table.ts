@@ -1,0 +1,147 @@
+/** The order service's sockets (wire.md 9, 10). Examples are v0; on v1 they are the `data` of an envelope. */
+import { USER_TRADE } from '../../wire/shapes/order-reply-shapes.ts';
+import {
+  CONTROL_ANSWER,
+  CONTROL_REQUEST,
+  CONTROL_REQUEST_V1,
+  ORDER_EVENT,
+  PONG,
+  STREAM_REFUSAL,
+} from '../../wire/shapes/stream-shapes.ts';
+import type { MessageDoc, StreamDoc } from './api-table.ts';
+
+const USER = '{user_id}';
+const ORDER =
+  `{"signer":"${USER}","order_id":"demo-order-1","base_asset":"1","book_price_decimals":1,"book_quantity_decimals":5,` +
+  '"details":{"Limit":{"limit_price":610000,"quantity":2000,"time_in_force":{"GTC":{"post_only":false}}}},"side":"Sell",' +
+  '"trigger":null,"creation_timestamp_ns":1770000000000000001,"target":{"account":1,"is_spot":true},' +
+  '"reduce_only":false,"max_trading_fees_rate":50000,"protocol_version":1}';
+const NAME = `"order_id":"demo-order-1","asset_id":"1","user_id":"${USER}"`;
+const TRADE = (status: string, reason: string): string =>
+  '{"asset_id":"1","trade_id":88017,"order_id":"demo-order-1","price":"61000","quantity":"0.02",' +
+  `"timestamp_ns":1770000004000000000,"is_maker":true,"is_buyer":false,"status":"${status}","rollback_reason":${reason},` +
+  '"is_liquidation":false,"is_auto_deleverage":false,"sub_account":1,"trading_fee":"0.122"}';
+
+const COMMON: readonly MessageDoc[] = [
+  { name: 'Pong', says: 'The answer to the text frame {"type":"ping"}', shape: PONG, example: '{"type":"pong"}' },
+];
+const REFUSAL: MessageDoc = {
+  name: 'StreamRefusal',
+  says: 'The path names another user, or the session is over; then close 1000',
+  shape: STREAM_REFUSAL,
+  example:
+    '{"type":"error","channel":"trades","error":{"code":"unauthorized","message":"the path names another user","retryable":false}}',
+};
+
+function event(name: string, says: string, example: string): MessageDoc {
+  return { name, says, shape: ORDER_EVENT, example };
+}
+
+const TRADES: readonly MessageDoc[] = [
+  { name: 'Pending', says: 'Matched, not yet durable', shape: USER_TRADE, example: TRADE('Pending', 'null') },
+  { name: 'Confirmed', says: 'On disk', shape: USER_TRADE, example: TRADE('Confirmed', 'null') },
+  {
+    name: 'Rollbacked',
+    says: 'Undone; the reason says who was at fault',
+    shape: USER_TRADE,
+    example: TRADE('Rollbacked', '"CounterpartyAtFault"'),
+  },
+];
+
+export const OMS_STREAMS: readonly StreamDoc[] = [
+  {
+    path: '/orders',
+    area: 'Orders',
+    auth: 'session',
+    channel: 'orders',
+    summary: 'What happens to your orders',
+    resync: '/orders/user/{user_id}, and per market',
+    tells: [
+      event(
+        'Created',
+        'The market took it; first of all events of an order',
+        `{"Created":{"user_order":${ORDER},"signature":[],"book_timestamp_ns":1770000000001200000,"limit_overrides":null,"limit_overrides_signature":null}}`,
+      ),
+      event('Replaced', 'The values now in force', `{"Replaced":{${NAME},"new_quantity":2000,"new_price":611000}}`),
+      event(
+        'Triggered',
+        'The condition of a trigger held',
+        `{"Triggered":{${NAME},"timestamp_ns":1770000008000000000,"trigger_price":605000}}`,
+      ),
+      event(
+        'Canceled',
+        'Its end, for a reason of its own',
+        `{"Canceled":{${NAME},"timestamp_ns":1770000009000000000,"reason":"UserRequested"}}`,
+      ),
+      event(
+        'Removed',
+        'Its end, with final figures: nothing of it is pending',
+        `{"Removed":{${NAME},"timestamp_ns":1770000009000000000,"operator_pubkey":null,"reason":"Filled","filled_quantity":2000,"confirmed_quantity":2000,"filled_amount":122000000,"confirmed_amount":122000000,"book_quantity_decimals":5}}`,
+      ),
+      event(
+        'CreateFailed',
+        'A refusal behind the front door; likewise ReplaceFailed and CancelFailed',
+        `{"CreateFailed":{"order_id":"demo-order-1","user_id":"${USER}","reason":"WouldCross"}}`,
+      ),
+      ...COMMON,
+    ],
+  },
+  {
+    path: '/trades/user/events/{user_id}',
+    area: 'Trades',
+    auth: 'session',
+    channel: 'trades',
+    summary: 'Your trades as they are matched, confirmed or undone',
+    resync: '/trades/user/{user_id}: confirmed rows only; pending and undone fills exist on sockets alone',
+    tells: [...TRADES, ...COMMON, REFUSAL],
+  },
+  {
+    path: '/trades/user/{user_id}',
+    area: 'Trades',
+    auth: 'session',
+    channel: 'trades',
+    summary: 'Your confirmed trades',
+    resync: '/trades/user/{user_id}',
+    tells: [...TRADES.filter(({ name }) => name === 'Confirmed'), ...COMMON, REFUSAL],
+  },
+  {
+    path: '/control',
+    area: 'Orders',
+    auth: 'session',
+    channel: 'control',
+    summary: 'Signed orders, replaces and cancels over one socket',
+    description:
+      'The fast road. Messages of one connection to one market keep their order; every order is answered once, found by tag, ' +
+      '`asset_id` and `order_id`. A cancel that arrives before its create waits for it, five seconds at most. Charged like REST.',
+    resync: 'orders and trades',
+    hears: [
+      {
+        name: 'ControlRequest',
+        says: 'One action',
+        shape: CONTROL_REQUEST,
+        example: `{"CancelOrderRequest":{"cancel":{"order_id":"demo-order-2","asset_id":"1","signer":"${USER}","protocol_version":1},"signature":[],"post_sign_timestamp":1770000000600000000}}`,
+      },
+      {
+        name: 'ControlRequestV1',
+        says: 'The same with an id of your own, on a v1 socket',
+        shape: CONTROL_REQUEST_V1,
+        example: `{"type":"request","channel":"control","request_id":"r-1","data":{"CancelOrderRequest":{"cancel":{"order_id":"demo-order-2","asset_id":"1","signer":"${USER}","protocol_version":1},"signature":[],"post_sign_timestamp":1770000000600000000}}}`,
+      },
+    ],
+    tells: [
+      {
+        name: 'ControlAnswer',
+        says: 'The operation response of one order',
+        shape: CONTROL_ANSWER,
+        example:
+          '{"CancelOrderResponse":{"response":{"order_id":"demo-order-2","status":"Received","reason":null,"processed_at_ns":1770000000001200000},"asset_id":"1"}}',
+      },
+      {
+        name: 'ControlError',
+        says: 'A frame that names no order cannot be answered in any other way',
+        shape: CONTROL_ANSWER,
+        example: '{"error":{"code":"INVALID_REQUEST","message":"expected exactly one request","retryable":false}}',
+      },
+    ],
+  },
+];
