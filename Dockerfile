@@ -20,6 +20,7 @@ COPY --from=build /ringbook/package.json ./
 COPY --from=build /ringbook/node_modules node_modules
 COPY --from=build /ringbook/dist dist
 COPY --from=build /ringbook/config config
+COPY page page
 COPY LICENSE ./
 RUN mkdir /data && chown node:node /data
 USER node

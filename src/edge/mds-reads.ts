@@ -16,6 +16,7 @@ import type { MarketData } from '../market-data/market-data.ts';
 import { rateLimited } from '../sessions/rate-limits.ts';
 import type { SharedBudget } from '../sessions/shared-budget.ts';
 import { depthJson, klinePageJson, publicTradeJson, tickerJson } from '../wire/market-data-json.ts';
+import { ApiDocuments, DOCUMENT_PATTERNS } from './api/api-documents.ts';
 import { type Page, Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
 import type { HttpCall, HttpRoutes } from './uws-http.ts';
@@ -49,6 +50,8 @@ export function addMarketDataReads(parts: MarketDataReadParts): void {
     const tickers = marketData.tickers(clock.nowNs());
     call.reply(`[${tickers.map(({ market, ticker }) => tickerJson(market, ticker)).join(',')}]`);
   });
+  const documents = new ApiDocuments('market-data');
+  for (const pattern of DOCUMENT_PATTERNS) addRead(parts, pattern, noQuery, (call) => documents.answer(call));
 }
 
 /** The market of the first path parameter, in any accepted spelling. */

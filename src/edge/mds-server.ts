@@ -162,6 +162,11 @@ export class MdsServer {
     this.#routes.seal();
   }
 
+  /** What is registered; the API documents say the same. */
+  get served(): ReturnType<HttpRoutes['served']> {
+    return this.#routes.served();
+  }
+
   /** Open sockets. */
   get socketCount(): number {
     return this.#hub.count;

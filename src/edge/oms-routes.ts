@@ -6,15 +6,17 @@
 import { addAccountActionRoutes } from './account-action-routes.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';
+import { type ApiDocuments, DOCUMENT_PATTERNS } from './api/api-documents.ts';
 import { addMarketRoutes } from './market-routes.ts';
 import { addMultisigRoutes } from './multisig-routes.ts';
-import type { RouteKit } from './oms-kit.ts';
+import { noShape, type RouteKit } from './oms-kit.ts';
 import { addOrderReadRoutes } from './order-read-routes.ts';
 import { addRegistryRoutes } from './registry-routes.ts';
 import { addSessionRoutes } from './session-routes.ts';
 import { addUnsignedCancels } from './unsigned-cancels.ts';
 
-export function addOmsRoutes(kit: RouteKit): void {
+/** @param documents what the service says about itself. */
+export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments): void {
   addSessionRoutes(kit);
   addMarketRoutes(kit);
   addRegistryRoutes(kit);
@@ -24,4 +26,11 @@ export function addOmsRoutes(kit: RouteKit): void {
   addAccountRoutes(kit);
   addAccountActionRoutes(kit);
   addMultisigRoutes(kit);
+  addDocuments(kit, documents);
+}
+
+function addDocuments(kit: RouteKit, documents: ApiDocuments): void {
+  for (const pattern of DOCUMENT_PATTERNS) {
+    kit.addPublic({ method: 'GET', pattern, shape: noShape, serve: (call) => documents.answer(call) });
+  }
 }

@@ -14,6 +14,7 @@ import type { TemplatedApp } from 'uWebSockets.js';
 import { assert } from '../core/assert.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { AddressGate } from './address-gate.ts';
+import { ApiDocuments } from './api/api-documents.ts';
 import { ControlDesk, type ControlSeat } from './control-socket.ts';
 import { ActionDoor, STOPPING } from './oms-actions.ts';
 import type { OmsBackend } from './oms-backend.ts';
@@ -38,6 +39,8 @@ export interface OmsServerOptions {
   readonly tls?: TlsFiles | null;
   /** Null or absent: addresses are not limited. */
   readonly gate?: AddressGate | null;
+  /** Whether the reference page offers the public keys of the seeded users. */
+  readonly offersKeys?: boolean;
 }
 
 export class OmsServer {
@@ -52,7 +55,7 @@ export class OmsServer {
   #isClosed = false;
 
   /** Throws when the TLS files cannot be read or do not fit each other. */
-  constructor({ backend, observer, tls = null, gate = null, sequencesAfter }: OmsServerOptions) {
+  constructor({ backend, observer, tls = null, gate = null, sequencesAfter, offersKeys = false }: OmsServerOptions) {
     const listener = { observer, gate };
     this.#app = createApp(tls);
     this.streams = new UserStreams(backend, sequencesAfter);
@@ -61,9 +64,15 @@ export class OmsServer {
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#addStreams();
     this.#addControl(new ControlDesk({ backend, streams: this.streams, door: this.#door, gate }));
-    addOmsRoutes(new RouteKit({ routes: this.#routes, backend, door: this.#door }));
+    const documents = new ApiDocuments('orders', offersKeys);
+    addOmsRoutes(new RouteKit({ routes: this.#routes, backend, door: this.#door }), documents);
     this.#routes.seal();
     this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);
+  }
+
+  /** What is registered; the API documents say the same. */
+  get served(): ReturnType<HttpRoutes['served']> {
+    return this.#routes.served();
   }
 
   /** Open sockets. */

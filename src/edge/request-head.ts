@@ -16,6 +16,7 @@ const HEADERS = [
   'traceparent',
   'sec-websocket-protocol',
   'x-forwarded-for',
+  'if-none-match',
 ] as const;
 type HeaderName = (typeof HEADERS)[number];
 const HEADER_SET: ReadonlySet<string> = new Set(HEADERS);
@@ -53,6 +54,7 @@ export function readHead(
     traceparent: '',
     'sec-websocket-protocol': '',
     'x-forwarded-for': '',
+    'if-none-match': '',
   };
   const seen = new Set<string>();
   let fault: Reject | undefined;

@@ -23,6 +23,7 @@ import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
 import { errorEnvelope, parseTraceparent, type TraceIds } from '../wire/error-envelope.ts';
 import type { AddressGate } from './address-gate.ts';
 import { parameterCountOf, type RequestHead, readHead } from './request-head.ts';
+import { type StaticDocument, sendDocument } from './static-document.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -128,6 +129,13 @@ export class HttpCall {
     this.#end(status, body, undefined, false);
   }
 
+  /** Answers with something that never changes; 304 to whoever has it already. */
+  replyDocument(document: StaticDocument): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#observer.answered(this.#pattern, sendDocument(this.#response, this.head, document));
+  }
+
   /** Answers with the error envelope and the status of the code. */
   refuse(reason: Reject): void {
     this.#refused(reason, undefined, false);
@@ -211,6 +219,7 @@ export class HttpRoutes {
   readonly #app: TemplatedApp;
   readonly #listener: Listener;
   readonly #methods = new Map<string, Set<HttpMethod>>();
+  readonly #socketPaths = new Set<string>();
   readonly #methodless = new Set<string>();
   readonly #pending = new Set<HttpCall>();
   readonly #sweep: NodeJS.Timeout;
@@ -245,6 +254,7 @@ export class HttpRoutes {
   /** Makes a path known whose GET exists as a WebSocket only. */
   addSocketPath(pattern: string): void {
     assert(!this.#sealed, 'routes are added before seal()');
+    this.#socketPaths.add(pattern);
     if (!this.#methods.has(pattern)) this.#methods.set(pattern, new Set());
   }
 
@@ -253,6 +263,12 @@ export class HttpRoutes {
     assert(!this.#sealed && !this.#methods.has(pattern), 'a path that answers nothing is named once, before seal()');
     this.#methods.set(pattern, new Set());
     this.#methodless.add(pattern);
+  }
+
+  /** What is registered: routes as `GET /orders/user/:user_id`, sockets by their pattern. */
+  served(): { readonly routes: readonly string[]; readonly sockets: readonly string[] } {
+    const routes = [...this.#methods].flatMap(([pattern, methods]) => [...methods].map((name) => `${name} ${pattern}`));
+    return { routes, sockets: [...this.#socketPaths] };
   }
 
   /** Answers for every path and method without a handler. */

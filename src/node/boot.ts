@@ -174,9 +174,14 @@ export class RingbookNode {
   private async openOms(): Promise<number> {
     const { omsPort } = this.config;
     const { host, port, tls, addresses } = this.listenerSettings(omsPort);
-    const sequencesAfter = this.startedAtSequence * STREAM_SEQUENCES_PER_RECORD;
-    const gate = gateOf(addresses, this.budget);
-    const oms = new OmsServer({ backend: this.frontDoor, observer: this.observer(), sequencesAfter, tls, gate });
+    const oms = new OmsServer({
+      backend: this.frontDoor,
+      observer: this.observer(),
+      sequencesAfter: this.startedAtSequence * STREAM_SEQUENCES_PER_RECORD,
+      tls,
+      gate: gateOf(addresses, this.budget),
+      offersKeys: this.config.seed !== 'none',
+    });
     this.oms = oms;
     this.frontDoor.streams = oms.streams;
     try {

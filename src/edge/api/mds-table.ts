@@ -14,6 +14,7 @@ import {
 } from '../../wire/shapes/market-data-shapes.ts';
 import { NANOSECONDS } from '../../wire/shapes/shape-kit.ts';
 import type { MessageDoc, RouteDoc, StreamDoc } from './api-table.ts';
+import { DOCUMENT_ROUTES } from './document-table.ts';
 import { limitQuery, PAGE_QUERY } from './query-docs.ts';
 
 const DEPTH_EXAMPLE = '{"asks":[[3150.25,2.5]],"bids":[[3149.75,1]],"sequence_number":9001}';
@@ -87,6 +88,7 @@ export const MDS_ROUTES: readonly RouteDoc[] = [
     reply: TICKERS,
     example: { reply: `[${TICKER_EXAMPLE}]` },
   },
+  ...DOCUMENT_ROUTES,
 ];
 
 const OF_MARKET = { asset_id: '1' };

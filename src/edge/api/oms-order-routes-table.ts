@@ -3,12 +3,15 @@
 import type { RejectName } from '../../core/reject.ts';
 import {
   ACCEPTED,
+  BATCH_RESPONSE,
   OPERATION_RESPONSE,
   ORDER_PAGE,
   ORDER_RECORD,
   USER_TRADE_PAGE,
 } from '../../wire/shapes/order-reply-shapes.ts';
 import {
+  BATCH_CREATE_REQUEST,
+  BATCH_REPLACE_REQUEST,
   CANCEL_BATCH_REQUEST,
   CANCEL_REQUEST,
   CREATE_REQUEST,
@@ -112,6 +115,40 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     reply: OPERATION_RESPONSE,
     errors: [...ACTION_ERRORS, 'ORDER_NOT_FOUND', 'ALREADY_CANCELLED'],
     example: { body: CANCEL_EXAMPLE, reply: RECEIVED },
+  },
+  {
+    ...SIGNED,
+    method: 'POST',
+    path: '/orders/batch-create',
+    cost: 'bulk',
+    summary: 'Create up to 50 orders',
+    description:
+      'Every item is signed as a single create. A broken shape anywhere refuses all of it; an order that is refused for a reason of its own fails alone, with the reason in PascalCase. 200 even if every one fails.',
+    body: BATCH_CREATE_REQUEST,
+    signs: 'order',
+    reply: BATCH_RESPONSE,
+    errors: ['TIMEOUT_UNKNOWN_STATE'],
+    example: {
+      body: `{"orders":[${ORDER_EXAMPLE.replace('demo-order-1', 'demo-order-3')},${ORDER_EXAMPLE.replace('demo-order-1', 'demo-order-4')}]}`,
+      reply:
+        '{"results":[{"order_id":"demo-order-3","status":"Received","reason":null},{"order_id":"demo-order-4","status":"Rejected","reason":"InsufficientInventory"}]}',
+    },
+  },
+  {
+    ...SIGNED,
+    method: 'PATCH',
+    path: '/orders/batch-replace',
+    cost: 'bulk',
+    summary: 'Change up to 50 orders',
+    description: 'As batch-create. An order id that stands twice refuses all of it.',
+    body: BATCH_REPLACE_REQUEST,
+    signs: 'request',
+    reply: BATCH_RESPONSE,
+    errors: ['TIMEOUT_UNKNOWN_STATE'],
+    example: {
+      body: `{"requests":[${REPLACE_EXAMPLE.replace('demo-order-1', 'demo-order-3')}]}`,
+      reply: '{"results":[{"order_id":"demo-order-3","status":"Received","reason":null}]}',
+    },
   },
   {
     method: 'DELETE',

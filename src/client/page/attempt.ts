@@ -1,0 +1,108 @@
+/**
+ * From an example to a request that the node takes: your user id in place of `{user_id}`, times of now, numbers that
+ * grow, and a signature over the canonical bytes that the schema gives.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../wire/json-tree.ts';
+import { writeJson } from '../../wire/json-writer.ts';
+import { checkShape } from '../../wire/shapes/read-shape.ts';
+import type { Shape } from '../../wire/shapes/shape-kit.ts';
+import type { Operation } from './api-reader.ts';
+import { canonicalText } from './canonical-text.ts';
+import { isList } from './json-text.ts';
+
+export interface Signer {
+  readonly userId: string;
+  /** 64 bytes, Ed25519 over exactly these. */
+  sign(bytes: Uint8Array): Uint8Array;
+}
+
+export interface Attempt {
+  readonly body: string;
+  /** What was signed; one text an item of a batch. */
+  readonly signed: readonly string[];
+}
+
+/** Replaces every `{user_id}` in the strings of a tree. */
+export function withUser(value: JsonValue, userId: string): JsonValue {
+  return mapped(value, (leaf) => (typeof leaf === 'string' ? leaf.replaceAll('{user_id}', userId) : leaf));
+}
+
+const TIMES = new Set(['creation_timestamp_ns', 'timestamp_ns', 'post_sign_timestamp']);
+
+/** Every time of signing and sending set to now, and the number of an account action with it. */
+export function refreshed(value: JsonValue, nowNs: bigint): JsonValue {
+  if (isList(value)) return value.map((item) => refreshed(item, nowNs));
+  if (!isJsonObject(value)) return value;
+  return new Map(
+    [...value].map(([name, member]) => {
+      if (name === 'GTD') return [name, member];
+      if (TIMES.has(name)) return [name, nowNs];
+      if (name === 'nonce' && typeof member === 'bigint') return [name, nowNs / 1_000_000n];
+      return [name, refreshed(member, nowNs)];
+    }),
+  );
+}
+
+/** The tree with every order id that the example brought replaced by ones nobody had. */
+export function withOrderIds(value: JsonValue, newId: () => string): JsonValue {
+  return mapped(value, (leaf, name) => (name === 'order_id' && typeof leaf === 'string' ? newId() : leaf));
+}
+
+function mapped(value: JsonValue, leafOf: (leaf: JsonValue, name: string) => JsonValue, name = ''): JsonValue {
+  if (isList(value)) return value.map((item) => mapped(item, leafOf, name));
+  if (!isJsonObject(value)) return leafOf(value, name);
+  return new Map([...value].map(([member, inner]) => [member, mapped(inner, leafOf, member)]));
+}
+
+/**
+ * Signs what the operation wants signed. @throws Error in words for people when the body does not fit its schema; the
+ * signature is not looked at, because it is made here.
+ */
+export function signedBody(operation: Operation, body: JsonValue, signer: Signer): Attempt {
+  const { signs } = operation;
+  if (operation.body === null || signs === null) return { body: writeJson(body), signed: [] };
+  const signed: string[] = [];
+  const shapes = wrappersOf(operation.body.schema, signs);
+  const sign = (wrapper: JsonObject): JsonObject => {
+    const inner = wrapper.get(signs);
+    if (inner === undefined) throw new Error(`${signs}: a missing member`);
+    const fit = checkShape(shapes, inner);
+    if (!fit.ok) throw new Error(`${fit.reject.field ?? signs}: ${fit.reject.message}`);
+    const text = canonicalText(shapes, inner);
+    signed.push(text);
+    const signature = [...signer.sign(new TextEncoder().encode(text))].map(BigInt);
+    return new Map<string, JsonValue>([...wrapper, ['signature', signature]]);
+  };
+  return { body: writeJson(wrapped(body, signs, sign)), signed };
+}
+
+/** Signs the wrapper, or every wrapper of a batch. */
+function wrapped(body: JsonValue, signs: string, sign: (wrapper: JsonObject) => JsonObject): JsonValue {
+  if (isList(body)) return body.map((item) => wrapped(item, signs, sign));
+  if (!isJsonObject(body)) throw new Error('expected an object');
+  if (body.has(signs)) return sign(body);
+  return new Map([...body].map(([name, member]) => [name, isList(member) ? wrapped(member, signs, sign) : member]));
+}
+
+/** The schema of the signed member, wherever in the body it stands. */
+function wrappersOf(schema: Shape, signs: string): Shape {
+  const found = findProperty(schema, signs);
+  if (found === null) throw new Error(`the schema has no ${signs}`);
+  return found;
+}
+
+function findProperty(schema: Shape, name: string): Shape | null {
+  const properties = (schema['properties'] ?? {}) as Readonly<Record<string, Shape>>;
+  const own = properties[name];
+  if (own !== undefined) return own;
+  const inner = [
+    ...Object.values(properties),
+    ...((schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf'] ?? []) as readonly Shape[]),
+    ...(schema['items'] === undefined ? [] : [schema['items'] as Shape]),
+  ];
+  for (const part of inner) {
+    const found = findProperty(part, name);
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,32 @@
+/**
+ * The bytes that are signed, from nothing but the published schema (wire.md 4.1): compact JSON, members in the order of
+ * the schema, unset ones null. Whoever can read `/api-doc.json` can sign; the page does it so, and a test holds it
+ * against the node's own texts.
+ */
+import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../../wire/json-tree.ts';
+import { checkShape } from '../../wire/shapes/read-shape.ts';
+import type { Shape } from '../../wire/shapes/shape-kit.ts';
+import { isList } from './json-text.ts';
+
+/** @param shape without references. The value must fit it. */
+export function canonicalText(shape: Shape, value: JsonValue): string {
+  const alternatives = (shape['anyOf'] ?? shape['oneOf'] ?? shape['allOf']) as readonly Shape[] | undefined;
+  if (alternatives !== undefined) {
+    const fitting = alternatives.find((alternative) => checkShape(alternative, value).ok);
+    if (fitting === undefined) throw new Error('the value does not fit its schema');
+    return canonicalText(fitting, value);
+  }
+  if (isJsonObject(value)) return objectText(shape, value);
+  if (isList(value)) return `[${value.map((item) => canonicalText(shape['items'] as Shape, item)).join(',')}]`;
+  if (value instanceof JsonFraction) throw new Error('no fraction is ever signed');
+  return typeof value === 'bigint' ? value.toString() : JSON.stringify(value);
+}
+
+function objectText(shape: Shape, value: JsonObject): string {
+  const properties = shape['properties'] as Readonly<Record<string, Shape>>;
+  const members = Object.entries(properties).map(([name, property]) => {
+    const member = value.get(name) ?? null;
+    return `${JSON.stringify(name)}:${member === null ? 'null' : canonicalText(property, member)}`;
+  });
+  return `{${members.join(',')}}`;
+}
