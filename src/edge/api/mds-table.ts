@@ -10,6 +10,7 @@ import {
   PUBLIC_TRADES,
   TICKER,
   TICKERS,
+  TRADE_EVENT,
   WELCOME,
 } from '../../wire/shapes/market-data-shapes.ts';
 import { NANOSECONDS } from '../../wire/shapes/shape-kit.ts';
@@ -91,6 +92,12 @@ export const MDS_ROUTES: readonly RouteDoc[] = [
   ...DOCUMENT_ROUTES,
 ];
 
+const TRADE_WORDS: Readonly<Record<string, string>> = {
+  Pending: 'Matched, not yet durable',
+  Confirmed: 'On disk',
+  Rollbacked: 'Undone',
+};
+
 const OF_MARKET = { asset_id: '1' };
 const STREAM = { area: 'Market data', auth: 'public', channel: null } as const;
 
@@ -139,6 +146,21 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
     tells: [
       welcome('trades'),
       { name: 'PublicTrade', says: 'A confirmed trade', shape: PUBLIC_TRADE, example: TRADE_EXAMPLE },
+    ],
+  },
+  {
+    ...STREAM,
+    path: '/trades/events',
+    summary: 'Trades of all markets as they are matched, confirmed or undone',
+    resync: '/trades: confirmed ones; pending and undone ones exist on this stream alone',
+    tells: [
+      welcome('trade_events'),
+      ...['Pending', 'Confirmed', 'Rollbacked'].map((tag) => ({
+        name: tag,
+        says: TRADE_WORDS[tag] ?? '',
+        shape: TRADE_EVENT,
+        example: `{"${tag}":${TRADE_EXAMPLE.replace('"Confirmed"', `"${tag}"`)}}`,
+      })),
     ],
   },
   {

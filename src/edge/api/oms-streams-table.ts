@@ -1,6 +1,8 @@
 /** The order service's sockets (wire.md 9, 10). Examples are v0; on v1 they are the `data` of an envelope. */
 import { USER_TRADE } from '../../wire/shapes/order-reply-shapes.ts';
+import { U64 } from '../../wire/shapes/shape-kit.ts';
 import {
+  ACCOUNT_EVENT,
   CONTROL_ANSWER,
   CONTROL_REQUEST,
   CONTROL_REQUEST_V1,
@@ -8,7 +10,8 @@ import {
   PONG,
   STREAM_REFUSAL,
 } from '../../wire/shapes/stream-shapes.ts';
-import type { MessageDoc, StreamDoc } from './api-table.ts';
+import type { MessageDoc, QueryDoc, StreamDoc } from './api-table.ts';
+import { BOOLEAN_WORD } from './query-docs.ts';
 
 const USER = '{user_id}';
 const ORDER =
@@ -37,6 +40,10 @@ function event(name: string, says: string, example: string): MessageDoc {
   return { name, says, shape: ORDER_EVENT, example };
 }
 
+function account(name: string, says: string, example: string): MessageDoc {
+  return { name, says, shape: ACCOUNT_EVENT, example };
+}
+
 const TRADES: readonly MessageDoc[] = [
   { name: 'Pending', says: 'Matched, not yet durable', shape: USER_TRADE, example: TRADE('Pending', 'null') },
   { name: 'Confirmed', says: 'On disk', shape: USER_TRADE, example: TRADE('Confirmed', 'null') },
@@ -48,6 +55,16 @@ const TRADES: readonly MessageDoc[] = [
   },
 ];
 
+/** Sequence numbers and replay, for who asks; nothing changes for who does not. */
+const SEQUENCES: readonly QueryDoc[] = [
+  { name: 'sequence', shape: BOOLEAN_WORD, says: 'v1 only: every envelope carries a growing `sequence`' },
+  {
+    name: 'from_sequence',
+    shape: U64,
+    says: 'v1 only: begins with this number, if the node still has it; else RESYNC_REQUIRED and close 1013',
+  },
+];
+
 export const OMS_STREAMS: readonly StreamDoc[] = [
   {
     path: '/orders',
@@ -55,6 +72,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     auth: 'session',
     channel: 'orders',
     summary: 'What happens to your orders',
+    query: SEQUENCES,
     resync: '/orders/user/{user_id}, and per market',
     tells: [
       event(
@@ -92,6 +110,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     auth: 'session',
     channel: 'trades',
     summary: 'Your trades as they are matched, confirmed or undone',
+    query: SEQUENCES,
     resync: '/trades/user/{user_id}: confirmed rows only; pending and undone fills exist on sockets alone',
     tells: [...TRADES, ...COMMON, REFUSAL],
   },
@@ -103,6 +122,34 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     summary: 'Your confirmed trades',
     resync: '/trades/user/{user_id}',
     tells: [...TRADES.filter(({ name }) => name === 'Confirmed'), ...COMMON, REFUSAL],
+  },
+  {
+    path: '/account/events/{user_id}',
+    area: 'Account',
+    auth: 'session',
+    channel: 'account_events',
+    summary: 'Deposits, transfers and cleared positions, once durable',
+    query: SEQUENCES,
+    resync: 'the state concerned: inventory, positions',
+    tells: [
+      account(
+        'DepositLanded',
+        'A deposit is in the account',
+        `{"DepositLanded":{"user":"${USER}","asset":"0","amount":"0x8ac7230489e80000","chain_id":"000000000000007a69","deposit_nonce":0,"timestamp_ns":1770000020000000000}}`,
+      ),
+      account(
+        'SubAccountAssetTransferred',
+        'A transfer between sub-accounts is done',
+        `{"SubAccountAssetTransferred":{"user":"${USER}","asset":"0","amount":"0x22b1c8c1227a0000","source_sub_account_index":0,"target_sub_account_index":2,"timestamp_ns":1770000020000000000}}`,
+      ),
+      account(
+        'PositionCleared',
+        'A flat position was folded into the balance',
+        `{"PositionCleared":{"user":"${USER}","asset":"1","sub_account_index":1,"timestamp_ns":1770000020000000000}}`,
+      ),
+      ...COMMON,
+      REFUSAL,
+    ],
   },
   {
     path: '/control',

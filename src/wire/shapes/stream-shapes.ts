@@ -30,6 +30,7 @@ import {
   SUB_ACCOUNT,
   said,
   TEXT,
+  U64,
   USER_ID,
   words,
 } from './shape-kit.ts';
@@ -151,12 +152,13 @@ export function envelopeOf(title: string, payload: Shape): Shape {
     title,
     'The v1 envelope (subprotocol `svc.ws.v1`); `data` is exactly the v0 payload',
     Type.Object({
-      type: words('event', 'response', 'error', 'pong', 'server_shutdown'),
+      type: words('event', 'response', 'error', 'pong', 'sequence', 'server_shutdown'),
       channel: TEXT,
       request_id: nullable(TEXT),
       timestamp_ns: NANOSECONDS,
       data: nullable(payload),
       error: nullable(STREAM_ERROR),
+      sequence: optional(said(U64, 'to readers who asked for it')),
     }),
   );
 }
