@@ -133,7 +133,7 @@ export class HttpCall {
   replyDocument(document: StaticDocument): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#observer.answered(this.#pattern, sendDocument(this.#response, this.head, document));
+    this.#listener.observer.answered(this.#pattern, sendDocument(this.#response, this.head, document));
   }
 
   /** Answers with the error envelope and the status of the code. */
