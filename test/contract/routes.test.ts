@@ -33,7 +33,10 @@ const LATER: readonly string[] = [
   '/multisig/add-signer',
   '/liquidation/at_risk/ws',
   '/sync/pending_settlements',
-  // being built
+];
+
+/** Being built: looked at when found. */
+const BUILDING: readonly string[] = [
   '/market/create',
   '/registry/assets',
   '/registry/vaults',
@@ -68,8 +71,10 @@ function section(from: string, to: string): string {
   return text;
 }
 
+const unserved = new Set<string>(LATER);
+
 function isServed({ pattern }: { readonly pattern: string }): boolean {
-  return !LATER.includes(pattern);
+  return !unserved.has(pattern);
 }
 
 function omsRoutes(): Route[] {
@@ -109,6 +114,12 @@ suite('the routes of the contract', () => {
     alice = await node.user();
     bob = await node.user({});
     await node.trade(alice, alice);
+    for (const route of [...ROUTES, ...STREAMS].filter(({ pattern }) => BUILDING.includes(pattern))) {
+      const method = 'method' in route && typeof route.method === 'string' ? route.method : 'GET';
+      const answer = await call(route, { method, headers: alice.headers });
+      if (/"(NOT_FOUND|MARKET_NOT_FOUND|METHOD_NOT_ALLOWED)"/.test(answer.text)) unserved.add(route.pattern);
+    }
+    process.stderr.write(`not served: ${[...unserved].join(' ')}\n`);
   });
   after(() => node?.stop());
 
@@ -159,7 +170,7 @@ suite('the routes of the contract', () => {
   });
 
   test('what is not served yet is 404, not an empty success', async () => {
-    for (const route of ROUTES.filter((each) => !isServed(each))) {
+    for (const route of ROUTES.filter(({ pattern }) => LATER.includes(pattern))) {
       const answer = await call(route, { method: route.method, headers: alice.headers });
       assert.ok([404, 405].includes(answer.status), `${route.method} ${route.pattern} is served`);
     }

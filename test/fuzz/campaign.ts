@@ -24,6 +24,8 @@ export interface Campaign {
   make(dice: Dice): Case;
   /** @returns null, or what is wrong in a few words. */
   run(given: Case): Promise<string | null>;
+  /** Lets go of what is kept between cases. */
+  end(): void;
 }
 
 export interface Finding {
@@ -49,6 +51,7 @@ export interface Result {
 }
 
 const SHRINK_RUNS_MAX = 400;
+const BYTES_SHOWN_MAX = 1_024;
 
 export async function runCampaign(campaign: Campaign, { seed, casesMax, forMs }: Extent): Promise<Result> {
   const dice = new Dice(seed);
@@ -65,7 +68,9 @@ export async function runCampaign(campaign: Campaign, { seed, casesMax, forMs }:
   };
   await Promise.all(Array.from({ length: campaign.parallel }, loop));
   const first = found as { readonly seed: number; readonly fault: string } | null;
-  return { cases, finding: first === null ? null : await shrunk(campaign, first) };
+  const finding = first === null ? null : await shrunk(campaign, first);
+  campaign.end();
+  return { cases, finding };
 }
 
 async function shrunk(campaign: Campaign, first: { readonly seed: number; readonly fault: string }): Promise<Finding> {
@@ -103,6 +108,6 @@ function without(pieces: Pieces, start: number, length: number): Pieces {
 }
 
 export function findingText({ campaign, seed, fault, frame, bytes }: Finding): string {
-  const shown = Buffer.from(bytes.subarray(0, 4_096));
+  const shown = Buffer.from(bytes.subarray(0, BYTES_SHOWN_MAX));
   return `${campaign}, case seed ${seed}: ${fault}\n${frame}\n${JSON.stringify(shown.toString('latin1'))}\n${shown.toString('base64')}`;
 }

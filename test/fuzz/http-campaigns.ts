@@ -105,6 +105,9 @@ export function bodyCampaign(target: HttpTarget, parallel: number): Campaign {
       idle.push(connection);
       return status === null ? 'no answer' : faultOf(status);
     },
+    end: () => {
+      for (const connection of idle) connection.close();
+    },
   };
 }
 
@@ -218,5 +221,6 @@ export function headCampaign(target: HttpTarget, parallel: number): Campaign {
       if (strange !== undefined) return 'an answer that is no HTTP';
       return statuses.map(faultOf).find((fault) => fault !== null) ?? null;
     },
+    end: () => undefined,
   };
 }

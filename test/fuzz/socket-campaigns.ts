@@ -63,6 +63,9 @@ export function controlCampaign(target: HttpTarget, parallel: number): Campaign 
       const isText = pieces.every((payload) => isUtf8(payload));
       return isDismissed || !isText ? null : `no answer behind ${pieces.length} frames: ${last.slice(-300)}`;
     },
+    end: () => {
+      for (const socket of [...idle.values()].flat()) socket.destroy();
+    },
   };
 }
 
@@ -172,5 +175,6 @@ export function frameCampaign(target: HttpTarget, parallel: number): Campaign {
         ? null
         : `close ${closes[0]?.payload.toString('hex')}`;
     },
+    end: () => undefined,
   };
 }
