@@ -5,29 +5,47 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { Outcome } from '../../src/core/outcome.ts';
+import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import { decodeAuth } from '../../src/wire/auth-request.ts';
 import { decodeCancelBatch } from '../../src/wire/cancel-batch.ts';
 import { parseJson } from '../../src/wire/json-tree.ts';
 import { writeJson } from '../../src/wire/json-writer.ts';
+import { decodeSignerKey } from '../../src/wire/multisig.ts';
+import { decodeBatchCreate } from '../../src/wire/order-batches.ts';
 import {
   AUTH_REQUEST,
   CLOSE_POSITION_REQUEST,
   RENAME_REQUEST,
+  SIGNER_SEARCH,
   SIMULATE_REQUEST,
   TRANSFER_REQUEST,
 } from '../../src/wire/shapes/account-shapes.ts';
-import { CANCEL_REQUEST, CREATE_REQUEST, REPLACE_REQUEST } from '../../src/wire/shapes/order-shapes.ts';
+import {
+  BATCH_CREATE_REQUEST,
+  CANCEL_REQUEST,
+  CREATE_REQUEST,
+  REPLACE_REQUEST,
+} from '../../src/wire/shapes/order-shapes.ts';
 import { checkShape, readShape } from '../../src/wire/shapes/read-shape.ts';
 import type { Shape } from '../../src/wire/shapes/shape-kit.ts';
 import { decodeCancel } from '../../src/wire/signed-cancel.ts';
 import { decodeCreate } from '../../src/wire/signed-order.ts';
 import { decodeReplace } from '../../src/wire/signed-replace.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/wire/signed-transfer.ts';
+import type { SignedRequest } from '../../src/wire/signed-wrapper.ts';
 import { propertyParameters } from '../support/property.ts';
 import { damaged, fitting } from '../support/shape-arbitrary.ts';
 
 type Decode = (bytes: Uint8Array, start: number, end: number) => Outcome<object>;
+
+/** A batch is taken when all of its items are. */
+function ofBatch(decode: (bytes: Uint8Array, start: number, end: number) => Outcome<readonly SignedRequest[]>): Decode {
+  return (bytes, start, end) => {
+    const batch = decode(bytes, start, end);
+    const fault = batch.ok ? (batch.value.find((item) => item.fault !== null)?.fault ?? null) : null;
+    return batch.ok ? accepted({ fault }) : batch;
+  };
+}
 
 const HOT: readonly { readonly what: string; readonly shape: Shape; readonly decode: Decode }[] = [
   { what: 'a login (SES-06)', shape: AUTH_REQUEST, decode: decodeAuth },
@@ -35,6 +53,8 @@ const HOT: readonly { readonly what: string; readonly shape: Shape; readonly dec
   { what: 'a replace (RPL-01)', shape: REPLACE_REQUEST, decode: decodeReplace },
   { what: 'a cancel (CAN-01)', shape: CANCEL_REQUEST, decode: decodeCancel },
   { what: 'a transfer (TRF-01)', shape: TRANSFER_REQUEST, decode: decodeTransfer },
+  { what: 'a key (MSG-41)', shape: SIGNER_SEARCH, decode: (bytes) => decodeSignerKey(bytes) },
+  { what: 'a batch of creates (BAT-01)', shape: BATCH_CREATE_REQUEST, decode: ofBatch(decodeBatchCreate) },
   { what: 'a close-position (POS-04)', shape: CLOSE_POSITION_REQUEST, decode: decodeClosePosition },
 ];
 

@@ -5,7 +5,6 @@ import { ACTION_SIGNING, SIGNER_KEY } from './order-shapes.ts';
 import {
   ASSET_ID,
   ASSET_ID_GIVEN,
-  bytes,
   COUNT,
   choice,
   closed,
@@ -256,15 +255,26 @@ export const ACTION_RESULT: Shape = named(
     Type.Object({ success: Type.Literal(true) }),
     Type.Object({
       success: Type.Literal(false),
-      details: Type.Object({ code: TEXT, message: TEXT, retryable: FLAG }),
+      details: Type.Object({
+        code: TEXT,
+        message: TEXT,
+        retryable: FLAG,
+        field: optional(TEXT),
+        last_nonce: optional(said(U64, 'of INVALID_NONCE: the last one used')),
+      }),
     }),
   ),
 );
 
 export const RENAME_REQUEST: Shape<{ readonly name: string }> = named(
   'RenameRequest',
-  'A name of 1 to 32 characters',
-  Type.Object({ name: TEXT }),
+  'A name for a sub-account',
+  Type.Object({
+    name: Type.String({
+      pattern: '^(?!(?:Spot|Margin)$)[^\\p{Cc}\\p{Cs}]{1,32}$',
+      description: '1 to 32 characters, no control characters, not Spot or Margin',
+    }),
+  }),
 );
 export const RENAMED: Shape = named(
   'Renamed',
@@ -293,11 +303,7 @@ export const MULTISIG_CONFIG: Shape = named(
     config_nonce: COUNT,
   }),
 );
-export const SIGNER_SEARCH: Shape = named(
-  'SignerSearch',
-  'A key to look for',
-  choice({ Ed25519: bytes(32), Secp256k1: bytes(33), P256: bytes(33) }),
-);
+export const SIGNER_SEARCH: Shape = SIGNER_KEY;
 export const SIGNER_ACCOUNTS: Shape = named(
   'SignerAccounts',
   'The accounts for which the key may sign',
