@@ -36,6 +36,13 @@ export const HELD_CANCELS_PER_USER_MAX = 1_000;
 /** Finished order records kept, and order ids remembered [AMB-17, AMB-08]. */
 export const FINISHED_ORDERS_PER_USER_MAX = 100_000;
 export const REMEMBERED_IDS_PER_USER_AND_MARKET_MAX = 1_000_000;
+/** Users with a dead-man timer, and how long one may run, in milliseconds; 0 disarms. */
+export const DEAD_MAN_TIMERS_MAX = 65_536;
+export const DEAD_MAN_MS_MIN = 1_000;
+export const DEAD_MAN_MS_MAX = 86_400_000;
+/** Signed creates that may be sent again: how many are remembered, over all users, and for how long. */
+export const RESENT_CREATES_MAX = 16_384;
+export const RESENT_WINDOW_NS = 600_000_000_000n;
 /** Pages [wire.md 6.1]. */
 export const PAGE_LIMIT_DEFAULT = 100;
 export const PAGE_LIMIT_MAX = 1_000;

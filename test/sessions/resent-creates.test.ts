@@ -1,0 +1,79 @@
+/** Laws of creates that are sent again (docs/trading.md, "Sending again"). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { UserId } from '../../src/core/ids.ts';
+import { RESENT_WINDOW_NS } from '../../src/core/limits.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import { type CreateIdentity, ResentCreates } from '../../src/sessions/resent-creates.ts';
+
+const NOW = 1_770_000_000_000_000_000n as TimestampNs;
+const later = (ns: bigint): TimestampNs => (NOW + ns) as TimestampNs;
+
+function create(text = 'text', { user = 'ada', seed = 1 } = {}): CreateIdentity {
+  return {
+    user: user as UserId,
+    signature: new Uint8Array(64).map((_, index) => (seed * 31 + index) % 256),
+    text: new TextEncoder().encode(text),
+  };
+}
+
+suite('a create that may be sent again', () => {
+  test('is known by user, signature and text, all of them', () => {
+    const resent = new ResentCreates<string>();
+    const sent = resent.begin(create(), NOW);
+    assert.equal(resent.find(create(), NOW), sent);
+    for (const other of [
+      create('texu'),
+      create('text '),
+      create('text', { user: 'bob' }),
+      create('text', { seed: 2 }),
+    ]) {
+      assert.equal(resent.find(other, NOW), null);
+    }
+  });
+
+  test('hears what the first was answered, at once or when it comes', () => {
+    const resent = new ResentCreates<string>();
+    const heard: string[] = [];
+    const sent = resent.begin(create(), NOW);
+    resent.join(sent, (answer) => heard.push(`waiting ${answer}`));
+    resent.settle(sent, 'Received', true);
+    resent.join(sent, (answer) => heard.push(`later ${answer}`));
+    assert.deepEqual(heard, ['waiting Received', 'later Received']);
+  });
+
+  test('begins anew after an answer that left its id free', () => {
+    const resent = new ResentCreates<string>();
+    const heard: string[] = [];
+    const sent = resent.begin(create(), NOW);
+    resent.join(sent, (answer) => heard.push(answer));
+    resent.settle(sent, 'InsufficientInventory', false);
+    assert.deepEqual([heard, resent.find(create(), NOW), resent.count], [['InsufficientInventory'], null, 0]);
+  });
+
+  test('waits with at most sixteen others', () => {
+    const resent = new ResentCreates<string>();
+    const sent = resent.begin(create(), NOW);
+    const joined = Array.from({ length: 17 }, () => resent.join(sent, () => undefined));
+    assert.deepEqual([joined.filter(Boolean).length, joined.at(-1)], [16, false]);
+  });
+
+  test('is forgotten after the window, and the oldest where there is no room', () => {
+    const resent = new ResentCreates<string>(2);
+    const first = resent.begin(create('first', { seed: 1 }), NOW);
+    assert.equal(resent.find(create('first', { seed: 1 }), later(RESENT_WINDOW_NS)), first);
+    assert.equal(resent.find(create('first', { seed: 1 }), later(RESENT_WINDOW_NS + 1n)), null);
+    resent.begin(create('second', { seed: 2 }), NOW);
+    resent.begin(create('third', { seed: 3 }), NOW);
+    assert.deepEqual(
+      [1, 2, 3].map((seed) => resent.find(create(['first', 'second', 'third'][seed - 1], { seed }), NOW) !== null),
+      [false, true, true],
+    );
+    assert.equal(resent.count, 2);
+    // Its answer still goes to whom it belongs, and brings nothing back.
+    const heard: string[] = [];
+    resent.join(first, (answer) => heard.push(answer));
+    resent.settle(first, 'Received', true);
+    assert.deepEqual([heard, resent.find(create('first', { seed: 1 }), NOW), resent.count], [['Received'], null, 2]);
+  });
+});
