@@ -2,11 +2,13 @@
 import { must } from '../core/assert.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { type HopTimes, newHopTimes } from '../wire/hop-times.ts';
 import { batchReply, operationResponse } from '../wire/operation-replies.ts';
 import { decodeBatchCreate, decodeBatchReplace } from '../wire/order-batches.ts';
 import { decodeCancel } from '../wire/signed-cancel.ts';
 import { decodeCreate } from '../wire/signed-order.ts';
 import { decodeReplace } from '../wire/signed-replace.ts';
+import { actionOptionsOf } from './action-options.ts';
 import { correlationOf, correlationsOf, costOf, type SignedAction, type SignedBatch } from './oms-actions.ts';
 import type { RouteKit } from './oms-kit.ts';
 import type { HttpMethod } from './uws-http.ts';
@@ -44,24 +46,38 @@ function addAction(
   pattern: string,
   decode: (body: Uint8Array) => Outcome<SignedAction>,
 ): void {
-  const { door } = kit;
+  const { door, backend } = kit;
   kit.addSession({
     method,
     pattern,
     late: LATE_ACTION,
-    cost: costOf,
+    cost: ({ action }: AskedAction) => costOf(action),
     isChange: true,
-    shape: ({ body }) => decode(body),
-    about: (refusal, action) => aboutOrder(refusal, correlationOf(action).orderId),
-    serve: (call, { user }, action) => {
+    shape: ({ head, body }): Outcome<AskedAction> => {
+      const options = actionOptionsOf(head);
+      if (!options.ok) return options;
+      const hops = options.value.isTimed ? newHopTimes(backend.nowNs()) : null;
+      const action = decode(body);
+      return action.ok ? accepted({ action: action.value, isResent: options.value.isResent, hops }) : action;
+    },
+    about: (refusal, { action }) => aboutOrder(refusal, correlationOf(action).orderId),
+    serve: (call, { user }, { action, isResent, hops }) => {
       const { orderId } = correlationOf(action);
-      const origin = { user, connection: door.newConnection(), isControl: false };
-      door.take(action, origin, ({ refusal, processedAtNs }) => {
+      const origin = { user, connection: door.newConnection(), isControl: false, isResent, hops };
+      door.take(action, origin, ({ refusal, processedAtNs: processedNs }) => {
         if (refusal !== null) call.refuse(aboutOrder(refusal, orderId));
-        else call.reply(operationResponse({ orderId, reject: null, processedNs: processedAtNs }));
+        else if (hops === null) call.reply(operationResponse({ orderId, reject: null, processedNs }));
+        else call.reply(operationResponse({ orderId, reject: null, processedNs, hops, answeredNs: backend.nowNs() }));
       });
     },
   });
+}
+
+/** An action with what its sender opted into. */
+interface AskedAction {
+  readonly action: SignedAction;
+  readonly isResent: boolean;
+  readonly hops: HopTimes | null;
 }
 
 /** Answered when all of its orders are, 200 whatever became of each (AMB-26). */

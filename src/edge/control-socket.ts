@@ -12,12 +12,17 @@
  * Answers speak the version of the socket; a version 1 socket may send bare requests too. Binary frames are read like
  * text: the same bytes say the same thing.
  *
+ * A connection may ask at its upgrade that its orders go with it: when it ends, for whatever reason, its lifeline is cut,
+ * once (action-options.ts).
+ *
  * Not here: what an action does (the node), frames and their decoding (src/wire).
  */
 import { must } from '../core/assert.ts';
 import type { Reject } from '../core/reject.ts';
 import { type ControlFrame, type Correlation, decodeControlFrame, type MalformedFrame } from '../wire/control-frame.ts';
+import { type HopTimes, newHopTimes } from '../wire/hop-times.ts';
 import { type ControlAddress, controlError, controlResponse, controlSubmitted } from '../wire/operation-replies.ts';
+import type { ControlOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
 import {
@@ -28,12 +33,15 @@ import {
   type SignedAction,
   type SignedBatch,
 } from './oms-actions.ts';
-import type { ActionAnswer, OmsBackend } from './oms-backend.ts';
+import type { ActionAnswer, Lifeline, OmsBackend } from './oms-backend.ts';
 import type { OmsSeat, UserStreams } from './oms-streams.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
 
 export interface ControlSeat extends OmsSeat {
   readonly connection: number;
+  readonly options: ControlOptions;
+  /** Of a connection that takes its orders with it. */
+  readonly lifeline: Lifeline | null;
   /** Gathers the answers of a turn; its one member is this socket. */
   readonly answers: Channel<ControlSeat>;
 }
@@ -54,6 +62,8 @@ export class ControlDesk {
   readonly #streams: UserStreams;
   readonly #door: ActionDoor;
   readonly #gate: AddressGate | null;
+  /** Open connections that take their orders with them. */
+  readonly #alive = new Set<ControlSeat>();
 
   constructor(parts: ControlParts) {
     this.#backend = parts.backend;
@@ -70,17 +80,35 @@ export class ControlDesk {
       opened: (socket) => {
         common.opened(socket);
         socket.data.answers.join(socket);
+        if (socket.data.lifeline !== null) this.#alive.add(socket.data);
       },
       closed: (socket) => {
         socket.data.answers.leave(socket);
         common.closed(socket);
+        this.#cut(socket.data);
       },
       message: (socket, bytes) => this.#received(socket, bytes),
     };
   }
 
-  seat(seat: OmsSeat): ControlSeat {
-    return { ...seat, connection: this.#door.newConnection(), answers: new Channel() };
+  seat(seat: OmsSeat, options: ControlOptions): ControlSeat {
+    const connection = this.#door.newConnection();
+    const lifeline = options.endsWithConnection ? { connection, isCut: false } : null;
+    return { ...seat, connection, options, lifeline, answers: new Channel() };
+  }
+
+  /** The service stops: connections that take their orders with them do so now, while they can still hear of it. */
+  cutAll(): void {
+    for (const seat of this.#alive) this.#cut(seat);
+  }
+
+  /** The node dies: its orders stay as they are. */
+  forgetAll(): void {
+    this.#alive.clear();
+  }
+
+  #cut(seat: ControlSeat): void {
+    if (seat.lifeline !== null && this.#alive.delete(seat)) this.#backend.cut(seat.user, seat.lifeline);
   }
 
   #received(socket: ControlSocket, bytes: Uint8Array): void {
@@ -88,10 +116,11 @@ export class ControlDesk {
       this.#streams.dismissEnded(socket);
       return;
     }
+    const hops = socket.data.options.isTimed ? newHopTimes(this.#backend.nowNs()) : null;
     const frame = decodeControlFrame(bytes, 0, bytes.length);
     const address = { version: socket.data.version, requestId: frame.requestId };
     if (frame.kind === 'malformed') this.#refuse(socket, address, frame);
-    else if (frame.kind !== 'batch-create' && frame.kind !== 'batch-replace') this.#act(socket, address, frame);
+    else if (frame.kind !== 'batch-create' && frame.kind !== 'batch-replace') this.#act(socket, address, frame, hops);
     else if (frame.batch.fault !== null) {
       this.#tellError(socket, address, frame.batch.fault);
       this.#chargeFault(socket, address, frame.batch.fault);
@@ -116,23 +145,24 @@ export class ControlDesk {
     socket.finish(1013, 'rate_limited');
   }
 
-  #act(socket: ControlSocket, address: ControlAddress, action: SignedAction): void {
-    const { user, connection } = socket.data;
+  #act(socket: ControlSocket, address: ControlAddress, action: SignedAction, hops: HopTimes | null): void {
+    const { user, connection, lifeline } = socket.data;
+    const { isResent } = socket.data.options;
     const correlation = correlationOf(action);
     const refusal = this.#door.admit(user, costOf(action));
     if (refusal !== null) {
-      this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#backend.nowNs() });
+      this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#backend.nowNs() }, hops);
       return;
     }
-    this.#door.take(action, { user, connection, isControl: true }, (answer) => {
-      this.#tell(socket, address, correlation, answer);
+    this.#door.take(action, { user, connection, isControl: true, isResent, hops, lifeline }, (answer) => {
+      this.#tell(socket, address, correlation, answer, hops);
       if (answer.refusal?.code === 'SIGNER_MISMATCH') this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
     });
   }
 
   /** The acknowledgement says that every order will be answered, not that any is taken. */
   #actOnAll(socket: ControlSocket, address: ControlAddress, batch: SignedBatch): void {
-    const { user, connection } = socket.data;
+    const { user, connection, lifeline } = socket.data;
     const correlations = correlationsOf(batch);
     this.#streams.deliver(socket.data.answers, () => controlSubmitted(address, this.#backend.nowNs()));
     let left = correlations.length;
@@ -145,7 +175,7 @@ export class ControlDesk {
     };
     const refusal = this.#door.admit(user, { bulk: correlations.length });
     if (refusal === null) {
-      this.#door.takeBatch(batch, { user, connection, isControl: true }, tell);
+      this.#door.takeBatch(batch, { user, connection, isControl: true, lifeline }, tell);
       return;
     }
     const answer = { refusal, processedAtNs: this.#backend.nowNs() };
@@ -154,9 +184,16 @@ export class ControlDesk {
     });
   }
 
-  #tell(socket: ControlSocket, address: ControlAddress, correlation: Correlation, answer: ActionAnswer): void {
+  #tell(
+    socket: ControlSocket,
+    address: ControlAddress,
+    correlation: Correlation,
+    answer: ActionAnswer,
+    hops: HopTimes | null = null,
+  ): void {
     const { action, orderId, assetText } = correlation;
-    const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs };
+    const answeredNs = hops === null ? answer.processedAtNs : this.#backend.nowNs();
+    const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs, hops, answeredNs };
     this.#streams.deliver(socket.data.answers, () => controlResponse(address, action, view, assetText));
   }
 

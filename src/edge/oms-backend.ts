@@ -14,6 +14,7 @@ import type { Page } from '../orders/pages.ts';
 import type { Cost } from '../sessions/costs.ts';
 import type { AccountEvent } from '../wire/account-events.ts';
 import type { AuthRequest } from '../wire/auth-request.ts';
+import type { HopTimes } from '../wire/hop-times.ts';
 import type { MarketView } from '../wire/market-reply.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
@@ -30,6 +31,20 @@ export interface ActionOrigin {
   readonly connection: number;
   /** True on `/control`: no look-up first, and a cancel may wait for its create (AMB-92). */
   readonly isControl: boolean;
+  /** A create that equals an earlier one that was sent like this is answered as that was; no unless said so. */
+  readonly isResent?: boolean;
+  /** Where the times of a single action are noted on its way; nowhere unless given. */
+  readonly hops?: HopTimes | null;
+  /** The connection with whose end the order goes; it stays unless given. */
+  readonly lifeline?: Lifeline | null;
+}
+
+/** A connection that takes its orders with it when it ends. */
+export interface Lifeline {
+  /** The connection's number. */
+  readonly connection: number;
+  /** The connection has ended: what is still on its way to a market does not go there. */
+  isCut: boolean;
 }
 
 /** The answer to one signed action; `refusal` null means `Received`. */
@@ -84,6 +99,8 @@ export interface ActionBackend {
   /** Each item answers as a single action would, in any order (BAT-01 to BAT-10). */
   createBatch(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void;
   replaceBatch(requests: readonly ReplaceRequest[], origin: ActionOrigin, answer: ItemAnswer): void;
+  /** The connection has ended: every unfinished order that was created or replaced over it is cancelled. */
+  cut(user: UserId, lifeline: Lifeline): void;
 }
 
 export interface BulkCancelBackend {
@@ -103,6 +120,11 @@ export interface BulkCancelBackend {
     readonly assetId: AssetId | null;
     readonly orderIds: readonly OrderId[];
   }): Reject | null;
+  /** Cancels every order of the user when so much time is over, unless called again before; 0: not any more.
+   *
+   * @returns when, or null; SERVICE_UNAVAILABLE: nothing has changed.
+   */
+  cancelAllAfter(user: UserId, timeoutMs: number): Outcome<TimestampNs | null>;
 }
 
 export interface MarketReads {

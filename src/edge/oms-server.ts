@@ -13,6 +13,7 @@
 import type { TemplatedApp } from 'uWebSockets.js';
 import { assert } from '../core/assert.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments } from './api/api-documents.ts';
 import { ControlDesk, type ControlSeat } from './control-socket.ts';
@@ -50,6 +51,7 @@ export class OmsServer {
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
   readonly #door: ActionDoor;
+  readonly #control: ControlDesk;
   readonly #sessionCheck: NodeJS.Timeout;
   #hasListened = false;
   #isClosed = false;
@@ -63,7 +65,8 @@ export class OmsServer {
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#addStreams();
-    this.#addControl(new ControlDesk({ backend, streams: this.streams, door: this.#door, gate }));
+    this.#control = new ControlDesk({ backend, streams: this.streams, door: this.#door, gate });
+    this.#addControl(this.#control);
     const documents = new ApiDocuments('orders', offersKeys);
     addOmsRoutes(new RouteKit({ routes: this.#routes, backend, door: this.#door }), documents);
     this.#routes.seal();
@@ -100,9 +103,13 @@ export class OmsServer {
     return listenExclusively(this.#app, at);
   }
 
-  /** New sockets and signed actions are refused with 503; answers that are owed still go out, reads go on. */
+  /**
+   * New sockets and signed actions are refused with 503; answers that are owed still go out, reads go on. Orders that go
+   * with their connection go now.
+   */
   stopAccepting(): void {
     this.#door.close();
+    this.#control.cutAll();
   }
 
   /** Tells every socket 1001, then closes listener and connections, so that the thread can end by itself. */
@@ -110,6 +117,7 @@ export class OmsServer {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#sessionCheck);
+    this.#control.forgetAll();
     this.streams.flush();
     this.#hub.finishAll(1001, 'going_away');
     this.#routes.stop();
@@ -153,9 +161,11 @@ export class OmsServer {
       ...desk.route(),
       pattern: '/control',
       admit: (head) => {
+        const options = controlOptionsOf(head);
+        if (!options.ok) return options;
         if (this.#door.isClosed) return rejected(STOPPING);
         const seat = this.streams.admit(head, 'control', null);
-        return seat.ok ? accepted(desk.seat(seat.value)) : seat;
+        return seat.ok ? accepted(desk.seat(seat.value, options.value)) : seat;
       },
     });
   }

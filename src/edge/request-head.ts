@@ -17,6 +17,8 @@ const HEADERS = [
   'sec-websocket-protocol',
   'x-forwarded-for',
   'if-none-match',
+  'x-ringbook-resend',
+  'x-ringbook-timing',
 ] as const;
 type HeaderName = (typeof HEADERS)[number];
 const HEADER_SET: ReadonlySet<string> = new Set(HEADERS);
@@ -55,6 +57,8 @@ export function readHead(
     'sec-websocket-protocol': '',
     'x-forwarded-for': '',
     'if-none-match': '',
+    'x-ringbook-resend': '',
+    'x-ringbook-timing': '',
   };
   const seen = new Set<string>();
   let fault: Reject | undefined;

@@ -1,14 +1,15 @@
 /**
  * Cancels that a session alone authorizes (wire.md 7.8, CAN-05 to CAN-11): all orders, those of one market, or those
- * named in a body.
+ * named in a body; now, or when a timer is over that nobody has started again in time.
  *
  * 202 means dispatched; what becomes of each order is told by the `/orders` stream.
  */
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
+import { cancelAllAfterReply, decodeCancelAllAfter } from '../wire/cancel-all-after.ts';
 import { decodeCancelBatch } from '../wire/cancel-batch.ts';
-import type { RouteKit } from './oms-kit.ts';
+import { answer, type RouteKit } from './oms-kit.ts';
 import { marketIn } from './path-values.ts';
 import type { Query } from './query.ts';
 import type { HttpCall } from './uws-http.ts';
@@ -45,6 +46,15 @@ export function addUnsignedCancels(kit: RouteKit): void {
     cost: ({ orderIds }) => ({ bulk: orderIds.length }),
     isChange: true,
     serve: (call, { user }, batch) => told(call, backend.cancelBatch({ user, ...batch })),
+  });
+  kit.addSession({
+    method: 'POST',
+    pattern: '/orders/cancel-all-after',
+    shape: ({ body }) => decodeCancelAllAfter(body),
+    cost: 'action',
+    isChange: true,
+    serve: (call, { user }, timeoutMs) =>
+      answer(call, backend.cancelAllAfter(user, timeoutMs), (firesAtNs) => cancelAllAfterReply(timeoutMs, firesAtNs)),
   });
 }
 

@@ -16,10 +16,13 @@ import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { ActionOrigin, Answer } from '../edge/oms-backend.ts';
 import type { Outlet } from '../runtime/outlet.ts';
+import { recordBytes } from '../runtime/ring-layout.ts';
+import type { HopTimes } from '../wire/hop-times.ts';
 import type { Signatures } from '../wire/signatures.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
+import { COMMAND_NOTE, NOTE_BYTES, sendNote } from './command-notes.ts';
 import { BAD_SIGNATURE, MARKET_BUSY, MARKET_CLOSED, POOL_FULL, refuseSigners } from './door-refusals.ts';
 import type { Errand, Errands } from './errands.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
@@ -49,6 +52,8 @@ export interface SignedRequest extends Signatures {
 export class ActionRoad {
   private readonly parts: ActionRoadParts;
   private readonly answers = new Map<number, Answer>();
+  /** Of those whose senders want to know when they passed each hop. */
+  private readonly timed = new Map<number, HopTimes>();
   private readonly keys = new Map<string, Uint8Array>();
 
   constructor(parts: ActionRoadParts) {
@@ -67,7 +72,7 @@ export class ActionRoad {
   /** A create past some of the checks, which are left to clearing (operator-api.md 7.3 `inject_order`). */
   inject(request: CreateRequest, skips: ReadonlySet<SkippedCheck>, origin: ActionOrigin, answer: Answer): void {
     const errand = this.parts.errands.create(request, origin, skips);
-    if (errand.ok && skips.has('signature')) this.send(errand.value, answer);
+    if (errand.ok && skips.has('signature')) this.send(errand.value, null, answer);
     else this.take(errand, skips.has('multisig') ? alone(request) : request, origin, answer);
   }
 
@@ -88,7 +93,14 @@ export class ActionRoad {
   answered(requestId: number, refusal: Reject | null, processedAtNs: TimestampNs): void {
     const answer = must(this.answers.get(requestId), 'an answer belongs to a waiting action');
     this.answers.delete(requestId);
+    this.timed.delete(requestId);
     answer({ refusal, processedAtNs });
+  }
+
+  /** The market has begun with a request; comes before its answer. */
+  taken(requestId: number, takenNs: TimestampNs): void {
+    const hops = this.timed.get(requestId);
+    if (hops !== undefined) hops.takenNs = takenNs;
   }
 
   /**
@@ -118,13 +130,15 @@ export class ActionRoad {
       this.refuse(answer, errand.reject);
       return;
     }
+    const hops = origin.hops ?? null;
     this.verify(request, origin, (refusal) => {
-      if (refusal === null) this.send(errand.value, answer);
+      if (hops !== null) hops.verifiedNs = this.parts.nowNs();
+      if (refusal === null) this.send(errand.value, hops, answer);
       else this.refuse(answer, refusal);
     });
   }
 
-  private send(errand: Errand, answer: Answer): void {
+  private send(errand: Errand, hops: HopTimes | null, answer: Answer): void {
     const { shards, openMarkets, poke } = this.parts;
     const { marketIndex } = errand.market.definition;
     if (!openMarkets.has(marketIndex)) {
@@ -134,8 +148,8 @@ export class ActionRoad {
     const shard = marketIndex % shards.length;
     const outlet = must(shards[shard], 'a shard for every market');
     // A claim that is not committed is forgotten by the next one, so a refusal after it leaves nothing behind.
-    const at = this.claim(errand, outlet, shard);
-    if (at < 0) {
+    let at = this.claim(errand, outlet, shard);
+    if (at < 0 || (hops !== null && !outlet.hasRoom(NOTE_BYTES + recordBytes(errand.bytes), errand.isUrgent))) {
       this.refuse(answer, MARKET_BUSY);
       return;
     }
@@ -147,7 +161,14 @@ export class ActionRoad {
 
     // After this point the action must succeed.
     const { requestId } = reserved.value;
-    reserved.value.write(outlet.views, at, { requestId, receivedNs: this.parts.nowNs() });
+    const sentNs = this.parts.nowNs();
+    if (hops !== null) {
+      hops.sentNs = sentNs;
+      this.timed.set(requestId, hops);
+      sendNote(outlet, marketIndex, COMMAND_NOTE.timed, errand.isUrgent);
+      at = outlet.claim(errand.typeId, errand.bytes, errand.isUrgent);
+    }
+    reserved.value.write(outlet.views, at, { requestId, receivedNs: sentNs });
     outlet.commit();
     this.answers.set(requestId, answer);
     poke();

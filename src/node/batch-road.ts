@@ -22,13 +22,12 @@ import { must } from '../core/assert.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { ActionOrigin, ItemAnswer } from '../edge/oms-backend.ts';
-import { CommandNote } from '../messages/generated/messages.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { ActionRoad, ActionRoadParts, SignedRequest } from './action-road.ts';
-import { COMMAND_NOTE, type CommandNoteKind, writeNote } from './command-notes.ts';
+import { COMMAND_NOTE, NOTE_BYTES, sendNote } from './command-notes.ts';
 import { MARKET_BUSY, MARKET_CLOSED } from './door-refusals.ts';
 import type { Errand, Reserved } from './errands.ts';
 
@@ -44,7 +43,6 @@ interface Taken extends Ready {
 }
 
 const REPEATED = reject('DUPLICATE_ORDER', 'the batch names this order before', 'order_id');
-const NOTE_BYTES: number = recordBytes(CommandNote.bytes);
 
 export class BatchRoad {
   private readonly parts: Omit<ActionRoadParts, 'desk'>;
@@ -132,7 +130,7 @@ export class BatchRoad {
     // After this point all that was taken must go.
     const outlet = this.outletOf(marketIndex);
     const receivedNs = this.parts.nowNs();
-    note(outlet, marketIndex, COMMAND_NOTE.batchBegins);
+    sendNote(outlet, marketIndex, COMMAND_NOTE.batchBegins);
     for (const { index, errand, reserved } of taken) {
       const { requestId } = reserved;
       const at = must(roomIn(outlet, errand), 'room was looked for before');
@@ -140,7 +138,7 @@ export class BatchRoad {
       outlet.commit();
       this.road.expect(requestId, (told) => answer(index, told));
     }
-    note(outlet, marketIndex, COMMAND_NOTE.batchEnds);
+    sendNote(outlet, marketIndex, COMMAND_NOTE.batchEnds);
   }
 
   /** Why nothing can go to this market now. Orders that were released go before new ones. */
@@ -169,10 +167,4 @@ function laneOf(origin: ActionOrigin, index: number): ActionOrigin {
 function roomIn(outlet: Outlet, { typeId, bytes }: Errand): number | undefined {
   const at = outlet.claim(typeId, bytes);
   return at < 0 ? undefined : at;
-}
-
-function note(outlet: Outlet, marketIndex: number, kind: CommandNoteKind): void {
-  const at = outlet.claim(CommandNote.typeId, CommandNote.bytes);
-  writeNote(outlet.views, at, marketIndex, kind);
-  outlet.commit();
 }

@@ -18,6 +18,8 @@ import { recordBytes } from '../runtime/ring-layout.ts';
 import { writeCancel, writeCancelAll } from './door-commands.ts';
 import { MARKET_BUSY, MARKET_CLOSED } from './door-refusals.ts';
 
+const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
+
 export interface BulkCancelParts {
   readonly orders: OrderManager;
   /** One per shard; market m lives on shard m mod shards. */
@@ -82,6 +84,23 @@ export class BulkCancels {
     for (const prepared of checked.value) unanswered(this.sendCancel(prepared));
     poke();
     return null;
+  }
+
+  /** Cancels what finds room, in this order. @returns what is left; its shard's ring rings when it has room. */
+  cancelSome(cancels: readonly PreparedCancel[]): readonly PreparedCancel[] {
+    const { orders, openMarkets, unanswered, poke } = this.parts;
+    for (const [index, prepared] of cancels.entries()) {
+      const { marketIndex } = prepared.market.definition;
+      const outlet = this.outletOf(marketIndex);
+      const hasRoom = outlet.hasRoom(CANCEL_BYTES, true) && orders.hasRoomForCancel();
+      if (!hasRoom || !openMarkets.has(marketIndex)) {
+        outlet.wantRoom();
+        return cancels.slice(index);
+      }
+      unanswered(this.sendCancel(prepared));
+    }
+    poke();
+    return [];
   }
 
   private sendCancel(prepared: PreparedCancel): number {

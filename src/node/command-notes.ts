@@ -2,8 +2,10 @@
  * What the front door notes before a command to a market (schemas/messages.fbs, CommandNote). The numbers travel in
  * rings: written out, never reused.
  */
-import type { Views } from '../core/views.ts';
+import { assert } from '../core/assert.ts';
 import { CommandNote } from '../messages/generated/messages.ts';
+import type { Outlet } from '../runtime/outlet.ts';
+import { recordBytes } from '../runtime/ring-layout.ts';
 
 export const COMMAND_NOTE = {
   /** The levels of the commands that follow are told together (BAT-07). */
@@ -15,7 +17,14 @@ export const COMMAND_NOTE = {
 
 export type CommandNoteKind = (typeof COMMAND_NOTE)[keyof typeof COMMAND_NOTE];
 
-export function writeNote(v: Views, at: number, marketIndex: number, kind: CommandNoteKind): void {
-  CommandNote.setMarketIndex(v, at, marketIndex);
-  CommandNote.setKind(v, at, kind);
+/** What one note takes of a ring. */
+export const NOTE_BYTES: number = recordBytes(CommandNote.bytes);
+
+/** The caller has made sure that there is room. */
+export function sendNote(outlet: Outlet, marketIndex: number, kind: CommandNoteKind, isUrgent = false): void {
+  const at = outlet.claim(CommandNote.typeId, CommandNote.bytes, isUrgent);
+  assert(at >= 0, 'a note has its room');
+  CommandNote.setMarketIndex(outlet.views, at, marketIndex);
+  CommandNote.setKind(outlet.views, at, kind);
+  outlet.commit();
 }

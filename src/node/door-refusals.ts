@@ -4,6 +4,8 @@ import type { Signatures } from '../wire/signatures.ts';
 
 export const MARKET_BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
 export const MARKET_CLOSED: Reject = reject('SERVICE_UNAVAILABLE', 'the market is starting, try again');
+export const CONNECTION_ENDED: Reject = reject('SERVICE_UNAVAILABLE', 'the connection of this order has ended');
+export const RESENT_TOO_OFTEN: Reject = reject('SERVICE_UNAVAILABLE', 'this create is on its way, wait for its answer');
 export const POOL_FULL: Reject = reject('SERVICE_UNAVAILABLE', 'too many signatures are waiting, try again');
 export const BAD_SIGNATURE: Reject = reject(
   'INVALID_SIGNATURE',

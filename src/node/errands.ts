@@ -5,7 +5,7 @@
  *
  * Not here: signatures, rooms in rings (action-road.ts, batch-road.ts).
  */
-import { accepted, type Outcome } from '../core/outcome.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { ActionOrigin } from '../edge/oms-backend.ts';
@@ -17,6 +17,7 @@ import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { type Stamp, writeCancel, writeCreate, writeReplace } from './door-commands.ts';
+import { CONNECTION_ENDED } from './door-refusals.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
 
 /** A checked action: the record it becomes, and what is taken for it once that has room. */
@@ -55,9 +56,11 @@ export class Errands {
       bytes: NewOrder.bytes + prepared.text.length,
       isUrgent: false,
       reserve: () => {
+        if (origin.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
         const reserved = orders.reserveCreate(prepared, this.nowNs());
         if (!reserved.ok) return reserved;
         const { requestId, budget } = reserved.value;
+        this.tie(requestId, origin);
         return accepted({ requestId, write: (v, at, stamp) => writeCreate(v, at, prepared, budget, stamp) });
       },
     });
@@ -73,7 +76,12 @@ export class Errands {
       typeId: ReplaceOrder.typeId,
       bytes: ReplaceOrder.bytes,
       isUrgent: false,
-      reserve: () => written(orders.reserveReplace(prepared), (v, at, stamp) => writeReplace(v, at, prepared, stamp)),
+      reserve: () => {
+        if (origin.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
+        const reserved = orders.reserveReplace(prepared);
+        if (reserved.ok) this.tie(reserved.value, origin);
+        return written(reserved, (v, at, stamp) => writeReplace(v, at, prepared, stamp));
+      },
     });
   }
 
@@ -92,6 +100,11 @@ export class Errands {
           writeCancel(v, at, prepared, origin.isControl, stamp),
         ),
     });
+  }
+
+  /** The order goes with its connection, if that was asked for. */
+  private tie(requestId: number, { lifeline = null }: ActionOrigin): void {
+    if (lifeline !== null) this.orders.tie(requestId, lifeline.connection);
   }
 
   private caller(origin: ActionOrigin): { user: ActionOrigin['user']; now: TimestampNs; looksUp: boolean } {

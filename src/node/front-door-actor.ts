@@ -160,6 +160,7 @@ export class FrontDoorActor implements Actor {
   }
 
   tick(): void {
+    this.parts.door.sendWaiting();
     this.parts.ticked();
   }
 
@@ -269,6 +270,9 @@ export class FrontDoorActor implements Actor {
       rejectCode: MarketAck.rejectCode(v, at),
     };
     this.heard(ack.marketIndex, ack.sequence);
+    if (!isZero(v, at + MarketAck.takenNsAt)) {
+      this.parts.door.taken(ack.requestId, MarketAck.takenNs(v, at) as TimestampNs);
+    }
     if (MarketAck.isAdmission(v, at) === 1) orders.onAdmitted({ ...ack, refusal: ack.rejectCode });
     orders.onAck(ack);
   }
@@ -309,4 +313,9 @@ export class FrontDoorActor implements Actor {
     this.parts.door.userKnown(row.user, row.isMarketMaker);
     this.parts.door.orders.onUserChanged(row);
   }
+}
+
+/** Both words of a time are 0: nobody asked for it. */
+function isZero(v: Views, at: number): boolean {
+  return v.u32[at >>> 2] === 0 && v.u32[(at >>> 2) + 1] === 0;
 }

@@ -17,7 +17,15 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { MultisigReads } from '../edge/account-backend.ts';
-import type { ActionOrigin, Answer, ItemAnswer, OmsBackend, OmsStreams, PageRequest } from '../edge/oms-backend.ts';
+import type {
+  ActionOrigin,
+  Answer,
+  ItemAnswer,
+  Lifeline,
+  OmsBackend,
+  OmsStreams,
+  PageRequest,
+} from '../edge/oms-backend.ts';
 import { type RiskRow, termsOfRow } from '../margin/risk-terms.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
 import type { OrderEvent, OrderSink, ReleaseWord, RequestResult, UserTrade } from '../orders/order-events.ts';
@@ -42,6 +50,7 @@ import { AccountActions } from './account-actions.ts';
 import { ActionRoad } from './action-road.ts';
 import { BatchRoad } from './batch-road.ts';
 import { BulkCancels } from './bulk-cancels.ts';
+import { CreateDesk } from './create-desk.ts';
 import { MARKET_BUSY } from './door-refusals.ts';
 import { readSettings } from './door-settings.ts';
 import { Errands } from './errands.ts';
@@ -50,6 +59,7 @@ import type { SkippedCheck } from './operator-inject-hooks.ts';
 import type { OperatorCommand, Reply } from './ops-parts.ts';
 import { RegistryDesk } from './registry-desk.ts';
 import { ReleaseQueue } from './release-queue.ts';
+import { SafetyCancels } from './safety-cancels.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
 export interface FrontDoorParts {
@@ -101,6 +111,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
   private readonly road: ActionRoad;
   private readonly batches: BatchRoad;
   private readonly bulk: BulkCancels;
+  private readonly safety: SafetyCancels;
+  private readonly creates: CreateDesk;
   private readonly releases: ReleaseQueue;
   private readonly nonces = new Nonces();
   private readonly tokens = new Tokens();
@@ -124,8 +136,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const lanes = { errands: new Errands(orders, nowNs), shards, nowNs, openMarkets, releases, poke };
     this.road = new ActionRoad({ ...lanes, desk });
     this.batches = new BatchRoad(lanes, this.road);
+    this.creates = new CreateDesk({ road: this.road, batches: this.batches, nowNs, counted: parts.counted });
     const unanswered = (requestId: number): void => this.road.expect(requestId, () => undefined);
     this.bulk = new BulkCancels({ orders, shards, nowNs, openMarkets, unanswered, poke });
+    this.safety = new SafetyCancels({ orders, bulk: this.bulk, nowNs });
   }
 
   nowNs(): TimestampNs {
@@ -134,8 +148,9 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   /** Signed actions between their first check and their answer, and releases that wait for cover or for room. */
   get actionsInFlight(): number {
-    const { inFlight } = this.accountActions;
-    return inFlight + this.road.waiting + this.parts.desk.inFlight + this.orders.shortReleases + this.releases.size;
+    const { accountActions, road, orders, releases, safety } = this;
+    const inDoor = accountActions.inFlight + road.waiting + this.parts.desk.inFlight;
+    return inDoor + orders.shortReleases + releases.size + safety.size;
   }
 
   get sessionUsers(): number {
@@ -191,11 +206,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   // ---- signed actions
 
   create(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
-    const startedMs = performance.now();
-    this.road.create(request, origin, (told) => {
-      this.parts.counted.order(told.refusal === null, performance.now() - startedMs);
-      answer(told);
-    });
+    this.creates.create(request, origin, answer);
   }
 
   replace(request: ReplaceRequest, origin: ActionOrigin, answer: Answer): void {
@@ -207,15 +218,15 @@ export class FrontDoor implements OmsBackend, OrderSink {
   }
 
   createBatch(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
-    const startedMs = performance.now();
-    this.batches.create(requests, origin, (index, told) => {
-      this.parts.counted.order(told.refusal === null, performance.now() - startedMs);
-      answer(index, told);
-    });
+    this.creates.createBatch(requests, origin, answer);
   }
 
   replaceBatch(requests: readonly ReplaceRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
     this.batches.replace(requests, origin, answer);
+  }
+
+  cut(user: UserId, lifeline: Lifeline): void {
+    this.safety.cut(user, lifeline);
   }
 
   // ---- test hooks (operator-api.md 7.3)
@@ -248,6 +259,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   cancelBatch(request: Parameters<OmsBackend['cancelBatch']>[0]): Reject | null {
     return this.bulk.cancelBatch(request);
+  }
+
+  cancelAllAfter(user: UserId, timeoutMs: number): Outcome<TimestampNs | null> {
+    return this.safety.cancelAllAfter(user, timeoutMs);
   }
 
   // ---- reads
@@ -342,6 +357,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.streams.userTrade(user, trade, this.nowNs());
   }
 
+  /** The market has begun with a request whose sender wanted to know when. */
+  taken(requestId: number, takenNs: TimestampNs): void {
+    this.road.taken(requestId, takenNs);
+  }
+
   ack(requestId: number, result: RequestResult): void {
     this.road.answered(requestId, result.reject, result.processedNs);
   }
@@ -355,6 +375,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   /** Every turn: what waited for room in a ring. */
   sendWaiting(): void {
     this.releases.sendAll();
+    this.safety.sendWaiting();
   }
 
   /** Forgets sessions that are over. */

@@ -120,12 +120,15 @@ export interface LiveOrder {
   /** Requests about it that the market has not answered. */
   requests: number;
   replaces: readonly ReplaceOnItsWay[];
+  /** Connections over which it was created or replaced and with the end of any of which it is cancelled. */
+  ties: readonly number[];
   held: Amount18;
 }
 
 /** Let through as a whole, whatever its quantity becomes. */
 export const LET_THROUGH_WHOLE: number = Number.MAX_SAFE_INTEGER;
 const NO_REPLACES: readonly ReplaceOnItsWay[] = [];
+const NO_TIES: readonly number[] = [];
 
 export type NewLiveOrder = Pick<
   LiveOrder,
@@ -169,6 +172,7 @@ export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
     isInTail: false,
     requests: 0,
     replaces: NO_REPLACES,
+    ties: NO_TIES,
     held: ZERO_18,
   };
 }

@@ -37,6 +37,14 @@ export class LiveOrders {
     return this.#byUser.get(user)?.byId.values() ?? [];
   }
 
+  /** The user's orders that are tied to a connection and whose end has not been told, those on their way included. */
+  tiedTo(user: UserId, connection: number): readonly LiveOrder[] {
+    const own = this.#byUser.get(user);
+    if (own === undefined) return [];
+    const all = [...own.byId.values(), ...[...own.twins.values()].flat()];
+    return all.filter((order) => order.ties.includes(connection) && !order.isTold);
+  }
+
   find(user: UserId, marketIndex: number, orderId: OrderId): LiveOrder | undefined {
     return this.#byUser.get(user)?.byId.get(idKey(marketIndex, orderId));
   }

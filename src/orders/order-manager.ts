@@ -180,6 +180,23 @@ export class OrderManager {
     return this.#intake.ordersToCancel(wish);
   }
 
+  /** Whether `reserveCancel` will pass. */
+  hasRoomForCancel(): boolean {
+    return this.#requests.hasRoomFor('cancel');
+  }
+
+  /** The order of this request, a create or a replace on its way, is cancelled when the connection ends. */
+  tie(requestId: number, connection: number): void {
+    const order = this.#requests.orderOf(requestId);
+    if (order !== null && !order.ties.includes(connection)) order.ties = [...order.ties, connection];
+  }
+
+  /** What the end of a connection cancels. */
+  tiedOrders(user: UserId, connection: number): readonly PreparedCancel[] {
+    const tied = this.#orders.tiedTo(user, connection);
+    return tied.map(({ market, terms }) => ({ market, user, orderId: terms.orderId }));
+  }
+
   // ---- the market's word
 
   /** Comes before or after the answer to the create. */

@@ -66,6 +66,12 @@ export class Requests {
     return this.#lastId;
   }
 
+  /** The order that a request on its way is about; null where it is unknown or all are meant. */
+  orderOf(requestId: number): LiveOrder | null {
+    const request = must(this.#onTheWay.get(requestId), 'a request on its way');
+    return request.kind === 'cancelAll' ? null : request.order;
+  }
+
   /** The market has answered: the request is no longer on its way. */
   take(requestId: number): Request {
     const request = must(this.#onTheWay.get(requestId), 'the market answers a request once');

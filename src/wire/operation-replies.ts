@@ -3,6 +3,7 @@ import { pascalCase, type Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { ControlAction } from './control-frame.ts';
 import { errorObject } from './error-envelope.ts';
+import { type HopTimes, timingObject } from './hop-times.ts';
 import { quote } from './json-writer.ts';
 import { streamEnvelope } from './stream-frames.ts';
 
@@ -13,6 +14,9 @@ export interface OperationView {
   /** Null for `Received`; a reject is told as `Rejected` with its code in PascalCase (AMB-123). */
   readonly reject: Reject | null;
   readonly processedNs: TimestampNs;
+  /** For who asked for it, with the time of the answer. */
+  readonly hops?: HopTimes | null;
+  readonly answeredNs?: TimestampNs;
 }
 
 /** The socket's version and the request's own id: how a control frame is answered. */
@@ -28,7 +32,9 @@ const RESPONSE_TAG: Readonly<Record<ControlAction, string>> = {
 };
 
 export function operationResponse(view: OperationView): string {
-  return `{"order_id":${quote(view.orderId)},${verdict(view.reject)},"processed_at_ns":${view.processedNs}}`;
+  const { hops = null, answeredNs = view.processedNs } = view;
+  const timing = hops === null ? '' : `,"timing":${timingObject(hops, answeredNs)}`;
+  return `{"order_id":${quote(view.orderId)},${verdict(view.reject)},"processed_at_ns":${view.processedNs}${timing}}`;
 }
 
 function verdict(reject: Reject | null): string {

@@ -12,6 +12,7 @@ import type {
   ActionOrigin,
   Answer,
   ItemAnswer,
+  Lifeline,
   OmsBackend,
   OmsStreams,
   PageRequest,
@@ -55,6 +56,8 @@ const NO_MARKET = reject('MARKET_NOT_FOUND', 'there is no such market');
 export class ScriptedOms implements OmsBackend {
   readonly desk: OrderDesk = new OrderDesk();
   readonly actions: TakenAction[] = [];
+  readonly cuts: [UserId, number][] = [];
+  readonly timers: [UserId, number][] = [];
   readonly bulkCancels: (CancelAll | CancelBatch)[] = [];
   /** What actions are answered; `later` leaves the answer to the test. */
   script: Reject | 'received' | 'later' = 'received';
@@ -142,6 +145,16 @@ export class ScriptedOms implements OmsBackend {
     requests.forEach((request, index) => {
       this.replace(request, origin, (told) => answer(index, told));
     });
+  }
+
+  cancelAllAfter(user: UserId, timeoutMs: number): Outcome<TimestampNs | null> {
+    if (typeof this.script !== 'string') return rejected(this.script);
+    this.timers.push([user, timeoutMs]);
+    return accepted(timeoutMs === 0 ? null : ((this.now + BigInt(timeoutMs) * 1_000_000n) as TimestampNs));
+  }
+
+  cut(user: UserId, lifeline: Lifeline): void {
+    this.cuts.push([user, lifeline.connection]);
   }
 
   cancelAll(request: CancelAll): Reject | null {

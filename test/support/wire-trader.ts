@@ -297,10 +297,15 @@ export class Trader {
   }
 
   /** Any call of the order service with this user's session. @returns status and body. */
-  async call(method: string, path: string, body?: string): Promise<{ readonly status: number; readonly text: string }> {
+  async call(
+    method: string,
+    path: string,
+    body?: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ readonly status: number; readonly text: string }> {
     const answer = await fetch(`${this.world.node.oms}${path}`, {
       method,
-      headers: { ...this.headers, 'content-type': 'application/json' },
+      headers: { ...this.headers, 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body }),
     });
     return { status: answer.status, text: await answer.text() };

@@ -4,6 +4,7 @@ import type { RejectName } from '../../core/reject.ts';
 import {
   ACCEPTED,
   BATCH_RESPONSE,
+  CANCEL_ALL_AFTER_RESPONSE,
   OPERATION_RESPONSE,
   ORDER_PAGE,
   ORDER_RECORD,
@@ -12,6 +13,7 @@ import {
 import {
   BATCH_CREATE_REQUEST,
   BATCH_REPLACE_REQUEST,
+  CANCEL_ALL_AFTER_REQUEST,
   CANCEL_BATCH_REQUEST,
   CANCEL_REQUEST,
   CREATE_REQUEST,
@@ -83,7 +85,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     summary: 'Create an order',
     description:
       'The signed bytes are the `order` object as compact JSON: members in the order shown, unset ones null, no white space. ' +
-      '`Received` means that the market has decided: the order rests, or its fills are on their way as `Pending`. After a 504 read the order by its id before you send it again.',
+      '`Received` means that the market has decided: the order rests, or its fills are on their way as `Pending`. After a 504 read the order by its id before you send it again, or send both with `X-Ringbook-Resend: true`: the second is answered as the first was. `X-Ringbook-Timing: true` adds `timing`, on replace and cancel too.',
     body: CREATE_REQUEST,
     signs: 'order',
     reply: OPERATION_RESPONSE,
@@ -189,6 +191,19 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     reply: ACCEPTED,
     errors: ['MARKET_NOT_FOUND'],
     example: { body: '{"order_ids":["demo-order-1"],"asset_id":"1"}', reply: '{"status":"accepted"}' },
+  },
+  {
+    method: 'POST',
+    path: '/orders/cancel-all-after',
+    area: 'Orders',
+    auth: 'session',
+    cost: 'action',
+    summary: 'Cancel all your orders unless you come back in time',
+    description:
+      'A dead-man timer, one a user: every call starts it again, 0 ends it. When it is over all your orders in all markets are cancelled, once. Kept in memory: a restart of the service ends it.',
+    body: CANCEL_ALL_AFTER_REQUEST,
+    reply: CANCEL_ALL_AFTER_RESPONSE,
+    example: { body: '{"timeout_ms":60000}', reply: '{"timeout_ms":60000,"fires_at_ns":1770000064000000000}' },
   },
 ];
 

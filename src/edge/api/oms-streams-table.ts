@@ -160,6 +160,15 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     description:
       'The fast road. Messages of one connection to one market keep their order; every order is answered once, found by tag, ' +
       '`asset_id` and `order_id`. A cancel that arrives before its create waits for it, five seconds at most. Charged like REST.',
+    query: [
+      {
+        name: 'cancel_on_disconnect',
+        shape: BOOLEAN_WORD,
+        says: 'when this connection ends, what was created or replaced over it is cancelled',
+      },
+      { name: 'resend', shape: BOOLEAN_WORD, says: 'a create that is sent again is answered as the first was' },
+      { name: 'timing', shape: BOOLEAN_WORD, says: 'answers carry when the action passed each hop' },
+    ],
     resync: 'orders and trades',
     hears: [
       {

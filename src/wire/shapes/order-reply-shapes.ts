@@ -21,6 +21,20 @@ import {
   words,
 } from './shape-kit.ts';
 
+const HOP = nullable(NANOSECONDS);
+
+export const ACTION_TIMING: Shape = named(
+  'ActionTiming',
+  "When the action passed each hop, on the node's clock; null for one that it did not reach",
+  Type.Object({
+    received_ns: NANOSECONDS,
+    verified_ns: said(HOP, 'its signature was looked at'),
+    sent_ns: HOP,
+    matched_ns: said(HOP, 'its market began with it'),
+    answered_ns: NANOSECONDS,
+  }),
+);
+
 export const OPERATION_RESPONSE: Shape = named(
   'OperationResponse',
   '`Received`: the market has decided, the order rests or its fills are on their way. `Rejected` only in batches and on `/control`',
@@ -29,6 +43,7 @@ export const OPERATION_RESPONSE: Shape = named(
     status: words('Received', 'Rejected'),
     reason: nullable(said(TEXT, 'an error code in PascalCase')),
     processed_at_ns: optional(nullable(NANOSECONDS)),
+    timing: optional(said(ACTION_TIMING, 'only for who asked for it')),
   }),
 );
 
@@ -37,6 +52,15 @@ export const BATCH_RESPONSE: Shape = named(
   'One result an item, in the order of the request',
   Type.Object({
     results: listOf(Type.Object({ order_id: TEXT, status: words('Received', 'Rejected'), reason: nullable(TEXT) })),
+  }),
+);
+
+export const CANCEL_ALL_AFTER_RESPONSE: Shape = named(
+  'CancelAllAfterResponse',
+  'The timer as it runs now',
+  Type.Object({
+    timeout_ms: COUNT,
+    fires_at_ns: said(nullable(NANOSECONDS), "on the node's clock; null when no timer runs"),
   }),
 );
 

@@ -6,7 +6,7 @@
  * as INVALID_ORDER after session and rate (AMB-91).
  */
 import { Type } from '@sinclair/typebox';
-import { BATCH_ITEMS_MAX } from '../../core/limits.ts';
+import { BATCH_ITEMS_MAX, DEAD_MAN_MS_MAX, DEAD_MAN_MS_MIN } from '../../core/limits.ts';
 import { ADDITIONAL_SIGNERS_MAX, SIGNATURE_BYTES } from '../signatures.ts';
 import { STRING_DECODED_MAX } from '../signed-text.ts';
 import {
@@ -217,4 +217,10 @@ export const CANCEL_BATCH_REQUEST: Shape<CancelBatchBody> = named(
   'CancelBatchRequest',
   '1 to 50 ids, duplicates collapse; without `asset_id` in every market; a bare array of ids is read too',
   either(Type.Object({ order_ids: ORDER_IDS, asset_id: optional(nullable(ASSET_ID_GIVEN)) }), ORDER_IDS),
+);
+
+export const CANCEL_ALL_AFTER_REQUEST: Shape<{ readonly timeout_ms: number }> = named(
+  'CancelAllAfterRequest',
+  `Starts the user's dead-man timer, or starts it again: ${DEAD_MAN_MS_MIN} to ${DEAD_MAN_MS_MAX} ms; 0 ends it`,
+  Type.Object({ timeout_ms: Type.Integer({ minimum: 0, maximum: DEAD_MAN_MS_MAX }) }),
 );
