@@ -21,6 +21,7 @@ import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { AccountActionBackend, MultisigReads } from './account-backend.ts';
+import type { MarginReads } from './margin-backend.ts';
 import type { RegistryBackend } from './registry-backend.ts';
 
 /** Who sends a signed action, and over what. */
@@ -153,6 +154,7 @@ export interface OmsBackend
     AccountReads {
   readonly registry: RegistryBackend;
   readonly multisig: MultisigReads;
+  readonly margin: MarginReads;
   readonly accountActions: AccountActionBackend;
 }
 

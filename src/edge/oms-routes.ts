@@ -1,12 +1,13 @@
 /**
  * The REST routes of the order service, by area (wire.md 3, 7).
  *
- * Not served yet, so 404: positions, margin, transfers, withdrawals, settlements.
+ * Not served yet, so 404: transfers, withdrawals, settlements.
  */
 import { addAccountActionRoutes } from './account-action-routes.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';
 import { type ApiDocuments, DOCUMENT_PATTERNS } from './api/api-documents.ts';
+import { addMarginRoutes } from './margin-routes.ts';
 import { addMarketRoutes } from './market-routes.ts';
 import { addMultisigRoutes } from './multisig-routes.ts';
 import { noShape, type RouteKit } from './oms-kit.ts';
@@ -26,6 +27,7 @@ export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments): void {
   addAccountRoutes(kit);
   addAccountActionRoutes(kit);
   addMultisigRoutes(kit);
+  addMarginRoutes(kit);
   addDocuments(kit, documents);
 }
 

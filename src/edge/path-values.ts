@@ -8,12 +8,23 @@ import type { RequestHead } from './request-head.ts';
 
 export const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
 const PAGE_BOUNDS = { limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX };
+const BAD_SUB_ACCOUNT: Reject = reject('INVALID_REQUEST', 'a sub-account is a number from 0 to 255', 'sub_account');
 const SUB_ACCOUNT_FORM = /^(?:0|[1-9][0-9]{0,2})$/;
 
 /** The market that a path parameter names; what cannot be the name of a market is MARKET_NOT_FOUND too. */
 export function marketIn(head: RequestHead, parameter: number): Outcome<AssetId> {
   const assetId = parseAssetId(head.parameters[parameter] ?? '');
   return assetId === null ? rejected(NO_MARKET) : accepted(assetId);
+}
+
+/** The sub-account that a path parameter names. */
+export function subAccountIn(head: RequestHead, parameter: number): Outcome<number> {
+  const text = head.parameters[parameter] ?? '';
+  return isSubAccount(text) ? accepted(Number(text)) : rejected(BAD_SUB_ACCOUNT);
+}
+
+function isSubAccount(text: string): boolean {
+  return SUB_ACCOUNT_FORM.test(text) && Number(text) < SUB_ACCOUNTS_MAX;
 }
 
 /** An id under which an order can be on record: a client's, or one of the node's own; null for any other text. */
@@ -39,9 +50,6 @@ export function flagOf(query: Query, key: string): Outcome<boolean> {
 /** Repeated `sub_account` keys; null for all of them. */
 export function subAccountsOf(query: Query): Outcome<readonly number[] | null> {
   const texts = query.all('sub_account');
-  const isWrong = (text: string): boolean => !SUB_ACCOUNT_FORM.test(text) || Number(text) >= SUB_ACCOUNTS_MAX;
-  if (texts.length > SUB_ACCOUNTS_MAX || texts.some(isWrong)) {
-    return rejected(reject('INVALID_REQUEST', 'a sub-account is a number from 0 to 255', 'sub_account'));
-  }
+  if (texts.length > SUB_ACCOUNTS_MAX || !texts.every(isSubAccount)) return rejected(BAD_SUB_ACCOUNT);
   return accepted(texts.length === 0 ? null : [...new Set(texts.map(Number))]);
 }

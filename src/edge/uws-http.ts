@@ -136,6 +136,11 @@ export class HttpCall {
     this.#listener.observer.answered(this.#pattern, sendDocument(this.#response, this.head, document));
   }
 
+  /** Answers 200 with JSON, and that the route will go away (MRG-28, VER-03). */
+  replyDeprecated(body: string): void {
+    this.#end(200, body, ['Deprecation', 'true'], false);
+  }
+
   /** Answers with the error envelope and the status of the code. */
   refuse(reason: Reject): void {
     this.#refused(reason, undefined, false);

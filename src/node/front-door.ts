@@ -55,6 +55,7 @@ import { MARKET_BUSY } from './door-refusals.ts';
 import { readSettings } from './door-settings.ts';
 import { Errands } from './errands.ts';
 import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
+import { MarginDesk } from './margin-desk.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
 import type { OperatorCommand, Reply } from './ops-parts.ts';
 import { RegistryDesk } from './registry-desk.ts';
@@ -100,6 +101,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   readonly orders: OrderManager;
   readonly limits: UserLimits;
   readonly registry: RegistryDesk;
+  readonly margin: MarginDesk;
   readonly accountActions: AccountActions;
   readonly multisig: MultisigReads = DEFAULT_MULTISIG_ONLY;
   /** Markets that have been restored and take orders. */
@@ -130,6 +132,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
       isOpen: (marketIndex) => this.openMarkets.has(marketIndex),
     });
     const nowNs = (): TimestampNs => this.nowNs();
+    this.margin = new MarginDesk(this.orders, nowNs, (asset) => this.registry.definitions.has(asset));
     this.releases = new ReleaseQueue(parts.shards, nowNs);
     const { orders, openMarkets, releases } = this;
     const { desk, shards, poke } = parts;

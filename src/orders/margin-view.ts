@@ -14,7 +14,7 @@
  */
 import { larger, mulDivFloor, powerOfTen } from '../core/arithmetic.ts';
 import { type AssetId, compareAssetIds, USD, type UserId } from '../core/ids.ts';
-import { SIDE, type Side } from '../core/order-terms.ts';
+import { SIDE } from '../core/order-terms.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../core/units.ts';
 import {
   type AccountFigures,
@@ -26,9 +26,16 @@ import {
   type MarginSums,
 } from '../margin/account.ts';
 import { type AssetTerms, equityLeg, legAtMark, WEIGHT_ONE, weighedLeg } from '../margin/asset-terms.ts';
-import { entryPrice, isOpen, type Legs, magnitude, type PositionSide, sideOf } from '../margin/position.ts';
+import { entryPrice, isOpen, type Legs, magnitude, sideOf } from '../margin/position.ts';
 import { isStale, STORED_PRICE_NS } from '../margin/prices.ts';
 import { FACTOR_ONE } from '../margin/risk-terms.ts';
+import type {
+  CloseOrderView,
+  ClosePreviewView,
+  HeldPositionView,
+  PositionView,
+  MarginView as ShownFigures,
+} from '../wire/margin-replies.ts';
 import type { Accounts } from './accounts.ts';
 import type { AssetDesk } from './asset-desk.ts';
 import type { MarginAccount, Position } from './margin-account.ts';
@@ -41,55 +48,8 @@ export interface AccountLegs {
   readonly positions: ReadonlyMap<AssetId, Legs>;
 }
 
-export interface PositionView {
-  readonly assetId: AssetId;
-  /** Of the sub-account. */
-  readonly name: string;
-  readonly subAccount: number;
-  readonly side: PositionSide;
-  readonly legs: Legs;
-  readonly entryPrice: Amount18 | null;
-  readonly markPrice: Amount18 | null;
-  readonly unrealizedPnl: Amount18 | null;
-  readonly margin: Amount18 | null;
-  readonly leverage: Amount18 | null;
-  readonly liquidationPrice: Amount18 | null;
-}
-
-/** A position in a list of figures: those with a base leg only. */
-export interface HeldPosition {
-  readonly assetId: AssetId;
-  readonly base: Amount18;
-  /** At the mark. */
-  readonly notional: Amount18;
-  readonly margin: Amount18;
-}
-
-export interface MarginFigures extends AccountFigures {
-  /** Trading capacity. */
-  readonly available: Amount18;
-  /** Equity at the binding price less capacity. */
-  readonly utilized: Amount18;
-  readonly positions: readonly HeldPosition[];
-}
-
-/** One order of the preview. */
-export interface CloseOrder {
-  readonly assetId: AssetId;
-  readonly side: Side;
-  /** Raw book units. */
-  readonly quantity: bigint;
-  readonly oraclePrice: Amount18;
-  readonly priceDecimals: number;
-  readonly quantityDecimals: number;
-  readonly subAccount: number;
-}
-
-export interface ClosePreview {
-  readonly orders: readonly CloseOrder[];
-  /** By asset. */
-  readonly errors: ReadonlyMap<string, string>;
-}
+/** As shown: capacity, and the equity that is not at hand, among them. */
+export type MarginFigures = AccountFigures & ShownFigures;
 
 export interface MarginSources {
   readonly accounts: Accounts;
@@ -126,7 +86,7 @@ export function figuresWith(legs: AccountLegs, available: Amount18, desk: AssetD
   };
 }
 
-function held(assetId: AssetId, base: Amount18, desk: AssetDesk): HeldPosition {
+function held(assetId: AssetId, base: Amount18, desk: AssetDesk): HeldPositionView {
   const terms = desk.terms(assetId);
   return { assetId, base, notional: magnitude(legAtMark(terms, base)) as Amount18, margin: requirement(terms, base) };
 }
@@ -182,16 +142,16 @@ export class MarginView {
     return figures;
   }
 
-  /** By sub-account, then by asset (PAG-04). @param asset null for all. */
+  /** By sub-account, then by asset (PAG-04). @param query.assetId null for all. */
   positions(
     user: UserId,
-    { asset, subAccounts }: { readonly asset: AssetId | null; readonly subAccounts: readonly number[] | null },
+    { assetId, subAccounts }: { readonly assetId: AssetId | null; readonly subAccounts: readonly number[] | null },
     nowNs: TimestampNs,
   ): readonly PositionView[] {
     const views: PositionView[] = [];
     for (const [index, name] of this.#marginAccounts(user, subAccounts)) {
       const account = this.#sources.margins.find(user, index);
-      if (account !== undefined) views.push(...this.#positionsOf(account, name, asset, nowNs));
+      if (account !== undefined) views.push(...this.#positionsOf(account, name, assetId, nowNs));
     }
     return views;
   }
@@ -228,7 +188,8 @@ export class MarginView {
       name,
       subAccount,
       side: sideOf(legs),
-      legs,
+      base: legs.base,
+      quote: legs.quote,
       entryPrice: entryPrice(legs),
       markPrice: this.#hasPrice(assetId, nowNs) ? terms.prices.mark : null,
       unrealizedPnl: isPriced ? ((legAtMark(terms, legs.base) + legs.quote) as Amount18) : null,
@@ -245,8 +206,8 @@ export class MarginView {
   }
 
   /** One opposite order per open position, all of it; no effect (QRY-08, AMB-70). */
-  closeAll(user: UserId, subAccount: number): ClosePreview {
-    const orders: CloseOrder[] = [];
+  closePreview(user: UserId, subAccount: number): ClosePreviewView {
+    const orders: CloseOrderView[] = [];
     const errors = new Map<string, string>();
     const account = this.#sources.margins.find(user, subAccount);
     const open = [...(account?.positions() ?? [])].filter(({ base }) => base !== 0n);
@@ -258,7 +219,7 @@ export class MarginView {
     return { orders, errors };
   }
 
-  #closeOrder({ asset, base }: Position, subAccount: number): CloseOrder | null {
+  #closeOrder({ asset, base }: Position, subAccount: number): CloseOrderView | null {
     const { desk, markets } = this.#sources;
     const { prices } = desk.terms(asset);
     const definition = markets.find(asset)?.definition;

@@ -21,6 +21,7 @@ import { pascalCase, type RejectName, rejectName } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { PriceSource } from '../margin/prices.ts';
 import type { RiskTerms } from '../margin/risk-terms.ts';
+import type { SimulationView } from '../wire/margin-replies.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
@@ -35,6 +36,7 @@ import { isSpot } from './live-order.ts';
 import { LiveOrders } from './live-orders.ts';
 import { MarginAccounts, type PositionWord } from './margin-accounts.ts';
 import { MarginCheck } from './margin-check.ts';
+import { type MarginSources, MarginView } from './margin-view.ts';
 import { type MarketSlot, Markets } from './markets.ts';
 import { OrderBookView } from './order-book-view.ts';
 import type { OrderSink, UserTrade } from './order-events.ts';
@@ -54,6 +56,7 @@ import { Releases } from './releases.ts';
 import { type OrderRequest, Requests } from './requests.ts';
 import { restoredOrder } from './restored-order.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
+import { simulate, type Trial } from './simulation.ts';
 import { Tail } from './tail.ts';
 import type { Match } from './trade-view.ts';
 import type {
@@ -91,6 +94,8 @@ export class OrderManager {
   readonly #releases: Releases;
   readonly #intake: Intake;
   readonly #pages: PageSources;
+  readonly #marginSources: MarginSources;
+  readonly #view: MarginView;
 
   constructor({ sink, history }: OrderManagerParts) {
     const [markets, orders, holds, tail] = [this.#markets, this.#orders, this.#holds, this.#tail];
@@ -104,6 +109,8 @@ export class OrderManager {
     const [accounts, margin, margins, desk] = [this.#accounts, this.#margin, this.#margins, this.#desk];
     this.#intake = new Intake({ markets, accounts, holds, orders, requests, book, history, margin, margins, desk });
     this.#pages = { markets, orders, tail, history };
+    this.#marginSources = { accounts, margins, markets, desk };
+    this.#view = new MarginView(this.#marginSources);
   }
 
   // ---- requests (intake.ts)
@@ -400,6 +407,18 @@ export class OrderManager {
     if (!this.#accounts.isMargin(user, subAccount)) return ZERO_18;
     this.#desk.refresh(now);
     return this.#margins.account(user, subAccount).capacity();
+  }
+
+  /** Margin-type accounts as they are read at `now`. */
+  margin(now: TimestampNs): MarginView {
+    this.#desk.refresh(now);
+    return this.#view;
+  }
+
+  /** A trade tried on (SIM-01). @returns INVALID_REQUEST, MARKET_NOT_FOUND. */
+  simulate(trial: Trial, now: TimestampNs): Outcome<SimulationView> {
+    this.#desk.refresh(now);
+    return simulate(this.#marginSources, this.#intake.settings.preflightMinimum, trial);
   }
 
   get settings(): OrderSettings {

@@ -17,6 +17,8 @@ import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../marg
 import { isMarginType, mayHold } from '../margin/account-rules.ts';
 import { afterFill, isOpen, type Legs, NO_LEGS } from '../margin/position.ts';
 import { capacityOf, marketPrice, offsetLots } from '../margin/pressure.ts';
+import type { SimulationView } from '../wire/margin-replies.ts';
+import type { SimulateRequest } from '../wire/simulate-request.ts';
 import type { SubAccount } from './accounts.ts';
 import { availableOf, optimisticOf } from './holds.ts';
 import {
@@ -27,40 +29,14 @@ import {
   type Position,
   type WhatIf,
 } from './margin-account.ts';
-import {
-  type AccountLegs,
-  figuresWith,
-  flushedLegs,
-  liquidationPrice,
-  type MarginFigures,
-  type MarginSources,
-} from './margin-view.ts';
+import { type AccountLegs, figuresWith, flushedLegs, liquidationPrice, type MarginSources } from './margin-view.ts';
 import type { MarketSlot } from './markets.ts';
 
 /** Notional of a simulated trade (SIM-03). */
 export const SIMULATED_NOTIONAL_MAX: Amount18 = (50_000_000n * ONE_18) as Amount18;
 
-export interface Trial {
-  readonly user: UserId;
-  readonly subAccount: number;
-  readonly asset: AssetId;
-  readonly side: Side;
-  readonly isSpot: boolean;
-  /** Above zero. */
-  readonly size: Amount18;
-  /** USD of one unit; null takes the higher of oracle and mark. */
-  readonly price: Amount18 | null;
-  /** Credits of the account, negative for what leaves it. */
-  readonly transfers: readonly { readonly asset: AssetId; readonly amount: bigint }[];
-}
-
-export interface Simulation {
-  readonly figures: MarginFigures;
-  /** Capacity after less before. */
-  readonly impact: Amount18;
-  readonly isAccepted: boolean;
-  readonly liquidationPrice: Amount18 | null;
-}
+/** A trade of a user, as it was asked for. */
+export type Trial = SimulateRequest & { readonly user: UserId };
 
 /** The trade in figures. */
 interface Fill {
@@ -70,7 +46,7 @@ interface Fill {
 }
 
 /** @returns INVALID_REQUEST, MARKET_NOT_FOUND. */
-export function simulate(sources: MarginSources, preflightMinimum: Amount18, trial: Trial): Outcome<Simulation> {
+export function simulate(sources: MarginSources, preflightMinimum: Amount18, trial: Trial): Outcome<SimulationView> {
   const { accounts, margins, markets, desk } = sources;
   const market = markets.find(trial.asset);
   if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));

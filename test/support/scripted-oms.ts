@@ -18,6 +18,7 @@ import type {
   PageRequest,
 } from '../../src/edge/oms-backend.ts';
 import type { RegistryBackend } from '../../src/edge/registry-backend.ts';
+import { MarginDesk } from '../../src/node/margin-desk.ts';
 import type { InventoryBody } from '../../src/orders/inventory.ts';
 import type { UserTrade } from '../../src/orders/order-events.ts';
 import type { Page, PageQuery } from '../../src/orders/pages.ts';
@@ -55,6 +56,11 @@ const NO_MARKET = reject('MARKET_NOT_FOUND', 'there is no such market');
 
 export class ScriptedOms implements OmsBackend {
   readonly desk: OrderDesk = new OrderDesk();
+  readonly margin: MarginDesk = new MarginDesk(
+    this.desk.manager,
+    () => this.nowNs(),
+    (asset) => asset === MARKET.assetId,
+  );
   readonly actions: TakenAction[] = [];
   readonly cuts: [UserId, number][] = [];
   readonly timers: [UserId, number][] = [];

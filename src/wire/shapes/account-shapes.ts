@@ -163,7 +163,19 @@ const SIGNED_WHOLE: Shape<string> = Type.String({
   description: 'base-10 integer as a string',
 });
 
-export const SIMULATE_REQUEST: Shape = named(
+export interface SimulateBody {
+  readonly sub_account: number;
+  readonly trade: {
+    readonly asset: string;
+    readonly is_buy: boolean;
+    readonly size: string;
+    readonly limit_price?: string | null;
+    readonly trade_type?: 'margin' | 'spot';
+  };
+  readonly pending_transfers?: readonly { readonly asset: string; readonly amount: string }[];
+}
+
+export const SIMULATE_REQUEST: Shape<SimulateBody> = named(
   'SimulateRequest',
   'A trade to try on. Integers are strings of 18-decimal units',
   Type.Object({
@@ -172,7 +184,7 @@ export const SIMULATE_REQUEST: Shape = named(
       asset: ASSET_ID_GIVEN,
       is_buy: FLAG,
       size: WHOLE,
-      limit_price: WHOLE,
+      limit_price: optional(said(nullable(WHOLE), 'USD of one unit; without it the higher of oracle and mark')),
       trade_type: optional(words('margin', 'spot')),
     }),
     pending_transfers: optional(
