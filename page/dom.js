@@ -43,7 +43,8 @@ export function prose(text) {
   const items = lines.filter((line) => line.startsWith('- '));
   const others = lines.filter((line) => !line.startsWith('- ')).join(' ');
   if (others !== '') fragment.append(element('p', {}, ...spans(others)));
-  if (items.length > 0) fragment.append(element('ul', {}, ...items.map((item) => element('li', {}, ...spans(item.slice(2))))));
+  if (items.length > 0)
+    fragment.append(element('ul', {}, ...items.map((item) => element('li', {}, ...spans(item.slice(2))))));
   return fragment;
 }
 

@@ -42,7 +42,12 @@ export function keyBox(session) {
     if (session.userId === '') fill(state, 'No key yet.');
     else {
       const verdict = session.token === '' ? 'not logged in' : 'logged in';
-      fill(state, element('span', { class: session.token === '' ? '' : 'good' }, verdict), ' as ', element('code', {}, session.userId));
+      fill(
+        state,
+        element('span', { class: session.token === '' ? '' : 'good' }, verdict),
+        ' as ',
+        element('code', {}, session.userId),
+      );
     }
   };
   session.watch(show);

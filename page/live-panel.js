@@ -13,10 +13,11 @@ export function livePanel(session) {
   let sockets = [];
   let token = '';
 
-  /** @param {string} kind @param {string} text */
-  const show = (kind, text) => {
+  /** @param {string} kind @param {string} about @param {string} text */
+  const show = (kind, about, text) => {
     const time = new Date().toTimeString().slice(0, 8);
-    frames.prepend(element('li', {}, element('b', {}, kind), element('time', {}, time), element('pre', {}, text)));
+    const line = element('summary', {}, element('b', {}, kind), element('time', {}, time), element('span', {}, about));
+    frames.prepend(element('li', {}, element('details', {}, line, element('pre', {}, text))));
     while (frames.childElementCount > FRAMES_SHOWN) frames.lastElementChild?.remove();
   };
 
@@ -31,11 +32,11 @@ export function livePanel(session) {
     for (const path of ['/orders', `/trades/user/events/${session.userId}`]) {
       const socket = session.open(path, false);
       socket.addEventListener('message', ({ data }) => {
-        const { kind, text } = summary(String(data));
-        show(kind, text);
+        const { kind, about, text } = told(String(data));
+        show(kind, about, text);
       });
       socket.addEventListener('close', ({ code, reason }) => {
-        if (sockets.includes(socket)) show('closed', `${path} ${code} ${reason}`);
+        if (sockets.includes(socket)) show('closed', path, `${code} ${reason}`);
       });
       sockets.push(socket);
     }
@@ -47,15 +48,31 @@ export function livePanel(session) {
 }
 
 /**
- * The word of a frame: its tag, or the status of a trade.
+ * A frame in a line: its tag, or the status of a trade, and what it is about.
  *
  * @param {string} data
  */
-function summary(data) {
-  const value = parseJsonText(data);
-  const members = value instanceof Map ? value : new Map();
-  const [first] = [...members];
-  const isTagged = members.size === 1 && first?.[1] instanceof Map;
-  const kind = isTagged ? String(first[0]) : `Trade ${members.get('status') ?? ''}`;
-  return { kind, text: prettyJson(isTagged ? first[1] : value) };
+function told(data) {
+  const value = /** @type {Map<string, any>} */ (parseJsonText(data));
+  const [first] = [...value];
+  const isTagged = value.size === 1 && first?.[1] instanceof Map;
+  const inner = /** @type {Map<string, any>} */ (isTagged ? first?.[1] : value);
+  const text = prettyJson(inner);
+  if (!isTagged) return { kind: `Trade ${inner.get('status') ?? ''}`, about: tradeLine(inner), text };
+  const order = inner.get('user_order') ?? inner;
+  return { kind: String(first?.[0]), about: orderLine(order), text };
+}
+
+/** @param {Map<string, any>} order */
+function orderLine(order) {
+  const limit = order.get('details')?.get('Limit');
+  const terms =
+    limit === undefined ? '' : `${order.get('side')} ${limit.get('quantity')} at ${limit.get('limit_price')}`;
+  const reason = order.get('reason') ?? '';
+  return [order.get('order_id'), terms, reason].filter((part) => part !== '').join(', ');
+}
+
+/** @param {Map<string, any>} trade */
+function tradeLine(trade) {
+  return `${trade.get('order_id')}, ${trade.get('is_buyer') ? 'bought' : 'sold'} ${trade.get('quantity')} at ${trade.get('price')}`;
 }

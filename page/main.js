@@ -46,7 +46,12 @@ async function main() {
   const title = info?.get('title') ?? '';
   document.title = title;
   const nav = element('nav', { 'aria-label': 'Contents' });
-  const content = element('main', {}, element('h1', {}, title), element('p', { class: 'lead' }, info?.get('description') ?? ''));
+  const content = element(
+    'main',
+    {},
+    element('h1', {}, title),
+    element('p', { class: 'lead' }, info?.get('description') ?? ''),
+  );
   content.append(
     element(
       'p',
@@ -60,6 +65,7 @@ async function main() {
       '.',
     ),
   );
+  if (hasSessions) content.append(firstSteps());
   for (const [area, inArea] of byArea(operations)) {
     nav.append(element('h2', {}, area));
     content.append(element('h2', { id: `area-${area.replace(/\W/g, '-')}` }, area));
@@ -77,11 +83,52 @@ async function main() {
 
   const side = element('aside', {});
   if (hasSessions) side.append(keyBox(session), livePanel(session));
-  const header = element('header', {}, element('img', { src: '/api-reference/page/icon.svg', alt: '' }), element('b', {}, 'ringbook'), element('span', {}, 'API reference'));
+  const header = element(
+    'header',
+    {},
+    element('img', { src: '/api-reference/page/icon.svg', alt: '' }),
+    element('b', {}, 'ringbook'),
+    element('span', {}, 'API reference'),
+  );
   document.body.classList.toggle('wide', hasSessions);
   fill(document.body, header, nav, content, ...(hasSessions ? [side] : []));
   openTarget();
   addEventListener('hashchange', openTarget);
+}
+
+/** From nothing to a trade. */
+function firstSteps() {
+  const isSeeded = document.body.dataset['keys'] === 'dev';
+  const key = isSeeded ? 'Choose a key: user a is funded in this profile.' : 'Give the page the seed of a funded key.';
+  return element(
+    'ol',
+    { class: 'steps' },
+    element('li', {}, key),
+    element(
+      'li',
+      {},
+      element('a', { href: '#post_orders_create' }, 'Create an order'),
+      ': sign and send the example; it rests in the book.',
+    ),
+    element(
+      'li',
+      {},
+      isSeeded ? 'Choose user b, turn ' : 'With a second key, turn ',
+      element('code', {}, '"Sell"'),
+      ' into ',
+      element('code', {}, '"Buy"'),
+      ' and send it: the two trade.',
+    ),
+    element(
+      'li',
+      {},
+      'Live tells every step: ',
+      element('code', {}, 'Pending'),
+      ' at the match, ',
+      element('code', {}, 'Confirmed'),
+      ' once it is on disk.',
+    ),
+  );
 }
 
 /** A link to a card opens it. */

@@ -16,11 +16,13 @@ export function operationCard(operation, session) {
   const method = operation.method.toLowerCase();
   const summary = element(
     'summary',
-    {},
+    { class: 'head' },
     element('b', { class: `tag ${method}` }, operation.method),
     element('code', { class: 'path' }, operation.path),
     element('span', { class: 'about' }, operation.summary),
-    ...(operation.needsSession ? [element('span', { class: 'badge' }, operation.signs === null ? 'session' : 'signed')] : []),
+    ...(operation.needsSession
+      ? [element('span', { class: 'badge' }, operation.signs === null ? 'session' : 'signed')]
+      : []),
   );
   const card = element('details', { id: operation.id, class: 'card' }, summary);
   card.addEventListener('toggle', () => {
@@ -31,11 +33,15 @@ export function operationCard(operation, session) {
 
 /** @param {Operation} operation @param {Session} session */
 function inside(operation, session) {
-  const described = element('div', { class: 'described' }, prose(operation.says));
+  const described = element('div', { class: 'described' });
   if (operation.body !== null) described.append(element('h4', {}, 'Request body'), schemaView(operation.body.schema));
   for (const reply of operation.replies) {
     const isGood = reply.status.startsWith('2');
-    const part = element('details', { class: 'inner' }, element('summary', {}, `${reply.status} ${isGood ? reply.says : 'refusals'}`));
+    const part = element(
+      'details',
+      { class: 'inner' },
+      element('summary', {}, `${reply.status} ${isGood ? reply.says : 'refusals'}`),
+    );
     if (!isGood) part.append(prose(reply.says));
     else {
       if (reply.schema !== null) part.append(schemaView(reply.schema));
@@ -43,34 +49,43 @@ function inside(operation, session) {
     }
     described.append(part);
   }
-  return element('div', { class: 'columns' }, described, tryForm(operation, session));
+  const columns = element('div', { class: 'columns' }, described, tryForm(operation, session));
+  return element('div', { class: 'inside' }, prose(operation.says), columns);
 }
 
 /** @param {Operation} operation @param {Session} session */
 function tryForm(operation, session) {
   const form = element('div', { class: 'try' });
   const inputs = new Map(operation.parameters.map((one) => [one, field(one.name, one.example, one.says)]));
-  const body = /** @type {HTMLTextAreaElement} */ (element('textarea', { spellcheck: 'false', 'aria-label': 'Request body' }));
+  const body = /** @type {HTMLTextAreaElement} */ (
+    element('textarea', { spellcheck: 'false', 'aria-label': 'Request body' })
+  );
   const result = element('div', { class: 'result', 'aria-live': 'polite' });
 
-  const reset = () => {
-    if (operation.body === null) return;
-    let value = withUser(operation.body.example, session.userId === '' ? '{user_id}' : session.userId);
-    if (CREATES.test(operation.id)) value = withOrderIds(value, newOrderId);
-    else if (session.lastOrderId !== '') value = withOrderIds(value, () => session.lastOrderId);
-    const text = prettyJson(refreshed(value, nowNs()));
+  /** @param {any} value */
+  const show = (value) => {
+    const text = prettyJson(value);
     body.value = text;
     body.rows = Math.min(28, text.split('\n').length + 1);
   };
-  const fillUser = () => {
+  const reset = () => {
+    if (operation.body !== null) show(fitted(operation, session, refreshed(operation.body.example, nowNs())));
+  };
+  /** Another key or another last order: what was typed stays, who and which order follow. */
+  const follow = () => {
     for (const [{ name }, input] of inputs) {
       if (name === 'user_id' && session.userId !== '') input.value = session.userId;
       if (name === 'order_id' && session.lastOrderId !== '') input.value = session.lastOrderId;
     }
-    reset();
+    try {
+      if (operation.body !== null) show(fitted(operation, session, parseJsonText(body.value)));
+    } catch {
+      // Half-typed text is left alone.
+    }
   };
-  session.watch(fillUser);
-  fillUser();
+  reset();
+  session.watch(follow);
+  follow();
 
   const send = async () => {
     fill(result, 'Sending…');
@@ -82,7 +97,9 @@ function tryForm(operation, session) {
   };
   form.append(
     element('h4', {}, 'Try it'),
-    ...[...inputs].map(([{ name, place }, input]) => element('label', {}, element('span', {}, name, place === 'path' ? '' : '?'), input)),
+    ...[...inputs].map(([{ name, place }, input]) =>
+      element('label', {}, element('span', {}, name, place === 'path' ? '' : '?'), input),
+    ),
     ...(operation.body === null ? [] : [body]),
     element(
       'div',
@@ -96,9 +113,24 @@ function tryForm(operation, session) {
   return form;
 }
 
+/**
+ * A body with the user and the order of the session in it; creates get an id that nobody had.
+ *
+ * @param {Operation} operation
+ * @param {Session} session
+ * @param {any} value
+ */
+function fitted(operation, session, value) {
+  const own = session.userId === '' ? value : withUser(value, session.userId, session.userIdBefore);
+  if (CREATES.test(operation.id)) return withOrderIds(own, newOrderId);
+  return session.lastOrderId === '' ? own : withOrderIds(own, () => session.lastOrderId);
+}
+
 /** @param {string} name @param {string} value @param {string} says */
 function field(name, value, says) {
-  return /** @type {HTMLInputElement} */ (element('input', { name, value, placeholder: says, spellcheck: 'false', autocomplete: 'off' }));
+  return /** @type {HTMLInputElement} */ (
+    element('input', { name, value, placeholder: says, spellcheck: 'false', autocomplete: 'off' })
+  );
 }
 
 function nowNs() {
@@ -127,7 +159,8 @@ async function sent(operation, session, inputs, body) {
   const request = { method: operation.method, headers: { ...session.headers(), 'Content-Type': 'application/json' } };
   let signed = /** @type {readonly string[]} */ ([]);
   if (operation.body !== null) {
-    const value = parseJsonText(body.value);
+    // Times are those of sending: a request lives for a minute.
+    const value = refreshed(parseJsonText(body.value), nowNs());
     const attempt = operation.id === 'post_auth' ? login(value, session) : signedBody(operation, value, session);
     request.body = attempt.body;
     signed = attempt.signed;
@@ -161,10 +194,23 @@ function answerView({ operation, url, status, text, took, signed }) {
   const view = element(
     'div',
     {},
-    element('p', {}, element('b', { class: status < 300 ? 'good' : 'fault' }, String(status)), ` ${operation.method} ${url} `, element('span', { class: 'small' }, `${took.toFixed(1)} ms`)),
+    element(
+      'p',
+      {},
+      element('b', { class: status < 300 ? 'good' : 'fault' }, String(status)),
+      ` ${operation.method} ${url} `,
+      element('span', { class: 'small' }, `${took.toFixed(1)} ms`),
+    ),
   );
   if (signed.length > 0) {
-    view.append(element('details', { class: 'inner' }, element('summary', {}, 'what was signed'), ...signed.map((one) => element('pre', { class: 'wrap' }, one))));
+    view.append(
+      element(
+        'details',
+        { class: 'inner' },
+        element('summary', {}, 'what was signed'),
+        ...signed.map((one) => element('pre', { class: 'wrap' }, one)),
+      ),
+    );
   }
   view.append(element('pre', {}, shown(text)));
   return view;

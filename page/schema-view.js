@@ -28,11 +28,15 @@ function kindOf(raw) {
   if (alternatives !== undefined) return [...new Set(alternatives.map(kindOf))].join(' or ');
   if (schema['enum'] !== undefined) return schema['enum'].map((/** @type {string} */ word) => `"${word}"`).join(' | ');
   if ('const' in schema) return JSON.stringify(schema['const']);
-  if (schema['type'] === 'array') return `array of ${schema['items'] === undefined ? 'anything' : kindOf(schema['items'])}`;
-  if (schema['type'] === 'object' && schema['propertyNames'] !== undefined) return `map to ${kindOf(schema['additionalProperties'])}`;
+  if (schema['type'] === 'array')
+    return `array of ${schema['items'] === undefined ? 'anything' : kindOf(schema['items'])}`;
+  if (schema['type'] === 'object' && schema['propertyNames'] !== undefined)
+    return `map to ${kindOf(schema['additionalProperties'])}`;
   const keys = Object.keys(schema['properties'] ?? {});
   if (schema['type'] === 'object' && keys.length === 1) return `{ ${keys[0]} }`;
-  return schema['format'] === undefined ? String(schema['type'] ?? 'anything') : `${schema['type']} (${schema['format']})`;
+  return schema['format'] === undefined
+    ? String(schema['type'] ?? 'anything')
+    : `${schema['type']} (${schema['format']})`;
 }
 
 /**

@@ -22,6 +22,8 @@ export class Session {
   #seed = null;
   /** The public key of the seed; '' without one. */
   userId = '';
+  /** The key before this one: its id in forms is replaced by the new one. */
+  userIdBefore = '{user_id}';
   token = '';
   /** The id of the order that was created last: what replace and cancel offer. */
   lastOrderId = '';
@@ -42,6 +44,7 @@ export class Session {
     const text = seedText.trim();
     if (!/^[0-9a-fA-F]{64}$/.test(text)) throw new Error('a seed is 64 hex digits');
     this.#seed = Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+    if (this.userId !== '') this.userIdBefore = this.userId;
     this.userId = hexOf(getPublicKey(this.#seed));
     this.token = '';
     this.lastOrderId = '';
@@ -50,6 +53,7 @@ export class Session {
 
   forget() {
     this.#seed = null;
+    if (this.userId !== '') this.userIdBefore = this.userId;
     this.userId = '';
     this.token = '';
     this.changed();
@@ -64,7 +68,7 @@ export class Session {
   async logIn() {
     const { userId } = this;
     const nonce = await answerOf(await fetch(`/nonce/${userId}`));
-    const value = String(nonce["value"]);
+    const value = String(nonce['value']);
     // An order could be hidden in a nonce: nothing else than 43 characters of this alphabet is signed as one.
     if (!/^[A-Za-z0-9_-]{43}$/.test(value)) throw new Error('the service gave a nonce that is none');
     const signature = [...this.sign(new TextEncoder().encode(value))];
@@ -72,7 +76,7 @@ export class Session {
     const headers = { 'Content-Type': 'application/json' };
     const token = await answerOf(await fetch('/auth', { method: 'POST', headers, body }));
     if (this.userId !== userId) return;
-    this.token = String(token["token"]);
+    this.token = String(token['token']);
     this.changed();
   }
 

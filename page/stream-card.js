@@ -14,7 +14,7 @@ const FRAMES_SHOWN = 100;
 export function streamCard(stream, session) {
   const summary = element(
     'summary',
-    {},
+    { class: 'head' },
     element('b', { class: 'tag ws' }, 'WS'),
     element('code', { class: 'path' }, stream.path),
     element('span', { class: 'about' }, stream.summary),
@@ -29,14 +29,15 @@ export function streamCard(stream, session) {
 
 /** @param {Stream} stream @param {Session} session */
 function inside(stream, session) {
-  const described = element('div', { class: 'described' }, prose(stream.says));
+  const described = element('div', { class: 'described' });
   for (const message of [...stream.tells, ...stream.hears]) {
     const part = element('details', { class: 'inner' }, element('summary', {}, `${message.name}: ${message.says}`));
     part.append(schemaView(message.schema));
     if (message.example !== undefined) part.append(element('pre', {}, prettyJson(message.example)));
     described.append(part);
   }
-  return element('div', { class: 'columns' }, described, listenForm(stream, session));
+  const columns = element('div', { class: 'columns' }, described, listenForm(stream, session));
+  return element('div', { class: 'inside' }, prose(stream.says), columns);
 }
 
 /** @param {Stream} stream @param {Session} session */
@@ -97,9 +98,14 @@ function listenForm(stream, session) {
  */
 function speakForm(stream, session, send, show) {
   const [message] = stream.hears;
-  const body = /** @type {HTMLTextAreaElement} */ (element('textarea', { spellcheck: 'false', rows: '10', 'aria-label': 'Frame' }));
+  const body = /** @type {HTMLTextAreaElement} */ (
+    element('textarea', { spellcheck: 'false', rows: '10', 'aria-label': 'Frame' })
+  );
   const reset = () => {
-    if (message?.example !== undefined) body.value = prettyJson(refreshed(withUser(message.example, session.userId || '{user_id}'), nowNs()));
+    if (message?.example !== undefined)
+      body.value = prettyJson(
+        refreshed(withUser(message.example, session.userId || '{user_id}', '{user_id}'), nowNs()),
+      );
   };
   session.watch(reset);
   reset();
@@ -110,15 +116,19 @@ function speakForm(stream, session, send, show) {
     element(
       'div',
       { class: 'row' },
-      button('Sign and send', () => {
-        try {
-          const text = signedFrame(stream, session, body.value);
-          send(text);
-          show(text, 'sent');
-        } catch (error) {
-          show(error instanceof Error ? error.message : String(error), 'fault');
-        }
-      }, 'main'),
+      button(
+        'Sign and send',
+        () => {
+          try {
+            const text = signedFrame(stream, session, body.value);
+            send(text);
+            show(text, 'sent');
+          } catch (error) {
+            show(error instanceof Error ? error.message : String(error), 'fault');
+          }
+        },
+        'main',
+      ),
       button('Start over', reset),
     ),
   );
@@ -145,7 +155,9 @@ function signedFrame(stream, session, text) {
   const signs = SIGNED.get(tag);
   const [{ schema }] = /** @type {[import('../src/client/page/api-reader.js').Message]} */ (stream.hears);
   if (signs === undefined) throw new Error(`one of ${[...SIGNED.keys()].join(', ')}`);
-  const shape = (/** @type {any} */ (schema)['oneOf']).find((/** @type {any} */ one) => tag in one.properties).properties[tag];
+  const shape = /** @type {any} */ (schema)['oneOf'].find((/** @type {any} */ one) => tag in one.properties).properties[
+    tag
+  ];
   const operation = /** @type {any} */ ({ signs, body: { schema: shape, example: null } });
   const { body } = signedBody(operation, wrapper, session);
   const inner = `{"${tag}":${body}}`;

@@ -22,9 +22,11 @@ export interface Attempt {
   readonly signed: readonly string[];
 }
 
-/** Replaces every `{user_id}` in the strings of a tree. */
-export function withUser(value: JsonValue, userId: string): JsonValue {
-  return mapped(value, (leaf) => (typeof leaf === 'string' ? leaf.replaceAll('{user_id}', userId) : leaf));
+/** Your user id in place of `{user_id}`, and of the one you had before. */
+export function withUser(value: JsonValue, userId: string, before: string): JsonValue {
+  return mapped(value, (leaf) =>
+    typeof leaf === 'string' ? leaf.replaceAll('{user_id}', userId).replaceAll(before, userId) : leaf,
+  );
 }
 
 const TIMES = new Set(['creation_timestamp_ns', 'timestamp_ns', 'post_sign_timestamp']);

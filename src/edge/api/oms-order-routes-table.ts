@@ -26,7 +26,7 @@ import { BOOLEAN_WORD, LIMIT_QUERY, PAGE_QUERY, SUB_ACCOUNT_QUERY } from './quer
 const ORDER_EXAMPLE =
   '{"order":{"signer":"{user_id}","order_id":"demo-order-1","base_asset":"1","book_price_decimals":1,' +
   '"book_quantity_decimals":5,"details":{"Limit":{"limit_price":610000,"quantity":2000,' +
-  '"time_in_force":{"GTC":{"post_only":true}}}},"side":"Sell","trigger":null,' +
+  '"time_in_force":{"GTC":{"post_only":false}}}},"side":"Sell","trigger":null,' +
   '"creation_timestamp_ns":1770000000000000001,"target":{"account":1,"is_spot":true},"reduce_only":false,' +
   '"max_trading_fees_rate":50000,"protocol_version":1},"signature":[],"post_sign_timestamp":1770000000000400000}';
 const REPLACE_EXAMPLE =
