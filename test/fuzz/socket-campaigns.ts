@@ -64,7 +64,7 @@ export function controlCampaign(target: HttpTarget, parallel: number): Campaign 
       return isDismissed || !isText ? null : `no answer behind ${pieces.length} frames: ${last.slice(-300)}`;
     },
     end: () => {
-      for (const socket of [...idle.values()].flat()) socket.destroy();
+      for (const sockets of idle.values()) for (const socket of sockets.splice(0)) socket.destroy();
     },
   };
 }
