@@ -2,6 +2,7 @@
 import type { RouteDoc } from './api-table.ts';
 import { DOCUMENT_ROUTES } from './document-table.ts';
 import { OMS_ACCOUNT_ROUTES } from './oms-account-routes-table.ts';
+import { OMS_MARGIN_ROUTES } from './oms-margin-routes-table.ts';
 import { OMS_OPEN_ROUTES } from './oms-open-routes-table.ts';
 import { OMS_ORDER_READ_ROUTES, OMS_ORDER_ROUTES } from './oms-order-routes-table.ts';
 import { OMS_REGISTRY_ROUTES } from './oms-registry-routes-table.ts';
@@ -11,6 +12,7 @@ export const OMS_ROUTES: readonly RouteDoc[] = [
   ...OMS_ORDER_ROUTES,
   ...OMS_ORDER_READ_ROUTES,
   ...OMS_ACCOUNT_ROUTES,
+  ...OMS_MARGIN_ROUTES,
   ...OMS_REGISTRY_ROUTES,
   ...DOCUMENT_ROUTES,
 ];
