@@ -66,6 +66,9 @@ function triggerText(condition: string, price: number, parent: string | null): s
 export interface Ticket {
   readonly asset?: string;
   readonly account?: number;
+  /** Spot unless it is said otherwise. */
+  readonly isSpot?: boolean;
+  readonly isReduceOnly?: boolean;
   readonly trigger?: string;
   readonly id?: string;
   readonly maxFee?: number;
@@ -324,13 +327,14 @@ export class Trader {
   /** The wrapper of a create, as a body. */
   wrapper(side: 'Buy' | 'Sell', details: string, ticket: Ticket = {}): { readonly id: string; readonly text: string } {
     const { asset = '2', account = 0, trigger = 'null', maxFee = 50_000, isForged = false } = ticket;
+    const { isSpot = true, isReduceOnly = false } = ticket;
     const id = ticket.id ?? this.nextId();
     const [price, quantity] = this.world.decimalsOf(asset);
     const order =
       `{"signer":"${this.userId}","order_id":"${id}","base_asset":"${asset}","book_price_decimals":${price},` +
       `"book_quantity_decimals":${quantity},"details":${details},"side":"${side}","trigger":${trigger},` +
-      `"creation_timestamp_ns":${ticket.createdNs ?? this.world.stamp()},"target":{"account":${account},"is_spot":true},` +
-      `"reduce_only":false,"max_trading_fees_rate":${maxFee},"protocol_version":1}`;
+      `"creation_timestamp_ns":${ticket.createdNs ?? this.world.stamp()},"target":{"account":${account},"is_spot":${isSpot}},` +
+      `"reduce_only":${isReduceOnly},"max_trading_fees_rate":${maxFee},"protocol_version":1}`;
     return { id, text: this.wrapped('order', order, '', { isForged }) };
   }
 
