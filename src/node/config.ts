@@ -17,6 +17,9 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** What a batch of the longest orders takes of a command ring, and as much again. */
+const BATCH_RING_BYTES = 131_072;
+
 const Strict = { additionalProperties: false } as const;
 const Count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 const Path = Type.String({ minLength: 1 });
@@ -259,6 +262,10 @@ function refuseUnsafe(config: NodeConfig): void {
   if (config.token.length < PRODUCTION_TOKEN_LENGTH_MIN)
     throw new ConfigError(
       `production needs RINGBOOK_OPERATOR_TOKEN with at least ${PRODUCTION_TOKEN_LENGTH_MIN} characters`,
+    );
+  if (config.rings.commandBytes - config.rings.commandReservedBytes < BATCH_RING_BYTES)
+    throw new ConfigError(
+      `production needs rings that hold a batch: "rings.commandBytes" less "rings.commandReservedBytes" is at least ${BATCH_RING_BYTES}`,
     );
   if (config.hooks || config.chains === 'simulated' || config.seed !== 'none' || config.clock === 'manual')
     throw new ConfigError(
