@@ -13,7 +13,7 @@
 import type { UserId } from '../core/ids.ts';
 import { isJsonObject, type JsonValue } from '../wire/json-tree.ts';
 import type { LimitOrder, MarketOrder, Order, ReplaceRequest, TransferRequest } from './canonical.ts';
-import { ControlConnection, type ControlOptions } from './control.ts';
+import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument, invalidResponse, RingbookError } from './errors.ts';
 import { EventStream, type Reconnect } from './event-stream.ts';
 import { type HttpExchange, type HttpMethod, HttpTransport } from './http-transport.ts';
@@ -21,6 +21,7 @@ import type { SigningKey } from './keys.ts';
 import { LiveBook } from './live-book.ts';
 import { type OrderEvent, readOrderEvent } from './order-events.ts';
 import {
+  type BatchResult,
   type Depth,
   type Inventory,
   type Kline,
@@ -30,7 +31,9 @@ import {
   type Page,
   type PublicTrade,
   readArray,
+  readBatchResults,
   readDepth,
+  readFiresAt,
   readInventory,
   readKline,
   readMarket,
@@ -80,6 +83,14 @@ export interface ReplaceTicket {
   readonly quantity?: string;
   /** Only while the order waits for its trigger. */
   readonly trigger?: Omit<TriggerTicket, 'parentOrderId'>;
+}
+
+/** What one action over REST opts into. */
+export interface SendOptions {
+  /** A create that is sent again, byte for byte, with this set both times is answered as the first was. */
+  readonly resend?: boolean;
+  /** The answer carries when the action passed each hop. */
+  readonly timing?: boolean;
 }
 
 export interface PageQuery {
@@ -193,9 +204,33 @@ export class RingbookClient {
   }
 
   /** Sends a signed action over REST. `Received` means taken in; fills are told by `userTrades`. */
-  async send(action: SignedAction): Promise<OperationResponse> {
+  async send(action: SignedAction, options: SendOptions = {}): Promise<OperationResponse> {
     const [method, path] = PATH[action.action];
-    return readOperationResponse(await this.#protected({ method, path, body: action.body }));
+    const headers = {
+      ...(options.resend === true ? { 'x-ringbook-resend': 'true' } : {}),
+      ...(options.timing === true ? { 'x-ringbook-timing': 'true' } : {}),
+    };
+    return readOperationResponse(await this.#protected({ method, path, body: action.body, headers }));
+  }
+
+  /** Sends 1 to 50 creates at once. @returns what became of each, in their order. */
+  batchCreate(actions: readonly SignedAction[]): Promise<readonly BatchResult[]> {
+    return this.#batch('Create', 'POST', '/orders/batch-create', actions);
+  }
+
+  /** Sends 1 to 50 replaces at once, none of an order twice. @returns what became of each, in their order. */
+  batchReplace(actions: readonly SignedAction[]): Promise<readonly BatchResult[]> {
+    return this.#batch('Replace', 'PATCH', '/orders/batch-replace', actions);
+  }
+
+  /**
+   * Starts the dead-man timer, or starts it again: every order of the user is cancelled when the time is over.
+   *
+   * @param timeoutMs 1,000 to 86,400,000; 0 ends it. @returns when it fires, on the node's clock; null for never.
+   */
+  async cancelAllAfter(timeoutMs: number): Promise<bigint | null> {
+    const body = `{"timeout_ms":${timeoutMs}}`;
+    return readFiresAt(await this.#protected({ method: 'POST', path: '/orders/cancel-all-after', body }));
   }
 
   create(order: Order): Promise<OperationResponse> {
@@ -348,6 +383,16 @@ export class RingbookClient {
   #sessionOf(): Session {
     if (this.#session === null) throw invalidArgument('this needs a key');
     return this.#session;
+  }
+
+  async #batch(
+    kind: 'Create' | 'Replace',
+    method: HttpMethod,
+    path: string,
+    actions: readonly SignedAction[],
+  ): Promise<readonly BatchResult[]> {
+    const body = `{"${BATCH_LIST[kind]}":[${batchItems(kind, actions)}]}`;
+    return readBatchResults(await this.#protected({ method, path, body }));
   }
 
   #protected(exchange: HttpExchange): Promise<JsonValue> {

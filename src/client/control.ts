@@ -20,6 +20,12 @@ export type ControlVersion = 'v0' | 'v1';
 export interface ControlOptions {
   /** Default v0. */
   readonly version?: ControlVersion;
+  /** The node cancels what was created or replaced over this connection when it ends. */
+  readonly cancelOnDisconnect?: boolean;
+  /** A create that is sent again, byte for byte, is answered as the first was. */
+  readonly resend?: boolean;
+  /** Answers carry when the action passed each hop. */
+  readonly timing?: boolean;
   /** Hears errors that belong to no action of this connection. */
   onError?(error: RingbookError): void;
 }
@@ -30,7 +36,8 @@ const REQUEST_TAG: Readonly<Record<OrderAction, string>> = {
   Cancel: 'CancelOrderRequest',
 };
 const BATCH_TAG = { Create: 'BatchCreateRequest', Replace: 'BatchReplaceRequest' } as const;
-const BATCH_LIST = { Create: 'orders', Replace: 'requests' } as const;
+/** Where a batch of each kind keeps its items. */
+export const BATCH_LIST = { Create: 'orders', Replace: 'requests' } as const;
 const ACTION_OF_RESPONSE: ReadonlyMap<string, OrderAction> = new Map([
   ['CreateOrderResponse', 'Create'],
   ['ReplaceOrderResponse', 'Replace'],
@@ -72,7 +79,8 @@ export class ControlConnection {
   /** @throws RingbookError when the handshake is refused. */
   static open(target: SocketTarget, options: ControlOptions = {}): Promise<ControlConnection> {
     const protocols = options.version === 'v1' ? [V1_PROTOCOL] : [];
-    return openSocket({ ...target, protocols }, (socket) => new ControlConnection(socket, options));
+    const path = `${target.path}${wishesOf(options)}`;
+    return openSocket({ ...target, path, protocols }, (socket) => new ControlConnection(socket, options));
   }
 
   /** Actions sent and not yet answered. */
@@ -99,13 +107,9 @@ export class ControlConnection {
    * @returns the answers in the order of the actions.
    */
   sendBatch(kind: 'Create' | 'Replace', actions: readonly SignedAction[]): Promise<OperationResponse[]> {
-    if (actions.length < 1 || actions.length > BATCH_MAX)
-      throw invalidArgument(`a batch holds 1 to ${BATCH_MAX} items`);
-    if (actions.some((action) => action.action !== kind)) throw invalidArgument(`a ${kind} batch holds nothing else`);
-    if (new Set(actions.map(identityOf)).size !== actions.length) throw invalidArgument('a batch names an order twice');
+    const items = batchItems(kind, actions);
     const requestId = this.#nextRequestId();
     const answers = actions.map((action) => this.#await(this.#key(requestId, action), action));
-    const items = actions.map((action) => action.body).join(',');
     this.#write(requestId, `{"${BATCH_TAG[kind]}":{"${BATCH_LIST[kind]}":[${items}]}}`);
     return Promise.all(answers);
   }
@@ -214,4 +218,19 @@ export class ControlConnection {
 
 function identityOf(action: ActionIdentity): string {
   return `${action.action}|${action.orderId}|${action.assetId}`;
+}
+
+/** What is opted into, as a query; '' for nothing. */
+function wishesOf({ cancelOnDisconnect, resend, timing }: ControlOptions): string {
+  const wishes = { cancel_on_disconnect: cancelOnDisconnect, resend, timing };
+  const given = Object.entries(wishes).flatMap(([name, isWished]) => (isWished === true ? [`${name}=true`] : []));
+  return given.length === 0 ? '' : `?${given.join('&')}`;
+}
+
+/** The items of a batch as JSON. @throws RingbookError INVALID_ARGUMENT for none, more than 50, another kind, an order twice. */
+export function batchItems(kind: 'Create' | 'Replace', actions: readonly SignedAction[]): string {
+  if (actions.length < 1 || actions.length > BATCH_MAX) throw invalidArgument(`a batch holds 1 to ${BATCH_MAX} items`);
+  if (actions.some((action) => action.action !== kind)) throw invalidArgument(`a ${kind} batch holds nothing else`);
+  if (new Set(actions.map(identityOf)).size !== actions.length) throw invalidArgument('a batch names an order twice');
+  return actions.map((action) => action.body).join(',');
 }

@@ -16,6 +16,25 @@ export interface OperationResponse {
   readonly status: 'Received' | 'Rejected';
   readonly reason: string | null;
   readonly processedAtNs: bigint | null;
+  /** Only where it was asked for. */
+  readonly timing?: ActionTiming;
+}
+
+/** When an action passed each hop, on the node's clock; null for one that it did not reach. */
+export interface ActionTiming {
+  readonly receivedNs: bigint;
+  readonly verifiedNs: bigint | null;
+  readonly sentNs: bigint | null;
+  readonly matchedNs: bigint | null;
+  readonly answeredNs: bigint;
+}
+
+/** What became of one order of a batch. */
+export interface BatchResult {
+  readonly orderId: string;
+  readonly status: 'Received' | 'Rejected';
+  /** An error code in PascalCase, null when it was received. */
+  readonly reason: string | null;
 }
 
 export interface Market extends BookDecimals {
@@ -155,7 +174,44 @@ export function readOperationResponse(value: JsonValue): OperationResponse {
     status: choice(reader, 'status', ['Received', 'Rejected']),
     reason: stringOrNull(reader, 'reason'),
     processedAtNs: reader.has('processed_at_ns') ? reader.u64('processed_at_ns') : null,
+    ...(reader.has('timing') ? { timing: readTiming(reader.value('timing') ?? null) } : {}),
   }));
+}
+
+function u64OrNull(reader: MemberReader, name: string): bigint | null {
+  return reader.isNull(name) ? null : reader.u64(name);
+}
+
+function readTiming(value: JsonValue): ActionTiming {
+  return readObject(value, 'timing', (reader) => ({
+    receivedNs: reader.u64('received_ns'),
+    verifiedNs: u64OrNull(reader, 'verified_ns'),
+    sentNs: u64OrNull(reader, 'sent_ns'),
+    matchedNs: u64OrNull(reader, 'matched_ns'),
+    answeredNs: reader.u64('answered_ns'),
+  }));
+}
+
+/** The reply to a batch over REST, in the order of its actions. */
+export function readBatchResults(value: JsonValue): readonly BatchResult[] {
+  return readObject(value, 'batch reply', (reader) =>
+    reader.array('results').map((item) =>
+      readObject(
+        item,
+        'result',
+        (result): BatchResult => ({
+          orderId: result.string('order_id'),
+          status: choice(result, 'status', ['Received', 'Rejected']),
+          reason: stringOrNull(result, 'reason'),
+        }),
+      ),
+    ),
+  );
+}
+
+/** The answer to a dead-man timer: when it fires. */
+export function readFiresAt(value: JsonValue): bigint | null {
+  return readObject(value, 'cancel-all-after reply', (reader) => u64OrNull(reader, 'fires_at_ns'));
 }
 
 export function readMarket(value: JsonValue): Market {

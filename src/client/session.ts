@@ -61,11 +61,11 @@ export class Session {
     const headers = await this.headers();
     const login = this.#login;
     try {
-      return await this.#transport.exchange({ ...exchange, headers });
+      return await this.#transport.exchange({ ...exchange, headers: { ...exchange.headers, ...headers } });
     } catch (error) {
       if (!(error instanceof RingbookError) || (error.status !== 401 && error.status !== 403)) throw error;
       if (this.#login === login) this.#login = null;
-      return this.#transport.exchange({ ...exchange, headers: await this.headers() });
+      return this.#transport.exchange({ ...exchange, headers: { ...exchange.headers, ...(await this.headers()) } });
     }
   }
 

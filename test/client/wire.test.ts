@@ -171,6 +171,62 @@ suite('REST', () => {
     });
   });
 
+  test('batches are one request, answered order by order; mistakes are told before anything is sent (wire.md 7.7)', async () => {
+    const body =
+      '{"results":[{"order_id":"o-1","status":"Received","reason":null},{"order_id":"o-2","status":"Rejected","reason":"WouldCross"}]}';
+    await withServer({ answer: withLogin(() => ({ body })) }, async (client, server) => {
+      const creates = [client.signCreate(order('o-1')), client.signCreate(order('o-2'))];
+      assert.deepEqual(await client.batchCreate(creates), [
+        { orderId: 'o-1', status: 'Received', reason: null },
+        { orderId: 'o-2', status: 'Rejected', reason: 'WouldCross' },
+      ]);
+      const change = { assetId: '12', orderId: 'o-1', newLimitPrice: 315_100, newQuantity: null, newTrigger: null };
+      const replace = client.signReplaceRaw({ ...change, priceDecimals: 2, quantityDecimals: 4 });
+      await client.batchReplace([replace]);
+      const [create, replaced] = server.requests.slice(2);
+      assert.equal(
+        `${create?.method} ${create?.path} ${create?.body}`,
+        `POST /orders/batch-create {"orders":[${creates.map((item) => item.body)}]}`,
+      );
+      assert.equal(
+        `${replaced?.method} ${replaced?.path} ${replaced?.body}`,
+        `PATCH /orders/batch-replace {"requests":[${replace.body}]}`,
+      );
+      for (const wrong of [[], [replace], [...creates, ...creates], new Array(51).fill(creates[0])]) {
+        await assert.rejects(async () => client.batchCreate(wrong), { code: 'INVALID_ARGUMENT' });
+      }
+      assert.equal(server.requests.length, 4);
+    });
+  });
+
+  test('what is opted into is said: re-send and hop times of an action, the dead-man timer', async () => {
+    const timing = '"timing":{"received_ns":1,"verified_ns":2,"sent_ns":3,"matched_ns":null,"answered_ns":5}';
+    const answer = withLogin(({ path }) =>
+      path.endsWith('after')
+        ? { body: '{"timeout_ms":60000,"fires_at_ns":1770000060000000000}' }
+        : { body: `{"order_id":"o-1","status":"Received","reason":null,"processed_at_ns":4,${timing}}` },
+    );
+    await withServer({ answer }, async (client, server) => {
+      const told = await client.send(client.signCreate(order('o-1')), { resend: true, timing: true });
+      assert.deepEqual(told.timing, { receivedNs: 1n, verifiedNs: 2n, sentNs: 3n, matchedNs: null, answeredNs: 5n });
+      await client.send(client.signCreate(order('o-2')));
+      assert.equal(await client.cancelAllAfter(60_000), 1_770_000_060_000_000_000n);
+      const [first, second, timer] = server.requests.slice(2);
+      const wishes = ['x-ringbook-resend', 'x-ringbook-timing', 'authorization'];
+      assert.deepEqual(
+        [first, second].map((request) => wishes.map((name) => request?.headers[name] !== undefined)),
+        [
+          [true, true, true],
+          [false, false, true],
+        ],
+      );
+      assert.equal(
+        `${timer?.method} ${timer?.path} ${timer?.body}`,
+        'POST /orders/cancel-all-after {"timeout_ms":60000}',
+      );
+    });
+  });
+
   test('a refusal is a RingbookError with code, status, retryable and details (wire.md 5.1)', async () => {
     const answer = withLogin(() => ({
       status: 503,
@@ -290,6 +346,18 @@ suite('/control', () => {
       assert.equal(response.orderId, 'a');
       assert.equal(server.upgrades[0]?.headers['sec-websocket-protocol'], 'svc.ws.v1');
       control.close();
+    });
+  });
+
+  test('what a connection opts into stands in the query of its upgrade', async () => {
+    await withServer({ answer, socket: () => undefined }, async (client, server) => {
+      for (const options of [{}, { cancelOnDisconnect: true, timing: false }, { resend: true, timing: true }]) {
+        (await client.control(options)).close();
+      }
+      assert.deepEqual(
+        server.upgrades.map(({ path }) => path),
+        ['/control', '/control?cancel_on_disconnect=true', '/control?resend=true&timing=true'],
+      );
     });
   });
 

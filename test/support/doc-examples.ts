@@ -68,20 +68,22 @@ export interface Refresh {
 }
 
 const TIMES = /("(?:creation_timestamp_ns|timestamp_ns|post_sign_timestamp)": ?)\d+/g;
-const SIGNATURE = /("signature": ?)\[[^\]]*\]/;
-const SIGNED_MEMBER = /"(?:order|request|cancel)": ?\{/;
+const SIGNATURE = /("signature": ?)\[[^\]]*\]/g;
+const SIGNED_MEMBER = /"(?:order|request|cancel)": ?\{/g;
 
 /**
- * A documented request with times of now and a true signature: over its own `order`, `request` or `cancel` object, with
- * the members in the order in which the page has them. A page with a wrong order of members is refused by the node.
+ * A documented request with times of now and true signatures: each over the `order`, `request` or `cancel` object before
+ * it, with the members in the order in which the page has them. A page with a wrong order of members is refused by the
+ * node.
  */
 export function refreshed(body: string, { nowNs, sign }: Refresh): string {
   const current = body.replace(TIMES, (_whole, name: string) => `${name}${nowNs}`);
-  const start = SIGNED_MEMBER.exec(current);
-  if (start === null) return current;
-  const from = start.index + start[0].length - 1;
-  const signed = current.slice(from, closingBrace(current, from) + 1).replaceAll(' ', '');
-  return current.replace(SIGNATURE, (_whole, name: string) => `${name}[${sign(signed).join(',')}]`);
+  const texts = [...current.matchAll(SIGNED_MEMBER)].map((start) => {
+    const from = start.index + start[0].length - 1;
+    return current.slice(from, closingBrace(current, from) + 1).replaceAll(' ', '');
+  });
+  if (texts.length === 0) return current;
+  return current.replace(SIGNATURE, (_whole, name: string) => `${name}[${sign(texts.shift() ?? '').join(',')}]`);
 }
 
 /** None of the signed strings holds a brace. */
