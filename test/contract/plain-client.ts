@@ -296,8 +296,12 @@ export class PlainClient {
     return this.send('DELETE', '/orders/cancel', this.cancelBody(id, asset));
   }
 
+  transferBody(words: TransferWords): string {
+    return innerBody(this.key, transferText(this.id, words));
+  }
+
   transfer(words: TransferWords): Promise<HttpAnswer> {
-    return this.post('/account/transfer/sub-account', innerBody(this.key, transferText(this.id, words)));
+    return this.post('/account/transfer/sub-account', this.transferBody(words));
   }
 
   closePosition(account: number, asset: string, nonce: number): Promise<HttpAnswer> {

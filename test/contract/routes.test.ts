@@ -55,7 +55,6 @@ const BUILDING: readonly string[] = [
   '/account/transfer/close-position',
   '/account/{user_id}/sub-account/{account_index}/name',
   '/multisig/config/{user_id}',
-  '/multisig/config',
   '/multisig/signers',
   '/positions/ws/{user_id}',
   '/account/stats/{user_id}',
@@ -117,6 +116,7 @@ suite('the routes of the contract', () => {
     for (const route of [...ROUTES, ...STREAMS].filter(({ pattern }) => BUILDING.includes(pattern))) {
       const method = 'method' in route && typeof route.method === 'string' ? route.method : 'GET';
       const answer = await call(route, { method, headers: alice.headers });
+      if (!('method' in route) && answer.status !== 426) unserved.add(route.pattern);
       if (/"(NOT_FOUND|MARKET_NOT_FOUND|METHOD_NOT_ALLOWED)"/.test(answer.text)) unserved.add(route.pattern);
     }
     process.stderr.write(`not served: ${[...unserved].join(' ')}\n`);
