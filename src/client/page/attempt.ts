@@ -75,7 +75,9 @@ export function signedBody(operation: Operation, body: JsonValue, signer: Signer
     const signature = [...signer.sign(new TextEncoder().encode(text))].map(BigInt);
     return new Map<string, JsonValue>([...wrapper, ['signature', signature]]);
   };
-  return { body: writeJson(wrapped(body, signs, sign)), signed };
+  const text = writeJson(wrapped(body, signs, sign));
+  if (signed.length === 0) throw new Error(`${signs}: a missing member`);
+  return { body: text, signed };
 }
 
 /** Signs the wrapper, or every wrapper of a batch. */

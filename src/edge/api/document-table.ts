@@ -1,9 +1,9 @@
 /** The documents themselves, on both services (DOC-01 to DOC-04). */
 import { Type } from '@sinclair/typebox';
-import { named, type Shape } from '../../wire/shapes/shape-kit.ts';
+import { mapOf, named, type Shape } from '../../wire/shapes/shape-kit.ts';
 import type { RouteDoc } from './api-table.ts';
 
-const DOCUMENT: Shape = named('Document', 'A JSON document', Type.Unsafe({ type: 'object' }));
+const DOCUMENT: Shape = named('Document', 'A JSON document', mapOf('.', Type.Unsafe({})));
 const PUBLIC = { method: 'GET', area: 'Documents', auth: 'public', cost: 'publicRead' } as const;
 
 export const DOCUMENT_ROUTES: readonly RouteDoc[] = [

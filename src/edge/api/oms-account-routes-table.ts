@@ -55,7 +55,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     reply: ACTION_RESULT,
     errors: SIGNER_ERRORS,
     example: {
-      body: '{"inner":{"user":"{user_id}","source_index":0,"target_index":1,"transfer_asset":"0","transfer_amount":"2500000000000000000","target_account_type":null,"nonce":1770000000123},"signature":[],"additional_signers":[]}',
+      body: '{"inner":{"user":"{user_id}","source_index":0,"target_index":2,"transfer_asset":"0","transfer_amount":"2500000000000000000","target_account_type":"Spot","nonce":1770000000123},"signature":[],"additional_signers":[]}',
       reply: '{"success":true}',
     },
   },

@@ -176,7 +176,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     status: 202,
     reply: ACCEPTED,
     errors: ['MARKET_NOT_FOUND'],
-    example: { path: { asset_id: '1' }, query: 'max_ts=1770000000000000000', reply: '{"status":"accepted"}' },
+    example: { path: { asset_id: '1' }, reply: '{"status":"accepted"}' },
   },
   {
     method: 'DELETE',

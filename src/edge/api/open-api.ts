@@ -101,10 +101,12 @@ function parameters(route: RouteDoc, components: Components): readonly JsonWrita
     schema: components.refer(pathShape(name)),
     ...(route.example.path?.[name] === undefined ? {} : { example: route.example.path[name] }),
   }));
+  const given = new URLSearchParams(route.example.query ?? '');
   const inQuery = (route.query ?? []).map(({ name, shape, says, repeats }) => ({
     name,
     in: 'query',
     description: says,
+    ...(given.has(name) ? { example: given.get(name) } : {}),
     schema: repeats === true ? { type: 'array', items: components.refer(shape) } : components.refer(shape),
     ...(repeats === true ? { explode: true } : {}),
   }));

@@ -1,0 +1,109 @@
+/**
+ * Every example of `/api-doc.json` and `/async-api.json`, on a running dev node: requests are sent, signed from the
+ * published schemas alone, and replies and frames are held against them.
+ */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { devKey } from '../../src/client/keys.ts';
+import { must } from '../../src/core/assert.ts';
+import { ApiRunner, assertTold, soonTold, type Told } from '../support/api-runner.ts';
+import { type NodeProcess, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+
+let node: NodeProcess;
+let seller: ApiRunner;
+let buyer: ApiRunner;
+let market: ApiRunner;
+const told: Told[] = [];
+
+function toldBy(path: string, isV1 = false): Told {
+  return must(
+    told.find(({ stream, isV1: version }) => stream.path === path && version === isV1),
+    path,
+  );
+}
+
+before(async () => {
+  node = await startNode({ profile: 'dev' });
+  seller = await ApiRunner.of(node.oms, devKey('a'));
+  buyer = await ApiRunner.of(node.oms, devKey('b'));
+  market = await ApiRunner.of(node.mds, devKey('a'));
+  await seller.logIn();
+  await buyer.logIn();
+  for (const stream of seller.streams) {
+    told.push(await seller.listen(stream, false));
+    if (stream.tells.some(({ name }) => name === 'Envelope') && stream.hears.length === 0) {
+      told.push(await seller.listen(stream, true));
+    }
+  }
+  for (const stream of market.streams) told.push(await market.listen(stream, false));
+});
+
+after(async () => {
+  for (const { socket } of told) socket.terminate();
+  if (node === undefined) return;
+  await stopNode(node, 'SIGKILL');
+  removeDirectory(node.dataDirectory);
+});
+
+suite('the examples of the API documents', () => {
+  test('every request of the order service is answered as its document says (DOC-01)', async () => {
+    const last = 'post_logout';
+    for (const operation of seller.operations) {
+      if (operation.id !== last && operation.id !== 'post_auth') await seller.send(operation);
+    }
+    await buyer.send(buyer.operation(last));
+    await buyer.logIn();
+  });
+
+  test('the example of a create, sent once more and met by another user, is a trade that both are told of', async () => {
+    const create = seller.operation('post_orders_create');
+    await seller.send(create, (text) => text.replace('demo-order-1', 'demo-order-5'));
+    const buy = (text: string): string => text.replace('demo-order-1', 'demo-order-6').replace('"Sell"', '"Buy"');
+    await buyer.send(create, buy);
+    const trades = toldBy('/trades/user/events/{user_id}');
+    await soonTold(trades, 'demo-order-5', '"Pending"');
+    await soonTold(trades, 'demo-order-5', '"Confirmed"');
+    await soonTold(toldBy('/orders'), 'demo-order-5', '"Removed"', '"Filled"');
+    for (const operation of seller.operations.filter(({ id }) => id.startsWith('get_trades')))
+      await seller.send(operation);
+  });
+
+  test('every request of the market-data service is answered as its document says (DOC-02)', async () => {
+    await soonTold(toldBy('/trades'), '"trade_id"');
+    for (const operation of market.operations) await market.send(operation);
+  });
+
+  test('the frames of /control are answered in both versions', async () => {
+    const control = must(
+      seller.streams.find(({ hears }) => hears.length > 0),
+      'a stream that hears',
+    );
+    for (const message of control.hears) {
+      const heard = await seller.listen(control, message.name.endsWith('V1'));
+      heard.socket.send(seller.controlFrame(message));
+      await soonTold(heard, '"CancelOrderResponse"', '"Received"');
+      assertTold(heard);
+      heard.socket.close();
+    }
+  });
+
+  test('what the streams told has the shapes of their documents, bare and in envelopes', async () => {
+    for (const word of ['"Created"', '"Replaced"', '"Canceled"', '"Removed"']) {
+      await soonTold(toldBy('/orders'), word);
+      await soonTold(toldBy('/orders', true), word);
+    }
+    await soonTold(toldBy('/account/events/{user_id}'), '"SubAccountAssetTransferred"');
+    await soonTold(toldBy('/trades/user/{user_id}'), '"Confirmed"');
+    for (const path of ['/trades/events', '/marketdepth/diff/{asset_id}', '/klines/diff/{asset_id}', '/tickers/ws']) {
+      await soonTold(toldBy(path), '"subscriptions"');
+    }
+    await soonTold(toldBy('/trades/events'), '"Confirmed"');
+    await soonTold(toldBy('/marketdepth/diff/{asset_id}'), '"bids"');
+    for (const one of told) assertTold(one);
+    const silent = told.filter(({ frames }) => frames.length === 0).map(({ stream }) => stream.path);
+    assert.deepEqual(silent, SILENT);
+  });
+});
+
+/** Streams that have nothing to tell here but on a margin account with positions, and /control, which only answers. */
+const SILENT: readonly string[] = ['/control'];
