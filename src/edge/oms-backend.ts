@@ -15,6 +15,7 @@ import type { Cost } from '../sessions/costs.ts';
 import type { AccountEvent } from '../wire/account-events.ts';
 import type { AuthRequest } from '../wire/auth-request.ts';
 import type { HopTimes } from '../wire/hop-times.ts';
+import type { PositionView } from '../wire/margin-replies.ts';
 import type { MarketView } from '../wire/market-reply.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
@@ -158,12 +159,21 @@ export interface OmsBackend
   readonly accountActions: AccountActionBackend;
 }
 
+/** Streams of figures that are made only for those who listen. */
+export type MarginStream = 'positions' | 'account-stats';
+
 /** What the listener takes from the node: events for the streams of one user. */
 export interface OmsStreams {
   orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void;
   userTrade(user: UserId, trade: UserTrade, timestampNs: TimestampNs): void;
   /** Told once it is flushed. */
   accountEvent(user: UserId, event: AccountEvent): void;
+  /** Positions that changed, flushed (STR-03). */
+  positions(user: UserId, views: readonly PositionView[], timestampNs: TimestampNs): void;
+  /** Figures of one margin account that changed: the reply object of `/margin` (STR-04). */
+  accountStats(user: UserId, reply: string, timestampNs: TimestampNs): void;
+  listens(user: UserId, stream: MarginStream): boolean;
+  listenersOf(stream: MarginStream): Iterable<UserId>;
   /** A logout or an expiry: sockets of this user end with `unauthorized` (AMB-88). */
   endSessions(user: UserId): void;
   /** Hands everything told since the last call to the sockets, in order. */

@@ -129,12 +129,12 @@ export class OmsServer {
     this.#addUserStream('/trades/user/events/:user_id', 'trades', true);
     this.#addUserStream('/trades/user/:user_id', 'confirmed-trades', false);
     this.#addUserStream('/account/events/:user_id', 'account-events', true);
-    // Without a route of its own a plain GET would be read as the trades of a user called `events`.
-    this.#routes.add({
-      method: 'GET',
-      pattern: '/trades/user/events/:user_id',
-      handler: (call) => call.refusePlainGet(),
-    });
+    this.#addUserStream('/account/stats/:user_id', 'account-stats', false);
+    this.#addUserStream('/positions/ws/:user_id', 'positions', false);
+    // Without routes of their own plain GETs would be read as trades and positions of users called `events` and `ws`.
+    for (const pattern of ['/trades/user/events/:user_id', '/positions/ws/:user_id']) {
+      this.#routes.add({ method: 'GET', pattern, handler: (call) => call.refusePlainGet() });
+    }
   }
 
   /** @param tellsNumbers whether its reader may ask for sequence numbers. */

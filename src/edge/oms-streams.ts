@@ -20,7 +20,9 @@ import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { OrderEvent, UserTrade } from '../orders/order-events.ts';
 import { type AccountEvent, accountEvent } from '../wire/account-events.ts';
+import { type PositionView, position } from '../wire/margin-replies.ts';
 import { orderEvent } from '../wire/order-events.ts';
+import { bareArray } from '../wire/pages.ts';
 import {
   controlUnauthorizedFrame,
   eventFrame,
@@ -33,7 +35,7 @@ import {
 } from '../wire/stream-frames.ts';
 import { userTrade } from '../wire/user-trade.ts';
 import { Channel } from './channel.ts';
-import type { OmsBackend, OmsStreams } from './oms-backend.ts';
+import type { MarginStream, OmsBackend, OmsStreams } from './oms-backend.ts';
 import { OTHER_USER, type Session, socketSessionOf, versionOf } from './oms-session.ts';
 import { flagOf } from './path-values.ts';
 import { Query } from './query.ts';
@@ -42,7 +44,7 @@ import type { RequestHead } from './request-head.ts';
 import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
 
 /** Streams that only tell. `confirmed-trades` is the part of `trades` that is final. */
-export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events';
+export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
 export type OmsStreamName = OneWayStream | 'control';
 
 /** What one socket is for. */
@@ -79,8 +81,12 @@ const WIRE_CHANNEL: Readonly<Record<OmsStreamName, OmsChannel>> = {
   trades: 'trades',
   'confirmed-trades': 'trades',
   'account-events': 'account_events',
+  positions: 'positions',
+  'account-stats': 'account_stats',
   control: 'control',
 };
+/** A position takes below 700 bytes, a frame at most 1 MiB (AMB-95). */
+const POSITIONS_PER_FRAME = 1_000;
 const SESSION_OVER = 'the session is over';
 const NOT_KEPT = 'what came since that number is not kept';
 /** Sockets whose session one call of `checkSessions` looks at; a look hashes a token. */
@@ -117,6 +123,26 @@ export class UserStreams implements OmsStreams {
 
   accountEvent(user: UserId, event: AccountEvent): void {
     this.#publish(user, 'account-events', event.timestampNs, () => accountEvent(user, event));
+  }
+
+  positions(user: UserId, views: readonly PositionView[], timestampNs: TimestampNs): void {
+    for (let first = 0; first < views.length; first += POSITIONS_PER_FRAME) {
+      const part = views.slice(first, first + POSITIONS_PER_FRAME);
+      this.#publish(user, 'positions', timestampNs, () => bareArray(part.map(position)));
+    }
+  }
+
+  accountStats(user: UserId, reply: string, timestampNs: TimestampNs): void {
+    this.#publish(user, 'account-stats', timestampNs, () => reply);
+  }
+
+  listens(user: UserId, stream: MarginStream): boolean {
+    const listeners = this.#users.get(user)?.streams[stream].plain;
+    return listeners?.some(({ size }) => size > 0) === true;
+  }
+
+  *listenersOf(stream: MarginStream): Iterable<UserId> {
+    for (const user of this.#users.keys()) if (this.listens(user, stream)) yield user;
   }
 
   endSessions(user: UserId): void {
@@ -291,6 +317,8 @@ function newEntry(): UserEntry {
       trades: listeners(),
       'confirmed-trades': listeners(),
       'account-events': listeners(),
+      positions: listeners(),
+      'account-stats': listeners(),
     },
   };
 }

@@ -2,7 +2,7 @@
  * The front door as an actor on the main thread: what markets and clearing say goes into the order manager, what a turn
  * of the event loop has collected goes out.
  */
-import type { PriceRow, UserRow } from '../clearing/rows.ts';
+import type { BalanceRow, PositionRow, PriceRow, UserRow } from '../clearing/rows.ts';
 import { InvariantError } from '../core/assert.ts';
 import type { OrderEnd, RollbackReason, TriggerKind } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -156,11 +156,13 @@ export class FrontDoorActor implements Actor {
     this.parts.desk.flush();
     this.parts.door.sendWaiting();
     for (const outlet of this.parts.outlets) outlet.flush();
+    this.parts.door.marginNews.tellPositions();
     this.parts.door.streams.flush();
   }
 
   tick(): void {
     this.parts.door.sendWaiting();
+    this.parts.door.marginNews.tellStats();
     this.parts.ticked();
   }
 
@@ -188,10 +190,10 @@ export class FrontDoorActor implements Actor {
         });
         break;
       case BalanceChanged.typeId:
-        door.orders.onBalanceChanged(readBalance(v, at));
+        this.onBalance(readBalance(v, at));
         break;
       case PositionChanged.typeId:
-        door.orders.onPositionChanged(readPosition(v, at));
+        this.onPosition(readPosition(v, at));
         break;
       case MarketRiskChanged.typeId:
         door.orders.onMarketRisk(readMarketRisk(v, at));
@@ -303,6 +305,18 @@ export class FrontDoorActor implements Actor {
   private onRestored(): void {
     this.isRestored = true;
     this.parts.door.registry.loaded();
+  }
+
+  private onBalance(row: BalanceRow): void {
+    const { orders, marginNews } = this.parts.door;
+    orders.onBalanceChanged(row);
+    if (orders.isMarginAccount(row.user, row.subAccount)) marginNews.balanceChanged(row.user, row.subAccount);
+  }
+
+  private onPosition(row: PositionRow): void {
+    const { orders, marginNews } = this.parts.door;
+    orders.onPositionChanged(row);
+    marginNews.positionChanged(row.user, row.subAccount, row.asset);
   }
 
   private onPrice({ asset, price, publishNs: timeNs, isTripped, goodUpdates }: PriceRow): void {

@@ -56,6 +56,7 @@ import { readSettings } from './door-settings.ts';
 import { Errands } from './errands.ts';
 import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
 import { MarginDesk } from './margin-desk.ts';
+import { MarginNews } from './margin-news.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
 import type { OperatorCommand, Reply } from './ops-parts.ts';
 import { RegistryDesk } from './registry-desk.ts';
@@ -90,6 +91,10 @@ const NO_STREAMS: OmsStreams = {
   orderEvent: () => undefined,
   userTrade: () => undefined,
   accountEvent: () => undefined,
+  positions: () => undefined,
+  accountStats: () => undefined,
+  listens: () => false,
+  listenersOf: () => [],
   endSessions: () => undefined,
   flush: () => undefined,
 };
@@ -102,6 +107,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   readonly limits: UserLimits;
   readonly registry: RegistryDesk;
   readonly margin: MarginDesk;
+  readonly marginNews: MarginNews;
   readonly accountActions: AccountActions;
   readonly multisig: MultisigReads = DEFAULT_MULTISIG_ONLY;
   /** Markets that have been restored and take orders. */
@@ -132,6 +138,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
       isOpen: (marketIndex) => this.openMarkets.has(marketIndex),
     });
     const nowNs = (): TimestampNs => this.nowNs();
+    const streams = (): OmsStreams => this.streams;
+    this.marginNews = new MarginNews({ orders: this.orders, streams, nowNs, nowMs: () => performance.now() });
     this.margin = new MarginDesk(this.orders, nowNs, (asset) => this.registry.definitions.has(asset));
     this.releases = new ReleaseQueue(parts.shards, nowNs);
     const { orders, openMarkets, releases } = this;

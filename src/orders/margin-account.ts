@@ -94,6 +94,7 @@ export class MarginAccount {
   readonly #positions = new Map<AssetId, Position>();
   /** Rises with every change of a position. */
   #changes = 0;
+  #weighings = 0;
   readonly #seen = { desk: -1, spot: -1, own: -1 };
   readonly #sums = emptyInitial();
 
@@ -185,6 +186,16 @@ export class MarginAccount {
   surplus(): Amount18 {
     this.#sum();
     return initialSurplus(this.#sums);
+  }
+
+  /** An order of the account weighs something else. */
+  reweighed(): void {
+    this.#weighings += 1;
+  }
+
+  /** Two equal ones: nothing of the account has changed in between, prices included. */
+  get version(): number {
+    return this.#desk.version + this.spot.changes + this.#changes + this.#weighings;
   }
 
   /** Whether the optimistic account has a negative leg (MRG-13). */

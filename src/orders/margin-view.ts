@@ -26,7 +26,7 @@ import {
   type MarginSums,
 } from '../margin/account.ts';
 import { type AssetTerms, equityLeg, legAtMark, WEIGHT_ONE, weighedLeg } from '../margin/asset-terms.ts';
-import { entryPrice, isOpen, type Legs, magnitude, sideOf } from '../margin/position.ts';
+import { entryPrice, isOpen, type Legs, magnitude, NO_LEGS, sideOf } from '../margin/position.ts';
 import { isStale, STORED_PRICE_NS } from '../margin/prices.ts';
 import { FACTOR_ONE } from '../margin/risk-terms.ts';
 import type {
@@ -164,11 +164,34 @@ export class MarginView {
   ): readonly PositionView[] {
     const legs = flushedLegs(account);
     const assets = [...legs.positions.keys()].filter((asset) => only === null || asset === only);
+    return this.#views(account, name, { legs, assets }, nowNs);
+  }
+
+  /** Positions of which something was booked, those that are gone as closed; with the balances, all of them. */
+  changed(
+    user: UserId,
+    index: number,
+    { assets, isWhole }: { readonly assets: ReadonlySet<AssetId>; readonly isWhole: boolean },
+    nowNs: TimestampNs,
+  ): readonly PositionView[] {
+    const account = this.#sources.margins.find(user, index);
+    const name = this.#sources.accounts.find(user, index)?.name;
+    if (account === undefined || name === undefined) return [];
+    const legs = flushedLegs(account);
+    const all = new Set([...assets, ...(isWhole ? legs.positions.keys() : [])]);
+    return this.#views(account, name, { legs, assets: [...all] }, nowNs);
+  }
+
+  #views(
+    { index }: MarginAccount,
+    name: string,
+    { legs, assets }: { readonly legs: AccountLegs; readonly assets: readonly AssetId[] },
+    nowNs: TimestampNs,
+  ): readonly PositionView[] {
     if (assets.length === 0) return [];
     const equity = sumsOf(legs, this.#sources.desk).equityMark;
-    return assets
-      .sort(compareAssetIds)
-      .map((asset) => this.#position(legs, asset, { name, subAccount: account.index, equity }, nowNs));
+    const sorted = [...assets].sort(compareAssetIds);
+    return sorted.map((asset) => this.#position(legs, asset, { name, subAccount: index, equity }, nowNs));
   }
 
   #position(
@@ -178,7 +201,7 @@ export class MarginView {
     nowNs: TimestampNs,
   ): PositionView {
     const { desk } = this.#sources;
-    const legs = account.positions.get(assetId) as Legs;
+    const legs = account.positions.get(assetId) ?? NO_LEGS;
     const terms = desk.terms(assetId);
     const isFlat = legs.base === 0n;
     const isPriced = isFlat || this.#hasPrice(assetId, nowNs);
@@ -203,6 +226,16 @@ export class MarginView {
   #hasPrice(asset: AssetId, nowNs: TimestampNs): boolean {
     const { oracle, mark } = this.#sources.desk.marks(asset);
     return [oracle, mark].some((source) => source !== null && !isStale(source.timeNs, STORED_PRICE_NS, nowNs));
+  }
+
+  /** The user's margin-type accounts. */
+  *indices(user: UserId): Iterable<number> {
+    for (const [index] of this.#marginAccounts(user, null)) yield index;
+  }
+
+  /** Equal while nothing of the account has changed, prices included. */
+  versionOf(user: UserId, index: number): number {
+    return this.#sources.margins.account(user, index).version;
   }
 
   /** One opposite order per open position, all of it; no effect (QRY-08, AMB-70). */

@@ -252,6 +252,7 @@ export class OrderBookView {
       return;
     }
     lane.set(entry, exposureOf(order, marketPrice));
+    position.account.reweighed();
   }
 
   #tell(order: LiveOrder, event: OrderNews): void {

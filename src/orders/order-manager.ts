@@ -409,6 +409,10 @@ export class OrderManager {
     return this.#margins.account(user, subAccount).capacity();
   }
 
+  isMarginAccount(user: UserId, subAccount: number): boolean {
+    return this.#accounts.isMargin(user, subAccount);
+  }
+
   /** Margin-type accounts as they are read at `now`. */
   margin(now: TimestampNs): MarginView {
     this.#desk.refresh(now);

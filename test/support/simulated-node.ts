@@ -175,6 +175,10 @@ export class SimulatedNode {
       orderEvent: (user, event) => this.events.push({ user, event }),
       userTrade: (user, trade) => this.told.push({ user, trade }),
       accountEvent: () => undefined,
+      positions: () => undefined,
+      accountStats: () => undefined,
+      listens: () => false,
+      listenersOf: () => [],
       endSessions: () => undefined,
       flush: () => undefined,
     };
