@@ -210,6 +210,21 @@ suite('the page', () => {
     });
   }
 
+  test('keys of seeded users are offered where they exist, and nowhere else', () => {
+    const pageOf = (offersKeys: boolean): string => {
+      let text = '';
+      new ApiDocuments('orders', offersKeys).answer({
+        head: { path: '/api-reference' },
+        replyDocument: ({ body }: { body: Uint8Array }) => {
+          text = Buffer.from(body).toString('utf8');
+        },
+      } as never);
+      return text;
+    };
+    assert.match(pageOf(true), /<body data-keys="dev">/);
+    assert.match(pageOf(false), /<body>/);
+  });
+
   test('what the page loads has the type that browsers want', () => {
     const types = new Map<string, string>();
     const record = (path: string): void => {
