@@ -7,7 +7,7 @@ import { after, before, suite, test } from 'node:test';
 import { devKey } from '../../src/client/keys.ts';
 import { must } from '../../src/core/assert.ts';
 import { ApiRunner, assertTold, soonTold, type Told } from '../support/api-runner.ts';
-import { type NodeProcess, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
 
 let node: NodeProcess;
 let seller: ApiRunner;
@@ -24,6 +24,8 @@ function toldBy(path: string, isV1 = false): Told {
 
 before(async () => {
   node = await startNode({ profile: 'dev' });
+  const { status } = await operator(node, 'PUT', '/operator/stream-caps', { default: 40, market_maker: 40 });
+  assert.equal(status, 200);
   seller = await ApiRunner.of(node.oms, devKey('a'));
   buyer = await ApiRunner.of(node.oms, devKey('b'));
   market = await ApiRunner.of(node.mds, devKey('a'));
@@ -68,6 +70,21 @@ suite('the examples of the API documents', () => {
       await seller.send(operation);
   });
 
+  test('the same on margin is a position of each, which streams and reads tell', async () => {
+    const create = seller.operation('post_orders_create');
+    const onMargin = (text: string): string => text.replace('"is_spot":true', '"is_spot":false');
+    await seller.send(create, (text) => onMargin(text.replace('demo-order-1', 'demo-order-7')));
+    await buyer.send(create, (text) =>
+      onMargin(text.replace('demo-order-1', 'demo-order-8').replace('"Sell"', '"Buy"')),
+    );
+    await soonTold(toldBy('/positions/ws/{user_id}'), '"side":"short"');
+    await soonTold(toldBy('/positions/ws/{user_id}', true), '"side":"short"');
+    await soonTold(toldBy('/account/stats/{user_id}'), '"account_equity"');
+    const margin = seller.operations.filter(({ area }) => area === 'Margin');
+    assert.ok(margin.length >= 6);
+    for (const operation of margin) await seller.send(operation);
+  });
+
   test('every request of the market-data service is answered as its document says (DOC-02)', async () => {
     await soonTold(toldBy('/trades'), '"trade_id"');
     for (const operation of market.operations) await market.send(operation);
@@ -105,5 +122,5 @@ suite('the examples of the API documents', () => {
   });
 });
 
-/** Streams that have nothing to tell here but on a margin account with positions, and /control, which only answers. */
+/** It only answers. */
 const SILENT: readonly string[] = ['/control'];

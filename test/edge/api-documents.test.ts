@@ -56,7 +56,12 @@ function documented(pattern: string): string {
 }
 
 /** Registered for their own sake: the files of the page, and plain GETs of paths that are streams only. */
-const NOT_DOCUMENTED = new Set(['GET /api-reference/*', 'GET /trades/user/events/{user_id}', 'GET /trades/events']);
+const NOT_DOCUMENTED = new Set([
+  'GET /api-reference/*',
+  'GET /trades/user/events/{user_id}',
+  'GET /positions/ws/{user_id}',
+  'GET /trades/events',
+]);
 
 function sorted(texts: Iterable<string>): readonly string[] {
   return [...texts].sort();

@@ -1,4 +1,5 @@
 /** The order service's sockets (wire.md 9, 10). Examples are v0; on v1 they are the `data` of an envelope. */
+import { MARGIN, POSITIONS } from '../../wire/shapes/account-shapes.ts';
 import { USER_TRADE } from '../../wire/shapes/order-reply-shapes.ts';
 import { U64 } from '../../wire/shapes/shape-kit.ts';
 import {
@@ -147,6 +148,47 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
         'A flat position was folded into the balance',
         `{"PositionCleared":{"user":"${USER}","asset":"1","sub_account_index":1,"timestamp_ns":1770000020000000000}}`,
       ),
+      ...COMMON,
+      REFUSAL,
+    ],
+  },
+  {
+    path: '/positions/ws/{user_id}',
+    area: 'Margin',
+    auth: 'session',
+    channel: 'positions',
+    summary: 'Positions that changed',
+    description: 'Told once the change is durable; always an array.',
+    resync: '/positions/{user_id}, and per market',
+    tells: [
+      {
+        name: 'Positions',
+        says: 'Those that changed, as they stand now',
+        shape: POSITIONS,
+        example:
+          '[{"asset_id":"1","name":"Margin","sub_account_index":1,"side":"long","size":"0.5","base_credits":"0.5","base_liabilities":"0","quote_credits":"0","quote_liabilities":"30013.5","entry_price":"60000","mark_price":"60100","unrealized_pnl":"50","margin":"1502.5","leverage":"20","liquidation_price":"58210.4"}]',
+      },
+      ...COMMON,
+      REFUSAL,
+    ],
+  },
+  {
+    path: '/account/stats/{user_id}',
+    area: 'Margin',
+    auth: 'session',
+    channel: 'account_stats',
+    summary: 'Equity and margin as they change',
+    description:
+      'One margin account a frame, the first soon after the start, then on every change, at most ten a second and account.',
+    resync: '/margin/user/{user_id} and /inventory/user/{user_id}',
+    tells: [
+      {
+        name: 'Margin',
+        says: 'The reply of /margin/user/{user_id}, of one account, without positions',
+        shape: MARGIN,
+        example:
+          '{"accounts":{"1":{"account_equity":"8100.2","available_margin":"5400","utilized_margin":"2300","maintenance_margin_surplus":"6100.4","account_leverage":"0.97","is_solvent":true,"is_liquidatable":false,"im_surplus":"5600","unrealized_pnl":"12.4"}}}',
+      },
       ...COMMON,
       REFUSAL,
     ],

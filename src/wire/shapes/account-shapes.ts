@@ -97,6 +97,7 @@ export const POSITION: Shape = named(
     liquidation_price: optional(nullable(DECIMAL)),
   }),
 );
+export const POSITIONS: Shape = listOf(POSITION);
 export const POSITION_PAGE: Shape = pageOf('PositionPage', 'positions', 'total_positions', POSITION);
 
 export const CLOSE_ALL_PREVIEW: Shape = named(
