@@ -3,6 +3,7 @@
  * renderers show only the first as the language.
  *
  *   sh                          `npx ringbook …` commands, one a line
+ *   sh script                   a script for bash, with curl and openssl; `json answer` behind it is what it prints
  *   ts                          a whole program
  *   json config                 a configuration file
  *   text vector                 a signed text and, on its second line, the signature in hex

@@ -66,6 +66,7 @@ export class DocRunner {
   /** @throws AssertionError when the example does not do what its page says. */
   async execute(example: Example): Promise<void> {
     const [language, role, detail] = example.words;
+    if (language === 'sh' && role === 'script') return this.#script(example.text);
     if (language === 'sh') return this.#shell(example.text);
     if (language === 'ts') return this.#program(example);
     if (language === 'http') return this.#request(example.text, this.#baseOf(role));
@@ -84,6 +85,12 @@ export class DocRunner {
       assert.deepEqual([npx, name], ['npx', 'ringbook'], line);
       await run(process.execPath, [CLI, ...args], { cwd: this.#home, env: this.#environment() });
     }
+  }
+
+  /** A whole script of a shell; what it prints last is an answer. */
+  async #script(text: string): Promise<void> {
+    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', this.#local(text)], { cwd: this.#home });
+    this.#answer = { status: 200, body: JSON.parse(stdout) as unknown };
   }
 
   #environment(): NodeJS.ProcessEnv {

@@ -35,7 +35,7 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   PAYLOAD_TOO_LARGE: { means: 'a body over 1 MiB', remedy: 'send less at once' },
   UPGRADE_REQUIRED: { means: 'the path is a WebSocket stream', remedy: 'open it as one' },
   INTERNAL_ERROR: { means: 'a fault of ours', remedy: 'read the state concerned; tell the operator the `trace_id`' },
-  TIMEOUT: { means: 'no answer in time; nothing was changed', remedy: 'send it again' },
+  TIMEOUT: { means: 'no answer in time', remedy: 'send it again' },
   TIMEOUT_UNKNOWN_STATE: {
     means: 'no answer in time; the action may have happened',
     remedy: 'read the order or the account before you repeat it',
@@ -58,12 +58,13 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     remedy: 'check your signer against the vectors: order of members, timestamps as integers, no spaces',
   },
   SIGNER_MISMATCH: { means: 'the body is signed by somebody else than the session', remedy: 'one session per key' },
-  INSUFFICIENT_SIGNER_WEIGHT: { means: 'no signature, or too few co-signers', remedy: 'sign with the account’s key' },
+  INSUFFICIENT_SIGNER_WEIGHT: { means: 'no signature of the account’s key', remedy: 'sign with the account’s key' },
   SIGNER_UNKNOWN: { means: 'a co-signer who is none of this account', remedy: 'look at the multisig configuration' },
   SIGNER_EXPIRED: { means: 'a co-signer whose time is over', remedy: 'look at the multisig configuration' },
   SIGNER_DUPLICATE: { means: 'a co-signer named twice', remedy: 'name everybody once' },
   INVALID_ORDER: {
-    means: 'a figure or an id outside its rule: tick, minimum, decimals, fee rate, cap, trigger',
+    means:
+      'a figure or an id outside its rule: tick, minimum, decimals, fee rate, a cap on the wrong side, a parent that may not have this child, a kind that is not served',
     remedy: 'mend the member that `details.field` names',
   },
   ORDER_EXPIRED: { means: 'created 30 days ago or more', remedy: 'make a new order' },
@@ -73,9 +74,12 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   },
   DUPLICATE_ORDER: {
     means: 'the id is taken; after a timeout: your first try arrived',
-    remedy: 'read the order, or choose another id',
+    remedy: 'read the order, or choose another id; `X-Ringbook-Resend` makes repeats safe',
   },
-  ORDER_NOT_FOUND: { means: 'no such order of yours; of a child: no such parent', remedy: 'read your orders' },
+  ORDER_NOT_FOUND: {
+    means: 'no such order of yours, or it has left the book; of a child: no such parent',
+    remedy: 'read your orders',
+  },
   ALREADY_CANCELLED: { means: 'the order has ended', remedy: 'read the order' },
   WOULD_CROSS: {
     means: 'a post-only order met the other side; by a replace it costs the order its life',
@@ -96,7 +100,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   },
   TOO_MANY_SUB_ACCOUNTS: { means: '256 sub-accounts', remedy: 'use one that you have' },
   MARKET_NOT_FOUND: { means: 'no such market', remedy: 'read `/markets`' },
-  MARKET_HALTED: { means: 'the operator halted the market, or lets it cancel only', remedy: 'wait; cancels work' },
+  MARKET_HALTED: {
+    means: 'the operator halted the market, or lets it cancel only; triggers wait',
+    remedy: 'wait; cancels work',
+  },
   PRICING_UNAVAILABLE: { means: 'no usable price of an asset', remedy: 'wait; what reduces risk works' },
   ORDERS_NOT_FOUND: { means: 'none of the orders named is known', remedy: 'read your orders' },
   POSITION_NOT_FOUND: { means: 'no such position', remedy: 'read your positions' },
