@@ -1,4 +1,6 @@
 /** A self-signed certificate for localhost, for tests of TLS listeners only. */
+import { writeFileSync } from 'node:fs';
+
 export const TLS_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBfzCCASWgAwIBAgIUauqbe5zXfgNQAycLHequ4aYdyD4wCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTEyNDU1OVoYDzIxMjYxMDI4
@@ -17,3 +19,11 @@ PvfRSbIUkLwRG4gjFMrD0WPEYbuhRANCAAQPHM/MCS0rp4xV9k+0SvsLA/NDPzds
 m492lQtDTYTKDfQ0t0ztYO6pMgEBDWfCyA56AGErwLqEoNo7IBhEzkOm
 -----END PRIVATE KEY-----
 `;
+
+/** The pair as the files that a listener takes. */
+export function writeTlsPair(folder: string): { readonly certFile: string; readonly keyFile: string } {
+  const files = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
+  writeFileSync(files.certFile, TLS_CERTIFICATE);
+  writeFileSync(files.keyFile, TLS_KEY);
+  return files;
+}

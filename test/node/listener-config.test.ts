@@ -1,0 +1,70 @@
+/** What a node says about its public listeners before it starts: one line that names the fault (AMB-114). */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { after, suite, test } from 'node:test';
+import { ConfigError, loadConfig, type NodeConfig } from '../../src/node/config.ts';
+import { removeDirectory } from '../support/node-process.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { writeTlsPair } from '../support/tls-pair.ts';
+
+suite('public listeners', () => {
+  const folder = temporaryDirectory();
+  const tls = writeTlsPair(folder);
+  const otherKey = `${folder}/other.pem`;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  writeFileSync(otherKey, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  after(() => removeDirectory(folder));
+
+  function load(config: object): NodeConfig {
+    const path = `${folder}/config.json`;
+    writeFileSync(path, JSON.stringify({ extends: 'production', ...config }));
+    return loadConfig({ RINGBOOK_CONFIG: path, RINGBOOK_OPERATOR_TOKEN: 'f'.repeat(32) });
+  }
+
+  for (const [name, { config, says }] of Object.entries({
+    'a certificate that is not there': {
+      config: { publicListeners: { tls: { certFile: '/nowhere.pem', keyFile: tls.keyFile } } },
+      says: /^TLS: cannot read the certificate \/nowhere\.pem$/,
+    },
+    'a key that is not there': {
+      config: { publicListeners: { tls: { certFile: tls.certFile, keyFile: '/nowhere.key' } } },
+      says: /^TLS: cannot read the key \/nowhere\.key$/,
+    },
+    'a certificate that is none': {
+      config: { publicListeners: { tls: { certFile: otherKey, keyFile: otherKey } } },
+      says: /^TLS: .*other\.pem is no certificate in PEM$/,
+    },
+    'a key that is none': {
+      config: { publicListeners: { tls: { certFile: tls.certFile, keyFile: tls.certFile } } },
+      says: /^TLS: .*cert\.pem is no private key/,
+    },
+    'the key of another certificate': {
+      config: { publicListeners: { tls: { certFile: tls.certFile, keyFile: otherKey } } },
+      says: /^TLS: .*other\.pem is not the key of .*cert\.pem$/,
+    },
+    'half of a pair': { config: { publicListeners: { tls: { certFile: tls.certFile } } }, says: /publicListeners/ },
+    'addresses out of a header that anybody can write': {
+      config: { publicListeners: { tls }, addresses: { from: 'x-forwarded-for' } },
+      says: /x-forwarded-for.*plain-behind-terminator/,
+    },
+    'budgets of nobody knows what': {
+      config: { publicListeners: { tls }, rateLimits: 'none' },
+      says: /rateLimits/,
+    },
+  })) {
+    test(`${name}: refused in one line`, () => {
+      assert.throws(
+        () => load(config),
+        (error: unknown) => error instanceof ConfigError && says.test(error.message) && !error.message.includes('\n'),
+      );
+    });
+  }
+
+  test('a pair that fits, or a terminator whose header is declared, is taken', () => {
+    assert.deepEqual(load({ publicListeners: { tls } }).publicListeners, { tls });
+    const behind = load({ publicListeners: 'plain-behind-terminator', addresses: { from: 'x-forwarded-for' } });
+    assert.equal(behind.addresses?.from, 'x-forwarded-for');
+    assert.equal(load({ publicListeners: { tls }, addresses: null }).addresses, null);
+  });
+});
