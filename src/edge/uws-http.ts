@@ -72,6 +72,7 @@ for (const status of Object.values(REJECT_STATUS)) {
 }
 
 const LATE: Reject = reject('TIMEOUT', 'the service did not answer in time');
+const SLOW_BODY: Reject = reject('TIMEOUT', 'the body did not arrive in time');
 const NO_BODY = new Uint8Array(0);
 /** A refused body up to this length is read and dropped, so that the client can read its 413; a longer one is cut. */
 const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
@@ -93,13 +94,14 @@ export class HttpCall {
   readonly head: RequestHead;
   /** Real milliseconds (monotonic) at which the listener answers for the handler. */
   readonly deadlineMs: number;
-  readonly late: Reject;
+  readonly #late: Reject;
   readonly #response: HttpResponse;
   readonly #pattern: string;
   readonly #listener: Listener;
   /** Of the client; '' where nobody asks. */
   readonly address: string;
   #open = true;
+  #hasBody = false;
 
   constructor(
     head: RequestHead,
@@ -110,7 +112,7 @@ export class HttpCall {
     this.head = head;
     this.address = listener.gate?.addressOf(response, head.headers['x-forwarded-for']) ?? '';
     this.deadlineMs = route.deadlineMs;
-    this.late = route.late;
+    this.#late = route.late;
     this.#response = response;
     this.#pattern = route.pattern;
     this.#listener = listener;
@@ -158,6 +160,17 @@ export class HttpCall {
     this.#refused(reason, ['Upgrade', 'websocket'], false);
   }
 
+  /** The body is here; from now on lateness is the handler's. */
+  bodyArrived(): void {
+    this.#hasBody = true;
+  }
+
+  /** The deadline is over. A body that is still on its way is not waited for. */
+  refuseLate(): void {
+    if (this.#hasBody) this.refuse(this.#late);
+    else this.refuseAndClose(SLOW_BODY);
+  }
+
   /** Refuses and ends the connection, for a body nobody will read to its end. */
   refuseAndClose(reason: Reject): void {
     this.#refused(reason, undefined, true);
@@ -190,8 +203,11 @@ export class HttpCall {
       response.writeStatus(STATUS_LINE[status] ?? `${status}`);
       response.writeHeader('Content-Type', 'application/json');
       if (header !== undefined) response.writeHeader(header[0], header[1]);
-      if (this.head.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body), close);
-      else response.end(body, close);
+      // A HEAD that is told the length of the body it does not get is never over for the server: it would keep its
+      // connection, without a timer, for as long as the client likes.
+      if (this.head.method !== 'HEAD') response.end(body, close);
+      else if (close) response.end('', true);
+      else response.endWithoutBody();
     });
     this.#listener.observer.answered(this.#pattern, status);
   }
@@ -354,6 +370,7 @@ export class HttpRoutes {
   }
 
   #handle(call: HttpCall, route: HttpRoute, body: Uint8Array): void {
+    call.bodyArrived();
     try {
       const later = route.handler(call, body);
       if (later === undefined) {
@@ -373,7 +390,7 @@ export class HttpRoutes {
   #refuseLateCalls(): void {
     const nowMs = performance.now();
     for (const call of this.#pending) {
-      if (call.open && nowMs >= call.deadlineMs) call.refuse(call.late);
+      if (call.open && nowMs >= call.deadlineMs) call.refuseLate();
       if (!call.open) this.#pending.delete(call);
     }
   }
