@@ -5,14 +5,17 @@
  * Not here: what the subcommands do (one file each). Each is loaded when it is asked for, so that help needs no native
  * module and a broken one can still be diagnosed by `doctor`.
  */
+import { backupCommand, restoreCommand } from './backup-command.ts';
 import { bookCommand } from './book-command.ts';
 import { cancelAllCommand } from './cancel-all-command.ts';
 import { type Command, EXIT, type ExitCode, explain, usageError } from './command.ts';
 import { doctorCommand } from './doctor-command.ts';
+import { exportCommand } from './export-command.ts';
 import { keygenCommand } from './keygen-command.ts';
 import { orderCommand } from './order-command.ts';
 import { replayFlowCommand } from './replay-flow-command.ts';
 import { startCommand } from './start-command.ts';
+import { replayCommand, verifyCommand } from './verify-command.ts';
 
 const COMMANDS: readonly Command[] = [
   startCommand,
@@ -22,6 +25,11 @@ const COMMANDS: readonly Command[] = [
   bookCommand,
   replayFlowCommand,
   doctorCommand,
+  verifyCommand,
+  replayCommand,
+  backupCommand,
+  restoreCommand,
+  exportCommand,
 ];
 
 function help(): string {

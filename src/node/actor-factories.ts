@@ -13,6 +13,7 @@ import { MarketDataActor } from './market-data-actor.ts';
 import { NodeWords } from './node-words.ts';
 import { verifyOrder } from './order-verdict.ts';
 import type { ListenerSettings } from './public-listeners.ts';
+import { RECOVERY_STEPS } from './recovery.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from './topology.ts';
 
 /** Given to every worker; a structured clone. */
@@ -61,13 +62,19 @@ export const clearingFactories: ActorFactories = { [CLEARING]: createClearing };
 
 function createClearing(wiring: ActorWiring): ClearingActor {
   const settings = settingsOf(wiring);
+  const words = new NodeWords(settings.words);
   const commits = wiring.metrics.histogram('commit_ns');
   return new ClearingActor({
     clock: wiring.clock,
     notBefore: (timeNs) => {
       if (wiring.clock instanceof SharedClock) wiring.clock.setTo(timeNs);
     },
-    durability: new LmdbDurability(settings.dataDirectory, { mapBytes: settings.mapBytes }),
+    durability: new LmdbDurability(settings.dataDirectory, {
+      mapBytes: settings.mapBytes,
+      // The main thread claimed the directory before there were threads, and gives it free when they have ended.
+      lock: { epoch: words.epoch(), release: () => undefined },
+    }),
+    recovering: (step, done) => words.setRecovery(1 + RECOVERY_STEPS.indexOf(step), done),
     verifyOrder,
     door: wiring.outlet(FRONT_DOOR),
     data: wiring.outlet(MARKET_DATA),

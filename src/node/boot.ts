@@ -20,6 +20,7 @@ import { type Plan, planTopology } from '../runtime/topology.ts';
 import { LIFTED_RATES, RateLimits, STANDARD_RATES } from '../sessions/rate-limits.ts';
 import { SharedBudget } from '../sessions/shared-budget.ts';
 import { UserLimits } from '../sessions/user-limits.ts';
+import { type DataLock, lockDirectory } from '../storage/data-lock.ts';
 import { openReader } from '../storage/environment.ts';
 import { TableHistory } from '../storage/order-history.ts';
 import { marketFactories, type WorkerSettings } from './actor-factories.ts';
@@ -36,7 +37,10 @@ import { OpsServer } from './ops-server.ts';
 import { OracleFeed } from './oracle-feed.ts';
 import { gateOf, type ListenerSettings, tlsOf } from './public-listeners.ts';
 import { whenAtRest } from './quiescence.ts';
+import { RECOVERY_STEPS } from './recovery.ts';
 import { seedNode, seedSettings } from './seed.ts';
+import { checkBeforeStart } from './start-check.ts';
+import { StartProgress, type StartStep } from './start-progress.ts';
 import { CLEARING, FRONT_DOOR, marketActor, nodeTopology } from './topology.ts';
 import { UnflushedWindow } from './unflushed-window.ts';
 import { VerifyDesk } from './verify-desk.ts';
@@ -46,6 +50,7 @@ const VERIFY = 'verify';
 const WORKER_ENTRY: Readonly<Record<string, string>> = {
   clearing: 'clearing.js',
   'market-data': 'market-data.js',
+  'check-data': 'check-data.js',
   [VERIFY]: 'verify.js',
 };
 const LOOK_MS = 2;
@@ -83,6 +88,11 @@ export class RingbookNode {
   private door: FrontDoor | null = null;
   private clearing: ClearingDesk | null = null;
   private chains: ChainActor | null = null;
+  private readonly progress = new StartProgress(
+    () => this.recoveryStep(),
+    (step) => this.log.info(step, 'starting'),
+  );
+  private lock: DataLock | null = null;
   private oms: OmsServer | null = null;
   private ops: OpsServer | null = null;
   private feed: OracleFeed | null = null;
@@ -119,6 +129,11 @@ export class RingbookNode {
     const { config } = this;
     mkdirSync(config.dataDirectory, { recursive: true });
     const ops = await this.openOps();
+    this.lock = lockDirectory(config.dataDirectory);
+    this.words.setEpoch(this.lock.epoch);
+    await checkBeforeStart(config.dataDirectory, workerEntry('check-data'), (done, of) =>
+      this.progress.verifying(done, of),
+    );
     this.supervisor.start();
     await this.supervisor.whenRunning();
     this.startFrontDoor();
@@ -133,6 +148,7 @@ export class RingbookNode {
     if (this.words.mdsPort() === MDS_LISTEN_FAILED) throw taken('RINGBOOK_MDS_PORT', config.mdsPort);
     this.waiting.delete('market_data');
     const oms = await this.openOms();
+    this.progress.end();
     this.startFeed();
     this.sweeper = setInterval(() => this.frontDoor.sweep(), SESSION_SWEEP_MS);
     const scheme = tlsOf(config.publicListeners) === null ? 'http' : 'https';
@@ -148,6 +164,7 @@ export class RingbookNode {
     await this.when(() => this.door === null || this.door.actionsInFlight === 0, DRAIN_MS_MAX);
     await this.desk.close();
     await this.supervisor.stop(STOP_MS_MAX);
+    this.lock?.release();
     this.oms?.close();
     await this.ops?.close();
   }
@@ -279,6 +296,12 @@ export class RingbookNode {
     return must(this.clearing, 'the front door talks to clearing');
   }
 
+  private recoveryStep(): StartStep | null {
+    const { step, done } = this.words.recovery();
+    const name = RECOVERY_STEPS[step - 1];
+    return name === undefined ? null : { step: name, done, of: 0 };
+  }
+
   private watchVerifyPool(): void {
     if (this.desk.isFrozen(performance.now())) this.fail('a verify thread is frozen');
   }
@@ -296,6 +319,7 @@ export class RingbookNode {
       clock,
       plan,
       waitingFor: () => [...this.waiting],
+      starting: () => this.progress.step,
       command: (command) => this.clearingDesk.command(command),
       ask: (query) => this.clearingDesk.ask(query),
       hookClearing: (hook) => this.clearingDesk.hook(hook),

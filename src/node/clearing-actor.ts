@@ -37,7 +37,7 @@ import {
 } from './effect-codec.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { Outbox } from './outbox.ts';
-import { type Boot, recoverState, sendRestored } from './recovery.ts';
+import { type Boot, type RecoveryProgress, recoverState, sendRestored } from './recovery.ts';
 
 export interface ClearingOptions {
   readonly clock: Clock;
@@ -58,6 +58,8 @@ export interface ClearingOptions {
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
   readonly journalSequence?: { set(sequence: number): void };
+  /** Told how far a recovery is. */
+  readonly recovering?: RecoveryProgress;
   /** Test hooks: waits, and the end of the process. */
   readonly hooks: { readonly wait: (ms: number) => void; readonly crash: () => void };
 }
@@ -99,7 +101,7 @@ export class ClearingActor implements Actor {
 
   start(): void {
     const { durability, clock } = this.options;
-    const boot = recoverState(durability);
+    const boot = recoverState(durability, this.options.recovering);
     this.options.notBefore(boot.timeNs);
     this.state = boot.state;
     this.sequence = boot.sequence;
@@ -151,11 +153,11 @@ export class ClearingActor implements Actor {
   stop(): void {
     if (canCheckpoint(this.ledger)) this.checkpoint(true);
     this.flush();
-    this.options.durability.close();
+    void this.options.durability.close();
   }
 
   halt(): void {
-    this.options.durability.close();
+    void this.options.durability.close();
   }
 
   /** For tests and the simulation: the applied state. */

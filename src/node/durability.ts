@@ -43,5 +43,5 @@ export interface Durability {
   rememberedIds(nowNs: TimestampNs): Iterable<Tombstone>;
   /** Up to which creation time a user's forgotten ids may come back as replays (AMB-08). */
   idWatermarks(): Iterable<IdWatermark>;
-  close(): void;
+  close(): void | Promise<void>;
 }

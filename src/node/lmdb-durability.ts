@@ -6,9 +6,9 @@ import { parseHex, toHex } from '../core/hex.ts';
 import { CLOCK_SKEW_NS, ORDER_LIFE_NS } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { CheckpointWriter, readCheckpoint } from '../storage/checkpoint.ts';
-import { openWriter, type StorageWriter } from '../storage/environment.ts';
+import { type EnvironmentOptions, openWriter, type StorageReader, type StorageWriter } from '../storage/environment.ts';
 import { loadIdWatermarks, loadRememberedIds } from '../storage/id-runs.ts';
-import { Journal, readJournal } from '../storage/journal.ts';
+import { type CopiedRecord, Journal, journalBounds, readJournal } from '../storage/journal.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
 import { loadRows } from '../storage/load-rows.ts';
 import type { CheckpointMark, Durability, JournaledBatch, Recovery } from './durability.ts';
@@ -25,29 +25,14 @@ export class LmdbDurability implements Durability {
   private readonly checkpoints: CheckpointWriter;
 
   /** @throws StorageError when the directory is held by another node, damaged or not writable. */
-  constructor(directory: string, options: { readonly mapBytes: number }) {
+  constructor(directory: string, options: EnvironmentOptions = {}) {
     this.writer = openWriter(directory, options);
     this.journal = new Journal(this.writer);
     this.checkpoints = new CheckpointWriter(this.writer);
   }
 
   recover(): Recovery {
-    const found = readCheckpoint(this.writer);
-    const from = ((found?.sequence ?? 0) + 1) as Sequence;
-    return {
-      checkpoint:
-        found === null
-          ? null
-          : {
-              timeNs: this.lastTimeNs(),
-              sequence: found.sequence,
-              clean: found.clean,
-              stateHash: found.clean ? toHex(found.stateHash) : null,
-            },
-      rows: loadRows(this.writer),
-      lastTimeNs: this.lastTimeNs(),
-      batches: this.journal.lastSequence >= from ? this.batches(from) : [],
-    };
+    return recoveryOf(this.writer);
   }
 
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
@@ -74,20 +59,44 @@ export class LmdbDurability implements Durability {
     return loadIdWatermarks(this.writer);
   }
 
-  close(): void {
-    void this.writer.close();
+  /** Appends records of another journal, all or none; each must get the hash that it had there. */
+  copyRecords(records: readonly CopiedRecord[]): void {
+    this.journal.copy(records);
   }
 
-  private lastTimeNs(): TimestampNs {
-    const { lastSequence } = this.journal;
-    if (lastSequence === 0) return 0n as TimestampNs;
-    const [last] = readJournal(this.writer, lastSequence);
-    return must(last, 'the last record of the journal is there').timeNs;
+  close(): Promise<void> {
+    return this.writer.close();
   }
+}
 
-  private *batches(from: Sequence): Generator<JournaledBatch> {
-    for (const record of readJournal(this.writer, from)) {
-      yield { sequence: record.sequence as Sequence, payload: record.payload };
-    }
-  }
+/** What a start would find, for whoever can read the map. @throws InvariantError when it contradicts itself. */
+export function recoveryOf(reader: StorageReader): Recovery {
+  const found = readCheckpoint(reader);
+  const { lastSequence } = journalBounds(reader);
+  const from = ((found?.sequence ?? 0) + 1) as Sequence;
+  const lastTimeNs = timeOfRecord(reader, lastSequence);
+  return {
+    checkpoint:
+      found === null
+        ? null
+        : {
+            timeNs: lastTimeNs,
+            sequence: found.sequence,
+            clean: found.clean,
+            stateHash: found.clean ? toHex(found.stateHash) : null,
+          },
+    rows: loadRows(reader),
+    lastTimeNs,
+    batches: lastSequence >= from ? batchesFrom(reader, from) : [],
+  };
+}
+
+function timeOfRecord(reader: StorageReader, sequence: Sequence): TimestampNs {
+  if (sequence === 0) return 0n as TimestampNs;
+  const [record] = readJournal(reader, sequence);
+  return must(record, 'the last record of the journal is there').timeNs;
+}
+
+function* batchesFrom(reader: StorageReader, from: Sequence): Generator<JournaledBatch> {
+  for (const record of readJournal(reader, from)) yield { sequence: record.sequence, payload: record.payload };
 }

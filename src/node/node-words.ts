@@ -1,6 +1,7 @@
 /**
  * A few words that threads share: may the market-data listener open, which port it has, whether depth diffs wait for
- * their time, which shards a test hook has stalled, and how far each market's public depth is numbered.
+ * their time, how far recovery is, the epoch of the data directory, which shards a test hook has stalled, and how far
+ * each market's public depth is numbered.
  */
 
 import { SHARDS_MAX } from './topology.ts';
@@ -8,8 +9,13 @@ import { SHARDS_MAX } from './topology.ts';
 const MAY_LISTEN = 0;
 const MDS_PORT = 1;
 const DEPTH_WAITS = 2;
+/** What a recovering thread does, and how far it is. */
+const RECOVERY_STEP = 3;
+const RECOVERY_DONE = 4;
+/** Of the claim on the data directory. */
+const EPOCH = 5;
 /** One word per shard from here on. */
-const STALLED = 3;
+const STALLED = 6;
 const WORDS = STALLED + SHARDS_MAX;
 /** A multiple of 8: depths lie behind the words. */
 const WORDS_BYTES = (WORDS * Int32Array.BYTES_PER_ELEMENT + 7) & ~7;
@@ -55,6 +61,24 @@ export class NodeWords {
   /** 0 while the listener is not open. */
   mdsPort(): number {
     return Atomics.load(this.words, MDS_PORT);
+  }
+
+  setEpoch(epoch: number): void {
+    Atomics.store(this.words, EPOCH, epoch);
+  }
+
+  epoch(): number {
+    return Atomics.load(this.words, EPOCH);
+  }
+
+  setRecovery(step: number, done: number): void {
+    Atomics.store(this.words, RECOVERY_DONE, done);
+    Atomics.store(this.words, RECOVERY_STEP, step);
+  }
+
+  /** Step 0 before recovery begins. */
+  recovery(): { readonly step: number; readonly done: number } {
+    return { step: Atomics.load(this.words, RECOVERY_STEP), done: Atomics.load(this.words, RECOVERY_DONE) };
   }
 
   /** A book has changed since its last diff, which is spaced by time. */

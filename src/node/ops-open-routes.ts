@@ -33,6 +33,8 @@ export function openRoutes(parts: OpsParts, opsRequests: () => ReadonlyMap<strin
 /** Not ready is an answer, not an error: 503 without an envelope. */
 function readiness(parts: OpsParts): RawReply {
   const waiting = parts.waitingFor();
-  const text = writeJson({ ready: waiting.length === 0, waiting_for: waiting });
+  const progress = waiting.length === 0 ? null : parts.starting();
+  const body = { ready: waiting.length === 0, waiting_for: waiting };
+  const text = writeJson(progress === null ? body : { ...body, progress: { ...progress } });
   return { status: waiting.length === 0 ? 200 : 503, contentType: 'application/json', text };
 }

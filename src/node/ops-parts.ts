@@ -12,6 +12,7 @@ import type { ClearingHook } from './clearing-hooks.ts';
 import type { AnswerTo, ClearingQuery } from './clearing-queries.ts';
 import type { NodeConfig } from './config.ts';
 import type { FrontDoor } from './front-door.ts';
+import type { StartStep } from './start-progress.ts';
 
 /** Leaves out a member of each variant of a union. */
 type OmitEach<Union, Name extends PropertyKey> = Union extends unknown ? Omit<Union, Name> : never;
@@ -33,6 +34,8 @@ export interface OpsParts {
   readonly door: Pick<FrontDoor, 'registryRows' | 'dropSnapshot' | 'order' | 'inject' | 'injectFill' | 'limits'>;
   /** Empty when the node is ready. */
   waitingFor(): readonly Waiting[];
+  /** How far a start is; null before there is anything to tell. */
+  starting(): StartStep | null;
   /** Answered after the change is journaled and flushed; SERVICE_UNAVAILABLE while recovering or when a ring is full. */
   command(command: OperatorCommand): Promise<Reply>;
   /** Answered from applied and flushed state. */

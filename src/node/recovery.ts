@@ -19,7 +19,7 @@ import { liveOrders } from '../clearing/views.ts';
 import { assert } from '../core/assert.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import type { Durability, Recovery } from './durability.ts';
+import type { Durability, JournaledBatch } from './durability.ts';
 import {
   type EffectSinks,
   type RecordSink,
@@ -45,12 +45,20 @@ export interface Boot {
   readonly isEmpty: boolean;
 }
 
+export const RECOVERY_STEPS = ['loading', 'replaying', 'restoring'] as const;
+export type RecoveryStep = (typeof RECOVERY_STEPS)[number];
+/** Told now and then: rows loaded, records replayed, orders restored. */
+export type RecoveryProgress = (step: RecoveryStep, done: number) => void;
+
+const TELL_EVERY = 4_096;
+
 /** @throws InvariantError when the disk contradicts itself: the node does not start. */
-export function recoverState(durability: Durability): Boot {
+export function recoverState(durability: Pick<Durability, 'recover'>, tell: RecoveryProgress = () => undefined): Boot {
   const recovery = durability.recover();
   const checkpointed = recovery.checkpoint?.sequence ?? (0 as Sequence);
-  const state = loadState(recovery.rows);
-  const sequence = replay(state, recovery, checkpointed);
+  const state = loadState(counted(recovery.rows, (done) => tell('loading', done)));
+  const batches = counted(recovery.batches, (done) => tell('replaying', done));
+  const sequence = replay(state, batches, checkpointed);
   const clean = recovery.checkpoint?.clean === true && sequence === checkpointed;
   if (clean && recovery.checkpoint?.stateHash !== null) {
     assert(stateHash(state) === recovery.checkpoint?.stateHash, 'the tables give the state of the stop');
@@ -59,9 +67,19 @@ export function recoverState(durability: Durability): Boot {
   return { state, sequence, checkpointed, timeNs: recovery.lastTimeNs, clean, isEmpty: sequence === 0 };
 }
 
-function replay(state: ClearingState, recovery: Recovery, from: Sequence): Sequence {
+/** The same items; says now and then how many there were. */
+function* counted<T>(items: Iterable<T>, tell: (done: number) => void): Generator<T> {
+  let done = 0;
+  for (const item of items) {
+    yield item;
+    done += 1;
+    if (done % TELL_EVERY === 0) tell(done);
+  }
+}
+
+function replay(state: ClearingState, batches: Iterable<JournaledBatch>, from: Sequence): Sequence {
   let sequence = from;
-  for (const record of recovery.batches) {
+  for (const record of batches) {
     assert(record.sequence === sequence + 1, 'the journal goes on behind the checkpoint without a gap');
     applyBatch(state, decodeBatch(record.payload), []);
     sequence = record.sequence;

@@ -5,7 +5,8 @@
  * Invariants
  *   (1) The tables hold the state after record `sequence` of the journal, and nothing of any later one.
  *   (2) `sequence` never goes backwards, and `journalHash` is that record's hash.
- *   (3) A live order is an open order; one with an end is a finished order, in its user's lists, and nothing else.
+ *   (3) The sums of the tables (table-sums.ts) are those of the entries that are there.
+ *   (4) A live order is an open order; one with an end is a finished order, in its user's lists, and nothing else.
  *
  * Not here: when to write one, and which rows changed (clearing); how to read history (history.ts).
  */
@@ -22,6 +23,7 @@ import { equal, HASH_BYTES } from './journal-record.ts';
 import { keyWriter, META } from './key-layout.ts';
 import { decodeFrame, encodeFrame } from './row-codecs.ts';
 import { RowWrites } from './row-writes.ts';
+import { sumWrites } from './table-sums.ts';
 import { UserCounts } from './user-counts.ts';
 
 export interface Checkpoint {
@@ -93,13 +95,14 @@ export class CheckpointWriter {
     if (checkpoint.forgetBeforeNs !== undefined) forgetting.forgetExpired(checkpoint.forgetBeforeNs);
     forgetting.forgetOverLimit(this.#limits);
     // What goes goes first: an id that is forgotten may be that of an order which this checkpoint adds.
-    return [
+    const writes = [
       ...forgetting.writes(this.#bytes),
       ...added,
       ...counts.writes(this.#bytes),
       ...lists.writes(this.#bytes),
       this.#meta(checkpoint),
     ];
+    return [...writes, sumWrites(this.#writer, this.#bytes, writes)];
   }
 
   #meta(checkpoint: Checkpoint): Write {
@@ -139,7 +142,10 @@ export function checkpointSequence(reader: StorageReader): Sequence {
 function decodeCheckpoint(reader: StorageReader): Checkpoint | null {
   const key = keyWriter().meta(META.checkpoint);
   const value = reader.get(key);
-  if (value === null) return null;
+  return value === null ? null : decodeCheckpointRow(key, value);
+}
+
+export function decodeCheckpointRow(key: Uint8Array, value: Uint8Array): Checkpoint {
   return decodeFrame(key, value, (from) => ({
     sequence: from.safe() as Sequence,
     journalHash: from.raw(HASH_BYTES),

@@ -48,6 +48,15 @@ export function lockDirectory(directory: string): DataLock {
   }
 }
 
+/** Whether a living process holds the directory. */
+export function isHeld(directory: string): boolean {
+  try {
+    return claimsIn(directory).some(isAlive);
+  } catch {
+    return false;
+  }
+}
+
 function claimDirectory(directory: string): DataLock {
   const earlier = claimsIn(directory);
   const living = earlier.find(isAlive);

@@ -26,6 +26,8 @@ import { checkMapFile } from './map-file.ts';
 import { StorageError, storageError } from './storage-error.ts';
 
 export interface EnvironmentOptions {
+  /** The claim on the directory, where the caller holds it already. */
+  readonly lock?: DataLock;
   /**
    * Address space for the map, in bytes; the file grows as it is used. Not a bound: lmdb maps anew when the file outgrows
    * it, which readers on other threads should never have to live through. A full disk is a StorageError.
@@ -37,10 +39,10 @@ export interface EnvironmentOptions {
 export const MAP_BYTES_DEFAULT: number = 64 * 2 ** 30;
 const READERS_MAX = 126;
 const NAMED_DATABASES = 1;
-const FILE_NAME = 'ledger.mdb';
+export const MAP_FILE_NAME = 'ledger.mdb';
 /** Written once into an empty map, in the table `meta` of key-layout.ts. */
 const DATA_VERSION_KEY: Uint8Array = Uint8Array.of(0x01, 0x01);
-const DATA_VERSION = 'ringbook data 4';
+export const DATA_VERSION = 'ringbook data 5';
 
 /** One change of the map. */
 export interface Write {
@@ -78,7 +80,7 @@ const ANYTHING: Range = { from: Uint8Array.of(0), to: Uint8Array.of(0xff), limit
 type Bytes = RootDatabase<Uint8Array, Uint8Array>;
 
 function openMap(directory: string, readOnly: boolean, options: EnvironmentOptions): Bytes {
-  const path = join(directory, FILE_NAME);
+  const path = join(directory, MAP_FILE_NAME);
   checkMapFile(path, readOnly);
   return open<Uint8Array, Uint8Array>({
     path,
@@ -166,6 +168,15 @@ export class StorageReader {
     }
   }
 
+  /** Copies the latest version into a new file, while others may write. */
+  async copyTo(path: string): Promise<void> {
+    try {
+      await this.map.backup(path, false);
+    } catch (error) {
+      throw storageError('copying the map', error);
+    }
+  }
+
   close(): Promise<void> {
     return this.map.close();
   }
@@ -216,7 +227,7 @@ export class StorageWriter extends StorageReader {
  * @throws StorageError when another node holds it, when the disk refuses, or when its contents are of another version.
  */
 export function openWriter(directory: string, options: EnvironmentOptions = {}): StorageWriter {
-  const lock = lockDirectory(directory);
+  const lock = options.lock ?? lockDirectory(directory);
   let map: Bytes | null = null;
   try {
     map = guarded('opening the data directory', () => openMap(directory, false, options));

@@ -16,11 +16,27 @@ import { assert, must } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, StorageWriter } from './environment.ts';
-import { decodeRecord, decodeStandalone, GENESIS_HASH, type JournalRecord, RecordEncoder } from './journal-record.ts';
+import {
+  decodeRecord,
+  decodeStandalone,
+  equal,
+  GENESIS_HASH,
+  HASH_BYTES,
+  type JournalRecord,
+  RecordEncoder,
+} from './journal-record.ts';
 import { endOf, KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 
 const NOTHING = 0 as Sequence;
 const KEY_CHUNK_BYTES = 64;
+
+/** A record that was written before, here or elsewhere. */
+export interface CopiedRecord {
+  readonly sequence: number;
+  readonly timeNs: TimestampNs;
+  readonly payload: Uint8Array;
+  readonly hash: Uint8Array;
+}
 
 export interface JournalBounds {
   /** 0 when the journal is empty. */
@@ -138,5 +154,26 @@ export class Journal {
     this.#lastSequence = sequence;
     this.#lastHash = new Uint8Array(value.subarray(value.length - this.#lastHash.length));
     return sequence;
+  }
+
+  /**
+   * Appends the next records of another journal in one flushed commit.
+   *
+   * @throws InvariantError when one is not the next, or does not get the hash that it had: then none is there.
+   */
+  copy(records: readonly CopiedRecord[]): void {
+    let previous = this.#lastHash;
+    this.#keyBytes.reset();
+    const writes = records.map((record, index) => {
+      const sequence = this.#lastSequence + 1 + index;
+      assert(record.sequence === sequence, `journal: record ${sequence} comes next, not ${record.sequence}`);
+      const value = new Uint8Array(this.#encoder.encode(sequence, record.timeNs, previous, record.payload));
+      previous = value.subarray(value.length - HASH_BYTES);
+      assert(equal(previous, record.hash), `journal: record ${sequence} is not what it was`);
+      return { key: this.#keys.journal(sequence), value, rule: 'append' as const };
+    });
+    this.#writer.commit(writes);
+    this.#lastSequence = (this.#lastSequence + records.length) as Sequence;
+    this.#lastHash = new Uint8Array(previous);
   }
 }

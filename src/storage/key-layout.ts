@@ -1,7 +1,7 @@
 /**
  * Every key of the map. The first byte names the table; integers are big-endian, so keys sort as their parts do.
  *
- *   01 meta                        1 byte                                             version of the data, checkpoint
+ *   01 meta                        1 byte                                             version of the data, checkpoint, sums
  *   10 config                      kind, 00, key
  *   11 asset                       asset id
  *   12 market                      market 4
@@ -37,6 +37,7 @@
  * A user may be on both sides of a trade: side is 0 for the maker, 1 for the taker. The journal is last, so that it
  * grows at the end of the map.
  */
+import { must } from '../core/assert.ts';
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { ByteWriter } from './byte-writer.ts';
@@ -70,9 +71,15 @@ export const TABLE = {
 } as const;
 export type Table = (typeof TABLE)[keyof typeof TABLE];
 
+/** What a table is called in reports. @throws InvariantError when there is none with that byte. */
+export function tableName(table: number): string {
+  const [name] = Object.entries(TABLE).find(([, byte]) => byte === table) ?? [];
+  return must(name, `storage: there is no table ${table.toString(16)}`);
+}
+
 const LOOKUP_CHUNK_BYTES = 1 << 12;
 
-export const META = { dataVersion: 1, checkpoint: 2 } as const;
+export const META = { dataVersion: 1, checkpoint: 2, tableSums: 3 } as const;
 
 export const TRADE_SIDE = { maker: 0, taker: 1 } as const;
 export type TradeSideIndex = (typeof TRADE_SIDE)[keyof typeof TRADE_SIDE];

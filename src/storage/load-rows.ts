@@ -11,6 +11,7 @@ import type { RowWrite, TableName } from '../clearing/rows.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { endOf, keyWriter, TABLE, type Table } from './key-layout.ts';
 import { decodeRow } from './row-codecs.ts';
+import { checkSum, readTableSums, TableSums } from './table-sums.ts';
 
 const ENTRIES_PER_STEP = 512;
 
@@ -31,13 +32,21 @@ const TABLE_OF: Readonly<Record<Exclude<TableName, 'trade'>, Table>> = {
   tally: TABLE.tally,
 };
 
-/** Rows of everything but history: live orders are the only orders. @throws InvariantError at the first damaged row. */
+/**
+ * Rows of everything but history: live orders are the only orders.
+ *
+ * @throws InvariantError at the first damaged row, and at the end of a table that lacks one or has one too many.
+ */
 export function* loadRows(reader: StorageReader): Generator<RowWrite, void, undefined> {
+  const written = readTableSums(reader);
   for (const table of LOAD_ORDER) {
     if (table === 'trade') continue;
+    const found = new TableSums();
     for (const { key, value } of entriesOf(reader, TABLE_OF[table])) {
+      found.add(key, value);
       yield { table, row: decodeRow(table, key, value) } as RowWrite;
     }
+    checkSum(table, found.of(TABLE_OF[table]), written.of(TABLE_OF[table]));
   }
 }
 

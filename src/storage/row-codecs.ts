@@ -69,11 +69,17 @@ export function encodeFrame(to: ByteWriter, key: Uint8Array, write: () => void):
   return to.end();
 }
 
-export function decodeFrame<T>(key: Uint8Array, value: Uint8Array, read: (from: ByteReader) => T): T {
+/** @returns the value without its checksum. @throws InvariantError when that is another. */
+export function checkFrame(key: Uint8Array, value: Uint8Array): Uint8Array {
   if (value.length <= CRC_BYTES) throw damaged(key, 'too short');
   const body = value.subarray(0, value.length - CRC_BYTES);
   const stored = new ByteReader(value.subarray(body.length)).u32();
   if (stored !== crc32c(body, crc32c(key))) throw damaged(key, 'damaged');
+  return body;
+}
+
+export function decodeFrame<T>(key: Uint8Array, value: Uint8Array, read: (from: ByteReader) => T): T {
+  const body = checkFrame(key, value);
   const from = new ByteReader(body);
   if (from.u8() !== LAYOUT_VERSION) throw damaged(key, 'of an unknown layout');
   const decoded = read(from);

@@ -10,42 +10,18 @@ import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
-import { type AssetId, USD } from '../../src/core/ids.ts';
+import { USD } from '../../src/core/ids.ts';
 import { ORDER_END_WORD, ORDER_FLAG, SIDE, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import { decodeBatch } from '../../src/node/journal-batch.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
+import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { type Sent, SIMULATED_USERS, Traders } from '../support/simulated-traders.ts';
 
 const RUNS = Number(process.env['RINGBOOK_SIMULATION_RUNS'] ?? '6');
 const FIRST_SEED = Number(process.env['RINGBOOK_SIMULATION_SEED'] ?? '1');
-const COLLARED = '13' as AssetId;
 const STEPS_PER_LIFE = 900;
 const LIVES = 3;
-
-function prepare(node: SimulatedNode): void {
-  node.command({ kind: 'putAsset', method: 'put', assetId: '0' as never, body: { symbol: 'USD' } });
-  for (const assetId of SIMULATED_MARKETS) {
-    node.command({ kind: 'putAsset', method: 'put', assetId, body: { symbol: `A${assetId}` } });
-    const body = {
-      book_price_decimals: 2,
-      book_quantity_decimals: 4,
-      tick_size: '0.05',
-      min_order_size: '0.001',
-      maker_fee_rate: -100,
-      taker_fee_rate: 500,
-      // One market prevents self-trades, the other has a collar that some prices lie beyond.
-      ...(assetId === COLLARED ? { price_collar: '0.00012' } : { self_trade_prevention: true }),
-    };
-    node.command({ kind: 'putMarket', method: 'put', assetId, body });
-  }
-  node.command({ kind: 'setPrices', body: { prices: [{ asset_id: COLLARED, price: '2000.2' }] } });
-  for (const user of SIMULATED_USERS) {
-    for (const [asset, amount] of [['0', '60'], ...SIMULATED_MARKETS.map((id) => [id, '0.05'])] as [string, string][]) {
-      node.command({ kind: 'faucet', body: { user_id: user, sub_account: 0, asset_id: asset, amount } });
-    }
-  }
-}
 
 function replayFromGenesis(durability: MemoryDurability): ClearingState {
   const state = loadState([]);
@@ -210,7 +186,7 @@ function live(seed: number, tally: Tally): void {
   for (let life = 0; life < LIVES; life += 1) {
     const options = { durability, forged: traders.forged, startNs };
     const node = new SimulatedNode({ ...options, seed: seed * 31 + life });
-    if (life === 0) prepare(node);
+    if (life === 0) prepareMarkets(node);
     for (let step = 0; step < STEPS_PER_LIFE; step += 1) {
       if (traders.random.below(3) === 0) traders.act(node);
       node.simulation.step();
@@ -258,7 +234,7 @@ suite('the whole node, simulated', () => {
       const durability = new MemoryDurability();
       const options = { durability, forged: traders.forged, startNs: SIMULATION_START_NS };
       const node = new SimulatedNode({ ...options, seed: 7 });
-      prepare(node);
+      prepareMarkets(node);
       for (let step = 0; step < 300; step += 1) {
         traders.act(node);
         node.simulation.step();

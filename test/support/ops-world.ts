@@ -82,6 +82,7 @@ export class OpsWorld {
         injectFill: () => null,
         limits: this.limits,
       },
+      starting: () => null,
       waitingFor: () => this.waiting,
       command: async (command) => this.command(command),
       ask: async (query) => {

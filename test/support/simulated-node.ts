@@ -11,6 +11,7 @@ import { accepted } from '../../src/core/outcome.ts';
 import type { ActionAnswer } from '../../src/edge/oms-backend.ts';
 import { ClearingActor } from '../../src/node/clearing-actor.ts';
 import { ClearingDesk } from '../../src/node/clearing-desk.ts';
+import type { Durability } from '../../src/node/durability.ts';
 import { FrontDoor } from '../../src/node/front-door.ts';
 import { FrontDoorActor } from '../../src/node/front-door-actor.ts';
 import { MarketShardActor } from '../../src/node/market-actor.ts';
@@ -25,7 +26,6 @@ import { Simulation } from '../../src/runtime/simulation.ts';
 import { planTopology } from '../../src/runtime/topology.ts';
 import { DepthWatcher } from './depth-watcher.ts';
 import { liftedLimits } from './lifted-limits.ts';
-import type { MemoryDurability } from './memory-durability.ts';
 import { NO_HISTORY } from './order-desk.ts';
 
 const RING = 1 << 16;
@@ -45,7 +45,7 @@ export interface ToldFill {
 
 export interface SimulatedNodeOptions {
   readonly seed: number;
-  readonly durability: MemoryDurability;
+  readonly durability: Durability;
   /** Orders whose signature clearing finds forged, though the front door let them pass. */
   readonly forged: ReadonlySet<string>;
   readonly startNs: bigint;
@@ -200,7 +200,7 @@ export class SimulatedNode {
     return { actor, door, desk };
   }
 
-  private makeClearing(wiring: ActorWiring, durability: MemoryDurability, forged: ReadonlySet<string>): ClearingActor {
+  private makeClearing(wiring: ActorWiring, durability: Durability, forged: ReadonlySet<string>): ClearingActor {
     return new ClearingActor({
       clock: wiring.clock,
       notBefore: () => undefined,

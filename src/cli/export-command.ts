@@ -1,0 +1,41 @@
+/** `ringbook export`: what a data directory holds, as JSON lines on standard output. */
+import { once } from 'node:events';
+import { type Command, EXIT, parseOptions, usageError } from './command.ts';
+
+const CHUNK_CHARACTERS = 65_536;
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'write the journal, trades, balances or positions as JSON lines',
+  help: `usage: ringbook export DIR journal|trades|balances|positions
+
+Writes JSON lines to standard output, of everything up to one sequence of the journal. The node may be running.
+
+example:
+  ringbook export /var/lib/ringbook trades > trades.jsonl
+`,
+  async run(argv) {
+    const { positionals } = parseOptions(argv, {});
+    const [directory, what] = positionals;
+    const { EXPORTS, exportLines } = await import('../node/export-data.ts');
+    const name = EXPORTS.find((known) => known === what);
+    if (directory === undefined || name === undefined || positionals.length !== 2) {
+      throw usageError(`ringbook export DIR ${EXPORTS.join('|')}`);
+    }
+    const { withReader } = await import('../node/audit-data.ts');
+    await withReader(directory, (reader) => writeLines(exportLines(reader, name)));
+    return EXIT.done;
+  },
+};
+
+/** As fast as whoever reads them takes them. */
+async function writeLines(lines: Iterable<string>): Promise<void> {
+  let chunk = '';
+  for (const line of lines) {
+    chunk += `${line}\n`;
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+    chunk = '';
+  }
+  process.stdout.write(chunk);
+}

@@ -1,0 +1,93 @@
+/**
+ * The check before a start: a child process reads what was written to the data directory since it was last verified, and
+ * only when all of it is sound do threads begin to use it. In a process of its own, so that neither damage nor time
+ * spent on it is the node's: the ops listener answers meanwhile.
+ *
+ *   child      pages, checksums and chain since the mark ─▶ lines on its standard output: `<pages read> <pages>`
+ *   node       exit 0 ─▶ the new mark is kept ─▶ threads start          anything else ─▶ 78
+ *
+ * A mark that does not fit is no mark: then everything is read (verified-mark.ts). `ringbook verify` always reads all.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { InvariantError } from '../core/assert.ts';
+import { parseHex, toHex } from '../core/hex.ts';
+import { MAP_FILE_NAME } from '../storage/environment.ts';
+import { HASH_BYTES } from '../storage/journal-record.ts';
+import { StorageError } from '../storage/storage-error.ts';
+import { readVerifiedMark, type VerifiedMark, writeVerifiedMark } from '../storage/verified-mark.ts';
+import { verifyMap } from '../storage/verify-map.ts';
+
+const EXIT_DAMAGED = 65;
+const MARK_FORM = /^mark ([0-9]+) ([0-9]+) ([0-9a-f]{64})$/;
+const PROGRESS_FORM = /^([0-9]+) ([0-9]+)$/;
+const DAMAGE_FORM = /^damaged (.*)$/;
+
+/** @throws StorageError when the directory is damaged, or cannot be checked. */
+export async function checkBeforeStart(
+  directory: string,
+  entry: URL,
+  progress: (pagesRead: number, pages: number) => void,
+): Promise<void> {
+  if (!existsSync(join(directory, MAP_FILE_NAME))) return;
+  const child = spawn(process.execPath, [entry.pathname, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const heard: Heard = { mark: null, damage: null };
+  const ended = endOf(child);
+  if (child.stdout !== null) {
+    for await (const line of createInterface({ input: child.stdout })) hear(line, heard, progress);
+  }
+  const how = await ended;
+  if (how === 0 && heard.mark !== null) writeVerifiedMark(directory, heard.mark);
+  else
+    throw new StorageError(
+      `the data directory ${directory} is damaged: ${heard.damage ?? `its check ended with ${how}`}`,
+    );
+}
+
+interface Heard {
+  mark: VerifiedMark | null;
+  damage: string | null;
+}
+
+function hear(line: string, heard: Heard, progress: (pagesRead: number, pages: number) => void): void {
+  const [, pagesRead, pages] = PROGRESS_FORM.exec(line) ?? [];
+  if (pages !== undefined) progress(Number(pagesRead), Number(pages));
+  const [, txn, sequence, hex = ''] = MARK_FORM.exec(line) ?? [];
+  const hash = parseHex(hex, HASH_BYTES);
+  if (txn !== undefined && hash !== null) heard.mark = { txn: Number(txn), sequence: Number(sequence), hash };
+  const [, damage] = DAMAGE_FORM.exec(line) ?? [];
+  if (damage !== undefined) heard.damage = damage;
+}
+
+function endOf(child: ChildProcess): Promise<number | string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'nothing'));
+  });
+}
+
+/** The child's side: says how far it is, then the mark or the damage. @returns its exit code. */
+export function runCheck(directory: string, say: (line: string) => void): number {
+  try {
+    const { txn, sequence, hash } = verifySince(directory, readVerifiedMark(directory), say);
+    say(`mark ${txn} ${sequence} ${toHex(hash)}`);
+    return 0;
+  } catch (error) {
+    say(`damaged ${error instanceof Error ? error.message : String(error)}`);
+    return EXIT_DAMAGED;
+  }
+}
+
+function verifySince(directory: string, since: VerifiedMark | null, say: (line: string) => void): VerifiedMark {
+  const progress = (pagesRead: number, pages: number): void => say(`${pagesRead} ${pages}`);
+  if (since === null) return verifyMap(directory, { since, progress }).mark;
+  try {
+    return verifyMap(directory, { since, progress }).mark;
+  } catch (error) {
+    if (!(error instanceof InvariantError)) throw error;
+    // Damage, or a mark of another directory: reading all tells which.
+    return verifyMap(directory, { since: null, progress }).mark;
+  }
+}

@@ -1,0 +1,31 @@
+/** What the simulated node trades, and what its users own at the start. */
+import type { AssetId } from '../../src/core/ids.ts';
+import { SIMULATED_MARKETS, type SimulatedNode } from './simulated-node.ts';
+import { SIMULATED_USERS } from './simulated-traders.ts';
+
+const COLLARED = '13' as AssetId;
+
+/** Two markets and four users with little money, so that some orders are refused and some fills roll back. */
+export function prepareMarkets(node: SimulatedNode): void {
+  node.command({ kind: 'putAsset', method: 'put', assetId: '0' as never, body: { symbol: 'USD' } });
+  for (const assetId of SIMULATED_MARKETS) {
+    node.command({ kind: 'putAsset', method: 'put', assetId, body: { symbol: `A${assetId}` } });
+    const body = {
+      book_price_decimals: 2,
+      book_quantity_decimals: 4,
+      tick_size: '0.05',
+      min_order_size: '0.001',
+      maker_fee_rate: -100,
+      taker_fee_rate: 500,
+      // One market prevents self-trades, the other has a collar that some prices lie beyond.
+      ...(assetId === COLLARED ? { price_collar: '0.00012' } : { self_trade_prevention: true }),
+    };
+    node.command({ kind: 'putMarket', method: 'put', assetId, body });
+  }
+  node.command({ kind: 'setPrices', body: { prices: [{ asset_id: COLLARED, price: '2000.2' }] } });
+  for (const user of SIMULATED_USERS) {
+    for (const [asset, amount] of [['0', '60'], ...SIMULATED_MARKETS.map((id) => [id, '0.05'])] as [string, string][]) {
+      node.command({ kind: 'faucet', body: { user_id: user, sub_account: 0, asset_id: asset, amount } });
+    }
+  }
+}
