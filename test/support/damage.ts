@@ -3,6 +3,8 @@ import type { SeededRandom } from '../../src/runtime/simulation.ts';
 
 const PAGE_BYTES = 4_096;
 const BITS = 8;
+const RECORD_MAGIC = 'RBJ\u0001';
+const RECORD_HEADER_BYTES = 64;
 
 /** One way to damage a file. @returns the damaged bytes and, in words, what was done. */
 export type Damage = (bytes: Buffer, random: SeededRandom) => { readonly bytes: Buffer; readonly what: string };
@@ -50,4 +52,18 @@ export function stalePage(earlier: Buffer): Damage {
     earlier.copy(damaged, page * PAGE_BYTES, page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
     return { bytes: damaged, what: `page ${page} as it was before` };
   };
+}
+
+/** A bit of the payload of every journal record flipped, in use or not. */
+export function damagedRecords(bytes: Uint8Array): Buffer {
+  const damaged = Buffer.from(bytes);
+  for (
+    let at = damaged.indexOf(RECORD_MAGIC, 0, 'latin1');
+    at >= 0;
+    at = damaged.indexOf(RECORD_MAGIC, at + 1, 'latin1')
+  ) {
+    const inPayload = at + RECORD_HEADER_BYTES;
+    if (inPayload < damaged.length) damaged[inPayload] = (damaged[inPayload] ?? 0) ^ 1;
+  }
+  return damaged;
 }

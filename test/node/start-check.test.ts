@@ -1,0 +1,68 @@
+/** What a start refuses before anything listens: one line on standard error and 78. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
+import { readVerifiedMark, writeVerifiedMark } from '../../src/storage/verified-mark.ts';
+import { damagedRecords } from '../support/damage.ts';
+import { type NodeProcess, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+
+/** A directory in which a node has run and stopped. */
+async function usedDirectory(): Promise<string> {
+  const node = await startNode({ profile: 'dev' });
+  assert.equal(await stopNode(node), 0);
+  return node.dataDirectory;
+}
+
+/** The one line that a refused start prints. */
+async function refusal(dataDirectory: string): Promise<string> {
+  const error = await startNode({ profile: 'dev', dataDirectory }).then(
+    (node: NodeProcess) => stopNode(node, 'SIGKILL').then(() => new Error('it started')),
+    (reason: unknown) => reason as Error,
+  );
+  const [head = '', ...lines] = error.message.trimEnd().split('\n');
+  assert.match(head, /ended with 78 before it was ready/, error.message);
+  assert.equal(lines.length, 1, error.message);
+  return lines[0] ?? '';
+}
+
+suite('the check before a start', () => {
+  test('a second node on a directory is refused with 78, and the first goes on (I24)', async () => {
+    const node = await startNode({ profile: 'dev' });
+    assert.match(await refusal(node.dataDirectory), /in use by process/);
+    assert.equal(await stopNode(node), 0);
+    const again = await startNode({ profile: 'dev', dataDirectory: node.dataDirectory });
+    assert.equal(await stopNode(again), 0);
+    removeDirectory(node.dataDirectory);
+  });
+
+  test('a damaged record is refused with 78 however often it is tried, until its bytes are back', async () => {
+    const directory = await usedDirectory();
+    const path = join(directory, MAP_FILE_NAME);
+    const sound = readFileSync(path);
+    writeFileSync(path, damagedRecords(sound));
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      assert.match(await refusal(directory), /is damaged: (?:journal|map|storage): /);
+    }
+    writeFileSync(path, sound);
+    const node = await startNode({ profile: 'dev', dataDirectory: directory });
+    assert.equal(await stopNode(node), 0);
+    removeDirectory(directory);
+  });
+
+  test('a start keeps how far it verified; a mark of another journal is not believed', async () => {
+    const directory = await usedDirectory();
+    assert.equal(readVerifiedMark(directory), null, 'an empty directory has nothing to verify');
+    const node = await startNode({ profile: 'dev', dataDirectory: directory });
+    const mark = readVerifiedMark(directory);
+    assert.ok(mark !== null && mark.sequence > 0);
+    assert.equal(await stopNode(node), 0);
+    writeVerifiedMark(directory, { ...mark, hash: new Uint8Array(32) });
+    const again = await startNode({ profile: 'dev', dataDirectory: directory });
+    const renewed = readVerifiedMark(directory);
+    assert.ok(renewed !== null && renewed.sequence > mark.sequence);
+    assert.equal(await stopNode(again), 0);
+    removeDirectory(directory);
+  });
+});
