@@ -18,6 +18,8 @@ export function fitting(shape: TSchema): fc.Arbitrary<JsonValue> {
       return textOf(shape);
     case 'integer':
       return integerOf(shape);
+    case 'number':
+      return fc.constantFrom(new JsonFraction('3150.25'), new JsonFraction('0.5'), 7n, 0n);
     case 'boolean':
       return fc.boolean();
     case 'null':
@@ -28,6 +30,11 @@ export function fitting(shape: TSchema): fc.Arbitrary<JsonValue> {
 }
 
 function objectOf(shape: TSchema): fc.Arbitrary<JsonValue> {
+  const names = shape['propertyNames'] as TSchema | undefined;
+  if (names !== undefined) {
+    const members = fc.tuple(textOf(names), fitting(shape['additionalProperties'] as TSchema));
+    return fc.uniqueArray(members, { maxLength: 3, selector: ([name]) => name }).map((all) => new Map(all));
+  }
   const properties = (shape['properties'] ?? {}) as Readonly<Record<string, TSchema>>;
   const required = (shape['required'] ?? []) as readonly string[];
   const members = Object.entries(properties).map(([name, property]) =>

@@ -22,7 +22,8 @@ import {
 } from './shape-kit.ts';
 
 const INDEX_NAME = '^(?:0|[1-9][0-9]{0,4})$';
-const RATE = Type.Integer({ description: '1e-6 of notional; the maker’s may be negative' });
+const MAKER_RATE = Type.Integer({ description: '1e-6 of notional; negative is a rebate' });
+const TAKER_RATE = Type.Integer({ minimum: 0, description: '1e-6 of notional' });
 
 export const MARKET: Shape = named(
   'Market',
@@ -36,8 +37,8 @@ export const MARKET: Shape = named(
     tick_size: DECIMAL,
     min_order_size: DECIMAL,
     fee_schedule: Type.Object({ fee_account: TEXT, global: listOf(TEXT), per_asset: listOf(TEXT) }),
-    maker_fee_rate: RATE,
-    taker_fee_rate: RATE,
+    maker_fee_rate: MAKER_RATE,
+    taker_fee_rate: TAKER_RATE,
     status: words(...Object.values(MARKET_STATUS_WORD)),
     self_trade_prevention: FLAG,
   }),

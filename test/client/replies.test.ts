@@ -1,0 +1,73 @@
+/** The SDK reads whatever the shapes of the service's replies admit: what is documented is what clients can read. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { TSchema } from '@sinclair/typebox';
+import fc from 'fast-check';
+import { readOrderEvent } from '../../src/client/order-events.ts';
+import {
+  readBatchResults,
+  readDepth,
+  readInventory,
+  readKline,
+  readMarket,
+  readOperationResponse,
+  readOrderRecord,
+  readPage,
+  readPublicTrade,
+  readTicker,
+  readUserTrade,
+} from '../../src/client/replies.ts';
+import type { JsonValue } from '../../src/wire/json-tree.ts';
+import { writeJson } from '../../src/wire/json-writer.ts';
+import { INVENTORY } from '../../src/wire/shapes/account-shapes.ts';
+import {
+  DEPTH,
+  DEPTH_DIFF,
+  KLINE,
+  KLINE_PAGE,
+  PUBLIC_TRADE,
+  TICKER,
+} from '../../src/wire/shapes/market-data-shapes.ts';
+import {
+  BATCH_RESPONSE,
+  OPERATION_RESPONSE,
+  ORDER_PAGE,
+  ORDER_RECORD,
+  USER_TRADE,
+  USER_TRADE_PAGE,
+} from '../../src/wire/shapes/order-reply-shapes.ts';
+import { MARKET } from '../../src/wire/shapes/registry-shapes.ts';
+import { ORDER_EVENT } from '../../src/wire/shapes/stream-shapes.ts';
+import { propertyParameters } from '../support/property.ts';
+import { fitting } from '../support/shape-arbitrary.ts';
+
+const READERS: readonly (readonly [string, TSchema, (value: JsonValue) => unknown])[] = [
+  ['an operation response', OPERATION_RESPONSE, readOperationResponse],
+  ['a batch response', BATCH_RESPONSE, readBatchResults],
+  ['a market', MARKET, readMarket],
+  ['an order record', ORDER_RECORD, readOrderRecord],
+  ['a page of orders', ORDER_PAGE, (value) => readPage(value, 'orders', readOrderRecord)],
+  ['a user trade', USER_TRADE, readUserTrade],
+  ['a page of trades', USER_TRADE_PAGE, (value) => readPage(value, 'trades', readUserTrade)],
+  ['a public trade', PUBLIC_TRADE, readPublicTrade],
+  ['a book', DEPTH, readDepth],
+  ['a change of a book', DEPTH_DIFF, readDepth],
+  ['a kline', KLINE, readKline],
+  ['a page of klines', KLINE_PAGE, (value) => readPage(value, 'items', readKline)],
+  ['a ticker', TICKER, readTicker],
+  ['an inventory', INVENTORY, readInventory],
+  ['an order event', ORDER_EVENT, readOrderEvent],
+];
+
+suite('replies as they are documented', () => {
+  for (const [what, shape, read] of READERS) {
+    test(`${what} that fits its shape is read by the SDK`, () => {
+      fc.assert(
+        fc.property(fitting(shape), (value) => {
+          assert.doesNotThrow(() => read(value), writeJson(value));
+        }),
+        propertyParameters(60),
+      );
+    });
+  }
+});
