@@ -35,7 +35,7 @@ const QUEUE_MAX = 65_536;
 const RECONNECT_DELAY_MS = 100;
 const RECONNECT_DELAY_MS_MAX = 5_000;
 /** Frames about the connection, not about the market. */
-const CONTROL_TYPES: readonly JsonValue[] = ['subscriptions', 'ping', 'pong'];
+const CONTROL_TYPES: readonly JsonValue[] = ['subscriptions', 'ping', 'pong', 'server_shutdown'];
 
 interface Waiter<T> {
   resolve(result: IteratorResult<T, undefined>): void;

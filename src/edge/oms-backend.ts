@@ -24,6 +24,7 @@ import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { AccountActionBackend, MultisigReads } from './account-backend.ts';
 import type { MarginReads } from './margin-backend.ts';
 import type { RegistryBackend } from './registry-backend.ts';
+import type { SystemReads } from './system-routes.ts';
 
 /** Who sends a signed action, and over what. */
 export interface ActionOrigin {
@@ -157,6 +158,7 @@ export interface OmsBackend
   readonly multisig: MultisigReads;
   readonly margin: MarginReads;
   readonly accountActions: AccountActionBackend;
+  readonly system: SystemReads;
 }
 
 /** Streams of figures that are made only for those who listen. */

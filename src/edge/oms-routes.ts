@@ -3,6 +3,8 @@
  *
  * Not served yet, so 404: transfers, withdrawals, settlements.
  */
+
+import type { UserId } from '../core/ids.ts';
 import { addAccountActionRoutes } from './account-action-routes.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';
@@ -14,10 +16,11 @@ import { noShape, type RouteKit } from './oms-kit.ts';
 import { addOrderReadRoutes } from './order-read-routes.ts';
 import { addRegistryRoutes } from './registry-routes.ts';
 import { addSessionRoutes } from './session-routes.ts';
+import { addSystemRoutes } from './system-routes.ts';
 import { addUnsignedCancels } from './unsigned-cancels.ts';
 
-/** @param documents what the service says about itself. */
-export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments): void {
+/** @param documents what the service says about itself. @param openStreams of a user. */
+export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments, openStreams: (user: UserId) => number): void {
   addSessionRoutes(kit);
   addMarketRoutes(kit);
   addRegistryRoutes(kit);
@@ -28,6 +31,7 @@ export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments): void {
   addAccountActionRoutes(kit);
   addMultisigRoutes(kit);
   addMarginRoutes(kit);
+  addSystemRoutes(kit, openStreams);
   addDocuments(kit, documents);
 }
 

@@ -68,7 +68,8 @@ export class OmsServer {
     this.#control = new ControlDesk({ backend, streams: this.streams, door: this.#door, gate });
     this.#addControl(this.#control);
     const documents = new ApiDocuments('orders', offersKeys);
-    addOmsRoutes(new RouteKit({ routes: this.#routes, backend, door: this.#door }), documents);
+    const kit = new RouteKit({ routes: this.#routes, backend, door: this.#door });
+    addOmsRoutes(kit, documents, (user) => this.streams.countOf(user));
     this.#routes.seal();
     this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);
   }
@@ -104,11 +105,12 @@ export class OmsServer {
   }
 
   /**
-   * New sockets and signed actions are refused with 503; answers that are owed still go out, reads go on. Orders that go
-   * with their connection go now.
+   * New sockets and signed actions are refused with 503; answers that are owed still go out, reads go on. Version 1
+   * sockets are told. Orders that go with their connection go now.
    */
   stopAccepting(): void {
     this.#door.close();
+    this.streams.tellShutdown();
     this.#control.cutAll();
   }
 

@@ -31,6 +31,7 @@ import {
   pongFrame,
   resyncFrame,
   sequenceFrame,
+  shutdownFrame,
   unauthorizedFrame,
 } from '../wire/stream-frames.ts';
 import { userTrade } from '../wire/user-trade.ts';
@@ -214,6 +215,15 @@ export class UserStreams implements OmsStreams {
         : unauthorizedFrame(version, WIRE_CHANNEL[stream], nowNs, why);
     socket.send(Buffer.from(frame));
     socket.finish(1000, '');
+  }
+
+  /** Every version 1 socket hears that the service is about to stop; version 0 has no word for it. */
+  tellShutdown(): void {
+    this.flush();
+    for (const socket of this.#sockets) {
+      const { stream, version } = socket.data;
+      if (version === 1) socket.send(Buffer.from(shutdownFrame(WIRE_CHANNEL[stream], this.#backend.nowNs())));
+    }
   }
 
   /** As `dismiss`, for a session that has ended. */

@@ -62,6 +62,7 @@ import type { OperatorCommand, Reply } from './ops-parts.ts';
 import { RegistryDesk } from './registry-desk.ts';
 import { ReleaseQueue } from './release-queue.ts';
 import { SafetyCancels } from './safety-cancels.ts';
+import { SystemDesk } from './system-desk.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
 export interface FrontDoorParts {
@@ -109,6 +110,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   readonly margin: MarginDesk;
   readonly marginNews: MarginNews;
   readonly accountActions: AccountActions;
+  readonly system: SystemDesk;
   readonly multisig: MultisigReads = DEFAULT_MULTISIG_ONLY;
   /** Markets that have been restored and take orders. */
   readonly openMarkets: Set<number> = new Set();
@@ -140,6 +142,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const nowNs = (): TimestampNs => this.nowNs();
     const streams = (): OmsStreams => this.streams;
     this.marginNews = new MarginNews({ orders: this.orders, streams, nowNs, nowMs: () => performance.now() });
+    this.system = new SystemDesk(this.limits, nowNs);
     this.margin = new MarginDesk(this.orders, nowNs, (asset) => this.registry.definitions.has(asset));
     this.releases = new ReleaseQueue(parts.shards, nowNs);
     const { orders, openMarkets, releases } = this;

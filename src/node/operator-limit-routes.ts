@@ -9,8 +9,8 @@ import { parseUserId } from '../core/ids.ts';
 import { accepted, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import { BUDGET_MAX, type BucketSize, bucketOf } from '../sessions/bucket.ts';
-import { type Prices, STANDARD_PRICES } from '../sessions/costs.ts';
-import { type RateSettings, STANDARD_RATES, type Tier, unitsText } from '../sessions/rate-limits.ts';
+import { PRICE_NAMES, type Prices, STANDARD_PRICES } from '../sessions/costs.ts';
+import { type RateSettings, STANDARD_RATES, TIER_NAME, unitsText } from '../sessions/rate-limits.ts';
 import { STANDARD_STREAM_CAPS, type UserLimits } from '../sessions/user-limits.ts';
 import { JsonFraction } from '../wire/json-tree.ts';
 import type { OpsRoute } from './ops-http.ts';
@@ -23,18 +23,6 @@ const UNITS = { min: 0, max: Number(BUDGET_MAX) };
 const PRICE_DECIMALS = 3;
 const PRICE_FORM = /^(?:0|[1-9][0-9]{0,9})(?:\.[0-9]{1,3})?$/;
 const STREAMS = { min: 0, max: 10_000 };
-
-/** Names on the wire. */
-const TIER_NAME: Readonly<Record<Tier, string>> = { default: 'default', marketMaker: 'market_maker' };
-const PRICE_NAMES: readonly (readonly [keyof Prices, string])[] = [
-  ['action', 'action'],
-  ['cancel', 'cancel'],
-  ['cancelAll', 'cancel_all'],
-  ['bulkItem', 'bulk_item'],
-  ['bulkMinimum', 'bulk_minimum'],
-  ['historyPage', 'history_page'],
-  ['publicRead', 'public_read'],
-];
 
 export function limitRoutes(parts: OpsParts): readonly OpsRoute[] {
   const limits = (): UserLimits => parts.door.limits;

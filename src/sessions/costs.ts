@@ -22,6 +22,17 @@ export interface Prices {
   readonly publicRead: bigint;
 }
 
+/** Prices by their names in operator-api.md 4.8, in its order. */
+export const PRICE_NAMES: readonly (readonly [keyof Prices, string])[] = [
+  ['action', 'action'],
+  ['cancel', 'cancel'],
+  ['cancelAll', 'cancel_all'],
+  ['bulkItem', 'bulk_item'],
+  ['bulkMinimum', 'bulk_minimum'],
+  ['historyPage', 'history_page'],
+  ['publicRead', 'public_read'],
+];
+
 /** One unit in milli-units. */
 export const UNIT = 1_000n;
 

@@ -27,6 +27,12 @@ import type { LimitName, SharedBudget } from './shared-budget.ts';
 
 export type Tier = 'default' | 'marketMaker';
 
+/** On the wire (operator-api.md 4.8). */
+export const TIER_NAME: Readonly<Record<Tier, 'default' | 'market_maker'>> = {
+  default: 'default',
+  marketMaker: 'market_maker',
+};
+
 export interface RateSettings {
   readonly default: BucketSize;
   readonly marketMaker: BucketSize;

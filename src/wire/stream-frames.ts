@@ -20,7 +20,7 @@ export type OmsChannel =
 export type MdsChannel = 'trades' | 'trade_events' | 'marketdepth' | 'klines' | 'ticker' | 'tickers';
 
 export interface EnvelopeView {
-  readonly type: 'event' | 'response' | 'error' | 'pong' | 'sequence';
+  readonly type: 'event' | 'response' | 'error' | 'pong' | 'sequence' | 'server_shutdown';
   readonly channel: OmsChannel;
   readonly requestId: string | null;
   readonly timestampNs: TimestampNs;
@@ -69,6 +69,18 @@ export function welcomeFrame(channel: MdsChannel): string {
 export function pongFrame(version: 0 | 1, channel: OmsChannel, timestampNs: TimestampNs): string {
   if (version === 0) return '{"type":"pong"}';
   return streamEnvelope({ type: 'pong', channel, requestId: null, timestampNs, data: null, error: null });
+}
+
+/** v1 only: the service stops soon. Nothing new is taken; what is under way is still answered; then close 1001. */
+export function shutdownFrame(channel: OmsChannel, timestampNs: TimestampNs): string {
+  return streamEnvelope({
+    type: 'server_shutdown',
+    channel,
+    requestId: null,
+    timestampNs,
+    data: null,
+    error: null,
+  });
 }
 
 /** Texts longer than this are no ping, whatever they say. */

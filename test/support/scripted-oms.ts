@@ -18,6 +18,7 @@ import type {
   PageRequest,
 } from '../../src/edge/oms-backend.ts';
 import type { RegistryBackend } from '../../src/edge/registry-backend.ts';
+import type { SystemReads } from '../../src/edge/system-routes.ts';
 import { MarginDesk } from '../../src/node/margin-desk.ts';
 import type { InventoryBody } from '../../src/orders/inventory.ts';
 import type { UserTrade } from '../../src/orders/order-events.ts';
@@ -202,6 +203,18 @@ export class ScriptedOms implements OmsBackend {
     this.accountAsks.push([kind, asked, user]);
     return this.verdict === null ? new Promise(() => undefined) : Promise.resolve(this.verdict);
   }
+
+  readonly system: SystemReads = {
+    version: '0.0.0',
+    limitsOf: () => ({
+      tier: 'default',
+      available: 198_500n,
+      capacity: 200n,
+      unitsPerSecond: 200n,
+      costs: new Map([['bulk_item', 1_500n]]),
+      streamCap: this.cap,
+    }),
+  };
 
   readonly multisig: MultisigReads = { multisigConfig: () => DEFAULT_MULTISIG, accountsOfSigner: () => [] };
 

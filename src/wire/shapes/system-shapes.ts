@@ -1,0 +1,44 @@
+/** What the service says of itself and of a user's limits. */
+import { Type } from '@sinclair/typebox';
+import { COUNT, FLAG, mapOf, NANOSECONDS, named, type Shape, said, TEXT, words } from './shape-kit.ts';
+
+const UNITS: Shape<number> = Type.Number({ minimum: 0, description: 'units; at most three decimals' });
+
+export const SYSTEM_TIME: Shape = named(
+  'SystemTime',
+  'The clock by which orders expire and budgets refill',
+  Type.Object({ now_ns: NANOSECONDS }),
+);
+
+export const SYSTEM_STATUS: Shape = named(
+  'SystemStatus',
+  'What is running, and whether it takes orders',
+  Type.Object({
+    name: words('ringbook'),
+    version: TEXT,
+    protocol_version: COUNT,
+    takes_orders: said(FLAG, 'false once the service is stopping'),
+    markets: said(mapOf('^.+$', words('Active', 'CancelOnly', 'Halted')), 'by asset id'),
+  }),
+);
+
+export const LIMITS: Shape = named(
+  'Limits',
+  'What you may still ask for',
+  Type.Object({
+    tier: words('default', 'market_maker'),
+    units: said(TEXT, 'what is there now; a decimal'),
+    capacity: said(COUNT, 'the most that can be there'),
+    units_per_second: COUNT,
+    costs: Type.Object({
+      action: UNITS,
+      cancel: UNITS,
+      cancel_all: UNITS,
+      bulk_item: UNITS,
+      bulk_minimum: UNITS,
+      history_page: UNITS,
+      public_read: UNITS,
+    }),
+    streams: Type.Object({ open: COUNT, cap: COUNT }),
+  }),
+);

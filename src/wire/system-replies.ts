@@ -1,0 +1,66 @@
+/** What the service says of itself and of a user's limits; beyond wire.md, so nothing of the contract leans on it. */
+import { formatScaled } from '../core/decimal.ts';
+import { MARKET_STATUS_WORD } from '../core/order-terms.ts';
+import type { TimestampNs } from '../core/units.ts';
+import { JsonFraction } from './json-tree.ts';
+import { writeJson } from './json-writer.ts';
+import type { MarketView } from './market-reply.ts';
+import { PROTOCOL_VERSION } from './order-faults.ts';
+
+/** A unit of the limiter in the figures below. */
+const UNIT_DECIMALS = 3;
+
+export interface LimitsView {
+  readonly tier: 'default' | 'market_maker';
+  /** What is there now, in milli-units. */
+  readonly available: bigint;
+  /** Whole units. */
+  readonly capacity: bigint;
+  readonly unitsPerSecond: bigint;
+  /** Milli-units by the names of operator-api.md 4.8, in their order. */
+  readonly costs: ReadonlyMap<string, bigint>;
+  readonly streamCap: number;
+}
+
+export interface StatusView {
+  readonly version: string;
+  /** False once the service is stopping. */
+  readonly takesOrders: boolean;
+  readonly markets: readonly MarketView[];
+}
+
+/** `GET /system/time`. */
+export function timeReply(nowNs: TimestampNs): string {
+  return `{"now_ns":${nowNs}}`;
+}
+
+/** `GET /system/status`. */
+export function statusReply({ version, takesOrders, markets }: StatusView): string {
+  const statuses = markets.map(({ definition }): [string, string] => [
+    definition.assetId,
+    MARKET_STATUS_WORD[definition.status],
+  ]);
+  return writeJson({
+    name: 'ringbook',
+    version,
+    protocol_version: PROTOCOL_VERSION,
+    takes_orders: takesOrders,
+    markets: new Map(statuses),
+  });
+}
+
+/** `GET /limits/{user_id}`. @param openStreams of the user, on this service. */
+export function limitsReply(view: LimitsView, openStreams: number): string {
+  const costs = [...view.costs].map(([name, milli]): [string, JsonFraction] => [
+    name,
+    new JsonFraction(formatScaled(milli, UNIT_DECIMALS)),
+  ]);
+  return writeJson({
+    tier: view.tier,
+    units: formatScaled(view.available, UNIT_DECIMALS),
+    capacity: view.capacity,
+    units_per_second: view.unitsPerSecond,
+    costs: new Map(costs),
+    streams: { open: openStreams, cap: view.streamCap },
+  });
+}
