@@ -18,6 +18,7 @@ import { invalidArgument, invalidResponse, RingbookError } from './errors.ts';
 import { EventStream, type Reconnect } from './event-stream.ts';
 import { type HttpExchange, type HttpMethod, HttpTransport } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
+import { type Limits, readLimits, readSystemStatus, readSystemTime, type SystemStatus } from './limits.ts';
 import { LiveBook } from './live-book.ts';
 import { type OrderEvent, readOrderEvent } from './order-events.ts';
 import {
@@ -160,6 +161,22 @@ export class RingbookClient {
     this.#markets.set(assetId, market);
     market.catch(() => this.#markets.delete(assetId));
     return market;
+  }
+
+  // The service
+
+  /** The clock by which the service judges time stamps. */
+  async systemTime(): Promise<bigint> {
+    return readSystemTime(await this.#oms.exchange({ method: 'GET', path: '/system/time' }));
+  }
+
+  async systemStatus(): Promise<SystemStatus> {
+    return readSystemStatus(await this.#oms.exchange({ method: 'GET', path: '/system/status' }));
+  }
+
+  /** Budget, prices and streams of this user; costs 2 units itself. */
+  async limits(): Promise<Limits> {
+    return readLimits(await this.#protected({ method: 'GET', path: `/limits/${this.userId}` }));
   }
 
   // Orders

@@ -24,6 +24,13 @@ export interface RingbookErrorFields {
   readonly details?: JsonObject | null;
 }
 
+/** Which budget of requests was empty: the user's, the one all share, or that of the address. Units are decimals. */
+export interface ExceededBudget {
+  readonly bucket: string;
+  readonly unitsAsked: string;
+  readonly unitsAvailable: string;
+}
+
 export class RingbookError extends Error {
   override readonly name = 'RingbookError';
   readonly code: string;
@@ -37,6 +44,20 @@ export class RingbookError extends Error {
     this.retryable = fields.retryable ?? false;
     this.status = fields.status ?? null;
     this.details = fields.details ?? null;
+  }
+
+  /** Of a RATE_LIMITED refusal over REST; null for any other, and where the limit is a number of streams. */
+  get budget(): ExceededBudget | null {
+    const text = (name: string): string => {
+      const value = this.details?.get(name);
+      return typeof value === 'string' ? value : '';
+    };
+    const budget = {
+      bucket: text('bucket'),
+      unitsAsked: text('units_asked'),
+      unitsAvailable: text('units_available'),
+    };
+    return this.code === 'RATE_LIMITED' && budget.unitsAsked !== '' ? budget : null;
   }
 }
 

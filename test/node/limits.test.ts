@@ -4,6 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, suite, test } from 'node:test';
+import { RingbookClient } from '../../src/client/client.ts';
+import { RingbookError } from '../../src/client/errors.ts';
+import { devKey } from '../../src/client/keys.ts';
 import { ContractNode } from '../contract/contract-node.ts';
 import { errorOf, type PlainClient, toldBy } from '../contract/plain-client.ts';
 
@@ -122,6 +125,33 @@ suite('budgets of requests', () => {
     assert.equal((await units(b))[0], '1750');
     await node.operate('PUT', `/operator/users/${b.id}`, { is_mm: false });
     assert.equal(toldBy(await cancelAll(b)), '429 RATE_LIMITED');
+  });
+
+  test('a client reads its limits, the clock and the status, and a refusal tells it which budget was empty', async () => {
+    const client = new RingbookClient({
+      oms: node.process.oms,
+      mds: node.process.mds,
+      key: devKey('a'),
+      nowNs: () => node.stamp(),
+    });
+    await client.login();
+    assert.ok((await client.systemTime()) >= node.nowNs);
+    const status = await client.systemStatus();
+    assert.deepEqual([status.takesOrders, status.markets['2']], [true, 'Active']);
+    const stream = await client.orderEvents();
+    const limits = await client.limits();
+    assert.deepEqual(
+      [limits.tier, limits.units, limits.capacity, limits.costs['bulk_item'], limits.openStreams, limits.streamCap],
+      ['default', '198', 200, '1.5', 1, 10],
+    );
+    for (let each = 0; each < 7; each += 1) await client.orders();
+    await assert.rejects(client.orders(), (error: unknown) => {
+      assert.ok(error instanceof RingbookError);
+      assert.deepEqual(error.budget, { bucket: 'user', unitsAsked: '25', unitsAvailable: '23' });
+      return error.retryable;
+    });
+    stream.close();
+    client.close();
   });
 
   test('stream caps change at run time, for new streams only (LIM-19 to LIM-21, AMB-96)', async () => {
