@@ -5,18 +5,21 @@
  * Not here: the formulas (src/margin).
  */
 
-import { USD } from '../core/ids.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE, type Side, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import {
   addInitial,
   addInitialUsd,
+  addMaintenance,
+  addMaintenanceUsd,
   addPosition,
   addSpot,
   emptyInitial,
+  emptyMaintenance,
   emptySums,
   type InitialSums,
   initialSurplus,
+  type MaintenanceSums,
   type MarginSums,
 } from '../margin/account.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
@@ -52,6 +55,20 @@ export function initialOf(account: SubAccountSlot, nowNs: TimestampNs, overlay: 
     const { base, quote } = overlay.legs(slot);
     if (base !== 0n) addInitial(sums, overlay.terms(slot.risk, nowNs), base);
     addInitialUsd(sums, quote);
+  }
+  return sums;
+}
+
+/** Maintenance margin as confirmed: what every price of an asset is checked for, in all accounts that hold it (LIQ-02). */
+export function maintenanceOf(account: SubAccountSlot, nowNs: TimestampNs): MaintenanceSums {
+  const sums = emptyMaintenance();
+  for (const { collateral, owned } of account.balances.values()) {
+    if (collateral === null) addMaintenanceUsd(sums, owned);
+    else if (owned !== 0n) addMaintenance(sums, termsOf(collateral, nowNs), owned);
+  }
+  for (const { risk, legs } of account.positions.values()) {
+    if (legs.base !== 0n) addMaintenance(sums, termsOf(risk, nowNs), legs.base);
+    addMaintenanceUsd(sums, legs.quote);
   }
   return sums;
 }
@@ -119,9 +136,4 @@ export function isMarginBound(account: SubAccountSlot): boolean {
   for (const { legs } of account.positions.values()) if (legs.base < 0n || legs.quote < 0n) return true;
   for (const slot of account.marginOrders) if (presses(slot)) return true;
   return false;
-}
-
-/** The account's spot USD. */
-export function usdBalance(account: SubAccountSlot): Amount18 {
-  return account.balances.get(USD)?.owned ?? ZERO_18;
 }

@@ -43,45 +43,66 @@ export function addInitialUsd(sums: InitialSums, amount: bigint): void {
   sums.initialMark += amount;
 }
 
+/** Maintenance margin: all that a price is checked for. */
+export interface MaintenanceSums {
+  maintenance: bigint;
+  hasBorrows: boolean;
+  /** A credit of a circuit-broken asset, and no dust: nothing is liquidated (AMB-45). */
+  isShielded: boolean;
+}
+
+export function emptyMaintenance(): MaintenanceSums {
+  return { maintenance: 0n, hasBorrows: false, isShielded: false };
+}
+
+/** Adds a spot balance or a base leg. */
+export function addMaintenance(sums: MaintenanceSums, terms: AssetTerms, amount: bigint): void {
+  if (amount === 0n) return;
+  if (amount < 0n) sums.hasBorrows = true;
+  else if (terms.prices.isBroken && legAtMark(terms, amount) >= SHIELD_MINIMUM) sums.isShielded = true;
+  sums.maintenance += weighedLeg(terms, amount, 'maintenance');
+}
+
+/** Adds spot USD or a quote leg. */
+export function addMaintenanceUsd(sums: MaintenanceSums, amount: bigint): void {
+  if (amount < 0n) sums.hasBorrows = true;
+  sums.maintenance += amount;
+}
+
 /** The whole account. All in USD, 18 decimals, signed. */
-export interface MarginSums extends InitialSums {
+export interface MarginSums extends InitialSums, MaintenanceSums {
   equityOracle: bigint;
   equityMark: bigint;
-  maintenance: bigint;
   /** Σ |base leg| at the mark. */
   notional: bigint;
   /** Σ base leg at the mark + quote leg. */
   unrealizedPnl: bigint;
-  /** A credit of a circuit-broken asset, and no dust: nothing is liquidated (AMB-45). */
-  isShielded: boolean;
 }
 
 export function emptySums(): MarginSums {
   return {
     ...emptyInitial(),
+    ...emptyMaintenance(),
     equityOracle: 0n,
     equityMark: 0n,
-    maintenance: 0n,
     notional: 0n,
     unrealizedPnl: 0n,
-    isShielded: false,
   };
 }
 
 function addLeg(sums: MarginSums, terms: AssetTerms, amount: bigint): void {
   if (amount === 0n) return;
   addInitial(sums, terms, amount);
+  addMaintenance(sums, terms, amount);
   sums.equityOracle += equityLeg(terms, amount, 'oracle');
   sums.equityMark += equityLeg(terms, amount, 'mark');
-  sums.maintenance += weighedLeg(terms, amount, 'maintenance');
-  if (amount > 0n && terms.prices.isBroken && legAtMark(terms, amount) >= SHIELD_MINIMUM) sums.isShielded = true;
 }
 
 function addUsd(sums: MarginSums, amount: bigint): void {
   addInitialUsd(sums, amount);
+  addMaintenanceUsd(sums, amount);
   sums.equityOracle += amount;
   sums.equityMark += amount;
-  sums.maintenance += amount;
 }
 
 /** @param terms null for USD. */
@@ -126,7 +147,7 @@ export function initialSurplus({ initialOracle, initialMark }: InitialSums): Amo
 }
 
 /** Whether the account stands below maintenance and may be liquidated (LIQ-03). */
-export function isLiquidatable(sums: MarginSums): boolean {
+export function isLiquidatable(sums: MaintenanceSums): boolean {
   return sums.hasBorrows && !sums.isShielded && sums.maintenance < 0n;
 }
 

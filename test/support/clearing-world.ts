@@ -10,6 +10,7 @@ import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { Batch, ClearingInput, Created, Matched, NewOrder, Replaced, Verdict } from '../../src/clearing/inputs.ts';
+import { allPositions } from '../../src/clearing/positions.ts';
 import type { OrderRow, RowWrite, TableName } from '../../src/clearing/rows.ts';
 import { type ClearingState, createClearingState, orderKey } from '../../src/clearing/state.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
@@ -23,6 +24,7 @@ import {
   TRIGGER,
 } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
+import { isOpen } from '../../src/margin/position.ts';
 
 export const T0: TimestampNs = 1_800_000_000_000_000_000n as TimestampNs;
 export const DAYS_30: bigint = 2_592_000_000_000_000n;
@@ -315,4 +317,13 @@ export function balancesOf(state: ClearingState): Readonly<Record<string, bigint
         if (row.owned !== 0n) balances[`${row.user.slice(0, 2)}/${row.subAccount}/${row.asset}`] = row.owned;
       }
   return balances;
+}
+
+/** Open positions by `user/account`: the two legs. There is one market. */
+export function positionsOf(state: ClearingState): Readonly<Record<string, readonly bigint[]>> {
+  const open: Record<string, readonly bigint[]> = {};
+  for (const { user: of, subAccount, legs } of allPositions(state)) {
+    if (isOpen(legs)) open[`${of.slice(0, 2)}/${subAccount}`] = [legs.base, legs.quote];
+  }
+  return open;
 }

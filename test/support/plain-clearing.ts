@@ -1,6 +1,6 @@
 /**
- * The ledger as a child would keep it: balances in a map, one copy of all of it before every decision, whole numbers
- * of 10^-18 throughout. Slow, short, and written from the requirements alone: the judge of src/clearing.
+ * The ledger as a child would keep it: balances and positions in maps, one copy of all of it before every decision, whole
+ * numbers of 10^-18 throughout. Slow, short, and written from the requirements alone: the judge of src/clearing.
  */
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import {
@@ -14,6 +14,8 @@ import {
   type Tif,
 } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
+import { initial, type PlainAsset, type PlainLeg, pressure } from './plain-margin.ts';
+import { measuresAbove, PlainRisk } from './plain-risk.ts';
 
 const FEE_ACCOUNT = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId;
 const USD = '0' as AssetId;
@@ -35,6 +37,8 @@ export interface PlainOrder {
   parent: Sequence | 0;
   maxFeeRate: number;
   forged: boolean;
+  isSpot: boolean;
+  reduceOnly: boolean;
   filled: number;
   spent: bigint;
   /** Whether a fill of it was rolled back. */
@@ -43,7 +47,20 @@ export interface PlainOrder {
   enabled: number;
 }
 
-interface PlainFill {
+type Kind = 'spot' | 'cross' | 'isolated';
+
+/** Asset leg and USD leg. */
+export interface PlainPosition {
+  base: bigint;
+  quote: bigint;
+}
+
+interface Book {
+  readonly balances: Map<string, bigint>;
+  readonly positions: Map<string, PlainPosition>;
+}
+
+export interface PlainFill {
   readonly maker: Sequence;
   readonly quantity: number;
 }
@@ -61,8 +78,28 @@ function ceilMillionth(numerator: bigint): bigint {
 
 export class PlainClearing {
   balances: Map<string, bigint> = new Map();
+  /** By `user/account`: there is one asset beside USD. */
+  positions: Map<string, PlainPosition> = new Map();
   orders: Map<Sequence, PlainOrder> = new Map();
+  readonly risk: PlainRisk = new PlainRisk();
+  /** Types of the accounts beyond 0 and 1, by `user/account`. */
+  readonly kinds: Map<string, Kind> = new Map();
+  now: bigint = 0n;
   fees: { maker: number; taker: number } = { maker: 0, taker: 0 };
+
+  kindOf(user: UserId, subAccount: number): Kind | null {
+    if (subAccount < 2) return subAccount === 0 ? 'spot' : 'cross';
+    return this.kinds.get(`${user.slice(0, 2)}/${subAccount}`) ?? null;
+  }
+
+  position(user: UserId, subAccount: number): PlainPosition {
+    return this.positions.get(`${user.slice(0, 2)}/${subAccount}`) ?? { base: 0n, quote: 0n };
+  }
+
+  openPositions(): Readonly<Record<string, readonly bigint[]>> {
+    const open = [...this.positions].filter(([, { base, quote }]) => base !== 0n || quote !== 0n);
+    return Object.fromEntries(open.map(([key, { base, quote }]) => [key, [base, quote]]));
+  }
 
   private key(user: UserId, subAccount: number, asset: AssetId): string {
     return `${user.slice(0, 2)}/${subAccount}/${asset}`;
@@ -91,7 +128,7 @@ export class PlainClearing {
     for (const order of this.orders.values()) {
       const spends = order.side === SIDE.buy ? USD : ETH;
       if (order.user !== user || order.subAccount !== subAccount || spends !== asset) continue;
-      if (order.waits) continue;
+      if (order.waits || !order.isSpot) continue;
       const notional = this.moneyLeft(order);
       held +=
         order.side === SIDE.sell
@@ -104,8 +141,12 @@ export class PlainClearing {
   /** Lots that may trade: of a child, what its parent has bought or sold. */
   enabled(order: PlainOrder): number {
     const parent = order.parent === 0 ? undefined : this.orders.get(order.parent);
-    return parent === undefined ? order.enabled : Math.min(order.quantity, parent.filled);
+    if (parent === undefined) return order.enabled;
+    return Math.min(order.quantity, this.confirmed?.get(order.parent as Sequence) ?? parent.filled);
   }
+
+  /** While a unit is decided: what was filled before it, which is all that is confirmed. */
+  private confirmed: Map<Sequence, number> | null = null;
 
   private lotsLeft(order: PlainOrder): bigint {
     const bound = order.kind === ORDER_KIND.marketQuote && order.quantity === 0 ? order.budget : this.enabled(order);
@@ -119,10 +160,113 @@ export class PlainClearing {
     return left < 0n ? 0n : left;
   }
 
-  transfer(user: UserId, from: number, to: number, asset: AssetId, amount: bigint): boolean {
-    if (amount === 0n || this.owned(user, from, asset) - this.held(user, from, asset) < amount) return false;
+  transfer(move: {
+    user: UserId;
+    from: number;
+    to: number;
+    type: Kind | null;
+    asset: AssetId;
+    amount: bigint;
+  }): boolean {
+    const { user, from, to, type, asset, amount } = move;
+    const { row } = this.risk;
+    const target = this.kindOf(user, to) ?? type;
+    if (amount === 0n || from === to || this.kindOf(user, from) === null || target === null) return false;
+    if ((type === null) === (this.kindOf(user, to) === null)) return false;
+    if (asset === ETH && from === 0 && row.cf === 0) return false;
+    if (asset === ETH && target === 'cross' && row.isolatedOnly) return false;
+    if (this.owned(user, from, asset) - this.held(user, from, asset) < amount) return false;
+    const left = this.owned(user, from, asset) - amount;
+    const there = this.owned(user, to, asset) + amount;
+    if (from !== 0 && this.kindOf(user, from) !== 'spot') {
+      if (left !== 0n && this.isBelowMinimum(asset, left)) return false;
+      const after = { balances: new Map(this.balances), positions: this.positions };
+      after.balances.set(this.key(user, from, asset), left);
+      if (this.isBound(user, from) && this.capacity(after, user, from) < 0n) return false;
+    }
+    const enters = target !== 'spot' && this.kindOf(user, from) === 'spot';
+    if (target !== 'spot' && this.isBelowMinimum(asset, there)) return false;
+    if (enters && asset === ETH && row.collateralCap !== null && this.collateral(this) + amount > row.collateralCap) {
+      return false;
+    }
+    if (type !== null) this.kinds.set(`${user.slice(0, 2)}/${to}`, type);
     this.credit(user, from, asset, -amount);
     this.credit(user, to, asset, amount);
+    return true;
+  }
+
+  /** The minimum is in USD, of the asset's row; that of USD itself stays 0 here. */
+  private isBelowMinimum(asset: AssetId, amount: bigint): boolean {
+    return asset === ETH && amount * this.assetOf(this).mark < this.risk.row.minimum * 10n ** 18n;
+  }
+
+  private isBound(user: UserId, subAccount: number): boolean {
+    const { base, quote } = this.position(user, subAccount);
+    return base < 0n || quote < 0n || this.pressing(user, subAccount).length > 0;
+  }
+
+  private pressing(user: UserId, subAccount: number): readonly PlainOrder[] {
+    return [...this.orders.values()].filter(
+      (order) =>
+        order.user === user && order.subAccount === subAccount && !order.isSpot && !order.reduceOnly && !order.waits,
+    );
+  }
+
+  /** Initial surplus of the account at the worse price, less the heavier side of its open orders. */
+  private capacity(book: Book, user: UserId, subAccount: number): bigint {
+    const legs = this.legs(book, user, subAccount, this.assetOf(book));
+    const sides = [true, false].map((buys) => this.pressureOf(user, subAccount, buys));
+    const [surplus = 0n] = [initial(legs, 'oracle'), initial(legs, 'mark')].sort((a, b) => (a < b ? -1 : 1));
+    const [, heavier = 0n] = sides.sort((a, b) => (a < b ? -1 : 1));
+    return surplus - heavier;
+  }
+
+  private pressureOf(user: UserId, subAccount: number, buys: boolean): bigint {
+    const open = this.pressing(user, subAccount).map((order) => ({
+      buys: order.side === SIDE.buy,
+      lots: Number(this.lotsLeft(order)),
+      price: BigInt(order.price) * 10n ** 16n,
+    }));
+    const { base } = this.position(user, subAccount);
+    return pressure(this.assetOf(this), buys, open, { base, lot: QUANTITY_UNIT, takerRate: this.fees.taker });
+  }
+
+  /** ETH now, with the legs of a book. */
+  private assetOf(book: Book): PlainAsset {
+    return this.risk.asset(
+      this.now,
+      [...book.positions.values()].map(({ base }) => base),
+    );
+  }
+
+  private legs(book: Book, user: UserId, subAccount: number, asset: PlainAsset): readonly PlainLeg[] {
+    const of = (id: AssetId): bigint => book.balances.get(this.key(user, subAccount, id)) ?? 0n;
+    const { base, quote } = book.positions.get(`${user.slice(0, 2)}/${subAccount}`) ?? { base: 0n, quote: 0n };
+    return [
+      { asset: null, raw: of(USD) },
+      { asset: null, raw: quote },
+      { asset, raw: of(ETH) },
+      { asset, raw: base },
+    ];
+  }
+
+  /** ETH in all margin accounts. */
+  private collateral(book: Book): bigint {
+    let sum = 0n;
+    for (const [key, amount] of book.balances) {
+      const [user = '', index = ''] = key.split('/');
+      const isMargin = index !== '0' && this.kindOf(user as UserId, Number(index)) !== 'spot';
+      if (key.endsWith(`/${ETH}`) && isMargin) sum += amount;
+    }
+    return sum;
+  }
+
+  closePosition(user: UserId, subAccount: number): boolean {
+    const { base, quote } = this.position(user, subAccount);
+    if (base !== 0n || quote === 0n) return false;
+    if (this.owned(user, subAccount, USD) - this.held(user, subAccount, USD) + quote < 0n && quote < 0n) return false;
+    this.credit(user, subAccount, USD, quote);
+    this.positions.delete(`${user.slice(0, 2)}/${subAccount}`);
     return true;
   }
 
@@ -165,32 +309,102 @@ export class PlainClearing {
     this.orders.delete(name);
   }
 
+  private copy(): Book {
+    return { balances: new Map(this.balances), positions: new Map(this.positions) };
+  }
+
   /** Decides a unit of fills. @returns 'confirmed' or the two reasons, for each. */
   decide(fills: readonly PlainFill[], taker: Sequence, price: number): readonly unknown[] {
-    const before = { balances: new Map(this.balances), orders: structuredClone(this.orders) };
+    this.confirmed = new Map([...this.orders].map(([name, { filled }]) => [name, filled]));
+    const told = this.decideUnit(fills, taker, price);
+    this.confirmed = null;
+    for (const [name, order] of told[0] === 'confirmed' ? [...this.orders] : []) {
+      const countsLots = order.kind !== ORDER_KIND.marketQuote;
+      if (countsLots && order.filled >= order.quantity && order.filled > 0) this.drop(name, fills, taker);
+    }
+    return told;
+  }
+
+  private decideUnit(fills: readonly PlainFill[], taker: Sequence, price: number): readonly unknown[] {
+    const start = { ...this.copy(), orders: structuredClone(this.orders) };
     for (const failed of fills) {
-      const maker = this.orders.get(failed.maker) as PlainOrder;
-      const own = [
-        this.reason(maker, this.orders.get(taker) as PlainOrder, failed.quantity, price, this.fees.maker),
-        this.reason(this.orders.get(taker) as PlainOrder, maker, failed.quantity, price, this.fees.taker),
-      ] as const;
-      if (own[0] === R.none && own[1] === R.none) {
-        this.book(maker, this.orders.get(taker) as PlainOrder, failed.quantity, price);
-        continue;
-      }
-      this.balances = before.balances;
-      this.orders = before.orders;
+      const own = this.try(failed, taker, price, start);
+      if (own.every((reason) => reason === R.none)) continue;
+      Object.assign(this, start);
       for (const name of [taker, ...fills.map((fill) => fill.maker)]) (this.orders.get(name) as PlainOrder).lost = true;
       return fills.map((fill) => [
         (fill === failed && own[0]) || R.counterpartyAtFault,
         own[1] || R.counterpartyAtFault,
       ]);
     }
-    for (const [name, order] of [...this.orders]) {
-      const countsLots = order.kind !== ORDER_KIND.marketQuote;
-      if (countsLots && order.filled >= order.quantity && order.filled > 0) this.drop(name, fills, taker);
-    }
+    this.risk.traded(BigInt(price) * 10n ** 16n, this.now, this.now);
+    for (let more = 1; more < fills.length; more += 1) this.risk.traded(BigInt(price) * 10n ** 16n, this.now, this.now);
     return fills.map(() => 'confirmed');
+  }
+
+  /** Books one fill and says what is wrong with it, maker first. */
+  private try(fill: PlainFill, taker: Sequence, price: number, start: Book): readonly [number, number] {
+    const sides = [this.orders.get(fill.maker) as PlainOrder, this.orders.get(taker) as PlainOrder] as const;
+    const rates = [this.fees.maker, this.fees.taker] as const;
+    const before = this.copy();
+    const judged = ([0, 1] as const).map((at) =>
+      this.reason(sides[at], sides[1 - at] as PlainOrder, fill.quantity, price, rates[at]),
+    );
+    const alone = ([0, 1] as const).map((at) => {
+      this.book(sides[at], fill.quantity, price, rates[at]);
+      const own = this.copy();
+      Object.assign(this, { balances: new Map(before.balances), positions: new Map(before.positions) });
+      return own;
+    });
+    const reduces = sides.map((order) => this.isReducing(order, fill.quantity));
+    for (const at of [0, 1] as const) {
+      this.book(sides[at], fill.quantity, price, rates[at]);
+      sides[at].filled += fill.quantity;
+      sides[at].spent += BigInt(price) * BigInt(fill.quantity) * NOTIONAL_UNIT;
+    }
+    const reasons = ([0, 1] as const).map((at) => {
+      if (judged[at] !== R.none) return judged[at] as number;
+      return this.reasonAfter(sides[at], reduces[at] === true, { start, before, own: alone[at] as Book });
+    });
+    return [reasons[0] as number, reasons[1] as number];
+  }
+
+  private isReducing(order: PlainOrder, quantity: number): boolean {
+    const { base } = this.position(order.user, order.subAccount);
+    const lots = BigInt(quantity) * QUANTITY_UNIT;
+    if (order.isSpot || this.kindOf(order.user, order.subAccount) === 'spot') return false;
+    return order.side === SIDE.buy ? base <= -lots : base >= lots;
+  }
+
+  private reasonAfter(order: PlainOrder, isReducing: boolean, books: { start: Book; before: Book; own: Book }): number {
+    if (this.kindOf(order.user, order.subAccount) === 'spot') return R.none;
+    const now = this.assetOf(this);
+    if (!order.isSpot && !isReducing && now.broken) return R.pricingFailure;
+    if (this.raisesAbove(books)) return R.protocolCapBreach;
+    if (isReducing) return R.none;
+    const after = this.legs(this, order.user, order.subAccount, now);
+    const was = this.legs(books.start, order.user, order.subAccount, this.assetOf(books.start));
+    const owes = after.some(({ raw }) => raw < 0n);
+    const holds = (['oracle', 'mark'] as const).every(
+      (at) => initial(after, at) >= 0n || initial(after, at) > initial(was, at),
+    );
+    return !owes || holds ? R.none : R.insufficientMargin;
+  }
+
+  /** Whether a measure is above its cap, above where it was, and this side alone would have raised it. */
+  private raisesAbove({ before, own }: { before: Book; own: Book }): boolean {
+    const of = (book: Book): Readonly<Record<'oi' | 'net' | 'spot', bigint>> => {
+      const { credits, borrows } = this.assetOf(book);
+      const net = credits - borrows;
+      const [, larger = 0n] = [credits, borrows].sort((a, b) => (a < b ? -1 : 1));
+      return {
+        oi: larger,
+        net: net < 0n ? -net : net,
+        spot: this.collateral(book),
+      };
+    };
+    const above = measuresAbove(this.risk.row, this.assetOf(this), this.collateral(this));
+    return above.some((name) => of(this)[name] > of(before)[name] && of(own)[name] > of(before)[name]);
   }
 
   /** Filled orders are gone; one that a replace made small waits for its market's word. */
@@ -204,27 +418,38 @@ export class PlainClearing {
     const beyond = order.kind === ORDER_KIND.limit && isWorse;
     if (order.forged) return R.invalidSignature;
     if (order.side === other.side || order.waits || beyond || rate > order.maxFeeRate) return R.invalidOrder;
+    if (!this.mayTrade(order, quantity)) return R.invalidOrder;
     if (order.quantity > 0 && order.filled + quantity > this.enabled(order)) return R.overfill;
     if (order.amount > 0 && order.spent + notional > BigInt(order.amount) * QUANTITY_UNIT) return R.overfill;
+    if (!order.isSpot) return order.reduceOnly && !this.isReducing(order, quantity) ? R.reduceOnlyViolation : R.none;
     const needs =
       order.side === SIDE.buy ? notional + ceilMillionth(notional * BigInt(rate)) : BigInt(quantity) * QUANTITY_UNIT;
     const has = this.owned(order.user, order.subAccount, order.side === SIDE.buy ? USD : ETH);
     return has < needs ? R.insufficientInventory : R.none;
   }
 
-  private book(maker: PlainOrder, taker: PlainOrder, quantity: number, price: number): void {
+  /** Margin orders need a margin account, and isolated-only assets stay out of cross-margin unless they leave it. */
+  private mayTrade(order: PlainOrder, quantity: number): boolean {
+    const kind = this.kindOf(order.user, order.subAccount);
+    if (order.isSpot ? order.reduceOnly : kind === 'spot') return false;
+    if (kind !== 'cross' || !this.risk.row.isolatedOnly) return true;
+    return order.isSpot ? order.side === SIDE.sell : this.isReducing(order, quantity);
+  }
+
+  /** One side of a fill: balances, or the two legs. */
+  private book(order: PlainOrder, quantity: number, price: number, rate: number): void {
     const notional = BigInt(price) * BigInt(quantity) * NOTIONAL_UNIT;
-    for (const [order, rate] of [
-      [maker, this.fees.maker],
-      [taker, this.fees.taker],
-    ] as const) {
-      const sign = order.side === SIDE.buy ? 1n : -1n;
-      const fee = ceilMillionth(notional * BigInt(rate));
-      this.credit(order.user, order.subAccount, ETH, sign * BigInt(quantity) * QUANTITY_UNIT);
-      this.credit(order.user, order.subAccount, USD, -sign * notional - fee);
-      this.credit(FEE_ACCOUNT, 0, USD, fee);
-      order.filled += quantity;
-      order.spent += notional;
+    const sign = order.side === SIDE.buy ? 1n : -1n;
+    const fee = ceilMillionth(notional * BigInt(rate));
+    const [base, usd] = [sign * BigInt(quantity) * QUANTITY_UNIT, -sign * notional - fee];
+    this.credit(FEE_ACCOUNT, 0, USD, fee);
+    if (order.isSpot || this.kindOf(order.user, order.subAccount) === 'spot') {
+      this.credit(order.user, order.subAccount, ETH, base);
+      this.credit(order.user, order.subAccount, USD, usd);
+      return;
     }
+    const was = this.position(order.user, order.subAccount);
+    const key = `${order.user.slice(0, 2)}/${order.subAccount}`;
+    this.positions.set(key, { base: was.base + base, quote: was.quote + usd });
   }
 }

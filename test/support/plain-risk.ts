@@ -1,0 +1,111 @@
+/**
+ * Prices, breakers and the risk row of one asset as a child would keep them: every price ever told, looked through from
+ * the first one whenever somebody asks.
+ */
+import type { PlainAsset } from './plain-margin.ts';
+
+const HOUR = 3_600_000_000_000n;
+const MINUTE = 60_000_000_000n;
+
+/** A price, the time it is of, and when it came. */
+interface Told {
+  readonly price: bigint;
+  readonly of: bigint;
+  readonly came: bigint;
+}
+
+export interface PlainRow {
+  readonly cf: number;
+  readonly lf: number;
+  readonly clamps: readonly number[];
+  readonly factors: readonly number[];
+  readonly spotCap: bigint | null;
+  readonly interestCap: bigint | null;
+  readonly collateralCap: bigint | null;
+  readonly isolatedOnly: boolean;
+  readonly minimum: bigint;
+}
+
+export const PLAIN_ROW: PlainRow = {
+  cf: 90,
+  lf: 100,
+  clamps: [0],
+  factors: [1_000_000],
+  spotCap: null,
+  interestCap: null,
+  collateralCap: null,
+  isolatedOnly: false,
+  minimum: 0n,
+};
+
+/** Whether the last of these prices can be used now. */
+function isUsable(told: readonly Told[], stale: bigint, now: bigint): boolean {
+  let isTripped = false;
+  let good = 0;
+  told.forEach((update, at) => {
+    const before = told[at - 1];
+    if (before === undefined) return;
+    if (update.came - before.of > stale) isTripped = true;
+    if (!isTripped) return;
+    const isFresh = update.came - update.of <= stale;
+    const follows = good > 0 && update.of - before.of <= stale;
+    good = isFresh ? (follows ? good + 1 : 1) : 0;
+    if (good < 3) return;
+    isTripped = false;
+    good = 0;
+  });
+  const last = told.at(-1);
+  return last !== undefined && !isTripped && now - last.of <= stale;
+}
+
+export class PlainRisk {
+  row: PlainRow = PLAIN_ROW;
+  private readonly oracles: Told[] = [];
+  private readonly trades: Told[] = [];
+
+  oracle(price: bigint, of: bigint, came: bigint): void {
+    this.oracles.push({ price, of, came });
+  }
+
+  traded(price: bigint, of: bigint, came: bigint): void {
+    this.trades.push({ price, of, came });
+  }
+
+  /** The asset now, with these sums of long and short legs. */
+  asset(now: bigint, legs: readonly bigint[]): PlainAsset {
+    const oracle = this.oracles.at(-1)?.price ?? this.trades.at(-1)?.price ?? 0n;
+    const isMarked = isUsable(this.trades, MINUTE, now);
+    const { cf, lf, clamps, factors, spotCap } = this.row;
+    return {
+      cf,
+      lf,
+      clamps,
+      factors,
+      spotCap,
+      credits: legs.filter((leg) => leg > 0n).reduce((a, b) => a + b, 0n),
+      borrows: legs.filter((leg) => leg < 0n).reduce((a, b) => a - b, 0n),
+      oracle,
+      mark: isMarked ? (this.trades.at(-1)?.price ?? 0n) : oracle,
+      broken: !isUsable(this.oracles, HOUR, now),
+    };
+  }
+}
+
+/** Whether one of the three measures is above its cap, and which it is. */
+export function measuresAbove(
+  row: PlainRow,
+  asset: PlainAsset,
+  collateral: bigint,
+): readonly ('oi' | 'net' | 'spot')[] {
+  const above: ('oi' | 'net' | 'spot')[] = [];
+  const isWorthMore = (price: bigint, cap: bigint): boolean =>
+    [asset.credits, asset.borrows].some((sum) => sum * price > cap * 10n ** 18n);
+  const { interestCap, spotCap, collateralCap } = row;
+  if (interestCap !== null && [asset.oracle, asset.mark].some((price) => isWorthMore(price, interestCap))) {
+    above.push('oi');
+  }
+  const net = asset.credits - asset.borrows;
+  if (spotCap !== null && (net > spotCap || -net > spotCap)) above.push('net');
+  if (collateralCap !== null && collateral > collateralCap) above.push('spot');
+  return above;
+}
