@@ -12,7 +12,7 @@ import { OrderBook, Side as TheirSide } from 'nodejs-order-book';
 import matchEngine from 'orderbook-match-engine';
 import { assert } from '../src/core/assert.ts';
 import { ORDER_LIFE_NS } from '../src/core/limits.ts';
-import { ORDER_KIND, type Side, TIF, TRIGGER } from '../src/core/order-terms.ts';
+import { ORDER_END, ORDER_KIND, type Side, TIF, TRIGGER } from '../src/core/order-terms.ts';
 import { highWord, lowWord } from '../src/core/time-words.ts';
 import type { CancelCommand, MarketEvents, NewOrderCommand } from '../src/matching/commands.ts';
 import { MarketEngine } from '../src/matching/market-engine.ts';
@@ -165,7 +165,7 @@ class Ours {
       parentIdBytes: 0,
       parentWords: new Int32Array(16),
     };
-    this.#cancel = { ...key, ...now, hold: false };
+    this.#cancel = { ...key, ...now, hold: false, end: ORDER_END.userRequested };
   }
 
   step(at: number): void {

@@ -6,6 +6,8 @@
  *   another price                  leaves, matches what it crosses, rests what is left; post-only dies if it would cross
  *   nothing left                   complete: the maker wants no more than is filled
  *   waits for its trigger          changes where it waits; nothing is matched
+ *
+ * The node's own replaces only reduce (AMB-61): they have no age, and the order keeps its own.
  */
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, TRIGGER } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
@@ -29,12 +31,14 @@ export function replaceOrder(at: ChangePlace, slot: number, command: ReplaceComm
   const { book, events } = at;
   const { orders } = book;
   const waiting = orders.hasMark(slot, MARK.waits) ? at.triggers.of(slot) : null;
+  if (command.isNodeMade) takeAge(book, slot, command);
   const isOlder = isOlderThan(book, slot, command);
-  const isSameAge = !isOlder && !isNewerThan(book, slot, command);
+  const isSameAge = !command.isNodeMade && !isOlder && !isNewerThan(book, slot, command);
   const refuse = (code: RejectCode): void => events.replaceRefused(command, code);
   if (orders.kindOf(slot) !== ORDER_KIND.limit) refuse(REJECT_CODE.INVALID_ORDER);
   else if (isOlder || (isSameAge && !isSame(book, slot, waiting, command))) refuse(REJECT_CODE.REQUEST_TOO_OLD);
-  else if (isSameAge) events.replaceUnchanged(command.requestId, orders.sequenceOf(slot));
+  else if (isSameAge || isNoReduction(book, slot, command))
+    events.replaceUnchanged(command.requestId, orders.sequenceOf(slot));
   else if (asksTooMuch(waiting, command)) refuse(REJECT_CODE.INVALID_ORDER);
   else if (waiting === null) changeResting(at, slot, command);
   else if (waiting.inForce === 0) changeWaiting(at, slot, waiting, command);
@@ -45,6 +49,16 @@ export function replaceOrder(at: ChangePlace, slot: number, command: ReplaceComm
 function asksTooMuch(waiting: Waiting | null, { triggerKind, quantity }: ReplaceCommand): boolean {
   if (triggerKind !== TRIGGER.none && (waiting === null || waiting.hasFired)) return true;
   return waiting !== null && waiting.inForce > 0 && quantity !== 0 && quantity !== waiting.total;
+}
+
+function takeAge({ orders }: Book, slot: number, command: ReplaceCommand): void {
+  command.timestampHigh = orders.timestampHigh(slot);
+  command.timestampLow = orders.timestampLow(slot);
+}
+
+/** The order has become as small meanwhile. */
+function isNoReduction({ orders }: Book, slot: number, { isNodeMade, quantity }: ReplaceCommand): boolean {
+  return isNodeMade && quantity >= orders.quantityOf(slot);
 }
 
 function isOlderThan({ orders }: Book, slot: number, { timestampHigh, timestampLow }: ReplaceCommand): boolean {

@@ -79,9 +79,13 @@ export interface ReplaceCommand extends OrderKey, Received {
   quantity: number;
   triggerKind: TriggerKind;
   triggerPrice: number;
+  /** The node reduces the order: it has no age and the order keeps its own; a total that is no smaller changes nothing. */
+  isNodeMade: boolean;
 }
 
 export interface CancelCommand extends OrderKey, Received {
+  /** What the order ends with: userRequested, or the node's own reason. */
+  end: OrderEnd;
   /** On the control channel a cancel may wait for its create (AMB-25). */
   hold: boolean;
 }

@@ -25,6 +25,7 @@ import {
   ORDER_END,
   ORDER_FLAG,
   ORDER_KIND,
+  type OrderEnd,
   type Side,
   TIF,
   TRIGGER,
@@ -229,7 +230,7 @@ export class MarketEngine {
       return;
     }
     const order = this.#book.orders.sequenceOf(slot);
-    this.#cancelOne(slot, command.requestId);
+    this.#cancelOne(slot, command.requestId, command.end);
     this.#events.cancelAccepted(command.requestId, order);
     this.#book.commitDepth();
   }
@@ -242,7 +243,8 @@ export class MarketEngine {
     for (const slot of user === NONE ? [] : orders.ofUser(user)) {
       const isNodes = (orders.flagsOf(slot) & ORDER_FLAG.nodeMade) !== 0;
       const isLive = this.#intake.isOpen(slot) || orders.stateOf(slot) === ORDER_STATE.filled;
-      if (isLive && !isNodes && this.#isOlder(slot, command)) this.#cancelOne(slot, command.requestId);
+      if (isLive && !isNodes && this.#isOlder(slot, command))
+        this.#cancelOne(slot, command.requestId, ORDER_END.userRequested);
     }
     this.#events.allCancelled(command.requestId);
     this.#book.commitDepth();
@@ -255,7 +257,7 @@ export class MarketEngine {
   }
 
   /** A live order: off the book, or covered if nothing of it is left there. */
-  #cancelOne(slot: number, requestId: number): void {
+  #cancelOne(slot: number, requestId: number, end: OrderEnd): void {
     const { orders } = this.#book;
     const state = orders.stateOf(slot);
     if (state === ORDER_STATE.filled) {
@@ -264,7 +266,7 @@ export class MarketEngine {
       return;
     }
     if (state === ORDER_STATE.resting) this.#book.takeOff(slot);
-    this.#book.end(slot, ORDER_END.userRequested, 0, requestId);
+    this.#book.end(slot, end, 0, requestId);
   }
 
   /** The front door's word on an order whose trigger has fired (AMB-28). */

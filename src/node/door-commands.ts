@@ -3,9 +3,10 @@
  * and the release of orders whose trigger fired.
  */
 import type { UserId } from '../core/ids.ts';
+import { ORDER_END } from '../core/order-terms.ts';
 import type { Views } from '../core/views.ts';
 import { CancelAllOrders, CancelOrder, NewOrder, ReleaseOrder, ReplaceOrder } from '../messages/generated/messages.ts';
-import type { ReleaseWord } from '../orders/order-events.ts';
+import type { ReduceWord, ReleaseWord } from '../orders/order-events.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from '../orders/prepared.ts';
 import { writeNewOrderFields, writeOrderId, writeUser } from './order-codec.ts';
 
@@ -38,9 +39,38 @@ export function writeReplace(v: Views, at: number, prepared: PreparedReplace, st
   ReplaceOrder.setTriggerKind(v, at, prepared.newTrigger?.kind ?? 0);
   ReplaceOrder.setTriggerPrice(v, at, prepared.newTrigger?.price ?? 0);
   ReplaceOrder.setMarketIndex(v, at, prepared.market.definition.marketIndex);
+  ReplaceOrder.setNodeMade(v, at, 0);
   ReplaceOrder.setOrderIdBytes(v, at, prepared.orderId.length);
   writeUser(v, at + ReplaceOrder.userAt, prepared.user);
   writeOrderId(v, at + ReplaceOrder.orderIdAt, prepared.orderId);
+}
+
+/** The node makes an order smaller: its price stays, and its timestamp. */
+export function writeReduction(v: Views, at: number, word: ReduceWord, receivedNs: bigint): void {
+  ReplaceOrder.setRequestId(v, at, word.requestId);
+  ReplaceOrder.setReceivedNs(v, at, receivedNs);
+  ReplaceOrder.setTimestampNs(v, at, 0n);
+  ReplaceOrder.setPrice(v, at, 0);
+  ReplaceOrder.setQuantity(v, at, word.total);
+  ReplaceOrder.setTriggerKind(v, at, 0);
+  ReplaceOrder.setTriggerPrice(v, at, 0);
+  ReplaceOrder.setMarketIndex(v, at, word.marketIndex);
+  ReplaceOrder.setNodeMade(v, at, 1);
+  ReplaceOrder.setOrderIdBytes(v, at, word.orderId.length);
+  writeUser(v, at + ReplaceOrder.userAt, word.user);
+  writeOrderId(v, at + ReplaceOrder.orderIdAt, word.orderId);
+}
+
+/** The node takes an order off. */
+export function writeNodeCancel(v: Views, at: number, word: ReduceWord, receivedNs: bigint): void {
+  CancelOrder.setRequestId(v, at, word.requestId);
+  CancelOrder.setReceivedNs(v, at, receivedNs);
+  CancelOrder.setMarketIndex(v, at, word.marketIndex);
+  CancelOrder.setHold(v, at, 0);
+  CancelOrder.setEnd(v, at, word.end);
+  CancelOrder.setOrderIdBytes(v, at, word.orderId.length);
+  writeUser(v, at + CancelOrder.userAt, word.user);
+  writeOrderId(v, at + CancelOrder.orderIdAt, word.orderId);
 }
 
 /** @param holds whether it may wait for its create (AMB-25). */
@@ -49,6 +79,7 @@ export function writeCancel(v: Views, at: number, prepared: PreparedCancel, hold
   CancelOrder.setReceivedNs(v, at, stamp.receivedNs);
   CancelOrder.setMarketIndex(v, at, prepared.market.definition.marketIndex);
   CancelOrder.setHold(v, at, holds ? 1 : 0);
+  CancelOrder.setEnd(v, at, ORDER_END.userRequested);
   CancelOrder.setOrderIdBytes(v, at, prepared.orderId.length);
   writeUser(v, at + CancelOrder.userAt, prepared.user);
   writeOrderId(v, at + CancelOrder.orderIdAt, prepared.orderId);

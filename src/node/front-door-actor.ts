@@ -155,6 +155,7 @@ export class FrontDoorActor implements Actor {
   endBatch(): void {
     this.parts.desk.flush();
     this.parts.door.sendWaiting();
+    this.parts.door.orders.margin.reduceOrders(this.parts.door.nowNs());
     for (const outlet of this.parts.outlets) outlet.flush();
     this.parts.door.marginNews.tellPositions();
     this.parts.door.streams.flush();
@@ -196,7 +197,7 @@ export class FrontDoorActor implements Actor {
         this.onPosition(readPosition(v, at));
         break;
       case MarketRiskChanged.typeId:
-        door.orders.onMarketRisk(readMarketRisk(v, at));
+        door.orders.margin.onMarketRisk(readMarketRisk(v, at));
         break;
       case MarketDecided.typeId:
         this.onDecided(MarketDecided.marketIndex(v, at), MarketDecided.sequence(v, at));
@@ -310,17 +311,17 @@ export class FrontDoorActor implements Actor {
   private onBalance(row: BalanceRow): void {
     const { orders, marginNews } = this.parts.door;
     orders.onBalanceChanged(row);
-    if (orders.isMarginAccount(row.user, row.subAccount)) marginNews.balanceChanged(row.user, row.subAccount);
+    if (orders.margin.isMarginAccount(row.user, row.subAccount)) marginNews.balanceChanged(row.user, row.subAccount);
   }
 
   private onPosition(row: PositionRow): void {
     const { orders, marginNews } = this.parts.door;
-    orders.onPositionChanged(row);
+    orders.margin.onPositionChanged(row);
     marginNews.positionChanged(row.user, row.subAccount, row.asset);
   }
 
   private onPrice({ asset, price, publishNs: timeNs, isTripped, goodUpdates }: PriceRow): void {
-    this.parts.door.orders.onOraclePrice(asset, { price, timeNs, isTripped, goodUpdates });
+    this.parts.door.orders.margin.onOraclePrice(asset, { price, timeNs, isTripped, goodUpdates });
   }
 
   private onUser(row: UserRow): void {

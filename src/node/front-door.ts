@@ -28,7 +28,14 @@ import type {
 } from '../edge/oms-backend.ts';
 import { type RiskRow, termsOfRow } from '../margin/risk-terms.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
-import type { OrderEvent, OrderSink, ReleaseWord, RequestResult, UserTrade } from '../orders/order-events.ts';
+import type {
+  OrderEvent,
+  OrderSink,
+  ReduceWord,
+  ReleaseWord,
+  RequestResult,
+  UserTrade,
+} from '../orders/order-events.ts';
 import type { OrderHistory } from '../orders/order-history.ts';
 import { OrderManager } from '../orders/order-manager.ts';
 import type { Page, PageQuery } from '../orders/pages.ts';
@@ -57,6 +64,7 @@ import { Errands } from './errands.ts';
 import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
 import { MarginDesk } from './margin-desk.ts';
 import { MarginNews } from './margin-news.ts';
+import { NodeReductions } from './node-reductions.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
 import type { OperatorCommand, Reply } from './ops-parts.ts';
 import { RegistryDesk } from './registry-desk.ts';
@@ -124,6 +132,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   private readonly safety: SafetyCancels;
   private readonly creates: CreateDesk;
   private readonly releases: ReleaseQueue;
+  private readonly reductions: NodeReductions;
   private readonly nonces = new Nonces();
   private readonly tokens = new Tokens();
   private readonly known = new Set<UserId>();
@@ -145,6 +154,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.system = new SystemDesk(this.limits, nowNs);
     this.margin = new MarginDesk(this.orders, nowNs, (asset) => this.registry.definitions.has(asset));
     this.releases = new ReleaseQueue(parts.shards, nowNs);
+    this.reductions = new NodeReductions(parts.shards, this.openMarkets, nowNs);
     const { orders, openMarkets, releases } = this;
     const { desk, shards, poke } = parts;
     const lanes = { errands: new Errands(orders, nowNs), shards, nowNs, openMarkets, releases, poke };
@@ -160,11 +170,12 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return this.parts.clock.nowNs();
   }
 
-  /** Signed actions between their first check and their answer, and releases that wait for cover or for room. */
+  /** Signed actions between their first check and their answer, reductions, and releases that wait for cover or room. */
   get actionsInFlight(): number {
     const { accountActions, road, orders, releases, safety } = this;
     const inDoor = accountActions.inFlight + road.waiting + this.parts.desk.inFlight;
-    return inDoor + orders.shortReleases + releases.size + safety.size;
+    const { onTheWay } = orders.margin.reductions;
+    return inDoor + onTheWay + orders.shortReleases + releases.size + safety.size;
   }
 
   get sessionUsers(): number {
@@ -320,7 +331,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   assetChanged(row: AssetRow): void {
     this.registry.assetChanged(row);
     const risk = row.riskJson === null ? null : (JSON.parse(row.riskJson) as RiskRow);
-    this.orders.onRiskChanged(row.assetId, termsOfRow(row.assetId, risk));
+    this.orders.margin.onRiskChanged(row.assetId, termsOfRow(row.assetId, risk));
   }
 
   /** @param sequence where clearing stands; matters when the market is heard of for the first time. */
@@ -378,6 +389,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   ack(requestId: number, result: RequestResult): void {
     this.road.answered(requestId, result.reject, result.processedNs);
+  }
+
+  reduce(word: ReduceWord): boolean {
+    return this.reductions.send(word);
   }
 
   release(word: ReleaseWord): void {

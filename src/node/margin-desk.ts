@@ -24,18 +24,18 @@ export class MarginDesk implements MarginReads {
       return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
     }
     const nowNs = this.nowNs();
-    return accepted(this.orders.margin(nowNs).positions(user, query, nowNs));
+    return accepted(this.orders.margin.view(nowNs).positions(user, query, nowNs));
   }
 
   figures(user: UserId, subAccounts: readonly number[] | null): MarginViews {
-    return this.orders.margin(this.nowNs()).figures(user, subAccounts);
+    return this.orders.margin.view(this.nowNs()).figures(user, subAccounts);
   }
 
   closePreview(user: UserId, subAccount: number): ClosePreviewView {
-    return this.orders.margin(this.nowNs()).closePreview(user, subAccount);
+    return this.orders.margin.view(this.nowNs()).closePreview(user, subAccount);
   }
 
   simulate(user: UserId, request: SimulateRequest): Outcome<SimulationView> {
-    return this.orders.simulate({ ...request, user }, this.nowNs());
+    return this.orders.margin.simulate({ ...request, user }, this.nowNs());
   }
 }

@@ -73,7 +73,7 @@ export class MarginNews {
   tellPositions(): void {
     if (this.changed.size === 0) return;
     const nowNs = this.parts.nowNs();
-    const view = this.parts.orders.margin(nowNs);
+    const view = this.parts.orders.margin.view(nowNs);
     for (const [user, accounts] of this.changed) {
       const positions = [...accounts]
         .sort(([a], [b]) => a - b)
@@ -93,7 +93,7 @@ export class MarginNews {
   private tellStatsOf(user: UserId): void {
     const { orders, nowNs, nowMs, streams } = this.parts;
     const at = nowNs();
-    const view = orders.margin(at);
+    const view = orders.margin.view(at);
     const told = this.told.get(user) ?? new Map<number, Told>();
     this.told.set(user, told);
     for (const index of view.indices(user)) {

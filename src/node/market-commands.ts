@@ -5,6 +5,7 @@
  * What comes at boot, once an order, is a record of its own each time.
  */
 import {
+  ORDER_END,
   ORDER_FLAG,
   type OrderEnd,
   type OrderKind,
@@ -96,8 +97,14 @@ export class CommandReader {
     quantity: 0,
     triggerKind: 0,
     triggerPrice: 0,
+    isNodeMade: false,
   };
-  private readonly cancel: CancelCommand = { ...emptyKey(), ...notReceived(), hold: false };
+  private readonly cancel: CancelCommand = {
+    ...emptyKey(),
+    ...notReceived(),
+    hold: false,
+    end: ORDER_END.userRequested,
+  };
   private readonly cancelAll: CancelAllCommand = {
     ...notReceived(),
     words: NO_WORDS,
@@ -188,6 +195,7 @@ export class CommandReader {
     command.timestampLow = low(v, at + ReplaceOrder.timestampNsAt);
     command.price = ReplaceOrder.price(v, at);
     command.quantity = ReplaceOrder.quantity(v, at);
+    command.isNodeMade = ReplaceOrder.nodeMade(v, at) === 1;
     command.triggerKind = ReplaceOrder.triggerKind(v, at) as TriggerKind;
     command.triggerPrice = ReplaceOrder.triggerPrice(v, at);
     return command;
@@ -198,6 +206,7 @@ export class CommandReader {
     fillKey(command, CancelOrder, v, at);
     fillReceived(command, CancelOrder, v, at);
     command.hold = CancelOrder.hold(v, at) === 1;
+    command.end = CancelOrder.end(v, at) as OrderEnd;
     return command;
   }
 

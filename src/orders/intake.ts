@@ -21,13 +21,11 @@ import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { Accounts } from './accounts.ts';
-import type { AssetDesk } from './asset-desk.ts';
 import { exposureOf } from './exposure.ts';
 import { availableOf, type Holds } from './holds.ts';
 import { isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
-import type { MarginAccounts } from './margin-accounts.ts';
-import type { MarginCheck } from './margin-check.ts';
+import type { MarginRoom } from './margin-room.ts';
 import type { MarketSlot, Markets } from './markets.ts';
 import { budgetOf, needOf, needWith } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
@@ -73,9 +71,7 @@ export interface IntakeParts {
   readonly requests: Requests;
   readonly book: OrderBookView;
   readonly history: OrderHistory;
-  readonly margin: MarginCheck;
-  readonly margins: MarginAccounts;
-  readonly desk: AssetDesk;
+  readonly margin: MarginRoom;
 }
 
 export class Intake {
@@ -91,7 +87,7 @@ export class Intake {
   // ---- create
 
   checkCreate(request: CreateRequest, caller: Caller): Outcome<PreparedCreate> {
-    this.#parts.desk.refresh(caller.now);
+    this.#parts.margin.desk.refresh(caller.now);
     return checkCreate(this.#view(), request, caller);
   }
 
@@ -129,7 +125,7 @@ export class Intake {
 
   /** Seats an order of a margin-type account. @returns why it may not be let through, or null. */
   #marginFault(order: LiveOrder, skips: ReadonlySet<string>): Reject | null {
-    const { margin } = this.#parts;
+    const margin = this.#parts.margin.check;
     margin.seat(order);
     if (order.seat === null || order.triggerKind !== TRIGGER.none) return null;
     const reduceOnly = skips.has('reduce_only') ? null : margin.reduceOnlyFault(order, order.quantity);
@@ -149,7 +145,7 @@ export class Intake {
   // ---- replace
 
   checkReplace(request: ReplaceRequest, caller: Caller): Outcome<PreparedReplace> {
-    this.#parts.desk.refresh(caller.now);
+    this.#parts.margin.desk.refresh(caller.now);
     const checked = checkReplace(this.#view(), request, caller.user, caller.now);
     if (!checked.ok) return checked;
     const market = checked.value;
@@ -203,7 +199,7 @@ export class Intake {
   #replaceFault(order: LiveOrder, replace: ReplaceOnItsWay): Reject | null {
     if (order.seat === null) return null;
     const heaviest = exposureOf({ ...order, replaces: [...order.replaces, replace] }, order.seat.marketPrice);
-    return this.#parts.margin.exposureFault(order, heaviest);
+    return this.#parts.margin.check.exposureFault(order, heaviest);
   }
 
   // ---- cancel
@@ -263,14 +259,14 @@ export class Intake {
   // ---- helpers
 
   #view(): PreFlightView {
-    const { markets, accounts, orders, desk, margins } = this.#parts;
+    const { markets, accounts, orders, margin } = this.#parts;
     return {
       markets,
       accounts,
-      desk,
+      desk: margin.desk,
       settings: this.settings,
       openCount: (user, subAccount, marketIndex) => orders.openCount(user, subAccount, marketIndex),
-      reducibleLots: (user, subAccount, market, side) => margins.reducibleLots(user, subAccount, market, side),
+      reducibleLots: (user, subAccount, market, side) => margin.accounts.reducibleLots(user, subAccount, market, side),
     };
   }
 

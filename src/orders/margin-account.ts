@@ -222,12 +222,33 @@ export class MarginAccount {
     return { buys: buys as Amount18, sells: sells as Amount18 };
   }
 
-  #pressureOf({ market, asset }: Position, side: Side, lane: OrderLane, whatIf: readonly WhatIf[]): Amount18 {
+  #pressureOf(position: Position, side: Side, lane: OrderLane, whatIf: readonly WhatIf[]): Amount18 {
     let { counted } = lane;
     for (const other of whatIf) if (other.lane === lane) counted = other.counted;
+    return this.pressureOf(position, side, counted);
+  }
+
+  /** Of a notional that a lane of this side counts. */
+  pressureOf({ market, asset }: Position, side: Side, counted: bigint): Amount18 {
     if (counted === 0n) return ZERO_18;
     assert(market !== null, 'a position with orders knows its market');
     return pressureOf(side, counted as Amount18, this.#desk.terms(asset), market.definition.takerFeeRate);
+  }
+
+  /** The lanes that press on a side. */
+  *lanes(side: Side): Iterable<{ readonly position: Position; readonly lane: OrderLane }> {
+    for (const position of this.#positions.values()) {
+      const { buys, sells, spotBuys } = position;
+      for (const lane of side === SIDE.buy ? [buys, spotBuys] : [sells]) yield { position, lane };
+    }
+  }
+
+  /** Whether any order of it weighs something. */
+  get hasOrders(): boolean {
+    for (const { buys, sells, spotBuys } of this.#positions.values()) {
+      if (!buys.isEmpty || !sells.isEmpty || !spotBuys.isEmpty) return true;
+    }
+    return false;
   }
 
   /** What is left for more risk, also `available_margin` (MRG-16). */

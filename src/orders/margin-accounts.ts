@@ -31,6 +31,8 @@ const ON_THE_WAY = 2 ** 52;
 
 export class MarginAccounts {
   readonly desk: AssetDesk;
+  /** Accounts of which an order has weighed something since this was last tidied (auto-reduce.ts). */
+  readonly withOrders: Set<MarginAccount> = new Set();
   readonly #users = new Map<UserId, Map<number, MarginAccount>>();
   readonly #holds: Holds;
   readonly #words: WordCount;
@@ -88,6 +90,7 @@ export class MarginAccounts {
     const lane = laneOf(position, terms);
     if (lane === null && isSpot(terms)) return null;
     account.enter(position, market);
+    if (lane !== null) this.withOrders.add(account);
     this.#slot += 1;
     return { position, lane, entry: newLaneEntry(order, this.#slot), marketPrice: 0n };
   }

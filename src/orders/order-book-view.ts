@@ -68,6 +68,12 @@ export class OrderBookView {
     this.rehold(order);
   }
 
+  /** A request about it has been answered: it is in flight no more, or less. */
+  landed(order: LiveOrder): void {
+    order.requests -= 1;
+    order.seat?.position.account.reweighed();
+  }
+
   /** Hold and weight follow from the order again. */
   rehold(order: LiveOrder): void {
     this.#setHold(order, holdOf(order));

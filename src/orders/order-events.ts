@@ -46,6 +46,16 @@ export interface ReleaseWord {
   readonly end: OrderEnd | 0;
 }
 
+/** The node's own word on an order: its new total, or its end (AMB-27, AMB-61). */
+export interface ReduceWord extends OrderName {
+  readonly requestId: number;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  /** 0: the order is cancelled. */
+  readonly total: number;
+  readonly end: OrderEnd;
+}
+
 /** Where the order manager speaks to; calls come in the order in which things happened. */
 export interface OrderSink {
   orderEvent(user: UserId, event: OrderEvent): void;
@@ -53,4 +63,6 @@ export interface OrderSink {
   ack(requestId: number, result: RequestResult): void;
   /** To the market; never lost, so it may wait for room. */
   release(word: ReleaseWord): void;
+  /** To the market, by a request that has its number. @returns false: there is no room, nothing was sent. */
+  reduce(word: ReduceWord): boolean;
 }

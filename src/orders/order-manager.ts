@@ -18,25 +18,19 @@ import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_END, SIDE } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { pascalCase, type RejectName, rejectName } from '../core/reject.ts';
-import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
-import type { PriceSource } from '../margin/prices.ts';
-import type { RiskTerms } from '../margin/risk-terms.ts';
-import type { SimulationView } from '../wire/margin-replies.ts';
+import type { TimestampNs } from '../core/units.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { Accounts } from './accounts.ts';
-import { AssetDesk, type AssetMarks } from './asset-desk.ts';
 import { FillView } from './fill-view.ts';
 import { type BalanceKey, type Funds, Holds, WordCount } from './holds.ts';
 import { type Caller, Intake } from './intake.ts';
 import { type InventoryBody, inventoryOf } from './inventory.ts';
 import { isSpot } from './live-order.ts';
 import { LiveOrders } from './live-orders.ts';
-import { MarginAccounts, type PositionWord } from './margin-accounts.ts';
-import { MarginCheck } from './margin-check.ts';
-import { type MarginSources, MarginView } from './margin-view.ts';
+import { MarginRoom } from './margin-room.ts';
 import { type MarketSlot, Markets } from './markets.ts';
 import { OrderBookView } from './order-book-view.ts';
 import type { OrderSink, UserTrade } from './order-events.ts';
@@ -55,8 +49,7 @@ import { marketRefusal } from './refusals.ts';
 import { Releases } from './releases.ts';
 import { type OrderRequest, Requests } from './requests.ts';
 import { restoredOrder } from './restored-order.ts';
-import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
-import { simulate, type Trial } from './simulation.ts';
+import type { OrderSettings } from './settings.ts';
 import { Tail } from './tail.ts';
 import type { Match } from './trade-view.ts';
 import type {
@@ -78,13 +71,12 @@ export interface OrderManagerParts {
 }
 
 export class OrderManager {
+  /** Positions, prices, pressure: the margin side. */
+  readonly margin: MarginRoom;
   readonly #markets = new Markets();
   readonly #accounts = new Accounts();
   readonly #words = new WordCount();
   readonly #holds = new Holds(this.#words);
-  readonly #desk = new AssetDesk();
-  readonly #margins = new MarginAccounts(this.#holds, this.#desk, this.#words);
-  readonly #margin = new MarginCheck(this.#accounts, this.#margins, DEFAULT_SETTINGS.preflightMinimum);
   readonly #orders = new LiveOrders();
   readonly #tail = new Tail(this.#orders);
   readonly #sink: OrderSink;
@@ -94,8 +86,6 @@ export class OrderManager {
   readonly #releases: Releases;
   readonly #intake: Intake;
   readonly #pages: PageSources;
-  readonly #marginSources: MarginSources;
-  readonly #view: MarginView;
 
   constructor({ sink, history }: OrderManagerParts) {
     const [markets, orders, holds, tail] = [this.#markets, this.#orders, this.#holds, this.#tail];
@@ -105,12 +95,12 @@ export class OrderManager {
     this.#requests = requests;
     this.#book = book;
     this.#fills = new FillView(book, this.#words, { holds, tail, sink });
-    this.#releases = new Releases(book, this.#margin, sink);
-    const [accounts, margin, margins, desk] = [this.#accounts, this.#margin, this.#margins, this.#desk];
-    this.#intake = new Intake({ markets, accounts, holds, orders, requests, book, history, margin, margins, desk });
+    const accounts = this.#accounts;
+    const room = new MarginRoom({ accounts, markets, holds, words: this.#words, requests, sink });
+    this.margin = room;
+    this.#releases = new Releases(book, room.check, sink);
+    this.#intake = new Intake({ markets, accounts, holds, orders, requests, book, history, margin: room });
     this.#pages = { markets, orders, tail, history };
-    this.#marginSources = { accounts, margins, markets, desk };
-    this.#view = new MarginView(this.#marginSources);
   }
 
   // ---- requests (intake.ts)
@@ -254,8 +244,13 @@ export class OrderManager {
   onAck(ack: MarketAck): void {
     const request = this.#requests.take(ack.requestId);
     if (request.kind === 'cancelAll') return;
+    if (request.kind === 'reduce') {
+      this.margin.reductions.answered();
+      this.#book.landed(request.order);
+      return;
+    }
     const { kind, order, replace, market, orderId } = request;
-    if (order !== null) order.requests -= 1;
+    if (order !== null) this.#book.landed(order);
     if (order !== null && replace !== null) {
       order.replaces = order.replaces.filter((other) => other !== replace);
       this.#book.rehold(order);
@@ -296,24 +291,6 @@ export class OrderManager {
     this.#holds.setOwned(row, row.owned);
   }
 
-  /** Absolute, like a balance. */
-  onPositionChanged(word: PositionWord): void {
-    this.#margins.setPosition(word);
-  }
-
-  onOraclePrice(asset: AssetId, price: PriceSource): void {
-    this.#desk.setOracle(asset, price);
-  }
-
-  /** A market's last confirmed price, and what all users have open in its asset. */
-  onMarketRisk(word: { readonly marketIndex: number } & Pick<AssetMarks, 'mark' | 'interest'>): void {
-    this.#desk.setTrading(this.#markets.at(word.marketIndex).definition.assetId, word);
-  }
-
-  onRiskChanged(asset: AssetId, risk: RiskTerms): void {
-    this.#desk.setRisk(asset, risk);
-  }
-
   /** Everything of the market up to `sequence` is decided and flushed. */
   onMarketDecided(word: { readonly marketIndex: number; readonly sequence: number }): void {
     const market = this.#markets.at(word.marketIndex);
@@ -349,7 +326,7 @@ export class OrderManager {
 
   onSettingsChanged(settings: OrderSettings): void {
     this.#intake.settings = settings;
-    this.#margin.minimum = settings.preflightMinimum;
+    this.margin.onSettingsChanged(settings);
     if (settings.acks === 'optimistic') this.#requests.tellAll();
   }
 
@@ -362,7 +339,7 @@ export class OrderManager {
     const asset = row.side === SIDE.buy ? USD : market.definition.assetId;
     const balance = isSpot(row) ? this.#holds.balance({ user, subAccount, asset }) : null;
     const order = restoredOrder(row, market, balance);
-    this.#margin.seat(order);
+    this.margin.check.seat(order);
     this.#book.add(order);
     this.#book.enter(order, row.orderSequence);
   }
@@ -393,36 +370,13 @@ export class OrderManager {
   }
 
   inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {
-    const sources = { accounts: this.#accounts, holds: this.#holds, margins: this.#margins };
+    const sources = { accounts: this.#accounts, holds: this.#holds, margins: this.margin.accounts };
     return inventoryOf(sources, user, subAccounts);
   }
 
   /** A spot balance with what is set aside from it, as pre-flight sees it. */
   funds(key: BalanceKey): Funds {
     return this.#holds.funds(key);
-  }
-
-  /** What is left for more risk in a margin-type account (MRG-16); 0 in any other. */
-  capacity(user: UserId, subAccount: number, now: TimestampNs): Amount18 {
-    if (!this.#accounts.isMargin(user, subAccount)) return ZERO_18;
-    this.#desk.refresh(now);
-    return this.#margins.account(user, subAccount).capacity();
-  }
-
-  isMarginAccount(user: UserId, subAccount: number): boolean {
-    return this.#accounts.isMargin(user, subAccount);
-  }
-
-  /** Margin-type accounts as they are read at `now`. */
-  margin(now: TimestampNs): MarginView {
-    this.#desk.refresh(now);
-    return this.#view;
-  }
-
-  /** A trade tried on (SIM-01). @returns INVALID_REQUEST, MARKET_NOT_FOUND. */
-  simulate(trial: Trial, now: TimestampNs): Outcome<SimulationView> {
-    this.#desk.refresh(now);
-    return simulate(this.#marginSources, this.#intake.settings.preflightMinimum, trial);
   }
 
   get settings(): OrderSettings {

@@ -31,7 +31,13 @@ export interface CancelAllRequest {
   readonly kind: 'cancelAll';
 }
 
-export type Request = OrderRequest | CancelAllRequest;
+/** The node's own: its market's answer is told to nobody. */
+export interface ReduceRequest {
+  readonly kind: 'reduce';
+  readonly order: LiveOrder;
+}
+
+export type Request = OrderRequest | CancelAllRequest | ReduceRequest;
 
 export interface WaitingAck {
   readonly requestId: number;
@@ -56,8 +62,13 @@ export class Requests {
   }
 
   hasRoomFor(kind: Request['kind'], count = 1): boolean {
-    const isCancel = kind === 'cancel' || kind === 'cancelAll';
+    const isCancel = kind !== 'create' && kind !== 'replace';
     return this.count + count <= REQUESTS_MAX + (isCancel ? CANCELS_RESERVED : 0);
+  }
+
+  /** What the next `add` returns. */
+  get nextId(): number {
+    return this.#lastId + 1;
   }
 
   add(request: Request): number {

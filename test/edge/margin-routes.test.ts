@@ -15,12 +15,12 @@ const FLAT = '13' as AssetId;
 function fill({ desk }: ScriptedOms): void {
   const { manager } = desk;
   const of = { user: ALICE, subAccount: 1 };
-  manager.onRiskChanged(BASE, riskTerms(riskRow(90, 92, 950_000)));
-  manager.onOraclePrice(BASE, source(usd(2_000), NOW));
+  manager.margin.onRiskChanged(BASE, riskTerms(riskRow(90, 92, 950_000)));
+  manager.margin.onOraclePrice(BASE, source(usd(2_000), NOW));
   const interest = { credits: 0n, borrows: 0n };
-  manager.onMarketRisk({ marketIndex: 3, mark: source(usd(1_990), NOW), interest });
+  manager.margin.onMarketRisk({ marketIndex: 3, mark: source(usd(1_990), NOW), interest });
   manager.onBalanceChanged({ ...of, asset: USD, owned: usd(600), locked: usd(0) });
-  manager.onPositionChanged({ ...of, asset: BASE, base: usd(2), quote: usd(-4_000), entry: usd(4_000) });
+  manager.margin.onPositionChanged({ ...of, asset: BASE, base: usd(2), quote: usd(-4_000), entry: usd(4_000) });
 }
 
 suite('margin reads', () => {
@@ -122,13 +122,13 @@ suite('margin reads', () => {
 
   test('a flat position with a quote rest stays listed as closed (AMB-69)', async () => {
     const rest = { user: ALICE, subAccount: 1, asset: FLAT, base: usd(0), quote: usd(36), entry: usd(0) };
-    oms.desk.manager.onPositionChanged(rest);
+    oms.desk.manager.margin.onPositionChanged(rest);
     const { positions } = JSON.parse((await get(`/positions/${ALICE}`)).text);
     const { side, size, quote_credits: quote, entry_price: entry } = positions[1];
     assert.deepEqual([positions.length, side, size, quote, entry], [2, 'closed', '0', '36', null]);
     const margin = JSON.parse((await get(`/margin/user/${ALICE}?include_positions=true`)).text);
     assert.equal(margin.accounts['1'].positions.length, 1, 'and is none where closed is not a word');
-    oms.desk.manager.onPositionChanged({ ...rest, quote: usd(0) });
+    oms.desk.manager.margin.onPositionChanged({ ...rest, quote: usd(0) });
     assert.equal(JSON.parse((await get(`/positions/${ALICE}`)).text).positions.length, 1);
   });
 

@@ -1,7 +1,7 @@
 /** Laws of replace, cancel, held cancels and the memory of order ids. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
+import { ORDER_END, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
 import { ends, fills, MarketDesk, only } from '../support/market-desk.ts';
 import { BUY, LIFE_NS, SELL, START_NS } from '../support/market-recorder.ts';
 
@@ -90,6 +90,35 @@ suite('replace', () => {
       'ALREADY_CANCELLED',
       'ORDER_NOT_FOUND',
     ]);
+  });
+});
+
+suite("the node's own reductions", () => {
+  test('a smaller total keeps price, place and timestamp; one that is no smaller changes nothing (AMB-61)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 5, 100);
+    desk.buy('b', 5, 100);
+    const told = only(desk.replace('a', { quantity: 2, timestampNs: 0n, isNodeMade: true }), 'replaced')[0];
+    assert.deepEqual(told?.slice(2, 6), [1, 1, 100, 2]);
+    const user = desk.replace('a', { quantity: 3, timestampNs: START_NS + 1n });
+    assert.equal(only(user, 'replaced').length, 1, 'the user’s next replace is not older than the reduction');
+    assert.equal(desk.replace('a', { quantity: 3, timestampNs: 0n, isNodeMade: true })[0]?.[0], 'replaceUnchanged');
+  });
+
+  test('what was filled meanwhile completes the order, its end comes first (AMB-19)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 5, 100);
+    desk.sell('t', 3, 100);
+    assert.deepEqual(ends(desk.replace('a', { quantity: 3, timestampNs: 0n, isNodeMade: true })), [[1, 'Filled', 0]]);
+    assert.equal(desk.replace('a', { quantity: 1, timestampNs: 0n, isNodeMade: true })[0]?.[0], 'replaceRefused');
+  });
+
+  test('a cancel of the node ends the order with the node’s reason (AMB-61, G21)', () => {
+    const desk = new MarketDesk();
+    desk.buy('a', 5, 100);
+    desk.sell('t', 2, 100);
+    assert.deepEqual(ends(desk.cancel('a', { end: ORDER_END.autoReduced })), [[1, 'AutoReduced', 3]]);
+    assert.equal(desk.cancel('a')[0]?.[2], 'ALREADY_CANCELLED');
   });
 });
 

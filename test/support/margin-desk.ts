@@ -27,11 +27,21 @@ import {
 
 export const ETH = '1' as AssetId;
 export const BTC = '2' as AssetId;
+/** Of EX-17: quantity decimals 3. */
+export const TOY = '3' as AssetId;
 
-/** Price decimals 2, quantity decimals 4, tick and minimum 1, taker 500. */
+/** Price decimals 2, quantity decimals 4 (of the toy 3), tick and minimum 1, taker 500. */
 export const MARKETS: Readonly<Record<string, MarketDefinition>> = {
   [ETH]: { ...MARKET, marketIndex: 0, assetId: ETH, tickSize: 1 as RawPrice, minimumQuantity: 1 as RawQuantity },
   [BTC]: { ...MARKET, marketIndex: 1, assetId: BTC, tickSize: 1 as RawPrice, minimumQuantity: 1 as RawQuantity },
+  [TOY]: {
+    ...MARKET,
+    marketIndex: 2,
+    assetId: TOY,
+    quantityDecimals: 3,
+    tickSize: 1 as RawPrice,
+    minimumQuantity: 1 as RawQuantity,
+  },
 };
 
 const NO_CAP = String((1n << 256n) - 1n);
@@ -80,11 +90,17 @@ export interface MarginWish {
   readonly above?: number;
 }
 
+function lotsOf(asset: AssetId, quantity: number): RawQuantity {
+  return Math.round(quantity * 10 ** (MARKETS[asset]?.quantityDecimals ?? 0)) as RawQuantity;
+}
+
 export class MarginDesk {
   readonly sink: RecordingSink = new RecordingSink();
   readonly manager: OrderManager;
   nowNs: TimestampNs = NOW;
   readonly #sequences = new Map<AssetId, number>();
+  /** By id: sequence and price. */
+  readonly #placed = new Map<string, readonly [number, number]>();
   #ids = 0;
   #trades = 0;
 
@@ -94,18 +110,19 @@ export class MarginDesk {
     for (const market of Object.values(MARKETS)) this.manager.onMarketChanged(market);
     this.risk(ETH, riskRow(90, 95, 1_000_000));
     this.risk(BTC, riskRow(95, 96, 900_000));
+    this.risk(TOY, riskRow(90, 95, 1_000_000));
     this.price(ETH, 2_000);
     this.price(BTC, 50_000);
   }
 
   risk(asset: AssetId, row: RiskRow): void {
-    this.manager.onRiskChanged(asset, riskTerms(row));
+    this.manager.margin.onRiskChanged(asset, riskTerms(row));
   }
 
   /** Oracle, and a mark if there is one. */
   price(asset: AssetId, oracle: number | string, mark: number | string | null = null): void {
-    this.manager.onOraclePrice(asset, source(usd(oracle), this.nowNs));
-    this.manager.onMarketRisk({
+    this.manager.margin.onOraclePrice(asset, source(usd(oracle), this.nowNs));
+    this.manager.margin.onMarketRisk({
       marketIndex: this.#index(asset),
       mark: mark === null ? null : source(usd(mark), this.nowNs),
       interest: { credits: 0n, borrows: 0n },
@@ -118,7 +135,7 @@ export class MarginDesk {
 
   position(asset: AssetId, base: number | string, quote: number | string, subAccount = 1): void {
     const legs = { base: usd(base), quote: usd(quote), entry: usd(0) };
-    this.manager.onPositionChanged({ user: ALICE, subAccount, asset, ...legs });
+    this.manager.margin.onPositionChanged({ user: ALICE, subAccount, asset, ...legs });
   }
 
   settings(change: Partial<OrderSettings>): void {
@@ -144,6 +161,7 @@ export class MarginDesk {
     const word = { requestId, marketIndex: this.#index(asset), sequence, timeNs: this.nowNs };
     this.manager.onAdmitted({ ...word, refusal: 0 });
     this.manager.onAck({ ...word, rejectCode: 0 });
+    this.#placed.set(wish.id ?? `o-${this.#ids}`, [sequence, wish.price ?? 2_000]);
     return sequence;
   }
 
@@ -151,8 +169,9 @@ export class MarginDesk {
     const request = {
       ...replaceRequest({
         orderId: id as OrderId,
+        bookQuantityDecimals: MARKETS[asset]?.quantityDecimals ?? 0,
         newPriceLimit: change.price === undefined ? null : (Math.round(change.price * 100) as RawPrice),
-        newQuantity: change.quantity === undefined ? null : (Math.round(change.quantity * 10_000) as RawQuantity),
+        newQuantity: change.quantity === undefined ? null : lotsOf(asset, change.quantity),
       }),
       asset: { id: asset, text: asset },
     };
@@ -165,7 +184,7 @@ export class MarginDesk {
     const word = { marketIndex: this.#index(asset), sequence: this.#next(asset), timeNs: this.nowNs };
     const figures = {
       price: Math.round(price * 100) as RawPrice,
-      quantity: Math.round(quantity * 10_000) as RawQuantity,
+      quantity: lotsOf(asset, quantity),
     };
     const trigger = { triggerKind: 0, triggerPrice: 0 as RawPrice } as const;
     this.manager.onReplaced({ ...word, order, ...figures, ...trigger, timestampNs: this.nowNs });
@@ -182,7 +201,7 @@ export class MarginDesk {
       makerOrder: maker,
       takerOrder: taker,
       price: Math.round(price * 100) as RawPrice,
-      quantity: Math.round(quantity * 10_000) as RawQuantity,
+      quantity: lotsOf(asset, quantity),
       takerSide,
       makerFeeRate: 500,
       takerFeeRate: 500,
@@ -202,13 +221,33 @@ export class MarginDesk {
     this.manager.onFillRolledBack({ ...word, makerReason: 1, takerReason: 10 });
   }
 
+  /** Markets obey the reductions that were sent since the last call. @returns `o-1 444`, `o-2 cancelled`. */
+  obey(): readonly string[] {
+    return this.sink.reductions.splice(0).map(({ orderId, assetId, total, requestId, end }) => {
+      const [order, price] = this.#placed.get(orderId) ?? [0, 0];
+      if (total !== 0) {
+        this.replaced(requestId, order, price, total / 10 ** (MARKETS[assetId]?.quantityDecimals ?? 0), assetId);
+        return `${orderId} ${total}`;
+      }
+      this.end(order, end, assetId);
+      this.acknowledge(requestId, assetId);
+      return `${orderId} cancelled`;
+    });
+  }
+
+  /** The market answers a request; 0 stands for yes. */
+  acknowledge(requestId: number, asset: AssetId = ETH, rejectCode = 0): void {
+    const word = { requestId, marketIndex: this.#index(asset), sequence: 0, timeNs: this.nowNs };
+    this.manager.onAck({ ...word, rejectCode });
+  }
+
   end(order: number, end: OrderEnd, asset: AssetId = ETH): void {
     const word = { marketIndex: this.#index(asset), sequence: this.#next(asset), order, timeNs: this.nowNs };
     this.manager.onEnded({ ...word, end, faultReason: 0 });
   }
 
   capacity(subAccount = 1, user: UserId = ALICE): Amount18 {
-    return this.manager.capacity(user, subAccount, this.nowNs);
+    return this.manager.margin.capacity(user, subAccount, this.nowNs);
   }
 
   #index(asset: AssetId): number {
@@ -226,6 +265,7 @@ export class MarginDesk {
     const asset = wish.asset ?? ETH;
     const change: Partial<SignedOrder> = {
       baseAsset: { id: asset, text: asset },
+      bookQuantityDecimals: MARKETS[asset]?.quantityDecimals ?? 0,
       account: wish.account ?? 1,
       isSpot: wish.isSpot ?? false,
       reduceOnly: wish.reduceOnly ?? false,
@@ -235,7 +275,7 @@ export class MarginDesk {
       id: wish.id ?? `o-${this.#ids}`,
       side: wish.side,
       price: Math.round((wish.price ?? 2_000) * 100),
-      quantity: Math.round((wish.quantity ?? 1) * 10_000),
+      quantity: lotsOf(asset, wish.quantity ?? 1),
       tif: wish.tif ?? TIF.gtc,
       postOnly: wish.postOnly ?? false,
       postSignNs: this.nowNs,

@@ -91,8 +91,11 @@ export class MarketDesk {
     return this.#create(SELL, orderId, { kind, quantity: lots, amount: quote, budget }, { tif: TIF.ioc, ...words });
   }
 
-  cancel(orderId: string, { user = 'ada', hold = false }: { user?: string; hold?: boolean } = {}): Told[] {
-    this.engine.cancel({ ...keyOf(user, orderId), ...this.#received(), hold });
+  cancel(
+    orderId: string,
+    { user = 'ada', hold = false, end = 1 }: { user?: string; hold?: boolean; end?: OrderEnd } = {},
+  ): Told[] {
+    this.engine.cancel({ ...keyOf(user, orderId), ...this.#received(), hold, end });
     return this.#heard();
   }
 
@@ -113,9 +116,10 @@ export class MarketDesk {
       below?: number;
       timestampNs?: bigint;
       user?: string;
+      isNodeMade?: boolean;
     },
   ): Told[] {
-    const { price = 0, quantity = 0, user = 'ada', timestampNs = this.nowNs } = terms;
+    const { price = 0, quantity = 0, user = 'ada', timestampNs = this.nowNs, isNodeMade = false } = terms;
     this.engine.replace({
       ...keyOf(user, orderId),
       ...this.#received(),
@@ -124,6 +128,7 @@ export class MarketDesk {
       timestampLow: lowWord(timestampNs),
       price,
       quantity,
+      isNodeMade,
     });
     return this.#heard();
   }

@@ -67,13 +67,14 @@ export class MarketPair {
       quantity: terms.quantity,
       triggerKind: terms.triggerKind,
       triggerPrice: terms.triggerPrice,
+      isNodeMade: false,
     });
     this.reference.replace(terms);
     return this.compare();
   }
 
   cancel(terms: Named & { hold: boolean }): Told[] {
-    this.engine.cancel({ ...this.#keyed(terms), hold: terms.hold });
+    this.engine.cancel({ ...this.#keyed(terms), hold: terms.hold, end: ORDER_END.userRequested });
     this.reference.cancel(terms);
     return this.compare();
   }

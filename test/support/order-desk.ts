@@ -14,7 +14,14 @@ import {
 } from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
-import type { OrderEvent, OrderSink, ReleaseWord, RequestResult, UserTrade } from '../../src/orders/order-events.ts';
+import type {
+  OrderEvent,
+  OrderSink,
+  ReduceWord,
+  ReleaseWord,
+  RequestResult,
+  UserTrade,
+} from '../../src/orders/order-events.ts';
 import type { HistorySnapshot, OrderHistory } from '../../src/orders/order-history.ts';
 import { OrderManager } from '../../src/orders/order-manager.ts';
 import type { OrderDetails } from '../../src/wire/order-details.ts';
@@ -60,6 +67,9 @@ export class RecordingSink implements OrderSink {
   readonly trades: { readonly user: UserId; readonly trade: UserTrade }[] = [];
   readonly acks: { readonly requestId: number; readonly result: RequestResult }[] = [];
   readonly releases: ReleaseWord[] = [];
+  readonly reductions: ReduceWord[] = [];
+  /** The ring to the market takes no reduction. */
+  isFull = false;
 
   orderEvent(user: UserId, event: OrderEvent): void {
     this.events.push({ user, event });
@@ -72,6 +82,11 @@ export class RecordingSink implements OrderSink {
   }
   release(word: ReleaseWord): void {
     this.releases.push(word);
+  }
+  reduce(word: ReduceWord): boolean {
+    if (this.isFull) return false;
+    this.reductions.push(word);
+    return true;
   }
 }
 

@@ -109,7 +109,7 @@ export const NewOrder = {
   orderIdLength: 64,
 } as const;
 
-/** A replace that passed the front door; 0 leaves price, quantity or trigger unchanged. */
+/** A replace that passed the front door; 0 leaves price, quantity or trigger unchanged. `node_made` is 1 for a reduction by the node itself: the order keeps its timestamp (AMB-61). */
 export const ReplaceOrder = {
   typeId: 2,
   bytes: 152,
@@ -151,6 +151,10 @@ export const ReplaceOrder = {
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 53] = value;
   },
+  nodeMade: (v: Views, at: number): number => v.u8[at + 54] as number,
+  setNodeMade: (v: Views, at: number, value: number): void => {
+    v.u8[at + 54] = value;
+  },
   /** Offset and length of the 32 bytes of `user`. */
   userAt: 56,
   userLength: 32,
@@ -159,7 +163,7 @@ export const ReplaceOrder = {
   orderIdLength: 64,
 } as const;
 
-/** A cancel that passed the front door; `hold` is 1 on the control channel, where it may wait for its create. */
+/** A cancel that passed the front door; `hold` is 1 on the control channel, where it may wait for its create. `end` is the OrderEnd that it gives the order: the user's, or the node's own. */
 export const CancelOrder = {
   typeId: 3,
   bytes: 120,
@@ -183,6 +187,10 @@ export const CancelOrder = {
   orderIdBytes: (v: Views, at: number): number => v.u8[at + 21] as number,
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 21] = value;
+  },
+  end: (v: Views, at: number): number => v.u8[at + 22] as number,
+  setEnd: (v: Views, at: number, value: number): void => {
+    v.u8[at + 22] = value;
   },
   /** Offset and length of the 32 bytes of `user`. */
   userAt: 24,

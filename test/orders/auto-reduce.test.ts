@@ -1,0 +1,229 @@
+/** Auto-reduce (AR-01 to AR-06, AMB-61): who gives way, how much, and who is left alone. EX-17 by its numbers. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { REJECT_CODE } from '../../src/core/reject.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import { ALICE, BTC, ETH, MARKETS, MarginDesk, SIDE, TIF, TOY, USD, usd } from '../support/margin-desk.ts';
+
+const { buy, sell } = SIDE;
+const SECOND_NS = 1_000_000_000n;
+
+/** EX-17: reference 100; B1 10 at 100, B2 10 at 95, B3 10 at 90; the surplus is what is in spot USD. */
+function example(surplus = '300'): MarginDesk {
+  const desk = new MarginDesk();
+  desk.price(TOY, 100);
+  desk.spot(USD, surplus);
+  for (const [id, price] of [
+    ['b1', 100],
+    ['b2', 95],
+    ['b3', 90],
+  ] as const) {
+    desk.place({ id, asset: TOY, side: buy, quantity: 10, price });
+  }
+  return desk;
+}
+
+function look(desk: MarginDesk): readonly string[] {
+  desk.manager.margin.reduceOrders(desk.nowNs);
+  return desk.obey();
+}
+
+function pass(desk: MarginDesk, ns: bigint): void {
+  desk.nowNs = (desk.nowNs + ns) as TimestampNs;
+}
+
+suite('auto-reduce', () => {
+  test('the farthest order is made smaller by the fewest lots that suffice (AR-01, AR-02, EX-17)', () => {
+    const desk = example();
+    assert.deepEqual(look(desk), [], 'nothing is short');
+    desk.spot(USD, 200);
+    assert.deepEqual(look(desk), ['b3 444']);
+    assert.equal(desk.capacity(), usd('0.00902'));
+    const told = desk.sink.events.map(({ event }) => event).filter(({ kind }) => kind === 'Replaced');
+    assert.deepEqual(
+      told.map((event) => ('newQuantity' in event ? [event.orderId, event.newPrice, event.newQuantity] : [])),
+      [['b3', 9_000, 444]],
+    );
+  });
+
+  test('what cannot suffice is cancelled and the next one follows (AR-01, AR-06, EX-17)', () => {
+    const desk = example();
+    desk.spot(USD, 180);
+    assert.deepEqual(look(desk), ['b3 cancelled', 'b2 8326']);
+    assert.equal(desk.capacity(), usd('0.007515'));
+    const ends = desk.sink.events.map(({ event }) => event).filter(({ kind }) => kind === 'Canceled');
+    assert.deepEqual(
+      ends.map((event) => ('reason' in event ? `${event.orderId} ${event.reason}` : '')),
+      ['b3 AutoReduced'],
+    );
+  });
+
+  test('one round a second for a sub-account, whatever happens meanwhile (AR-03)', () => {
+    const desk = example();
+    desk.spot(USD, 200);
+    assert.deepEqual(look(desk), ['b3 444']);
+    desk.spot(USD, 150);
+    assert.deepEqual(look(desk), []);
+    pass(desk, SECOND_NS - 1n);
+    assert.deepEqual(look(desk), []);
+    pass(desk, 1n);
+    assert.deepEqual(look(desk), ['b3 cancelled', 'b2 5184']);
+  });
+
+  test('a price alone starts it (AR-01, MRG-25)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 400);
+    desk.position(ETH, 1, -2_000);
+    desk.price(TOY, 100);
+    desk.place({ id: 'b', asset: TOY, side: buy, quantity: 10, price: 100 });
+    assert.deepEqual(look(desk), []);
+    desk.price(ETH, '1800');
+    assert.deepEqual(look(desk), ['b 1990']);
+  });
+
+  test('IOC, FOK and what is in flight are left alone (AR-04)', () => {
+    const desk = example();
+    for (const tif of [TIF.ioc, TIF.fok]) desk.place({ asset: TOY, side: buy, quantity: 1, price: 10, tif });
+    const onItsWay = desk.request({ id: 'c', asset: TOY, side: buy, quantity: 1, price: 20 });
+    assert.ok(onItsWay.ok);
+    const replace = desk.replace('b3', { price: 91 }, TOY);
+    assert.ok(replace.ok);
+    desk.spot(USD, 250);
+    assert.deepEqual(look(desk), ['b2 5658']);
+    pass(desk, SECOND_NS);
+    desk.acknowledge(replace.value, TOY, REJECT_CODE.REQUEST_TOO_OLD);
+    desk.spot(USD, 200);
+    assert.deepEqual(look(desk)[0], 'b3 4583');
+  });
+
+  test('what has landed is looked at, though nothing else has changed (AR-04)', () => {
+    const desk = new MarginDesk();
+    desk.price(TOY, 100);
+    desk.spot(USD, 300);
+    desk.place({ id: 'o', asset: TOY, side: buy, quantity: 10, price: 100 });
+    const replace = desk.replace('o', { price: 101 }, TOY);
+    assert.ok(replace.ok);
+    desk.spot(USD, 50);
+    assert.deepEqual(look(desk), []);
+    desk.acknowledge(replace.value, TOY, REJECT_CODE.REQUEST_TOO_OLD);
+    assert.deepEqual(look(desk), ['o 4975']);
+  });
+
+  test('market makers are exempt (AR-05, MRG-27)', () => {
+    const desk = example();
+    desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
+    desk.spot(USD, 0);
+    assert.deepEqual(look(desk), []);
+    assert.ok(desk.capacity() < 0n);
+    desk.manager.onUserChanged({ user: ALICE, isMarketMaker: false });
+    desk.spot(USD, 1);
+    assert.equal(look(desk).length, 3);
+  });
+
+  test('reduce-only orders, dormant triggers and what the position covers are left alone (AMB-61)', () => {
+    const desk = new MarginDesk();
+    desk.price(TOY, 100);
+    desk.spot(USD, 2_000);
+    desk.position(TOY, -10, 1_000);
+    desk.place({ id: 'covered', asset: TOY, side: buy, quantity: 10, price: 50 });
+    desk.place({ id: 'reduce', asset: TOY, side: buy, quantity: 10, price: 10, reduceOnly: true });
+    desk.place({ id: 'dormant', asset: TOY, side: buy, quantity: 10, price: 5, above: 20_000 });
+    desk.place({ id: 'open', asset: TOY, side: buy, quantity: 10, price: 100 });
+    desk.spot(USD, 0);
+    assert.deepEqual(look(desk), ['open cancelled']);
+  });
+
+  test('only the heavier side gives way, over all books of the account (AMB-61, MRG-23)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 1_000);
+    desk.place({ id: 'sell', side: sell, quantity: 1, price: 2_500 });
+    desk.place({ id: 'near', asset: BTC, side: buy, quantity: 0.01, price: 49_900 });
+    desk.place({ id: 'far', side: buy, quantity: 1, price: 1_500 });
+    desk.spot(USD, 150);
+    // Buys 72.6045 and 150.75; the sell presses 126.25 and stays.
+    assert.deepEqual(look(desk), ['far 5134']);
+    assert.ok(desk.capacity() >= 0n);
+  });
+
+  test('of equally far ones the newest goes first (AMB-61)', () => {
+    const desk = new MarginDesk();
+    desk.price(TOY, 100);
+    desk.spot(USD, 300);
+    for (const id of ['old', 'new']) desk.place({ id, asset: TOY, side: buy, quantity: 10, price: 90 });
+    desk.spot(USD, 100);
+    assert.deepEqual(look(desk), ['new 1055']);
+  });
+
+  test('what would fall below the minimum is cancelled (AMB-61)', () => {
+    const desk = example();
+    desk.manager.onMarketChanged({ ...marketOf(TOY), minimumQuantity: 500 as never });
+    desk.spot(USD, 200);
+    assert.deepEqual(look(desk), ['b3 cancelled']);
+  });
+
+  test('it can be turned off, and its cooldown is a setting (operator-api.md 4.10)', () => {
+    const desk = example();
+    desk.settings({ autoReduces: false, autoReduceCooldownNs: 5n * SECOND_NS });
+    desk.spot(USD, 200);
+    assert.deepEqual(look(desk), []);
+    desk.settings({ autoReduces: true });
+    assert.deepEqual(look(desk), ['b3 444']);
+    desk.spot(USD, 100);
+    pass(desk, 4n * SECOND_NS);
+    assert.deepEqual(look(desk), []);
+    pass(desk, SECOND_NS);
+    assert.notDeepEqual(look(desk), []);
+  });
+
+  test('a market without room is asked again later, nothing is lost (AMB-111)', () => {
+    const desk = example();
+    desk.sink.isFull = true;
+    desk.spot(USD, 200);
+    assert.deepEqual(look(desk), []);
+    desk.sink.isFull = false;
+    pass(desk, SECOND_NS);
+    assert.deepEqual(look(desk), ['b3 444']);
+  });
+
+  test('a surplus that is gone costs all of the heavier side, then the other (AMB-61)', () => {
+    const desk = example();
+    desk.place({ id: 's', asset: TOY, side: sell, quantity: 10, price: 110 });
+    desk.spot(USD, 0);
+    desk.position(BTC, -1, 0);
+    assert.deepEqual(look(desk), ['b3 cancelled', 'b2 cancelled', 'b1 cancelled']);
+    pass(desk, SECOND_NS);
+    assert.deepEqual(look(desk), ['s cancelled']);
+  });
+});
+
+suite('reduce-only orders that exceed their position', () => {
+  const shrunk = (change: Parameters<MarginDesk['settings']>[0]): MarginDesk => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 10_000);
+    desk.position(ETH, 2, -4_000);
+    desk.settings(change);
+    desk.place({ id: 'small', side: sell, quantity: 1, price: 2_100, reduceOnly: true });
+    desk.place({ id: 'large', side: sell, quantity: 2, price: 2_200, reduceOnly: true });
+    desk.position(ETH, 1, -2_000);
+    return desk;
+  };
+
+  test('stay by default; clearing refuses their fills (AMB-27)', () => {
+    assert.deepEqual(shrunk({}).obey(), []);
+  });
+
+  test('end with ReduceOnly where the operator wants it (AMB-27)', () => {
+    const desk = shrunk({ cancelsReduceOnlyExcess: true });
+    assert.deepEqual(desk.obey(), ['large cancelled']);
+    desk.position(ETH, 0, 100);
+    assert.deepEqual(desk.obey(), ['small cancelled']);
+    const reasons = desk.sink.events.map(({ event }) => ('reason' in event ? event.reason : null));
+    assert.deepEqual(reasons.filter(Boolean), ['ReduceOnly', 'ReduceOnly']);
+  });
+});
+
+function marketOf(asset: string): (typeof MARKETS)[string] & object {
+  const market = MARKETS[asset];
+  assert.ok(market !== undefined);
+  return market;
+}
