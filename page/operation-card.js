@@ -20,6 +20,7 @@ export function operationCard(operation, session) {
     element('b', { class: `tag ${method}` }, operation.method),
     element('code', { class: 'path' }, operation.path),
     element('span', { class: 'about' }, operation.summary),
+    ...(operation.isDeprecated ? [element('span', { class: 'badge' }, 'deprecated')] : []),
     ...(operation.needsSession
       ? [element('span', { class: 'badge' }, operation.signs === null ? 'session' : 'signed')]
       : []),

@@ -73,6 +73,7 @@ function welcome(open: { readonly oms: string; readonly mds: string; readonly op
     '    npx ringbook order sell 0.5 2 --price 3000 --as a',
     '    npx ringbook order buy 0.5 2 --price 3000 --as b --control',
     '    npx ringbook book 2',
+    `  or in a browser: ${open.oms}/api-reference`,
     '',
     '',
   ].join('\n');

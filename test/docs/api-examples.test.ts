@@ -48,7 +48,7 @@ after(async () => {
 });
 
 suite('the examples of the API documents', () => {
-  test('every request of the order service is answered as its document says (DOC-01)', async () => {
+  test('every request of the order service is answered as its document says, and one is deprecated (DOC-01, VER-03)', async () => {
     const last = 'post_logout';
     for (const operation of seller.operations) {
       if (operation.id !== last && operation.id !== 'post_auth') await seller.send(operation);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
+import type { UserId } from '../../src/core/ids.ts';
 import { ORDER_END_WORD, ROLLBACK_REASON_WORD } from '../../src/core/order-terms.ts';
 import { pascalCase, REJECT_CODE, type RejectName } from '../../src/core/reject.ts';
 import type { Clock, TimestampNs } from '../../src/core/units.ts';
@@ -25,7 +26,9 @@ const observer = {
   lagged: () => undefined,
 };
 const clock: Clock = { nowNs: () => 1n as TimestampNs };
-const oms = new OmsServer({ backend: new ScriptedOms(), observer });
+const scripted = new ScriptedOms();
+const oms = new OmsServer({ backend: scripted, observer });
+scripted.streams = oms.streams;
 const streams = new MarketStreams(() => undefined);
 const mds = new MdsServer({
   marketData: new MarketData(streams),
@@ -114,6 +117,28 @@ suite('examples', () => {
       }
     });
   }
+});
+
+suite('costs', () => {
+  test('what a row says that a request costs is what is charged (LIM-08 to LIM-14)', async () => {
+    const authorization = { authorization: `Bearer ${scripted.token(USER as UserId)}`, 'user-id': USER };
+    for (const route of SERVICE_TABLES.orders.routes.filter(({ path }) => path !== '/logout')) {
+      const { auth, body, cost, example, method } = route;
+      scripted.charged.length = 0;
+      const values: Readonly<Record<string, string>> = { user_id: USER, ...example.path };
+      const path = route.path.replace(/\{([a-z_]+)\}/g, (_, name: string) => values[name] ?? '');
+      await ask(portOf('orders'), `${path}?${example.query ?? ''}`, {
+        method,
+        ...(auth === 'public' ? {} : { headers: authorization }),
+        ...(body === undefined ? {} : { body: Buffer.from(filled(example.body ?? '')) }),
+      });
+      const [charge, ...more] = scripted.charged;
+      assert.deepEqual([charge?.[0], more], [auth === 'public' ? null : USER, []], path);
+      const asked = charge?.[1];
+      if (cost === 'bulk') assert.ok(typeof asked === 'object' && asked.bulk >= 1, path);
+      else assert.equal(asked, cost, path);
+    }
+  });
 });
 
 interface OpenApi {

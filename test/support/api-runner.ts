@@ -69,6 +69,7 @@ export class ApiRunner {
     const what = `${operation.id}: ${response.status} ${text.slice(0, 400)}`;
     const [good] = operation.replies;
     assert.equal(String(response.status), good?.status, what);
+    assert.equal(response.headers.get('deprecation'), operation.isDeprecated ? 'true' : null, what);
     const type = response.headers.get('content-type') ?? '';
     if (!type.startsWith('application/json')) return null;
     const reply = parseJsonText(text);

@@ -28,6 +28,8 @@ export interface Operation {
   readonly says: string;
   readonly cost: string;
   readonly needsSession: boolean;
+  /** Its answers carry a `Deprecation` header. */
+  readonly isDeprecated: boolean;
   /** The member of the body that is signed; null for none. */
   readonly signs: string | null;
   readonly parameters: readonly Parameter[];
@@ -127,6 +129,7 @@ function readOperation(schemas: Schemas, method: string, path: string, operation
     says: text(operation, 'description'),
     cost: text(operation, 'x-cost'),
     needsSession: list(member(operation, 'security')).length > 0,
+    isDeprecated: isJsonObject(operation) && operation.get('deprecated') === true,
     signs: signs === '' ? null : signs,
     parameters: list(member(operation, 'parameters')).map((one) => readParameter(schemas, one)),
     body:
