@@ -136,10 +136,11 @@ export interface MarketReads {
 }
 
 export interface OrderReads {
-  /** MARKET_NOT_FOUND for an unknown market. */
-  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecordView>>;
+  /** Rows as JSON. MARKET_NOT_FOUND for an unknown market, SERVICE_UNAVAILABLE when too many pages are being read. */
+  orderPage(request: PageRequest & { readonly openOnly: boolean }): Promise<Outcome<Page<string>>>;
   order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView>;
-  tradePage(request: PageRequest): Outcome<Page<UserTrade>>;
+  /** As `orderPage`. */
+  tradePage(request: PageRequest): Promise<Outcome<Page<string>>>;
 }
 
 export interface AccountReads {

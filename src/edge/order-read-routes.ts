@@ -1,10 +1,9 @@
 /** A user's own orders and trades (wire.md 6, 7.9, 7.10). */
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { Page } from '../orders/pages.ts';
 import { orderRecord } from '../wire/order-record.ts';
 import { bareArray, pageEnvelope } from '../wire/pages.ts';
-import { userTrade } from '../wire/user-trade.ts';
-import type { OmsBackend } from './oms-backend.ts';
 import { answer, noShape, type RequestParts, type RouteKit } from './oms-kit.ts';
 import { flagOf, marketIn, pageOf, storedOrderId, subAccountsOf } from './path-values.ts';
 import type { Page as PageQuery, Query } from './query.ts';
@@ -27,20 +26,21 @@ function addOrders(kit: RouteKit): void {
     pattern: '/orders/user/:user_id',
     cost: 'historyPage',
     shape: ({ query }) => orderQueryOf(query),
-    serve: (call, { user }, query) =>
-      answer(call, backend.orderPage({ user, assetId: null, ...query }), ({ rows, total }) =>
-        pageEnvelope('orders', { rows: rows.map(orderRecord), page: query.page, limit: query.limit, total }),
-      ),
+    serve: async (call, { user }, query) => {
+      const { page, limit } = query;
+      const orders = await backend.orderPage({ user, assetId: null, ...query });
+      answer(call, orders, ({ rows, total }) => pageEnvelope('orders', { rows, page, limit, total }));
+    },
   });
   kit.addSession({
     ...OWN,
     pattern: '/orders/user/:user_id/:asset_id',
     cost: 'historyPage',
     shape: ({ query }) => orderQueryOf(query),
-    serve: (call, { user }, query) => {
+    serve: async (call, { user }, query) => {
       const market = marketIn(call.head, 1);
-      const page = market.ok ? backend.orderPage({ user, assetId: market.value, ...query }) : market;
-      answer(call, page, ({ rows }) => bareArray(rows.map(orderRecord)));
+      const page = market.ok ? await backend.orderPage({ user, assetId: market.value, ...query }) : market;
+      answer(call, page, ({ rows }) => bareArray(rows));
     },
   });
   kit.addSession({
@@ -60,25 +60,25 @@ function addOrders(kit: RouteKit): void {
 function addTrades(kit: RouteKit): void {
   const { backend } = kit;
   const shape = ({ query }: RequestParts): Outcome<PageQuery> => pageOf(query);
-  const reply = (call: HttpCall, query: PageQuery, trades: ReturnType<OmsBackend['tradePage']>): void =>
-    answer(call, trades, ({ rows, total }) => pageEnvelope('trades', { rows: rows.map(userTrade), ...query, total }));
+  const reply = (call: HttpCall, query: PageQuery, trades: Outcome<Page<string>>): void =>
+    answer(call, trades, ({ rows, total }) => pageEnvelope('trades', { rows, ...query, total }));
   kit.addSession({
     ...OWN,
     pattern: '/trades/user/:user_id',
     cost: 'historyPage',
     shape,
-    serve: (call, { user }, query) =>
-      reply(call, query, backend.tradePage({ user, assetId: null, subAccounts: null, ...query })),
+    serve: async (call, { user }, query) =>
+      reply(call, query, await backend.tradePage({ user, assetId: null, subAccounts: null, ...query })),
   });
   kit.addSession({
     ...OWN,
     pattern: '/trades/user/:user_id/:asset_id',
     cost: 'historyPage',
     shape,
-    serve: (call, { user }, query) => {
+    serve: async (call, { user }, query) => {
       const market = marketIn(call.head, 1);
-      const page = market.ok ? backend.tradePage({ user, assetId: market.value, subAccounts: null, ...query }) : market;
-      reply(call, query, page);
+      const request = { user, subAccounts: null, ...query };
+      reply(call, query, market.ok ? await backend.tradePage({ ...request, assetId: market.value }) : market);
     },
   });
 }

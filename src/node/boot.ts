@@ -31,6 +31,7 @@ import type { NodeNews } from './effect-codec.ts';
 import { FrontDoor } from './front-door.ts';
 import { FrontDoorActor } from './front-door-actor.ts';
 import { FrontDoorMetrics } from './front-door-metrics.ts';
+import { HistoryThread } from './history-thread.ts';
 import { MDS_LISTEN_FAILED, NodeWords } from './node-words.ts';
 import type { OpsParts, Waiting } from './ops-parts.ts';
 import { OpsServer } from './ops-server.ts';
@@ -87,6 +88,7 @@ export class RingbookNode {
   private readonly marketsToOpen = new Set<number>();
   private door: FrontDoor | null = null;
   private clearing: ClearingDesk | null = null;
+  private history: HistoryThread | null = null;
   private chains: ChainActor | null = null;
   private readonly progress = new StartProgress(
     () => this.recoveryStep(),
@@ -163,6 +165,7 @@ export class RingbookNode {
     this.oms?.stopAccepting();
     await this.when(() => this.door === null || this.door.actionsInFlight === 0, DRAIN_MS_MAX);
     await this.desk.close();
+    await this.history?.close();
     await this.supervisor.stop(STOP_MS_MAX);
     this.lock?.release();
     this.oms?.close();
@@ -226,6 +229,7 @@ export class RingbookNode {
             clock: this.clock,
             acks: this.config.acks,
             history: new TableHistory(openReader(this.config.dataDirectory, this.mapOptions())),
+            pages: this.startHistory(),
             desk: this.desk,
             limits: this.userLimits(),
             shards,
@@ -251,6 +255,12 @@ export class RingbookNode {
       'main',
     );
     this.runner.start(hosts);
+  }
+
+  private startHistory(): HistoryThread {
+    const settings = { dataDirectory: this.config.dataDirectory, ...this.mapOptions() };
+    this.history = new HistoryThread(settings, (error) => this.fail(`history: ${error.message}`));
+    return this.history;
   }
 
   private onNews(news: NodeNews): void {

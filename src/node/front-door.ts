@@ -27,6 +27,7 @@ import type {
   PageRequest,
 } from '../edge/oms-backend.ts';
 import { type RiskRow, termsOfRow } from '../margin/risk-terms.ts';
+import { AS_JSON } from '../orders/history-ask.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
 import type {
   OrderEvent,
@@ -38,7 +39,7 @@ import type {
 } from '../orders/order-events.ts';
 import type { OrderHistory } from '../orders/order-history.ts';
 import { OrderManager } from '../orders/order-manager.ts';
-import type { Page, PageQuery } from '../orders/pages.ts';
+import type { Page, PagePlan, PageQuery } from '../orders/pages.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from '../orders/settings.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import type { Cost } from '../sessions/costs.ts';
@@ -62,6 +63,7 @@ import { MARKET_BUSY } from './door-refusals.ts';
 import { readSettings } from './door-settings.ts';
 import { Errands } from './errands.ts';
 import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
+import type { PageReader } from './history-thread.ts';
 import { MarginDesk } from './margin-desk.ts';
 import { MarginNews } from './margin-news.ts';
 import { NodeReductions } from './node-reductions.ts';
@@ -78,6 +80,8 @@ export interface FrontDoorParts {
   /** In force until an operator has set it. */
   readonly acks: OrderSettings['acks'];
   readonly history: OrderHistory;
+  /** The same tables, read elsewhere: a page never holds up this thread. */
+  readonly pages: PageReader;
   readonly limits: UserLimits;
   readonly desk: SignatureDesk;
   readonly shards: readonly Outlet[];
@@ -304,9 +308,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return this.orders.inventory(user, subAccounts);
   }
 
-  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecordView>> {
+  async orderPage(request: PageRequest & { readonly openOnly: boolean }): Promise<Outcome<Page<string>>> {
     const query = this.pageQuery(request);
-    return query.ok ? accepted(this.orders.orderPage({ ...query.value, openOnly: request.openOnly })) : query;
+    if (!query.ok) return query;
+    const { openOnly } = request;
+    return this.page(this.orders.planOrderPage({ ...query.value, openOnly }, AS_JSON));
   }
 
   order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
@@ -316,9 +322,9 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return record === undefined ? rejected(reject('ORDER_NOT_FOUND', 'there is no such order')) : accepted(record);
   }
 
-  tradePage(request: PageRequest): Outcome<Page<UserTrade>> {
+  async tradePage(request: PageRequest): Promise<Outcome<Page<string>>> {
     const query = this.pageQuery(request);
-    return query.ok ? accepted(this.orders.tradePage(query.value)) : query;
+    return query.ok ? this.page(this.orders.planTradePage(query.value, AS_JSON)) : query;
   }
 
   // ---- what clearing says about the registry
@@ -410,6 +416,12 @@ export class FrontDoor implements OmsBackend, OrderSink {
   /** Forgets sessions that are over. */
   sweep(): void {
     this.tokens.sweep(this.nowNs());
+  }
+
+  private async page(plan: PagePlan<string>): Promise<Outcome<Page<string>>> {
+    if (plan.ask === null) return accepted(plan.finish(null));
+    const answer = await this.parts.pages.read(plan.ask);
+    return answer.ok ? accepted(plan.finish(answer.value)) : answer;
   }
 
   private pageQuery(request: PageRequest): Outcome<PageQuery> {

@@ -7,6 +7,7 @@
  */
 import type { OrderRow, TradeRow } from '../clearing/rows.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
 
 export interface HistoryQuery {
   readonly user: UserId;
@@ -22,6 +23,12 @@ export interface HistoryTrade {
   readonly isMaker: boolean;
 }
 
+/** Some of a list, and how many there are of it. */
+export interface HistoryWindow<Row> {
+  readonly rows: readonly Row[];
+  readonly total: number;
+}
+
 /** One checkpoint's tables, standing still while it is read. */
 export interface HistorySnapshot {
   /** The last sequence of the market that the tables reflect; 0 for a market they do not know. */
@@ -33,11 +40,11 @@ export interface HistorySnapshot {
   /** A finished order by its id. */
   findOrder(user: UserId, marketIndex: number, orderId: OrderId): OrderRow | undefined;
   /** Finished orders, newest first. */
-  finishedOrders(query: HistoryQuery, offset: number, limit: number): readonly OrderRow[];
-  countFinishedOrders(query: HistoryQuery): number;
+  finishedOrders(query: HistoryQuery, offset: number, limit: number): HistoryWindow<OrderRow>;
   /** The user's sides of confirmed trades, newest first; `subAccounts` is about the user's side. */
-  trades(query: HistoryQuery, offset: number, limit: number): readonly HistoryTrade[];
-  countTrades(query: HistoryQuery): number;
+  trades(query: HistoryQuery, offset: number, limit: number): HistoryWindow<HistoryTrade>;
+  /** The market of a row: what of it rows are printed with never changes. */
+  definition(marketIndex: number): MarketDefinition;
 }
 
 export interface OrderHistory {

@@ -25,6 +25,7 @@ import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { Accounts } from './accounts.ts';
 import { FillView } from './fill-view.ts';
+import type { Show } from './history-ask.ts';
 import { type BalanceKey, type Funds, Holds, WordCount } from './holds.ts';
 import { type Caller, Intake } from './intake.ts';
 import { type InventoryBody, inventoryOf } from './inventory.ts';
@@ -33,16 +34,16 @@ import { LiveOrders } from './live-orders.ts';
 import { MarginRoom } from './margin-room.ts';
 import { type MarketSlot, Markets } from './markets.ts';
 import { OrderBookView } from './order-book-view.ts';
-import type { OrderSink, UserTrade } from './order-events.ts';
+import type { OrderSink } from './order-events.ts';
 import type { OrderHistory } from './order-history.ts';
 import {
   type OrderPageQuery,
   orderById,
-  orderPage,
-  type Page,
+  type PagePlan,
   type PageQuery,
   type PageSources,
-  tradePage,
+  planOrderPage,
+  planTradePage,
 } from './pages.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
 import { marketRefusal } from './refusals.ts';
@@ -353,8 +354,13 @@ export class OrderManager {
 
   // ---- reads
 
-  orderPage(query: OrderPageQuery): Page<OrderRecordView> {
-    return orderPage(this.#pages, query);
+  /** A page whose part of the tables somebody else reads; rows as `show` makes them. */
+  planOrderPage<T>(query: OrderPageQuery, show: Show<T>): PagePlan<T> {
+    return planOrderPage(this.#pages, query, show);
+  }
+
+  planTradePage<T>(query: PageQuery, show: Show<T>): PagePlan<T> {
+    return planTradePage(this.#pages, query, show);
   }
 
   order(key: {
@@ -363,10 +369,6 @@ export class OrderManager {
     readonly orderId: OrderId;
   }): OrderRecordView | undefined {
     return orderById(this.#pages, key);
-  }
-
-  tradePage(query: PageQuery): Page<UserTrade> {
-    return tradePage(this.#pages, query);
   }
 
   inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {

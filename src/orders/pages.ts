@@ -1,6 +1,8 @@
 /**
  * Pages of orders and trades: memory and tables merged, newest first (QRY-01 to QRY-04, PAG-01 to PAG-03, AMB-105).
  *
+ *   plan: what memory has now, and what is asked of the tables ─▶ (maybe on another thread) ─▶ finish: the page
+ *
  * The two overlap while a checkpoint is in the tables and not yet announced. Each thing is then taken from the tables:
  *
  *   trade     in the tables up to their last trade id of its market, else in memory
@@ -8,20 +10,29 @@
  *   order     in memory, unless the tables know more of its market than the front door has heard, and say finished
  *   create    on its way: in memory, unless its id is in the tables, which the market is about to say
  *
- * So pages of one moment are disjoint, contiguous and complete.
+ * So a page misses nothing that was there when it was planned and shows nothing twice, however much later the tables are
+ * read: what they have learnt in between they say themselves. Open orders are in memory alone.
  *
  * Merging m sorted things in memory with n in the tables needs of the tables, for the page at rank r, only the ranks
  * max(0, r − m) … r + limit: at most m of the first r are from memory, so those before r − m all precede the page.
  */
 import { assert } from '../core/assert.ts';
 import { compareAssetIds, type OrderId, type UserId } from '../core/ids.ts';
-import { FILL_STATUS, SIDE } from '../core/order-terms.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
+import {
+  type HistoryAnswer,
+  type HistoryAsk,
+  type OrderDoubt,
+  type OrderPlace,
+  type Placed,
+  placeOfTrade,
+  type Show,
+  type TradePlace,
+} from './history-ask.ts';
 import { isFinished, type LiveOrder } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { Markets } from './markets.ts';
-import type { UserTrade } from './order-events.ts';
-import type { HistoryQuery, HistorySnapshot, HistoryTrade, OrderHistory } from './order-history.ts';
+import type { HistoryQuery, OrderHistory } from './order-history.ts';
 import { statusOfLive } from './order-life.ts';
 import { recordOfLive, recordOfRow } from './order-record.ts';
 import type { Tail, TailTrade } from './tail.ts';
@@ -44,6 +55,13 @@ export interface Page<T> {
   readonly total: number;
 }
 
+/** A page between its two steps. */
+export interface PagePlan<T> {
+  /** Null: memory has all of it. */
+  readonly ask: HistoryAsk | null;
+  finish(answer: HistoryAnswer<T> | null): Page<T>;
+}
+
 /** Where pages are read from. */
 export interface PageSources {
   readonly markets: Markets;
@@ -52,30 +70,67 @@ export interface PageSources {
   readonly history: OrderHistory;
 }
 
-export function orderPage(sources: PageSources, query: OrderPageQuery): Page<OrderRecordView> {
-  return sources.history.read((snapshot) => {
-    const inMemory = [...sources.orders.ofUser(query.user)]
-      .filter((order) => matches(query, order.market.definition.marketIndex, order.terms.subAccount))
-      .filter((order) => !query.openOnly || isOpen(order))
-      .filter((order) => !isInTables(order, snapshot))
-      .map(placedOrder)
-      .sort(comparePlaces);
-    return mergePage(query, {
-      inMemory,
-      count: query.openOnly ? 0 : snapshot.countFinishedOrders(query),
-      window: (offset, limit) =>
-        query.openOnly
-          ? []
-          : snapshot.finishedOrders(query, offset, limit).map((row) => ({
-              timeNs: row.timestampNs,
-              name: row.orderId,
-              marketIndex: row.marketIndex,
-              sequence: row.orderSequence,
-              row: () => recordOfRow(row, sources.markets.at(row.marketIndex).definition),
-            })),
-      compare: comparePlaces,
-    });
-  });
+export function planOrderPage<T>(
+  { orders }: Pick<PageSources, 'orders'>,
+  query: OrderPageQuery,
+  show: Show<T>,
+): PagePlan<T> {
+  const held = [...orders.ofUser(query.user)]
+    .filter((order) => matches(query, order.market.definition.marketIndex, order.terms.subAccount))
+    .filter((order) => !query.openOnly || isOpen(order))
+    .map((order) => ({ place: placeOfOrder(order), order }))
+    .sort((a, b) => compareOrders(a.place, b.place));
+  const value = ({ order }: (typeof held)[number]): T => show.order(recordOfLive(order));
+  if (query.openOnly) {
+    const lead = query.page * query.limit;
+    return {
+      ask: null,
+      finish: () => mergePage(query, lead, { held, value, total: 0, rows: [], compare: compareOrders }),
+    };
+  }
+  return {
+    ask: { kind: 'orders', ...windowOf(query, held.length), doubts: held.map(({ order }) => doubtOf(order)) },
+    finish: (answer) => {
+      assert(answer?.kind === 'orders', 'an answer is of the kind that was asked');
+      const gone = new Set(answer.inTables);
+      const inMemory = held.filter((_, index) => !gone.has(index));
+      const { total, rows } = answer;
+      return mergePage(query, leadOf(query, held.length), {
+        held: inMemory,
+        value,
+        total,
+        rows,
+        compare: compareOrders,
+      });
+    },
+  };
+}
+
+/** Confirmed trades only (QRY-03). */
+export function planTradePage<T>({ tail }: Pick<PageSources, 'tail'>, query: PageQuery, show: Show<T>): PagePlan<T> {
+  const held = tail
+    .tradesOf(query.user)
+    .filter((entry) => matches(query, entry.marketIndex, entry.trade.subAccount))
+    .map((entry) => ({ place: placeOfTrade(entry.trade), entry }))
+    .sort((a, b) => compareTrades(a.place, b.place));
+  const markets = [...new Set(held.map(({ entry }) => entry.marketIndex))];
+  const value = ({ entry }: { readonly place: TradePlace; readonly entry: TailTrade }): T => show.trade(entry.trade);
+  return {
+    ask: { kind: 'trades', ...windowOf(query, held.length), markets },
+    finish: (answer) => {
+      assert(answer?.kind === 'trades', 'an answer is of the kind that was asked');
+      const last = new Map(markets.map((marketIndex, at) => [marketIndex, answer.lastTradeIds[at] ?? 0]));
+      const inMemory = held.filter(({ entry }) => entry.trade.tradeId > (last.get(entry.marketIndex) ?? 0));
+      const { total, rows } = answer;
+      return mergePage(query, leadOf(query, held.length), {
+        held: inMemory,
+        value,
+        total,
+        rows,
+        compare: compareTrades,
+      });
+    },
+  };
 }
 
 /** One order by its id, from memory or from the tables; undefined when there is none (G7). */
@@ -91,27 +146,6 @@ export function orderById(
   });
 }
 
-/** Confirmed trades only (QRY-03). */
-export function tradePage(sources: PageSources, query: PageQuery): Page<UserTrade> {
-  return sources.history.read((snapshot) =>
-    mergePage(query, {
-      inMemory: sources.tail
-        .tradesOf(query.user)
-        .filter((entry) => matches(query, entry.marketIndex, entry.trade.subAccount))
-        .filter((entry) => entry.trade.tradeId > snapshot.lastTradeId(entry.marketIndex))
-        .map(placedTrade)
-        .sort(compareTrades),
-      count: snapshot.countTrades(query),
-      window: (offset, limit) =>
-        snapshot.trades(query, offset, limit).map((entry) => {
-          const trade = tradeOfRow(sources.markets, entry);
-          return { trade, row: () => trade };
-        }),
-      compare: compareTrades,
-    }),
-  );
-}
-
 function matches(query: HistoryQuery, marketIndex: number, subAccount: number): boolean {
   if (query.marketIndex !== null && query.marketIndex !== marketIndex) return false;
   return query.subAccounts === null || query.subAccounts.includes(subAccount);
@@ -122,113 +156,82 @@ function isOpen(order: LiveOrder): boolean {
   return status === 'Untriggered' || status === 'Open' || status === 'PartiallyFilled';
 }
 
-function isInTables(order: LiveOrder, snapshot: HistorySnapshot): boolean {
+function doubtOf(order: LiveOrder): OrderDoubt {
   const { definition, seenSequence, decidedSequence } = order.market;
-  if (order.sequence === 0) {
-    return snapshot.findOrder(order.terms.user, definition.marketIndex, order.terms.orderId) !== undefined;
-  }
   const heard = isFinished(order) ? order.lastSequence - 1 : Math.min(seenSequence, decidedSequence);
-  if (snapshot.marketSequence(definition.marketIndex) <= heard) return false;
-  return snapshot.isFinished(definition.marketIndex, order.sequence);
+  return { marketIndex: definition.marketIndex, sequence: order.sequence, orderId: order.terms.orderId, heard };
 }
 
 // ---- merging
 
-interface Placed<T> {
+/** Ranks before the page that the tables' window begins with: as many as memory may have among them. */
+function leadOf({ page, limit }: PageQuery, held: number): number {
+  return Math.min(held, page * limit);
+}
+
+function windowOf(
+  query: PageQuery,
+  held: number,
+): { readonly query: HistoryQuery; readonly offset: number; readonly limit: number } {
+  const { user, marketIndex, subAccounts, page, limit } = query;
+  const lead = leadOf(query, held);
+  return { query: { user, marketIndex, subAccounts }, offset: page * limit - lead, limit: limit + lead };
+}
+
+interface Sources<T, Place, Held extends { readonly place: Place }> {
+  /** Those of the plan that the tables do not have. */
+  readonly held: readonly Held[];
   /** Makes what the page shows; called only for rows of the page. */
-  row(): T;
+  value(held: Held): T;
+  /** The tables' window, and how many they have in all. */
+  readonly rows: readonly Placed<Place, T>[];
+  readonly total: number;
+  compare(a: Place, b: Place): number;
 }
 
-interface Sources<T, P extends Placed<T>> {
-  readonly inMemory: readonly P[];
-  readonly count: number;
-  window(offset: number, limit: number): readonly P[];
-  compare(a: P, b: P): number;
-}
-
-function mergePage<T, P extends Placed<T>>(query: PageQuery, sources: Sources<T, P>): Page<T> {
-  const { inMemory, count } = sources;
-  const start = query.page * query.limit;
-  const total = inMemory.length + count;
-  if (start >= total) return { rows: [], total };
-  const lead = Math.min(inMemory.length, start);
-  const window = sources.window(start - lead, query.limit + lead);
-  const rows: T[] = [];
-  let memoryAt = 0;
-  let windowAt = 0;
+/** @param lead of the plan, which may have held more than is left of it. */
+function mergePage<T, Place, Held extends { readonly place: Place }>(
+  query: PageQuery,
+  lead: number,
+  { held, value, rows, total, compare }: Sources<T, Place, Held>,
+): Page<T> {
+  const shown: T[] = [];
+  let heldAt = 0;
+  let rowAt = 0;
   for (let rank = 0; rank < lead + query.limit; rank += 1) {
-    const a = inMemory[memoryAt];
-    const b = window[windowAt];
-    const next = a !== undefined && (b === undefined || sources.compare(a, b) < 0) ? a : b;
-    if (next === undefined) break;
-    if (next === a) memoryAt += 1;
-    else windowAt += 1;
-    if (rank >= lead) rows.push(next.row());
+    const a = held[heldAt];
+    const b = rows[rowAt];
+    if (a === undefined && b === undefined) break;
+    const isHeld = a !== undefined && (b === undefined || compare(a.place, b.place) < 0);
+    if (isHeld) heldAt += 1;
+    else rowAt += 1;
+    if (rank < lead) continue;
+    if (isHeld) shown.push(value(a));
+    else if (b !== undefined) shown.push(b.value);
   }
-  assert(rows.length <= query.limit, 'a page holds at most its limit');
-  return { rows, total };
+  assert(shown.length <= query.limit, 'a page holds at most its limit');
+  return { rows: shown, total: held.length + total };
 }
 
-// ---- orders by timestamp and id, both descending (PAG-02)
+// ---- the order of lists
 
-interface OrderPlace extends Placed<OrderRecordView> {
-  readonly timeNs: bigint;
-  readonly name: string;
-  readonly marketIndex: number;
-  readonly sequence: number;
-}
-
-function placedOrder(order: LiveOrder): OrderPlace {
+function placeOfOrder(order: LiveOrder): OrderPlace {
   return {
     timeNs: order.timestampNs,
     name: order.terms.orderId,
     marketIndex: order.market.definition.marketIndex,
     sequence: order.sequence,
-    row: () => recordOfLive(order),
   };
 }
 
-function comparePlaces(a: OrderPlace, b: OrderPlace): number {
+function compareOrders(a: OrderPlace, b: OrderPlace): number {
   if (a.timeNs !== b.timeNs) return a.timeNs > b.timeNs ? -1 : 1;
   if (a.name !== b.name) return a.name > b.name ? -1 : 1;
   return a.marketIndex - b.marketIndex || a.sequence - b.sequence;
 }
 
-// ---- trades by match time and id, both descending, then by asset (PAG-03, AMB-35)
-
-interface TradePlace extends Placed<UserTrade> {
-  readonly trade: UserTrade;
-}
-
-function placedTrade(entry: TailTrade): TradePlace {
-  return { trade: entry.trade, row: () => entry.trade };
-}
-
-function compareTrades({ trade: a }: TradePlace, { trade: b }: TradePlace): number {
-  if (a.timestampNs !== b.timestampNs) return a.timestampNs > b.timestampNs ? -1 : 1;
+function compareTrades(a: TradePlace, b: TradePlace): number {
+  if (a.timeNs !== b.timeNs) return a.timeNs > b.timeNs ? -1 : 1;
   if (a.tradeId !== b.tradeId) return b.tradeId - a.tradeId;
   return compareAssetIds(a.assetId, b.assetId) || Number(a.isMaker) - Number(b.isMaker);
-}
-
-function tradeOfRow(markets: Markets, { row, isMaker }: HistoryTrade): UserTrade {
-  const { definition } = markets.at(row.marketIndex);
-  const side = isMaker ? row.maker : row.taker;
-  return {
-    assetId: definition.assetId,
-    tradeId: row.tradeId,
-    orderId: side.orderId,
-    subAccount: side.subAccount,
-    price: row.price,
-    quantity: row.quantity,
-    priceDecimals: definition.priceDecimals,
-    quantityDecimals: definition.quantityDecimals,
-    timestampNs: row.matchedNs,
-    isMaker,
-    isBuyer: isMaker === (row.takerSide === SIDE.sell),
-    status: FILL_STATUS.confirmed,
-    rollbackReason: null,
-    isLiquidation: row.isLiquidation,
-    isAutoDeleverage: row.isAutoDeleverage,
-    fee: side.fee,
-  };
 }

@@ -17,13 +17,23 @@ import type { Entry, StorageReader } from './environment.ts';
 import { readOrderOfId } from './finished-orders.ts';
 import { keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
 import { decodeFrame, decodeRow } from './row-codecs.ts';
-import { FINISHED_RUNS, type Listed, newestFirst, type RunKind, TRADE_RUNS } from './runs.ts';
+import {
+  FINISHED_RUNS,
+  type FinishedEntry,
+  type Listed,
+  newestFirst,
+  type RunKind,
+  TRADE_RUNS,
+  type TradeEntry,
+} from './runs.ts';
 import { marketsWithCount, readCount } from './user-counts.ts';
 
 export interface HistoryRequest {
   readonly user: UserId;
   /** Null: all markets. */
   readonly marketIndex: number | null;
+  /** Null or absent: all sub-accounts. */
+  readonly subAccounts?: readonly number[] | null;
   readonly skip: number;
   readonly limit: number;
 }
@@ -42,6 +52,13 @@ export interface UserTrade {
   readonly isMaker: boolean;
 }
 
+/** Sorts entries of several markets that their lists hold for equal. */
+export type Ties<Item> = (a: Listed<Item>, b: Listed<Item>) => number;
+
+interface Owned {
+  readonly subAccount: number;
+}
+
 const TRADES_PER_STEP = 512;
 
 export class History {
@@ -51,16 +68,24 @@ export class History {
     this.#reader = reader;
   }
 
-  /** By match time, then trade id, both descending (PAG-03). A user on both sides sees the trade twice. */
-  userTrades(request: HistoryRequest): HistoryPage<UserTrade> {
-    return this.#page(request, TRADE_RUNS, ({ marketIndex, item }) => {
+  /**
+   * By match time, then trade id, both descending (PAG-03). A user on both sides sees the trade twice.
+   *
+   * @param ties what comes first of trades with the same time and id; else the higher market index, the taker's side.
+   */
+  userTrades(request: HistoryRequest, ties?: Ties<TradeEntry>): HistoryPage<UserTrade> {
+    return this.#page(request, TRADE_RUNS, ties, ({ marketIndex, item }) => {
       return { trade: this.#tradeAt(marketIndex, item.tradeId), isMaker: item.side === TRADE_SIDE.maker };
     });
   }
 
-  /** By timestamp, then order id, both descending (PAG-02, AMB-18). */
-  finishedOrders(request: HistoryRequest): HistoryPage<OrderRow> {
-    return this.#page(request, FINISHED_RUNS, ({ marketIndex, item }) => {
+  /**
+   * By timestamp, then order id, both descending (PAG-02, AMB-18).
+   *
+   * @param ties what comes first of orders with the same time and id; else the higher market index.
+   */
+  finishedOrders(request: HistoryRequest, ties?: Ties<FinishedEntry>): HistoryPage<OrderRow> {
+    return this.#page(request, FINISHED_RUNS, ties, ({ marketIndex, item }) => {
       return this.#finishedOrderAt(marketIndex, item.orderSequence);
     });
   }
@@ -119,24 +144,29 @@ export class History {
     }
   }
 
-  #page<Row, Place, Item extends Place>(
-    { user, marketIndex, skip, limit }: HistoryRequest,
+  #page<Row, Place, Item extends Place & Owned>(
+    request: HistoryRequest,
     kind: RunKind<Place, Item>,
+    ties: Ties<Item> | undefined,
     rowOf: (listed: Listed<Item>) => Row,
   ): HistoryPage<Row> {
+    const { user, marketIndex, subAccounts = null, skip, limit } = request;
     return this.#reader.view(() => {
-      const total = readCount(this.#reader, kind.counts, user, marketIndex);
+      const counted = readCount(this.#reader, kind.counts, user, marketIndex);
       const rows: Row[] = [];
-      if (limit > 0 && skip < total) {
+      let rank = 0;
+      // Only the lists themselves know how many there are of some sub-accounts: they are read to their end.
+      const isFiltered = subAccounts !== null && counted > 0;
+      if (isFiltered || (limit > 0 && skip < counted)) {
         const markets = marketIndex === null ? marketsWithCount(this.#reader, kind.counts, user) : [marketIndex];
-        let rank = 0;
-        for (const listed of newestFirst(this.#reader, kind, user, markets)) {
-          if (rank >= skip) rows.push(rowOf(listed));
+        for (const listed of ranked(newestFirst(this.#reader, kind, user, markets), kind, ties)) {
+          if (isFiltered && !subAccounts.includes(listed.item.subAccount)) continue;
+          if (rank >= skip && rank < skip + limit) rows.push(rowOf(listed));
           rank += 1;
-          if (rank === skip + limit) break;
+          if (!isFiltered && rank === skip + limit) break;
         }
       }
-      return { rows, total, checkpoint: checkpointSequence(this.#reader) };
+      return { rows, total: isFiltered ? rank : counted, checkpoint: checkpointSequence(this.#reader) };
     });
   }
 
@@ -151,6 +181,28 @@ export class History {
     const value = must(this.#reader.get(key), `storage: trade ${tradeId} of market ${marketIndex} is missing`);
     return decodeRow('trade', key, value);
   }
+}
+
+/** The same entries, equals in the order that the caller wants; they are two sides in each market at most. */
+function* ranked<Place, Item extends Place>(
+  entries: Iterable<Listed<Item>>,
+  kind: RunKind<Place, Item>,
+  ties: Ties<Item> | undefined,
+): Generator<Listed<Item>, void, undefined> {
+  if (ties === undefined) {
+    yield* entries;
+    return;
+  }
+  let equals: Listed<Item>[] = [];
+  for (const entry of entries) {
+    const [first] = equals;
+    if (first !== undefined && kind.compareRanks(first.item, entry.item) !== 0) {
+      yield* equals.length === 1 ? equals : equals.sort(ties);
+      equals = [];
+    }
+    equals.push(entry);
+  }
+  yield* equals.sort(ties);
 }
 
 function decodeTrade({ key, value }: Entry): TradeRow {

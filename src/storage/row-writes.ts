@@ -2,7 +2,7 @@
  * From changed rows to the writes they mean: each row under its key, and the runs that finished orders and trades add to
  * the lists of their users (key-layout.ts). Runs are known when all rows are: `end` comes last.
  */
-import type { OrderRow, RowWrite, TradeRow } from '../clearing/rows.ts';
+import type { OrderRow, RowWrite, TradeRow, TradeSide } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import { isCancel } from '../core/order-terms.ts';
@@ -99,14 +99,14 @@ export class RowWrites {
   }
 
   #trade(row: TradeRow): void {
-    this.#addSide(row, row.maker.user, TRADE_SIDE.maker);
-    this.#addSide(row, row.taker.user, TRADE_SIDE.taker);
+    this.#addSide(row, row.maker, TRADE_SIDE.maker);
+    this.#addSide(row, row.taker, TRADE_SIDE.taker);
     const key = this.#keys.ofMarket(TABLE.trade, row.marketIndex, row.tradeId);
     this.#writes.push({ key, value: encodeRow(this.#bytes, 'trade', key, row), rule: 'once' });
   }
 
-  #addSide({ marketIndex, tradeId, matchedNs }: TradeRow, user: UserId, side: TradeSideIndex): void {
-    this.#additionsTo(user, marketIndex).trades.push({ matchedNs, tradeId, side });
+  #addSide({ marketIndex, tradeId, matchedNs }: TradeRow, { user, subAccount }: TradeSide, side: TradeSideIndex): void {
+    this.#additionsTo(user, marketIndex).trades.push({ matchedNs, tradeId, side, subAccount });
   }
 
   #additionsTo(user: UserId, marketIndex: number): Additions {

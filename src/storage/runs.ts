@@ -39,13 +39,18 @@ export interface FinishedPlace {
 }
 export interface FinishedEntry extends FinishedPlace {
   readonly orderSequence: Sequence;
+  /** So that pages of some sub-accounts need no row of the others. */
+  readonly subAccount: number;
 }
 
 /** Sorts sides of trades of a user in a market, and names them. */
-export interface TradeEntry {
+export interface TradePlace {
   readonly matchedNs: TimestampNs;
   readonly tradeId: Sequence;
   readonly side: TradeSideIndex;
+}
+export interface TradeEntry extends TradePlace {
+  readonly subAccount: number;
 }
 
 /** How a kind of list is sorted. */
@@ -76,15 +81,17 @@ export const FINISHED_RUNS: RunKind<FinishedPlace, FinishedEntry> = {
     to.ascii(orderId);
   },
   readPlace: (from) => ({ timestampNs: from.u64() as TimestampNs, orderId: from.ascii() as OrderId }),
-  write: (to, { timestampNs, orderId, orderSequence }) => {
+  write: (to, { timestampNs, orderId, orderSequence, subAccount }) => {
     to.u64(timestampNs);
     to.text(orderId);
     to.safe(orderSequence);
+    to.u8(subAccount);
   },
   read: (from) => ({
     timestampNs: from.u64() as TimestampNs,
     orderId: from.text() as OrderId,
     orderSequence: from.safe() as Sequence,
+    subAccount: from.u8(),
   }),
   compare: compareFinished,
   compareRanks: compareFinished,
@@ -96,29 +103,32 @@ function compareFinished(a: FinishedPlace, b: FinishedPlace): number {
   return a.orderId > b.orderId ? -1 : 1;
 }
 
-function compareTrades(a: TradeEntry, b: TradeEntry): number {
+function compareTrades(a: TradePlace, b: TradePlace): number {
   if (a.matchedNs !== b.matchedNs) return a.matchedNs > b.matchedNs ? -1 : 1;
   return b.tradeId - a.tradeId;
 }
 
-function writeTradeEntry(to: ByteWriter, { matchedNs, tradeId, side }: TradeEntry): void {
+function writeTradePlace(to: ByteWriter, { matchedNs, tradeId, side }: TradePlace): void {
   to.u64(matchedNs);
   to.safe(tradeId);
   to.u8(side);
 }
 
-function readTradeEntry(from: ByteReader): TradeEntry {
+function readTradePlace(from: ByteReader): TradePlace {
   return { matchedNs: from.u64() as TimestampNs, tradeId: from.safe() as Sequence, side: from.u8() as TradeSideIndex };
 }
 
 /** By match time, then trade id (PAG-03); the taker's side first. */
-export const TRADE_RUNS: RunKind<TradeEntry, TradeEntry> = {
+export const TRADE_RUNS: RunKind<TradePlace, TradeEntry> = {
   table: TABLE.tradeRun,
   counts: TABLE.tradeCount,
-  writePlace: writeTradeEntry,
-  readPlace: readTradeEntry,
-  write: writeTradeEntry,
-  read: readTradeEntry,
+  writePlace: writeTradePlace,
+  readPlace: readTradePlace,
+  write: (to, entry) => {
+    writeTradePlace(to, entry);
+    to.u8(entry.subAccount);
+  },
+  read: (from) => ({ ...readTradePlace(from), subAccount: from.u8() }),
   compare: (a, b) => compareTrades(a, b) || b.side - a.side,
   compareRanks: compareTrades,
 };

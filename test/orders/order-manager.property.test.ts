@@ -10,6 +10,7 @@ import type { RawPrice, RawQuantity } from '../../src/core/units.ts';
 import type { Page } from '../../src/orders/pages.ts';
 import type { OrderRecordView } from '../../src/wire/order-record.ts';
 import { BASE, MARKET } from '../support/order-desk.ts';
+import { ORDERS, orderPage, planned, TRADES, tradePage } from '../support/pages.ts';
 import { PlainExchange, type PlainOrder, rests, USERS } from '../support/plain-exchange.ts';
 
 const RUNS = Number(process.env['RINGBOOK_PROPERTY_RUNS'] ?? 40);
@@ -84,12 +85,12 @@ function allPages<T>(limit: number, read: (page: number) => Page<T>): readonly T
 
 function allOrders(exchange: PlainExchange, user: UserId, limit: number): readonly OrderRecordView[] {
   const query = { user, marketIndex: null, subAccounts: null, openOnly: false, limit };
-  return allPages(limit, (page) => exchange.manager.orderPage({ ...query, page }));
+  return allPages(limit, (page) => orderPage(exchange.manager, exchange.history, { ...query, page }));
 }
 
 function tradeKeys(exchange: PlainExchange, user: UserId, limit: number): readonly string[] {
   const query = { user, marketIndex: 3, subAccounts: [0], limit };
-  const rows = allPages(limit, (page) => exchange.manager.tradePage({ ...query, page }));
+  const rows = allPages(limit, (page) => tradePage(exchange.manager, exchange.history, { ...query, page }));
   return rows.map((trade) => `${trade.tradeId} ${trade.isMaker}`);
 }
 
@@ -174,6 +175,35 @@ suite('order manager, properties', () => {
       }
     });
   });
+
+  holds(
+    'a page planned now and read much later shows all that was there, and nothing twice (QRY-01, QRY-03)',
+    (steps) => {
+      let asked: (() => void) | null = null;
+      play(steps, (exchange, pick) => {
+        if (asked !== null && pick % 3 === 0) return;
+        asked?.();
+        const checks = USERS.map((user) => {
+          const query = { user, marketIndex: null, subAccounts: null, page: 0, limit: 1_000 };
+          const ids = allOrders(exchange, user, 1_000).map((row) => row.order_id);
+          const sides = tradeKeys(exchange, user, 1_000);
+          const orders = planned(exchange.manager.planOrderPage({ ...query, openOnly: false }, ORDERS));
+          const trades = planned(exchange.manager.planTradePage(query, TRADES));
+          return () => {
+            const idsNow = orders(exchange.history, ORDERS).rows.map((row) => row.order_id);
+            assert.deepEqual([...idsNow].sort().reverse(), [...new Set(idsNow)].sort().reverse());
+            for (const id of ids) assert.ok(idsNow.includes(id), `order ${id}`);
+            const sidesNow = trades(exchange.history, TRADES).rows.map((trade) => `${trade.tradeId} ${trade.isMaker}`);
+            assert.equal(new Set(sidesNow).size, sidesNow.length);
+            for (const side of sides) assert.ok(sidesNow.includes(side), `trade ${side}`);
+          };
+        });
+        asked = () => {
+          for (const check of checks) check();
+        };
+      });
+    },
+  );
 
   holds('when everybody has spoken, pages hold every order and every confirmed side (QRY-01, QRY-03)', (steps) => {
     const exchange = play(steps, () => {});

@@ -14,10 +14,12 @@ import {
   codeOf,
   MARKET,
   mustPass,
+  NO_HISTORY,
   NOW,
   OrderDesk,
   replaceRequest,
 } from '../support/order-desk.ts';
+import { orderPage, tradePage } from '../support/pages.ts';
 
 const CALLER = { user: ALICE, now: NOW, looksUp: false };
 const CENT = ONE_18 / 100n;
@@ -324,8 +326,14 @@ suite('life of an order', () => {
   test('a record is in flight until the market answers, and filled by what is pending too (ORD-23, ORD-24)', () => {
     const desk = new OrderDesk();
     const record = () =>
-      desk.manager.orderPage({ user: ALICE, marketIndex: 3, subAccounts: null, openOnly: true, page: 0, limit: 9 })
-        .rows[0];
+      orderPage(desk.manager, NO_HISTORY, {
+        user: ALICE,
+        marketIndex: 3,
+        subAccounts: null,
+        openOnly: true,
+        page: 0,
+        limit: 9,
+      }).rows[0];
     const requestId = mustPass(desk.request());
     assert.deepEqual([record()?.in_flight, record()?.status], [true, 'Open']);
     desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
@@ -375,7 +383,13 @@ suite('fills', () => {
     const taker = desk.place({ id: 'sell', side: SIDE.sell });
     desk.confirm(desk.match(maker, taker, 200_000, 10_000));
     assert.equal(desk.fills(ALICE).length, 4);
-    const page = desk.manager.tradePage({ user: ALICE, marketIndex: null, subAccounts: null, page: 0, limit: 10 });
+    const page = tradePage(desk.manager, NO_HISTORY, {
+      user: ALICE,
+      marketIndex: null,
+      subAccounts: null,
+      page: 0,
+      limit: 10,
+    });
     assert.deepEqual(
       page.rows.map((trade) => [trade.tradeId, trade.isMaker, trade.isBuyer]),
       [

@@ -55,10 +55,9 @@ const EMPTY: HistorySnapshot = {
   lastTradeId: () => 0,
   isFinished: () => false,
   findOrder: () => undefined,
-  finishedOrders: () => [],
-  countFinishedOrders: () => 0,
-  trades: () => [],
-  countTrades: () => 0,
+  finishedOrders: () => ({ rows: [], total: 0 }),
+  trades: () => ({ rows: [], total: 0 }),
+  definition: () => MARKET,
 };
 export const NO_HISTORY: OrderHistory = { read: (reader) => reader(EMPTY) };
 

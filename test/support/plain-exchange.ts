@@ -20,7 +20,7 @@ import {
 } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
-import type { HistorySnapshot } from '../../src/orders/order-history.ts';
+import type { HistorySnapshot, OrderHistory } from '../../src/orders/order-history.ts';
 import { OrderManager } from '../../src/orders/order-manager.ts';
 import {
   ALICE,
@@ -97,9 +97,10 @@ const AT = { marketIndex: 3, timeNs: NOW };
 
 export class PlainExchange {
   readonly sink: RecordingSink = new RecordingSink();
+  readonly history: OrderHistory = { read: (reader) => reader(this.#tables) };
   readonly manager: OrderManager = new OrderManager({
     sink: this.sink,
-    history: { read: (reader) => reader(this.#tables) },
+    history: this.history,
   });
   readonly orders: PlainOrder[] = [];
   readonly confirmedTrades: PlainTrade[] = [];

@@ -2,8 +2,8 @@
 import type { OrderRow, TradeRow } from '../../src/clearing/rows.ts';
 import { ORDER_END, ORDER_KIND, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
-import type { HistoryQuery, HistorySnapshot, HistoryTrade } from '../../src/orders/order-history.ts';
-import { NOW } from './order-desk.ts';
+import type { HistoryQuery, HistorySnapshot, HistoryTrade, HistoryWindow } from '../../src/orders/order-history.ts';
+import { MARKET, NOW } from './order-desk.ts';
 import type { PlainOrder, PlainTrade } from './plain-exchange.ts';
 
 export function tablesOf(
@@ -29,11 +29,14 @@ export function tablesOf(
     lastTradeId: () => lastTradeId,
     isFinished: (_, order) => finished.some((row) => row.sequence === order),
     findOrder: (user, _, id) => finished.filter((row) => row.user === user && row.id === id).map(rowOf)[0],
-    finishedOrders: (query, offset, limit) => ordersOf(query).slice(offset, offset + limit),
-    countFinishedOrders: (query) => ordersOf(query).length,
-    trades: (query, offset, limit) => tradesOf(query).slice(offset, offset + limit),
-    countTrades: (query) => tradesOf(query).length,
+    finishedOrders: (query, offset, limit) => windowOf(ordersOf(query), offset, limit),
+    trades: (query, offset, limit) => windowOf(tradesOf(query), offset, limit),
+    definition: () => MARKET,
   };
+}
+
+function windowOf<Row>(rows: readonly Row[], offset: number, limit: number): HistoryWindow<Row> {
+  return { rows: rows.slice(offset, offset + limit), total: rows.length };
 }
 
 function rowOf(order: PlainOrder): OrderRow {

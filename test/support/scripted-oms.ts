@@ -21,7 +21,6 @@ import type { RegistryBackend } from '../../src/edge/registry-backend.ts';
 import type { SystemReads } from '../../src/edge/system-routes.ts';
 import { MarginDesk } from '../../src/node/margin-desk.ts';
 import type { InventoryBody } from '../../src/orders/inventory.ts';
-import type { UserTrade } from '../../src/orders/order-events.ts';
 import type { Page, PageQuery } from '../../src/orders/pages.ts';
 import type { Cost } from '../../src/sessions/costs.ts';
 import { checkNonce, completeLogin } from '../../src/sessions/login.ts';
@@ -30,11 +29,13 @@ import { Tokens } from '../../src/sessions/tokens.ts';
 import type { AuthRequest } from '../../src/wire/auth-request.ts';
 import type { MarketView } from '../../src/wire/market-reply.ts';
 import { DEFAULT_MULTISIG } from '../../src/wire/multisig.ts';
-import type { OrderRecordView } from '../../src/wire/order-record.ts';
+import { type OrderRecordView, orderRecord } from '../../src/wire/order-record.ts';
 import type { CancelRequest } from '../../src/wire/signed-cancel.ts';
 import type { CreateRequest } from '../../src/wire/signed-order.ts';
 import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
-import { BASE, MARKET, NOW, OrderDesk } from './order-desk.ts';
+import { userTrade } from '../../src/wire/user-trade.ts';
+import { BASE, MARKET, NO_HISTORY, NOW, OrderDesk } from './order-desk.ts';
+import { orderPage, tradePage } from './pages.ts';
 
 export interface TakenAction {
   readonly kind: 'create' | 'replace' | 'cancel';
@@ -230,10 +231,11 @@ export class ScriptedOms implements OmsBackend {
     return this.desk.manager.inventory(user, subAccounts);
   }
 
-  orderPage(request: PageRequest & { readonly openOnly: boolean }): Outcome<Page<OrderRecordView>> {
+  async orderPage(request: PageRequest & { readonly openOnly: boolean }): Promise<Outcome<Page<string>>> {
     const query = queryOf(request);
     if (!query.ok) return query;
-    return accepted(this.desk.manager.orderPage({ ...query.value, openOnly: request.openOnly }));
+    const { rows, total } = orderPage(this.desk.manager, NO_HISTORY, { ...query.value, openOnly: request.openOnly });
+    return accepted({ rows: rows.map(orderRecord), total });
   }
 
   order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
@@ -242,9 +244,11 @@ export class ScriptedOms implements OmsBackend {
     return record === undefined ? rejected(reject('ORDER_NOT_FOUND', 'there is no such order')) : accepted(record);
   }
 
-  tradePage(request: PageRequest): Outcome<Page<UserTrade>> {
+  async tradePage(request: PageRequest): Promise<Outcome<Page<string>>> {
     const query = queryOf(request);
-    return query.ok ? accepted(this.desk.manager.tradePage(query.value)) : query;
+    if (!query.ok) return query;
+    const { rows, total } = tradePage(this.desk.manager, NO_HISTORY, query.value);
+    return accepted({ rows: rows.map(userTrade), total });
   }
 
   #take(action: TakenAction): void {

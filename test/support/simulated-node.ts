@@ -27,6 +27,7 @@ import { planTopology } from '../../src/runtime/topology.ts';
 import { DepthWatcher } from './depth-watcher.ts';
 import { liftedLimits } from './lifted-limits.ts';
 import { NO_HISTORY } from './order-desk.ts';
+import { pagesOf } from './pages.ts';
 
 const RING = 1 << 16;
 const TOPOLOGY = {
@@ -164,6 +165,7 @@ export class SimulatedNode {
       clock: wiring.clock,
       acks: 'optimistic',
       history: NO_HISTORY,
+      pages: pagesOf(NO_HISTORY),
       desk: signatures,
       limits: liftedLimits(wiring.clock.nowNs()),
       shards,

@@ -1,0 +1,50 @@
+/**
+ * The thread that reads the tables for pages of orders and trades: a reader of its own, one question at a time, rows
+ * answered as JSON. A question costs what it reads, up to some 100 ms for the last page of a long list; here that delays
+ * nobody but other pages.
+ *
+ * It answers every question or dies: a damaged table is no answer.
+ */
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { assert, must } from '../core/assert.ts';
+import { AS_JSON, answerHistory, type HistoryAnswer, type HistoryAsk } from '../orders/history-ask.ts';
+import { openReader } from '../storage/environment.ts';
+import { TableHistory } from '../storage/order-history.ts';
+
+export interface HistorySettings {
+  readonly dataDirectory: string;
+  readonly mapBytes: number;
+}
+
+export interface HistoryQuestion {
+  readonly id: number;
+  readonly ask: HistoryAsk;
+}
+
+/** To the thread: a question, or null to end. */
+export type ToHistory = HistoryQuestion | null;
+
+export interface FromHistory {
+  readonly id: number;
+  readonly answer: HistoryAnswer<string>;
+}
+
+/** Runs until it is told to end. */
+export function runHistoryThread(): void {
+  assert(!isMainThread, 'history is read on a thread of its own');
+  const port = must(parentPort, 'a worker has a parent');
+  const { dataDirectory, mapBytes } = workerData as HistorySettings;
+  const reader = openReader(dataDirectory, { mapBytes });
+  const history = new TableHistory(reader);
+  port.on('message', (message: ToHistory) => {
+    if (message === null) {
+      port.close();
+      // A thread that reads closes its reader before it ends.
+      void reader.close();
+      return;
+    }
+    const { id, ask } = message;
+    const answer = history.read((snapshot) => answerHistory(snapshot, ask, AS_JSON));
+    port.postMessage({ id, answer } satisfies FromHistory);
+  });
+}

@@ -1,0 +1,100 @@
+/** The thread that reads pages: what it answers, when it is busy, and how it ends. */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { after, suite, test } from 'node:test';
+import type { MarketRow, RowWrite } from '../../src/clearing/rows.ts';
+import { HistoryThread } from '../../src/node/history-thread.ts';
+import { AS_JSON, answerHistory, type HistoryAsk } from '../../src/orders/history-ask.ts';
+import { openReader } from '../../src/storage/environment.ts';
+import { TableHistory } from '../../src/storage/order-history.ts';
+import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
+import { marketOf } from '../support/market-figures.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const MAP_BYTES = 2 ** 30;
+const QUERY = { user: userOf(1), marketIndex: null, subAccounts: null };
+const ORDERS: HistoryAsk = { kind: 'orders', query: QUERY, offset: 2, limit: 5, doubts: [] };
+
+suite('history thread', () => {
+  const directory = temporaryDirectory();
+  const store = new CheckpointStore(directory);
+  const markets = ['12', '13'].map((asset, index): RowWrite => {
+    const row = { definition: marketOf(index, asset), sequence: 40, lastTradeId: 20 } as MarketRow;
+    return { table: 'market', row };
+  });
+  const rows = Array.from({ length: 40 }, (_, at): RowWrite[] => {
+    const more = { marketIndex: at % 2, subAccount: at % 3 };
+    return [
+      { table: 'order', row: order(at + 1, more) },
+      { table: 'trade', row: trade(at + 1, { marketIndex: at % 2 }) },
+    ];
+  });
+  store.checkpoint([...markets, ...rows.flat()]);
+  const deaths: Error[] = [];
+  const open = (at = directory): HistoryThread =>
+    new HistoryThread({ dataDirectory: at, mapBytes: MAP_BYTES }, (error) => deaths.push(error));
+
+  after(async () => {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  test('its answers are those of the tables, rows as JSON (QRY-01, QRY-03, PAG-02, PAG-03)', async () => {
+    const thread = open();
+    const history = new TableHistory(openReader(directory, { mapBytes: MAP_BYTES }));
+    const filtered = { ...QUERY, subAccounts: [1, 2], marketIndex: 1 };
+    const asks: HistoryAsk[] = [
+      ORDERS,
+      { ...ORDERS, query: filtered },
+      {
+        ...ORDERS,
+        doubts: [
+          { marketIndex: 0, sequence: 1, orderId: 'order-1' as never, heard: 3 },
+          { marketIndex: 0, sequence: 1, orderId: 'order-1' as never, heard: 40 },
+          { marketIndex: 1, sequence: 0, orderId: 'order-2' as never, heard: 0 },
+          { marketIndex: 1, sequence: 0, orderId: 'order-99' as never, heard: 0 },
+        ],
+      },
+      { kind: 'trades', query: QUERY, offset: 0, limit: 100, markets: [1, 0, 7] },
+      { kind: 'trades', query: filtered, offset: 3, limit: 2, markets: [] },
+    ];
+    const answers = await Promise.all(asks.map((ask) => thread.read(ask)));
+    for (const [at, ask] of asks.entries()) {
+      const value = history.read((snapshot) => answerHistory(snapshot, ask, AS_JSON));
+      assert.deepEqual(answers[at], { ok: true, value });
+    }
+    const [first, , doubted, trades] = answers.map((answer) => (answer.ok ? answer.value : assert.fail()));
+    assert.deepEqual([first?.total, first?.rows.length], [40, 5]);
+    assert.match(first?.rows[0]?.value ?? '', /^{"order_id":"order-38","base_asset":"13"/);
+    assert.deepEqual(doubted?.kind === 'orders' && doubted.inTables, [0, 2]);
+    assert.deepEqual(trades?.kind === 'trades' && [trades.total, trades.lastTradeIds], [40, [20, 20, 0]]);
+    await thread.close();
+    assert.deepEqual(deaths, []);
+  });
+
+  test('pages beyond what may wait are refused, and the others answered, also while it closes', async () => {
+    const thread = open();
+    const asked = Array.from({ length: 300 }, () => thread.read(ORDERS));
+    const closed = thread.close();
+    const late = await thread.read(ORDERS);
+    assert.equal(!late.ok && late.reject.code, 'SERVICE_UNAVAILABLE');
+    const answers = await Promise.all(asked);
+    assert.equal(answers.filter((answer) => answer.ok).length, 256);
+    const refused = answers.find((answer) => !answer.ok);
+    assert.equal(refused?.ok === false && refused.reject.code, 'SERVICE_UNAVAILABLE');
+    await closed;
+    assert.deepEqual(deaths, []);
+  });
+
+  test('a thread that cannot read says so and ends', async () => {
+    const nowhere = temporaryDirectory();
+    const thread = open(nowhere);
+    void thread.read(ORDERS);
+    await new Promise<void>((resolve) => {
+      const look = (): void => (deaths.length > 0 ? resolve() : void setTimeout(look, 5));
+      look();
+    });
+    assert.equal(deaths.length, 1);
+    rmSync(nowhere, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,40 @@
+/** Pages whose part of the tables is read on the spot. */
+import { accepted } from '../../src/core/outcome.ts';
+import type { PageReader } from '../../src/node/history-thread.ts';
+import { AS_JSON, answerHistory, type Show } from '../../src/orders/history-ask.ts';
+import type { UserTrade } from '../../src/orders/order-events.ts';
+import type { OrderHistory } from '../../src/orders/order-history.ts';
+import type { OrderManager } from '../../src/orders/order-manager.ts';
+import type { OrderPageQuery, Page, PagePlan, PageQuery } from '../../src/orders/pages.ts';
+import type { OrderRecordView } from '../../src/wire/order-record.ts';
+
+type Planner = Pick<OrderManager, 'planOrderPage' | 'planTradePage'>;
+const NEVER = (): never => {
+  throw new Error('a page holds rows of one kind');
+};
+export const ORDERS: Show<OrderRecordView> = { order: (view) => view, trade: NEVER };
+export const TRADES: Show<UserTrade> = { order: NEVER, trade: (trade) => trade };
+
+export function orderPage(manager: Planner, history: OrderHistory, query: OrderPageQuery): Page<OrderRecordView> {
+  return finished(manager.planOrderPage(query, ORDERS), history, ORDERS);
+}
+
+export function tradePage(manager: Planner, history: OrderHistory, query: PageQuery): Page<UserTrade> {
+  return finished(manager.planTradePage(query, TRADES), history, TRADES);
+}
+
+function finished<T>(plan: PagePlan<T>, history: OrderHistory, show: Show<T>): Page<T> {
+  return planned(plan)(history, show);
+}
+
+/** The second step of a page, whenever it is taken; plans travel to another thread and back as JSON-like values. */
+export function planned<T>({ ask, finish }: PagePlan<T>): (history: OrderHistory, show: Show<T>) => Page<T> {
+  const travelled = structuredClone(ask);
+  return (history, show) =>
+    finish(travelled === null ? null : history.read((snapshot) => answerHistory(snapshot, travelled, show)));
+}
+
+/** What the history thread does, without the thread. */
+export function pagesOf(history: OrderHistory): PageReader {
+  return { read: async (ask) => accepted(history.read((snapshot) => answerHistory(snapshot, ask, AS_JSON))) };
+}
