@@ -172,6 +172,11 @@ export class MdsServer {
     return this.#hub.count;
   }
 
+  /** Bytes that wait for slow readers. */
+  get backlogBytes(): number {
+    return this.#hub.backlogBytes;
+  }
+
   /**
    * Opens the listener; market data must be ready.
    *

@@ -1,12 +1,12 @@
 /** The actors of the worker threads, made from their wiring and the node's settings. workers/*.ts boot them. */
 import { randomInt } from 'node:crypto';
-import type { EdgeObserver } from '../edge/uws-http.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
 import { SharedBudget } from '../sessions/shared-budget.ts';
 import { openReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { ClearingActor } from './clearing-actor.ts';
+import { EdgeMetrics } from './edge-metrics.ts';
 import { LmdbDurability } from './lmdb-durability.ts';
 import { MarketShardActor } from './market-actor.ts';
 import { MarketDataActor } from './market-data-actor.ts';
@@ -105,17 +105,14 @@ function createMarketData(wiring: ActorWiring): MarketDataActor {
     words: new NodeWords(settings.words),
     budget: new SharedBudget(settings.budget),
     listener: settings.mdsListener,
-    observer: MDS_OBSERVER,
+    counted: new EdgeMetrics(wiring.metrics),
+    failed: marketDataFailed,
     pacingNs: () => process.hrtime.bigint(),
   });
 }
 
 /** An error on one socket closes that socket; the thread says so and goes on. */
-const MDS_OBSERVER: EdgeObserver = {
-  answered: () => undefined,
-  lagged: () => undefined,
-  failed: (where, error) => {
-    const reason = error instanceof Error ? error.stack : String(error);
-    process.stderr.write(`${JSON.stringify({ level: 'error', event: 'edge-failed', where, reason })}\n`);
-  },
-};
+function marketDataFailed(where: string, error: unknown): void {
+  const reason = error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`${JSON.stringify({ level: 'error', event: 'edge-failed', where, reason })}\n`);
+}

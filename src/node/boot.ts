@@ -27,6 +27,7 @@ import { marketFactories, type WorkerSettings } from './actor-factories.ts';
 import { ChainActor } from './chain-actor.ts';
 import { ClearingDesk } from './clearing-desk.ts';
 import { ConfigError, MANUAL_CLOCK_START_NS, type NodeConfig } from './config.ts';
+import { EdgeMetrics } from './edge-metrics.ts';
 import type { NodeNews } from './effect-codec.ts';
 import { FrontDoor } from './front-door.ts';
 import { FrontDoorActor } from './front-door-actor.ts';
@@ -96,6 +97,7 @@ export class RingbookNode {
   );
   private lock: DataLock | null = null;
   private oms: OmsServer | null = null;
+  private edge: EdgeMetrics | null = null;
   private ops: OpsServer | null = null;
   private feed: OracleFeed | null = null;
   private sweeper: NodeJS.Timeout | null = null;
@@ -225,6 +227,8 @@ export class RingbookNode {
           const clearing = new ClearingDesk(toClearing, () => this.clock.nowNs(), wiring.poke);
           this.clearing = clearing;
           const metrics = new FrontDoorMetrics(wiring.metrics);
+          const edge = new EdgeMetrics(wiring.metrics);
+          this.edge = edge;
           const door = new FrontDoor({
             clock: this.clock,
             acks: this.config.acks,
@@ -247,7 +251,10 @@ export class RingbookNode {
             news: (news) => this.onNews(news),
             marketOpened: (marketIndex) => this.onMarketOpened(marketIndex),
             unflushed: this.unflushed,
-            ticked: () => this.watchVerifyPool(),
+            ticked: () => {
+              if (this.oms !== null) edge.level(this.oms);
+              this.watchVerifyPool();
+            },
             halted: () => this.oms?.close(),
           });
         },
@@ -368,7 +375,10 @@ export class RingbookNode {
         const key = `${pattern} ${status}`;
         this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
       },
-      lagged: (pattern) => this.log.warn({ stream: pattern }, 'a socket fell behind and is closed'),
+      lagged: (pattern) => {
+        this.edge?.lagged();
+        this.log.warn({ stream: pattern }, 'a socket fell behind and is closed');
+      },
       failed: (where, error) => {
         if (error instanceof InvariantError) this.fail(`${where}: ${error.message}`);
         else this.log.error({ where, reason: error instanceof Error ? error.stack : String(error) }, 'request failed');

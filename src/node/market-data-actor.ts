@@ -14,7 +14,6 @@ import type { Side } from '../core/order-terms.ts';
 import type { Clock, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { MarketStreams, MdsServer } from '../edge/mds-server.ts';
-import type { EdgeObserver } from '../edge/uws-http.ts';
 import { MarketData } from '../market-data/market-data.ts';
 import {
   DepthCommitted,
@@ -29,6 +28,7 @@ import {
 import { decodePlain } from '../messages/plain-values.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { SharedBudget } from '../sessions/shared-budget.ts';
+import type { EdgeMetrics } from './edge-metrics.ts';
 import type { NodeNews } from './effect-codec.ts';
 import { MDS_LISTEN_FAILED, type NodeWords } from './node-words.ts';
 import { gateOf, type ListenerSettings } from './public-listeners.ts';
@@ -63,7 +63,9 @@ export interface MarketDataOptions {
   readonly words: NodeWords;
   readonly budget: SharedBudget;
   readonly listener: ListenerSettings;
-  readonly observer: EdgeObserver;
+  readonly counted: EdgeMetrics;
+  /** An exception out of a handler or a socket. */
+  readonly failed: (where: string, error: unknown) => void;
   /** Real nanoseconds, monotonic, for pacing. */
   readonly pacingNs: () => bigint;
 }
@@ -87,13 +89,13 @@ export class MarketDataActor implements Actor {
     // The edge of a market heals its own gaps: a whole book comes without being asked for.
     this.streams = new MarketStreams(() => undefined);
     this.data = new MarketData(this.streams);
-    const { clock, observer, budget, listener } = options;
+    const { clock, counted, failed, budget, listener } = options;
     const gate = gateOf(listener.addresses, budget);
     this.server = new MdsServer({
       marketData: this.data,
       streams: this.streams,
       clock,
-      observer,
+      observer: { answered: () => undefined, failed, lagged: () => counted.lagged() },
       budget,
       gate,
       tls: listener.tls,
@@ -146,6 +148,7 @@ export class MarketDataActor implements Actor {
 
   tick(): void {
     this.publish();
+    this.options.counted.level(this.server);
     this.listenWhenAllowed();
   }
 

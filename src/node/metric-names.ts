@@ -9,14 +9,23 @@ function counter(name: string, help: string): MetricDefinition {
 /** One counter per rollback reason: labels come from a closed set (hazards: no user data in labels). */
 export const ROLLBACK_WORDS: readonly string[] = Object.values(ROLLBACK_REASON_WORD).filter((word) => word !== null);
 
+/** Of each actor that owns a public listener. */
+const EDGE_METRICS: readonly MetricDefinition[] = [
+  counter('lag_closes', 'Sockets closed because they fell behind.'),
+  { name: 'sockets', kind: 'gauge', help: 'Open sockets.' },
+  { name: 'socket_backlog_bytes', kind: 'gauge', help: 'Bytes that wait for slow readers.' },
+];
+
+export const MARKET_DATA_METRICS: readonly MetricDefinition[] = EDGE_METRICS;
+
 export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
+  ...EDGE_METRICS,
   counter('orders_received', 'Creates answered with Received.'),
   counter('orders_rejected', 'Creates answered with a reject.'),
   counter('fills_pending', 'Sides of fills told as Pending.'),
   counter('fills_confirmed', 'Sides of fills told as Confirmed.'),
   counter('fills_rolled_back', 'Sides of fills told as Rollbacked.'),
   ...ROLLBACK_WORDS.map((word) => counter(`rollback_${word}`, `Sides rolled back with ${word}.`)),
-  counter('oms_lag_closes', 'Sockets of the order service closed because they fell behind.'),
   { name: 'answer_ns', kind: 'histogram', help: 'Nanoseconds from a decoded create to its answer.' },
 ];
 

@@ -15,7 +15,7 @@ import type { Plan } from '../runtime/topology.ts';
 import type { LimitName } from '../sessions/shared-budget.ts';
 import { ROLLBACK_WORDS } from './metric-names.ts';
 import type { OpsParts } from './ops-parts.ts';
-import { CLEARING, FRONT_DOOR } from './topology.ts';
+import { CLEARING, FRONT_DOOR, MARKET_DATA } from './topology.ts';
 
 export const METRICS_CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
@@ -68,6 +68,7 @@ export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, nu
   );
   const families = [
     ...orderFamilies(actorNamed(recorded, FRONT_DOOR)),
+    ...socketFamilies({ oms: actorNamed(recorded, FRONT_DOOR), mds: actorNamed(recorded, MARKET_DATA) }),
     ...timeFamilies(actorNamed(recorded, FRONT_DOOR), actorNamed(recorded, CLEARING)),
     gauge('ringbook_unflushed_seconds', 'How long the oldest market event has waited for its flush.', [
       { value: parts.unflushedSeconds(), labels: {} },
@@ -132,9 +133,16 @@ function orderFamilies(door: Recorded): readonly Family[] {
       'Sides of fills rolled back.',
       ROLLBACK_WORDS.map((word) => sample('reason', word, `rollback_${word}`)),
     ),
-    counter('ringbook_lag_closes_total', 'Sockets closed because they fell behind.', [
-      sample('service', 'oms', 'oms_lag_closes'),
-    ]),
+  ];
+}
+
+function socketFamilies(services: Readonly<Record<'oms' | 'mds', Recorded>>): readonly Family[] {
+  const samples = (metric: string): readonly Sample[] =>
+    Object.entries(services).map(([service, door]) => ({ value: numberOf(door, metric), labels: { service } }));
+  return [
+    counter('ringbook_lag_closes_total', 'Sockets closed because they fell behind.', samples('lag_closes')),
+    gauge('ringbook_sockets', 'Open sockets.', samples('sockets')),
+    gauge('ringbook_socket_backlog_bytes', 'Bytes that wait for slow readers.', samples('socket_backlog_bytes')),
   ];
 }
 

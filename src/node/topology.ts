@@ -10,7 +10,7 @@
  */
 import type { EdgeSpec, ThreadSpec, Topology } from '../runtime/topology.ts';
 import type { NodeConfig } from './config.ts';
-import { CLEARING_METRICS, FRONT_DOOR_METRICS } from './metric-names.ts';
+import { CLEARING_METRICS, FRONT_DOOR_METRICS, MARKET_DATA_METRICS } from './metric-names.ts';
 
 export const FRONT_DOOR = 'front-door';
 export const CLEARING = 'clearing';
@@ -65,7 +65,12 @@ export function nodeTopology(config: Pick<NodeConfig, 'threads' | 'rings' | 'jou
         batchRecordsMax: config.journal.batchRecordsMax,
         metrics: CLEARING_METRICS,
       },
-      { name: MARKET_DATA, thread: MARKET_DATA, batchRecordsMax: MARKET_DATA_BATCH_RECORDS },
+      {
+        name: MARKET_DATA,
+        thread: MARKET_DATA,
+        batchRecordsMax: MARKET_DATA_BATCH_RECORDS,
+        metrics: MARKET_DATA_METRICS,
+      },
     ],
     edges: edges(shards, config.rings),
     tickMs: TICK_MS,

@@ -177,7 +177,9 @@ describe('metrics', () => {
     door.counter('orders_received').add(3);
     door.counter('fills_rolled_back').add(2);
     door.counter('rollback_Overfill').add(2);
-    door.counter('oms_lag_closes').add(1);
+    door.counter('lag_closes').add(1);
+    writer('market-data').counter('lag_closes').add(4);
+    writer('market-data').gauge('socket_backlog_bytes').set(77);
     for (const ns of [5, 1_023, 1_024, 2_047, 3_000_000_000, 2 ** 45]) door.histogram('answer_ns').record(ns);
     writer('clearing').gauge('journal_sequence').set(1042);
     requests.set('/orders/:user_id 200', 7);
@@ -188,6 +190,12 @@ describe('metrics', () => {
     assert.equal(value('ringbook_fills_total', 'ringbook_fills_total{status="Rollbacked"}'), 2);
     assert.equal(value('ringbook_rollbacks_total', 'ringbook_rollbacks_total{reason="Overfill"}'), 2);
     assert.equal(value('ringbook_lag_closes_total', 'ringbook_lag_closes_total{service="oms"}'), 1);
+    assert.equal(value('ringbook_lag_closes_total', 'ringbook_lag_closes_total{service="mds"}'), 4);
+    const backlog = 'ringbook_socket_backlog_bytes';
+    assert.deepEqual(
+      [value(backlog, `${backlog}{service="oms"}`), value(backlog, `${backlog}{service="mds"}`)],
+      [0, 77],
+    );
     assert.equal(value('ringbook_journal_sequence', 'ringbook_journal_sequence{}'), 1042);
     assert.equal(value('ringbook_unflushed_seconds', 'ringbook_unflushed_seconds{}'), 0.25);
     const requestsKey = (code: string, route: string) => `ringbook_requests_total{code="${code}",route="${route}"}`;
@@ -228,6 +236,8 @@ const FAMILIES = [
   'ringbook_mailbox_depth',
   'ringbook_mailbox_high_water',
   'ringbook_lag_closes_total',
+  'ringbook_sockets',
+  'ringbook_socket_backlog_bytes',
   'ringbook_commit_seconds',
   'ringbook_journal_sequence',
   'ringbook_unflushed_seconds',

@@ -1,0 +1,25 @@
+/** What a public listener counts of its sockets, in shared memory (metric-names.ts): those too slow, and what waits for them. */
+import type { Counter, Gauge, MetricsWriter } from '../runtime/metrics.ts';
+
+export class EdgeMetrics {
+  private readonly lagCloses: Counter;
+  private readonly sockets: Gauge;
+  private readonly backlogBytes: Gauge;
+
+  constructor(metrics: MetricsWriter) {
+    this.lagCloses = metrics.counter('lag_closes');
+    this.sockets = metrics.gauge('sockets');
+    this.backlogBytes = metrics.gauge('socket_backlog_bytes');
+  }
+
+  /** A socket fell behind and is being closed (AMB-94). */
+  lagged(): void {
+    this.lagCloses.add(1);
+  }
+
+  /** As it is now; told with every tick. */
+  level(server: { readonly socketCount: number; readonly backlogBytes: number }): void {
+    this.sockets.set(server.socketCount);
+    this.backlogBytes.set(server.backlogBytes);
+  }
+}
