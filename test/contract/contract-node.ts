@@ -58,7 +58,9 @@ export class ContractNode {
 
   /** A call that must succeed. */
   async operate(method: string, path: string, body?: string | object): Promise<Readonly<Record<string, unknown>>> {
-    const answer = await operator(this.process, method, path, body);
+    const answer = await operator(this.process, method, path, body).catch((error: unknown) => {
+      throw new Error(`${method} ${path}: ${String(error)}\n${this.process.stderr()}`);
+    });
     assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
     return answer.body;
   }

@@ -4,28 +4,32 @@
  *
  * Not here: what an answer ought to be (the tests), how the node is operated (contract-node.ts).
  */
-import { createHash } from 'node:crypto';
-import { getPublicKey, hashes, sign } from '@noble/ed25519';
+import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { getPublicKey, hashes } from '@noble/ed25519';
 import { ask, askUpgrade, type HttpAnswer, type HttpAsk, SocketReader } from '../support/edge-client.ts';
 
 hashes.sha512 = (bytes) => new Uint8Array(createHash('sha512').update(bytes).digest());
 
 // ---- keys and canonical texts (wire.md 4)
 
+/** What stands before the seed in a private key of this kind (RFC 8410). */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+
 /** An Ed25519 key from a seed of 32 equal bytes, as the vectors have them. */
 export class PlainKey {
   /** 64 lower-case hex digits. */
   readonly id: string;
-  readonly #seed: Uint8Array;
+  readonly #key: KeyObject;
 
   constructor(seedByte: number) {
-    this.#seed = new Uint8Array(32).fill(seedByte);
-    this.id = Buffer.from(getPublicKey(this.#seed)).toString('hex');
+    const seed = Buffer.alloc(32, seedByte);
+    this.id = Buffer.from(getPublicKey(seed)).toString('hex');
+    this.#key = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' });
   }
 
   /** Over the bytes as they are; a text is its UTF-8 bytes. */
   sign(message: string | Uint8Array): Uint8Array {
-    return sign(typeof message === 'string' ? Buffer.from(message, 'utf8') : message, this.#seed);
+    return sign(null, typeof message === 'string' ? Buffer.from(message, 'utf8') : message, this.#key);
   }
 
   /** Over the canonical bytes of a signable text; the wire form is 64 integers. */

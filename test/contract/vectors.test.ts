@@ -1,6 +1,7 @@
 /** The plain client says what wire.md 13 says, so that the rest of the suite may lean on it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { sign, verify } from '@noble/ed25519';
 import { cancelText, canonical, PlainKey, replaceText, transferText } from './plain-client.ts';
 
 const key = new PlainKey(0x42);
@@ -49,6 +50,15 @@ suite('the plain client', () => {
       ],
     ] as const) {
       assert.equal(hex(text), signature);
+    }
+  });
+
+  test('signs as another implementation of Ed25519 does, and is verified by it', () => {
+    const seed = new Uint8Array(32).fill(0x42);
+    for (const text of ['', 'q7Zr-41c0', cancelText(key.id, 'x')]) {
+      const signature = key.sign(text);
+      assert.deepEqual(Buffer.from(signature), Buffer.from(sign(Buffer.from(text), seed)));
+      assert.ok(verify(signature, Buffer.from(text), Buffer.from(key.id, 'hex')));
     }
   });
 

@@ -1,0 +1,90 @@
+/** Every requirement of the areas of the public API is named by a test, but for those whose turn comes with others. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+
+const AREAS = [
+  'GEN',
+  'DOC',
+  'IDN',
+  'AMT',
+  'BAT',
+  'QRY',
+  'PAG',
+  'SES',
+  'AUT',
+  'SIG',
+  'WS',
+  'STR',
+  'CTL',
+  'ERR',
+  'LIM',
+  'VER',
+];
+
+/** Without a test of its own, and why. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  // Funds on chains: withdrawals and settlements.
+  'GEN-07': 'approvals are made by withdrawals and settlements',
+  'IDN-08': 'the vault of a settlement',
+  'IDN-09': 'settlers act in settlements',
+  'AMT-01': 'hex amounts are those of withdrawals and settlements',
+  'AMT-05': 'as AMT-01',
+  'AMT-07': 'payouts are withdrawals',
+  'SIG-12': 'the signed view of a settlement',
+  'WS-17': 'pending settlements',
+  'STR-07': 'pending settlements',
+  'LIM-23': 'the withdrawal queue',
+  'VER-06': 'approvals',
+  // Multisig writes.
+  'SES-16': 'a signer is added',
+  // Liquidation.
+  'STR-06': 'accounts at risk',
+};
+
+/** `SES-03 to SES-05` and `WS-01 to 04` name what lies between, too. */
+function idsNamedIn(text: string): string[] {
+  const names = text.matchAll(/\b([A-Z]{2,3})-(\d\d)(?: to (?:[A-Z]{2,3}-)?(\d\d))?/g);
+  return [...names].flatMap(([, area = '', first = '', last = first]) =>
+    Array.from({ length: Math.max(1, Number(last) - Number(first) + 1) }, (_, index) => {
+      return `${area}-${String(Number(first) + index).padStart(2, '0')}`;
+    }),
+  );
+}
+
+function testTitles(): string {
+  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));
+  const titles = files.flatMap(
+    (file) =>
+      readFileSync(join('test', file), 'utf8').match(/\b(?:test|suite)\(\s*(['"`])(?:(?!\1)[^\\]|\\.)*\1/g) ?? [],
+  );
+  return titles.join('\n');
+}
+
+suite('requirement ids', () => {
+  const requirements = readFileSync('docs/reference/requirements.md', 'utf8');
+  const all = [...requirements.matchAll(/^- \*\*([A-Z]+-\d\d)\*\*/gm)].map(([, id = '']) => id);
+  const ours = all.filter((id) => AREAS.includes(id.split('-')[0] ?? ''));
+  const named = new Set(idsNamedIn(testTitles()));
+
+  test('the document numbers 177 requirements of these areas', () => {
+    assert.equal(ours.length, 177);
+    assert.deepEqual(
+      Object.keys(EXCEPTIONS).filter((id) => !ours.includes(id)),
+      [],
+    );
+  });
+
+  test('every requirement id of these areas is named by a test', () => {
+    const missing = ours.filter((id) => !named.has(id) && EXCEPTIONS[id] === undefined);
+    assert.deepEqual(missing, []);
+  });
+
+  test('an exception that has a test is none any more', () => {
+    assert.deepEqual(
+      Object.keys(EXCEPTIONS).filter((id) => named.has(id)),
+      [],
+    );
+  });
+});

@@ -1,0 +1,269 @@
+/**
+ * Readers that stall or are slow, among steady ones, on a whole node: the steady ones hear everything in order, what is
+ * kept for the others stays bounded and ends as the contract says, and who comes back and reads again knows what the
+ * steady ones know (wire.md 9.2, 9.8; WS-13 to WS-16, AMB-94).
+ */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { SocketReader } from '../support/edge-client.ts';
+import { ContractNode } from './contract-node.ts';
+import { OrderFold, viewOfRecords } from './order-fold.ts';
+import { IOC, type PlainClient } from './plain-client.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+const BATCH = 50;
+/** Far more than 4,096 messages and what kernels keep. */
+const ORDERS_MAX = 60_000;
+const RESTING_MAX = 900;
+
+interface Depth {
+  readonly asks: readonly (readonly [number, number])[];
+  readonly bids: readonly (readonly [number, number])[];
+  readonly sequence_number: number;
+}
+
+/** A reader that takes nothing from its connection until it is told to. */
+function stall(reader: SocketReader): SocketReader {
+  reader.socket.pause();
+  return reader;
+}
+
+/** Takes what there is for a moment now and then. @returns how to let it read on. */
+function slow(reader: SocketReader): () => void {
+  let isReading = false;
+  const timer = setInterval(() => {
+    if (isReading) reader.socket.pause();
+    else reader.socket.resume();
+    isReading = !isReading;
+  }, 10);
+  return () => {
+    clearInterval(timer);
+    reader.socket.resume();
+  };
+}
+
+/** All frames that have come. */
+async function drained(reader: SocketReader): Promise<string[]> {
+  const frames: string[] = [];
+  while (reader.unread > 0) frames.push(await reader.frame());
+  return frames;
+}
+
+/** What a v1 frame carries; an error frame as it is. */
+function bare(frame: string): string {
+  const shape = /^\{"type":"event","channel":"orders","request_id":null,"timestamp_ns":\d+,"data":(.*),"error":null\}$/;
+  return shape.exec(frame)?.[1] ?? frame;
+}
+
+suite('readers that stall', () => {
+  let node: ContractNode;
+  let alice: PlainClient;
+  let bob: PlainClient;
+  let made = 0;
+
+  before(async () => {
+    node = await ContractNode.start();
+    await node.operate('PUT', '/operator/stream-caps', { default: 100, market_maker: 100 });
+    alice = await node.user({ '0': '1000000', '2': '100000' });
+    bob = await node.user({ '0': '1000000000' });
+  });
+  after(() => node?.stop());
+
+  /** So many orders of Alice rest, then Bob takes them all: on average 0.7 kB an order on her stream, two public events. */
+  async function tell(orders: number): Promise<void> {
+    const sent: Promise<void>[] = [];
+    for (let left = orders; left > 0; left -= BATCH) {
+      const bodies = Array.from({ length: BATCH }, (_, index) =>
+        alice.createBody({ price: 310_000 + left + index, quantity: 100 }),
+      );
+      sent.push(
+        alice.post('/orders/batch-create', `{"orders":[${bodies}]}`).then((answer) => {
+          assert.ok(answer.status === 200 && !answer.text.includes('Rejected'), answer.text.slice(0, 300));
+        }),
+      );
+      if (sent.length > 1) await sent.shift();
+    }
+    await Promise.all(sent);
+    const taken = await bob.create({ side: 'Buy', price: 400_000, quantity: 100 * orders, tif: IOC });
+    assert.equal(taken.status, 200, taken.text);
+    await node.rest();
+    made += orders;
+  }
+
+  async function metric(name: string): Promise<number> {
+    const text = await (await fetch(`${node.process.ops}/metrics`)).text();
+    const line = text.split('\n').find((each) => each.startsWith(`${name} `)) ?? assert.fail(name);
+    return Number(line.slice(name.length));
+  }
+
+  const lagCloses = (service: 'oms' | 'mds'): Promise<number> =>
+    metric(`ringbook_lag_closes_total{service="${service}"}`);
+
+  async function records(): Promise<Row[]> {
+    const rows: Row[] = [];
+    for (let page = 0; ; page += 1) {
+      const reply = (await alice.read(`/orders/user/${alice.id}?limit=1000&page=${page}`)) as Row;
+      rows.push(...(reply['orders'] as Row[]));
+      if (reply['has_next_page'] !== true) return rows;
+    }
+  }
+
+  test('orders: the steady hear all in order, the stalled end with 1013 and a prefix, who comes back knows the rest (WS-13, WS-14, WS-16, AMB-94)', async (t) => {
+    const steady = [await alice.stream('/orders'), await alice.stream('/orders', ['svc.ws.v1'])];
+    const stalled = [stall(await alice.stream('/orders')), stall(await alice.stream('/orders'))];
+    const stalledV1 = stall(await alice.stream('/orders', ['svc.ws.v1']));
+    const sluggish = await alice.stream('/orders');
+    const wake = slow(sluggish);
+    while ((await lagCloses('oms')) < 3) {
+      assert.ok(made < ORDERS_MAX, `${made} orders and nobody lags`);
+      await tell(RESTING_MAX);
+    }
+    for (const reader of [...stalled, stalledV1]) reader.socket.resume();
+    for (const reader of [...stalled, stalledV1]) {
+      assert.deepEqual(await reader.closed, { code: 1013, reason: 'resync_required' });
+    }
+    const back = await alice.stream('/orders');
+    const backTrades = await alice.stream(`/trades/user/events/${alice.id}`);
+    const fold = new OrderFold(() => [2, 4]);
+    fold.startOrders(await records());
+    await tell(BATCH);
+    wake();
+    await node.rest();
+    const [frames = [], framesV1 = []] = await Promise.all(steady.map(drained));
+    assert.deepEqual(framesV1.map(bare), frames, 'both versions tell the same');
+    everyOrderOnce(frames);
+    for (const reader of stalled) {
+      const heard = await drained(reader);
+      assert.ok(heard.length > 0 && heard.length < frames.length);
+      assert.deepEqual(heard, frames.slice(0, heard.length), 'a prefix without a gap');
+    }
+    const heard = await drained(stalledV1);
+    const lastWord =
+      /^\{"type":"error","channel":"orders","request_id":null,"timestamp_ns":\d+,"data":null,"error":\{"code":"RESYNC_REQUIRED",/;
+    assert.match(heard.at(-1) ?? '', lastWord);
+    assert.deepEqual(heard.slice(0, -1).map(bare), frames.slice(0, heard.length - 1));
+    const slowly = await drained(sluggish);
+    assert.deepEqual(slowly, frames.slice(0, slowly.length), 'the slow one is whole, or a prefix');
+    if (sluggish.socket.readyState === sluggish.socket.OPEN) assert.equal(slowly.length, frames.length);
+    for (const frame of await drained(back)) fold.event(JSON.parse(frame) as Row);
+    for (const frame of await drained(backTrades)) fold.trade(JSON.parse(frame) as Row);
+    fold.startTrades(await trades());
+    const rows = await records();
+    assert.equal(rows.length, made);
+    assert.deepEqual(fold.view(), viewOfRecords(rows, fold.view()), 're-fetch then consume is what the reads say');
+    assert.deepEqual(
+      [...endsOf(frames)].sort(),
+      [...fold.view()].map(([key, line]) => [key.split('/')[1], line.split(' ')[0]]).sort(),
+    );
+    t.diagnostic(`${frames.length} events of ${made} orders`);
+    for (const reader of [...steady, sluggish, back, backTrades]) reader.socket.terminate();
+  });
+
+  async function trades(): Promise<Row[]> {
+    const rows: Row[] = [];
+    for (let page = 0; ; page += 1) {
+      const reply = (await alice.read(`/trades/user/${alice.id}?limit=1000&page=${page}`)) as Row;
+      rows.push(...(reply['trades'] as Row[]));
+      if (reply['has_next_page'] !== true) return rows;
+    }
+  }
+
+  /** Each order is Created once and Removed once, in that order. */
+  function everyOrderOnce(frames: readonly string[]): void {
+    const states = new Map<string, string>();
+    for (const frame of frames) {
+      const [, tag = '', id = ''] = /^\{"(\w+)":\{.*?"order_id":"([^"]+)"/.exec(frame) ?? assert.fail(frame);
+      assert.equal(states.get(id), tag === 'Created' ? undefined : 'Created', `${tag} of ${id}`);
+      states.set(id, tag);
+    }
+    assert.equal(states.size, made);
+    assert.ok([...states.values()].every((tag) => tag === 'Removed'));
+  }
+
+  /** What the steady observer knows of how each order ended. */
+  function endsOf(frames: readonly string[]): Map<string, string> {
+    const ended = frames.filter((frame) => frame.startsWith('{"Removed"'));
+    return new Map(
+      ended.map((frame) => [/"order_id":"([^"]+)"/.exec(frame)?.[1] ?? '', /"reason":"(\w+)"/.exec(frame)?.[1] ?? '']),
+    );
+  }
+
+  test('market data: the steady skip nothing, the stalled just end, snapshot then diffs is the book (WS-15, WS-16, MD-03, MD-04, AMB-94)', async (t) => {
+    const open = (path: string): Promise<SocketReader> => SocketReader.open(node.ports.mds, path);
+    const [steady, depth] = [await open('/trades/events'), await open('/marketdepth/diff/2')];
+    const stalled = stall(await open('/trades/events'));
+    await node.rest();
+    const first = (await book()).sequence_number;
+    const before = made;
+    while ((await lagCloses('mds')) < 1) {
+      assert.ok(made < before + ORDERS_MAX, `${made - before} orders and nobody lags`);
+      await tell(RESTING_MAX);
+    }
+    stalled.socket.resume();
+    const { code, reason } = await stalled.closed;
+    assert.ok(code === 1000 || code === 1006, `closed ${code}: it just ended, or was cut off after a second`);
+    assert.equal(reason, '');
+    const later = await open('/marketdepth/diff/2');
+    const snapshot = await book();
+    assert.equal((await alice.create({ price: 320_000, quantity: 500 })).status, 200);
+    await node.rest();
+    const frames = (await drained(steady)).slice(1);
+    const confirmed = frames
+      .flatMap((frame) => /^\{"Confirmed":\{"asset_id":"2","trade_id":(\d+)/.exec(frame)?.[1] ?? [])
+      .map(Number);
+    assert.deepEqual(
+      confirmed,
+      Array.from({ length: made - before }, (_, index) => before + index + 1),
+      'every trade once, in order',
+    );
+    const heard = (await drained(stalled)).slice(1); // nothing, if it was cut off
+    assert.ok(heard.length < frames.length);
+    assert.deepEqual(heard, frames.slice(0, heard.length), 'a prefix without a gap');
+    const diffs = (await drained(depth)).slice(1).map((frame) => JSON.parse(frame) as Depth);
+    assert.deepEqual(
+      diffs.map(({ sequence_number }) => sequence_number),
+      diffs.map((_, index) => first + index + 1),
+      'no step is left out',
+    );
+    const since = (await drained(later)).slice(1).map((frame) => JSON.parse(frame) as Depth);
+    const news = since.filter(({ sequence_number }) => sequence_number > snapshot.sequence_number);
+    assert.deepEqual(levelsOf([snapshot, ...news]), levelsOf([await book()]), 'snapshot then diffs');
+    assert.deepEqual(levelsOf(diffs), levelsOf([await book()]), 'as the steady one has it');
+    const open100 = JSON.parse((await alice.market('/trades/2?limit=100')).text) as { trade_id: number }[];
+    assert.deepEqual(
+      open100.map(({ trade_id }) => trade_id),
+      confirmed.slice(-100).reverse(),
+      'trades read again (wire.md 9.8)',
+    );
+    t.diagnostic(`${frames.length} public events, ${diffs.length} diffs`);
+    for (const reader of [steady, depth, later]) reader.socket.terminate();
+  });
+
+  async function book(): Promise<Depth> {
+    return JSON.parse((await alice.market('/marketdepth/2')).text) as Depth;
+  }
+
+  function levelsOf(diffs: readonly Depth[]): unknown {
+    const sides = { asks: new Map<number, number>(), bids: new Map<number, number>() };
+    for (const diff of diffs) {
+      for (const side of ['asks', 'bids'] as const) {
+        for (const [level, quantity] of diff[side]) {
+          if (quantity === 0) sides[side].delete(level);
+          else sides[side].set(level, quantity);
+        }
+      }
+    }
+    return [[...sides.asks].sort(), [...sides.bids].sort()];
+  }
+
+  test('nothing waits for anybody once the slow are gone, and nobody else was closed (AMB-94)', async () => {
+    await node.rest();
+    for (const service of ['oms', 'mds'] as const) {
+      assert.equal(await metric(`ringbook_socket_backlog_bytes{service="${service}"}`), 0, service);
+    }
+    assert.equal(await lagCloses('mds'), 1);
+    assert.ok((await lagCloses('oms')) <= 4, 'the three that stalled, and perhaps the slow one');
+    await node.ledgerAddsUp();
+  });
+});
