@@ -90,6 +90,17 @@ suite('the examples of the API documents', () => {
     for (const operation of market.operations) await market.send(operation);
   });
 
+  test('what is refused is refused with a code that the route documents (ERR-01, ERR-02, ERR-04, ERR-10)', async () => {
+    for (const operation of [...seller.operations, ...market.operations]) {
+      const runner = seller.operations.includes(operation) ? seller : market;
+      if (operation.needsSession) assert.equal(await runner.refused(operation, 'without session'), 'UNAUTHORIZED');
+      if (operation.body !== null) assert.equal(await runner.refused(operation, 'half a body'), 'INVALID_REQUEST');
+      if (operation.path.includes('{asset_id}')) {
+        assert.equal(await runner.refused(operation, 'unknown market'), 'MARKET_NOT_FOUND');
+      }
+    }
+  });
+
   test('the frames of /control are answered in both versions', async () => {
     const control = must(
       seller.streams.find(({ hears }) => hears.length > 0),

@@ -78,6 +78,25 @@ export class ApiRunner {
     return reply;
   }
 
+  /** A request that must be refused: with a code that the route documents, in the envelope that it documents. */
+  async refused(operation: Operation, how: 'without session' | 'half a body' | 'unknown market'): Promise<string> {
+    const isHalf = how === 'half a body';
+    const response = await fetch(this.#base + this.#pathOf(operation, how === 'unknown market' ? '999' : null), {
+      method: operation.method,
+      headers: this.#headers(operation.needsSession && how !== 'without session'),
+      body: isHalf ? '{"half":' : this.#bodyOf(operation, (text) => text),
+    });
+    const text = await response.text();
+    const what = `${operation.id} ${how}: ${response.status} ${text}`;
+    const documented = operation.replies.find(({ status }) => status === String(response.status));
+    const envelope = parseJsonText(text);
+    assertFits(must(documented?.schema, what), envelope, what);
+    const error = isJsonObject(envelope) ? envelope.get('error') : undefined;
+    const code = String(isJsonObject(error) ? error.get('code') : '');
+    assert.ok(documented?.says.includes(`\`${code}\``), what);
+    return code;
+  }
+
   /** Listens to a stream; `{asset_id}` is market 1. */
   listen(stream: Stream, isV1: boolean): Promise<Told> {
     const path = stream.path.replace('{user_id}', this.key.userId).replace('{asset_id}', '1');
@@ -117,11 +136,12 @@ export class ApiRunner {
     return signedBody(operation, parseJsonText(edit(writeJson(refreshed(example, nowNs())))), this.key).body;
   }
 
-  #pathOf({ path, parameters }: Operation): string {
+  #pathOf({ path, parameters }: Operation, assetId: string | null = null): string {
     let filled = path.replace('{user_id}', this.key.userId);
     const query = new URLSearchParams();
     for (const { name, place, example } of parameters) {
-      if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(example));
+      const value = name === 'asset_id' && assetId !== null ? assetId : example;
+      if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(value));
       else if (example !== '') query.append(name, example);
     }
     return query.size === 0 ? filled : `${filled}?${query}`;

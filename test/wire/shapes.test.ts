@@ -8,10 +8,11 @@ import fc from 'fast-check';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import { decodeAuth } from '../../src/wire/auth-request.ts';
 import { decodeCancelBatch } from '../../src/wire/cancel-batch.ts';
-import { parseJson } from '../../src/wire/json-tree.ts';
+import { isJsonObject, parseJson } from '../../src/wire/json-tree.ts';
 import { writeJson } from '../../src/wire/json-writer.ts';
 import { decodeSignerKey } from '../../src/wire/multisig.ts';
 import { decodeBatchCreate } from '../../src/wire/order-batches.ts';
+import { type OrderRecordView, orderRecord } from '../../src/wire/order-record.ts';
 import {
   AUTH_REQUEST,
   CLOSE_POSITION_REQUEST,
@@ -20,6 +21,7 @@ import {
   SIMULATE_REQUEST,
   TRANSFER_REQUEST,
 } from '../../src/wire/shapes/account-shapes.ts';
+import { ORDER_RECORD } from '../../src/wire/shapes/order-reply-shapes.ts';
 import {
   BATCH_CREATE_REQUEST,
   CANCEL_REQUEST,
@@ -102,6 +104,20 @@ function refusalOf(shape: Shape, text: string): string {
   const read = readShape(shape, Buffer.from(text));
   return read.ok ? 'taken' : `${read.reject.code} ${read.reject.field ?? '-'}: ${read.reject.message}`;
 }
+
+suite('printers and shapes', () => {
+  test('an order record is printed with the members of its shape, in its order', () => {
+    fc.assert(
+      fc.property(fitting(ORDER_RECORD), (tree) => {
+        assert.ok(isJsonObject(tree));
+        const names = Object.keys(ORDER_RECORD['properties'] as object);
+        const inOrder = new Map(names.map((name) => [name, tree.get(name) ?? null]));
+        assert.equal(orderRecord(Object.fromEntries(tree) as unknown as OrderRecordView), writeJson(inOrder));
+      }),
+      propertyParameters(100),
+    );
+  });
+});
 
 suite('cold requests are read by their shape', () => {
   test('a refusal names the member and what was expected there (ERR-02)', () => {

@@ -17,7 +17,7 @@ import { isJsonObject, JsonFraction, type JsonObject, type JsonValue, parseJson 
 import type { Shape } from './shape-kit.ts';
 
 export interface ShapeRules {
-  /** What happens to members that an open object does not name. Default `skip`; tests of replies refuse them. */
+  /** Members that an object does not name, unless it says of itself whether it is open. Default `skip`; tests of replies refuse them. */
   readonly strangers?: 'skip' | 'refuse';
 }
 
@@ -136,7 +136,8 @@ function convertObject(shape: TSchema, value: JsonObject, at: Place): unknown {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const inside = below(at, name);
     if (property === undefined) {
-      if (others === false || at.rules.strangers === 'refuse') return fault(inside, 'an unknown member');
+      const isOpen = others === true || (others === undefined && at.rules.strangers !== 'refuse');
+      if (!isOpen) return fault(inside, 'an unknown member');
       continue;
     }
     const read = convert(property, member, inside);

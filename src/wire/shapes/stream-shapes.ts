@@ -42,7 +42,13 @@ export const PUBLIC_CODES: readonly RejectName[] = (Object.keys(REJECT_CODE) as 
   (name) => REJECT_CODE[name] < 400,
 );
 
-const DETAILS = said(Type.Object({}), '`field` names the member at fault, `order_id` the order, others say more');
+const DETAILS = Type.Object(
+  {
+    field: optional(said(TEXT, 'the member at fault')),
+    order_id: optional(said(TEXT, 'the order it is about')),
+  },
+  { additionalProperties: true, description: 'what a program may want to know; some codes say more' },
+);
 
 function errorObject(code: Shape): Shape {
   return Type.Object({
