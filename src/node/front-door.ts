@@ -39,7 +39,7 @@ import type {
 } from '../orders/order-events.ts';
 import type { OrderHistory } from '../orders/order-history.ts';
 import { OrderManager } from '../orders/order-manager.ts';
-import type { Page, PagePlan, PageQuery } from '../orders/pages.ts';
+import type { Page, PageQuery } from '../orders/pages.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from '../orders/settings.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import type { Cost } from '../sessions/costs.ts';
@@ -69,6 +69,7 @@ import { MarginNews } from './margin-news.ts';
 import { NodeReductions } from './node-reductions.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
 import type { OperatorCommand, Reply } from './ops-parts.ts';
+import { PageDesk } from './page-desk.ts';
 import { RegistryDesk } from './registry-desk.ts';
 import { ReleaseQueue } from './release-queue.ts';
 import { SafetyCancels } from './safety-cancels.ts';
@@ -135,6 +136,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   private readonly bulk: BulkCancels;
   private readonly safety: SafetyCancels;
   private readonly creates: CreateDesk;
+  private readonly pages: PageDesk;
   private readonly releases: ReleaseQueue;
   private readonly reductions: NodeReductions;
   private readonly nonces = new Nonces();
@@ -144,6 +146,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   constructor(parts: FrontDoorParts) {
     this.parts = parts;
     this.limits = parts.limits;
+    this.pages = new PageDesk(parts.pages);
     this.orders = new OrderManager({ sink: this, history: parts.history });
     this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
     const { command } = parts;
@@ -312,7 +315,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const query = this.pageQuery(request);
     if (!query.ok) return query;
     const { openOnly } = request;
-    return this.page(this.orders.planOrderPage({ ...query.value, openOnly }, AS_JSON));
+    return this.pages.page(() => this.orders.planOrderPage({ ...query.value, openOnly }, AS_JSON));
   }
 
   order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
@@ -324,7 +327,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   async tradePage(request: PageRequest): Promise<Outcome<Page<string>>> {
     const query = this.pageQuery(request);
-    return query.ok ? this.page(this.orders.planTradePage(query.value, AS_JSON)) : query;
+    return query.ok ? this.pages.page(() => this.orders.planTradePage(query.value, AS_JSON)) : query;
   }
 
   // ---- what clearing says about the registry
@@ -416,12 +419,6 @@ export class FrontDoor implements OmsBackend, OrderSink {
   /** Forgets sessions that are over. */
   sweep(): void {
     this.tokens.sweep(this.nowNs());
-  }
-
-  private async page(plan: PagePlan<string>): Promise<Outcome<Page<string>>> {
-    if (plan.ask === null) return accepted(plan.finish(null));
-    const answer = await this.parts.pages.read(plan.ask);
-    return answer.ok ? accepted(plan.finish(answer.value)) : answer;
   }
 
   private pageQuery(request: PageRequest): Outcome<PageQuery> {

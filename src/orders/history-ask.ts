@@ -13,14 +13,14 @@ import type { UserTrade } from './order-events.ts';
 import type { HistoryQuery, HistorySnapshot, HistoryTrade } from './order-history.ts';
 import { recordOfRow } from './order-record.ts';
 
-/** An order in memory that the tables may have as finished. */
-export interface OrderDoubt {
-  readonly marketIndex: number;
+/** Orders in memory that the tables may have as finished: columns, an order has one index in all of them. */
+export interface OrderDoubts {
+  readonly marketIndexes: Int32Array;
   /** 0: a create on its way, in the tables if its id is. */
-  readonly sequence: number;
-  readonly orderId: OrderId;
+  readonly sequences: Float64Array;
   /** Only tables that know more of the market than this can know the order as finished. */
-  readonly heard: number;
+  readonly heard: Float64Array;
+  readonly idsOnTheWay: ReadonlyMap<number, OrderId>;
 }
 
 interface Window {
@@ -30,7 +30,7 @@ interface Window {
 }
 
 export type HistoryAsk =
-  | (Window & { readonly kind: 'orders'; readonly doubts: readonly OrderDoubt[] })
+  | (Window & { readonly kind: 'orders'; readonly doubts: OrderDoubts })
   /** `markets` are those of trades in memory. */
   | (Window & { readonly kind: 'trades'; readonly markets: readonly number[] });
 
@@ -105,17 +105,21 @@ function answerOrders<T>(
       },
       value: show.order(recordOfRow(row, snapshot.definition(row.marketIndex))),
     })),
-    inTables: doubts.flatMap((doubt, index) => (isInTables(snapshot, query, doubt) ? [index] : [])),
+    inTables: [...doubts.marketIndexes.keys()].filter((index) => isInTables(snapshot, query, doubts, index)),
   };
 }
 
 function isInTables(
   snapshot: HistorySnapshot,
   { user }: HistoryQuery,
-  { marketIndex, sequence, orderId, heard }: OrderDoubt,
+  { marketIndexes, sequences, heard, idsOnTheWay }: OrderDoubts,
+  index: number,
 ): boolean {
-  if (sequence === 0) return snapshot.findOrder(user, marketIndex, orderId) !== undefined;
-  return snapshot.marketSequence(marketIndex) > heard && snapshot.isFinished(marketIndex, sequence);
+  const marketIndex = marketIndexes[index] ?? 0;
+  const orderId = idsOnTheWay.get(index);
+  if (orderId !== undefined) return snapshot.findOrder(user, marketIndex, orderId) !== undefined;
+  if (snapshot.marketSequence(marketIndex) <= (heard[index] ?? 0)) return false;
+  return snapshot.isFinished(marketIndex, sequences[index] ?? 0);
 }
 
 function answerTrades<T>(

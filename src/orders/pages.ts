@@ -22,7 +22,7 @@ import type { OrderRecordView } from '../wire/order-record.ts';
 import {
   type HistoryAnswer,
   type HistoryAsk,
-  type OrderDoubt,
+  type OrderDoubts,
   type OrderPlace,
   type Placed,
   placeOfTrade,
@@ -59,7 +59,8 @@ export interface Page<T> {
 export interface PagePlan<T> {
   /** Null: memory has all of it. */
   readonly ask: HistoryAsk | null;
-  finish(answer: HistoryAnswer<T> | null): Page<T>;
+  /** Rows are made when they are asked for. */
+  finish(answer: HistoryAnswer<T> | null): Page<() => T>;
 }
 
 /** Where pages are read from. */
@@ -89,7 +90,7 @@ export function planOrderPage<T>(
     };
   }
   return {
-    ask: { kind: 'orders', ...windowOf(query, held.length), doubts: held.map(({ order }) => doubtOf(order)) },
+    ask: { kind: 'orders', ...windowOf(query, held.length), doubts: doubtsAbout(held.map(({ order }) => order)) },
     finish: (answer) => {
       assert(answer?.kind === 'orders', 'an answer is of the kind that was asked');
       const gone = new Set(answer.inTables);
@@ -156,10 +157,20 @@ function isOpen(order: LiveOrder): boolean {
   return status === 'Untriggered' || status === 'Open' || status === 'PartiallyFilled';
 }
 
-function doubtOf(order: LiveOrder): OrderDoubt {
-  const { definition, seenSequence, decidedSequence } = order.market;
-  const heard = isFinished(order) ? order.lastSequence - 1 : Math.min(seenSequence, decidedSequence);
-  return { marketIndex: definition.marketIndex, sequence: order.sequence, orderId: order.terms.orderId, heard };
+/** Thousands of orders are told to another thread as three columns. */
+function doubtsAbout(orders: readonly LiveOrder[]): OrderDoubts {
+  const marketIndexes = new Int32Array(orders.length);
+  const sequences = new Float64Array(orders.length);
+  const heard = new Float64Array(orders.length);
+  const idsOnTheWay = new Map<number, OrderId>();
+  orders.forEach((order, index) => {
+    const { definition, seenSequence, decidedSequence } = order.market;
+    marketIndexes[index] = definition.marketIndex;
+    sequences[index] = order.sequence;
+    heard[index] = isFinished(order) ? order.lastSequence - 1 : Math.min(seenSequence, decidedSequence);
+    if (order.sequence === 0) idsOnTheWay.set(index, order.terms.orderId);
+  });
+  return { marketIndexes, sequences, heard, idsOnTheWay };
 }
 
 // ---- merging
@@ -194,8 +205,8 @@ function mergePage<T, Place, Held extends { readonly place: Place }>(
   query: PageQuery,
   lead: number,
   { held, value, rows, total, compare }: Sources<T, Place, Held>,
-): Page<T> {
-  const shown: T[] = [];
+): Page<() => T> {
+  const shown: (() => T)[] = [];
   let heldAt = 0;
   let rowAt = 0;
   for (let rank = 0; rank < lead + query.limit; rank += 1) {
@@ -206,8 +217,8 @@ function mergePage<T, Place, Held extends { readonly place: Place }>(
     if (isHeld) heldAt += 1;
     else rowAt += 1;
     if (rank < lead) continue;
-    if (isHeld) shown.push(value(a));
-    else if (b !== undefined) shown.push(b.value);
+    if (isHeld) shown.push(() => value(a));
+    else if (b !== undefined) shown.push(() => b.value);
   }
   assert(shown.length <= query.limit, 'a page holds at most its limit');
   return { rows: shown, total: held.length + total };

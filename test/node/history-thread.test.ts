@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
 import type { MarketRow, RowWrite } from '../../src/clearing/rows.ts';
+import type { OrderId } from '../../src/core/ids.ts';
 import { HistoryThread } from '../../src/node/history-thread.ts';
-import { AS_JSON, answerHistory, type HistoryAsk } from '../../src/orders/history-ask.ts';
+import { AS_JSON, answerHistory, type HistoryAsk, type OrderDoubts } from '../../src/orders/history-ask.ts';
 import { openReader } from '../../src/storage/environment.ts';
 import { TableHistory } from '../../src/storage/order-history.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
@@ -13,7 +14,13 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const MAP_BYTES = 2 ** 30;
 const QUERY = { user: userOf(1), marketIndex: null, subAccounts: null };
-const ORDERS: HistoryAsk = { kind: 'orders', query: QUERY, offset: 2, limit: 5, doubts: [] };
+const NO_DOUBTS: OrderDoubts = {
+  marketIndexes: new Int32Array(),
+  sequences: new Float64Array(),
+  heard: new Float64Array(),
+  idsOnTheWay: new Map(),
+};
+const ORDERS: HistoryAsk = { kind: 'orders', query: QUERY, offset: 2, limit: 5, doubts: NO_DOUBTS };
 
 suite('history thread', () => {
   const directory = temporaryDirectory();
@@ -48,12 +55,15 @@ suite('history thread', () => {
       { ...ORDERS, query: filtered },
       {
         ...ORDERS,
-        doubts: [
-          { marketIndex: 0, sequence: 1, orderId: 'order-1' as never, heard: 3 },
-          { marketIndex: 0, sequence: 1, orderId: 'order-1' as never, heard: 40 },
-          { marketIndex: 1, sequence: 0, orderId: 'order-2' as never, heard: 0 },
-          { marketIndex: 1, sequence: 0, orderId: 'order-99' as never, heard: 0 },
-        ],
+        doubts: {
+          marketIndexes: Int32Array.of(0, 0, 1, 1),
+          sequences: Float64Array.of(1, 1, 0, 0),
+          heard: Float64Array.of(3, 40, 0, 0),
+          idsOnTheWay: new Map([
+            [2, 'order-2' as OrderId],
+            [3, 'order-99' as OrderId],
+          ]),
+        },
       },
       { kind: 'trades', query: QUERY, offset: 0, limit: 100, markets: [1, 0, 7] },
       { kind: 'trades', query: filtered, offset: 3, limit: 2, markets: [] },

@@ -30,8 +30,11 @@ function finished<T>(plan: PagePlan<T>, history: OrderHistory, show: Show<T>): P
 /** The second step of a page, whenever it is taken; plans travel to another thread and back as JSON-like values. */
 export function planned<T>({ ask, finish }: PagePlan<T>): (history: OrderHistory, show: Show<T>) => Page<T> {
   const travelled = structuredClone(ask);
-  return (history, show) =>
-    finish(travelled === null ? null : history.read((snapshot) => answerHistory(snapshot, travelled, show)));
+  return (history, show) => {
+    const answer = travelled === null ? null : history.read((snapshot) => answerHistory(snapshot, travelled, show));
+    const { rows, total } = finish(answer);
+    return { rows: rows.map((row) => row()), total };
+  };
 }
 
 /** What the history thread does, without the thread. */

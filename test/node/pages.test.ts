@@ -1,0 +1,144 @@
+/** Pages over memory and tables of a whole node, over a kill, and how little of a turn they take (QRY-01 to QRY-04, PAG-01 to PAG-03). */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { accepted } from '../../src/core/outcome.ts';
+import { PageDesk } from '../../src/node/page-desk.ts';
+import type { PagePlan } from '../../src/orders/pages.ts';
+import { limit, TestNode, type Trader } from '../support/wire-trader.ts';
+
+const EMPTY = { kind: 'trades', total: 0, rows: [], lastTradeIds: [] } as const;
+
+suite('page desk', () => {
+  const desk = new PageDesk({ read: async () => accepted(EMPTY) });
+  const planOf = (count: number, made: (row: number) => void): PagePlan<string> => ({
+    ask: {
+      kind: 'trades',
+      query: { user: 'u' as never, marketIndex: null, subAccounts: null },
+      offset: 0,
+      limit: 1,
+      markets: [],
+    },
+    finish: () => ({
+      total: count,
+      rows: Array.from({ length: count }, (_, row) => () => {
+        made(row);
+        return `${row}`;
+      }),
+    }),
+  });
+
+  test('a turn of the event loop has one plan or some rows of one page, however many are asked for', async () => {
+    let madeThisTurn = 0;
+    let most = 0;
+    let running = true;
+    const turn = (): void => {
+      most = Math.max(most, madeThisTurn);
+      madeThisTurn = 0;
+      if (running) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const pages = Array.from({ length: 20 }, () =>
+      desk.page(() => {
+        madeThisTurn += 50;
+        return planOf(1_000, () => {
+          madeThisTurn += 1;
+        });
+      }),
+    );
+    for (const page of await Promise.all(pages)) {
+      assert.deepEqual(page, {
+        ok: true,
+        value: { total: 1_000, rows: Array.from({ length: 1_000 }, (_, row) => `${row}`) },
+      });
+    }
+    running = false;
+    assert.ok(most <= 100, `${most} rows in one turn`);
+  });
+
+  test('too many pages are an answer, and those under way are served', async () => {
+    const pages = Array.from({ length: 600 }, () => desk.page(() => planOf(1, () => undefined)));
+    const done = await Promise.all(pages);
+    assert.equal(done.filter((page) => page.ok).length, 512);
+    const refused = done.find((page) => !page.ok);
+    assert.equal(refused?.ok === false && refused.reject.code, 'SERVICE_UNAVAILABLE');
+    assert.ok((await desk.page(() => planOf(1, () => undefined))).ok, 'and room comes back');
+  });
+
+  test('a page that fails leaves the desk as it was', async () => {
+    await assert.rejects(
+      desk.page(() => {
+        throw new Error('no plan');
+      }),
+      /no plan/,
+    );
+    assert.ok((await desk.page(() => planOf(2, () => undefined))).ok);
+  });
+});
+
+suite('pages of a node', () => {
+  let world: TestNode;
+  let own: Trader;
+  let other: Trader;
+
+  before(async () => {
+    world = await TestNode.start();
+    own = await world.trader({ '0': '1000000', '1': '100', '2': '100' }, [0, 1]);
+    other = await world.trader({ '0': '1000000', '2': '100' });
+  });
+  after(() => world.stop());
+
+  interface Row {
+    readonly order_id: string;
+    readonly trade_id?: number;
+    readonly asset_id?: string;
+    readonly timestamp_ns: number;
+  }
+  const pages = async (path: string, name: 'orders' | 'trades', size: number): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let page = 0; ; page += 1) {
+      const join = path.includes('?') ? '&' : '?';
+      const { status, text } = await own.call('GET', `${path}${join}page=${page}&limit=${size}`);
+      assert.equal(status, 200);
+      const body = JSON.parse(text) as Record<string, unknown> & { has_next_page: boolean };
+      const rows = body[name] as Row[];
+      ids.push(...rows.map((row) => `${row.asset_id ?? ''} ${row.trade_id ?? row.order_id}`));
+      if (!body.has_next_page) {
+        assert.equal(body[`total_${name}`], ids.length);
+        return ids;
+      }
+    }
+  };
+
+  test('finished orders and trades of sub-accounts and markets are paged alike before and after a kill', async () => {
+    const ids: Record<string, string[]> = { '0': [], '1': [] };
+    for (let round = 0; round < 12; round += 1) {
+      const account = round % 2;
+      const asset = round % 3 === 0 ? '1' : '2';
+      const price = asset === '1' ? 600_000 : 300_000;
+      const order = await own.sell(limit(price + 10, 10_000), { account, asset });
+      ids[account]?.push(` ${order.id}`);
+      await own.cancel(order.id, asset);
+      const filled = await own.sell(limit(300_000, 1_000), { account, asset: '2' });
+      ids[account]?.push(` ${filled.id}`);
+      await other.buy(limit(300_000, 1_000));
+    }
+    await world.rest();
+    const seen = async (): Promise<Record<string, string[]>> => ({
+      all: await pages(`/orders/user/${own.userId}`, 'orders', 5),
+      zero: await pages(`/orders/user/${own.userId}?sub_account=0`, 'orders', 4),
+      one: await pages(`/orders/user/${own.userId}?sub_account=1`, 'orders', 100),
+      open: await pages(`/orders/user/${own.userId}?open_only=true`, 'orders', 5),
+      trades: await pages(`/trades/user/${own.userId}`, 'trades', 5),
+      market: await pages(`/trades/user/${own.userId}/2`, 'trades', 7),
+    });
+    const before = await seen();
+    assert.deepEqual(before['zero'], [...(ids['0'] ?? [])].reverse());
+    assert.deepEqual(before['one'], [...(ids['1'] ?? [])].reverse());
+    assert.deepEqual([before['all']?.length, before['open']?.length, before['trades']?.length], [24, 0, 12]);
+    assert.deepEqual(before['market'], before['trades']);
+    await world.restart('SIGKILL');
+    assert.deepEqual(await seen(), before);
+    await world.restart('SIGTERM');
+    assert.deepEqual(await seen(), before);
+  });
+});
