@@ -15,7 +15,7 @@ import { writeJson } from '../../src/wire/json-writer.ts';
 import { checkShape } from '../../src/wire/shapes/read-shape.ts';
 import type { Shape } from '../../src/wire/shapes/shape-kit.ts';
 
-const FRAME_MS_MAX = 5_000;
+const FRAME_MS_MAX = 15_000;
 
 export interface Told {
   readonly stream: Stream;

@@ -18,8 +18,8 @@ const QUIET = [
   '--disable-component-update',
   '--disable-sync',
 ];
-const START_MS_MAX = 20_000;
-const WAIT_MS_MAX = 10_000;
+const START_MS_MAX = 30_000;
+const WAIT_MS_MAX = 20_000;
 
 /** The browser of this machine: `RINGBOOK_CHROMIUM`, or where distributions put it; null for none. */
 export function findChromium(): string | null {

@@ -1,5 +1,6 @@
 /** Accounts: sessions, inventory, positions, margin, solvency, simulation, transfers, names, multisig (wire.md 3, 7.11 to 7.17, 7.20). */
 import { Type } from '@sinclair/typebox';
+import type { InventoryView } from '../inventory-reply.ts';
 import { pageOf } from './order-reply-shapes.ts';
 import { ACTION_SIGNING, SIGNER_KEY } from './order-shapes.ts';
 import {
@@ -58,7 +59,7 @@ export const EMPTY: Shape = named('Empty', 'Done', Type.Object({}));
 
 const LEGS = closed({ credits: DECIMAL, liabilities: DECIMAL });
 
-export const INVENTORY: Shape = named(
+export const INVENTORY: Shape<InventoryView> = named(
   'Inventory',
   'What is owned and not locked, by sub-account; order holds do not reduce it',
   Type.Object({
