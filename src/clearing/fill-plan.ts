@@ -124,7 +124,8 @@ export class Plan implements Overlay {
       const before = this.legs(position).base;
       return { ...interestAfter({ credits, borrows }, before, before + delta), collateral };
     }
-    return { credits, borrows, collateral: base.collateral === null ? collateral : collateral + delta };
+    if (base.collateral === null) return this.measures;
+    return { credits, borrows, collateral: collateral + delta };
   }
 
   private addParty(fill: Fill, party: Party): void {

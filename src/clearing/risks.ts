@@ -12,7 +12,7 @@ import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { type AssetTerms, assetTerms } from '../margin/asset-terms.ts';
-import { assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../margin/prices.ts';
+import { type AssetPrices, assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../margin/prices.ts';
 import { type Interest, imFactor, NO_ROW_TERMS, termsOfRow } from '../margin/risk-terms.ts';
 import type { Effect } from './effects.ts';
 import { parseRisk } from './risk-parameters.ts';
@@ -80,7 +80,16 @@ export function moveMark(
   nowNs: TimestampNs,
 ): void {
   const recoveryUpdates = state.settings.breaker_recovery_updates;
+  const { terms, termsNs } = slot;
   changeMark(state, slot, nextSource(slot.mark, price, matchedNs, { staleNs: MARK_STALE_NS, recoveryUpdates, nowNs }));
+  // Most trades are at the price of the one before, at which the terms were made.
+  if (terms !== null && termsNs === nowNs && samePrices(terms.prices, assetPrices(slot.oracle, slot.mark, nowNs))) {
+    slot.terms = terms;
+  }
+}
+
+function samePrices(a: AssetPrices, b: AssetPrices): boolean {
+  return a.oracle === b.oracle && a.mark === b.mark && a.isBroken === b.isBroken;
 }
 
 export function changeMark(state: ClearingState, slot: RiskSlot, mark: PriceSource): void {
