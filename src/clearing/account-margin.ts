@@ -5,6 +5,7 @@
  * Not here: the formulas (src/margin).
  */
 
+import { must } from '../core/assert.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE, type Side, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import {
@@ -27,7 +28,7 @@ import type { Legs } from '../margin/position.ts';
 import { capacityOf, type OpenOrder, sidePressure } from '../margin/pressure.ts';
 import { quote18 } from './holds.ts';
 import { termsOf } from './risks.ts';
-import type { BalanceSlot, OrderSlot, PositionSlot, RiskSlot, SubAccountSlot } from './state.ts';
+import type { BalanceSlot, MarketSlot, OrderSlot, PositionSlot, RiskSlot, SubAccountSlot } from './state.ts';
 
 /** What is asked about instead of what is confirmed. */
 export interface Overlay {
@@ -83,9 +84,13 @@ export function sumsOf(account: SubAccountSlot, nowNs: TimestampNs): MarginSums 
   return sums;
 }
 
-/** Whether the order presses: released, and it may raise the risk (MRG-22, AMB-28). */
-function presses({ row }: OrderSlot): boolean {
-  return row.triggerState === TRIGGER_STATE.live && (row.flags & ORDER_FLAG.reduceOnly) === 0;
+/**
+ * Whether the order presses: released, and it may cost the account margin (MRG-22, AMB-28). A spot sale does not: it turns
+ * collateral into USD, which counts more.
+ */
+function presses({ row, position }: OrderSlot): boolean {
+  if (row.triggerState !== TRIGGER_STATE.live || (row.flags & ORDER_FLAG.reduceOnly) !== 0) return false;
+  return position !== null || row.side === SIDE.buy;
 }
 
 /** What is left of a live order. */
@@ -103,19 +108,34 @@ function lotsLeft(lots: number): number {
   return Math.max(0, lots);
 }
 
+/** Orders of one side in one book: margin orders net against the position, spot buys against nothing (AMB-47). */
+interface Book {
+  readonly market: MarketSlot;
+  readonly position: PositionSlot | null;
+  readonly risk: RiskSlot;
+  readonly orders: OpenOrder[];
+}
+
+function booksOf(account: SubAccountSlot, side: Side): Iterable<Book> {
+  const books = new Map<PositionSlot | BalanceSlot, Book>();
+  for (const slot of account.marginOrders) {
+    if (slot.row.side !== side || !presses(slot)) continue;
+    const { market, position, base } = slot;
+    const risk = must(position?.risk ?? base.collateral, 'an order of a margin account is about collateral');
+    const key = position ?? base;
+    const book = books.get(key) ?? { market, position, risk, orders: [] };
+    books.set(key, book);
+    book.orders.push(openOrder(slot));
+  }
+  return books.values();
+}
+
 /** Pressure of one side over all books, from the confirmed positions (MRG-23, AMB-50). */
 function pressureOfSide(account: SubAccountSlot, side: Side, nowNs: TimestampNs): Amount18 {
-  const books = new Map<PositionSlot, { readonly slot: OrderSlot; readonly orders: OpenOrder[] }>();
-  for (const slot of account.marginOrders) {
-    if (slot.position === null || slot.row.side !== side || !presses(slot)) continue;
-    const book = books.get(slot.position);
-    if (book === undefined) books.set(slot.position, { slot, orders: [openOrder(slot)] });
-    else book.orders.push(openOrder(slot));
-  }
   let pressure = 0n;
-  for (const [{ risk, legs }, { slot, orders }] of books) {
-    const book = { side, market: slot.market.definition, terms: termsOf(risk, nowNs), base: legs.base };
-    pressure += sidePressure(book, orders);
+  for (const { market, position, risk, orders } of booksOf(account, side)) {
+    const base = position?.legs.base ?? 0n;
+    pressure += sidePressure({ side, market: market.definition, terms: termsOf(risk, nowNs), base }, orders);
   }
   return pressure as Amount18;
 }
@@ -131,9 +151,9 @@ export function capacityWith(
   return capacityOf(surplus, pressureOfSide(account, SIDE.buy, nowNs), pressureOfSide(account, SIDE.sell, nowNs));
 }
 
-/** Whether the account is held to its capacity: it borrows, or has orders that may (AMB-65). */
+/** Whether the account is held to its capacity: it borrows, or has orders that may borrow (AMB-65). */
 export function isMarginBound(account: SubAccountSlot): boolean {
   for (const { legs } of account.positions.values()) if (legs.base < 0n || legs.quote < 0n) return true;
-  for (const slot of account.marginOrders) if (presses(slot)) return true;
+  for (const slot of account.marginOrders) if (slot.position !== null && presses(slot)) return true;
   return false;
 }

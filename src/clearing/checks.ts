@@ -5,6 +5,7 @@
 import { assert } from '../core/assert.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { isMarginType } from '../margin/account-rules.ts';
 import { allBalances, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
 import { holdOf } from './holds.ts';
@@ -89,7 +90,7 @@ function checkOrders(state: ClearingState): void {
       assert(hold === holdOf(row, market.definition, dropped), 'an order holds what it needs');
       checkEnabled(market, slot);
       assert(
-        slot.account.marginOrders.has(slot) === (slot.position !== null),
+        slot.account.marginOrders.has(slot) === isMarginType(slot.account.row),
         'margin orders are found by their account',
       );
       const spent = row.side === 0 ? slot.usd : slot.base;

@@ -117,8 +117,9 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
   const base = balanceSlot(state, user, row.subAccount, assetId);
   const usd = balanceSlot(state, user, row.subAccount, USD);
   // A margin order of a Spot account is refused with its first fill, like any other order that breaks its terms.
-  const isMargin = (row.flags & ORDER_FLAG.isSpot) === 0 && isMarginType(account.row);
-  const position = isMargin ? positionSlot(state, account, assetId) : null;
+  const isMargin = isMarginType(account.row);
+  const isLeveraged = isMargin && (row.flags & ORDER_FLAG.isSpot) === 0;
+  const position = isLeveraged ? positionSlot(state, account, assetId) : null;
   const slot: OrderSlot = { row, market, account, position, base, usd, hold: ZERO_18, dropped: 0 };
   if (isMargin) account.marginOrders.add(slot);
   setHold(slot, holdOf(row, market.definition, slot.dropped));

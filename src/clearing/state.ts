@@ -93,7 +93,7 @@ export interface SubAccountSlot {
   readonly balances: Map<AssetId, BalanceSlot>;
   /** Empty in a Spot account. */
   readonly positions: Map<AssetId, PositionSlot>;
-  /** Live margin orders, in the order of their admission (AMB-50). */
+  /** Live orders of a margin account, in the order of their admission (AMB-50); none of a Spot account. */
   readonly marginOrders: Set<OrderSlot>;
 }
 

@@ -98,9 +98,14 @@ export class Player {
     assert.equal(outcome.ok, this.plain.faucet(user, subAccount, asset, BigInt(amount) * 10n ** 18n));
   }
 
+  /** While fills are held, the plain ledger is what the market believes: it speaks of nothing that is over. */
   private live(at: number): Sequence | undefined {
-    this.names = this.names.filter((name) => this.world.order(name) !== undefined || this.isWaiting(name));
+    this.names = this.names.filter((name) => this.plain.orders.has(name) && this.isThere(name));
     return this.names[at % Math.max(1, this.names.length)];
+  }
+
+  private isThere(name: Sequence): boolean {
+    return this.world.order(name) !== undefined || this.isWaiting(name);
   }
 
   private isWaiting(name: Sequence): boolean {
@@ -161,15 +166,18 @@ export class Player {
   private create(step: StepOf<'create'>): void {
     const { kind: _, forged, size, parent: at, triggerKind, place, ...others } = step;
     if (this.plain.kindOf(step.user, place.subAccount) === null) return;
-    // What a market order presses with is told by worked examples; here margin orders have a limit.
-    if (!place.isSpot && size.kind !== ORDER_KIND.limit) return;
+    // What a market order presses with is told by worked examples; here orders of margin accounts have a limit.
+    const isMargin = this.plain.kindOf(step.user, place.subAccount) !== 'spot';
+    if ((isMargin || !place.isSpot) && size.kind !== ORDER_KIND.limit) return;
     const tif = size.kind === ORDER_KIND.limit || others.tif === TIF.fok ? others.tif : TIF.ioc;
     const { subAccount, isSpot, reduceOnly } = place;
     const flags = (isSpot ? ORDER_FLAG.isSpot : 0) | (reduceOnly ? ORDER_FLAG.reduceOnly : 0);
     const terms = { ...others, ...size, tif, subAccount, flags };
     const { sequence } = this.world.next();
     if (forged) this.world.forged.add(`0/${sequence}`);
-    const parent = size.kind === ORDER_KIND.marketQuote || at === null ? 0 : this.parentAt(at);
+    // What a part of a child that never rests gives back is told by examples; here children rest (AMB-29).
+    const canBeChild = size.kind === ORDER_KIND.limit && tif === TIF.gtc;
+    const parent = canBeChild && at !== null ? this.parentAt(at) : 0;
     const trigger = { triggerKind, triggerPrice: triggerKind === TRIGGER.none ? 0 : 1_000 };
     if (parent === 0) this.world.create({ ...terms, ...trigger });
     else this.world.createChild(parent, { ...terms, ...trigger });

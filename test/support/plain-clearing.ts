@@ -14,7 +14,7 @@ import {
   type Tif,
 } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
-import { initial, type PlainAsset, type PlainLeg, pressure } from './plain-margin.ts';
+import { initial, type PlainAsset, type PlainLeg, type PlainOpenOrder, pressure } from './plain-margin.ts';
 import { measuresAbove, PlainRisk } from './plain-risk.ts';
 
 const FEE_ACCOUNT = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId;
@@ -202,14 +202,12 @@ export class PlainClearing {
 
   private isBound(user: UserId, subAccount: number): boolean {
     const { base, quote } = this.position(user, subAccount);
-    return base < 0n || quote < 0n || this.pressing(user, subAccount).length > 0;
+    return base < 0n || quote < 0n || this.pressing(user, subAccount, false).length > 0;
   }
 
-  private pressing(user: UserId, subAccount: number): readonly PlainOrder[] {
-    return [...this.orders.values()].filter(
-      (order) =>
-        order.user === user && order.subAccount === subAccount && !order.isSpot && !order.reduceOnly && !order.waits,
-    );
+  private pressing(user: UserId, subAccount: number, isSpot: boolean): readonly PlainOrder[] {
+    const own = [...this.orders.values()].filter((of) => of.user === user && of.subAccount === subAccount);
+    return own.filter((order) => order.isSpot === isSpot && !order.reduceOnly && !order.waits);
   }
 
   /** Initial surplus of the account at the worse price, less the heavier side of its open orders. */
@@ -222,13 +220,16 @@ export class PlainClearing {
   }
 
   private pressureOf(user: UserId, subAccount: number, buys: boolean): bigint {
-    const open = this.pressing(user, subAccount).map((order) => ({
-      buys: order.side === SIDE.buy,
-      lots: Number(this.lotsLeft(order)),
-      price: BigInt(order.price) * 10n ** 16n,
-    }));
+    const open = (isSpot: boolean): readonly PlainOpenOrder[] =>
+      this.pressing(user, subAccount, isSpot).map((order) => ({
+        buys: order.side === SIDE.buy,
+        lots: Number(this.lotsLeft(order)),
+        price: BigInt(order.price) * 10n ** 16n,
+      }));
     const { base } = this.position(user, subAccount);
-    return pressure(this.assetOf(this), buys, open, { base, lot: QUANTITY_UNIT, takerRate: this.fees.taker });
+    const book = { lot: QUANTITY_UNIT, takerRate: this.fees.taker };
+    const leveraged = pressure(this.assetOf(this), buys, open(false), { ...book, base });
+    return buys ? leveraged + pressure(this.assetOf(this), true, open(true), { ...book, base: 0n }) : leveraged;
   }
 
   /** ETH now, with the legs of a book. */
