@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InvariantError } from '../../src/core/assert.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
-import type { Ended } from './io-child.ts';
 import { readTrace, type TracedCall } from './io-shim.ts';
+import type { Ended } from './life-child.ts';
 import { directoryOf } from './lived-data.ts';
 import { type Image, type Promised, powerLosses, takeMark } from './power-loss.ts';
 import { hashesOf, recovered, recoveredAndReplayed } from './recovered.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-const CHILD = fileURLToPath(new URL('./io-child.js', import.meta.url));
+const CHILD = fileURLToPath(new URL('./life-child.js', import.meta.url));
 const STEPS = 300;
 const EIO = 5;
 const ENOSPC = 28;
@@ -54,7 +54,7 @@ export async function powerLossCampaign(
 
 function recordedLife(shim: string, seed: number, home: string): readonly TracedCall[] {
   const trace = join(home, 'trace');
-  const { how } = child(shim, ['trace', String(seed), String(STEPS), home], { RINGBOOK_IO_TRACE: trace });
+  const { how } = child(shim, ['trace', String(seed), home, String(STEPS)], { RINGBOOK_IO_TRACE: trace });
   if (how !== 0) throw new Error(`the life of seed ${seed} ended with ${how}`);
   return readTrace(trace);
 }
@@ -121,7 +121,7 @@ function faultedLives(
   home: string,
   { first, plans }: { readonly first: number; readonly plans: readonly string[] },
 ): readonly Ended[] {
-  const args = ['faults', String(seed), String(STEPS), home, String(first), ...plans];
+  const args = ['faults', String(seed), home, String(STEPS), String(first), ...plans];
   const { stdout, how } = child(shim, args);
   const ends = stdout
     .split('\n')

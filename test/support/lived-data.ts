@@ -55,15 +55,33 @@ export class WatchedDurability implements Durability {
 }
 
 /** Runs a node of a seed on a disk for so many steps. */
-export function live(durability: Durability, seed: number, steps: number): SimulatedNode {
-  const traders = new Traders(seed);
-  const node = new SimulatedNode({ durability, forged: traders.forged, startNs: SIMULATION_START_NS, seed });
-  prepareMarkets(node);
-  for (let step = 0; step < steps; step += 1) {
-    if (traders.random.below(3) === 0) traders.act(node);
-    node.simulation.step();
+export function live(durability: Durability, seed: number, steps: number): void {
+  const life = new Life(durability, seed);
+  for (let step = 0; step < steps; step += 1) life.step();
+}
+
+/** A simulated node with its traders on what a disk holds, an empty one or that of an earlier life. */
+export class Life {
+  readonly node: SimulatedNode;
+  readonly #traders: Traders;
+
+  constructor(durability: Durability, seed: number) {
+    const { lastTimeNs } = durability.recover();
+    const isFirst = lastTimeNs === 0n;
+    this.#traders = new Traders(seed, isFirst ? 'o-' : `o-${seed}-`);
+    this.node = new SimulatedNode({
+      durability,
+      forged: this.#traders.forged,
+      startNs: isFirst ? SIMULATION_START_NS : lastTimeNs,
+      seed,
+    });
+    if (isFirst) prepareMarkets(this.node);
   }
-  return node;
+
+  step(): void {
+    if (this.#traders.random.below(3) === 0) this.#traders.act(this.node);
+    this.node.simulation.step();
+  }
 }
 
 /** The map of a lived directory in the middle of its life and at its end, as a kill would leave it. */

@@ -34,6 +34,10 @@ export interface NodeOptions {
   readonly program?: string;
   readonly dataDirectory?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Kills it so long after it was started, ready or not. */
+  readonly killAfterMs?: number;
+  /** No file may grow beyond so many KiB: what a full disk does to the data file. */
+  readonly fileKiBMax?: number;
   /** In the dev profile budgets are lifted once the node is ready, unless the test is about them. */
   readonly rateLimits?: 'lifted' | 'standard';
 }
@@ -58,10 +62,16 @@ function environment(options: NodeOptions, dataDirectory: string): NodeJS.Proces
 export async function startNode(options: NodeOptions = {}): Promise<NodeProcess> {
   const dataDirectory = options.dataDirectory ?? temporaryDirectory();
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['--enable-source-maps', options.program ?? CLI, 'start'], {
+  const command = [process.execPath, '--enable-source-maps', options.program ?? CLI, 'start'];
+  const limit = `ulimit -f ${options.fileKiBMax ?? 'unlimited'} && exec "$@"`;
+  const [program = '', ...args] =
+    options.fileKiBMax === undefined ? command : ['bash', '-c', limit, 'bash', ...command];
+  const child = spawn(program, args, {
     env: environment(options, dataDirectory),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const { killAfterMs } = options;
+  if (killAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killAfterMs).unref();
   let stdout = '';
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

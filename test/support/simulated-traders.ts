@@ -26,8 +26,11 @@ export class Traders {
   /** Orders whose signature clearing is to find forged. */
   readonly forged: Set<string> = new Set();
   private readonly sent: Sent[] = [];
+  private readonly prefix: string;
 
-  constructor(seed: number) {
+  /** @param prefix of order ids: traders of another life on the same data take another, as ids stay taken. */
+  constructor(seed: number, prefix = 'o-') {
+    this.prefix = prefix;
     this.random = new SeededRandom(seed ^ 0x5eed);
   }
 
@@ -47,7 +50,7 @@ export class Traders {
   private create(node: SimulatedNode): void {
     const order: Sent = {
       user: this.pick(SIMULATED_USERS),
-      id: `o-${this.sent.length + 1}`,
+      id: `${this.prefix}${this.sent.length + 1}`,
       market: this.pick(SIMULATED_MARKETS),
       side: this.random.below(2) === 0 ? SIDE.buy : SIDE.sell,
     };

@@ -1,8 +1,10 @@
 /**
- * A node of a seed on a real map, as a process of its own under the shim (io-shim.c):
+ * A node of a seed on a real map, as a process of its own, to be killed or put under the shim (io-shim.c):
  *
- *   node io-child.js trace <seed> <steps> <home>              lives once; "record 7" and "checkpoint 5" are marks
- *   node io-child.js faults <seed> <steps> <home> <index> <plan>…   lives once for each plan "<n> <errno> <how>", each in a
+ *   node life-child.js endless <seed> <home>                  lives on in <home>/data; says what it makes durable, and
+ *                                                             each side of a fill that is told as confirmed
+ *   node life-child.js trace <seed> <home> <steps>              lives once; "record 7" and "checkpoint 5" are marks
+ *   node life-child.js faults <seed> <home> <steps> <index> <plan>…   lives once for each plan "<n> <errno> <how>", each in a
  *                                                             directory <home>/<index>; a JSON line tells how it
  *                                                             ended, <home>/<index>.marks what was said to be durable
  */
@@ -10,7 +12,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
 import { StorageError } from '../../src/storage/storage-error.ts';
-import { live, WatchedDurability } from './lived-data.ts';
+import { Life, live, WatchedDurability } from './lived-data.ts';
 
 /** How one life ended. */
 export interface Ended {
@@ -19,7 +21,7 @@ export interface Ended {
 }
 
 const MAP_BYTES = 1 << 28;
-const [, , program = '', seed = '', steps = '', home = '', ...plans] = process.argv;
+const [, , program = '', seed = '', home = '', steps = '', ...plans] = process.argv;
 
 function liveOnce(directory: string, durable: (what: string, sequence: number) => void): Promise<void> {
   mkdirSync(directory, { recursive: true });
@@ -43,7 +45,24 @@ async function endOf(plan: string, directory: string, plansFile: number): Promis
   return { error };
 }
 
-if (program === 'trace') {
+async function liveForEver(directory: string): Promise<never> {
+  const disk = new LmdbDurability(directory, { mapBytes: MAP_BYTES });
+  const say = (what: string, sequence: number): void => void writeSync(1, `${what} ${sequence}\n`);
+  const life = new Life(new WatchedDurability(disk, say), Number(seed));
+  const { node } = life;
+  for (let told = 0; ; ) {
+    life.step();
+    for (; told < node.told.length; told += 1) {
+      const fill = node.told[told];
+      if (fill?.trade.status !== 'Confirmed') continue;
+      writeSync(1, `fill ${fill.trade.assetId} ${fill.trade.tradeId} ${fill.trade.isMaker ? 'maker' : 'taker'}\n`);
+    }
+  }
+}
+
+if (program === 'endless') {
+  await liveForEver(join(home, 'data'));
+} else if (program === 'trace') {
   const marks = openSync(join(home, 'life.marks'), 'w');
   await liveOnce(join(home, 'data'), (what, sequence) => writeSync(marks, `${what} ${sequence}\n`));
 } else {

@@ -1,0 +1,15 @@
+/** Kills of a living process, a share of what `node dist/test/reliability/run.js kills` tries. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { killCampaign } from '../support/kill-campaign.ts';
+
+const SEED = 20_261_121;
+const KILLS = 10;
+
+suite('kill -9', () => {
+  test(`${KILLS} kills, some of them during recovery: nothing durable or confirmed is lost or doubled, and replay gives the same state (AMB-110, AMB-116, I5)`, async () => {
+    const { problems, confirmed, records } = await killCampaign(SEED, KILLS);
+    assert.deepEqual(problems, []);
+    assert.ok(confirmed > 0 && records > KILLS, `${confirmed} confirmed sides in ${records} records`);
+  });
+});

@@ -1,0 +1,116 @@
+/**
+ * kill -9 of a process that lives on a real map, at moments of its own, again and again on one directory; some kills
+ * come while the process still recovers from the one before.
+ *
+ * After each: what was said to be durable is there, every side that was told as confirmed is a trade of history, none
+ * was told twice, sequences went on, everything adds up, and the journal replayed gives the same state.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withReader } from '../../src/node/audit-data.ts';
+import { exportLines } from '../../src/node/export-data.ts';
+import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
+import { SeededRandom } from '../../src/runtime/simulation.ts';
+import { live } from './lived-data.ts';
+import { type Promised, takeMark } from './power-loss.ts';
+import { recoveredAndReplayed } from './recovered.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+const CHILD = fileURLToPath(new URL('./life-child.js', import.meta.url));
+/** What it says before it is killed. */
+const LINES_MAX = 200;
+const STEPS_OF_THE_FIRST = 100;
+/** From the start of the process on: within what it takes to load and recover. */
+const EARLY_MS_MAX = 350;
+
+export interface KillCounts {
+  kills: number;
+  /** Kills before the process had made anything durable: while it started or recovered. */
+  early: number;
+  /** Sides of fills that were told as confirmed. */
+  confirmed: number;
+  records: number;
+  readonly problems: string[];
+}
+
+export async function killCampaign(seed: number, kills: number): Promise<KillCounts> {
+  const home = temporaryDirectory();
+  const random = new SeededRandom(seed);
+  const counts: KillCounts = { kills, early: 0, confirmed: 0, records: 0, problems: [] };
+  const told = new Set<string>();
+  // The first life makes the markets, and ends in order.
+  const first = new LmdbDurability(join(home, 'data'));
+  live(first, seed, STEPS_OF_THE_FIRST);
+  await first.close();
+  for (let kill = 0; kill < kills; kill += 1) {
+    const lines = await killedLife(random, seed + kill, home);
+    const problem = await problemAfter(lines, join(home, 'data'), told, counts);
+    if (problem !== null) counts.problems.push(`seed ${seed}, kill ${kill}: ${problem}`);
+  }
+  counts.confirmed = told.size;
+  return counts;
+}
+
+/** What a process said before it was killed. */
+async function killedLife(random: SeededRandom, seed: number, home: string): Promise<readonly string[]> {
+  const child = spawn(process.execPath, [CHILD, 'endless', String(seed), home], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  let said = '';
+  child.stdout.setEncoding('latin1').on('data', (text: string) => {
+    said += text;
+  });
+  const isEarly = random.below(4) === 0;
+  const linesMin = 1 + random.below(LINES_MAX);
+  const earlyMs = 1 + random.below(EARLY_MS_MAX);
+  if (isEarly) await new Promise((resolve) => setTimeout(resolve, earlyMs));
+  else while (said.split('\n').length <= linesMin) await Promise.race([once(child.stdout, 'data'), ended]);
+  child.kill('SIGKILL');
+  await ended;
+  // The last line may be cut: it was not said.
+  return said.split('\n').slice(0, -1);
+}
+
+async function problemAfter(
+  lines: readonly string[],
+  directory: string,
+  told: Set<string>,
+  counts: KillCounts,
+): Promise<string | null> {
+  const promised: Promised = { record: counts.records, checkpoint: 0 };
+  const before = counts.records;
+  for (const line of lines) {
+    takeMark(line, promised);
+    if (!line.startsWith('fill ')) continue;
+    if (told.has(line)) return `${line} was told twice`;
+    told.add(line);
+  }
+  if (promised.record === before) counts.early += 1;
+  if (promised.record === 0) return null;
+  try {
+    const found = await recoveredAndReplayed(directory);
+    counts.records = found.sequence;
+    if (found.sequence < promised.record) return `record ${found.sequence}, promised ${promised.record}`;
+    if (found.checkpoint < promised.checkpoint)
+      return `checkpoint ${found.checkpoint}, promised ${promised.checkpoint}`;
+    const trades = await tradesIn(directory);
+    const lost = [...told].find((line) => !trades.has(line.split(' ').slice(1, 3).join(' ')));
+    return lost === undefined ? null : `${lost} is not in history`;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function tradesIn(directory: string): Promise<ReadonlySet<string>> {
+  return withReader(directory, (reader) => {
+    const trades = new Set<string>();
+    for (const line of exportLines(reader, 'trades')) {
+      const { market, trade_id: id } = JSON.parse(line) as { market: string; trade_id: number };
+      trades.add(`${market} ${id}`);
+    }
+    return trades;
+  });
+}
