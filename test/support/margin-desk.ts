@@ -156,13 +156,23 @@ export class MarginDesk {
   /** A create that the market admits. @returns its sequence. */
   place(wish: MarginWish): number {
     const { requestId } = mustPass(this.request(wish));
-    const asset = wish.asset ?? ETH;
+    const sequence = this.admit(requestId, wish.asset ?? ETH);
+    this.#placed.set(wish.id ?? `o-${this.#ids}`, [sequence, wish.price ?? 2_000]);
+    return sequence;
+  }
+
+  /** The market admits a create and answers it. @returns the order's sequence. */
+  admit(requestId: number, asset: AssetId): number {
     const sequence = this.#next(asset);
     const word = { requestId, marketIndex: this.#index(asset), sequence, timeNs: this.nowNs };
     this.manager.onAdmitted({ ...word, refusal: 0 });
     this.manager.onAck({ ...word, rejectCode: 0 });
-    this.#placed.set(wish.id ?? `o-${this.#ids}`, [sequence, wish.price ?? 2_000]);
     return sequence;
+  }
+
+  /** The id that the next match has. */
+  get nextTrade(): number {
+    return this.#trades + 1;
   }
 
   replace(id: string, change: { price?: number; quantity?: number }, asset: AssetId = ETH): Outcome<number> {
