@@ -70,7 +70,7 @@ function tryForm(operation, session) {
     body.rows = Math.min(28, text.split('\n').length + 1);
   };
   const reset = () => {
-    if (operation.body !== null) show(fitted(operation, session, refreshed(operation.body.example, nowNs())));
+    if (operation.body !== null) show(fitted(operation, session, refreshed(operation.body.example, session.nowNs())));
   };
   /** Another key or another last order: what was typed stays, who and which order follow. */
   const follow = () => {
@@ -134,10 +134,6 @@ function field(name, value, says) {
   );
 }
 
-function nowNs() {
-  return BigInt(Date.now()) * 1_000_000n;
-}
-
 function newOrderId() {
   return `page-${Date.now().toString(36)}-${Math.floor(Math.random() * 1e6).toString(36)}`;
 }
@@ -161,7 +157,7 @@ async function sent(operation, session, inputs, body) {
   let signed = /** @type {readonly string[]} */ ([]);
   if (operation.body !== null) {
     // Times are those of sending: a request lives for a minute.
-    const value = refreshed(parseJsonText(body.value), nowNs());
+    const value = refreshed(parseJsonText(body.value), session.nowNs());
     const attempt = operation.id === 'post_auth' ? login(value, session) : signedBody(operation, value, session);
     request.body = attempt.body;
     signed = attempt.signed;

@@ -5,6 +5,7 @@
  */
 import { getPublicKey, hashes, sign } from '@noble/ed25519';
 import { sha512 } from '@noble/hashes/sha2.js';
+import { parseJsonText } from '../src/client/page/json-text.js';
 
 hashes.sha512 = sha512;
 
@@ -27,6 +28,8 @@ export class Session {
   token = '';
   /** The id of the order that was created last: what replace and cancel offer. */
   lastOrderId = '';
+  /** How far the clock of the service is ahead of this computer's. */
+  #aheadNs = 0n;
   /** @type {Set<() => void>} */
   #listeners = new Set();
 
@@ -65,8 +68,22 @@ export class Session {
     return sign(bytes, this.#seed);
   }
 
+  /** The time of the service, by which it judges what was signed. */
+  nowNs() {
+    return BigInt(Date.now()) * 1_000_000n + this.#aheadNs;
+  }
+
+  /** A computer whose clock is wrong trades all the same. */
+  async #setClock() {
+    const response = await fetch('/system/time');
+    if (!response.ok) return;
+    const time = /** @type {Map<string, bigint>} */ (parseJsonText(await response.text())).get('now_ns');
+    if (typeof time === 'bigint') this.#aheadNs = time - BigInt(Date.now()) * 1_000_000n;
+  }
+
   async logIn() {
     const { userId } = this;
+    await this.#setClock();
     const nonce = await answerOf(await fetch(`/nonce/${userId}`));
     const value = String(nonce['value']);
     // An order could be hidden in a nonce: nothing else than 43 characters of this alphabet is signed as one.

@@ -104,7 +104,7 @@ function speakForm(stream, session, send, show) {
   const reset = () => {
     if (message?.example !== undefined)
       body.value = prettyJson(
-        refreshed(withUser(message.example, session.userId || '{user_id}', '{user_id}'), nowNs()),
+        refreshed(withUser(message.example, session.userId || '{user_id}', '{user_id}'), session.nowNs()),
       );
   };
   session.watch(reset);
@@ -134,10 +134,6 @@ function speakForm(stream, session, send, show) {
   );
 }
 
-function nowNs() {
-  return BigInt(Date.now()) * 1_000_000n;
-}
-
 /** What is signed in each control request. */
 const SIGNED = new Map([
   ['CreateOrderRequest', 'order'],
@@ -149,7 +145,7 @@ const SIGNED = new Map([
 
 /** @param {Stream} stream @param {Session} session @param {string} text */
 function signedFrame(stream, session, text) {
-  const frame = /** @type {Map<string, any>} */ (refreshed(parseJsonText(text), nowNs()));
+  const frame = /** @type {Map<string, any>} */ (refreshed(parseJsonText(text), session.nowNs()));
   const tagged = frame.get('data') ?? frame;
   const [tag, wrapper] = [...tagged][0] ?? [];
   const signs = SIGNED.get(tag);
