@@ -103,36 +103,42 @@ export class RateLimits {
    */
   charge(user: UserId | null, tier: Tier, cost: Cost, now: TimestampNs): Reject | null {
     const price = priceOf(cost, this.#settings.prices);
-    const missing = user === null ? 0n : this.#missing(user, tier, now);
+    if (user === null) {
+      const short = this.#shared.take(price, now);
+      return short === null ? null : this.#refused('global', price, short);
+    }
     const size = this.#settings[tier];
-    if (user !== null && price > capacityOf(size) - missing) {
-      return this.#refused('user', price, capacityOf(size) - missing);
-    }
-    const shared = this.#shared.take(price, now);
-    if (shared !== null) return this.#refused('global', price, shared);
-    if (user !== null && price > 0n) {
-      this.#buckets.delete(user);
-      this.#buckets.set(user, { tier, position: suppliedBy(size, now) + missing + price });
-      this.#forgetFull(now);
-    }
+    const supplied = suppliedBy(size, now);
+    const missing = this.#missing(user, tier, now, supplied);
+    const capacity = capacityOf(size);
+    if (price + missing > capacity) return this.#refused('user', price, capacity - missing);
+    const short = this.#shared.take(price, now);
+    if (short !== null) return this.#refused('global', price, short);
+    this.#buckets.delete(user);
+    this.#buckets.set(user, { tier, position: supplied + missing + price });
+    this.#forgetFull(now);
     return null;
   }
 
   /** Milli-units that a user and all together have. */
   available(user: UserId, tier: Tier, now: TimestampNs): { readonly user: bigint; readonly global: bigint } {
-    const own = capacityOf(this.#settings[tier]) - this.#missing(user, tier, now);
+    const size = this.#settings[tier];
+    const own = capacityOf(size) - this.#missing(user, tier, now, suppliedBy(size, now));
     return { user: own, global: this.#shared.available(now) };
   }
 
-  /** What a tier change leaves missing is no more than the new bucket holds. */
-  #missing(user: UserId, tier: Tier, now: TimestampNs): bigint {
+  /**
+   * What a tier change leaves missing is no more than the new bucket holds.
+   *
+   * @param supplied of this tier until now.
+   */
+  #missing(user: UserId, tier: Tier, now: TimestampNs, supplied: bigint): bigint {
     const bucket = this.#buckets.get(user);
     if (bucket === undefined) return 0n;
-    const ahead = bucket.position - suppliedBy(this.#settings[bucket.tier], now);
+    const ahead = bucket.position - (bucket.tier === tier ? supplied : suppliedBy(this.#settings[bucket.tier], now));
     if (ahead <= 0n) return 0n;
     const capacity = capacityOf(this.#settings[tier]);
-    if (ahead > capacity) return capacity;
-    return ahead;
+    return bucket.tier === tier || ahead < capacity ? ahead : capacity;
   }
 
   #forgetFull(now: TimestampNs): void {

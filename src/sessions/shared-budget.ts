@@ -16,6 +16,7 @@ import { type BucketSize, capacityOf, suppliedBy } from './bucket.ts';
 /** Whose limit refused a request: the user's, the one all share, or that of an address. */
 export type LimitName = 'user' | 'global' | 'address';
 
+/** Words of 64 bits; the version is the low half of the first. */
 const VERSION = 0;
 const RATE = 1;
 const CAPACITY = 2;
@@ -26,30 +27,37 @@ const WORDS = 8;
 const POSITION_BITS = 64;
 
 interface Settings {
-  readonly version: bigint;
+  readonly version: number;
   readonly size: BucketSize;
+  /** Milli-units. */
+  readonly capacity: bigint;
   readonly publicRead: bigint;
 }
 
 export class SharedBudget {
   readonly memory: SharedArrayBuffer;
   readonly #words: BigInt64Array;
+  readonly #version: Int32Array;
+  /** As last read, so that a charge reads one word to know that it still holds. */
+  #known: Settings;
 
   /** @param memory of another thread's SharedBudget. New memory is a bucket without room until it is configured. */
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(WORDS * BigInt64Array.BYTES_PER_ELEMENT)) {
     this.memory = memory;
     this.#words = new BigInt64Array(memory);
+    this.#version = new Int32Array(memory, VERSION, 1);
+    this.#known = this.#read();
   }
 
   /** Starts a full bucket of this size (LIM-17). @param publicRead price in milli-units. */
   configure(size: BucketSize, publicRead: bigint, now: TimestampNs): void {
     const words = this.#words;
-    Atomics.add(words, VERSION, 1n);
+    Atomics.add(this.#version, 0, 1);
     Atomics.store(words, RATE, size.unitsPerSecond);
     Atomics.store(words, CAPACITY, size.capacity);
     Atomics.store(words, PUBLIC_READ, publicRead);
     Atomics.store(words, POSITION, wrapped(suppliedBy(size, now)));
-    Atomics.add(words, VERSION, 1n);
+    Atomics.add(this.#version, 0, 1);
   }
 
   /**
@@ -57,23 +65,19 @@ export class SharedBudget {
    * @returns null when they were taken; else what is there, and nothing was taken.
    */
   take(price: bigint, now: TimestampNs): bigint | null {
-    return this.#take(() => price, now);
+    return this.#take(price, now);
   }
 
   /** As `take`, for a request without a session. @returns what was asked and what is there. */
   takePublicRead(now: TimestampNs): { readonly asked: bigint; readonly available: bigint } | null {
-    let asked = 0n;
-    const available = this.#take((settings) => {
-      asked = settings.publicRead;
-      return asked;
-    }, now);
-    return available === null ? null : { asked, available };
+    const available = this.#take(null, now);
+    return available === null ? null : { asked: this.#known.publicRead, available };
   }
 
   /** Milli-units that are there. */
   available(now: TimestampNs): bigint {
-    const { size } = this.#settings();
-    return capacityOf(size) - this.#missing(Atomics.load(this.#words, POSITION), size, now);
+    const { size, capacity } = this.#settings();
+    return capacity - missingOf(Atomics.load(this.#words, POSITION), suppliedBy(size, now), capacity);
   }
 
   countRefusal(by: LimitName): void {
@@ -84,37 +88,47 @@ export class SharedBudget {
     return Atomics.load(this.#words, REFUSED[by]);
   }
 
-  /** Another thread can move the position between the reading and the exchange; then it is read again. */
-  #take(priceOf: (settings: Settings) => bigint, now: TimestampNs): bigint | null {
+  /**
+   * Another thread can move the position, or the settings, between the reading and the exchange; then it starts again.
+   *
+   * @param price null for the price of a public read.
+   */
+  #take(price: bigint | null, now: TimestampNs): bigint | null {
     for (;;) {
-      const settings = this.#settings();
-      const { size, version } = settings;
-      const price = priceOf(settings);
+      const { size, capacity, publicRead, version } = this.#settings();
+      const supplied = suppliedBy(size, now);
       const position = Atomics.load(this.#words, POSITION);
-      const missing = this.#missing(position, size, now);
-      const available = capacityOf(size) - missing;
-      if (Atomics.load(this.#words, VERSION) !== version) continue;
-      if (price > available) return available;
-      const next = wrapped(suppliedBy(size, now) + missing + price);
-      if (Atomics.compareExchange(this.#words, POSITION, position, next) === position) return null;
+      const missing = missingOf(position, supplied, capacity) + (price ?? publicRead);
+      if (Atomics.load(this.#version, 0) !== version) continue;
+      if (missing > capacity) return capacity - missing + (price ?? publicRead);
+      if (Atomics.compareExchange(this.#words, POSITION, position, wrapped(supplied + missing)) === position)
+        return null;
     }
   }
 
   #settings(): Settings {
-    const words = this.#words;
-    for (;;) {
-      const version = Atomics.load(words, VERSION);
-      const size = { unitsPerSecond: Atomics.load(words, RATE), capacity: Atomics.load(words, CAPACITY) };
-      const publicRead = Atomics.load(words, PUBLIC_READ);
-      const isWhole = (version & 1n) === 0n && Atomics.load(words, VERSION) === version;
-      if (isWhole) return { version, size, publicRead };
-    }
+    if (Atomics.load(this.#version, 0) !== this.#known.version) this.#known = this.#read();
+    return this.#known;
   }
 
-  #missing(position: bigint, size: BucketSize, now: TimestampNs): bigint {
-    const ahead = wrapped(position - suppliedBy(size, now));
-    return ahead > 0n && ahead <= capacityOf(size) ? ahead : 0n;
+  #read(): Settings {
+    for (;;) {
+      const version = Atomics.load(this.#version, 0);
+      const size = {
+        unitsPerSecond: Atomics.load(this.#words, RATE),
+        capacity: Atomics.load(this.#words, CAPACITY),
+      };
+      const publicRead = Atomics.load(this.#words, PUBLIC_READ);
+      const isWhole = (version & 1) === 0 && Atomics.load(this.#version, 0) === version;
+      if (isWhole) return { version, size, capacity: capacityOf(size), publicRead };
+    }
   }
+}
+
+/** Milli-units missing in a bucket at this position; see invariant 3. */
+function missingOf(position: bigint, supplied: bigint, capacity: bigint): bigint {
+  const ahead = wrapped(position - supplied);
+  return ahead > 0n && ahead <= capacity ? ahead : 0n;
 }
 
 function wrapped(value: bigint): bigint {
