@@ -24,12 +24,16 @@ export function addActionRoutes(kit: RouteKit): void {
   addAction(kit, 'PATCH', '/orders/replace', (body) => actionOf('replace', decodeReplace(body, 0, body.length)));
   addAction(kit, 'DELETE', '/orders/cancel', (body) => actionOf('cancel', decodeCancel(body, 0, body.length)));
   addBatch(kit, 'POST', '/orders/batch-create', (body) => {
-    const requests = decodeBatchCreate(body, 0, body.length);
-    return requests.ok ? accepted({ kind: 'batch-create', requests: requests.value }) : requests;
+    const decoded = decodeBatchCreate(body, 0, body.length);
+    if (!decoded.ok) return decoded;
+    const { items: requests, fault } = decoded.value;
+    return accepted({ batch: { kind: 'batch-create', requests }, fault });
   });
   addBatch(kit, 'PATCH', '/orders/batch-replace', (body) => {
-    const requests = decodeBatchReplace(body, 0, body.length);
-    return requests.ok ? accepted({ kind: 'batch-replace', requests: requests.value }) : requests;
+    const decoded = decodeBatchReplace(body, 0, body.length);
+    if (!decoded.ok) return decoded;
+    const { items: requests, fault } = decoded.value;
+    return accepted({ batch: { kind: 'batch-replace', requests }, fault });
   });
 }
 
@@ -80,22 +84,30 @@ interface AskedAction {
   readonly hops: HopTimes | null;
 }
 
+/** A batch, and why it is refused as a whole, if it is. */
+interface AskedBatch {
+  readonly batch: SignedBatch;
+  readonly fault: Reject | null;
+}
+
 /** Answered when all of its orders are, 200 whatever became of each (AMB-26). */
 function addBatch(
   kit: RouteKit,
   method: HttpMethod,
   pattern: string,
-  decode: (body: Uint8Array) => Outcome<SignedBatch>,
+  decode: (body: Uint8Array) => Outcome<AskedBatch>,
 ): void {
   const { door } = kit;
   kit.addSession({
     method,
     pattern,
     late: LATE_ACTION,
-    cost: ({ requests }: SignedBatch) => ({ bulk: requests.length }),
+    // Refused whole, it costs what it would have; of too long a one no more than fifty are looked at (AMB-104).
+    cost: ({ batch }: AskedBatch) => ({ bulk: batch.requests.length }),
     isChange: true,
     shape: ({ body }) => decode(body),
-    serve: (call, { user }, batch) => {
+    fault: ({ fault }) => fault,
+    serve: (call, { user }, { batch }) => {
       const origin = { user, connection: door.newConnection(), isControl: false };
       const results: { readonly orderId: string; reject: Reject | null }[] = correlationsOf(batch).map(
         ({ orderId }) => ({ orderId, reject: null }),

@@ -122,8 +122,9 @@ export class ControlDesk {
     if (frame.kind === 'malformed') this.#refuse(socket, address, frame);
     else if (frame.kind !== 'batch-create' && frame.kind !== 'batch-replace') this.#act(socket, address, frame, hops);
     else if (frame.batch.fault !== null) {
-      this.#tellError(socket, address, frame.batch.fault);
-      this.#chargeFault(socket, address, frame.batch.fault);
+      // Refused as a whole, and paid for (AMB-104).
+      const notPaid = this.#door.admit(socket.data.user, { bulk: frame.batch.items.length });
+      this.#tellError(socket, address, notPaid ?? frame.batch.fault);
     } else this.#actOnAll(socket, address, batchOf(frame));
   }
 

@@ -50,6 +50,11 @@ export interface SessionRoute<Shape> extends AnyRoute<Shape> {
   readonly isChange: boolean;
   /** True: the first path parameter is a user id, and must be the session's. */
   readonly namesUser?: boolean;
+  /**
+   * Why a well-formed request is refused as a whole, or null. A session pays for it all the same; without one it is as
+   * good as malformed.
+   */
+  readonly fault?: (shape: Shape) => Reject | null;
   /** What refusals after the shape repeat of the request. */
   readonly about?: (refusal: Reject, shape: Shape) => Reject;
   readonly serve: (call: HttpCall, session: Session, shape: Shape) => void | Promise<void>;
@@ -92,6 +97,8 @@ export class RouteKit {
       const shape = route.shape(partsOf(call, body));
       if (!shape.ok) return call.refuse(shape.reject);
       const session = this.#admit(call, route, pathUser.value, shape.value);
+      const fault = route.fault?.(shape.value) ?? null;
+      if (fault !== null && (session.ok || session.reject.code === 'UNAUTHORIZED')) return call.refuse(fault);
       if (session.ok) return route.serve(call, session.value, shape.value);
       call.refuse(route.about === undefined ? session.reject : route.about(session.reject, shape.value));
     });

@@ -11,7 +11,7 @@
  * Bounded: items beyond the fiftieth are checked for being JSON and not kept.
  */
 import { BATCH_ITEMS_MAX } from '../core/limits.ts';
-import { type Outcome, rejected } from '../core/outcome.ts';
+import type { Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { decodeText } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
@@ -37,20 +37,14 @@ const EMPTY = reject('INVALID_REQUEST', 'a batch has at least one item');
 const TOO_MANY = reject('INVALID_REQUEST', `a batch has at most ${BATCH_ITEMS_MAX} items`);
 const REPEATED = reject('INVALID_REQUEST', 'a batch names an order once', 'order_id');
 
-/** The body of `POST /orders/batch-create`. @returns INVALID_REQUEST for a broken shape and for a fault. */
-export function decodeBatchCreate(bytes: Uint8Array, start: number, end: number): Outcome<readonly CreateRequest[]> {
-  return withoutFault(decodeText(bytes, start, end, readBatchCreate));
+/** The body of `POST /orders/batch-create`. @returns INVALID_REQUEST for a broken shape. */
+export function decodeBatchCreate(bytes: Uint8Array, start: number, end: number): Outcome<Batch<CreateRequest>> {
+  return decodeText(bytes, start, end, readBatchCreate);
 }
 
-/** The body of `PATCH /orders/batch-replace`. @returns INVALID_REQUEST for a broken shape and for a fault. */
-export function decodeBatchReplace(bytes: Uint8Array, start: number, end: number): Outcome<readonly ReplaceRequest[]> {
-  return withoutFault(decodeText(bytes, start, end, readBatchReplace));
-}
-
-function withoutFault<Request>(decoded: Outcome<Batch<Request>>): Outcome<readonly Request[]> {
-  if (!decoded.ok) return decoded;
-  const { items, fault } = decoded.value;
-  return fault === null ? { ok: true, value: items } : rejected(fault);
+/** The body of `PATCH /orders/batch-replace`. @returns INVALID_REQUEST for a broken shape. */
+export function decodeBatchReplace(bytes: Uint8Array, start: number, end: number): Outcome<Batch<ReplaceRequest>> {
+  return decodeText(bytes, start, end, readBatchReplace);
 }
 
 /** Reads the body where the cursor stands. @returns null exactly when the cursor has failed. */

@@ -19,12 +19,12 @@ import { asyncApi } from '../../src/edge/api/async-api.ts';
 import { openApi } from '../../src/edge/api/open-api.ts';
 import { isJsonObject, parseJson } from '../../src/wire/json-tree.ts';
 import { writeJson } from '../../src/wire/json-writer.ts';
-import { decodeBatchCreate } from '../../src/wire/order-batches.ts';
 import type { Shape } from '../../src/wire/shapes/shape-kit.ts';
 import { decodeCancel } from '../../src/wire/signed-cancel.ts';
 import { decodeCreate } from '../../src/wire/signed-order.ts';
 import { decodeReplace } from '../../src/wire/signed-replace.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/wire/signed-transfer.ts';
+import { createItems } from '../support/batch-bodies.ts';
 import { propertyParameters } from '../support/property.ts';
 import { fitting } from '../support/shape-arbitrary.ts';
 
@@ -101,7 +101,7 @@ suite('the page and the documents', () => {
     assert.equal(one.signed[0], Buffer.from(text).toString());
     assert.ok(verify(signature, text, Buffer.from(key.userId, 'hex')));
     const batch = Buffer.from(fill('post_orders_batch_create').body);
-    const items = decodeBatchCreate(batch, 0, batch.length);
+    const items = createItems(batch, 0, batch.length);
     assert.ok(items.ok);
     assert.deepEqual(
       items.value.map((item) => item.order.orderId),

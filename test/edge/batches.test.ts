@@ -77,7 +77,7 @@ suite('a batch over HTTP', () => {
     });
   });
 
-  test('refused whole, it reaches nobody and costs nothing: shape, size, a repeated id (BAT-08, BAT-09, AMB-91)', async () => {
+  test('refused whole, it reaches nobody: shape, size, a repeated id (BAT-08, BAT-09, AMB-91)', async () => {
     const fifty = Array.from({ length: 50 }, (_, index) => create(`o-${index}`));
     assert.equal((await post(creates(...fifty))).status, 200);
     assert.equal(oms.actions.length, 50);
@@ -96,6 +96,23 @@ suite('a batch over HTTP', () => {
     assert.deepEqual(told(await patch(replaces(replace('a')))), [429, 'RATE_LIMITED']);
     assert.deepEqual(oms.actions, []);
     assert.deepEqual(oms.charged, [[ALICE, { bulk: 1 }]]);
+  });
+
+  test('a session pays for a batch that is refused whole, at most for 50 items; a broken shape is free (AMB-104)', async () => {
+    const fiftyOne = Array.from({ length: 51 }, (_, index) => create(`o-${index}`));
+    for (const [answer, charge] of [
+      [await post(creates(...fiftyOne)), { bulk: 50 }],
+      [await post(creates()), { bulk: 0 }],
+      [await patch(replaces(replace('a'), replace('a'))), { bulk: 2 }],
+    ] as const) {
+      assert.deepEqual(told(answer), [400, 'INVALID_REQUEST']);
+      assert.deepEqual(oms.charged.shift(), [ALICE, charge]);
+    }
+    assert.deepEqual(told(await post(creates(create('a'), '{}'))), [400, 'INVALID_REQUEST']);
+    assert.deepEqual(oms.charged, []);
+    oms.budget = reject('RATE_LIMITED', 'too many requests');
+    assert.deepEqual(told(await patch('[]')), [429, 'RATE_LIMITED']);
+    assert.deepEqual(oms.actions, []);
   });
 
   test('is charged once, by its items (LIM-11)', async () => {
@@ -142,7 +159,7 @@ suite('a batch on /control', () => {
     assert.deepEqual(oms.charged, new Array(4).fill([ALICE, { bulk: 2 }]), 'costs as over REST (CTL-07)');
   });
 
-  test('refused whole it gets one error frame and no acknowledgement (AMB-122)', async () => {
+  test('refused whole it gets one error frame and no acknowledgement, and is paid for (AMB-104, AMB-122)', async () => {
     const control = await open(1);
     for (const [name, body] of [
       ['BatchCreateRequest', creates()],
@@ -153,7 +170,14 @@ suite('a batch on /control', () => {
       const frame = JSON.parse(await control.frame());
       assert.deepEqual([frame.request_id, frame.data, frame.error.code], ['r-2', null, 'INVALID_REQUEST']);
     }
-    assert.deepEqual([control.unread, oms.actions, oms.charged], [0, [], []]);
+    assert.deepEqual([control.unread, oms.actions], [0, []]);
+    assert.deepEqual(
+      oms.charged.map(([, cost]) => cost),
+      [{ bulk: 0 }, { bulk: 2 }, { bulk: 50 }],
+    );
+    oms.budget = reject('RATE_LIMITED', 'too many requests');
+    control.socket.send('{"BatchReplaceRequest":[]}');
+    assert.match(await control.frame(), /"code":"RATE_LIMITED"/);
     control.socket.close();
   });
 

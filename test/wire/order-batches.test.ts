@@ -4,9 +4,9 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { decodeControlFrame, type MalformedFrame } from '../../src/wire/control-frame.ts';
-import { decodeBatchCreate, decodeBatchReplace } from '../../src/wire/order-batches.ts';
 import { decodeCreate } from '../../src/wire/signed-order.ts';
 import { decodeReplace } from '../../src/wire/signed-replace.ts';
+import { createItems, replaceItems } from '../support/batch-bodies.ts';
 import { propertyParameters } from '../support/property.ts';
 import { USER_42, utf8, VECTORS, vectorNamed, wrap } from '../support/wire-vectors.ts';
 
@@ -60,7 +60,7 @@ suite('the body of a batch', () => {
     fc.assert(
       fc.property(fc.array(ANY_CREATE, { minLength: 1, maxLength: 50 }), (wrappers) => {
         const alone = wrappers.map((wrapper) => taken(decodeCreate, wrapper));
-        assert.deepEqual(taken(decodeBatchCreate, `{"orders":[${wrappers.join(',')}]}`), alone);
+        assert.deepEqual(taken(createItems, `{"orders":[${wrappers.join(',')}]}`), alone);
       }),
       propertyParameters(40),
     );
@@ -69,7 +69,7 @@ suite('the body of a batch', () => {
         const wrappers = items.map((item, index) => item(`o-${index}`));
         const alone = wrappers.map((wrapper) => taken(decodeReplace, wrapper));
         for (const body of [`{"requests":[${wrappers.join(', ')}]}`, `[ ${wrappers.join(',\n')} ]`]) {
-          assert.deepEqual(taken(decodeBatchReplace, body), alone);
+          assert.deepEqual(taken(replaceItems, body), alone);
         }
       }),
       propertyParameters(40),
@@ -78,44 +78,44 @@ suite('the body of a batch', () => {
 
   test('a replace lies under one of three names or stands bare, a create under `orders` alone (G5)', () => {
     for (const name of ['requests', 'orders', 'replaces']) {
-      assert.equal(taken(decodeBatchReplace, `{"x":1,"${name}":[${replace('a')}]}`).length, 1);
+      assert.equal(taken(replaceItems, `{"x":1,"${name}":[${replace('a')}]}`).length, 1);
     }
-    assert.equal(taken(decodeBatchReplace, `[${replace('a')}]`).length, 1);
+    assert.equal(taken(replaceItems, `[${replace('a')}]`).length, 1);
     assert.equal(
-      faultOf(decodeBatchReplace, `{"requests":[${replace('a')}],"orders":[${replace('b')}]}`),
+      faultOf(replaceItems, `{"requests":[${replace('a')}],"orders":[${replace('b')}]}`),
       'expected one of requests, orders, replaces',
     );
-    assert.equal(faultOf(decodeBatchReplace, '{}'), 'expected one of requests, orders, replaces');
-    assert.equal(faultOf(decodeBatchCreate, `{"requests":[${create('a')}]}`), 'a missing member orders');
-    assert.match(faultOf(decodeBatchCreate, `[${create('a')}]`), /^expected an object/);
+    assert.equal(faultOf(replaceItems, '{}'), 'expected one of requests, orders, replaces');
+    assert.equal(faultOf(createItems, `{"requests":[${create('a')}]}`), 'a missing member orders');
+    assert.match(faultOf(createItems, `[${create('a')}]`), /^expected an object/);
   });
 
   test('50 items are taken; 51 and none are refused whole (BAT-01, BAT-08)', () => {
-    assert.equal(taken(decodeBatchCreate, `{"orders":[${many(50, create)}]}`).length, 50);
-    assert.equal(taken(decodeBatchReplace, `[${many(50, replace)}]`).length, 50);
-    assert.equal(faultOf(decodeBatchCreate, `{"orders":[${many(51, create)}]}`), 'a batch has at most 50 items');
-    assert.equal(faultOf(decodeBatchReplace, `[${many(51, replace)}]`), 'a batch has at most 50 items');
-    assert.equal(faultOf(decodeBatchCreate, '{"orders":[]}'), 'a batch has at least one item');
-    assert.equal(faultOf(decodeBatchReplace, '[]'), 'a batch has at least one item');
+    assert.equal(taken(createItems, `{"orders":[${many(50, create)}]}`).length, 50);
+    assert.equal(taken(replaceItems, `[${many(50, replace)}]`).length, 50);
+    assert.equal(faultOf(createItems, `{"orders":[${many(51, create)}]}`), 'a batch has at most 50 items');
+    assert.equal(faultOf(replaceItems, `[${many(51, replace)}]`), 'a batch has at most 50 items');
+    assert.equal(faultOf(createItems, '{"orders":[]}'), 'a batch has at least one item');
+    assert.equal(faultOf(replaceItems, '[]'), 'a batch has at least one item');
   });
 
   test('an id named twice refuses a batch replace whole, across markets; a create goes item by item (BAT-09, AMB-26)', () => {
     const elsewhere = replace('a').replace('"asset_id":"12"', '"asset_id":"13"');
-    assert.equal(faultOf(decodeBatchReplace, `[${replace('a')},${elsewhere}]`), 'a batch names an order once order_id');
-    assert.equal(taken(decodeBatchCreate, `{"orders":[${create('a')},${create('a')}]}`).length, 2);
+    assert.equal(faultOf(replaceItems, `[${replace('a')},${elsewhere}]`), 'a batch names an order once order_id');
+    assert.equal(taken(createItems, `{"orders":[${create('a')},${create('a')}]}`).length, 2);
   });
 
   test('a broken shape of one item refuses the whole body, a broken rule of an item does not (AMB-26)', () => {
     const broken = create('b').replace('315025', '"x"');
-    assert.match(faultOf(decodeBatchCreate, `{"orders":[${create('a')},${broken}]}`), /limit_price$/);
-    const zero = taken(decodeBatchCreate, `{"orders":[${create('a')},${create('b').replace('315025', '0')}]}`);
+    assert.match(faultOf(createItems, `{"orders":[${create('a')},${broken}]}`), /limit_price$/);
+    const zero = taken(createItems, `{"orders":[${create('a')},${create('b').replace('315025', '0')}]}`);
     assert.deepEqual(
       zero.map(({ fault }) => fault?.field ?? null),
       [null, 'limit_price'],
     );
-    for (const item of ['null', '7', '[]', '{}', '"a"']) faultOf(decodeBatchCreate, `{"orders":[${item}]}`);
+    for (const item of ['null', '7', '[]', '{}', '"a"']) faultOf(createItems, `{"orders":[${item}]}`);
     for (const body of ['null', '{"orders":null}', '{"orders":{}}', '{"orders":[', `{"orders":[${create('a')}]} x`]) {
-      faultOf(decodeBatchCreate, body);
+      faultOf(createItems, body);
     }
   });
 });

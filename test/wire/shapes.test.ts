@@ -11,7 +11,6 @@ import { decodeCancelBatch } from '../../src/wire/cancel-batch.ts';
 import { isJsonObject, parseJson } from '../../src/wire/json-tree.ts';
 import { writeJson } from '../../src/wire/json-writer.ts';
 import { decodeSignerKey } from '../../src/wire/multisig.ts';
-import { decodeBatchCreate } from '../../src/wire/order-batches.ts';
 import { type OrderRecordView, orderRecord } from '../../src/wire/order-record.ts';
 import {
   AUTH_REQUEST,
@@ -35,6 +34,7 @@ import { decodeCreate } from '../../src/wire/signed-order.ts';
 import { decodeReplace } from '../../src/wire/signed-replace.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/wire/signed-transfer.ts';
 import type { SignedRequest } from '../../src/wire/signed-wrapper.ts';
+import { createItems } from '../support/batch-bodies.ts';
 import { propertyParameters } from '../support/property.ts';
 import { damaged, fitting } from '../support/shape-arbitrary.ts';
 
@@ -56,7 +56,7 @@ const HOT: readonly { readonly what: string; readonly shape: Shape; readonly dec
   { what: 'a cancel (CAN-01)', shape: CANCEL_REQUEST, decode: decodeCancel },
   { what: 'a transfer (TRF-01)', shape: TRANSFER_REQUEST, decode: decodeTransfer },
   { what: 'a key (MSG-41)', shape: SIGNER_SEARCH, decode: (bytes) => decodeSignerKey(bytes) },
-  { what: 'a batch of creates (BAT-01)', shape: BATCH_CREATE_REQUEST, decode: ofBatch(decodeBatchCreate) },
+  { what: 'a batch of creates (BAT-01)', shape: BATCH_CREATE_REQUEST, decode: ofBatch(createItems) },
   { what: 'a close-position (POS-04)', shape: CLOSE_POSITION_REQUEST, decode: decodeClosePosition },
 ];
 

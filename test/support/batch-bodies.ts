@@ -1,0 +1,19 @@
+/** Bodies of batches for tests that do not care why one is refused: a broken shape or a fault of the whole. */
+import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
+import { type Batch, decodeBatchCreate, decodeBatchReplace } from '../../src/wire/order-batches.ts';
+import type { CreateRequest } from '../../src/wire/signed-order.ts';
+import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
+
+export function createItems(bytes: Uint8Array, start: number, end: number): Outcome<readonly CreateRequest[]> {
+  return itemsOf(decodeBatchCreate(bytes, start, end));
+}
+
+export function replaceItems(bytes: Uint8Array, start: number, end: number): Outcome<readonly ReplaceRequest[]> {
+  return itemsOf(decodeBatchReplace(bytes, start, end));
+}
+
+function itemsOf<Request>(decoded: Outcome<Batch<Request>>): Outcome<readonly Request[]> {
+  if (!decoded.ok) return decoded;
+  const { items, fault } = decoded.value;
+  return fault === null ? accepted(items) : rejected(fault);
+}
