@@ -3,7 +3,7 @@
 import { button, element, fill } from './dom.js';
 import { newSeed } from './session.js';
 
-/** Seeds of the two funded users of the dev and test profiles: public knowledge. The node says whether it has them. */
+/** Seeds of the two funded users of the dev profile: public knowledge. The node says whether it has them. */
 const FUNDED = [
   ['a', '01'.repeat(32)],
   ['b', '02'.repeat(32)],

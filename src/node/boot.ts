@@ -202,7 +202,7 @@ export class RingbookNode {
       sequencesAfter: this.startedAtSequence * STREAM_SEQUENCES_PER_RECORD,
       tls,
       gate: gateOf(addresses, this.budget),
-      offersKeys: this.config.seed !== 'none',
+      offersKeys: this.config.seed === 'dev',
     });
     this.oms = oms;
     this.frontDoor.streams = oms.streams;
