@@ -1,0 +1,226 @@
+/**
+ * Deliberate bugs, each one that a hurried change could make: a piece of the built program, what stands there instead,
+ * and the suite that must notice. run.ts makes them and looks.
+ */
+
+export interface Mutant {
+  /** The promise that it breaks. */
+  readonly breaks: string;
+  /** Of the build, without its `.js`. */
+  readonly file: string;
+  /** Occurs in it once. */
+  readonly find: string;
+  readonly put: string;
+  /** Test file of the build, without its `.test.js`. */
+  readonly caughtBy: string;
+}
+
+const STORAGE: readonly Mutant[] = [
+  {
+    breaks: 'a commit is flushed before its meta page points to it',
+    file: 'src/storage/environment',
+    find: 'overlappingSync: false',
+    put: 'noSync: true',
+    caughtBy: 'test/reliability/io',
+  },
+  {
+    breaks: 'a record names the hash of the one before it',
+    file: 'src/storage/journal',
+    find: 'this.#lastHash = new Uint8Array(value.subarray(value.length - this.#lastHash.length));',
+    put: '',
+    caughtBy: 'test/storage/journal',
+  },
+  {
+    breaks: 'a record is what its hash says',
+    file: 'src/storage/journal-record',
+    find: 'assert(equal(stored, sha256(buffer.subarray(0, hashAt))),',
+    put: 'assert(true,',
+    caughtBy: 'test/storage/journal',
+  },
+  {
+    breaks: 'a row is what its checksum says',
+    file: 'src/storage/row-codecs',
+    find: 'if (stored !== crc32c(body, crc32c(key)))',
+    put: 'if (stored === undefined)',
+    caughtBy: 'test/reliability/damage',
+  },
+  {
+    breaks: 'a checkpoint is whole with its sequence',
+    file: 'src/storage/checkpoint',
+    find: '            this.#meta(checkpoint),\n',
+    put: '',
+    caughtBy: 'test/storage/checkpoint',
+  },
+  {
+    breaks: 'the sums of a table follow what is removed',
+    file: 'src/storage/table-sums',
+    find: 'sums.remove(key, before);',
+    put: '',
+    caughtBy: 'test/storage/finished-orders',
+  },
+  {
+    breaks: 'a trade is written once',
+    file: 'src/storage/row-writes',
+    find: "this.#writes.push({ key, value: encodeRow(this.#bytes, 'trade', key, row), rule: 'once' });",
+    put: "this.#writes.push({ key, value: encodeRow(this.#bytes, 'trade', key, row) });",
+    caughtBy: 'test/storage/checkpoint',
+  },
+  {
+    breaks: 'a page calls itself by its own number',
+    file: 'src/storage/map-pages',
+    find: "            throw damaged(page, 'is used twice');",
+    put: '            return;',
+    caughtBy: 'test/reliability/damage',
+  },
+  {
+    breaks: 'a living node keeps its directory',
+    file: 'src/storage/data-lock',
+    find: 'return claim.boot === bootId() && claim.start === startOf(claim.pid);',
+    put: 'return false;',
+    caughtBy: 'test/storage/environment',
+  },
+  {
+    breaks: 'history is the newest first',
+    file: 'src/storage/runs',
+    find: 'if (a.timestampNs !== b.timestampNs)\n        return a.timestampNs > b.timestampNs ? -1 : 1;',
+    put: '',
+    caughtBy: 'test/storage/history',
+  },
+];
+
+const NODE: readonly Mutant[] = [
+  {
+    breaks: 'what is applied was journaled before',
+    file: 'src/node/clearing-actor',
+    find: 'this.sequence = durability.append(timeNs, payload);',
+    put: 'this.sequence = payload.length % 5 === 0 ? this.sequence : durability.append(timeNs, payload);',
+    caughtBy: 'test/node/simulation',
+  },
+  {
+    breaks: 'the verdict of a signature is journaled, not asked again',
+    file: 'src/node/journal-batch',
+    find: 'valid: v.u32[(at + 12) >>> 2] === 1,',
+    put: 'valid: true,',
+    caughtBy: 'test/node/simulation',
+  },
+  {
+    breaks: 'a start replays all of the tail',
+    file: 'src/node/recovery',
+    find: 'for (const record of batches) {',
+    put: 'for (const record of [...batches].slice(0, -1)) {',
+    caughtBy: 'test/reliability/kills',
+  },
+  {
+    breaks: 'ids of finished orders stay taken over a restart',
+    file: 'src/node/recovery',
+    find: 'for (const tombstone of durability.rememberedIds(nowNs)) {',
+    put: 'for (const tombstone of []) {',
+    caughtBy: 'test/node/simulation',
+  },
+  {
+    breaks: 'a damaged directory is not started on',
+    file: 'src/node/start-check',
+    find: 'return EXIT_DAMAGED;',
+    put: 'return 0;',
+    caughtBy: 'test/node/start-check',
+  },
+  {
+    breaks: 'a copied record is what it was',
+    file: 'src/storage/journal',
+    find: 'assert(equal(previous, record.hash),',
+    put: 'assert(true,',
+    caughtBy: 'test/node/data-tools',
+  },
+  {
+    breaks: 'the unflushed window starts with the first word that waits',
+    file: 'src/node/unflushed-window',
+    find: 'if (this.sinceMs === null && !this.isCovered())',
+    put: 'if (!this.isCovered())',
+    caughtBy: 'test/node/unflushed-window',
+  },
+];
+
+const MONEY: readonly Mutant[] = [
+  {
+    breaks: 'the ledger adds up',
+    file: 'src/clearing/balances',
+    find: 'slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));',
+    put: '',
+    caughtBy: 'test/clearing/fills',
+  },
+  {
+    breaks: 'a fee is rounded against the client',
+    file: 'src/core/arithmetic',
+    find: 'return mulDivCeil(notional, BigInt(rate), RATE_SCALE);',
+    put: 'return mulDivFloor(notional, BigInt(rate), RATE_SCALE);',
+    caughtBy: 'test/clearing/fills',
+  },
+  {
+    breaks: 'an order holds notional and fee',
+    file: 'src/clearing/holds',
+    find: 'return add18(notional, tradingFee18(notional, market.takerFeeRate));',
+    put: 'return notional;',
+    caughtBy: 'test/node/simulation',
+  },
+  {
+    breaks: 'clearing refuses what the limit price forbids',
+    file: 'src/clearing/fill-checks',
+    find: 'return order.side === SIDE.buy ? price > order.price : price < order.price;',
+    put: 'return false;',
+    caughtBy: 'test/clearing/fills',
+  },
+  {
+    breaks: 'an order is not filled beyond its quantity',
+    file: 'src/clearing/fill-checks',
+    find: 'if (quantity !== 0 && filled.quantity + fill.input.quantity > enabledQuantity)',
+    put: 'if (quantity < 0)',
+    caughtBy: 'test/clearing/fills',
+  },
+  {
+    breaks: 'a nonce is used once',
+    file: 'src/clearing/action-nonces',
+    find: 'if (nonce > last && nonce <= NONCE_MAX)',
+    put: 'if (nonce >= last && nonce <= NONCE_MAX)',
+    caughtBy: 'test/clearing/money',
+  },
+  {
+    breaks: 'the seller delivers what the buyer gets',
+    file: 'src/clearing/fill-checks',
+    find: 'return plan.owned(slot.base) >= fill.base;',
+    put: 'return true;',
+    caughtBy: 'test/clearing/fills',
+  },
+];
+
+const MATCHING: readonly Mutant[] = [
+  {
+    breaks: 'own orders never trade with each other',
+    file: 'src/matching/book',
+    find: 'if (this.preventsSelfTrades && this.isSameOwner(maker, taker)) {',
+    put: 'if (false) {',
+    caughtBy: 'test/matching/self-trades',
+  },
+  {
+    breaks: 'a post-only order never takes',
+    file: 'src/matching/market-engine',
+    find: 'if ((command.flags & ORDER_FLAG.postOnly) !== 0 && this.#book.wouldTake(slot, command.price)) {',
+    put: 'if (false) {',
+    caughtBy: 'test/matching/orders',
+  },
+  {
+    breaks: 'orders of one price go in the order of their arrival',
+    file: 'src/matching/level-queues',
+    find: 'return this.#slots[this.#levels[at + BASE] + this.#levels[at + HEAD]];',
+    put: 'return this.#slots[this.#levels[at + BASE] + this.#levels[at + TAIL] - 1];',
+    caughtBy: 'test/matching/orders',
+  },
+  {
+    breaks: 'a fill takes no more than its maker has',
+    file: 'src/matching/book',
+    find: 'const lots = Math.min(left, makerLeft);',
+    put: 'const lots = left;',
+    caughtBy: 'test/matching/orders',
+  },
+];
+
+export const MUTANTS: readonly Mutant[] = [...STORAGE, ...NODE, ...MONEY, ...MATCHING];

@@ -1,0 +1,70 @@
+/**
+ * Makes the deliberate bugs of mutants.ts one at a time, in a copy of the build, and runs the suite that must notice:
+ *
+ *   node dist/test/mutants/run.js [part of a promise or a file]…
+ *
+ * Exits with 1 when one lives. A suite that fails without any bug would notice everything: all of them run once first.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { MUTANTS, type Mutant } from './mutants.ts';
+
+const BUILD = fileURLToPath(new URL('../..', import.meta.url));
+const SUITE_MS_MAX = 300_000;
+
+/** A copy of the build in a place that looks like the repository. */
+function copyOfBuild(): string {
+  const home = temporaryDirectory();
+  const name = basename(resolve(BUILD));
+  for (const entry of readdirSync('.')) {
+    if (!['dist', 'build', 'data', '.git', name].includes(entry)) symlinkSync(resolve(entry), join(home, entry));
+  }
+  cpSync(BUILD, join(home, name), { recursive: true });
+  return join(home, name);
+}
+
+/** Whether the suite passes. */
+function passes(build: string, suite: string): boolean {
+  const file = join(build, `${suite}.test.js`);
+  const { status } = spawnSync(process.execPath, ['--test', file], {
+    cwd: resolve(build, '..'),
+    stdio: 'ignore',
+    timeout: SUITE_MS_MAX,
+  });
+  return status === 0;
+}
+
+/** @returns what undoes it. */
+function make(build: string, { file, find, put, breaks }: Mutant): () => void {
+  const path = join(build, `${file}.js`);
+  const text = readFileSync(path, 'utf8');
+  const pieces = text.split(find);
+  if (pieces.length !== 2) throw new Error(`"${breaks}": ${file} has its piece ${pieces.length - 1} times`);
+  writeFileSync(path, pieces.join(put));
+  return () => writeFileSync(path, text);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+const wanted = process.argv.slice(2);
+const chosen = MUTANTS.filter(({ breaks, file }) => {
+  return wanted.length === 0 || wanted.some((part) => breaks.includes(part) || file.includes(part));
+});
+const build = copyOfBuild();
+const broken = [...new Set(chosen.map(({ caughtBy }) => caughtBy))].filter((suite) => !passes(build, suite));
+for (const suite of broken) say(`fails without any bug: ${suite}`);
+let alive = 0;
+for (const mutant of chosen) {
+  const undo = make(build, mutant);
+  const lives = passes(build, mutant.caughtBy);
+  undo();
+  if (lives) alive += 1;
+  say(`${lives ? 'LIVES ' : 'caught'}  ${mutant.breaks}  (${mutant.file}, ${mutant.caughtBy})`);
+}
+say(`${chosen.length - alive} of ${chosen.length} deliberate bugs caught`);
+process.exitCode = alive === 0 && broken.length === 0 ? 0 : 1;
