@@ -5,13 +5,16 @@
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { capacityWith } from '../../src/clearing/account-margin.ts';
 import { loadState } from '../../src/clearing/checkpoint.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
+import type { Effect } from '../../src/clearing/effects.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { USD } from '../../src/core/ids.ts';
-import { ORDER_END_WORD, ORDER_FLAG, SIDE, TRIGGER_STATE } from '../../src/core/order-terms.ts';
+import { ORDER_END_WORD, ORDER_FLAG, ROLLBACK_REASON_WORD, SIDE, TRIGGER_STATE } from '../../src/core/order-terms.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
 import { decodeBatch } from '../../src/node/journal-batch.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
@@ -30,7 +33,10 @@ function replayFromGenesis(durability: MemoryDurability): ClearingState {
 }
 
 /** Confirmed trades by market and id, in the journal's own words. */
-function confirmedTrades(durability: MemoryDurability): ReadonlySet<string> {
+function confirmedTrades(
+  durability: MemoryDurability,
+  told: (effect: Effect) => void = () => undefined,
+): ReadonlySet<string> {
   const state = loadState([]);
   const confirmed = new Set<string>();
   for (const record of durability.journal) {
@@ -38,6 +44,7 @@ function confirmedTrades(durability: MemoryDurability): ReadonlySet<string> {
     applyBatch(state, decodeBatch(record.payload), effects);
     for (const effect of effects) {
       if (effect.kind === 'fillConfirmed') confirmed.add(`${effect.trade.marketIndex} ${effect.trade.tradeId}`);
+      told(effect);
     }
   }
   return confirmed;
@@ -79,6 +86,7 @@ function checkAtRest(node: SimulatedNode): void {
     }
   }
   checkHolds(node);
+  checkMargins(node);
 }
 
 /** Nobody is owed a word: what fired was released or ended, and what was covered is gone (AMB-28, AMB-23). */
@@ -98,14 +106,36 @@ function checkOrdersAtRest(ledger: ClearingState): void {
 function checkHolds(node: SimulatedNode): void {
   for (const user of SIMULATED_USERS) {
     for (const asset of [USD, ...SIMULATED_MARKETS]) {
-      const slot = node.clearing.ledger.users.get(user)?.subAccounts.get(0)?.balances.get(asset);
-      const funds = node.door.orders.funds({ user, subAccount: 0, asset });
-      assert.deepEqual(
-        [funds.held, funds.pending],
-        [slot?.held ?? 0n, 0n],
-        `what ${user.slice(0, 4)} holds of ${asset}`,
-      );
+      for (const subAccount of [0, 1]) {
+        const slot = node.clearing.ledger.users.get(user)?.subAccounts.get(subAccount)?.balances.get(asset);
+        const funds = node.door.orders.funds({ user, subAccount, asset });
+        assert.deepEqual(
+          [funds.held, funds.pending],
+          [slot?.held ?? 0n, 0n],
+          `what ${user.slice(0, 4)} holds of ${asset} in ${subAccount}`,
+        );
+      }
     }
+  }
+}
+
+/** With nothing pending the optimistic view is clearing's truth: legs, surplus, pressure (AMB-112, AMB-142, MRG-16). */
+function checkMargins(node: SimulatedNode): void {
+  const nowNs = node.nowNs as TimestampNs;
+  for (const user of SIMULATED_USERS) {
+    const account = node.clearing.ledger.users.get(user)?.subAccounts.get(1);
+    if (account === undefined) continue;
+    const name = `account 1 of ${user.slice(0, 4)}`;
+    const room = node.door.orders.margin;
+    for (const { asset, legs } of account.positions.values()) {
+      const position = room.accounts.find(user, 1)?.find(asset);
+      const told = [position?.base ?? 0n, position?.quote ?? 0n, position?.entry ?? 0n];
+      assert.deepEqual(told, [legs.base, legs.quote, legs.entry], `${name}: the position in ${asset}`);
+    }
+    const usd = account.balances.get(USD);
+    if (usd === undefined) continue;
+    const capacity = capacityWith(account, { slot: usd, owned: usd.owned }, nowNs);
+    assert.equal(room.capacity(user, 1, nowNs), capacity, `${name}: what is left for more risk`);
   }
 }
 
@@ -142,6 +172,12 @@ class Tally {
   }
 
   addJournal(durability: MemoryDurability): void {
+    confirmedTrades(durability, (effect) => {
+      if (effect.kind === 'replied') this.add(effect.outcome.ok ? 'done' : effect.outcome.reject.code);
+      else if (effect.kind === 'fillRolledBack') {
+        for (const reason of [effect.makerReason, effect.takerReason]) this.add(`fill ${ROLLBACK_REASON_WORD[reason]}`);
+      } else this.add(effect.kind);
+    });
     for (const record of durability.journal) {
       for (const input of decodeBatch(record.payload).inputs) {
         this.add(input.kind);
@@ -177,6 +213,12 @@ const HAPPENINGS = [
   'Expired',
   'ImmediateOrCancel',
   'FillOrKill',
+  'positionChanged',
+  'positionCleared',
+  'transferDone',
+  'priceAccepted',
+  'fill ReduceOnlyViolation',
+  'POSITION_NOT_FLAT',
 ];
 
 function live(seed: number, tally: Tally): void {

@@ -144,6 +144,11 @@ export class SimulatedNode {
     if (this.refusals.length > before) throw new Error(`${command.kind} was refused: ${this.refusals.at(-1)}`);
   }
 
+  /** One command of an operator or a user, sent and not waited for; it may be refused. */
+  errand(command: OperatorCommand): void {
+    void this.desk.command(command);
+  }
+
   /** Hashes of all books: equal before and after a rebuild. */
   bookHashes(): readonly string[] {
     return this.shards

@@ -1,7 +1,10 @@
 /** Random traders of the simulated node, who remember what they sent: every kind of order, replace and cancel. */
-import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
+
+import type { PositionSlot } from '../../src/clearing/state.ts';
+import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
-import type { RawPrice, TimestampNs } from '../../src/core/units.ts';
+import type { Amount18, RawPrice, TimestampNs } from '../../src/core/units.ts';
+import { magnitude } from '../../src/margin/position.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { orderText } from '../../src/wire/signed-order.ts';
 import { cancelRequest, createRequest, type OrderWish, replaceRequest } from './order-desk.ts';
@@ -19,6 +22,15 @@ export interface Sent {
   readonly id: string;
   readonly market: AssetId;
   readonly side: 0 | 1;
+  /** Whether it trades on margin, in account 1. */
+  readonly isMargin: boolean;
+}
+
+/** Confirmed positions of everybody, in the order of users. */
+function positionsOf(node: SimulatedNode): readonly PositionSlot[] {
+  return SIMULATED_USERS.flatMap((user) => [
+    ...(node.clearing.ledger.users.get(user)?.subAccounts.get(1)?.positions.values() ?? []),
+  ]);
 }
 
 export class Traders {
@@ -27,6 +39,7 @@ export class Traders {
   readonly forged: Set<string> = new Set();
   private readonly sent: Sent[] = [];
   private readonly prefix: string;
+  private nonce = 0n;
 
   /** @param prefix of order ids: traders of another life on the same data take another, as ids stay taken. */
   constructor(seed: number, prefix = 'o-') {
@@ -35,8 +48,12 @@ export class Traders {
   }
 
   act(node: SimulatedNode): void {
-    const draw = this.random.below(20);
-    if (draw < 12 || this.sent.length === 0) this.create(node);
+    const draw = this.random.below(25);
+    if (draw > 22) this.flatten(node);
+    else if (draw === 20) this.transfer(node);
+    else if (draw === 21) this.closePosition(node);
+    else if (draw === 22) this.oracle(node);
+    else if (draw < 12 || this.sent.length === 0) this.create(node);
     else if (draw < 16) this.cancel(node);
     else if (draw < 19) this.replace(node);
     else this.cancelMany(node);
@@ -44,7 +61,49 @@ export class Traders {
 
   /** The same id once more, for next to nothing, so that nobody is too poor for it. */
   again(node: SimulatedNode, { user, id, market }: Pick<Sent, 'user' | 'id' | 'market'>): void {
-    this.send(node, { user, id, market, side: SIDE.buy }, { price: 5, quantity: 10 });
+    this.send(node, { user, id, market, side: SIDE.buy, isMargin: false }, { price: 5, quantity: 10 });
+  }
+
+  private transfer(node: SimulatedNode): void {
+    this.nonce += 1n;
+    const sourceIndex = this.random.below(2);
+    node.errand({
+      kind: 'transfer',
+      user: this.pick(SIMULATED_USERS),
+      sourceIndex,
+      targetIndex: 1 - sourceIndex,
+      asset: this.pick([USD, USD, ...SIMULATED_MARKETS]),
+      amount: (BigInt(1 + this.random.below(4)) * 10n ** 15n) as Amount18,
+      targetType: null,
+      nonce: this.nonce,
+    });
+  }
+
+  private closePosition(node: SimulatedNode): void {
+    this.nonce += 1n;
+    const flat = positionsOf(node).filter(({ legs }) => legs.base === 0n && legs.quote !== 0n);
+    const aim =
+      flat.length === 0 ? { user: this.pick(SIMULATED_USERS), asset: this.pick(SIMULATED_MARKETS) } : this.pick(flat);
+    node.errand({ kind: 'closePosition', user: aim.user, account: 1, asset: aim.asset, nonce: this.nonce });
+  }
+
+  /** An order over a whole position, at a price that others meet. */
+  private flatten(node: SimulatedNode): void {
+    const open = positionsOf(node).filter(({ legs }) => legs.base !== 0n);
+    if (open.length === 0) return;
+    const { user, asset, legs } = this.pick(open);
+    const side = legs.base > 0n ? SIDE.sell : SIDE.buy;
+    const order: Sent = { user, id: `${this.prefix}${this.sent.length + 1}`, market: asset, side, isMargin: true };
+    this.sent.push(order);
+    const quantity = Number(magnitude(legs.base) / 10n ** 14n);
+    this.send(node, order, { price: side === SIDE.buy ? 200_000 + 5 * (PRICES - 1) : 200_000, quantity });
+  }
+
+  /** Mostly near what is traded, now and then far enough to squeeze somebody. */
+  private oracle(node: SimulatedNode): void {
+    const far = this.random.below(4) === 0 ? 40 : 1;
+    const price = `${2_000 + far * (this.random.below(5) - 2)}.${this.random.below(10)}`;
+    node.errand({ kind: 'setPrices', body: { prices: [{ asset_id: this.pick(SIMULATED_MARKETS), price }] } });
   }
 
   private create(node: SimulatedNode): void {
@@ -53,6 +112,7 @@ export class Traders {
       id: `${this.prefix}${this.sent.length + 1}`,
       market: this.pick(SIMULATED_MARKETS),
       side: this.random.below(2) === 0 ? SIDE.buy : SIDE.sell,
+      isMargin: this.random.below(2) === 0,
     };
     if (this.random.below(40) === 0) this.forged.add(order.id);
     const kind = this.random.below(10);
@@ -90,17 +150,24 @@ export class Traders {
   }
 
   /** Of a recent order, mostly of one that may be a parent. */
-  private childOf({ user, market, side }: Sent): OrderWish {
-    const fits = this.recent().filter((of) => of.user === user && of.market === market && of.side !== side);
+  private childOf({ user, market, side, isMargin }: Sent): OrderWish {
+    const own = this.recent().filter((of) => of.user === user && of.market === market && of.side !== side);
+    const fits = own.filter((of) => of.isMargin === isMargin);
     const parent = fits.length > 0 ? this.pick(fits) : undefined;
     return parent === undefined ? this.condition() : { ...this.condition(), parent: parent.id };
   }
 
-  private send(node: SimulatedNode, { user, id, market, side }: Sent, wish: OrderWish): void {
+  private send(node: SimulatedNode, { user, id, market, side, isMargin }: Sent, wish: OrderWish): void {
     const asset = { id: market, text: market };
+    const target = {
+      account: isMargin ? 1 : 0,
+      // Now and then a spot order of the margin account, or one that may only reduce.
+      isSpot: !isMargin || this.random.below(6) === 0,
+    };
+    const reduceOnly = !target.isSpot && this.random.below(6) === 0;
     const request = createRequest(
       { ...wish, user, id, side, postSignNs: node.nowNs },
-      { baseAsset: asset, creationNs: node.nowNs as TimestampNs },
+      { baseAsset: asset, creationNs: node.nowNs as TimestampNs, ...target, reduceOnly },
     );
     const text = request.fault === null ? Buffer.from(orderText(request.order), 'latin1') : request.text;
     node.door.create({ ...request, text }, { user, connection: 1, isControl: true }, (answer) =>
