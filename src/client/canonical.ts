@@ -105,6 +105,14 @@ export interface TransferRequest {
   readonly nonce: bigint;
 }
 
+export interface ClosePositionRequest {
+  readonly user: UserId;
+  readonly account: number;
+  readonly assetId: AssetId;
+  /** Strictly growing per user, apart from that of transfers. */
+  readonly nonce: bigint;
+}
+
 const PROTOCOL_VERSION = 1;
 
 export function orderText(order: Order): string {
@@ -182,6 +190,14 @@ export function transferText(request: TransferRequest): string {
     `{"user":"${request.user}","source_index":${request.sourceIndex},"target_index":${request.targetIndex},` +
     `"transfer_asset":"${assetText(request.assetId)}","transfer_amount":"${request.amount18}",` +
     `"target_account_type":${accountTypeText(request.targetAccountType)},"nonce":${u64Text(request.nonce)}}`
+  );
+}
+
+export function closePositionText(request: ClosePositionRequest): string {
+  checkCount(request.account, 'account');
+  return (
+    `{"user":"${request.user}","account":${request.account},"asset_identifier":"${assetText(request.assetId)}",` +
+    `"nonce":${u64Text(request.nonce)}}`
   );
 }
 

@@ -11,16 +11,18 @@
  * Not here: keys (keys.ts), the operator API (operator.ts).
  */
 import type { UserId } from '../core/ids.ts';
-import { isJsonObject, type JsonValue } from '../wire/json-tree.ts';
-import type { LimitOrder, MarketOrder, Order, ReplaceRequest, TransferRequest } from './canonical.ts';
+import type { JsonValue } from '../wire/json-tree.ts';
+import { AccountClient } from './account.ts';
+import type { LimitOrder, MarketOrder, Order, ReplaceRequest } from './canonical.ts';
 import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';
-import { invalidArgument, invalidResponse, RingbookError } from './errors.ts';
-import { EventStream, type Reconnect } from './event-stream.ts';
+import { invalidArgument } from './errors.ts';
+import { EventStream, type Reconnect, type ResumingReconnect } from './event-stream.ts';
 import { type HttpExchange, type HttpMethod, HttpTransport } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
 import { type Limits, readLimits, readSystemStatus, readSystemTime, type SystemStatus } from './limits.ts';
 import { LiveBook } from './live-book.ts';
 import { type OrderEvent, readOrderEvent } from './order-events.ts';
+import { RegistryClient } from './registry.ts';
 import {
   type BatchResult,
   type Depth,
@@ -31,6 +33,7 @@ import {
   type OrderRecord,
   type Page,
   type PublicTrade,
+  type PublicTradeEvent,
   readArray,
   readBatchResults,
   readDepth,
@@ -42,6 +45,7 @@ import {
   readOrderRecord,
   readPage,
   readPublicTrade,
+  readPublicTradeEvent,
   readTicker,
   readUserTrade,
   type Ticker,
@@ -59,10 +63,10 @@ import {
   signCancel,
   signCreate,
   signReplace,
-  signTransfer,
   type TriggerTicket,
   triggerOf,
 } from './signed-actions.ts';
+import type { SocketTarget } from './socket.ts';
 import { type NowNs, systemClock } from './time.ts';
 
 export interface ClientOptions {
@@ -107,6 +111,9 @@ const PATH: Readonly<Record<SignedAction['action'], readonly [HttpMethod, string
 
 export class RingbookClient {
   readonly nowNs: NowNs;
+  /** Transfers, position closes, names, account events. */
+  readonly account: AccountClient;
+  readonly registry: RegistryClient;
   readonly #omsBase: string;
   readonly #mdsBase: string | null;
   readonly #oms: HttpTransport;
@@ -124,6 +131,12 @@ export class RingbookClient {
     this.#mds = options.mds === undefined ? null : new HttpTransport(options.mds);
     this.#key = options.key ?? null;
     this.#session = this.#key === null ? null : new Session(this.#oms, this.#key, this.nowNs);
+    this.account = new AccountClient({
+      signer: () => this.#signer(),
+      exchange: (request) => this.#protected(request),
+      stream: (path, decode, reconnect) => this.#omsStream(path, decode, reconnect),
+    });
+    this.registry = new RegistryClient((request) => this.#oms.exchange(request));
   }
 
   get userId(): UserId {
@@ -301,12 +314,6 @@ export class RingbookClient {
     return readInventory(await this.#protected({ method: 'GET', path: `/inventory/user/${this.userId}` }));
   }
 
-  /** Moves an asset between the user's own sub-accounts. @throws RingbookError with the clearing engine's code. */
-  async transfer(request: Omit<TransferRequest, 'user'>): Promise<void> {
-    const body = signTransfer(this.#signer(), request);
-    throwRefusal(await this.#protected({ method: 'POST', path: '/account/transfer/sub-account', body }));
-  }
-
   // Market data
 
   async depth(assetId: string): Promise<Depth> {
@@ -341,17 +348,17 @@ export class RingbookClient {
   // Streams
 
   control(options: ControlOptions = {}): Promise<ControlConnection> {
-    return this.#sessionOf()
-      .headers()
-      .then((headers) => ControlConnection.open({ base: this.#omsBase, path: '/control', headers }, options));
+    return this.#sessionOf().open((headers) =>
+      ControlConnection.open({ base: this.#omsBase, path: '/control', headers }, options),
+    );
   }
 
-  orderEvents(reconnect?: Reconnect): Promise<EventStream<OrderEvent>> {
+  orderEvents(reconnect?: ResumingReconnect): Promise<EventStream<OrderEvent>> {
     return this.#omsStream('/orders', (frame) => listOf(readOrderEvent(frame)), reconnect);
   }
 
   /** The user's own fills in all three statuses: Pending, Confirmed, Rollbacked. */
-  userTrades(reconnect?: Reconnect): Promise<EventStream<UserTrade>> {
+  userTrades(reconnect?: ResumingReconnect): Promise<EventStream<UserTrade>> {
     return this.#omsStream(`/trades/user/events/${this.userId}`, (frame) => [readUserTrade(frame)], reconnect);
   }
 
@@ -361,6 +368,11 @@ export class RingbookClient {
 
   tradeStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<PublicTrade>> {
     return this.#mdsStream(`/trades/${assetId}`, (frame) => [readPublicTrade(frame)], reconnect);
+  }
+
+  /** Public trades of all markets as they are matched, confirmed and rolled back. */
+  tradeEvents(reconnect?: Reconnect): Promise<EventStream<PublicTradeEvent>> {
+    return this.#mdsStream('/trades/events', (frame) => listOf(readPublicTradeEvent(frame)), reconnect);
   }
 
   klineStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<Kline>> {
@@ -374,11 +386,12 @@ export class RingbookClient {
   #omsStream<T>(
     path: string,
     decode: (frame: JsonValue) => readonly T[],
-    reconnect?: Reconnect,
+    reconnect?: ResumingReconnect,
   ): Promise<EventStream<T>> {
     const session = this.#sessionOf();
-    const target = async () => ({ base: this.#omsBase, path, headers: await session.headers() });
-    return EventStream.open({ target, decode, ...(reconnect === undefined ? {} : { reconnect }) });
+    const connect = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> =>
+      session.open((headers) => opening({ base: this.#omsBase, path, headers }));
+    return EventStream.open({ connect, decode, ...(reconnect === undefined ? {} : { reconnect }) });
   }
 
   #mdsStream<T>(
@@ -388,8 +401,9 @@ export class RingbookClient {
   ): Promise<EventStream<T>> {
     const base = this.#mdsBase;
     if (base === null) throw invalidArgument('market data needs the `mds` address');
-    const target = async () => ({ base, path, headers: {} });
-    return EventStream.open({ target, decode, ...(reconnect === undefined ? {} : { reconnect }) });
+    const connect = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> =>
+      opening({ base, path, headers: {} });
+    return EventStream.open({ connect, decode, ...(reconnect === undefined ? {} : { reconnect }) });
   }
 
   #signer(): SigningKey {
@@ -439,16 +453,3 @@ function queryText(query: QueryMembers): string {
 }
 
 /** The 200 body of a write that the clearing engine refused (wire.md 5.1). */
-function throwRefusal(reply: JsonValue): void {
-  if (!isJsonObject(reply) || reply.get('success') !== false) return;
-  const details = reply.get('details');
-  const code = isJsonObject(details) ? details.get('code') : undefined;
-  if (!isJsonObject(details) || typeof code !== 'string') throw invalidResponse('transfer', 'a refusal without a code');
-  throw new RingbookError({
-    code,
-    message: String(details.get('message') ?? code),
-    retryable: details.get('retryable') === true,
-    status: 200,
-    details,
-  });
-}

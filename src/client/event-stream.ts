@@ -7,13 +7,13 @@
  * Events wait in a bounded queue while nobody takes them; a reader that falls too far behind loses the stream with
  * CONSUMER_TOO_SLOW rather than an event. With `reconnect` the stream outlives its connection: it comes back with
  * growing pauses until it is closed, and calls `onReconnected` after each gap, because what happened meanwhile has to
- * be read again (wire.md 9.8).
+ * be read again (wire.md 9.8). With `resume` the service is asked for what was missed by its numbers.
  *
  * States: open ─▶ (connection lost) ─▶ waiting ─▶ open …  and from any of them ─▶ ended (by close, fault or service).
  */
 import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonValue, parseJson } from '../wire/json-tree.ts';
-import { errorOfEnvelope, malformed, RingbookError } from './errors.ts';
+import { errorOfEnvelope, invalidResponse, malformed, RingbookError } from './errors.ts';
 import { openSocket, type SocketTarget } from './socket.ts';
 
 export interface Reconnect {
@@ -23,18 +23,28 @@ export interface Reconnect {
   onReconnected?(): void;
 }
 
+/** For private streams, which tell sequence numbers to who asks for them. */
+export interface ResumingReconnect extends Reconnect {
+  /**
+   * What happened meanwhile is told again in its order, and `onReconnected` is called only when the service does not
+   * keep it any more.
+   */
+  readonly resume?: boolean;
+}
+
 export interface StreamOptions<T> {
-  /** Asked anew for every connection, since tokens expire. */
-  target(): Promise<SocketTarget>;
+  /** Opens a connection to where the stream is, with a token that is good now. */
+  connect<S>(opening: (target: SocketTarget) => Promise<S>): Promise<S>;
   /** @returns what one frame holds; several events for an array frame, none for an unknown one. */
   decode(frame: JsonValue): readonly T[];
-  readonly reconnect?: Reconnect;
+  readonly reconnect?: ResumingReconnect;
 }
 
 const QUEUE_MAX = 65_536;
 const RECONNECT_DELAY_MS = 100;
 const RECONNECT_DELAY_MS_MAX = 5_000;
 /** Frames about the connection, not about the market. */
+const NUMBERED_PROTOCOL = 'svc.ws.v1';
 const CONTROL_TYPES: readonly JsonValue[] = ['subscriptions', 'ping', 'pong', 'server_shutdown'];
 
 interface Waiter<T> {
@@ -52,6 +62,8 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
   #error: RingbookError | null = null;
   #onEnd: ((error: RingbookError | null) => void) | null = null;
   #retryTimer: NodeJS.Timeout | null = null;
+  /** With `resume`: the number of the last event; null while none is known. */
+  #sequence: bigint | null = null;
 
   private constructor(options: StreamOptions<T>) {
     this.#options = options;
@@ -103,12 +115,20 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
   }
 
   async #connect(): Promise<void> {
-    await openSocket(await this.#options.target(), (socket) => {
-      this.#socket = socket;
-      socket.on('message', (data: Buffer) => this.#receive(data));
-      socket.on('close', (code, reason) => this.#closed(code, reason.toString()));
-      if (this.#hasEnded) socket.close();
-    });
+    await this.#options.connect((target) =>
+      openSocket(this.#resuming(target), (socket) => {
+        this.#socket = socket;
+        socket.on('message', (data: Buffer) => this.#receive(data));
+        socket.on('close', (code, reason) => this.#closed(code, reason.toString()));
+        if (this.#hasEnded) socket.close();
+      }),
+    );
+  }
+
+  #resuming(target: SocketTarget): SocketTarget {
+    if (this.#options.reconnect?.resume !== true) return target;
+    const query = this.#sequence === null ? 'sequence=true' : `from_sequence=${this.#sequence + 1n}`;
+    return { ...target, path: `${target.path}?${query}`, protocols: [NUMBERED_PROTOCOL] };
   }
 
   #receive(data: Buffer): void {
@@ -119,12 +139,30 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
       const type = isJsonObject(frame.value) ? frame.value.get('type') : undefined;
       if (type !== undefined && CONTROL_TYPES.includes(type)) return;
       const refusal = type === 'error' ? errorOfEnvelope(frame.value, null) : null;
-      if (refusal !== null) throw refusal;
-      for (const event of this.#options.decode(frame.value)) this.#deliver(event);
+      const resumes = this.#options.reconnect?.resume === true;
+      // What was missed is not kept any more: the close that follows is answered by beginning anew.
+      if (resumes && refusal?.code === 'RESYNC_REQUIRED') this.#sequence = null;
+      else if (refusal !== null) throw refusal;
+      else {
+        const payload = resumes ? this.#unnumbered(frame.value) : frame.value;
+        if (payload === null) return;
+        for (const event of this.#options.decode(payload)) this.#deliver(event);
+      }
     } catch (error) {
       if (!(error instanceof RingbookError)) throw error;
       this.#end(error);
     }
+  }
+
+  /** The payload of a numbered frame; null for the frame that only tells where the stream stands. */
+  #unnumbered(frame: JsonValue): JsonValue {
+    const object = isJsonObject(frame) ? frame : new Map<string, JsonValue>();
+    const sequence = object.get('sequence');
+    if (typeof sequence !== 'bigint') throw invalidResponse('frame', 'a numbered stream tells its number');
+    const isEvent = object.get('type') === 'event';
+    if (isEvent && sequence !== (this.#sequence ?? -1n) + 1n) throw invalidResponse('frame', 'a number was left out');
+    this.#sequence = sequence;
+    return isEvent ? (object.get('data') ?? null) : null;
   }
 
   #deliver(event: T): void {
@@ -161,8 +199,11 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
 
   #retry(reconnect: Reconnect, delayMs: number): void {
     this.#retryTimer = setTimeout(() => {
+      const isResumed = this.#sequence !== null;
       this.#connect().then(
-        () => reconnect.onReconnected?.(),
+        () => {
+          if (!isResumed) reconnect.onReconnected?.();
+        },
         () => {
           if (!this.#hasEnded) this.#retry(reconnect, Math.min(2 * delayMs, RECONNECT_DELAY_MS_MAX));
         },

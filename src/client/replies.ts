@@ -272,6 +272,19 @@ export function readPublicTrade(value: JsonValue): PublicTrade {
   }));
 }
 
+export interface PublicTradeEvent {
+  readonly status: 'Pending' | 'Confirmed' | 'Rollbacked';
+  readonly trade: PublicTrade;
+}
+
+/** @returns null for a tag this version does not know. */
+export function readPublicTradeEvent(value: JsonValue): PublicTradeEvent | null {
+  if (!isJsonObject(value) || value.size !== 1) throw invalidResponse('trade event', 'expected one tag');
+  const [[status, trade] = ['', null]] = value;
+  if (status !== 'Pending' && status !== 'Confirmed' && status !== 'Rollbacked') return null;
+  return { status, trade: readPublicTrade(trade) };
+}
+
 export function readDepth(value: JsonValue): Depth {
   return readObject(value, 'depth', (reader) => ({
     asks: reader.array('asks').map(readLevel),

@@ -56,17 +56,27 @@ export class Session {
     return { authorization: `Bearer ${token.value}`, 'user-id': this.#key.userId };
   }
 
-  /** A protected call. On 401 and 403 it logs in anew and sends the identical request once more. */
-  async exchange(exchange: HttpExchange): Promise<JsonValue> {
+  /**
+   * Opens something with the headers of the session. Where they are refused it logs in anew and opens once more: a node
+   * that started again knows no token of before.
+   */
+  async open<T>(opening: (headers: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
     const headers = await this.headers();
     const login = this.#login;
     try {
-      return await this.#transport.exchange({ ...exchange, headers: { ...exchange.headers, ...headers } });
+      return await opening(headers);
     } catch (error) {
       if (!(error instanceof RingbookError) || (error.status !== 401 && error.status !== 403)) throw error;
       if (this.#login === login) this.#login = null;
-      return this.#transport.exchange({ ...exchange, headers: { ...exchange.headers, ...(await this.headers()) } });
+      return opening(await this.headers());
     }
+  }
+
+  /** A protected call. On 401 and 403 it logs in anew and sends the identical request once more. */
+  async exchange(exchange: HttpExchange): Promise<JsonValue> {
+    return this.open((headers) =>
+      this.#transport.exchange({ ...exchange, headers: { ...exchange.headers, ...headers } }),
+    );
   }
 
   /** Revokes every token of the user. */

@@ -9,7 +9,9 @@ import { parseScaled } from '../core/decimal.ts';
 import { type AssetId, parseAssetId, type UserId } from '../core/ids.ts';
 import {
   type CancelRequest,
+  type ClosePositionRequest,
   cancelText,
+  closePositionText,
   type LimitOrder,
   type MarketOrder,
   type MarketSize,
@@ -191,6 +193,12 @@ export function signCancel(key: SigningKey, request: Omit<CancelRequest, 'signer
 /** @returns the body of `POST /account/transfer/sub-account`. */
 export function signTransfer(key: SigningKey, request: Omit<TransferRequest, 'user'>): string {
   const text = transferText({ ...request, user: key.userId });
+  return `{"inner":${text},"signature":${signatureOf(key, text)},"additional_signers":[]}`;
+}
+
+/** @returns the body of `POST /account/transfer/close-position`. */
+export function signClosePosition(key: SigningKey, request: Omit<ClosePositionRequest, 'user'>): string {
+  const text = closePositionText({ ...request, user: key.userId });
   return `{"inner":${text},"signature":${signatureOf(key, text)},"additional_signers":[]}`;
 }
 

@@ -1,0 +1,172 @@
+/**
+ * A user's own accounts: transfers between them, closing flat positions, names, multisig reads, and the stream of what
+ * lands in them (wire.md 7.17, 7.20, 9.5).
+ *
+ * Signed actions throw the clearing engine's refusal, which the service tells with status 200. Nonces grow strictly per
+ * user and kind of action; one that was refused may be used again.
+ */
+import { isJsonObject, type JsonValue, MemberReader } from '../wire/json-tree.ts';
+import type { ClosePositionRequest, TransferRequest } from './canonical.ts';
+import { invalidResponse, malformed, RingbookError } from './errors.ts';
+import type { EventStream, ResumingReconnect } from './event-stream.ts';
+import type { HttpExchange } from './http-transport.ts';
+import type { SigningKey } from './keys.ts';
+import { readObject } from './replies.ts';
+import { signClosePosition, signTransfer } from './signed-actions.ts';
+
+export type AccountEvent =
+  | {
+      readonly kind: 'DepositLanded' | 'WithdrawalCompleted';
+      readonly asset: string;
+      /** 18-decimal units. */
+      readonly amount18: bigint;
+      readonly chainId: string;
+      readonly nonce: bigint;
+      readonly timestampNs: bigint;
+    }
+  | {
+      readonly kind: 'PositionCleared';
+      readonly asset: string;
+      readonly subAccount: number;
+      readonly timestampNs: bigint;
+    }
+  | {
+      readonly kind: 'SubAccountAssetTransferred';
+      readonly asset: string;
+      readonly amount18: bigint;
+      readonly sourceIndex: number;
+      readonly targetIndex: number;
+      readonly timestampNs: bigint;
+    };
+
+export interface MultisigConfig {
+  readonly masterWeight: number;
+  readonly signerCount: number;
+  readonly thresholds: { readonly low: number; readonly medium: number; readonly high: number };
+  readonly configNonce: number;
+}
+
+/** What the calls need of the client. */
+export interface AccountParts {
+  signer(): SigningKey;
+  exchange(request: HttpExchange): Promise<JsonValue>;
+  stream<T>(
+    path: string,
+    decode: (frame: JsonValue) => readonly T[],
+    reconnect?: ResumingReconnect,
+  ): Promise<EventStream<T>>;
+}
+
+const COUNT_MAX = 0xffff_ffff;
+
+export class AccountClient {
+  readonly #parts: AccountParts;
+
+  constructor(parts: AccountParts) {
+    this.#parts = parts;
+  }
+
+  /** Moves an asset between the user's own sub-accounts. @throws RingbookError with the clearing engine's code. */
+  async transfer(request: Omit<TransferRequest, 'user'>): Promise<void> {
+    const body = signTransfer(this.#parts.signer(), request);
+    await this.#write('/account/transfer/sub-account', body);
+  }
+
+  /** Folds the quote leg of a flat position into spot USD. @throws RingbookError with the clearing engine's code. */
+  async closePosition(request: Omit<ClosePositionRequest, 'user'>): Promise<void> {
+    const body = signClosePosition(this.#parts.signer(), request);
+    await this.#write('/account/transfer/close-position', body);
+  }
+
+  /** Names a sub-account that the user created: 1 to 32 characters. */
+  async rename(subAccount: number, name: string): Promise<void> {
+    const path = `/account/${this.#parts.signer().userId}/sub-account/${subAccount}/name`;
+    await this.#parts.exchange({ method: 'PATCH', path, body: JSON.stringify({ name }) });
+  }
+
+  async multisigConfig(): Promise<MultisigConfig> {
+    const path = `/multisig/config/${this.#parts.signer().userId}`;
+    return readObject(await this.#parts.exchange({ method: 'GET', path }), 'multisig', (reader) => ({
+      masterWeight: reader.integer('master_weight', 0, COUNT_MAX),
+      signerCount: reader.array('signers').length,
+      thresholds: readObject(reader.object('thresholds'), 'thresholds', (inner) => ({
+        low: inner.integer('low', 0, COUNT_MAX),
+        medium: inner.integer('medium', 0, COUNT_MAX),
+        high: inner.integer('high', 0, COUNT_MAX),
+      })),
+      configNonce: reader.integer('config_nonce', 0, COUNT_MAX),
+    }));
+  }
+
+  /** What lands in the user's accounts, told once it is flushed. */
+  events(reconnect?: ResumingReconnect): Promise<EventStream<AccountEvent>> {
+    const path = `/account/events/${this.#parts.signer().userId}`;
+    const decode = (frame: JsonValue): readonly AccountEvent[] => {
+      const event = readAccountEvent(frame);
+      return event === null ? [] : [event];
+    };
+    return this.#parts.stream(path, decode, reconnect);
+  }
+
+  async #write(path: string, body: string): Promise<void> {
+    throwRefusal(await this.#parts.exchange({ method: 'POST', path, body }));
+  }
+}
+
+/** @returns null for a tag this version does not know. */
+export function readAccountEvent(value: JsonValue): AccountEvent | null {
+  if (!isJsonObject(value) || value.size !== 1) throw invalidResponse('account event', 'expected one tag');
+  const [[tag, content] = ['', null]] = value;
+  if (!isJsonObject(content)) throw invalidResponse('account event', 'a tag holds an object');
+  const reader = new MemberReader(content);
+  const event = readTagged(tag, reader);
+  const fault = reader.finish('skip');
+  if (fault !== null) throw malformed('account event', fault);
+  return event;
+}
+
+function readTagged(tag: string, reader: MemberReader): AccountEvent | null {
+  const common = (): { asset: string; timestampNs: bigint } => ({
+    asset: reader.string('asset'),
+    timestampNs: reader.u64('timestamp_ns'),
+  });
+  switch (tag) {
+    case 'DepositLanded':
+    case 'WithdrawalCompleted': {
+      const nonce = reader.u64(tag === 'DepositLanded' ? 'deposit_nonce' : 'withdrawal_nonce');
+      return { kind: tag, ...common(), amount18: amountOf(reader), chainId: reader.string('chain_id'), nonce };
+    }
+    case 'PositionCleared':
+      return { kind: tag, ...common(), subAccount: reader.integer('sub_account_index', 0, COUNT_MAX) };
+    case 'SubAccountAssetTransferred':
+      return {
+        kind: tag,
+        ...common(),
+        amount18: amountOf(reader),
+        sourceIndex: reader.integer('source_sub_account_index', 0, COUNT_MAX),
+        targetIndex: reader.integer('target_sub_account_index', 0, COUNT_MAX),
+      };
+    default:
+      return null;
+  }
+}
+
+function amountOf(reader: MemberReader): bigint {
+  const text = reader.string('amount');
+  return /^0x[0-9a-f]{1,64}$/.test(text) ? BigInt(text) : reader.fail('amount', 'expected 0x hex', 0n);
+}
+
+/** A refusal of the clearing engine comes with status 200 (AMB-67). */
+function throwRefusal(reply: JsonValue): void {
+  if (!isJsonObject(reply) || reply.get('success') !== false) return;
+  const details = reply.get('details');
+  const code = isJsonObject(details) ? details.get('code') : undefined;
+  if (!isJsonObject(details) || typeof code !== 'string') throw invalidResponse('account', 'a refusal without a code');
+  throw new RingbookError({
+    code,
+    message: String(details.get('message') ?? code),
+    retryable: details.get('retryable') === true,
+    status: 200,
+    details,
+  });
+}
