@@ -7,6 +7,7 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { HEAD_BYTES_MAX } from './uws.ts';
 
 /** The request headers a handler may read; '' when absent. Those of JOINED_HEADERS are joined by commas. */
 const HEADERS = [
@@ -23,6 +24,8 @@ const HEADERS = [
 type HeaderName = (typeof HEADERS)[number];
 const HEADER_SET: ReadonlySet<string> = new Set(HEADERS);
 const JOINED_HEADERS: ReadonlySet<string> = new Set(['sec-websocket-protocol', 'x-forwarded-for']);
+/** `: ` and the line end. */
+const HEADER_FRAMING_BYTES = 4;
 /** Two of one of these could be read differently by two readers, so the request is refused. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set(['authorization', 'user-id', 'content-length']);
 
@@ -42,7 +45,7 @@ export interface RequestHead {
 /**
  * Copies the head of a request.
  *
- * @returns INVALID_REQUEST when a security header came twice or a path parameter is not percent-encoded UTF-8. The
+ * @returns INVALID_REQUEST when the headers are too long, a security header came twice or a path parameter is not percent-encoded UTF-8. The
  *   head is complete either way, so that the refusal can be written with its trace ids.
  */
 export function readHead(
@@ -61,8 +64,10 @@ export function readHead(
     'x-ringbook-timing': '',
   };
   const seen = new Set<string>();
+  let bytes = 0;
   let fault: Reject | undefined;
   request.forEach((name, value) => {
+    bytes += name.length + value.length + HEADER_FRAMING_BYTES;
     if (!HEADER_SET.has(name)) return;
     const known = name as HeaderName;
     if (!seen.has(name)) headers[known] = value;
@@ -70,6 +75,7 @@ export function readHead(
     else if (JOINED_HEADERS.has(name)) headers[known] += `,${value}`;
     seen.add(name);
   });
+  if (bytes > HEAD_BYTES_MAX) fault = reject('INVALID_REQUEST', `a head has at most ${HEAD_BYTES_MAX} bytes`);
   const parameters: string[] = [];
   for (let index = 0; index < parameterCount; index += 1) {
     const decoded = percentDecoded(request.getParameter(index) ?? '');

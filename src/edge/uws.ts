@@ -1,6 +1,7 @@
 /**
  * uWebSockets.js, loaded with its limits said beforehand: the native server reads this variable once, when it is loaded.
- * Whatever comes in heads above it is answered 431 by the server itself and the connection ends.
+ * It answers a longer head that comes in pieces with 431 itself and ends the connection; one that comes at once it hands
+ * on, and request-head.ts refuses it.
  */
 
 import type { AppOptions, TemplatedApp } from 'uWebSockets.js';

@@ -96,6 +96,14 @@ suite('what is no request', () => {
     assert.match(status, /431/);
   });
 
+  test('a head above the limit that comes at once: 400', async () => {
+    const filler = 'a'.repeat(HEAD_BYTES_MAX);
+    assert.equal(
+      codeOf(await send(`GET /here HTTP/1.1\r\nHost: x\r\nx: ${filler}\r\n${CLOSE}\r\n`)),
+      'INVALID_REQUEST',
+    );
+  });
+
   test('unknown methods and paths have the envelope, 404 or 405, HEAD without its body', async () => {
     assert.equal(codeOf(await send(`BREW /here HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`)), 'METHOD_NOT_ALLOWED');
     assert.equal(codeOf(await send(`OPTIONS /here HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`)), 'METHOD_NOT_ALLOWED');
