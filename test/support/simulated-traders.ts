@@ -6,7 +6,8 @@ import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, TimestampNs } from '../../src/core/units.ts';
 import { magnitude } from '../../src/margin/position.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
-import { orderText } from '../../src/wire/signed-order.ts';
+import { type CreateRequest, orderText } from '../../src/wire/signed-order.ts';
+import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
 import { cancelRequest, createRequest, type OrderWish, replaceRequest } from './order-desk.ts';
 import { SIMULATED_MARKETS, type SimulatedNode, simulatedUser } from './simulated-node.ts';
 
@@ -53,7 +54,9 @@ export class Traders {
     else if (draw === 20) this.transfer(node);
     else if (draw === 21) this.closePosition(node);
     else if (draw === 22) this.oracle(node);
-    else if (draw < 12 || this.sent.length === 0) this.create(node);
+    else if (draw < 10 || this.sent.length === 0) this.create(node);
+    else if (draw < 11) this.createBatch(node);
+    else if (draw < 12) this.replaceBatch(node);
     else if (draw < 16) this.cancel(node);
     else if (draw < 19) this.replace(node);
     else this.cancelMany(node);
@@ -107,8 +110,33 @@ export class Traders {
   }
 
   private create(node: SimulatedNode): void {
+    const { order, wish } = this.wish(node, this.pick(SIMULATED_USERS));
+    this.send(node, order, wish);
+  }
+
+  /** Orders of one user in any markets, an id twice now and then. */
+  private createBatch(node: SimulatedNode): void {
+    const user = this.pick(SIMULATED_USERS);
+    const requests = Array.from({ length: 2 + this.random.below(6) }, () => {
+      const { order, wish } = this.wish(node, user);
+      return this.requestOf(node, order, wish);
+    });
+    const twice = this.random.below(8) === 0 ? [...requests, this.pick(requests)] : requests;
+    const origin = { user, connection: 1, isControl: this.random.below(2) === 0 };
+    node.door.createBatch(twice, origin, (_index, answer) => node.answers.push(answer));
+  }
+
+  private replaceBatch(node: SimulatedNode): void {
+    const { user } = this.pick(this.recent());
+    const own = this.recent().filter((sent) => sent.user === user);
+    const requests = own.slice(0, 1 + this.random.below(6)).map((sent) => this.change(node, sent));
+    const origin = { user, connection: 1, isControl: this.random.below(2) === 0 };
+    node.door.replaceBatch(requests, origin, (_index, answer) => node.answers.push(answer));
+  }
+
+  private wish(node: SimulatedNode, user: UserId): { readonly order: Sent; readonly wish: OrderWish } {
     const order: Sent = {
-      user: this.pick(SIMULATED_USERS),
+      user,
       id: `${this.prefix}${this.sent.length + 1}`,
       market: this.pick(SIMULATED_MARKETS),
       side: this.random.below(2) === 0 ? SIDE.buy : SIDE.sell,
@@ -120,7 +148,7 @@ export class Traders {
     const trigger = this.random.below(10);
     const condition = trigger < 2 ? this.condition() : trigger < 4 ? this.childOf(order) : {};
     this.sent.push(order);
-    this.send(node, order, { ...wish, ...condition });
+    return { order, wish: { ...wish, ...condition } };
   }
 
   private limit(node: SimulatedNode): OrderWish {
@@ -157,7 +185,12 @@ export class Traders {
     return parent === undefined ? this.condition() : { ...this.condition(), parent: parent.id };
   }
 
-  private send(node: SimulatedNode, { user, id, market, side, isMargin }: Sent, wish: OrderWish): void {
+  private send(node: SimulatedNode, order: Sent, wish: OrderWish): void {
+    const origin = { user: order.user, connection: 1, isControl: true };
+    node.door.create(this.requestOf(node, order, wish), origin, (answer) => node.answers.push(answer));
+  }
+
+  private requestOf(node: SimulatedNode, { user, id, market, side, isMargin }: Sent, wish: OrderWish): CreateRequest {
     const asset = { id: market, text: market };
     const target = {
       account: isMargin ? 1 : 0,
@@ -170,9 +203,7 @@ export class Traders {
       { baseAsset: asset, creationNs: node.nowNs as TimestampNs, ...target, reduceOnly },
     );
     const text = request.fault === null ? Buffer.from(orderText(request.order), 'latin1') : request.text;
-    node.door.create({ ...request, text }, { user, connection: 1, isControl: true }, (answer) =>
-      node.answers.push(answer),
-    );
+    return { ...request, text };
   }
 
   private cancel(node: SimulatedNode): void {
@@ -200,7 +231,12 @@ export class Traders {
   }
 
   private replace(node: SimulatedNode): void {
-    const { user, id, market } = this.pick(this.recent());
+    const sent = this.pick(this.recent());
+    const origin = { user: sent.user, connection: 1, isControl: true };
+    node.door.replace(this.change(node, sent), origin, (answer) => node.answers.push(answer));
+  }
+
+  private change(node: SimulatedNode, { user, id, market }: Sent): ReplaceRequest {
     const direction = this.random.below(2) === 0 ? 'PriceAbove' : 'PriceBelow';
     const condition = { direction, price: this.price() as RawPrice } as const;
     const newTrigger = this.random.below(4) === 0 ? ({ shape: 'bare', parentOrderId: null, condition } as const) : null;
@@ -212,8 +248,7 @@ export class Traders {
       newQuantity: this.random.below(2) === 0 ? null : (this.quantity() as never),
       newTrigger,
     });
-    const aimed = { ...request, asset: { id: market, text: market }, postSignNs: node.nowNs as TimestampNs };
-    node.door.replace(aimed, { user, connection: 1, isControl: true }, (answer) => node.answers.push(answer));
+    return { ...request, asset: { id: market, text: market }, postSignNs: node.nowNs as TimestampNs };
   }
 
   private recent(): readonly Sent[] {
