@@ -7,13 +7,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, suite, type TestContext, test } from 'node:test';
 import { type Campaign, findingText, runCampaign } from './campaign.ts';
+import { Dice } from './dice.ts';
 import { FuzzNode } from './fuzz-node.ts';
 import { bodyCampaign, headCampaign } from './http-campaigns.ts';
 import { exchange } from './http-target.ts';
+import { SignedFuzz } from './signed-campaign.ts';
 import { controlCampaign, frameCampaign } from './socket-campaigns.ts';
 
 const SEED = 20_260_731;
-const FOR_MS = 3_000;
+const FOR_MS = 2_500;
 
 suite('the fuzzer', () => {
   let server: Server;
@@ -86,4 +88,30 @@ suite('a node under the fuzzer', () => {
 
   test('nearly right WebSocket frames on every stream close it lawfully or not at all (WS-08, AMB-95)', (t) =>
     survives(frameCampaign(fuzzed.target, 4), t));
+});
+
+suite('a node under signed actions that say strange things', () => {
+  let signed: SignedFuzz;
+
+  before(async () => {
+    signed = await SignedFuzz.start();
+  });
+  after(() => signed?.node.stop());
+
+  test('every kind of action with figures at every edge is answered, while prices jump and the clock moves (ORD-25, AMB-01, AMB-116)', async (t) => {
+    const dice = new Dice(SEED);
+    const endMs = performance.now() + FOR_MS;
+    let cases = 0;
+    while (performance.now() < endMs) {
+      const result = await runCampaign(signed.campaign(6), { seed: dice.seed(), casesMax: 40, forMs: FOR_MS });
+      cases += result.cases;
+      assert.ok(
+        result.finding === null,
+        `${result.finding === null ? '' : findingText(result.finding)}\n${signed.recent.join('\n')}`,
+      );
+      await signed.disturb(dice);
+    }
+    await signed.settle();
+    t.diagnostic(`${cases} cases`);
+  });
 });
