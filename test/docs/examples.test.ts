@@ -13,7 +13,14 @@ import { type NodeProcess, removeDirectory, startNode, stopNode } from '../suppo
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const PAGES = ['README.md', 'docs/trading.md', 'docs/operating.md', 'docs/api.md'];
-const STREAMS = ['/orders', '/trades/user/events/{user_id}', '/marketdepth/diff/1'];
+const STREAMS = [
+  '/orders',
+  '/orders?sequence=true',
+  '/trades/user/events/{user_id}',
+  '/account/events/{user_id}',
+  '/marketdepth/diff/1',
+  '/trades/events',
+];
 /** What cannot run inside a test, and nothing else: the two commands that install, build, start and test. */
 const NOT_RUN = ['README.md: npm ci && npm start', 'README.md: npm ci && npm test'];
 

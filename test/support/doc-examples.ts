@@ -70,12 +70,12 @@ export interface Refresh {
 
 const TIMES = /("(?:creation_timestamp_ns|timestamp_ns|post_sign_timestamp)": ?)\d+/g;
 const SIGNATURE = /("signature": ?)\[[^\]]*\]/g;
-const SIGNED_MEMBER = /"(?:order|request|cancel)": ?\{/g;
+const SIGNED_MEMBER = /"(?:order|request|cancel|inner)": ?\{/g;
 
 /**
- * A documented request with times of now and true signatures: each over the `order`, `request` or `cancel` object before
- * it, with the members in the order in which the page has them. A page with a wrong order of members is refused by the
- * node.
+ * A documented request with times of now and true signatures: each over the `order`, `request`, `cancel` or `inner`
+ * object before it, with the members in the order in which the page has them. A page with a wrong order of members is
+ * refused by the node.
  */
 export function refreshed(body: string, { nowNs, sign }: Refresh): string {
   const current = body.replace(TIMES, (_whole, name: string) => `${name}${nowNs}`);

@@ -56,7 +56,7 @@ export class DocRunner {
   /** Logs in over the wire and listens to a stream from now on. */
   async listen(path: string): Promise<void> {
     if (this.#token === '') await this.#login();
-    this.#streams.set(path, await this.#open(path));
+    this.#streams.set(path, await this.#open(path, path.includes('sequence=') ? 'svc.ws.v1' : undefined));
   }
 
   close(): void {
@@ -178,7 +178,7 @@ export class DocRunner {
   }
 
   #open(path: string, protocol?: string): Promise<Told> {
-    const isMarketData = path.startsWith('/marketdepth');
+    const isMarketData = path.startsWith('/marketdepth') || path === '/trades/events';
     const base = (isMarketData ? this.#node.mds : this.#node.oms).replace('http', 'ws');
     const headers = isMarketData ? {} : this.#credentials(path);
     const socket = new WebSocket(base + this.#filled(path), protocol === undefined ? [] : [protocol], { headers });
