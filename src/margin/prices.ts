@@ -70,6 +70,16 @@ export function isUsable(source: PriceSource | null, staleNs: bigint, nowNs: Tim
   return source !== null && !source.isTripped && !isStale(source.timeNs, staleNs, nowNs);
 }
 
+/** How a source stands (operator-api.md 5): `recovering` has good updates, but not enough of them yet. */
+export type SourceState = 'none' | 'healthy' | 'stale' | 'recovering';
+
+export function sourceState(source: PriceSource | null, staleNs: bigint, nowNs: TimestampNs): SourceState {
+  if (source === null) return 'none';
+  if (isStale(source.timeNs, staleNs, nowNs)) return 'stale';
+  if (!source.isTripped) return 'healthy';
+  return source.goodUpdates === 0 ? 'stale' : 'recovering';
+}
+
 /** What margin takes an asset's two prices for, in USD for one unit, 18 decimals. */
 export interface AssetPrices {
   readonly oracle: Amount18;

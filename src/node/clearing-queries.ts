@@ -4,16 +4,16 @@ import type { OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { countsView, ledgerView, userView } from '../clearing/views.ts';
-import { format18 } from '../core/decimal.ts';
 import type { UserId } from '../core/ids.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
+import type { PriceSource } from '../margin/prices.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
-/** Last oracle prices by asset id; the price as `"2999.5"` (18 decimals), publish time in ns. */
+/** Both sources by asset id, of assets that ever had one. */
 export interface KnownPrices {
-  readonly [assetId: string]: { readonly price: string; readonly publishNs: bigint };
+  readonly [assetId: string]: { readonly oracle: PriceSource | null; readonly mark: PriceSource | null };
 }
 
 /** What each question is answered with. */
@@ -69,9 +69,8 @@ export function answerQuery<Query extends ClearingQuery>(
 }
 
 function knownPrices(state: ClearingState): KnownPrices {
-  return Object.fromEntries(
-    [...state.prices.values()].map((row) => [row.asset, { price: format18(row.price), publishNs: row.publishNs }]),
-  );
+  const priced = [...state.risks.values()].filter(({ oracle, mark }) => oracle !== null || mark !== null);
+  return Object.fromEntries(priced.map(({ asset, oracle, mark }) => [asset, { oracle, mark }]));
 }
 
 /** Orders that wait for their trigger or for their release. */

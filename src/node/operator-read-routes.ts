@@ -1,7 +1,16 @@
 /** What operators watch (operator-api.md 5, 6): prices, state, actors, ledger. */
-import { formatScaled } from '../core/decimal.ts';
+import { format18, formatScaled } from '../core/decimal.ts';
 import { type AssetId, compareAssetIds, USD } from '../core/ids.ts';
 import { accepted } from '../core/outcome.ts';
+import type { TimestampNs } from '../core/units.ts';
+import {
+  assetPrices,
+  MARK_STALE_NS,
+  ORACLE_STALE_NS,
+  type PriceSource,
+  STORED_PRICE_NS,
+  sourceState,
+} from '../margin/prices.ts';
 import { ThreadBlock } from '../runtime/heartbeat.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
 import { WRITTEN_WORD } from '../runtime/ring-layout.ts';
@@ -13,10 +22,6 @@ import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts, Reply } from './ops-parts.ts';
 
 type View = Readonly<Record<string, unknown>>;
-
-/** A stored price is not shown after two hours (LIQ-10) and stale after one (CB-01). */
-const SHOWN_NS = 7_200_000_000_000n;
-const FRESH_NS = 3_600_000_000_000n;
 
 export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
   return [
@@ -43,10 +48,7 @@ async function prices(parts: OpsParts): Promise<Reply> {
   const known = reply.value.prices;
   const nowNs = parts.clock.nowNs();
   const assets = [...parts.door.registryRows().assets.keys()].filter(hasOracle).sort(compareAssetIds);
-  const views = assets.map((id): [string, View] => [
-    id,
-    { oracle: oracleView(known[id], nowNs), mark: NO_MARK, circuit_broken: false },
-  ]);
+  const views = assets.map((id): [string, View] => [id, pricesView(known[id] ?? NOT_PRICED, nowNs)]);
   return accepted({ prices: Object.fromEntries(views) });
 }
 
@@ -55,21 +57,26 @@ function hasOracle(id: AssetId): boolean {
   return id !== USD && !id.includes('@');
 }
 
-/** Nothing makes marks while only spot trades. */
-const NO_MARK: View = { price: null, timestamp_ns: null, age_ns: null, state: 'none', fresh_updates: 0 };
+/** Of an asset that nobody spoke of. */
+const NOT_PRICED: KnownPrices[string] = { oracle: null, mark: null };
 
-function oracleView(row: KnownPrices[string] | undefined, nowNs: bigint): View {
-  if (row === undefined) {
-    return { price: null, publish_time_ns: null, age_ns: null, state: 'none', fresh_updates: 0 };
-  }
-  // A publish time may lie a little ahead of the node's clock.
-  const ageNs = nowNs > row.publishNs ? nowNs - row.publishNs : 0n;
+function pricesView({ oracle, mark }: KnownPrices[string], nowNs: TimestampNs): View {
   return {
-    price: ageNs > SHOWN_NS ? null : row.price,
-    publish_time_ns: row.publishNs,
+    oracle: sourceView(oracle, 'publish_time_ns', ORACLE_STALE_NS, nowNs),
+    mark: sourceView(mark, 'timestamp_ns', MARK_STALE_NS, nowNs),
+    circuit_broken: assetPrices(oracle, mark, nowNs).isBroken,
+  };
+}
+
+function sourceView(source: PriceSource | null, timeName: string, staleNs: bigint, nowNs: TimestampNs): View {
+  // A publish time may lie a little ahead of the node's clock.
+  const ageNs = source === null ? null : nowNs > source.timeNs ? nowNs - source.timeNs : 0n;
+  return {
+    price: source === null || ageNs === null || ageNs > STORED_PRICE_NS ? null : format18(source.price),
+    [timeName]: source?.timeNs ?? null,
     age_ns: ageNs,
-    state: ageNs > FRESH_NS ? 'stale' : 'healthy',
-    fresh_updates: 0,
+    state: sourceState(source, staleNs, nowNs),
+    fresh_updates: source?.goodUpdates ?? 0,
   };
 }
 

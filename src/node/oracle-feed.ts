@@ -1,4 +1,5 @@
 /** The dev profile's feeder: republishes the last oracle prices so that they never go stale (operator-api.md 1). */
+import { format18 } from '../core/decimal.ts';
 import type { OpsParts } from './ops-parts.ts';
 
 export class OracleFeed {
@@ -16,8 +17,8 @@ export class OracleFeed {
 async function republish({ ask, command }: Pick<OpsParts, 'ask' | 'command'>): Promise<void> {
   const reply = await ask({ kind: 'prices' });
   if (!reply.ok) return;
-  const prices = Object.entries(reply.value.prices);
-  if (prices.length === 0) return;
-  const body = { prices: prices.map(([asset, { price }]) => ({ asset_id: asset, price })) };
-  await command({ kind: 'setPrices', body });
+  const prices = Object.entries(reply.value.prices).flatMap(([asset, { oracle }]) =>
+    oracle === null ? [] : [{ asset_id: asset, price: format18(oracle.price) }],
+  );
+  if (prices.length > 0) await command({ kind: 'setPrices', body: { prices } });
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import type { TargetType } from '../../src/clearing/inputs.ts';
+import { ledgerView, userView } from '../../src/clearing/views.ts';
 import { format18 } from '../../src/core/decimal.ts';
 import { ORDER_FLAG, SIDE, TRIGGER } from '../../src/core/order-terms.ts';
 import { isRetryable } from '../../src/core/reject.ts';
@@ -175,6 +176,12 @@ suite('transfers and margin', () => {
     assert.equal(move(1, 0, '1.000000000000000001'), 'INVALID_REQUEST transfer_amount');
     assert.equal(move(1, 0, '1'), 'done');
     assert.equal(move(1, 0, '2'), 'done');
+    world.put('putRisk', USD, { min_sub_account_balance: e18('100').toString() }, 'patch');
+    assert.equal(
+      said(world.transfer({ ...A, sourceIndex: 1, targetIndex: 0, amount: '9900.01' })),
+      'INVALID_REQUEST transfer_amount',
+    );
+    assert.equal(said(world.transfer({ ...A, sourceIndex: 1, targetIndex: 0, amount: '9900' })), 'done');
   });
 
   test('the collateral cap binds what enters margin accounts from outside (CAP-08, CAP-09, AMB-54)', () => {
@@ -278,5 +285,42 @@ suite('closing a position', () => {
     world.trade({ buyer: A, seller: B, price: 2000, quantity: 1 });
     world.trade({ buyer: B, seller: A, price: 2000, quantity: 1 });
     assert.equal(said(reply(world.closePosition(ALICE))), 'POSITION_NOT_FOUND asset_identifier');
+  });
+});
+
+suite('what operators read of margin', () => {
+  test('the ledger counts legs of all users, quote legs under USD, and adds up (AMB-116)', () => {
+    const world = funded();
+    world.put('putMarket', ETH, { maker_fee_rate: 500 }, 'patch');
+    world.trade({ buyer: A, seller: B, price: 2000, quantity: 2 });
+    world.fund(CAROL, ETH, '1');
+    world.trade({ buyer: A, seller: { user: CAROL, subAccount: 0, isSpot: true }, price: 2000, quantity: 1 });
+    const { assets } = ledgerView(world.state) as { assets: Record<string, Record<string, string>> };
+    const read = (asset: string): readonly (string | undefined)[] =>
+      ['margin_legs', 'fees', 'difference'].map((name) => assets[asset]?.[name]);
+    // Two fees of 2 from quote legs, one of 1, and the 2000 that Carol was paid.
+    assert.deepEqual(read(USD), ['-2005', '6', '0']);
+    assert.deepEqual(read(ETH), ['1', '0', '0']);
+  });
+
+  test('a user is shown with legs, and with what fills that are not decided would move (operator-api.md 4.7)', () => {
+    const world = funded();
+    world.trade({ buyer: A, seller: B, price: 2000, quantity: 1.5 });
+    const maker = world.place(SIDE.sell, A, 2100, 1);
+    const taker = world.place(SIDE.buy, B, 2100, 1);
+    world.send({ kind: 'hold', request: 0, asset: ETH });
+    world.matchOf(maker, taker, 2100, 1);
+    const positions = (user: typeof ALICE): unknown => {
+      const view = acceptedValue(userView(world.state, user)) as {
+        sub_accounts: Record<string, { positions: unknown }>;
+      };
+      return view.sub_accounts['1']?.positions;
+    };
+    assert.deepEqual(positions(ALICE), {
+      [ETH]: { base: '1.5', quote: '-3001.5', pending_base: '-1', pending_quote: '2100' },
+    });
+    assert.deepEqual(positions(BOB), {
+      [ETH]: { base: '-1.5', quote: '3000', pending_base: '1', pending_quote: '-2101.05' },
+    });
   });
 });

@@ -250,6 +250,33 @@ describe('prices', () => {
     desk.world.clock.advance(hour);
     assert.equal((await oracle())['price'], null);
   });
+
+  test('a stale oracle breaks the asset and recovers with the third price in a row (CB-01, CB-03, AMB-44)', async () => {
+    await withMarket();
+    const said = async (): Promise<readonly unknown[]> => {
+      const { prices } = (await desk.ok('GET', '/operator/prices')) as unknown as {
+        prices: Record<string, { oracle: Record<string, unknown>; circuit_broken: boolean }>;
+      };
+      const { oracle = {}, circuit_broken } = prices['2'] ?? {};
+      return [oracle['state'], oracle['fresh_updates'], circuit_broken];
+    };
+    assert.deepEqual(await said(), ['none', 0, true]);
+    const publish = (): Promise<unknown> =>
+      desk.ok('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '3000' }] });
+    await publish();
+    assert.deepEqual(await said(), ['healthy', 0, false]);
+    desk.world.clock.advance(3_600_000_000_001n);
+    assert.deepEqual(await said(), ['stale', 0, true]);
+    const steps: readonly (readonly unknown[])[] = [
+      ['recovering', 1, true],
+      ['recovering', 2, true],
+      ['healthy', 0, false],
+    ];
+    for (const expected of steps) {
+      await publish();
+      assert.deepEqual(await said(), expected);
+    }
+  });
 });
 
 describe('reads', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { must } from '../../src/core/assert.ts';
+import { format18 } from '../../src/core/decimal.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import type { KnownPrices } from '../../src/node/clearing-queries.ts';
 import { OracleFeed } from '../../src/node/oracle-feed.ts';
@@ -40,8 +41,9 @@ test('the feeder republishes every oracle price and changes none', { timeout: 10
     ['2', '3000.25'],
     ['3', '60000'],
   ] as const) {
-    const row: KnownPrices[string] = must(reply.value.prices[asset], 'the price is still known');
-    assert.equal(row.price, price);
-    assert.ok(row.publishNs > PUBLISHED_NS);
+    const { oracle }: KnownPrices[string] = must(reply.value.prices[asset], 'the price is still known');
+    assert.ok(oracle !== null);
+    assert.equal(format18(oracle.price), price);
+    assert.ok(oracle.timeNs > PUBLISHED_NS);
   }
 });
