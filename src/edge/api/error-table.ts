@@ -105,7 +105,7 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     remedy: 'wait; cancels work',
   },
   PRICING_UNAVAILABLE: { means: 'no usable price of an asset', remedy: 'wait; what reduces risk works' },
-  ORDERS_NOT_FOUND: { means: 'none of the orders named is known', remedy: 'read your orders' },
+  ORDERS_NOT_FOUND: { means: 'never sent: who has no orders reads empty pages', remedy: 'none needed' },
   POSITION_NOT_FOUND: { means: 'no such position', remedy: 'read your positions' },
   POSITION_NOT_FLAT: { means: 'the position still has a size', remedy: 'close it first' },
   POSITION_BUSY: { means: 'orders or fills of the position are under way', remedy: 'try again when they are done' },
