@@ -169,10 +169,17 @@ suite('budgets of requests', () => {
     for (const stream of open) stream.socket.close();
   });
 
-  test('after a restart the budgets are those of the profile again: lifted (LIM-16, LIM-18)', async () => {
+  test('a stop is told to version 1 sockets; after it the budgets are those of the profile again: lifted (LIM-16, LIM-18)', async () => {
     await node.operate('PUT', RATES, { default: size(7) });
     await node.operate('PUT', '/operator/stream-caps', { default: 1 });
-    await node.restart();
+    await node.operate('PUT', '/operator/stream-caps', { default: 10 });
+    const v1 = await a.stream('/orders', ['svc.ws.v1']);
+    const v0 = await a.stream('/orders');
+    await node.operate('PUT', '/operator/stream-caps', { default: 1 });
+    await node.restart('SIGTERM');
+    assert.match(await v1.frame(), /^\{"type":"server_shutdown","channel":"orders",/);
+    assert.deepEqual([await v1.closed, (await v0.closed).code], [{ code: 1001, reason: 'going_away' }, 1001]);
+    assert.equal(v0.unread, 0);
     const view = await node.operate('GET', RATES);
     assert.deepEqual(view['default'], size(1_000_000_000));
     assert.deepEqual(await node.operate('GET', '/operator/stream-caps'), { default: 10, market_maker: 20 });
