@@ -7,7 +7,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { MUTANTS, type Mutant } from './mutants.ts';
@@ -15,22 +15,24 @@ import { MUTANTS, type Mutant } from './mutants.ts';
 const BUILD = fileURLToPath(new URL('../..', import.meta.url));
 const SUITE_MS_MAX = 300_000;
 
-/** A copy of the build in a place that looks like the repository. */
+const BUILD_PATH = relative('.', BUILD);
+
+/** A copy of the build at its place in a directory that looks like the repository. @returns that directory. */
 function copyOfBuild(): string {
   const home = temporaryDirectory();
-  const name = basename(resolve(BUILD));
+  const [top = ''] = BUILD_PATH.split('/');
   for (const entry of readdirSync('.')) {
-    if (!['dist', 'build', 'data', '.git', name].includes(entry)) symlinkSync(resolve(entry), join(home, entry));
+    if (![top, 'data', '.git'].includes(entry)) symlinkSync(resolve(entry), join(home, entry));
   }
-  cpSync(BUILD, join(home, name), { recursive: true });
-  return join(home, name);
+  cpSync(BUILD, join(home, BUILD_PATH), { recursive: true });
+  return home;
 }
 
 /** Whether the suite passes. */
-function passes(build: string, suite: string): boolean {
-  const file = join(build, `${suite}.test.js`);
+function passes(home: string, suite: string): boolean {
+  const file = join(BUILD_PATH, `${suite}.test.js`);
   const { status } = spawnSync(process.execPath, ['--test', file], {
-    cwd: resolve(build, '..'),
+    cwd: home,
     stdio: 'ignore',
     timeout: SUITE_MS_MAX,
   });
@@ -38,8 +40,8 @@ function passes(build: string, suite: string): boolean {
 }
 
 /** @returns what undoes it. */
-function make(build: string, { file, find, put, breaks }: Mutant): () => void {
-  const path = join(build, `${file}.js`);
+function make(home: string, { file, find, put, breaks }: Mutant): () => void {
+  const path = join(home, BUILD_PATH, `${file}.js`);
   const text = readFileSync(path, 'utf8');
   const pieces = text.split(find);
   if (pieces.length !== 2) throw new Error(`"${breaks}": ${file} has its piece ${pieces.length - 1} times`);
@@ -55,13 +57,13 @@ const wanted = process.argv.slice(2);
 const chosen = MUTANTS.filter(({ breaks, file }) => {
   return wanted.length === 0 || wanted.some((part) => breaks.includes(part) || file.includes(part));
 });
-const build = copyOfBuild();
-const broken = [...new Set(chosen.map(({ caughtBy }) => caughtBy))].filter((suite) => !passes(build, suite));
+const home = copyOfBuild();
+const broken = [...new Set(chosen.map(({ caughtBy }) => caughtBy))].filter((suite) => !passes(home, suite));
 for (const suite of broken) say(`fails without any bug: ${suite}`);
 let alive = 0;
 for (const mutant of chosen) {
-  const undo = make(build, mutant);
-  const lives = passes(build, mutant.caughtBy);
+  const undo = make(home, mutant);
+  const lives = passes(home, mutant.caughtBy);
   undo();
   if (lives) alive += 1;
   say(`${lives ? 'LIVES ' : 'caught'}  ${mutant.breaks}  (${mutant.file}, ${mutant.caughtBy})`);

@@ -36,6 +36,8 @@ export interface NodeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Kills it so long after it was started, ready or not. */
   readonly killAfterMs?: number;
+  /** How long it may take to be ready. */
+  readonly readyMsMax?: number;
   /** No file may grow beyond so many KiB: what a full disk does to the data file. */
   readonly fileKiBMax?: number;
   /** In the dev profile budgets are lifted once the node is ready, unless the test is about them. */
@@ -81,10 +83,8 @@ export async function startNode(options: NodeOptions = {}): Promise<NodeProcess>
     child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
   const line = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`node not ready after ${READY_MS_MAX} ms:\n${stderr}`)),
-      READY_MS_MAX,
-    );
+    const limitMs = options.readyMsMax ?? READY_MS_MAX;
+    const timer = setTimeout(() => reject(new Error(`node not ready after ${limitMs} ms:\n${stderr}`)), limitMs);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
       const end = stdout.indexOf('\n');

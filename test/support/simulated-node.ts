@@ -50,6 +50,8 @@ export interface SimulatedNodeOptions {
   /** Orders whose signature clearing finds forged, though the front door let them pass. */
   readonly forged: ReadonlySet<string>;
   readonly startNs: bigint;
+  /** Changed rows and journal records that make a checkpoint due; few unless told otherwise. */
+  readonly checkpointAfter?: number;
 }
 
 export class SimulatedNode {
@@ -66,7 +68,8 @@ export class SimulatedNode {
   private readonly desk: ClearingDesk;
   private elapsedMs = 0;
 
-  constructor({ seed, durability, forged, startNs }: SimulatedNodeOptions) {
+  constructor(options: SimulatedNodeOptions) {
+    const { seed, forged, startNs } = options;
     const plan = planTopology(nodeTopology(TOPOLOGY), { mode: 'manual', notBeforeNs: startNs });
     const shards: MarketShardActor[] = [];
     const made: { door?: FrontDoor; desk?: ClearingDesk; clearing?: ClearingActor; depth?: DepthWatcher } = {};
@@ -94,7 +97,7 @@ export class SimulatedNode {
       [marketActor(0)]: marketShard,
       [marketActor(1)]: marketShard,
       [CLEARING]: (wiring) => {
-        made.clearing = this.makeClearing(wiring, durability, forged);
+        made.clearing = this.makeClearing(wiring, options, forged);
         return made.clearing;
       },
       [MARKET_DATA]: () => {
@@ -126,6 +129,13 @@ export class SimulatedNode {
     return this.runner.clock.nowNs();
   }
 
+  /** One turn of everyone until every ring is empty; time stands still. */
+  drain(): void {
+    this.runner.settle();
+    this.runner.tick();
+    this.runner.settle();
+  }
+
   /** Until nobody has anything to do: every command answered, every fill decided. */
   settle(): void {
     for (let round = 0; round < 3; round += 1) {
@@ -138,10 +148,16 @@ export class SimulatedNode {
 
   /** One command of an operator, carried through; a refusal throws. */
   command(command: OperatorCommand): void {
-    const before = this.refusals.length;
-    void this.desk.command(command);
+    this.commandAll([command]);
     this.settle();
-    if (this.refusals.length > before) throw new Error(`${command.kind} was refused: ${this.refusals.at(-1)}`);
+  }
+
+  /** So many at once as a ring has room for; time stands still. */
+  commandAll(commands: readonly OperatorCommand[]): void {
+    const before = this.refusals.length;
+    for (const command of commands) void this.desk.command(command);
+    this.drain();
+    if (this.refusals.length > before) throw new Error(`a command was refused: ${this.refusals.at(-1)}`);
   }
 
   /** One command of an operator or a user, sent and not waited for; it may be refused. */
@@ -207,7 +223,11 @@ export class SimulatedNode {
     return { actor, door, desk };
   }
 
-  private makeClearing(wiring: ActorWiring, durability: Durability, forged: ReadonlySet<string>): ClearingActor {
+  private makeClearing(
+    wiring: ActorWiring,
+    { durability, checkpointAfter }: SimulatedNodeOptions,
+    forged: ReadonlySet<string>,
+  ): ClearingActor {
     return new ClearingActor({
       clock: wiring.clock,
       notBefore: () => undefined,
@@ -217,8 +237,8 @@ export class SimulatedNode {
       data: wiring.outlet(MARKET_DATA),
       markets: [wiring.outlet(marketActor(0)), wiring.outlet(marketActor(1))],
       checkpointMs: TOPOLOGY.journal.checkpointMs,
-      checkpointRecords: TOPOLOGY.journal.checkpointRecords,
-      checkpointRows: TOPOLOGY.journal.checkpointRows,
+      checkpointRecords: checkpointAfter ?? TOPOLOGY.journal.checkpointRecords,
+      checkpointRows: checkpointAfter ?? TOPOLOGY.journal.checkpointRows,
       elapsedMs: () => this.elapsedMs,
       hooks: { wait: () => undefined, crash: () => undefined },
     });
