@@ -13,15 +13,11 @@ import {
   addInitialUsd,
   addMaintenance,
   addMaintenanceUsd,
-  addPosition,
-  addSpot,
   emptyInitial,
   emptyMaintenance,
-  emptySums,
   type InitialSums,
   initialSurplus,
   type MaintenanceSums,
-  type MarginSums,
 } from '../margin/account.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
 import type { Legs } from '../margin/position.ts';
@@ -71,16 +67,6 @@ export function maintenanceOf(account: SubAccountSlot, nowNs: TimestampNs): Main
     if (legs.base !== 0n) addMaintenance(sums, termsOf(risk, nowNs), legs.base);
     addMaintenanceUsd(sums, legs.quote);
   }
-  return sums;
-}
-
-/** All figures of the account as confirmed. */
-export function sumsOf(account: SubAccountSlot, nowNs: TimestampNs): MarginSums {
-  const sums = emptySums();
-  for (const { collateral, owned } of account.balances.values()) {
-    addSpot(sums, collateral === null ? null : termsOf(collateral, nowNs), owned);
-  }
-  for (const { risk, legs } of account.positions.values()) addPosition(sums, termsOf(risk, nowNs), legs);
   return sums;
 }
 

@@ -9,7 +9,7 @@
  *
  * Not here: what open orders add (pressure.ts).
  */
-import { larger, mulDivFloor, smaller } from '../core/arithmetic.ts';
+import { mulDivFloor, smaller } from '../core/arithmetic.ts';
 import { type Amount18, ONE_18 } from '../core/units.ts';
 import { type AssetTerms, equityLeg, legAtMark, weighedLeg } from './asset-terms.ts';
 
@@ -170,13 +170,6 @@ export function figuresOf(sums: MarginSums): AccountFigures {
     isSolvent: maintenance >= 0n,
     isLiquidatable: isLiquidatable(sums),
   };
-}
-
-/** Equity at P less the surplus at P: what the account must have (AMB-48). The larger of the two prices. */
-export function requirementOf(sums: MarginSums): Amount18 {
-  const atOracle = sums.equityOracle - sums.initialOracle;
-  const atMark = sums.equityMark - sums.initialMark;
-  return larger(atOracle, atMark) as Amount18;
 }
 
 /**

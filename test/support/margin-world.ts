@@ -1,13 +1,14 @@
 /** A clearing world with margin: two markets with prices, and trades that are two orders and their match. */
 import assert from 'node:assert/strict';
-import { sumsOf } from '../../src/clearing/account-margin.ts';
+import { maintenanceOf } from '../../src/clearing/account-margin.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { Transfer } from '../../src/clearing/inputs.ts';
+import { termsOf } from '../../src/clearing/risks.ts';
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ORDER_FLAG, ROLLBACK_REASON_WORD, SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { figuresOf } from '../../src/margin/account.ts';
+import { addPosition, addSpot, emptySums, figuresOf, type MaintenanceSums } from '../../src/margin/account.ts';
 import { type Answer, CHAIN, ClearingWorld, ETH, effectsOf, reasonsOf, reply, USD } from './clearing-world.ts';
 
 export const BTC: AssetId = '1' as AssetId;
@@ -132,6 +133,17 @@ export class MarginWorld extends ClearingWorld {
   figures(user: UserId, account = 1): ReturnType<typeof figuresOf> {
     const slot = this.state.users.get(user)?.subAccounts.get(account);
     assert.ok(slot !== undefined);
-    return figuresOf(sumsOf(slot, this.nowNs));
+    const sums = emptySums();
+    for (const { collateral, owned } of slot.balances.values()) {
+      addSpot(sums, collateral === null ? null : termsOf(collateral, this.nowNs), owned);
+    }
+    for (const { risk, legs } of slot.positions.values()) addPosition(sums, termsOf(risk, this.nowNs), legs);
+    // What a price checks is the same figure.
+    assert.deepEqual(pick(sums), pick(maintenanceOf(slot, this.nowNs)));
+    return figuresOf(sums);
   }
+}
+
+function pick({ maintenance, hasBorrows, isShielded }: MaintenanceSums): MaintenanceSums {
+  return { maintenance, hasBorrows, isShielded };
 }
