@@ -86,21 +86,29 @@ export class BulkCancels {
     return null;
   }
 
-  /** Cancels what finds room, in this order. @returns what is left; its shard's ring rings when it has room. */
+  /** Cancels what finds room, in this order; a market without room holds up no other. @returns what is left. */
   cancelSome(cancels: readonly PreparedCancel[]): readonly PreparedCancel[] {
-    const { orders, openMarkets, unanswered, poke } = this.parts;
-    for (const [index, prepared] of cancels.entries()) {
+    const { unanswered, poke } = this.parts;
+    const busy = new Set<number>();
+    const left = cancels.filter((prepared) => {
       const { marketIndex } = prepared.market.definition;
-      const outlet = this.outletOf(marketIndex);
-      const hasRoom = outlet.hasRoom(CANCEL_BYTES, true) && orders.hasRoomForCancel();
-      if (!hasRoom || !openMarkets.has(marketIndex)) {
-        outlet.wantRoom();
-        return cancels.slice(index);
-      }
-      unanswered(this.sendCancel(prepared));
-    }
+      if (busy.has(marketIndex)) return true;
+      const hasRoom = this.hasRoomIn(marketIndex);
+      if (hasRoom) unanswered(this.sendCancel(prepared));
+      else busy.add(marketIndex);
+      return !hasRoom;
+    });
     poke();
-    return [];
+    return left;
+  }
+
+  /** Room for one cancel; if there is none, the ring of the market rings when there is. */
+  private hasRoomIn(marketIndex: number): boolean {
+    const { orders, openMarkets } = this.parts;
+    const outlet = this.outletOf(marketIndex);
+    if (openMarkets.has(marketIndex) && orders.hasRoomForCancel() && outlet.hasRoom(CANCEL_BYTES, true)) return true;
+    outlet.wantRoom();
+    return false;
   }
 
   private sendCancel(prepared: PreparedCancel): number {

@@ -68,8 +68,8 @@ export class SafetyCancels {
   sendWaiting(): void {
     if (this.tied.length > 0) this.tied = this.parts.bulk.cancelSome(this.tied);
     for (const user of this.timers.due(this.parts.nowNs())) {
-      if (this.parts.bulk.cancelAll({ user, assetId: null, beforeNs: null }) !== null) return;
-      this.timers.done(user);
+      const refusal = this.parts.bulk.cancelAll({ user, assetId: null, beforeNs: null });
+      if (refusal === null) this.timers.done(user);
     }
   }
 }

@@ -1,0 +1,73 @@
+/** Cancels that nobody waits for, at rings with little room (docs/trading.md, "When you may go away"). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { AssetId, OrderId } from '../../src/core/ids.ts';
+import { CancelOrder } from '../../src/messages/generated/messages.ts';
+import { BulkCancels } from '../../src/node/bulk-cancels.ts';
+import { readOrderId } from '../../src/node/order-codec.ts';
+import { Markets } from '../../src/orders/markets.ts';
+import type { PreparedCancel } from '../../src/orders/prepared.ts';
+import { Doorbell } from '../../src/runtime/doorbell.ts';
+import { Outlet } from '../../src/runtime/outlet.ts';
+import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
+import { ALICE, MARKET, NOW, OrderDesk } from '../support/order-desk.ts';
+
+const FILLER = 9;
+const OTHER = { ...MARKET, marketIndex: 4, assetId: '13' as AssetId };
+
+function shard() {
+  const ring = createRing({ capacityBytes: 1_024, reservedBytes: 0 });
+  const outlet = new Outlet(new RingWriter(ring), new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0), 'reject');
+  const reader = new RingReader(ring);
+  const read = (): string[] => {
+    const ids: string[] = [];
+    outlet.flush();
+    reader.drain((typeId, at) => {
+      const { views } = reader;
+      const { orderIdAt } = CancelOrder;
+      if (typeId !== FILLER) ids.push(readOrderId(views, at + orderIdAt, CancelOrder.orderIdBytes(views, at)));
+      return true;
+    }, 1_000);
+    return ids;
+  };
+  const fill = (): void => {
+    while (outlet.claim(FILLER, 8) >= 0) outlet.commit();
+  };
+  return { outlet, read, fill };
+}
+
+suite('cancels in advance at the rings', () => {
+  test('a market without room holds up no other, and nothing is lost or sent twice', () => {
+    const { manager } = new OrderDesk();
+    const markets = new Markets();
+    const [even, odd] = [shard(), shard()];
+    const openMarkets = new Set([3]);
+    const bulk = new BulkCancels({
+      orders: manager,
+      shards: [even.outlet, odd.outlet],
+      nowNs: () => NOW,
+      openMarkets,
+      unanswered: () => undefined,
+      poke: () => undefined,
+    });
+    const cancel = (id: string, definition: typeof MARKET): PreparedCancel => {
+      return { market: markets.set(definition), user: ALICE, orderId: id as OrderId };
+    };
+    const wanted = [
+      ...['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((id) => cancel(id, MARKET)),
+      cancel('closed', OTHER),
+    ];
+    let left = bulk.cancelSome(wanted);
+    const sent = odd.read();
+    assert.ok(sent.length > 0 && sent.length < 10, `${sent.length} found room`);
+    openMarkets.add(4);
+    odd.fill();
+    left = bulk.cancelSome(left);
+    assert.deepEqual(even.read(), ['closed'], 'the full ring of the other market does not matter');
+    for (let turn = 0; turn < 10; turn += 1) {
+      sent.push(...odd.read());
+      left = bulk.cancelSome(left);
+    }
+    assert.deepEqual([sent, left], [['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'], []]);
+  });
+});
