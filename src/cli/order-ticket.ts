@@ -5,6 +5,7 @@
  *   buy|sell QUANTITY MARKET --market [--cap USD]        a market order sized in base
  *   buy|sell MARKET --market --amount USD [--cap BASE]   a market order sized in USD
  *   … --trigger-above P | --trigger-below P [--parent ID]   waits for a trade at that price
+ *   … --margin [--reduce-only]                           of a margin position
  */
 import type { SideWord, TimeInForce } from '../client/canonical.ts';
 import type { MarketTicket, OrderTicket, TriggerTicket } from '../client/signed-actions.ts';
@@ -22,6 +23,8 @@ export const TICKET_OPTIONS = {
   'trigger-below': { type: 'string' },
   parent: { type: 'string' },
   account: { type: 'string', default: '1' },
+  margin: { type: 'boolean', default: false },
+  'reduce-only': { type: 'boolean', default: false },
 } as const;
 
 type Values = ReturnType<typeof parseOptions<typeof TICKET_OPTIONS>>['values'];
@@ -36,7 +39,9 @@ export const TICKET_HELP = `  --price P          limit price, human units
   --trigger-above P  wait for a trade at P or above
   --trigger-below P  wait for a trade at P or below
   --parent ID        with a trigger: released only as far as order ID has filled
-  --account N        sub-account, spot      (default 1)`;
+  --account N        sub-account            (default 1)
+  --margin           open or change a margin position instead of moving balances
+  --reduce-only      with --margin: only shrink the position, never grow or flip it`;
 
 /** @throws CliError 64. */
 export function ticketOf(positionals: readonly string[], values: Values): OrderTicket | MarketTicket {
@@ -64,9 +69,11 @@ function nameOf(sideWord: string | undefined, market: string): Pick<OrderTicket,
   return { assetId, side };
 }
 
-function targetOf(values: Values): Pick<OrderTicket, 'target'> {
+function targetOf(values: Values): Pick<OrderTicket, 'target' | 'reduceOnly'> {
   const account = values.account === '0' ? 0 : positiveInteger(values.account, '--account');
-  return { target: { account, isSpot: true } };
+  const reduceOnly = values['reduce-only'];
+  if (reduceOnly && !values.margin) throw usageError('--reduce-only goes with --margin');
+  return { target: { account, isSpot: !values.margin }, reduceOnly };
 }
 
 function limitOf(values: Values): Pick<OrderTicket, 'price' | 'timeInForce'> {

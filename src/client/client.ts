@@ -21,6 +21,7 @@ import { type HttpExchange, type HttpMethod, HttpTransport } from './http-transp
 import type { SigningKey } from './keys.ts';
 import { type Limits, readLimits, readSystemStatus, readSystemTime, type SystemStatus } from './limits.ts';
 import { LiveBook } from './live-book.ts';
+import { MarginClient } from './margin.ts';
 import { type OrderEvent, readOrderEvent } from './order-events.ts';
 import { RegistryClient } from './registry.ts';
 import {
@@ -114,6 +115,8 @@ export class RingbookClient {
   /** Transfers, position closes, names, account events. */
   readonly account: AccountClient;
   readonly registry: RegistryClient;
+  /** Positions, figures and simulations of the user's margin accounts. */
+  readonly margin: MarginClient;
   readonly #omsBase: string;
   readonly #mdsBase: string | null;
   readonly #oms: HttpTransport;
@@ -137,6 +140,11 @@ export class RingbookClient {
       stream: (path, decode, reconnect) => this.#omsStream(path, decode, reconnect),
     });
     this.registry = new RegistryClient((request) => this.#oms.exchange(request));
+    this.margin = new MarginClient({
+      userId: () => this.userId,
+      exchange: (exchange) => this.#protected(exchange),
+      stream: (path, decode, reconnect) => this.#omsStream(path, decode, reconnect),
+    });
   }
 
   get userId(): UserId {

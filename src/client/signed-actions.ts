@@ -60,6 +60,8 @@ interface AnyTicket {
   readonly target?: OrderTarget;
   /** Default 50000 (5 %), in 1e-6. */
   readonly maxTradingFeesRate?: number;
+  /** Only to shrink a margin position, never to grow or flip it. */
+  readonly reduceOnly?: boolean;
 }
 
 export interface OrderTicket extends AnyTicket {
@@ -131,7 +133,7 @@ function common(ticket: AnyTicket, context: OrderContext): Omit<MarketOrder, 'si
     trigger: ticket.trigger === undefined ? null : triggerOf(ticket.trigger, priceDecimals),
     creationTimestampNs: context.nowNs,
     target: ticket.target ?? { account: 1, isSpot: true },
-    reduceOnly: false,
+    reduceOnly: ticket.reduceOnly ?? false,
     maxTradingFeesRate: ticket.maxTradingFeesRate ?? 50_000,
   };
 }

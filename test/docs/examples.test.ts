@@ -12,7 +12,7 @@ import { DocRunner } from '../support/doc-runner.ts';
 import { type NodeProcess, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const PAGES = ['README.md', 'docs/trading.md', 'docs/operating.md', 'docs/api.md'];
+const PAGES = ['README.md', 'docs/trading.md', 'docs/operating.md', 'docs/api.md', 'docs/margin.md'];
 const STREAMS = [
   '/orders',
   '/orders?sequence=true',

@@ -1,0 +1,244 @@
+/**
+ * Margin accounts of a user: positions, figures, a trade tried on, and their streams (wire.md 7.11 to 7.16, 9.3).
+ *
+ *   const [position] = await client.margin.positions();
+ *   const after = await client.margin.simulate({ subAccount: 1, assetId: '2', side: 'Buy', size: '1.5' });
+ *
+ * Amounts are decimal strings in human units, exactly as sent. Orders of a margin account are ordinary orders with
+ * `target: { account: 1, isSpot: false }`, and `reduceOnly` where they may only shrink a position.
+ */
+import { parseDecimal18 } from '../core/decimal.ts';
+import type { UserId } from '../core/ids.ts';
+import { isJsonObject, type JsonObject, type JsonValue, type MemberReader } from '../wire/json-tree.ts';
+import type { SideWord } from './canonical.ts';
+import { invalidArgument, invalidResponse } from './errors.ts';
+import type { EventStream, Reconnect } from './event-stream.ts';
+import type { HttpExchange } from './http-transport.ts';
+import { readArray, readObject } from './replies.ts';
+
+export interface Position {
+  readonly assetId: string;
+  readonly subAccount: number;
+  readonly side: 'long' | 'short' | 'closed';
+  readonly size: string;
+  /** USD: what selling brought in and buying cost, fees included. */
+  readonly quoteCredits: string;
+  readonly quoteLiabilities: string;
+  readonly entryPrice: string | null;
+  readonly markPrice: string | null;
+  readonly unrealizedPnl: string | null;
+  readonly margin: string | null;
+  readonly leverage: string | null;
+  readonly liquidationPrice: string | null;
+}
+
+export interface MarginFigures {
+  readonly equity: string;
+  /** What is left for more risk: open orders are taken off. */
+  readonly available: string;
+  readonly utilized: string;
+  readonly maintenanceSurplus: string;
+  readonly leverage: string | null;
+  readonly isSolvent: boolean;
+  readonly isLiquidatable: boolean;
+}
+
+/** By sub-account. */
+export type MarginAccounts = ReadonlyMap<number, MarginFigures>;
+
+/** One order that would close a position: raw book units, to be signed as a reduce-only market order. */
+export interface CloseOrder {
+  readonly assetId: string;
+  readonly side: SideWord;
+  readonly quantity: number;
+  readonly oraclePrice: string;
+  readonly subAccount: number;
+}
+
+export interface ClosePreview {
+  readonly orders: readonly CloseOrder[];
+  /** Assets that cannot be priced, with the reason. */
+  readonly errors: ReadonlyMap<string, string>;
+}
+
+/** Human decimals. */
+export interface SimulateTicket {
+  readonly subAccount: number;
+  readonly assetId: string;
+  readonly side: SideWord;
+  readonly size: string;
+  /** USD of one unit; left out: the higher of oracle and mark. */
+  readonly price?: string;
+  /** Default margin. */
+  readonly isSpot?: boolean;
+  /** Applied before the trade; negative leaves the account. */
+  readonly transfers?: readonly { readonly assetId: string; readonly amount: string }[];
+}
+
+export interface Simulation {
+  readonly equity: string;
+  readonly available: string;
+  readonly maintenanceSurplus: string;
+  readonly leverage: string | null;
+  readonly marginRequired: string;
+  readonly marginImpact: string;
+  readonly isSolvent: boolean;
+  /** What the service would say of the order. */
+  readonly isAccepted: boolean;
+  readonly liquidationPrice: string | null;
+}
+
+/** What the client lends. */
+export interface MarginLink {
+  readonly userId: () => UserId;
+  readonly exchange: (exchange: HttpExchange) => Promise<JsonValue>;
+  readonly stream: <T>(
+    path: string,
+    decode: (frame: JsonValue) => readonly T[],
+    reconnect?: Reconnect,
+  ) => Promise<EventStream<T>>;
+}
+
+export class MarginClient {
+  readonly #link: MarginLink;
+
+  constructor(link: MarginLink) {
+    this.#link = link;
+  }
+
+  /** Open positions, and flat ones that wait to be folded; of one market or of all. First 1,000. */
+  async positions(assetId?: string): Promise<readonly Position[]> {
+    const market = assetId === undefined ? '' : `/${assetId}`;
+    const page = await this.#get(`/positions/${this.#link.userId()}${market}?limit=1000`);
+    return readObject(page, 'positions', (reader) => reader.array('positions').map(readPosition));
+  }
+
+  /** Figures of every margin account. */
+  async figures(): Promise<MarginAccounts> {
+    return readFigures(await this.#get(`/margin/user/${this.#link.userId()}`));
+  }
+
+  /** Orders that would close all positions of a sub-account; nothing is sent. */
+  async closePreview(subAccount: number): Promise<ClosePreview> {
+    const reply = await this.#get(`/positions/close-all/${this.#link.userId()}/${subAccount}`);
+    return readObject(reply, 'preview', (reader) => ({
+      orders: reader.array('orders').map(readCloseOrder),
+      errors: textsOf(reader.object('errors')),
+    }));
+  }
+
+  /** The account as it would be after a trade; nothing changes. @throws RingbookError INVALID_REQUEST above 50M USD. */
+  async simulate(ticket: SimulateTicket): Promise<Simulation> {
+    const body = JSON.stringify({
+      sub_account: ticket.subAccount,
+      trade: {
+        asset: ticket.assetId,
+        is_buy: ticket.side === 'Buy',
+        size: amount18(ticket.size),
+        limit_price: ticket.price === undefined ? null : amount18(ticket.price),
+        trade_type: ticket.isSpot === true ? 'spot' : 'margin',
+      },
+      pending_transfers: (ticket.transfers ?? []).map(({ assetId, amount }) => ({
+        asset: assetId,
+        amount: amount18(amount),
+      })),
+    });
+    const path = `/account/simulate/${this.#link.userId()}`;
+    return readSimulation(await this.#link.exchange({ method: 'POST', path, body }));
+  }
+
+  /** Positions that changed, as soon as they are booked. */
+  positionStream(reconnect?: Reconnect): Promise<EventStream<Position>> {
+    const path = `/positions/ws/${this.#link.userId()}`;
+    return this.#link.stream(path, (frame) => readArray(frame, 'positions', readPosition), reconnect);
+  }
+
+  /** Figures of accounts that changed, at most ten times a second each. */
+  figureStream(reconnect?: Reconnect): Promise<EventStream<MarginAccounts>> {
+    return this.#link.stream(`/account/stats/${this.#link.userId()}`, (frame) => [readFigures(frame)], reconnect);
+  }
+
+  #get(path: string): Promise<JsonValue> {
+    return this.#link.exchange({ method: 'GET', path });
+  }
+}
+
+/** A human decimal as an integer string of 18 decimals. */
+function amount18(text: string): string {
+  const amount = parseDecimal18(text);
+  if (amount === null) throw invalidArgument(`${JSON.stringify(text)} is not a decimal with at most 18 decimals`);
+  return amount.toString();
+}
+
+function readPosition(value: JsonValue): Position {
+  return readObject(value, 'position', (reader) => ({
+    assetId: reader.string('asset_id'),
+    subAccount: reader.integer('sub_account_index', 0, 255),
+    side: wordOf(reader.string('side'), ['long', 'short', 'closed']),
+    size: reader.string('size'),
+    quoteCredits: reader.string('quote_credits'),
+    quoteLiabilities: reader.string('quote_liabilities'),
+    entryPrice: textOrNull(reader, 'entry_price'),
+    markPrice: textOrNull(reader, 'mark_price'),
+    unrealizedPnl: textOrNull(reader, 'unrealized_pnl'),
+    margin: textOrNull(reader, 'margin'),
+    leverage: textOrNull(reader, 'leverage'),
+    liquidationPrice: textOrNull(reader, 'liquidation_price'),
+  }));
+}
+
+function readFigures(value: JsonValue): MarginAccounts {
+  const accounts = readObject(value, 'margin', (reader) => reader.object('accounts'));
+  return new Map([...accounts].map(([index, account]) => [Number(index), readAccount(account)]));
+}
+
+function readAccount(value: JsonValue): MarginFigures {
+  return readObject(value, 'margin account', (reader) => ({
+    equity: reader.string('account_equity'),
+    available: reader.string('available_margin'),
+    utilized: reader.string('utilized_margin'),
+    maintenanceSurplus: reader.string('maintenance_margin_surplus'),
+    leverage: textOrNull(reader, 'account_leverage'),
+    isSolvent: reader.boolean('is_solvent'),
+    isLiquidatable: reader.boolean('is_liquidatable'),
+  }));
+}
+
+function readCloseOrder(value: JsonValue): CloseOrder {
+  return readObject(value, 'close order', (reader) => ({
+    assetId: reader.string('asset_id'),
+    side: wordOf(reader.string('side'), ['Buy', 'Sell']),
+    quantity: reader.integer('quantity', 1, Number.MAX_SAFE_INTEGER),
+    oraclePrice: reader.string('oracle_price'),
+    subAccount: reader.integer('sub_account_index', 0, 255),
+  }));
+}
+
+function readSimulation(value: JsonValue): Simulation {
+  return readObject(value, 'simulation', (reader) => ({
+    equity: reader.string('account_equity'),
+    available: reader.string('available_margin'),
+    maintenanceSurplus: reader.string('mm_surplus'),
+    leverage: textOrNull(reader, 'account_leverage'),
+    marginRequired: reader.string('margin_required'),
+    marginImpact: reader.string('margin_impact'),
+    isSolvent: reader.boolean('is_solvent'),
+    isAccepted: reader.boolean('trade_accepted'),
+    liquidationPrice: textOrNull(reader, 'liquidation_price'),
+  }));
+}
+
+function textOrNull(reader: MemberReader, name: string): string | null {
+  return reader.has(name) ? reader.string(name) : null;
+}
+
+function wordOf<Word extends string>(text: string, words: readonly Word[]): Word {
+  const word = words.find((known) => known === text);
+  if (word === undefined) throw invalidResponse('margin', `${JSON.stringify(text)} is none of ${words.join(', ')}`);
+  return word;
+}
+
+function textsOf(members: JsonObject): ReadonlyMap<string, string> {
+  if (!isJsonObject(members)) throw invalidResponse('preview', 'errors is an object');
+  return new Map([...members].map(([name, text]) => [name, String(text)]));
+}
