@@ -1,0 +1,93 @@
+/** Margin fills that clearing refuses, as users hear of them, and positions over a kill (FIL-06 to FIL-08, FIL-13 to FIL-15). */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, suite, test } from 'node:test';
+import { limit, TestNode, type Ticket, type Trader } from '../support/wire-trader.ts';
+
+const MARGIN: Ticket = { account: 1, isSpot: false };
+const MINUTE_NS = 60_000_000_000n;
+
+suite('margin fills that clearing refuses', () => {
+  let node: TestNode;
+  let maker: Trader;
+  let taker: Trader;
+
+  before(async () => {
+    node = await TestNode.start();
+    await node.market('2', { maker_fee_rate: 0, taker_fee_rate: 0 });
+    maker = await node.trader({ '0': '100000' }, [1]);
+    taker = await node.trader({ '0': '1000' }, [1]);
+  });
+  afterEach(() => node.clear());
+  after(() => node.stop());
+
+  async function price(value: string): Promise<void> {
+    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: value }] });
+    await node.rest();
+  }
+
+  /** A pending fill of 1 at 2000 that the taker bought. */
+  async function held(): Promise<{ readonly sold: string; readonly bought: string }> {
+    await node.hook({ hold: { asset_id: '2' } });
+    const sold = await maker.sell(limit(200_000, 10_000), MARGIN);
+    const bought = await taker.buy(limit(200_000, 10_000), MARGIN);
+    assert.deepEqual([sold.word, bought.word], ['Received', 'Received']);
+    await node.rest();
+    assert.deepEqual(taker.fillsOf(bought.id), ['Pending 2000 1']);
+    return { sold: sold.id, bought: bought.id };
+  }
+
+  async function refused(reason: string, fill: { readonly sold: string; readonly bought: string }): Promise<void> {
+    await node.hook({ release: true });
+    await taker.until(fill.bought, `Canceled ${reason}`);
+    assert.deepEqual(taker.fillsOf(fill.bought), ['Pending 2000 1', `Rollbacked 2000 1 ${reason}`]);
+    assert.deepEqual(maker.fillsOf(fill.sold), ['Pending 2000 1', 'Rollbacked 2000 1 CounterpartyAtFault']);
+    assert.equal(await maker.status(fill.sold), 'Open');
+    await node.ledgerAddsUp();
+  }
+
+  test('a price that took the margin away before clearing looked (FIL-06, FIL-14, FIL-15, MRG-11)', async () => {
+    await price('2000');
+    const fill = await held();
+    await price('900');
+    await refused('InsufficientMargin', fill);
+  });
+
+  test('an oracle that grew stale before clearing looked (FIL-07, CB-01)', async () => {
+    await price('2000');
+    await node.advance(58n * MINUTE_NS);
+    const fill = await held();
+    await node.advance(3n * MINUTE_NS);
+    await node.hook({ release: true });
+    await taker.until(fill.bought, 'Canceled PricingFailure');
+    assert.deepEqual(taker.fillsOf(fill.bought), ['Pending 2000 1', 'Rollbacked 2000 1 PricingFailure']);
+    assert.deepEqual(maker.fillsOf(fill.sold), ['Pending 2000 1', 'Rollbacked 2000 1 PricingFailure']);
+    for (let update = 0; update < 3; update += 1) await price('2000');
+  });
+
+  test('a cap that was lowered before clearing looked, on the side that raises it (FIL-08, CAP-07)', async () => {
+    await price('2000');
+    const fill = await held();
+    await node.operate('PATCH', '/operator/risk-parameters/2', { max_total_open_interest_notional: '1' });
+    await node.hook({ release: true });
+    await taker.until(fill.bought, 'Canceled ProtocolCapBreach');
+    assert.match(maker.fillsOf(fill.sold).at(-1) ?? '', / ProtocolCapBreach$/);
+    await node.operate('PATCH', '/operator/risk-parameters/2', { max_total_open_interest_notional: null });
+  });
+
+  test('positions, their cost and the margin that follows are there after a kill (AMB-110, AMB-142)', async () => {
+    await price('2000');
+    await maker.sell(limit(200_000, 10_000), MARGIN);
+    const bought = await taker.buy(limit(200_000, 10_000), MARGIN);
+    await taker.until(bought.id, 'Removed Filled');
+    await node.rest();
+    const read = async (): Promise<readonly string[]> => {
+      const reads = [`/positions/${taker.userId}`, `/margin/user/${taker.userId}`, `/inventory/user/${taker.userId}`];
+      return Promise.all(reads.map(async (path) => (await taker.call('GET', path)).text));
+    };
+    const before = await read();
+    assert.match(before[0] ?? '', /"side":"long","size":"1"/);
+    await node.restart('SIGKILL');
+    assert.deepEqual(await read(), before);
+    await node.ledgerAddsUp();
+  });
+});
