@@ -305,6 +305,7 @@ export class FrontDoorActor implements Actor {
 
   private onRestored(): void {
     this.isRestored = true;
+    this.parts.door.orders.margin.onRestored();
     this.parts.door.registry.loaded();
   }
 

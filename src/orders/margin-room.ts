@@ -48,6 +48,8 @@ export class MarginRoom {
   readonly #sources: MarginSources;
   readonly #view: MarginView;
   #settings: OrderSettings = DEFAULT_SETTINGS;
+  /** Restored prices may be old: nobody's orders give way to them (AMB-110). */
+  #awaitsPrice = false;
 
   constructor({ accounts, markets, holds, words, requests, sink }: MarginRoomParts) {
     const { desk } = this;
@@ -70,6 +72,7 @@ export class MarginRoom {
   }
 
   onOraclePrice(asset: AssetId, price: PriceSource): void {
+    this.#awaitsPrice = false;
     this.desk.setOracle(asset, price);
   }
 
@@ -87,12 +90,17 @@ export class MarginRoom {
     this.check.minimum = settings.preflightMinimum;
   }
 
+  /** Everything that lives has been told after a start. */
+  onRestored(): void {
+    this.#awaitsPrice = true;
+  }
+
   // ---- now and then
 
-  /** Every turn: orders of accounts whose capacity has become negative give way (AR-01). */
+  /** Every turn: orders of accounts whose capacity has become negative give way (AR-01), once a price came after a start. */
   reduceOrders(now: TimestampNs): void {
     this.desk.refresh(now);
-    this.#autoReduce.look(this.#settings, now);
+    if (!this.#awaitsPrice) this.#autoReduce.look(this.#settings, now);
   }
 
   // ---- reads

@@ -11,6 +11,12 @@ import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const FLAT = '13' as AssetId;
 
+interface Row {
+  readonly sub_account_index: number;
+  readonly asset_id: string;
+  readonly name: string;
+}
+
 /** CF .90, LF .92, im .95; oracle 2000, mark 1990; spot USD 600, long 2 bought at 2000. A flat rest besides. */
 function fill({ desk }: ScriptedOms): void {
   const { manager } = desk;
@@ -72,6 +78,33 @@ suite('margin reads', () => {
     const elsewhere = await get(`/positions/${ALICE}/12?sub_account=0`);
     assert.deepEqual(JSON.parse(elsewhere.text).positions, []);
     assert.equal(code(await get(`/positions/${ALICE}/999`)), '404 MARKET_NOT_FOUND');
+  });
+
+  test('positions come by sub-account, then by asset as a number, in pages (PAG-01, PAG-04)', async () => {
+    const of = { user: BOB, base: usd(1), quote: usd(0), entry: usd(0) };
+    oms.desk.manager.onSubAccountChanged({ user: BOB, subAccount: 2, kind: 'cross_margin', name: 'Two', asset: null });
+    for (const [subAccount, asset] of [
+      [2, '9'],
+      [1, '12'],
+      [2, '12'],
+      [1, '9'],
+    ] as const) {
+      oms.desk.manager.margin.onPositionChanged({ ...of, subAccount, asset: asset as AssetId });
+    }
+    const rows = async (query: string): Promise<readonly string[]> => {
+      const { positions } = JSON.parse((await get(`/positions/${BOB}${query}`, BOB)).text) as { positions: Row[] };
+      return positions.map((row) => `${row.sub_account_index} ${row.asset_id} ${row.name}`);
+    };
+    const all = ['1 9 Margin', '1 12 Margin', '2 9 Two', '2 12 Two'];
+    assert.deepEqual(await rows(''), all);
+    assert.deepEqual([...(await rows('?limit=3')), ...(await rows('?limit=3&page=1'))], all);
+    assert.deepEqual(await rows('?sub_account=2'), all.slice(2));
+    for (const subAccount of [1, 2]) {
+      for (const asset of ['9', '12']) {
+        const gone = { user: BOB, subAccount, asset: asset as AssetId, base: usd(0), quote: usd(0), entry: usd(0) };
+        oms.desk.manager.margin.onPositionChanged(gone);
+      }
+    }
   });
 
   test('an unknown user has empty pages, none of them positions (AMB-139)', async () => {

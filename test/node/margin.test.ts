@@ -198,6 +198,33 @@ suite('margin', () => {
     await node.market('2', { taker_fee_rate: 0 });
   });
 
+  test('the preview’s orders, signed and sent in a batch, close the account; then it is folded and empty (QRY-08, POS-11)', async () => {
+    const preview = await read(short, '/positions/close-all/U/1');
+    const orders = preview['orders'] as readonly Json[];
+    assert.deepEqual(preview['errors'], {});
+    assert.deepEqual(
+      orders.map(({ asset_id, side, reduce_only }) => [asset_id, side, reduce_only]),
+      [['2', 'Buy', true]],
+    );
+    const lots = Number(orders[0]?.['quantity']);
+    await long.sell(limit(199_000, lots), MARGIN);
+    const wrappers = orders.map(() => short.wrapper('Buy', marketBase(lots), REDUCE));
+    assert.deepEqual(
+      await short.batchCreate(...wrappers),
+      wrappers.map(({ id }) => `${id} Received`),
+    );
+    await short.until(wrappers[0]?.id ?? '', 'Removed Filled');
+    await node.rest();
+    assert.deepEqual((await read(short, '/positions/close-all/U/1'))['orders'], []);
+    assert.deepEqual(await fold(short, 1), { success: true });
+    await node.rest();
+    assert.deepEqual(await positions(short), []);
+    // Open again for what follows.
+    await short.sell(limit(200_000, lots), MARGIN);
+    await long.buy(limit(200_000, lots, 'IOC'), MARGIN);
+    await node.rest();
+  });
+
   test('reduced, closed and folded: nothing of a position is left (POS-01 to 04, TIF-08, AMB-69)', async () => {
     const left = String((await positions(long))[0]?.['size']);
     const lots = Math.round(Number(left) * 10_000);

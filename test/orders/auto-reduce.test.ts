@@ -185,6 +185,15 @@ suite('auto-reduce', () => {
     assert.deepEqual(look(desk), ['b3 444']);
   });
 
+  test('after a start nobody gives way to old prices: it begins with the first new one (AMB-110)', () => {
+    const desk = example();
+    desk.manager.margin.onRestored();
+    desk.spot(USD, 200);
+    assert.deepEqual(look(desk), []);
+    desk.price(TOY, 100);
+    assert.deepEqual(look(desk), ['b3 444']);
+  });
+
   test('a surplus that is gone costs all of the heavier side, then the other (AMB-61)', () => {
     const desk = example();
     desk.place({ id: 's', asset: TOY, side: sell, quantity: 10, price: 110 });

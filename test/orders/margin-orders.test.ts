@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
+import { ORDER_END } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { ALICE, BTC, ETH, MARKETS, MarginDesk, riskRow, SIDE, TIF, USD, usd } from '../support/margin-desk.ts';
@@ -249,6 +250,69 @@ suite('margin market orders', () => {
     const reserved = desk.request({ side: buy, market: { base: 10_000 } });
     assert.ok(reserved.ok);
     assert.equal('budget' in reserved.value && reserved.value.budget, 0);
+  });
+});
+
+suite('margin triggers', () => {
+  /** What the door answers when the trigger of an order fires: the end, or 0 for a release. */
+  const released = (desk: MarginDesk, wish: Parameters<MarginDesk['place']>[0]): readonly number[] => {
+    const order = desk.place({ above: 200_000, ...wish });
+    const before = desk.capacity();
+    desk.trigger(order, 10_000);
+    desk.decide();
+    const ends = desk.sink.releases.map(({ end }) => end);
+    if (ends[0] !== 0) assert.equal(desk.capacity(), before, 'what is not released presses nothing');
+    return ends;
+  };
+
+  test('a dormant one presses nothing; when it fires it is asked for capacity (AMB-28)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 300);
+    const order = desk.place({ side: buy, quantity: 1, above: 200_000 });
+    assert.equal(desk.capacity(), usd(300));
+    desk.trigger(order, 10_000);
+    assert.equal(desk.capacity(), usd(99));
+    assert.deepEqual(
+      desk.sink.releases.map(({ end, budget }) => [end, budget]),
+      [[0, 0]],
+    );
+  });
+
+  test('one that does not fit ends with MarginInsufficient once clearing has passed the word (AMB-28)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 100);
+    assert.deepEqual(released(desk, { side: buy, quantity: 1 }), [ORDER_END.marginInsufficient]);
+  });
+
+  test('a market order is priced when it fires, an uncapped one needs no budget (AMB-39, AMB-49)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 300);
+    const order = desk.place({ side: buy, market: { base: 10_000 }, above: 200_000 });
+    desk.price(ETH, 2_500);
+    desk.trigger(order, 10_000);
+    assert.deepEqual([desk.sink.releases[0]?.end, desk.sink.releases[0]?.budget], [0, 0]);
+    assert.equal(desk.capacity(), usd('48.75'));
+  });
+
+  test('a reduce-only one that matches at once ends with ReduceOnly if it would grow the position (AMB-28)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 10_000);
+    const wish = { side: sell, market: { base: 10_000 }, reduceOnly: true } as const;
+    assert.deepEqual(released(desk, wish), [ORDER_END.reduceOnly]);
+    const long = new MarginDesk();
+    long.position(ETH, 1, -2_000);
+    assert.deepEqual(released(long, wish), [0]);
+  });
+
+  test('a released order takes its place by its admission: earlier ones keep the offset (AMB-50)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 3_000);
+    desk.position(ETH, -1, 2_000);
+    const first = desk.place({ side: buy, quantity: 1, price: 1_000, above: 200_000 });
+    desk.place({ side: buy, quantity: 1, price: 2_000 });
+    const before = desk.capacity();
+    desk.trigger(first, 10_000);
+    assert.equal(before - desk.capacity(), usd(201), 'the one admitted later counts now');
   });
 });
 

@@ -251,6 +251,17 @@ export class MarginDesk {
     this.manager.onAck({ ...word, rejectCode });
   }
 
+  /** A trigger of ETH's market fires for so many raw lots. */
+  trigger(order: number, quantity: number): void {
+    const word = { marketIndex: this.#index(ETH), sequence: this.#next(ETH), order, timeNs: this.nowNs };
+    this.manager.onTriggered({ ...word, triggerPrice: 200_000 as RawPrice, quantity });
+  }
+
+  /** Clearing has passed all that ETH's market has said. */
+  decide(): void {
+    this.manager.onMarketDecided({ marketIndex: this.#index(ETH), sequence: this.#sequences.get(ETH) ?? 0 });
+  }
+
   end(order: number, end: OrderEnd, asset: AssetId = ETH): void {
     const word = { marketIndex: this.#index(asset), sequence: this.#next(asset), order, timeNs: this.nowNs };
     this.manager.onEnded({ ...word, end, faultReason: 0 });
