@@ -76,11 +76,15 @@ export function planOrderPage<T>(
   query: OrderPageQuery,
   show: Show<T>,
 ): PagePlan<T> {
-  const held = [...orders.ofUser(query.user)]
+  const meant = [...orders.ofUser(query.user)]
     .filter((order) => matches(query, order.market.definition.marketIndex, order.terms.subAccount))
-    .filter((order) => !query.openOnly || isOpen(order))
-    .map((order) => ({ place: placeOfOrder(order), order }))
-    .sort((a, b) => compareOrders(a.place, b.place));
+    .filter((order) => !query.openOnly || isOpen(order));
+  const firstNs = meant[0]?.timestampNs ?? 0n;
+  // A market maker may have tens of thousands: doubles are compared first, which never puts two times the wrong way
+  // round, and bigints only where they are equal.
+  const held = meant
+    .map((order) => ({ age: Number(firstNs - order.timestampNs), place: placeOfOrder(order), order }))
+    .sort((a, b) => a.age - b.age || compareOrders(a.place, b.place));
   const value = ({ order }: (typeof held)[number]): T => show.order(recordOfLive(order));
   if (query.openOnly) {
     const lead = query.page * query.limit;

@@ -128,7 +128,12 @@ export const TRADE_RUNS: RunKind<TradePlace, TradeEntry> = {
     writeTradePlace(to, entry);
     to.u8(entry.subAccount);
   },
-  read: (from) => ({ ...readTradePlace(from), subAccount: from.u8() }),
+  read: (from) => ({
+    matchedNs: from.u64() as TimestampNs,
+    tradeId: from.safe() as Sequence,
+    side: from.u8() as TradeSideIndex,
+    subAccount: from.u8(),
+  }),
   compare: (a, b) => compareTrades(a, b) || b.side - a.side,
   compareRanks: compareTrades,
 };
