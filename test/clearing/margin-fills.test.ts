@@ -150,6 +150,16 @@ suite('margin fills', () => {
   });
 });
 
+test('a risk row acts at once, on each sub-account by itself (MRG-01, SUB-06)', () => {
+  const world = funded();
+  world.fund(BOB, ETH, '1', 1);
+  world.trade({ buyer: A, seller: B, price: 2000, quantity: 1 });
+  const surplus = (): readonly string[] => [ALICE, BOB].map((user) => format18(world.figures(user).initialSurplus));
+  assert.deepEqual(surplus(), ['9799', '11700']);
+  world.put('putRisk', ETH, { collateral_factor: 80, liability_factor: 90 }, 'patch');
+  assert.deepEqual(surplus(), ['9599', '11400']);
+});
+
 suite('reduce-only', () => {
   test('a fill that would grow, flip or open a position is a violation (FIL-13, TIF-08, TIF-10)', () => {
     const world = funded();

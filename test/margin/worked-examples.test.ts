@@ -16,8 +16,15 @@ import {
   pressureOf,
   sidePressure,
 } from '../../src/margin/pressure.ts';
-import { assetPrices, MARK_STALE_NS, nextSource, ORACLE_STALE_NS, type PriceSource } from '../../src/margin/prices.ts';
-import { imFactor, type RiskRow, riskTerms } from '../../src/margin/risk-terms.ts';
+import {
+  assetPrices,
+  MARK_STALE_NS,
+  nextSource,
+  ORACLE_STALE_NS,
+  type PriceSource,
+  USD_PRICES,
+} from '../../src/margin/prices.ts';
+import { imFactor, type RiskRow, riskTerms, termsOfRow } from '../../src/margin/risk-terms.ts';
 import { marketOf } from '../support/market-figures.ts';
 
 const NO_CAP = ((1n << 256n) - 1n).toString();
@@ -81,6 +88,25 @@ suite('margin: worked examples', () => {
     assert.equal(format18(figures.leverage ?? -1n), '6.862068965517241379');
     assert.equal(format18(figures.unrealizedPnl), '-20');
     assert.ok(figures.hasBorrows && figures.isSolvent && !figures.isLiquidatable);
+  });
+
+  test('leverage is null when equity is not above zero (AMB-48)', () => {
+    const at = (usdText: string): string | null => {
+      const sums = emptySums();
+      addSpot(sums, null, usd(usdText));
+      addPosition(sums, terms({}, '2000'), legs('1', '-2000'));
+      const { leverage } = figuresOf(sums);
+      return leverage === null ? null : format18(leverage);
+    };
+    assert.deepEqual([at('0'), at('0.000000000000000001'), at('1000')], [null, '2000000000000000000000', '2']);
+  });
+
+  test('USD is worth what it says, whatever stands in its row (MRG-02)', () => {
+    const given = termsOfRow('0', row({ collateral_factor: 50, liability_factor: 50, initial_margin_factors: [1] }));
+    const plain = assetTerms(given, USD_PRICES, imFactor(given, { credits: 0n, borrows: 0n }));
+    for (const figure of ['maintenance', 'initialOracle', 'initialMark'] as const) {
+      for (const amount of [7n, -7n]) assert.equal(weighedLeg(plain, amount, figure), amount);
+    }
   });
 
   test('a short is solvent to the last tick (EX-07, MRG-10, LIQ-03)', () => {
