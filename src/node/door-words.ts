@@ -1,13 +1,14 @@
 /** Messages to the front door as the words that the order manager hears. */
 import type { BalanceRow, PositionRow } from '../clearing/rows.ts';
 import type { AssetId } from '../core/ids.ts';
-import type { Side, TriggerKind, TriggerState } from '../core/order-terms.ts';
+import type { OrderKind, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import {
   BalanceChanged,
   MarketRiskChanged,
   Matched,
+  NewOrder,
   OrderRestoredAtBoot,
   PositionChanged,
 } from '../messages/generated/messages.ts';
@@ -15,7 +16,7 @@ import type { AssetMarks } from '../orders/asset-desk.ts';
 import type { Match } from '../orders/trade-view.ts';
 import type { RestoredOrder } from '../orders/words.ts';
 import { readMark } from './effect-codec.ts';
-import { readNewOrder, readText, readUser } from './order-codec.ts';
+import { readOrderId, readText, readUser } from './order-codec.ts';
 
 export function readMatch(v: Views, at: number): Match {
   return {
@@ -67,11 +68,23 @@ export function readMarketRisk(
   };
 }
 
-/** A live order with the values in force; text and signature stay behind. */
+/** A live order with the values in force; text and signature stay behind. One literal: a start reads a million of them. */
 export function readRestoredRow(v: Views, at: number): RestoredOrder {
-  const { text: _text, signature: _signature, ...order } = readNewOrder(v, at + OrderRestoredAtBoot.bytes);
+  const order = at + OrderRestoredAtBoot.bytes;
   return {
-    ...order,
+    user: readUser(v, order + NewOrder.userAt),
+    subAccount: NewOrder.subAccount(v, order),
+    orderId: readOrderId(v, order + NewOrder.orderIdAt, NewOrder.orderIdBytes(v, order)),
+    side: NewOrder.side(v, order) as Side,
+    tif: NewOrder.tif(v, order) as Tif,
+    kind: NewOrder.kind(v, order) as OrderKind,
+    amount: NewOrder.amount(v, order),
+    budget: NewOrder.budget(v, order),
+    parentId: readOrderId(v, order + NewOrder.bytes + NewOrder.parentIdAt(v, order), NewOrder.parentIdBytes(v, order)),
+    maxFeeRate: NewOrder.maxFeeRate(v, order),
+    creationNs: NewOrder.creationNs(v, order) as TimestampNs,
+    goodUntilNs: NewOrder.goodUntilNs(v, order) as TimestampNs,
+    expiryNs: NewOrder.expiryNs(v, order) as TimestampNs,
     price: OrderRestoredAtBoot.price(v, at) as RawPrice,
     quantity: OrderRestoredAtBoot.quantity(v, at) as RawQuantity,
     flags: OrderRestoredAtBoot.flags(v, at),

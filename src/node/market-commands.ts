@@ -244,10 +244,14 @@ export class CommandReader {
   }
 }
 
+/** One literal: a start reads a million of them, and an object that grows is moved again and again. */
 export function readRestoredOrder(v: Views, at: number): RestoredOrder {
   const source = at + OrderRestoredAtBoot.bytes;
-  const order: RestoredOrder = {
-    ...emptyKey(),
+  return {
+    words: v.i32,
+    userAt: (source + NewOrder.userAt) >>> 2,
+    orderIdAt: (source + NewOrder.orderIdAt) >>> 2,
+    orderIdBytes: NewOrder.orderIdBytes(v, source),
     order: OrderRestoredAtBoot.order(v, at),
     prioritySequence: OrderRestoredAtBoot.prioritySequence(v, at),
     subAccount: NewOrder.subAccount(v, source),
@@ -269,8 +273,6 @@ export function readRestoredOrder(v: Views, at: number): RestoredOrder {
     timestampNs: OrderRestoredAtBoot.timestampNs(v, at) as TimestampNs,
     expiryNs: NewOrder.expiryNs(v, source) as TimestampNs,
   };
-  fillKey(order, NewOrder, v, source);
-  return order;
 }
 
 export function readRememberedId(v: Views, at: number): RememberedId {

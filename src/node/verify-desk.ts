@@ -40,6 +40,7 @@ export class VerifyDesk implements SignatureDesk {
   private lastBeats: readonly number[] = [];
   private movedAtMs = 0;
   private lookedAtMs = 0;
+  private isClosed = false;
 
   /** @param threads 0: everything inline. @param onDeath a thread of the pool ended. @param entry as VerifyPool's. */
   constructor(threads: number, onDeath: (error: Error) => void, entry: URL) {
@@ -74,6 +75,8 @@ export class VerifyDesk implements SignatureDesk {
 
   /** Call it every tick. @returns whether a thread of the pool stands still; one without jobs beats as well. */
   isFrozen(nowMs: number): boolean {
+    // Its threads have ended; what is left of a stop may take longer than a frozen thread is given.
+    if (this.isClosed) return false;
     const beats = this.pool?.beats() ?? [];
     const stands = beats.some((beat, index) => beat !== NOT_STARTED && beat === this.lastBeats[index]);
     // Who was asleep himself (a suspended machine) judges nobody.
@@ -87,6 +90,7 @@ export class VerifyDesk implements SignatureDesk {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     await this.pool?.close();
   }
 

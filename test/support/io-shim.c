@@ -3,7 +3,8 @@
  *
  *   RINGBOOK_IO_TRACE=<file>   every call on a file "…ledger.mdb" is appended to it, in order, with its bytes:
  *                              kind 1 │ zeros 3 │ length 4 │ offset 8 │ bytes
- *                              kind: 1 write, 2 sync, 3 write through (O_DSYNC), 4 mark, 5 new length (in offset)
+ *                              kind: 1 write, 2 sync, 3 write through (O_DSYNC), 4 mark, 5 new length (in offset),
+ *                                    6 write by the same call as the one before
  *   a write to "….marks"       is a mark in the trace, and happens
  *   a write to "….plan"        "<n> <errno> <how>" and happens: the n-th call from here on fails; n 0: none does
  *                              how: 0 once, 1 from then on for ever, 2 once and half is written
@@ -22,7 +23,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { WRITE = 1, SYNC = 2, WRITE_THROUGH = 3, MARK = 4, LENGTH = 5 };
+enum { WRITE = 1, SYNC = 2, WRITE_THROUGH = 3, MARK = 4, LENGTH = 5, MORE = 6 };
 enum { OTHER, MAP, MARKS, PLAN };
 enum { ONCE, FOR_EVER, HALF };
 
@@ -97,7 +98,7 @@ ssize_t writev(int fd, const struct iovec *pieces, int count) {
   }
   uint64_t offset = (uint64_t)lseek(fd, 0, SEEK_CUR);
   for (int index = 0; index < count; index += 1) {
-    note(write_kind(fd), offset, pieces[index].iov_base, (uint32_t)pieces[index].iov_len);
+    note(index == 0 ? write_kind(fd) : MORE, offset, pieces[index].iov_base, (uint32_t)pieces[index].iov_len);
     offset += pieces[index].iov_len;
   }
   return REAL(writev)(fd, pieces, count);

@@ -17,7 +17,8 @@ export function buildShim(): string | null {
 const CALL = { write: 1, sync: 2, writeThrough: 3, mark: 4, length: 5 } as const;
 
 export type TracedCall =
-  | { readonly kind: 'write' | 'writeThrough'; readonly offset: number; readonly bytes: Buffer }
+  | { readonly kind: 'write'; readonly isFirstOfCall: boolean; readonly offset: number; readonly bytes: Buffer }
+  | { readonly kind: 'writeThrough'; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: 'sync' }
   | { readonly kind: 'mark'; readonly text: string }
   | { readonly kind: 'length'; readonly length: number };
@@ -33,7 +34,8 @@ export function readTrace(path: string): readonly TracedCall[] {
     if (kind === CALL.sync) calls.push({ kind: 'sync' });
     else if (kind === CALL.mark) calls.push({ kind: 'mark', text: bytes.toString('latin1').trim() });
     else if (kind === CALL.length) calls.push({ kind: 'length', length: offset });
-    else calls.push({ kind: kind === CALL.write ? 'write' : 'writeThrough', offset, bytes });
+    else if (kind === CALL.writeThrough) calls.push({ kind: 'writeThrough', offset, bytes });
+    else calls.push({ kind: 'write', isFirstOfCall: kind === CALL.write, offset, bytes });
     at += HEAD_BYTES + length;
   }
   return calls;
