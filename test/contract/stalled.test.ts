@@ -206,6 +206,7 @@ suite('readers that stall', () => {
     assert.equal(reason, '');
     const later = await open('/marketdepth/diff/2');
     const snapshot = await book();
+    await tell(BATCH);
     assert.equal((await alice.create({ price: 320_000, quantity: 500 })).status, 200);
     await node.rest();
     const frames = (await drained(steady)).slice(1);
