@@ -29,6 +29,7 @@ import {
   MarketDecided,
   MarketRestored,
   MarketRiskChanged,
+  NewOrder,
   NodeEvent,
   NodeReply,
   OrderIdRemembered,
@@ -36,7 +37,7 @@ import {
   PositionChanged,
 } from '../messages/generated/messages.ts';
 import { encodePlain } from '../messages/plain-values.ts';
-import { newOrderBytes, writeNewOrder, writeOrderId, writeText, writeUser } from './order-codec.ts';
+import { writeNewOrderFields, writeOrderId, writeText, writeUser } from './order-codec.ts';
 
 /** Effects that are structs. */
 type HotKind =
@@ -253,9 +254,13 @@ export function writeFlushed(
   sink.commit();
 }
 
-/** One live order at boot, to its market and to the front door. @param parent its parent's name if that lives, else 0. */
+/**
+ * One live order at boot, to its market and to the front door. The signed text stays with clearing: of it nobody needs
+ * more than the parent's id. @param parent its parent's name if that lives, else 0.
+ */
 export function writeRestoredOrder(row: OrderRow, parent: number, sink: RecordSink): void {
-  const at = sink.claim(OrderRestoredAtBoot.typeId, OrderRestoredAtBoot.bytes + newOrderBytes(row));
+  const { parentId } = row;
+  const at = sink.claim(OrderRestoredAtBoot.typeId, OrderRestoredAtBoot.bytes + NewOrder.bytes + parentId.length);
   if (at < 0) return;
   const v = sink.views;
   OrderRestoredAtBoot.setOrder(v, at, row.orderSequence);
@@ -276,7 +281,9 @@ export function writeRestoredOrder(row: OrderRow, parent: number, sink: RecordSi
   OrderRestoredAtBoot.setTriggerState(v, at, row.triggerState);
   OrderRestoredAtBoot.setFlags(v, at, row.flags);
   const envelope = { requestId: 0, receivedNs: row.admittedNs, marketIndex: row.marketIndex };
-  writeNewOrder(v, at + OrderRestoredAtBoot.bytes, row, envelope);
+  const order = at + OrderRestoredAtBoot.bytes;
+  writeNewOrderFields(v, order, row, { ...envelope, textBytes: parentId.length, parentIdAt: 0 });
+  writeText(v, order + NewOrder.bytes, parentId);
   sink.commit();
 }
 
