@@ -327,6 +327,10 @@ suite('protocol caps', () => {
     const carol = { user: CAROL, subAccount: 0, isSpot: true };
     const outcome = world.trade({ buyer: A, seller: carol, price: 2000, quantity: 1 });
     assert.deepEqual(outcome, ['CounterpartyAtFault', 'ProtocolCapBreach']);
+    // Spot out of a margin account opens nothing either.
+    world.fund(CAROL, ETH, '1', 1);
+    const spot = { user: CAROL, isSpot: true };
+    assert.deepEqual(world.trade({ buyer: A, seller: spot, price: 2000, quantity: 1 }), outcome);
     // A takes over what B gives up: the measure stays.
     assert.equal(world.trade({ buyer: { user: CAROL }, seller: A, price: 2000, quantity: 1 }), 'confirmed');
   });
@@ -359,6 +363,22 @@ suite('protocol caps', () => {
       'CounterpartyAtFault',
       'InsufficientMargin',
     ]);
+  });
+
+  test('within a match of several fills each is judged with the factor that it leaves (MRG-05, TIF-06)', () => {
+    const world = funded({
+      max_spot_open_interest: e18('10').toString(),
+      initial_margin_clamps: [0, 500_000],
+      initial_margin_factors: [1_000_000, 800_000],
+    });
+    world.fund(CAROL, USD, '1400', 1);
+    world.fund(BOB, ETH, '10');
+    const seller = { user: BOB, subAccount: 0, isSpot: true };
+    const [first, second] = [world.place(SIDE.sell, seller, 2000, 4.9), world.place(SIDE.sell, seller, 2000, 0.1)];
+    const taker = world.place(SIDE.buy, { user: CAROL }, 2000, 5);
+    world.match(first, taker, 49_000, { unit: 1 });
+    const [, last] = effectsOf(world.match(second, taker, 1_000, { unit: 2 }), 'fillRolledBack');
+    assert.deepEqual([last?.makerReason, last?.takerReason], [10, 1]);
   });
 
   test('a spot purchase in a margin account is bound by the collateral cap, one in a Spot account not (CAP-08, CAP-10)', () => {

@@ -144,6 +144,20 @@ suite('transfers and margin', () => {
     assert.equal(said(world.transfer({ ...out, amount: '199.6' })), 'done');
   });
 
+  test('a spot buy of the account presses like any other buy, a spot sale does not (MRG-23, AMB-65)', () => {
+    const world = funded();
+    world.trade({ buyer: A, seller: B, price: 2000, quantity: 40 });
+    world.create({ user: ALICE, subAccount: 1, side: SIDE.sell, quantity: 20_000 });
+    // 10000 + .9·80000 − 80040; 10 % of 4000 and a fee of 2 press.
+    world.create({ user: ALICE, subAccount: 1, quantity: 20_000 });
+    const out = { ...A, sourceIndex: 1, targetIndex: 0 };
+    assert.equal(
+      said(world.transfer({ ...out, amount: '1558.000000000000000001' })),
+      'INSUFFICIENT_MARGIN transfer_amount',
+    );
+    assert.equal(said(world.transfer({ ...out, amount: '1558' })), 'done');
+  });
+
   test('an open asset leg cannot be transferred (POS-08)', () => {
     const world = funded();
     world.trade({ buyer: A, seller: B, price: 2000, quantity: 1 });
