@@ -32,7 +32,6 @@ interface Changed {
 interface Told {
   version: number;
   text: string;
-  atMs: number;
 }
 
 export const STATS_INTERVAL_MS = 100;
@@ -44,6 +43,7 @@ export class MarginNews {
   private readonly changed = new Map<UserId, Map<number, Changed>>();
   private readonly told = new Map<UserId, Map<number, Told>>();
   private waiting: UserId[] = [];
+  private roundMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: MarginNewsParts) {
     this.parts = parts;
@@ -85,13 +85,22 @@ export class MarginNews {
 
   /** Every tick: figures that have changed, of some of those who listen. */
   tellStats(): void {
-    if (this.waiting.length === 0) this.waiting = [...this.parts.streams().listenersOf('account-stats')];
-    if (this.waiting.length === 0) this.told.clear();
+    if (this.waiting.length === 0) this.startRound();
     for (const user of this.waiting.splice(0, LISTENERS_PER_TICK)) this.tellStatsOf(user);
   }
 
+  /** Rounds begin no faster than anybody may be told. */
+  private startRound(): void {
+    const nowMs = this.parts.nowMs();
+    if (nowMs - this.roundMs < STATS_INTERVAL_MS) return;
+    this.roundMs = nowMs;
+    this.waiting = [...this.parts.streams().listenersOf('account-stats')];
+    const listening = new Set(this.waiting);
+    for (const user of this.told.keys()) if (!listening.has(user)) this.told.delete(user);
+  }
+
   private tellStatsOf(user: UserId): void {
-    const { orders, nowNs, nowMs, streams } = this.parts;
+    const { orders, nowNs, streams } = this.parts;
     const at = nowNs();
     const view = orders.margin.view(at);
     const told = this.told.get(user) ?? new Map<number, Told>();
@@ -99,10 +108,10 @@ export class MarginNews {
     for (const index of view.indices(user)) {
       const last = told.get(index);
       const version = view.versionOf(user, index);
-      if (last !== undefined && (last.version === version || nowMs() - last.atMs < STATS_INTERVAL_MS)) continue;
+      if (last?.version === version) continue;
       const text = marginReply(view.figures(user, [index]), false);
       if (text !== last?.text) streams().accountStats(user, text, at);
-      told.set(index, { version, text, atMs: text === last?.text ? last.atMs : nowMs() });
+      told.set(index, { version, text });
     }
   }
 }
