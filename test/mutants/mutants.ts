@@ -119,9 +119,9 @@ const NODE: readonly Mutant[] = [
   },
   {
     breaks: 'a damaged directory is not started on',
-    file: 'src/node/start-check',
-    find: 'return EXIT_DAMAGED;',
-    put: 'return 0;',
+    file: 'src/node/boot',
+    find: 'await checkBeforeStart(',
+    put: 'if (false) await checkBeforeStart(',
     caughtBy: 'test/node/start-check',
   },
   {

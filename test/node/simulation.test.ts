@@ -249,6 +249,7 @@ function live(seed: number, tally: Tally): void {
       const again = new SimulatedNode({ ...options, durability: killed.afterKill(), startNs, seed });
       assert.deepEqual(again.bookHashes(), books, 'a rebuilt book equals the one before the kill');
       checkAtRest(again);
+      checkIdsAreTaken(again, traders, durability);
     }
     durability = killed;
   }
