@@ -110,6 +110,12 @@ describe('conventions of the operator API', () => {
     const ready = await desk.call('GET', '/readyz');
     assert.equal(ready.status, 503);
     assert.equal(ready.text, '{"ready":false,"waiting_for":["clearing","markets"]}');
+    desk.world.starting = { step: 'verifying', done: 4_096, of: 16_384 };
+    const progress = '"progress":{"step":"verifying","done":4096,"of":16384}';
+    assert.equal(
+      (await desk.call('GET', '/readyz')).text,
+      `{"ready":false,"waiting_for":["clearing","markets"],${progress}}`,
+    );
     const answer = await desk.call('GET', '/operator/assets');
     assert.deepEqual([answer.status, answer.json.error.retryable], [503, true]);
     await desk.refused(503, 'SERVICE_UNAVAILABLE', 'PUT', '/operator/assets/7', {});

@@ -17,6 +17,7 @@ import type { ClearingHook } from '../../src/node/clearing-hooks.ts';
 import { answerQuery } from '../../src/node/clearing-queries.ts';
 import { loadConfig, MANUAL_CLOCK_START_NS, type NodeConfig } from '../../src/node/config.ts';
 import type { OperatorCommand, OpsParts, Reply, Waiting } from '../../src/node/ops-parts.ts';
+import type { StartStep } from '../../src/node/start-progress.ts';
 import { nodeTopology } from '../../src/node/topology.ts';
 import { SharedClock } from '../../src/runtime/clock.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
@@ -38,6 +39,7 @@ export class OpsWorld {
   /** Ids of injected orders, each with the checks that it passed by. */
   readonly injected: (readonly string[])[] = [];
   waiting: readonly Waiting[] = [];
+  starting: StartStep | null = null;
   isAtRest = true;
   /** The next command throws instead of being done. */
   breaks = false;
@@ -82,7 +84,7 @@ export class OpsWorld {
         injectFill: () => null,
         limits: this.limits,
       },
-      starting: () => null,
+      starting: () => this.starting,
       waitingFor: () => this.waiting,
       command: async (command) => this.command(command),
       ask: async (query) => {
