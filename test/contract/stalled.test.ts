@@ -15,7 +15,8 @@ type Row = Readonly<Record<string, unknown>>;
 const BATCH = 50;
 /** Far more than 4,096 messages and what kernels keep. */
 const ORDERS_MAX = 60_000;
-const RESTING_MAX = 900;
+/** Taken at once by one order: what clearing commits in one piece stays small. */
+const RESTING_MAX = 400;
 
 interface Depth {
   readonly asks: readonly (readonly [number, number])[];
