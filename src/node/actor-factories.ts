@@ -82,6 +82,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     checkpointMs: settings.checkpointMs,
     checkpointRecords: settings.checkpointRecords,
     checkpointRows: settings.checkpointRows,
+    beat: () => wiring.beat(),
     elapsedMs: () => performance.now(),
     commitNs: (nanoseconds) => commits.record(nanoseconds),
     journalSequence: wiring.metrics.gauge('journal_sequence'),

@@ -54,6 +54,8 @@ export interface ClearingOptions {
   readonly checkpointRecords: number;
   /** A checkpoint blocks this thread: with so many changed rows it is due at once, so that none takes too long. */
   readonly checkpointRows: number;
+  /** A sweep of a thousand orders is one batch: the thread says between its steps that it is alive. */
+  readonly beat: () => void;
   /** Milliseconds that pass monotonically, for pacing only. */
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
@@ -172,14 +174,19 @@ export class ClearingActor implements Actor {
     const inputs = this.batch.inputs();
     const verdicts = this.judge(inputs);
     const payload = this.batch.seal(timeNs, verdicts);
+    this.options.beat();
     this.crash.at('before_flush');
     const startedMs = this.options.elapsedMs();
     this.sequence = durability.append(timeNs, payload);
     commitNs?.((this.options.elapsedMs() - startedMs) * 1e6);
+    this.options.beat();
     this.options.journalSequence?.set(this.sequence);
     this.crash.at('after_flush');
     this.batch.clear();
-    this.release(this.apply({ timeNs, inputs, verdicts }), timeNs);
+    const effects = this.apply({ timeNs, inputs, verdicts });
+    this.options.beat();
+    this.release(effects, timeNs);
+    this.options.beat();
   }
 
   private judge(inputs: Parameters<typeof verdictsNeeded>[1]): Verdict[] {
@@ -230,7 +237,9 @@ export class ClearingActor implements Actor {
     const rows = dirtyRowCount(this.ledger) === 0 ? [] : drainDirtyRows(this.ledger);
     const hash = clean ? stateHash(this.ledger) : null;
     const timeNs = this.options.clock.nowNs();
+    this.options.beat();
     this.options.durability.checkpoint({ timeNs, sequence: this.sequence, clean, stateHash: hash }, rows);
+    this.options.beat();
     this.checkpointed = this.sequence;
     this.checkpointedAtMs = this.options.elapsedMs();
     writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);

@@ -22,6 +22,8 @@ export interface HostContext {
   /** The thread was restarted: lanes that resync begin with nothing and ask for a snapshot. */
   readonly restarted: boolean;
   readonly poke: () => void;
+  /** The block of the thread; absent where one thread is driven by hand. */
+  readonly block?: { beat(): void };
 }
 
 export class ActorHost {
@@ -48,6 +50,7 @@ export class ActorHost {
       metrics,
       settings,
       poke,
+      beat: () => context.block?.beat(),
       laneOf: (from, lane = MAIN_LANE) => find(inbound, (edge) => edge.from === from && edge.lane === lane),
       outlet: (to, lane = MAIN_LANE) =>
         must(outlets[find(outbound, (edge) => edge.to === to && edge.lane === lane)], 'an outlet per edge'),

@@ -50,6 +50,8 @@ export interface ActorWiring {
   outlet(to: string, lane?: string): Outlet;
   /** Asks for a turn soon, so that `endBatch` follows work that did not come from a lane (a socket's message). */
   poke(): void;
+  /** Says in the middle of a long piece of bounded work that the thread is alive (HEARTBEAT_LOST_MS). */
+  beat(): void;
 }
 
 export type ActorFactory = (wiring: ActorWiring) => Actor;

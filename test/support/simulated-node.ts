@@ -63,6 +63,8 @@ export class SimulatedNode {
   readonly told: ToldFill[] = [];
   readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
   readonly answers: ActionAnswer[] = [];
+  /** How often clearing said in the middle of its work that it is alive. */
+  clearingBeats = 0;
   private readonly refusals: string[] = [];
   private readonly runner: HandRunner;
   private readonly desk: ClearingDesk;
@@ -239,6 +241,9 @@ export class SimulatedNode {
       checkpointMs: TOPOLOGY.journal.checkpointMs,
       checkpointRecords: checkpointAfter ?? TOPOLOGY.journal.checkpointRecords,
       checkpointRows: checkpointAfter ?? TOPOLOGY.journal.checkpointRows,
+      beat: () => {
+        this.clearingBeats += 1;
+      },
       elapsedMs: () => this.elapsedMs,
       hooks: { wait: () => undefined, crash: () => undefined },
     });
