@@ -132,7 +132,8 @@ export class MarketShardActor implements Actor {
     this.clearing.flush();
     this.door.flush();
     if (this.hasMore()) this.pump();
-    for (const market of this.markets.values()) market.engine.checkBest();
+    // A book that is still being restored may be crossed, over several batches, until its market opens (AMB-110).
+    for (const market of this.markets.values()) if (market.isOpen) market.engine.checkBest();
     if (this.wiring.data.needsResync()) this.sendBooks();
     this.wiring.data.flush();
   }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { killCampaign } from '../support/kill-campaign.ts';
 
-const SEED = 20_261_121;
+/** The fifth or so of its starts restores a crossed book over several batches. */
+const SEED = 7;
 const KILLS = 10;
 
 suite('kill -9', () => {

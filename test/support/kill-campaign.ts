@@ -46,15 +46,16 @@ export async function killCampaign(seed: number, kills: number): Promise<KillCou
   await first.close();
   for (let kill = 0; kill < kills; kill += 1) {
     const lines = await killedLife(random, seed + kill, home);
-    const problem = await problemAfter(lines, join(home, 'data'), told, counts);
+    const problem = lines === null ? 'it ended by itself' : await problemAfter(lines, join(home, 'data'), told, counts);
     if (problem !== null) counts.problems.push(`seed ${seed}, kill ${kill}: ${problem}`);
+    if (lines === null) break;
   }
   counts.confirmed = told.size;
   return counts;
 }
 
-/** What a process said before it was killed. */
-async function killedLife(random: SeededRandom, seed: number, home: string): Promise<readonly string[]> {
+/** What a process said before it was killed; null when it ended by itself, as none should. */
+async function killedLife(random: SeededRandom, seed: number, home: string): Promise<readonly string[] | null> {
   const child = spawn(process.execPath, [CHILD, 'endless', String(seed), home], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -63,13 +64,15 @@ async function killedLife(random: SeededRandom, seed: number, home: string): Pro
   child.stdout.setEncoding('latin1').on('data', (text: string) => {
     said += text;
   });
+  const isAlive = (): boolean => child.exitCode === null && child.signalCode === null;
   const isEarly = random.below(4) === 0;
   const linesMin = 1 + random.below(LINES_MAX);
   const earlyMs = 1 + random.below(EARLY_MS_MAX);
   if (isEarly) await new Promise((resolve) => setTimeout(resolve, earlyMs));
-  else while (said.split('\n').length <= linesMin) await Promise.race([once(child.stdout, 'data'), ended]);
+  else while (isAlive() && said.split('\n').length <= linesMin) await Promise.race([once(child.stdout, 'data'), ended]);
   child.kill('SIGKILL');
-  await ended;
+  const [code] = (await ended) as [number | null];
+  if (code !== null) return null;
   // The last line may be cut: it was not said.
   return said.split('\n').slice(0, -1);
 }
