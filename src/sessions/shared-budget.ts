@@ -7,8 +7,10 @@
  * Invariants
  *   (1) One thread configures. The version is odd while it does; readers take settings of one version only.
  *   (2) The position moves by compare-and-exchange, so no charge is lost and none is made twice.
- *   (3) The position is kept modulo 2^64. What is missing lies between 0 and the capacity, so anything else is a bucket
- *       that has been full for longer than the scale is long.
+ *   (3) The position never goes back. A charge whose clock was read before another thread charged finds it ahead of its
+ *       own supply by more than the capacity: then there is nothing, and nothing is taken.
+ *   (4) The position is kept modulo 2^64. Behind the supply, or ahead by more than clocks can be apart, is a bucket that
+ *       has been full for a long part of the scale (from 106 days on with limits lifted, thousands of years else).
  */
 import type { TimestampNs } from '../core/units.ts';
 import { type BucketSize, capacityOf, suppliedBy } from './bucket.ts';
@@ -25,6 +27,8 @@ const POSITION = 4;
 const REFUSED: Readonly<Record<LimitName, number>> = { user: 5, global: 6, address: 7 };
 const WORDS = 8;
 const POSITION_BITS = 64;
+/** A thread charges with a time that it read less than this before. */
+const CLOCKS_APART_NS = 3_600_000_000_000n as TimestampNs;
 
 interface Settings {
   readonly version: number;
@@ -77,7 +81,7 @@ export class SharedBudget {
   /** Milli-units that are there. */
   available(now: TimestampNs): bigint {
     const { size, capacity } = this.#settings();
-    return capacity - missingOf(Atomics.load(this.#words, POSITION), suppliedBy(size, now), capacity);
+    return levelOf(capacity, missingOf(Atomics.load(this.#words, POSITION), size, now));
   }
 
   countRefusal(by: LimitName): void {
@@ -90,19 +94,21 @@ export class SharedBudget {
 
   /**
    * Another thread can move the position, or the settings, between the reading and the exchange; then it starts again.
+   * Such a charge may be later than `now`: see invariant 3.
    *
    * @param price null for the price of a public read.
    */
   #take(price: bigint | null, now: TimestampNs): bigint | null {
     for (;;) {
       const { size, capacity, publicRead, version } = this.#settings();
-      const supplied = suppliedBy(size, now);
       const position = Atomics.load(this.#words, POSITION);
-      const missing = missingOf(position, supplied, capacity) + (price ?? publicRead);
+      const missing = missingOf(position, size, now);
+      const after = missing + (price ?? publicRead);
       if (Atomics.load(this.#version, 0) !== version) continue;
-      if (missing > capacity) return capacity - missing + (price ?? publicRead);
-      if (Atomics.compareExchange(this.#words, POSITION, position, wrapped(supplied + missing)) === position)
-        return null;
+      // What costs nothing is let through, whatever there is.
+      if (after > capacity && after > missing) return levelOf(capacity, missing);
+      const next = wrapped(suppliedBy(size, now) + after);
+      if (Atomics.compareExchange(this.#words, POSITION, position, next) === position) return null;
     }
   }
 
@@ -125,10 +131,15 @@ export class SharedBudget {
   }
 }
 
-/** Milli-units missing in a bucket at this position; see invariant 3. */
-function missingOf(position: bigint, supplied: bigint, capacity: bigint): bigint {
-  const ahead = wrapped(position - supplied);
-  return ahead > 0n && ahead <= capacity ? ahead : 0n;
+/** Milli-units missing in a bucket at this position, more than fit for a clock that was read early; see the invariants. */
+function missingOf(position: bigint, size: BucketSize, now: TimestampNs): bigint {
+  const ahead = wrapped(position - suppliedBy(size, now));
+  const most = capacityOf(size) + suppliedBy(size, CLOCKS_APART_NS);
+  return ahead > 0n && ahead <= most ? ahead : 0n;
+}
+
+function levelOf(capacity: bigint, missing: bigint): bigint {
+  return missing > capacity ? 0n : capacity - missing;
 }
 
 function wrapped(value: bigint): bigint {

@@ -1,7 +1,6 @@
 /** Laws of budgets: what fits, what is refused, and that nothing is taken twice or lost. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import type { UserId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
@@ -219,46 +218,5 @@ suite('against a plain bucket', () => {
         }
       }),
     );
-  });
-});
-
-suite('one budget for several threads', () => {
-  test('two threads that take as fast as they can take exactly what there is (LIM-02)', async () => {
-    const shared = new SharedBudget();
-    shared.configure({ unitsPerSecond: 0n, capacity: 100_000n }, UNIT, START);
-    const url = new URL('../../src/sessions/shared-budget.js', import.meta.url).href;
-    const script = `
-      const { parentPort, workerData } = require('node:worker_threads');
-      import(${JSON.stringify(url)}).then(({ SharedBudget }) => {
-        const shared = new SharedBudget(workerData);
-        let taken = 0;
-        while (taken < 1000 && shared.take(1000n, ${START}n) === null) taken += 1;
-        parentPort.postMessage('begun');
-        while (shared.take(1000n, ${START}n) === null) taken += 1;
-        parentPort.postMessage(taken);
-      });`;
-    const worker = new Worker(script, { eval: true, workerData: shared.memory });
-    const begun = new Promise((resolve) => worker.once('message', resolve));
-    const theirs = new Promise<number>((resolve, fail) => {
-      worker.on('message', (word: unknown) => {
-        if (typeof word === 'number') resolve(word);
-      });
-      worker.once('error', fail);
-    });
-    await begun;
-    let ours = 0;
-    for (;;) {
-      let hasRoom = true;
-      for (let each = 0; each < 50 && hasRoom; each += 1) {
-        hasRoom = shared.take(UNIT, START) === null;
-        if (hasRoom) ours += 1;
-      }
-      if (!hasRoom) break;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    const taken = await theirs;
-    await worker.terminate();
-    assert.equal(ours + taken, 100_000);
-    assert.ok(taken >= 1_000, 'the other thread took part');
   });
 });
