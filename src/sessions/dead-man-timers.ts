@@ -6,22 +6,32 @@
  *     ▲   disarm        │ ▲ arm again                │ arm again, disarm: too late for what was due, which still goes
  *     └─────────────────┘ └ later or sooner          └──────────────────────────────────▶ due, and armed
  *
- * One timer a user, kept in memory alone: a restart disarms all of them.
+ * One timer a user, kept in memory alone: a restart disarms all of them. They stand in a heap in which each knows its
+ * place, so that none costs more than the logarithm of how many there are, however often it is started again.
  *
  * Not here: cancelling. Whoever asks for what is due says when it is done.
  */
+import { must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import { DEAD_MAN_TIMERS_MAX } from '../core/limits.ts';
 import type { TimestampNs } from '../core/units.ts';
 
-const NEVER = (1n << 64n) as TimestampNs;
+/** Timers that end at one instant are told in parts, so that they hold up nobody. */
+const DUE_A_TURN = 256;
+
+/** A timer and its place in the heap. */
+interface Timer {
+  readonly user: UserId;
+  firesAtNs: TimestampNs;
+  at: number;
+}
 
 export class DeadManTimers {
-  readonly #firesAt = new Map<UserId, TimestampNs>();
+  readonly #timers = new Map<UserId, Timer>();
+  /** Binary: none fires before the one at half its place. */
+  readonly #heap: Timer[] = [];
   readonly #due = new Set<UserId>();
   readonly #max: number;
-  /** No timer fires before this; may be too early, never too late. */
-  #nextNs: TimestampNs = NEVER;
 
   /** @param max users that may have a timer. */
   constructor(max: number = DEAD_MAN_TIMERS_MAX) {
@@ -30,29 +40,38 @@ export class DeadManTimers {
 
   /** Timers that run. */
   get count(): number {
-    return this.#firesAt.size;
+    return this.#heap.length;
   }
 
-  /** Users for whom it is over and whose orders are not all on their way out. */
+  /** Users who were told to be due and whose orders are not all on their way out. */
   get dueCount(): number {
     return this.#due.size;
   }
 
   /** Starts the user's timer, or starts it again. @returns false when too many users have one. */
   arm(user: UserId, firesAtNs: TimestampNs): boolean {
-    if (!this.#firesAt.has(user) && this.#firesAt.size >= this.#max) return false;
-    this.#firesAt.set(user, firesAtNs);
-    if (firesAtNs < this.#nextNs) this.#nextNs = firesAtNs;
+    const known = this.#timers.get(user);
+    if (known === undefined && this.#heap.length >= this.#max) return false;
+    const timer = known ?? { user, firesAtNs, at: this.#heap.length };
+    timer.firesAtNs = firesAtNs;
+    this.#timers.set(user, timer);
+    this.#settle(timer);
     return true;
   }
 
   disarm(user: UserId): void {
-    this.#firesAt.delete(user);
+    const timer = this.#timers.get(user);
+    if (timer !== undefined) this.#remove(timer);
   }
 
-  /** Users for whom the time is over, until `done` is said of them. */
+  /** Users for whom the time is over, until `done` is said of them; each call finds at most `DUE_A_TURN` more. */
   due(nowNs: TimestampNs): ReadonlySet<UserId> {
-    if (nowNs >= this.#nextNs) this.#collect(nowNs);
+    for (let found = 0; found < DUE_A_TURN; found += 1) {
+      const first = this.#heap[0];
+      if (first === undefined || first.firesAtNs > nowNs) break;
+      this.#remove(first);
+      this.#due.add(first.user);
+    }
     return this.#due;
   }
 
@@ -61,13 +80,49 @@ export class DeadManTimers {
     this.#due.delete(user);
   }
 
-  #collect(nowNs: TimestampNs): void {
-    this.#nextNs = NEVER;
-    for (const [user, firesAtNs] of this.#firesAt) {
-      if (firesAtNs <= nowNs) {
-        this.#firesAt.delete(user);
-        this.#due.add(user);
-      } else if (firesAtNs < this.#nextNs) this.#nextNs = firesAtNs;
-    }
+  /** The last one takes its place, and goes from there where it belongs. */
+  #remove(timer: Timer): void {
+    this.#timers.delete(timer.user);
+    const last = must(this.#heap.pop(), 'a timer stands in the heap');
+    if (last === timer) return;
+    last.at = timer.at;
+    this.#settle(last);
   }
+
+  /** Up past all that fire later, else down past all that fire sooner, from the place it has. */
+  #settle(timer: Timer): void {
+    const heap = this.#heap;
+    let { at } = timer;
+    for (let above = heap[(at - 1) >> 1]; above !== undefined && isBefore(timer, above); above = heap[(at - 1) >> 1]) {
+      at = this.#move(above, at);
+    }
+    for (
+      let below = this.#firstBelow(at);
+      below !== undefined && isBefore(below, timer);
+      below = this.#firstBelow(at)
+    ) {
+      at = this.#move(below, at);
+    }
+    timer.at = at;
+    heap[at] = timer;
+  }
+
+  /** @returns the place that it leaves. */
+  #move(timer: Timer, to: number): number {
+    const from = timer.at;
+    timer.at = to;
+    this.#heap[to] = timer;
+    return from;
+  }
+
+  /** Of the two below a place the one that fires first. */
+  #firstBelow(at: number): Timer | undefined {
+    const left = this.#heap[2 * at + 1];
+    const right = this.#heap[2 * at + 2];
+    return left !== undefined && right !== undefined && isBefore(right, left) ? right : left;
+  }
+}
+
+function isBefore(a: Timer, b: Timer): boolean {
+  return a.firesAtNs < b.firesAtNs;
 }

@@ -56,15 +56,52 @@ suite('a dead-man timer', () => {
     assert.equal(timers.arm(user('cy'), at(600)), true);
   });
 
+  test('of many that end at one instant each is told once, a part of them a turn', () => {
+    const timers = new DeadManTimers();
+    for (let each = 0; each < 1_000; each += 1) timers.arm(user(`u${each}`), at(100));
+    const told: UserId[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      const users = [...timers.due(at(100))];
+      assert.ok(users.length <= 256, `${users.length} in one turn`);
+      for (const who of users) timers.done(who);
+      told.push(...users);
+    }
+    assert.deepEqual([told.length, new Set(told).size, timers.count, timers.dueCount], [1_000, 1_000, 0, 0]);
+  });
+
+  test('looks at no more than its own, however many run', () => {
+    const timers = new DeadManTimers();
+    const looks = { count: 0 };
+    // A time that counts how often it is compared.
+    const counted = (ns: number): TimestampNs => {
+      const time = {
+        [Symbol.toPrimitive]: () => {
+          looks.count += 1;
+          return BigInt(ns);
+        },
+      };
+      return time as unknown as TimestampNs;
+    };
+    const many = 10_000;
+    for (let each = 0; each < many; each += 1) timers.arm(user(`u${each}`), counted(1_000 + ((each * 7_919) % many)));
+    const most = 4 * Math.ceil(Math.log2(many)) + 4;
+    for (let ns = 0; ns < 500; ns += 1) {
+      looks.count = 0;
+      assert.equal(timers.due(at(1_000 + ns)).size, 1);
+      for (const who of timers.due(at(1_000 + ns))) timers.done(who);
+      assert.ok(looks.count <= most, `${looks.count} comparisons for one timer`);
+    }
+  });
+
   test('fires exactly when a plain list of times says so', () => {
-    const name = fc.constantFrom('ada', 'bob', 'cy');
+    const name = fc.integer({ min: 0, max: 11 }).map((number) => `u${number}`);
     const step = fc.oneof(
       fc.record({ arm: name, afterNs: fc.integer({ min: 0, max: 20 }) }),
       fc.record({ disarm: name }),
       fc.record({ waitNs: fc.integer({ min: 0, max: 15 }) }),
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const timers = new DeadManTimers();
         const plain = new Map<string, number>();
         let now = 0;
@@ -84,7 +121,7 @@ suite('a dead-man timer', () => {
           }
         }
       }),
-      propertyParameters(200),
+      propertyParameters(300),
     );
   });
 });
