@@ -98,7 +98,8 @@ export class BulkCancels {
       else busy.add(marketIndex);
       return !hasRoom;
     });
-    poke();
+    // Without this the loop would turn for as long as there is no room.
+    if (left.length < cancels.length) poke();
     return left;
   }
 

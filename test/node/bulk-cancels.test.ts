@@ -42,13 +42,16 @@ suite('cancels in advance at the rings', () => {
     const markets = new Markets();
     const [even, odd] = [shard(), shard()];
     const openMarkets = new Set([3]);
+    let pokes = 0;
     const bulk = new BulkCancels({
       orders: manager,
       shards: [even.outlet, odd.outlet],
       nowNs: () => NOW,
       openMarkets,
       unanswered: () => undefined,
-      poke: () => undefined,
+      poke: () => {
+        pokes += 1;
+      },
     });
     const cancel = (id: string, definition: typeof MARKET): PreparedCancel => {
       return { market: markets.set(definition), user: ALICE, orderId: id as OrderId };
@@ -60,6 +63,14 @@ suite('cancels in advance at the rings', () => {
     let left = bulk.cancelSome(wanted);
     const sent = odd.read();
     assert.ok(sent.length > 0 && sent.length < 10, `${sent.length} found room`);
+    const turns = pokes;
+    odd.fill();
+    left = bulk.cancelSome(left);
+    assert.deepEqual(
+      [turns, pokes],
+      [1, 1],
+      'where nothing was sent no turn is asked for: the ring rings when it has room',
+    );
     openMarkets.add(4);
     odd.fill();
     left = bulk.cancelSome(left);
