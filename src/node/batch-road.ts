@@ -53,16 +53,17 @@ export class BatchRoad {
     this.road = road;
   }
 
-  /** The second order of an id in its market fails alone, whatever becomes of the first (AMB-26). */
+  /** The second order of an id in its market fails alone, whatever becomes of the first; its own faults come before (AMB-26, AMB-91). */
   create(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
     const { errands } = this.parts;
     const named = new Set<string>();
     this.take(requests, origin, answer, (request) => {
       const { orderId, baseAsset } = request.order;
       const name = `${baseAsset.id} ${orderId}`;
-      if (named.has(name)) return rejected(REPEATED);
+      const isRepeated = named.has(name);
       named.add(name);
-      return errands.create(request, origin);
+      const errand = errands.create(request, origin);
+      return errand.ok && isRepeated ? rejected(REPEATED) : errand;
     });
   }
 

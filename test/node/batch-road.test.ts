@@ -14,7 +14,8 @@ import type { SignatureJob } from '../../src/node/verify-desk.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Outlet } from '../../src/runtime/outlet.ts';
 import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
-import { ALICE, createRequest, MARKET, NOW, OrderDesk } from '../support/order-desk.ts';
+import type { CreateRequest } from '../../src/wire/signed-order.ts';
+import { ALICE, BOB, createRequest, MARKET, NOW, OrderDesk } from '../support/order-desk.ts';
 
 const FILLER = 9;
 const NOTE_WORD = { [COMMAND_NOTE.batchBegins]: '[', [COMMAND_NOTE.batchEnds]: ']' } as Record<number, string>;
@@ -55,7 +56,13 @@ class Door {
   }
 
   create(ids: readonly string[], isControl = false): void {
-    const requests = ids.map((id) => createRequest({ id }));
+    this.send(
+      ids.map((id) => createRequest({ id })),
+      isControl,
+    );
+  }
+
+  send(requests: readonly CreateRequest[], isControl: boolean): void {
     this.batches.create(requests, { user: ALICE, connection: 7, isControl }, (index, answer) => {
       this.told.set(index, word(answer));
     });
@@ -149,6 +156,13 @@ suite('the road of a batch', () => {
     door.jobs[0]?.done(false);
     door.jobs[1]?.done(true);
     assert.deepEqual([door.read(), door.words], ['[ b ]', ['0 INVALID_SIGNATURE', '1 DUPLICATE_ORDER']]);
+  });
+
+  test('a repeated id is told its own faults first: who signs for another is told that (AMB-91, AMB-92)', () => {
+    const door = new Door();
+    const requests = [createRequest({ id: 'a' }), createRequest({ id: 'a', user: BOB })];
+    door.send(requests, true);
+    assert.deepEqual([door.read(), door.words], ['[ a ]', ['1 SIGNER_MISMATCH']]);
   });
 
   test('of which nothing passes writes nothing, not even notes', () => {
