@@ -38,7 +38,6 @@ export function sendDocument(response: HttpResponse, head: RequestHead, document
     response.writeHeader('Content-Security-Policy', document.securityPolicy);
     response.writeHeader('ETag', document.etag);
     if (isKnown) response.endWithoutBody();
-    else if (head.method === 'HEAD') response.endWithoutBody(document.body.byteLength);
     else sendInParts(response, document.body);
   });
   return isKnown ? 304 : 200;
