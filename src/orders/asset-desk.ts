@@ -29,6 +29,8 @@ const NEVER = (1n << 64n) as TimestampNs;
 export class AssetDesk {
   readonly #assets = new Map<AssetId, Entry>();
   readonly #unknown = entryOf(NO_ROW_TERMS, NO_MARKS, NO_TIME);
+  /** Restored prices that may be old. */
+  readonly #awaited = new Set<AssetId>();
   #nowNs = NO_TIME;
   /** Until then nothing changes by itself. */
   #untilNs: bigint = NEVER;
@@ -37,6 +39,19 @@ export class AssetDesk {
   /** Rises whenever the terms of any asset change: figures of one version stay what they are. */
   get version(): number {
     return this.#version;
+  }
+
+  /** Every price known by now is an old one, until its next. Assets that never had one are not waited for. */
+  awaitPrices(): void {
+    for (const [asset, { oracle }] of this.#assets) if (oracle !== null) this.#awaited.add(asset);
+  }
+
+  get awaitsPrices(): boolean {
+    return this.#awaited.size > 0;
+  }
+
+  awaitsPrice(asset: AssetId): boolean {
+    return this.#awaited.has(asset);
   }
 
   /** In force at the last `refresh`. */
@@ -54,6 +69,7 @@ export class AssetDesk {
   }
 
   setOracle(asset: AssetId, oracle: PriceSource): void {
+    this.#awaited.delete(asset);
     this.#put(asset, this.#riskOf(asset), { ...this.marks(asset), oracle });
   }
 

@@ -7,7 +7,8 @@
  *                                 └────────────────── cooldown of the sub-account ◀────────────────────┘
  *
  * Left alone: market makers; orders that never rest; those about which a request is on its way; those that press nothing,
- * as reduce-only ones, what waits for a trigger, and what the position covers. What is left below the market's minimum
+ * as reduce-only ones, what waits for a trigger, and what the position covers; after a start, accounts until every asset
+ * that they have to do with has had a new price (AMB-110). What is left below the market's minimum
  * is cancelled, and so is a child of which more may come.
  *
  * Looked at in rounds, a bounded number of accounts a time. Not here: the messages (src/node).
@@ -55,8 +56,8 @@ export function planReductions(account: MarginAccount, desk: AssetDesk): readonl
   const side: Side = buys >= sells ? SIDE.buy : SIDE.sell;
   const heavier = larger(buys, sells);
   const surplus = account.surplus();
-  if (heavier <= surplus) return [];
   const bearable = surplus > 0n ? surplus : 0n;
+  if (heavier <= bearable) return [];
   const reductions: Reduction[] = [];
   const counted = new Map<OrderLane, bigint>();
   let pressure: bigint = heavier;
@@ -93,9 +94,9 @@ function candidatesOf(account: MarginAccount, side: Side, desk: AssetDesk): Cand
   const candidates: Candidate[] = [];
   for (const { position, lane } of account.lanes(side)) {
     const reference = desk.terms(position.asset).prices.mark;
-    for (const { owner: order, exposure, netted } of lane.entries()) {
+    for (const { owner: order, exposure, netted } of lane.counting()) {
       const { lots, lotPrice } = exposure;
-      if (lots === netted || !isReducible(order)) continue;
+      if (!isReducible(order)) continue;
       const limit = BigInt(order.price) * powerOfTen(18 - order.market.definition.priceDecimals);
       const distance = limit > reference ? limit - reference : reference - limit;
       candidates.push({ position, lane, order, lots, counted: lots - netted, lotPrice, distance, reference });
@@ -122,6 +123,7 @@ function farthestFirst(a: Candidate, b: Candidate): number {
 /** Of an account that has orders: when it was looked at last, and until when it is left alone. */
 interface Watched {
   version: number;
+  isExempt: boolean;
   cooldownEndNs: bigint;
 }
 
@@ -165,11 +167,15 @@ export class AutoReduce {
       this.#watched.delete(account);
       return false;
     }
-    const watched = this.#watched.get(account) ?? { version: -1, cooldownEndNs: 0n };
+    const watched = this.#watched.get(account) ?? { version: -1, isExempt: false, cooldownEndNs: 0n };
     const { version } = account;
-    if (watched.version === version || nowNs < watched.cooldownEndNs) return false;
+    const isExempt = this.#accounts.isMarketMaker(account.user);
+    const isSeen = watched.version === version && watched.isExempt === isExempt;
+    if (isSeen || nowNs < watched.cooldownEndNs) return false;
+    if (account.awaitsPrice) return true;
+    watched.isExempt = isExempt;
     this.#watched.set(account, watched);
-    if (account.capacity() >= 0n || this.#accounts.isMarketMaker(account.user)) {
+    if (isExempt || account.capacity() >= 0n) {
       watched.version = version;
       return true;
     }

@@ -6,7 +6,7 @@
  *   market, quote     what is left of its target, for the lots that it buys at that price, or its base cap
  *
  * Nothing: a reduce-only order (MRG-22, AMB-50), one that waits for its trigger (AMB-28), a spot sell. While replaces are
- * on their way an order weighs what the heaviest of its terms does.
+ * on their way an order weighs what the heaviest of its terms does (pressure-lane.ts).
  *
  * Not here: netting (pressure-lane.ts).
  */
@@ -48,23 +48,24 @@ export function laneOf(position: Position, terms: Pick<OrderTerms, 'flags' | 'si
 
 /** By the terms in force and those on their way. */
 export function exposureOf(order: LiveOrder, marketPrice: bigint): Exposure {
-  let heaviest = exposureWith(order, order, marketPrice);
-  for (const replace of order.replaces) {
-    const other = exposureWith(order, replace, marketPrice);
-    if (fullNotional(other) > fullNotional(heaviest)) heaviest = other;
-  }
-  return heaviest;
+  const inForce = exposureWith(order, order, marketPrice);
+  if (order.replaces.length === 0) return inForce;
+  const all = [inForce, ...order.replaces.map((replace) => exposureWith(order, replace, marketPrice))];
+  const fewestFirst = all.filter(({ lots }) => lots > 0).sort((a, b) => a.lots - b.lots);
+  return fewestFirst.reduce((other: Exposure | null, one) => ({ ...one, other }), null) ?? NO_EXPOSURE;
 }
 
 /** With the terms of a replace. */
-export function exposureWith(order: LiveOrder, replace: ReplaceOnItsWay, marketPrice: bigint): Exposure {
+function exposureWith(order: LiveOrder, replace: ReplaceOnItsWay, marketPrice: bigint): Exposure {
   if (isOver(order) || order.isIdle || order.letThrough === 0) return NO_EXPOSURE;
   const total = isWhole(order) ? replace.quantity : Math.min(replace.quantity, order.letThrough);
   const lots = total - order.dropped - filledOf(order);
   const { definition } = order.market;
   const { kind, amount } = order.terms;
   if (kind === ORDER_KIND.limit) {
-    return lots <= 0 ? NO_EXPOSURE : { lots, lotPrice: notional18(replace.price, ONE_LOT, definition), total: null };
+    return lots <= 0
+      ? NO_EXPOSURE
+      : { lots, lotPrice: notional18(replace.price, ONE_LOT, definition), total: null, other: null };
   }
   if (kind === ORDER_KIND.marketBase && lots <= 0) return NO_EXPOSURE;
   const spent = order.pending.notional + order.confirmed.notional;
@@ -72,16 +73,12 @@ export function exposureWith(order: LiveOrder, replace: ReplaceOnItsWay, marketP
   if (left !== null && left <= 0n) return NO_EXPOSURE;
   const worthOf = (quantity: number): bigint =>
     mulDivCeil(quantity18(quantity as RawQuantity, definition.quantityDecimals), marketPrice, ONE_18);
-  if (left === null) return { lots, lotPrice: 0n, total: worthOf(lots) };
-  return { lots: lots > 0 ? lots : lotsFor(left, worthOf(ONE_LOT)), lotPrice: 0n, total: left };
+  if (left === null) return { lots, lotPrice: 0n, total: worthOf(lots), other: null };
+  return { lots: lots > 0 ? lots : lotsFor(left, worthOf(ONE_LOT)), lotPrice: 0n, total: left, other: null };
 }
 
 /** At least one: an order that buys less than a lot at this price may find a better one. */
 function lotsFor(amount: bigint, lotValue: bigint): number {
   const lots = lotValue === 0n ? LOTS_MAX : amount / lotValue;
   return lots < 1n ? 1 : Number(lots > LOTS_MAX ? LOTS_MAX : lots);
-}
-
-function fullNotional({ lots, lotPrice, total }: Exposure): bigint {
-  return total ?? lotPrice * BigInt(lots);
 }

@@ -145,6 +145,11 @@ export class Holds {
     return fresh;
   }
 
+  /** The spot side of a sub-account; a question makes none. */
+  peek(user: UserId, subAccount: number): SpotAccount {
+    return this.#byUser.get(user)?.get(subAccount) ?? { balances: new Map(), changes: 0 };
+  }
+
   /** The balance if there is one; a question makes none. */
   find(key: BalanceKey): Balance | undefined {
     return this.#byUser.get(key.user)?.get(key.subAccount)?.balances.get(key.asset);

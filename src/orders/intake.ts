@@ -195,7 +195,7 @@ export class Intake {
     return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace }));
   }
 
-  /** What a replace that is let through would leave the order to weigh: the heaviest of its terms (RPL-07). */
+  /** What a replace that is let through would leave the order to weigh, beyond what the position covers (RPL-07). */
   #replaceFault(order: LiveOrder, replace: ReplaceOnItsWay): Reject | null {
     if (order.seat === null) return null;
     const heaviest = exposureOf({ ...order, replaces: [...order.replaces, replace] }, order.seat.marketPrice);

@@ -198,6 +198,26 @@ export class MarginAccount {
     return this.#desk.version + this.spot.changes + this.#changes + this.#weighings;
   }
 
+  /** Rises whenever a position of it or what an order may do has changed; prices and balances aside. */
+  get moves(): number {
+    return this.#changes + this.#weighings;
+  }
+
+  /** Whether it has to do with an asset of which no price has come since the start (AMB-110). */
+  get awaitsPrice(): boolean {
+    const desk = this.#desk;
+    if (!desk.awaitsPrices) return false;
+    for (const balance of this.spot.balances.values()) {
+      if (desk.awaitsPrice(balance.asset) && optimisticOf(balance) !== 0n) return true;
+    }
+    for (const position of this.#positions.values()) {
+      const { asset, buys, sells, spotBuys } = position;
+      const isFlat = optimisticBase(position) === 0n && buys.isEmpty && sells.isEmpty && spotBuys.isEmpty;
+      if (!isFlat && desk.awaitsPrice(asset)) return true;
+    }
+    return false;
+  }
+
   /** Whether the optimistic account has a negative leg (MRG-13). */
   get hasBorrows(): boolean {
     this.#sum();

@@ -33,6 +33,8 @@ export class MarginAccounts {
   readonly desk: AssetDesk;
   /** Accounts of which an order has weighed something since this was last tidied (auto-reduce.ts). */
   readonly withOrders: Set<MarginAccount> = new Set();
+  /** Positions that reduce-only orders have named since this was last tidied (reduce-only-excess.ts). */
+  readonly withReduceOnly: Set<Position> = new Set();
   readonly #users = new Map<UserId, Map<number, MarginAccount>>();
   readonly #holds: Holds;
   readonly #words: WordCount;
@@ -57,6 +59,11 @@ export class MarginAccounts {
 
   find(user: UserId, index: number): MarginAccount | undefined {
     return this.#users.get(user)?.get(index);
+  }
+
+  /** For a question about one that may not exist, or be of no margin type: none is made. */
+  peek(user: UserId, index: number): MarginAccount {
+    return this.find(user, index) ?? new MarginAccount(user, index, this.#holds.peek(user, index), this.desk);
   }
 
   /** Of one user, by no order. */
@@ -90,7 +97,8 @@ export class MarginAccounts {
     const lane = laneOf(position, terms);
     if (lane === null && isSpot(terms)) return null;
     account.enter(position, market);
-    if (lane !== null) this.withOrders.add(account);
+    if (lane === null) this.withReduceOnly.add(position);
+    else this.withOrders.add(account);
     this.#slot += 1;
     return { position, lane, entry: newLaneEntry(order, this.#slot), marketPrice: 0n };
   }

@@ -2,7 +2,8 @@
  * Whether an order of a margin-type account may be let through (service spec 2.8, ORD-26, TIF-08, TIF-09, MRG-12 to
  * MRG-26).
  *
- *   reduce-only   fill or kill, immediate or cancel, sized in base: it must shrink the optimistic position (AMB-27)
+ *   reduce-only   the optimistic position must be on the other side (TIF-08), and of a fill or kill, an immediate or
+ *                 cancel, and what is sized in base not smaller than the order (TIF-09, AMB-27)
  *   adds risk     of a circuit-broken asset: never (AMB-109); else the capacity left must be above the minimum
  *   adds none     always (AMB-49)
  *
@@ -50,15 +51,17 @@ export class MarginCheck {
     if (order.seat !== null && terms.kind !== ORDER_KIND.limit) order.seat.marketPrice = this.#marketPrice(order);
   }
 
-  /** Of a seated order that matches at once, before anything of it is let through; null: it may. */
+  /**
+   * Of a seated order, before anything of it is let through; null: it may. One that rests, or is sized in quote, may be
+   * larger than the position, which clearing judges; without any it would be depth that nobody pays for.
+   */
   reduceOnlyFault(order: LiveOrder, lots: number): Reject | null {
     const { seat, terms, market } = order;
     const { tif, kind, side } = terms;
-    const isChecked =
-      kind === ORDER_KIND.marketBase || (kind === ORDER_KIND.limit && tif !== TIF.gtc && tif !== TIF.gtd);
-    if (seat === null || !isReduceOnly(terms) || !isChecked) return null;
+    if (seat === null || !isReduceOnly(terms)) return null;
+    const mustFit = kind === ORDER_KIND.marketBase || (kind === ORDER_KIND.limit && tif !== TIF.gtc && tif !== TIF.gtd);
     const reducible = offsetLots(side, optimisticBase(seat.position), market.definition.quantityDecimals);
-    return lots <= reducible ? null : WOULD_INCREASE;
+    return reducible > 0 && (lots <= reducible || !mustFit) ? null : WOULD_INCREASE;
   }
 
   /**
@@ -71,9 +74,11 @@ export class MarginCheck {
     if (seat === null || seat.lane === null) return null;
     const { lane, entry, position } = seat;
     const counted = lane.countedWith(entry, exposure);
-    if (counted <= lane.counted) return null;
+    const weighsMore = counted > lane.counted;
     const { isBroken } = this.#margins.desk.terms(market.definition.assetId).prices;
-    if (isBroken && !isSpot(terms)) return NO_PRICE;
+    // Where there never was a price, what a market order adds is worth nothing: its lots tell.
+    if (isBroken && !isSpot(terms) && (weighsMore || lane.outgrows(entry, exposure))) return NO_PRICE;
+    if (!weighsMore) return null;
     if (this.#isExempt(order) || (isSpot(terms) && !position.account.isLeveraged)) return null;
     return position.account.capacity([{ lane, counted }]) > this.minimum ? null : INSUFFICIENT_MARGIN;
   }

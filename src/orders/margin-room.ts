@@ -23,6 +23,7 @@ import { MarginCheck } from './margin-check.ts';
 import { type MarginSources, MarginView } from './margin-view.ts';
 import type { Markets } from './markets.ts';
 import type { OrderSink } from './order-events.ts';
+import { ReduceOnlyExcess } from './reduce-only-excess.ts';
 import { Reductions } from './reductions.ts';
 import type { Requests } from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
@@ -45,11 +46,10 @@ export class MarginRoom {
   readonly #kinds: Accounts;
   readonly #markets: Markets;
   readonly #autoReduce: AutoReduce;
+  readonly #excess: ReduceOnlyExcess;
   readonly #sources: MarginSources;
   readonly #view: MarginView;
   #settings: OrderSettings = DEFAULT_SETTINGS;
-  /** Restored prices may be old: nobody's orders give way to them (AMB-110). */
-  #awaitsPrice = false;
 
   constructor({ accounts, markets, holds, words, requests, sink }: MarginRoomParts) {
     const { desk } = this;
@@ -59,6 +59,7 @@ export class MarginRoom {
     this.check = new MarginCheck(accounts, this.accounts, DEFAULT_SETTINGS.preflightMinimum);
     this.reductions = new Reductions(requests, sink);
     this.#autoReduce = new AutoReduce(accounts, this.accounts, (reduction) => this.reductions.reduce(reduction));
+    this.#excess = new ReduceOnlyExcess(this.accounts, (order) => this.reductions.cancelReduceOnly(order));
     this.#sources = { accounts, margins: this.accounts, markets, desk };
     this.#view = new MarginView(this.#sources);
   }
@@ -68,11 +69,10 @@ export class MarginRoom {
   /** Absolute, like a balance. */
   onPositionChanged(word: PositionWord): void {
     const position = this.accounts.setPosition(word);
-    if (this.#settings.cancelsReduceOnlyExcess) this.reductions.cancelExcess(position);
+    if (this.#settings.cancelsReduceOnlyExcess) this.#excess.lookAt(position);
   }
 
   onOraclePrice(asset: AssetId, price: PriceSource): void {
-    this.#awaitsPrice = false;
     this.desk.setOracle(asset, price);
   }
 
@@ -90,17 +90,18 @@ export class MarginRoom {
     this.check.minimum = settings.preflightMinimum;
   }
 
-  /** Everything that lives has been told after a start. */
+  /** Everything that lives has been told after a start. Restored prices may be old: no orders give way to them. */
   onRestored(): void {
-    this.#awaitsPrice = true;
+    this.desk.awaitPrices();
   }
 
   // ---- now and then
 
-  /** Every turn: orders of accounts whose capacity has become negative give way (AR-01), once a price came after a start. */
+  /** Every turn: orders of accounts whose capacity has become negative give way (AR-01), and reduce-only ones in excess. */
   reduceOrders(now: TimestampNs): void {
     this.desk.refresh(now);
-    if (!this.#awaitsPrice) this.#autoReduce.look(this.#settings, now);
+    this.#autoReduce.look(this.#settings, now);
+    if (this.#settings.cancelsReduceOnlyExcess) this.#excess.look();
   }
 
   // ---- reads
@@ -113,7 +114,7 @@ export class MarginRoom {
   capacity(user: UserId, subAccount: number, now: TimestampNs): Amount18 {
     if (!this.isMarginAccount(user, subAccount)) return ZERO_18;
     this.desk.refresh(now);
-    return this.accounts.account(user, subAccount).capacity();
+    return this.accounts.peek(user, subAccount).capacity();
   }
 
   /** Margin-type accounts as they are read at `now`. */

@@ -14,6 +14,10 @@
  *   (2) What is netted in all = the smaller of the offset and all lots.
  *   (3) `counted` = the sum of `notionalOf` over the orders.
  *
+ * While a replace is on its way an order may come to stand under any of several terms. It nets the most lots that one of
+ * them has, and counts what the heaviest of them adds beyond what is netted: by full notional a large cheap order would
+ * hide behind a small dear one that the position covers (RPL-07, MRG-12).
+ *
  * Not here: which orders count and with what (exposure.ts), weights (margin), accounts (margin-account.ts).
  */
 import { assert } from '../core/assert.ts';
@@ -26,9 +30,11 @@ export interface Exposure {
   readonly lotPrice: bigint;
   /** A market order's notional for all of its lots, else null. */
   readonly total: bigint | null;
+  /** What it does under other terms, of no more lots; null: there are none. */
+  readonly other: Exposure | null;
 }
 
-export const NO_EXPOSURE: Exposure = { lots: 0, lotPrice: 0n, total: null };
+export const NO_EXPOSURE: Exposure = { lots: 0, lotPrice: 0n, total: null, other: null };
 
 /** An order's place. Changed only by the lane. */
 export interface LaneEntry<Owner = unknown> {
@@ -46,9 +52,19 @@ export function newLaneEntry<Owner>(owner: Owner, slot: number): LaneEntry<Owner
   return { owner, slot, exposure: NO_EXPOSURE, netted: 0, previous: null, next: null, isIn: false };
 }
 
-/** Of what is counted. */
+/** Of what is counted: under the heaviest of its terms. */
 function notionalOf({ exposure, netted }: LaneEntry): bigint {
-  const { lots, lotPrice, total } = exposure;
+  let heaviest = notionalBeyond(exposure, netted);
+  for (let { other } = exposure; other !== null; other = other.other) {
+    const notional = notionalBeyond(other, netted);
+    if (notional > heaviest) heaviest = notional;
+  }
+  return heaviest;
+}
+
+/** Of the lots that are not netted. */
+function notionalBeyond({ lots, lotPrice, total }: Exposure, netted: number): bigint {
+  if (lots <= netted) return 0n;
   const counted = BigInt(lots - netted);
   if (total === null) return lotPrice * counted;
   return netted === 0 ? total : (total * counted + BigInt(lots) - 1n) / BigInt(lots);
@@ -120,6 +136,11 @@ export class PressureLane<Owner = unknown> {
     return this.#offset - this.#netted;
   }
 
+  /** Whether more lots would count if the order had this exposure, whatever they are worth. */
+  outgrows(entry: LaneEntry<Owner>, { lots }: Exposure): boolean {
+    return lots - entry.exposure.lots > this.freeOffset;
+  }
+
   /** The market admitted it: its slot is its sequence. Those on their way are admitted in their order. */
   admit(entry: LaneEntry<Owner>, slot: number): void {
     const isInPlace = (entry.previous?.slot ?? 0) < slot && (entry.next?.slot ?? Number.POSITIVE_INFINITY) > slot;
@@ -133,9 +154,10 @@ export class PressureLane<Owner = unknown> {
     this.set(entry, exposure);
   }
 
-  /** From the first admitted on; for checks. */
-  *entries(): Iterable<LaneEntry<Owner>> {
-    for (let entry = this.#head; entry !== null; entry = entry.next) yield entry;
+  /** Those that are not netted whole: what counts, from the first admitted on. */
+  *counting(): Iterable<LaneEntry<Owner>> {
+    let entry = this.#edge === null ? this.#head : this.#firstOpen(this.#edge);
+    for (; entry !== null; entry = entry.next) yield entry;
   }
 
   #insert(entry: LaneEntry<Owner>): void {

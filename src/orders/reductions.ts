@@ -3,10 +3,8 @@
  * is on its way the order is in flight, so nothing else of the node touches it (AR-04).
  */
 import { ORDER_END, type OrderEnd } from '../core/order-terms.ts';
-import { offsetLots } from '../margin/pressure.ts';
-import { isReducible, type Reduction } from './auto-reduce.ts';
-import { filledOf, type LiveOrder } from './live-order.ts';
-import type { Position } from './margin-account.ts';
+import type { Reduction } from './auto-reduce.ts';
+import type { LiveOrder } from './live-order.ts';
 import type { OrderSink } from './order-events.ts';
 import type { Requests } from './requests.ts';
 
@@ -30,14 +28,9 @@ export class Reductions {
     return this.#send(order, total, ORDER_END.autoReduced);
   }
 
-  /** Resting reduce-only orders that are larger than their booked position ends them (AMB-27). */
-  cancelExcess({ base, market, reduceOnly }: Position): void {
-    if (market === null) return;
-    for (const order of reduceOnly) {
-      const reducible = offsetLots(order.terms.side, base, market.definition.quantityDecimals);
-      if (isReducible(order) && order.quantity - filledOf(order) > reducible)
-        this.#send(order, 0, ORDER_END.reduceOnly);
-    }
+  /** @returns false: there is no room now. */
+  cancelReduceOnly(order: LiveOrder): boolean {
+    return this.#send(order, 0, ORDER_END.reduceOnly);
   }
 
   answered(): void {

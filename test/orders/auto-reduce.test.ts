@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { ALICE, BTC, ETH, MARKETS, MarginDesk, SIDE, TIF, TOY, USD, usd } from '../support/margin-desk.ts';
+import { BOB } from '../support/order-desk.ts';
 
 const { buy, sell } = SIDE;
 const SECOND_NS = 1_000_000_000n;
@@ -116,8 +117,7 @@ suite('auto-reduce', () => {
     assert.deepEqual(look(desk), []);
     assert.ok(desk.capacity() < 0n);
     desk.manager.onUserChanged({ user: ALICE, isMarketMaker: false });
-    desk.spot(USD, 1);
-    assert.equal(look(desk).length, 3);
+    assert.equal(look(desk).length, 3, 'who is one no longer is looked at, though nothing of the account has moved');
   });
 
   test('reduce-only orders, dormant triggers and what the position covers are left alone (AMB-61)', () => {
@@ -194,6 +194,32 @@ suite('auto-reduce', () => {
     assert.deepEqual(look(desk), ['b3 444']);
   });
 
+  test('nor to the new price of something else: every asset of the account has to have had its own (AMB-110)', () => {
+    const desk = example();
+    desk.position(ETH, 0.01, -20);
+    desk.manager.margin.onRestored();
+    desk.spot(USD, 200);
+    desk.price(BTC, 50_000);
+    assert.deepEqual(look(desk), []);
+    desk.price(TOY, 100);
+    assert.deepEqual(look(desk), [], 'what it holds counts like what it orders');
+    desk.price(ETH, 2_000);
+    assert.equal(look(desk).length, 1);
+  });
+
+  test('orders that the position covers are not walked: none of them would help (AR-02, AMB-61)', () => {
+    const desk = new MarginDesk();
+    desk.price(TOY, 100);
+    desk.spot(USD, 1_000);
+    desk.position(TOY, -10, 0);
+    desk.place({ id: 'covered', asset: TOY, side: buy, quantity: 10, price: 50 });
+    desk.spot(USD, 0);
+    assert.ok(desk.capacity() < 0n);
+    const account = desk.manager.margin.accounts.account(ALICE, 1);
+    account.lanes = () => assert.fail('a lane is walked');
+    assert.deepEqual(look(desk), []);
+  });
+
   test('a surplus that is gone costs all of the heavier side, then the other (AMB-61)', () => {
     const desk = example();
     desk.place({ id: 's', asset: TOY, side: sell, quantity: 10, price: 110 });
@@ -228,6 +254,38 @@ suite('reduce-only orders that exceed their position', () => {
     assert.deepEqual(desk.obey(), ['small cancelled']);
     const reasons = desk.sink.events.map(({ event }) => ('reason' in event ? event.reason : null));
     assert.deepEqual(reasons.filter(Boolean), ['ReduceOnly', 'ReduceOnly']);
+  });
+
+  test('end when the setting is turned on, and when there was no room before (AMB-27, AMB-111)', () => {
+    const desk = shrunk({});
+    assert.deepEqual(look(desk), []);
+    desk.settings({ cancelsReduceOnlyExcess: true });
+    desk.sink.isFull = true;
+    assert.deepEqual(look(desk), []);
+    desk.sink.isFull = false;
+    assert.deepEqual(look(desk), ['large cancelled']);
+    assert.deepEqual(look(desk), []);
+  });
+
+  test('end when the fill that opened their position is rolled back, not while it is on its way (AMB-27, AMB-142)', () => {
+    const desk = new MarginDesk();
+    desk.settings({ cancelsReduceOnlyExcess: true });
+    for (const user of [ALICE, BOB]) desk.spot(USD, 10_000, 1, user);
+    const maker = desk.place({ user: BOB, side: sell, quantity: 1 });
+    const taker = desk.place({ side: buy, quantity: 1 });
+    const trade = desk.match(maker, taker, 2_000, 1, buy);
+    desk.place({ id: 'out', side: sell, quantity: 1, price: 2_100, reduceOnly: true });
+    assert.deepEqual(look(desk), []);
+    desk.rollBack(trade);
+    assert.deepEqual(look(desk), ['out cancelled']);
+  });
+
+  test('are let be while they wait for a trigger (AMB-27, AMB-28)', () => {
+    const desk = new MarginDesk();
+    desk.settings({ cancelsReduceOnlyExcess: true });
+    desk.place({ id: 'stop', side: sell, quantity: 1, reduceOnly: true, above: 200_000 });
+    desk.position(ETH, 0, 0);
+    assert.deepEqual(look(desk), []);
   });
 });
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { larger } from '../../src/core/arithmetic.ts';
 import {
   type Exposure,
   type LaneEntry,
@@ -21,22 +22,40 @@ function plainCounted(orders: readonly PlainOrder[], offset: number): bigint {
   let left = offset;
   let sum = 0n;
   for (const { exposure } of [...orders].sort((a, b) => a.entry.slot - b.entry.slot)) {
-    const { lots, lotPrice, total } = exposure;
-    if (lots === 0) continue;
-    const netted = Math.min(left, lots);
+    if (exposure.lots === 0) continue;
+    const netted = Math.min(left, exposure.lots);
     left -= netted;
-    const counted = BigInt(lots - netted);
-    sum += total === null ? lotPrice * counted : (total * counted + BigInt(lots) - 1n) / BigInt(lots);
+    const notionals = termsOf(exposure).map(({ lots, lotPrice, total }) => {
+      const counted = BigInt(Math.max(lots - netted, 0));
+      return total === null ? lotPrice * counted : (total * counted + BigInt(lots) - 1n) / BigInt(lots);
+    });
+    sum += notionals.reduce((worst, one) => larger(worst, one));
   }
   return sum;
 }
 
-const exposures = fc
+function plainLots(orders: readonly PlainOrder[], offset: number): number {
+  return Math.max(orders.reduce((sum, { exposure }) => sum + exposure.lots, 0) - offset, 0);
+}
+
+function termsOf({ other, ...one }: Exposure): Omit<Exposure, 'other'>[] {
+  return other === null ? [one] : [one, ...termsOf(other)];
+}
+
+const alone = fc
   .record({ lots: fc.integer({ min: 0, max: 9 }), price: fc.integer({ min: 1, max: 7 }), isCapped: fc.boolean() })
   .map(
     ({ lots, price, isCapped }): Exposure =>
-      lots === 0 ? NO_EXPOSURE : { lots, lotPrice: BigInt(price), total: isCapped ? BigInt(price * 3) : null },
+      lots === 0
+        ? NO_EXPOSURE
+        : { lots, lotPrice: BigInt(price), total: isCapped ? BigInt(price * 3) : null, other: null },
   );
+
+/** Now and then with a replace on its way: other terms of no more lots. */
+const exposures = fc.tuple(alone, alone, fc.nat(2)).map(([one, two, dice]): Exposure => {
+  if (dice > 0 || one.lots === 0 || two.lots === 0) return one;
+  return one.lots >= two.lots ? { ...one, other: two } : { ...two, other: one };
+});
 
 const steps = fc.array(
   fc.oneof(
@@ -85,10 +104,14 @@ suite('pressure lane', () => {
             lane.setOffset(offset);
           }
           assert.equal(lane.counted, plainCounted(orders, offset));
+          const counting = [...lane.counting()].reduce((sum, { exposure, netted }) => sum + exposure.lots - netted, 0);
+          assert.equal(counting, plainLots(orders, offset));
           if (chosen !== undefined) {
             const others = orders.filter((order) => order !== chosen);
             const asked = lane.countedWith(chosen.entry, question);
-            assert.equal(asked, plainCounted([...others, { entry: chosen.entry, exposure: question }], offset));
+            const after = [...others, { entry: chosen.entry, exposure: question }];
+            assert.equal(asked, plainCounted(after, offset));
+            assert.equal(lane.outgrows(chosen.entry, question), plainLots(after, offset) > plainLots(orders, offset));
             assert.equal(lane.counted, plainCounted(orders, offset));
           }
         }

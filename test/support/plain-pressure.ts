@@ -3,14 +3,15 @@
  * plays market and clearing for a MarginDesk and keeps its own book of orders, fills and legs.
  */
 import assert from 'node:assert/strict';
-import { notional18, quantity18, tradingFee18 } from '../../src/core/arithmetic.ts';
+import { larger, notional18, quantity18, tradingFee18 } from '../../src/core/arithmetic.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
+import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import { ORDER_END, SIDE, type Side } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
 import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../../src/margin/account.ts';
 import { type AssetTerms, assetTerms } from '../../src/margin/asset-terms.ts';
-import { capacityOf, sidePressure } from '../../src/margin/pressure.ts';
+import { capacityOf, offsetLots, pressureOf } from '../../src/margin/pressure.ts';
 import { riskTerms } from '../../src/margin/risk-terms.ts';
 import { BTC, ETH, MARKETS, MarginDesk, riskRow, usd } from './margin-desk.ts';
 import { ALICE, BOB } from './order-desk.ts';
@@ -41,6 +42,12 @@ interface PlainFill {
   readonly asset: AssetId;
   readonly maker: PlainOrder;
   readonly taker: PlainOrder;
+  readonly price: number;
+  readonly lots: number;
+}
+
+/** Price and what is left. */
+interface Terms {
   readonly price: number;
   readonly lots: number;
 }
@@ -245,7 +252,9 @@ export class PlainPressure {
       for (const side of [SIDE.buy, SIDE.sell]) {
         const market = MARKETS[asset];
         assert.ok(market !== undefined);
-        pressure[side] += sidePressure({ side, market, terms, base }, this.#open(user, asset, side));
+        const offset = offsetLots(side, base, market.quantityDecimals);
+        const counted = this.#counted(offset, this.#open(user, asset, side), market);
+        pressure[side] += pressureOf(side, counted, terms, market.takerFeeRate);
       }
     }
     return capacityOf(initialSurplus(sums), pressure[SIDE.buy] as Amount18, pressure[SIDE.sell] as Amount18);
@@ -264,8 +273,22 @@ export class PlainPressure {
     return sum;
   }
 
-  /** In the order of admission, those on their way last; with the heavier of its terms while a replace is on its way. */
-  #open(user: UserId, asset: AssetId, side: Side): { price: RawPrice; lots: number; spend: Amount18 }[] {
+  /** What the offset does not cover: each order nets the most that it may come to, and counts the worst of its terms. */
+  #counted(offset: number, orders: readonly (readonly Terms[])[], market: MarketDefinition): Amount18 {
+    let [left, sum] = [offset, 0n];
+    for (const terms of orders) {
+      const netted = Math.min(left, Math.max(...terms.map(({ lots }) => lots)));
+      left -= netted;
+      const notionals = terms.map(({ price, lots }) => {
+        return notional18(price as RawPrice, Math.max(lots - netted, 0) as RawQuantity, market);
+      });
+      sum += notionals.reduce((worst, one) => larger(worst, one));
+    }
+    return sum as Amount18;
+  }
+
+  /** In the order of admission, those on their way last; while a replace is on its way with what it asks for, too. */
+  #open(user: UserId, asset: AssetId, side: Side): (readonly Terms[])[] {
     const own = this.#orders.filter((order) => {
       return (
         order.user === user && order.asset === asset && order.side === side && !order.isReduceOnly && !order.isOver
@@ -275,12 +298,11 @@ export class PlainPressure {
     return [...own]
       .sort((a, b) => slot(a) - slot(b))
       .map(({ price, lots, filled, replace }) => {
-        const inForce = { price: price as RawPrice, lots: lots - filled, spend: usd(0) };
-        if (replace === null) return inForce;
-        const asked = { price: replace.price as RawPrice, lots: replace.lots - filled, spend: usd(0) };
-        return asked.lots > 0 && asked.price * asked.lots > inForce.price * Math.max(inForce.lots, 0) ? asked : inForce;
+        const inForce = { price, lots: lots - filled };
+        const all = replace === null ? [inForce] : [inForce, { price: replace.price, lots: replace.lots - filled }];
+        return all.filter((terms) => terms.lots > 0);
       })
-      .filter(({ lots }) => lots > 0);
+      .filter((terms) => terms.length > 0);
   }
 
   #terms(asset: AssetId): AssetTerms {
