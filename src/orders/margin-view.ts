@@ -14,6 +14,7 @@
  */
 import { larger, mulDivFloor, powerOfTen } from '../core/arithmetic.ts';
 import { type AssetId, compareAssetIds, USD, type UserId } from '../core/ids.ts';
+import { RAW_MAX } from '../core/limits.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../core/units.ts';
 import {
@@ -136,7 +137,7 @@ export class MarginView {
     const { margins, desk } = this.#sources;
     const figures = new Map<number, MarginFigures>();
     for (const [index] of this.#marginAccounts(user, subAccounts)) {
-      const account = margins.account(user, index);
+      const account = margins.peek(user, index);
       figures.set(index, figuresWith(flushedLegs(account), account.capacity(), desk));
     }
     return figures;
@@ -235,7 +236,7 @@ export class MarginView {
 
   /** Equal while nothing of the account has changed, prices included. */
   versionOf(user: UserId, index: number): number {
-    return this.#sources.margins.account(user, index).version;
+    return this.#sources.margins.peek(user, index).version;
   }
 
   /** One opposite order per open position, all of it; no effect (QRY-08, AMB-70). */
@@ -247,6 +248,7 @@ export class MarginView {
     for (const position of open.sort((a, b) => compareAssetIds(a.asset, b.asset))) {
       const order = this.#closeOrder(position, subAccount);
       if (order === null) errors.set(position.asset, 'no usable price');
+      else if (order.quantity > RAW_MAX) errors.set(position.asset, 'larger than an order may be');
       else orders.push(order);
     }
     return { orders, errors };

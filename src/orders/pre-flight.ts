@@ -15,7 +15,7 @@ import { MARKET_STATUS, ORDER_FLAG, ORDER_KIND, type Side, TIF, TRIGGER, TRIGGER
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { RawPrice, TimestampNs } from '../core/units.ts';
-import { isMarginType, mayHold } from '../margin/account-rules.ts';
+import { isMarginType } from '../margin/account-rules.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest, SignedOrder } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
@@ -26,6 +26,7 @@ import type { MarketSlot, Markets } from './markets.ts';
 import { figuresFault, figuresOf, type OrderFigures, triggerKindOf } from './order-figures.ts';
 import { NO_SKIPS, type PreparedCreate } from './prepared.ts';
 import type { OrderSettings } from './settings.ts';
+import { mayTrade } from './trading-rules.ts';
 
 /** What the checks look at. */
 export interface PreFlightView {
@@ -72,20 +73,28 @@ export function checkCreate(
   if (!times.ok) return times;
   const fees = checkFees(market, order, figures);
   if (!fees.ok && !skips.has('fees')) return fees;
-  const target = checkTarget(view, order, user, market);
+  const target = checkTarget(view, order, figures, market);
   if (!target.ok) return target;
   const cap = checkOpenOrders(view, user, order.account, market);
   return cap.ok ? accepted({ ...prepare(request, figures, market, user), skips }) : cap;
 }
 
 /** Where the order trades (SUB-07, SUB-08, AMB-27, AMB-30). */
-function checkTarget(view: PreFlightView, order: SignedOrder, user: UserId, market: MarketSlot): Outcome<null> {
+function checkTarget(
+  view: PreFlightView,
+  order: SignedOrder,
+  { quantity }: OrderFigures,
+  { definition }: MarketSlot,
+): Outcome<null> {
   if (order.reduceOnly && order.isSpot) return invalid('reduce_only', 'a spot order cannot be reduce-only');
-  const account = view.accounts.find(user, order.account);
+  const account = view.accounts.find(order.signer.id, order.account);
   if (account === undefined) return invalid('target', 'there is no such sub-account');
-  const { assetId } = market.definition;
   if (!isMarginType(account) && !order.isSpot) return invalid('target', 'a spot sub-account has no margin positions');
-  const isFit = mayHold(account, assetId, view.desk.terms(assetId).risk);
+  const { assetId: asset } = definition;
+  const { side, isSpot, reduceOnly } = order;
+  const reducible = view.reducibleLots(order.signer.id, order.account, definition, side);
+  const reduces = reducible > 0 && (reduceOnly || (quantity > 0 && quantity <= reducible));
+  const isFit = mayTrade(account, { asset, side, isSpot, reduces }, view.desk.terms(asset).risk);
   return isFit ? FINE : invalid('target', 'the sub-account may not hold the asset of this market');
 }
 

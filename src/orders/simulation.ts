@@ -9,14 +9,14 @@
  */
 import { mulDivCeil, mulDivFloor, powerOfTen, tradingFee18 } from '../core/arithmetic.ts';
 import { type AssetId, USD, type UserId } from '../core/ids.ts';
-import { SIDE, type Side } from '../core/order-terms.ts';
+import { SIDE } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, ONE_18 } from '../core/units.ts';
 import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../margin/account.ts';
-import { isMarginType, mayHold } from '../margin/account-rules.ts';
+import { isMarginType } from '../margin/account-rules.ts';
 import { afterFill, isOpen, type Legs, NO_LEGS } from '../margin/position.ts';
-import { capacityOf, marketPrice, offsetLots } from '../margin/pressure.ts';
+import { capacityOf, marketPrice, offsetLots, pressureOf } from '../margin/pressure.ts';
 import type { SimulationView } from '../wire/margin-replies.ts';
 import type { SimulateRequest } from '../wire/simulate-request.ts';
 import type { SubAccount } from './accounts.ts';
@@ -31,6 +31,7 @@ import {
 } from './margin-account.ts';
 import { type AccountLegs, figuresWith, flushedLegs, liquidationPrice, type MarginSources } from './margin-view.ts';
 import type { MarketSlot } from './markets.ts';
+import { mayTrade } from './trading-rules.ts';
 
 /** Notional of a simulated trade (SIM-03). */
 export const SIMULATED_NOTIONAL_MAX: Amount18 = (50_000_000n * ONE_18) as Amount18;
@@ -45,7 +46,7 @@ interface Fill {
   readonly fee: Amount18;
 }
 
-/** @returns INVALID_REQUEST, MARKET_NOT_FOUND. */
+/** @returns INVALID_REQUEST, MARKET_NOT_FOUND; PRICING_UNAVAILABLE for a trade without a price where there never was one. */
 export function simulate(sources: MarginSources, preflightMinimum: Amount18, trial: Trial): Outcome<SimulationView> {
   const { accounts, margins, markets, desk } = sources;
   const market = markets.find(trial.asset);
@@ -53,13 +54,14 @@ export function simulate(sources: MarginSources, preflightMinimum: Amount18, tri
   const type = accounts.find(trial.user, trial.subAccount);
   if (type === undefined) return invalid('sub_account', 'there is no such sub-account');
   const price = trial.price ?? marketPrice(desk.terms(trial.asset));
+  if (price === 0n) return rejected(reject('PRICING_UNAVAILABLE', 'there is no price to try the trade at'));
   const notional = (
     trial.side === SIDE.buy ? mulDivCeil(trial.size, price, ONE_18) : mulDivFloor(trial.size, price, ONE_18)
   ) as Amount18;
   if (notional > SIMULATED_NOTIONAL_MAX) return invalid('trade', 'a simulated notional is at most 50,000,000 USD');
-  const account = margins.account(trial.user, trial.subAccount);
-  const short = trial.transfers.find(({ asset, amount }) => amount < 0n && -amount > availableIn(account, asset));
-  if (short !== undefined) return invalid('pending_transfers', 'a transfer takes out more than is available');
+  const account = margins.peek(trial.user, trial.subAccount);
+  if (!coversTransfers(account, trial))
+    return invalid('pending_transfers', 'a transfer takes out more than is available');
 
   const fill = { base: trial.size, notional, fee: tradingFee18(notional, market.definition.takerFeeRate) };
   const model = new Model(sources, { account, market }, trial, fill);
@@ -69,7 +71,7 @@ export function simulate(sources: MarginSources, preflightMinimum: Amount18, tri
   return accepted({
     figures: figuresWith(after, available, desk),
     impact: (available - before) as Amount18,
-    isAccepted: mayTrade(sources, type, trial) && model.isAdmitted(preflightMinimum),
+    isAccepted: model.isAllowed(type) && model.isAdmitted(preflightMinimum),
     liquidationPrice: liquidationPrice(after, trial.asset, desk),
   });
 }
@@ -83,9 +85,15 @@ function availableIn(account: MarginAccount, asset: AssetId): bigint {
   return balance === undefined ? 0n : availableOf(balance);
 }
 
-/** Whether an account of this type may trade the asset so at all. */
-function mayTrade({ desk }: MarginSources, type: SubAccount, { asset, isSpot }: Trial): boolean {
-  return (isSpot || isMarginType(type)) && mayHold(type, asset, desk.terms(asset).risk);
+/** One after the other, as they were given: none takes out more than is left then (SIM-02). */
+function coversTransfers(account: MarginAccount, { transfers }: Trial): boolean {
+  const left = new Map<AssetId, bigint>();
+  for (const { asset, amount } of transfers) {
+    const after = (left.get(asset) ?? availableIn(account, asset)) + amount;
+    if (amount < 0n && after < 0n) return false;
+    left.set(asset, after);
+  }
+  return true;
 }
 
 /** Where the trade would take place. */
@@ -101,14 +109,14 @@ class Model {
   readonly #trial: Trial;
   readonly #fill: Fill;
   readonly #market: MarketSlot;
-  readonly #position: Position;
+  /** Where there is none the account has no leg and no order in the asset. */
+  readonly #position: Position | undefined;
 
   constructor(sources: MarginSources, { account, market }: Place, trial: Trial, fill: Fill) {
     this.#sources = sources;
     this.#account = account;
     this.#market = market;
-    this.#position = account.position(trial.asset);
-    account.enter(this.#position, market);
+    this.#position = account.find(trial.asset);
     this.#trial = trial;
     this.#fill = fill;
   }
@@ -156,14 +164,22 @@ class Model {
   /** The orders of the traded market net against the position that the trade leaves. */
   #laneAfter(): readonly WhatIf[] {
     const { side, isSpot } = this.#trial;
+    if (isSpot || this.#position === undefined) return [];
     const { buys, sells } = this.#position;
     const { quantityDecimals } = this.#market.definition;
-    if (isSpot) return [];
     const base = optimisticBase(this.#position) + (side === SIDE.buy ? this.#fill.base : -this.#fill.base);
     return [
       { lane: buys, counted: buys.countedAt(offsetLots(SIDE.buy, base, quantityDecimals)) },
       { lane: sells, counted: sells.countedAt(offsetLots(SIDE.sell, base, quantityDecimals)) },
     ];
+  }
+
+  /** Whether an account of this type may trade the asset so at all. */
+  isAllowed(type: SubAccount): boolean {
+    const { asset, isSpot } = this.#trial;
+    const { risk } = this.#sources.desk.terms(asset);
+    const reduces = this.#reducible() >= this.#fill.base;
+    return (isSpot || isMarginType(type)) && mayTrade(type, { ...this.#trial, reduces }, risk);
   }
 
   /** What pre-flight would say of the order (margin-check.ts). */
@@ -175,15 +191,34 @@ class Model {
     if (counted === 0n || !accounts.isMargin(user, subAccount)) return true;
     if (!isSpot && desk.terms(asset).prices.isBroken) return false;
     if (isSpot && !this.#account.isLeveraged) return true;
-    const lane = this.#lane(side, isSpot);
-    const { buys, sells } = this.#account.pressures([{ lane, counted: lane.counted + counted }]);
-    return capacityOf(this.#surplus(false), buys, sells) > minimum;
+    const { buys, sells } = this.#account.pressures();
+    const more = this.#pressureOf(counted);
+    const [allBuys, allSells] = side === SIDE.buy ? [buys + more, sells] : [buys, sells + more];
+    return capacityOf(this.#surplus(false), allBuys as Amount18, allSells as Amount18) > minimum;
   }
 
-  #lane(side: Side, isSpot: boolean): OrderLane {
-    const { buys, sells, spotBuys } = this.#position;
-    if (isSpot) return spotBuys;
-    return side === SIDE.buy ? buys : sells;
+  /** What so much notional adds to the pressure of the orders in its lane, of which one sum is rounded. */
+  #pressureOf(counted: bigint): bigint {
+    const { asset, side } = this.#trial;
+    const { takerFeeRate } = this.#market.definition;
+    const terms = this.#sources.desk.terms(asset);
+    const before = this.#lane()?.counted ?? 0n;
+    const of = (notional: bigint): bigint => pressureOf(side, notional as Amount18, terms, takerFeeRate);
+    return of(before + counted) - of(before);
+  }
+
+  #lane(): OrderLane | undefined {
+    const { side, isSpot } = this.#trial;
+    if (isSpot) return this.#position?.spotBuys;
+    return side === SIDE.buy ? this.#position?.buys : this.#position?.sells;
+  }
+
+  /** By how much the side of the trade may reduce the optimistic position. */
+  #reducible(): bigint {
+    if (this.#position === undefined) return 0n;
+    const base = optimisticBase(this.#position);
+    const opposite = this.#trial.side === SIDE.buy ? -base : base;
+    return opposite > 0n ? opposite : 0n;
   }
 
   #isCovered(): boolean {
@@ -201,7 +236,10 @@ class Model {
     const { base, notional } = this.#fill;
     if (isSpot) return side === SIDE.buy ? notional : 0n;
     const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
-    const offset = BigInt(this.#lane(side, false).freeOffset) * lot;
+    // A lane that never had an order knows no offset: all of it is free.
+    const isFresh = this.#position === undefined || this.#position.market === null;
+    const free = isFresh ? this.#reducible() / lot : BigInt(this.#lane()?.freeOffset ?? 0);
+    const offset = free * lot;
     return offset >= base ? 0n : mulDivCeil(notional, base - offset, base);
   }
 }

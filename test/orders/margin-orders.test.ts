@@ -5,7 +5,7 @@ import type { AssetId } from '../../src/core/ids.ts';
 import { ORDER_END } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { ALICE, BTC, ETH, MARKETS, MarginDesk, riskRow, SIDE, TIF, USD, usd } from '../support/margin-desk.ts';
+import { ALICE, BTC, ETH, MARKETS, MarginDesk, riskRow, SIDE, TIF, TOY, USD, usd } from '../support/margin-desk.ts';
 import { BOB } from '../support/order-desk.ts';
 
 const { buy, sell } = SIDE;
@@ -144,6 +144,25 @@ suite('margin pre-flight', () => {
     assert.equal(desk.verdict(spot), 'INVALID_ORDER');
   });
 
+  test('what becomes isolated only is let out: by spot sells, and by orders that only reduce the position (SUB-07, POS-01)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 10_000);
+    desk.spot(ETH, 1);
+    desk.position(ETH, 1, -2_000);
+    desk.risk(ETH, riskRow(90, 95, 1_000_000, { isolated_only: true }));
+    const verdict = (wish: Partial<Parameters<MarginDesk['verdict']>[0]>): string => {
+      return desk.verdict({ side: sell, quantity: 1, ...wish });
+    };
+    assert.equal(verdict({ reduceOnly: true, tif: TIF.ioc }), 'ok');
+    assert.equal(verdict({ reduceOnly: true }), 'ok');
+    assert.equal(verdict({ market: { base: 10_000 } }), 'ok', 'a plain order that only reduces');
+    assert.equal(verdict({ quantity: 1.0001 }), 'INVALID_ORDER', 'it would open a short');
+    assert.equal(verdict({ isSpot: true }), 'ok');
+    assert.equal(verdict({ side: buy, quantity: 0.1 }), 'INVALID_ORDER');
+    assert.equal(verdict({ side: buy, quantity: 0.1, reduceOnly: true }), 'INVALID_ORDER');
+    assert.equal(verdict({ side: buy, quantity: 0.1, isSpot: true }), 'INVALID_ORDER');
+  });
+
   test('a market maker’s post-only order is not asked, another one is (MRG-26, AMB-55)', () => {
     const desk = new MarginDesk();
     desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
@@ -166,6 +185,19 @@ suite('margin pre-flight', () => {
     assert.equal(desk.verdict({ side: buy, quantity: 1 }), 'ok');
   });
 
+  test('of one that never had a price neither: a market order weighs by its lots (AMB-109)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 1_000);
+    const wish = { asset: TOY } as const;
+    for (const side of [buy, sell]) {
+      assert.equal(desk.verdict({ ...wish, side, quantity: 1, price: 20 }), 'PRICING_UNAVAILABLE');
+      assert.equal(desk.verdict({ ...wish, side, market: { base: 1_000 } }), 'PRICING_UNAVAILABLE');
+    }
+    desk.position(TOY, 1, 0);
+    assert.equal(desk.verdict({ ...wish, side: sell, market: { base: 1_000 } }), 'ok', 'it only reduces');
+    assert.equal(desk.verdict({ ...wish, side: sell, market: { base: 1_000 } }), 'PRICING_UNAVAILABLE', 'covered once');
+  });
+
   test('a replace passes a fresh check and keeps its slot; a refused one changes nothing (RPL-07, AMB-50)', () => {
     const desk = new MarginDesk();
     desk.spot(USD, 300);
@@ -181,6 +213,34 @@ suite('margin pre-flight', () => {
     assert.ok(taken.ok);
     desk.replaced(taken.value, first, 1_900, 0.5);
     assert.equal(desk.capacity(), before - usd('50.25'), 'what it leaves goes to the second');
+  });
+
+  test('a replace is judged by what it adds beyond the position, not by its full notional (RPL-07, MRG-12, AMB-112)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 210);
+    desk.position(ETH, 1, -2_000);
+    // 100 at 19.5 are less money than 1 at 2000, which the long covers; 99 of them would be a short.
+    assert.equal(desk.verdict({ side: sell, quantity: 100, price: 19.5 }), 'INSUFFICIENT_MARGIN');
+    const order = desk.place({ id: 'o', side: sell, quantity: 1, price: 2_000 });
+    const before = desk.capacity();
+    const refused = desk.replace('o', { price: 19.5, quantity: 100 });
+    assert.equal(refused.ok ? 'ok' : refused.reject.code, 'INSUFFICIENT_MARGIN');
+    assert.equal(desk.capacity(), before, 'the original is untouched');
+    const taken = desk.replace('o', { price: 19.5, quantity: 5 });
+    assert.ok(taken.ok);
+    // 4 × 19.5 × (.05 + .0005)
+    assert.equal(desk.capacity(), before - usd('3.939'), 'on its way it weighs what it will');
+    desk.replaced(taken.value, order, 19.5, 5);
+    assert.equal(desk.capacity(), before - usd('3.939'));
+  });
+
+  test('a replace that weighs less in all is taken at any capacity (RPL-07, AMB-49)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 200);
+    desk.place({ id: 'o', side: buy, quantity: 1, price: 1_900 });
+    desk.spot(USD, 100);
+    assert.ok(desk.capacity() < 0n);
+    assert.equal(desk.replace('o', { price: 2_000, quantity: 0.9 }).ok, true);
   });
 
   test('while a replace is on its way the heavier of both terms counts', () => {
@@ -334,10 +394,30 @@ suite('reduce-only at the door', () => {
     }
   });
 
-  test('GTC, GTD and quote-sized ones are left to clearing (AMB-27)', () => {
+  test('GTC, GTD and quote-sized ones need something to reduce; how much is left to clearing (TIF-08, AMB-27)', () => {
     for (const shape of [{ tif: TIF.gtc }, { tif: TIF.gtd }, { market: { quote: 10_000 } }]) {
-      assert.equal(verdict(0, shape), 'ok');
-      assert.equal(verdict(-1, shape), 'ok');
+      assert.equal(verdict(0, shape), 'REDUCE_ONLY_WOULD_INCREASE', 'flat');
+      assert.equal(verdict(-1, shape), 'REDUCE_ONLY_WOULD_INCREASE', 'the same side');
+      assert.equal(verdict(0.5, shape), 'ok');
+    }
+  });
+
+  test('one that waits for its trigger needs nothing yet; released without a position it ends (TIF-08, AMB-28)', () => {
+    const wish = { side: sell, quantity: 1, reduceOnly: true, above: 200_000 } as const;
+    for (const [base, end] of [
+      [0, ORDER_END.reduceOnly],
+      [-1, ORDER_END.reduceOnly],
+      [1, 0],
+    ] as const) {
+      const desk = new MarginDesk();
+      desk.spot(USD, 10_000);
+      const order = desk.place(wish);
+      desk.position(ETH, base, 0);
+      desk.trigger(order, 10_000);
+      assert.deepEqual(
+        desk.sink.releases.map((release) => release.end),
+        [end],
+      );
     }
   });
 
