@@ -10,7 +10,7 @@ import { type AssetId, USD, type UserId } from '../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import type { Effect } from './effects.ts';
-import { noteHolder, riskSlot } from './risks.ts';
+import { riskSlot } from './risks.ts';
 import type { BalanceRow, SubAccountRow, UserRow } from './rows.ts';
 import type { AssetTotals, BalanceSlot, ClearingState, SubAccountSlot, UserSlot } from './state.ts';
 
@@ -44,7 +44,7 @@ export function ensureUser(state: ClearingState, user: UserId, effects: Effect[]
 
 /** A sub-account in which nothing is. */
 export function emptyAccount(row: SubAccountRow): SubAccountSlot {
-  return { row, balances: new Map(), positions: new Map(), marginOrders: new Set() };
+  return { row, balances: new Map(), positions: new Map(), pressing: [new Map(), new Map()] };
 }
 
 /** Replaces a user's row. */
@@ -101,7 +101,6 @@ export function placeOwned(slot: BalanceSlot, owned: Amount18): void {
   slot.owned = owned;
   if (collateral === null) return;
   collateral.collateral = add18(collateral.collateral, subtract18(owned, before));
-  if ((before === 0n) !== (owned === 0n)) noteHolder(collateral, slot.account);
 }
 
 /** What can leave the balance: owned without holds (TRF-04), and never below zero. */

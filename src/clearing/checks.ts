@@ -5,20 +5,13 @@
 import { assert } from '../core/assert.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
-import { isMarginType } from '../margin/account-rules.ts';
 import { allBalances, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
 import { holdOf } from './holds.ts';
 import { allPositions } from './positions.ts';
-import type {
-  AssetTotals,
-  BalanceSlot,
-  ClearingState,
-  MarketSlot,
-  OrderSlot,
-  RiskSlot,
-  SubAccountSlot,
-} from './state.ts';
+import { isPressingRight } from './pressing.ts';
+import { termsOf } from './risks.ts';
+import type { AssetTotals, BalanceSlot, ClearingState, MarketSlot, OrderSlot, RiskSlot } from './state.ts';
 
 /** claims + faucet = vault holdings. @throws InvariantError */
 export function assertConserved(totals: AssetTotals): void {
@@ -45,38 +38,29 @@ export function checkLedger(state: ClearingState): void {
   checkRisks(state);
 }
 
-/** The sums of legs and of collateral, and the index of holders, counted anew. */
+/** The sums of legs and of collateral, counted anew. */
 function checkRisks(state: ClearingState): void {
-  const counted = new Map<
-    RiskSlot,
-    { credits: bigint; borrows: bigint; collateral: bigint; holders: Set<SubAccountSlot> }
-  >();
-  const of = (
-    slot: RiskSlot,
-  ): { credits: bigint; borrows: bigint; collateral: bigint; holders: Set<SubAccountSlot> } => {
-    const sums = counted.get(slot) ?? { credits: 0n, borrows: 0n, collateral: 0n, holders: new Set() };
+  type Sums = { credits: bigint; borrows: bigint; collateral: bigint };
+  const counted = new Map<RiskSlot, Sums>();
+  const of = (slot: RiskSlot): Sums => {
+    const sums = counted.get(slot) ?? { credits: 0n, borrows: 0n, collateral: 0n };
     counted.set(slot, sums);
     return sums;
   };
-  for (const { collateral, owned, account } of allBalances(state)) {
+  for (const { collateral, owned } of allBalances(state)) {
     if (collateral === null || owned === 0n) continue;
     of(collateral).collateral += owned;
-    of(collateral).holders.add(account);
   }
-  for (const { risk, legs, account } of allPositions(state)) {
+  for (const { risk, legs } of allPositions(state)) {
     assert(legs.entry >= 0n && (legs.base !== 0n || legs.entry === 0n), 'the cost of an open base is not negative');
     if (legs.base === 0n) continue;
     if (legs.base > 0n) of(risk).credits += legs.base;
     else of(risk).borrows -= legs.base;
-    of(risk).holders.add(account);
   }
   for (const slot of state.risks.values()) {
     const sums = of(slot);
     assert(slot.credits === sums.credits && slot.borrows === sums.borrows, 'interest is the sum of all legs');
     assert(slot.collateral === sums.collateral, 'collateral is what margin accounts own');
-    const same =
-      slot.holders.size === sums.holders.size && [...sums.holders].every((account) => slot.holders.has(account));
-    assert(same, 'a price concerns those who hold the asset');
   }
 }
 
@@ -89,10 +73,8 @@ function checkOrders(state: ClearingState): void {
       assert(row.end === 0 && row.orderSequence === sequence, 'live orders are live, under their own name');
       assert(hold === holdOf(row, market.definition, dropped), 'an order holds what it needs');
       checkEnabled(market, slot);
-      assert(
-        slot.account.marginOrders.has(slot) === isMarginType(slot.account.row),
-        'margin orders are found by their account',
-      );
+      const isPressing = isPressingRight(slot, ({ risk }) => risk.terms ?? termsOf(risk, risk.termsNs));
+      assert(isPressing, 'orders that may press are found by their account, and counted');
       const spent = row.side === 0 ? slot.usd : slot.base;
       held.set(spent, ((held.get(spent) ?? ZERO_18) + hold) as Amount18);
     }

@@ -33,6 +33,7 @@ import type { Effect } from './effects.ts';
 import { holdOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, NewOrder, Replaced, Restored, Verdict } from './inputs.ts';
 import { positionSlot } from './positions.ts';
+import { addPressing, notePressing, removePressing } from './pressing.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
 import {
   type BalanceSlot,
@@ -98,6 +99,7 @@ function spentBalance(slot: OrderSlot): BalanceSlot {
 
 function setHold(slot: OrderSlot, hold: Amount18): void {
   const balance = spentBalance(slot);
+  notePressing(slot);
   balance.held = add18(subtract18(balance.held, slot.hold), hold);
   assert(balance.held >= 0n, 'holds are never negative');
   slot.hold = hold;
@@ -117,11 +119,10 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
   const base = balanceSlot(state, user, row.subAccount, assetId);
   const usd = balanceSlot(state, user, row.subAccount, USD);
   // A margin order of a Spot account is refused with its first fill, like any other order that breaks its terms.
-  const isMargin = isMarginType(account.row);
-  const isLeveraged = isMargin && (row.flags & ORDER_FLAG.isSpot) === 0;
+  const isLeveraged = isMarginType(account.row) && (row.flags & ORDER_FLAG.isSpot) === 0;
   const position = isLeveraged ? positionSlot(state, account, assetId) : null;
-  const slot: OrderSlot = { row, market, account, position, base, usd, hold: ZERO_18, dropped: 0 };
-  if (isMargin) account.marginOrders.add(slot);
+  const slot: OrderSlot = { row, market, account, position, base, usd, hold: ZERO_18, pressing: null, dropped: 0 };
+  addPressing(slot);
   setHold(slot, holdOf(row, market.definition, slot.dropped));
   market.orders.set(row.orderSequence, slot);
   linkChild(market, slot);
@@ -165,7 +166,7 @@ export function finishOrder(state: ClearingState, market: MarketSlot, slot: Orde
   setHold(slot, ZERO_18);
   enableChildren(state, market, slot);
   market.orders.delete(row.orderSequence);
-  slot.account.marginOrders.delete(slot);
+  removePressing(slot);
   unlinkOrder(market, slot);
   state.dirty.orders.delete(slot);
   tallyFinishedOrder(state, row);

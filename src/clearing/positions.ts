@@ -1,6 +1,6 @@
 /**
- * Margin positions (service spec 2.3, AMB-30): the only function that changes a leg. It keeps claims, the sums of all
- * legs and the index of holders.
+ * Margin positions (service spec 2.3, AMB-30): the only function that changes a leg. It keeps claims and the sums of
+ * all legs.
  *
  * Not here: why legs move (fills.ts, close-position.ts).
  */
@@ -13,7 +13,7 @@ import { type Legs, magnitude, NO_LEGS } from '../margin/position.ts';
 import type { Interest } from '../margin/risk-terms.ts';
 import { totalsOf } from './balances.ts';
 import type { Effect } from './effects.ts';
-import { noteHolder, riskSlot, setInterest } from './risks.ts';
+import { riskSlot, setInterest } from './risks.ts';
 import type { PositionRow } from './rows.ts';
 import type { ClearingState, PositionSlot, SubAccountSlot } from './state.ts';
 
@@ -56,7 +56,6 @@ export function placeLegs(state: ClearingState, slot: PositionSlot, legs: Legs):
   if (base === legs.base) return;
   slot.totals.claims = add18(slot.totals.claims, subtract18(legs.base, base));
   setInterest(state, slot.risk, interestAfter(slot.risk, base, legs.base));
-  if ((base === 0n) !== (legs.base === 0n)) noteHolder(slot.risk, slot.account);
 }
 
 /** The sums of all legs after one of them went from `before` to `after`. */

@@ -1,5 +1,5 @@
 /**
- * What margin needs of each asset: risk row, prices with their breakers, sums over all users, and whom a price concerns.
+ * What margin needs of each asset: risk row, prices with their breakers, and sums over all users.
  *
  *   risk row ─┐
  *   oracle ───┼─▶ terms of a leg, made again when the time, a price, the row or the factor changes
@@ -17,7 +17,7 @@ import { type Interest, imFactor, NO_ROW_TERMS, termsOfRow } from '../margin/ris
 import type { Effect } from './effects.ts';
 import { parseRisk } from './risk-parameters.ts';
 import type { AssetRow, MarkRow, PriceRow } from './rows.ts';
-import type { ClearingState, RiskSlot, SubAccountSlot } from './state.ts';
+import type { ClearingState, RiskSlot } from './state.ts';
 
 const NEVER = -1n as TimestampNs;
 
@@ -32,7 +32,6 @@ export function riskSlot(state: ClearingState, asset: AssetId): RiskSlot {
       credits: ZERO_18,
       borrows: ZERO_18,
       collateral: ZERO_18,
-      holders: new Set(),
       terms: null,
       termsNs: NEVER,
     };
@@ -124,14 +123,6 @@ export function setInterest(state: ClearingState, slot: RiskSlot, { credits, bor
   const { terms, risk } = slot;
   if (terms === null || risk.maxSpotInterest === null || terms.prices.isBroken) return;
   if (imFactor(risk, slot) !== terms.imFactor) slot.terms = null;
-}
-
-/** A balance or a base leg of the account came or went. */
-export function noteHolder(slot: RiskSlot, account: SubAccountSlot): void {
-  const spot = account.balances.get(slot.asset)?.owned ?? 0n;
-  const base = account.positions.get(slot.asset)?.legs.base ?? 0n;
-  if (spot !== 0n || base !== 0n) slot.holders.add(account);
-  else slot.holders.delete(account);
 }
 
 /** Tells what margin needs to know of the markets that the batch touched, and forgets them. */

@@ -12,6 +12,7 @@
  */
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import type { Side } from '../core/order-terms.ts';
 import type { Amount18, Sequence, TimestampNs } from '../core/units.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
 import type { Legs } from '../margin/position.ts';
@@ -45,8 +46,6 @@ export interface RiskSlot {
   borrows: Amount18;
   /** Sum of spot balances in margin accounts, locks excluded (CAP-08). */
   collateral: Amount18;
-  /** Margin accounts with a balance or a base leg of the asset: whom its price concerns. */
-  readonly holders: Set<SubAccountSlot>;
   /** What a leg was worth at `termsNs`, or null when something has changed since. */
   terms: AssetTerms | null;
   termsNs: TimestampNs;
@@ -93,8 +92,31 @@ export interface SubAccountSlot {
   readonly balances: Map<AssetId, BalanceSlot>;
   /** Empty in a Spot account. */
   readonly positions: Map<AssetId, PositionSlot>;
-  /** Live orders of a margin account, in the order of their admission (AMB-50); none of a Spot account. */
-  readonly marginOrders: Set<OrderSlot>;
+  /** Open orders that may press, by side, then by what they net against (pressing.ts). Empty in a Spot account. Derived. */
+  readonly pressing: readonly [PressingBooks, PressingBooks];
+}
+
+type PressingBooks = Map<PositionSlot | BalanceSlot, PressingOrders>;
+
+/** Open orders of one margin account on one side of one book, in the order of their admission (AMB-50). */
+export interface PressingOrders {
+  readonly side: Side;
+  readonly market: MarketSlot;
+  /** Of margin orders; null for spot buys. */
+  readonly position: PositionSlot | null;
+  readonly risk: RiskSlot;
+  readonly orders: Set<OrderSlot>;
+  /** Null after one of them changed. */
+  counted: CountedOrders | null;
+}
+
+/** What they count at a base leg, and at a price if one of them is a market order. */
+export interface CountedOrders {
+  readonly base: bigint;
+  readonly marketPrice: Amount18 | null;
+  readonly notional: Amount18;
+  /** Whether any of them is released. */
+  readonly presses: boolean;
 }
 
 export interface UserSlot {
@@ -112,6 +134,8 @@ export interface OrderSlot {
   readonly usd: BalanceSlot;
   /** What it holds of the balance that it spends. */
   hold: Amount18;
+  /** Where it presses; null where it never does. Derived. */
+  pressing: PressingOrders | null;
   /** Released lots of an IOC, FOK or market child that nobody matched: nothing is held for them (AMB-29). Derived. */
   dropped: number;
 }

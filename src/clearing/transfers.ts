@@ -9,6 +9,7 @@
  */
 import { add18, mulDivFloor, subtract18 } from '../core/arithmetic.ts';
 import { USD } from '../core/ids.ts';
+import { AMOUNT18_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../core/units.ts';
@@ -79,15 +80,18 @@ function refuseSource(state: ClearingState, move: Move): Reject | null {
   if (owned !== 0n && isBelowMinimum(move, owned)) {
     return reject('INVALID_REQUEST', 'less than the minimum balance would remain', 'transfer_amount');
   }
-  if (!isMarginBound(source) || capacityWith(source, { slot, owned }, nowNs) >= 0n) return null;
+  if (!isMarginBound(source, nowNs) || capacityWith(source, { slot, owned }, nowNs) >= 0n) return null;
   return reject('INSUFFICIENT_MARGIN', 'the source account needs this as margin', 'transfer_amount');
 }
 
-/** Into a margin account: the minimum balance, and the cap of what all of them hold (TRF-10, CAP-09). */
+/** What an account can hold; into a margin account: the minimum balance, and the cap of what all of them hold (TRF-10, CAP-09). */
 function refuseTarget(move: Move): Reject | null {
   const { input, source, target, targetType, risk } = move;
-  if (!isMarginType(targetType)) return null;
   const owned = add18(target?.balances.get(input.asset)?.owned ?? ZERO_18, input.amount);
+  if (owned > AMOUNT18_MAX) {
+    return reject('INVALID_REQUEST', 'the target account would own too much of this asset', 'transfer_amount');
+  }
+  if (!isMarginType(targetType)) return null;
   if (isBelowMinimum(move, owned)) {
     return reject('INVALID_REQUEST', 'the target account needs a larger balance', 'transfer_amount');
   }

@@ -11,7 +11,7 @@
  */
 import { mulDivFloor, smaller } from '../core/arithmetic.ts';
 import { type Amount18, ONE_18 } from '../core/units.ts';
-import { type AssetTerms, equityLeg, legAtMark, weighedLeg } from './asset-terms.ts';
+import { type AssetTerms, equityLeg, legAtMark, storedLeg, weighedLeg } from './asset-terms.ts';
 
 /** A broken credit worth less than this does not shield an account from liquidation (AMB-45). */
 export const SHIELD_MINIMUM: Amount18 = ONE_18;
@@ -41,6 +41,35 @@ export function addInitialUsd(sums: InitialSums, amount: bigint): void {
   if (amount < 0n) sums.hasBorrows = true;
   sums.initialOracle += amount;
   sums.initialMark += amount;
+}
+
+/**
+ * Equity at the last stored prices, be they usable or not: what the account is worth if the last thing known is true. A
+ * broken credit counts here, so that closing it against a price that is old is no loss.
+ */
+export interface StoredEquity {
+  oracle: bigint;
+  mark: bigint;
+  /** Whether any leg is negative: without one, equity is not. */
+  hasBorrows: boolean;
+}
+
+export function emptyStoredEquity(): StoredEquity {
+  return { oracle: 0n, mark: 0n, hasBorrows: false };
+}
+
+/** Adds a spot balance or a base leg. */
+export function addStored(sums: StoredEquity, terms: AssetTerms, amount: bigint): void {
+  if (amount < 0n) sums.hasBorrows = true;
+  sums.oracle += storedLeg(terms, amount, 'oracle');
+  sums.mark += storedLeg(terms, amount, 'mark');
+}
+
+/** Adds spot USD or a quote leg. */
+export function addStoredUsd(sums: StoredEquity, amount: bigint): void {
+  if (amount < 0n) sums.hasBorrows = true;
+  sums.oracle += amount;
+  sums.mark += amount;
 }
 
 /** Maintenance margin: all that a price is checked for. */
@@ -172,12 +201,27 @@ export function figuresOf(sums: MarginSums): AccountFigures {
   };
 }
 
+/** No borrows, or no need that is not met: nothing more is to be asked, since equity is never below the surplus. */
+export function isCovered({ hasBorrows, initialOracle, initialMark }: InitialSums): boolean {
+  return !hasBorrows || (initialOracle >= 0n && initialMark >= 0n);
+}
+
+/**
+ * Whether a trade leaves the account able to pay for what it lost: at each price it owns as much as it owes, or the trade
+ * took nothing from it. What a bankrupt account loses is gained by somebody else and paid by nobody (docs/decisions/0014).
+ */
+export function solvencyHolds(after: StoredEquity, before: () => StoredEquity): boolean {
+  if (!after.hasBorrows || (after.oracle >= 0n && after.mark >= 0n)) return true;
+  const was = before();
+  return (after.oracle >= 0n || after.oracle >= was.oracle) && (after.mark >= 0n || after.mark >= was.mark);
+}
+
 /**
  * Whether a trade or transfer leaves the account as the initial margin wants it (MRG-11, MRG-13, MRG-15, AMB-51): no
  * borrows, or at each price a surplus that is not negative or better than before.
  */
 export function initialMarginHolds(after: InitialSums, before: () => InitialSums): boolean {
-  if (!after.hasBorrows || (after.initialOracle >= 0n && after.initialMark >= 0n)) return true;
+  if (isCovered(after)) return true;
   const was = before();
   return (
     (after.initialOracle >= 0n || after.initialOracle > was.initialOracle) &&

@@ -71,10 +71,15 @@ export function weighedLeg(terms: AssetTerms, amount: bigint, figure: keyof Weig
 /** A signed leg in USD at a plain price, in equity: credits floor, borrows ceil; a broken credit is worth nothing. */
 export function equityLeg(terms: AssetTerms, amount: bigint, at: 'oracle' | 'mark'): bigint {
   if (amount > 0n && terms.prices.isBroken) return 0n;
+  return storedLeg(terms, amount, at);
+}
+
+/** A signed leg at the last stored price, broken or not. */
+export function storedLeg(terms: AssetTerms, amount: bigint, at: 'oracle' | 'mark'): bigint {
   return mulDivFloor(amount, terms.prices[at], ONE_18);
 }
 
 /** A signed leg at the mark, or at the last stored price, broken or not: for PnL, and its magnitude for notional. */
 export function legAtMark(terms: AssetTerms, amount: bigint): bigint {
-  return mulDivFloor(amount, terms.prices.mark, ONE_18);
+  return storedLeg(terms, amount, 'mark');
 }

@@ -99,8 +99,8 @@ export interface SideOfBook {
   readonly base: bigint;
 }
 
-/** Pressure of one side of one book: each order counts what the offset that those before it left does not cover. */
-export function sidePressure(book: SideOfBook, orders: Iterable<OpenOrder>): Amount18 {
+/** Notional of one side of one book: each order counts what the offset that those before it left does not cover. */
+export function countSide(book: SideOfBook, orders: Iterable<OpenOrder>): Amount18 {
   const { side, market, terms, base } = book;
   let offset = offsetLots(side, base, market.quantityDecimals);
   let counted = 0n;
@@ -109,7 +109,13 @@ export function sidePressure(book: SideOfBook, orders: Iterable<OpenOrder>): Amo
     offset -= used;
     counted += notional;
   }
-  return pressureOf(side, counted as Amount18, terms, market.takerFeeRate);
+  return counted as Amount18;
+}
+
+/** Pressure of one side of one book. */
+export function sidePressure(book: SideOfBook, orders: Iterable<OpenOrder>): Amount18 {
+  const { side, market, terms } = book;
+  return pressureOf(side, countSide(book, orders), terms, market.takerFeeRate);
 }
 
 /** What is left for more risk, also `available_margin` (MRG-16). */

@@ -1,0 +1,115 @@
+/** What a question about margin costs, counted in orders looked at and not in time. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkLedger } from '../../src/clearing/checks.ts';
+import { applyBatch } from '../../src/clearing/clearing.ts';
+import type { Effect } from '../../src/clearing/effects.ts';
+import type { ClearingInput } from '../../src/clearing/inputs.ts';
+import type { OrderSlot } from '../../src/clearing/state.ts';
+import { must } from '../../src/core/assert.ts';
+import { ORDER_END, SIDE } from '../../src/core/order-terms.ts';
+import type { RawPrice, TimestampNs } from '../../src/core/units.ts';
+import { ALICE, BOB, codeOf, ETH, reply, USD } from '../support/clearing-world.ts';
+import { BTC, e18, MarginWorld } from '../support/margin-world.ts';
+
+const ORDERS = 10_000;
+const BOOKS = 4;
+
+/** One batch, without the recount of everything that other tests make after each. */
+function apply(world: MarginWorld, inputs: readonly ClearingInput[]): readonly Effect[] {
+  const effects: Effect[] = [];
+  world.nowNs = (world.nowNs + 1n) as TimestampNs;
+  applyBatch(world.state, { timeNs: world.nowNs, inputs, verdicts: [] }, effects);
+  return effects;
+}
+
+/** Alice with 10,000 margin orders: both sides of two markets. */
+function withOrders(): MarginWorld {
+  const world = MarginWorld.make();
+  world.fund(ALICE, USD, '100000000', 1);
+  world.fund(BOB, USD, '100000000', 1);
+  for (const marketIndex of [0, 1]) {
+    const inputs = Array.from({ length: ORDERS / 2 }, (_, at) => ({
+      kind: 'created' as const,
+      ...world.next(marketIndex, at + 1),
+      order: world.terms({
+        user: ALICE,
+        subAccount: 1,
+        flags: 0,
+        side: at % 2 === 0 ? SIDE.buy : SIDE.sell,
+        price: 100_000 + (at % 100),
+        quantity: 10,
+      }),
+      parent: 0 as const,
+    }));
+    apply(world, inputs);
+  }
+  return world;
+}
+
+/** Counts how often any order of the account is looked at from here on. */
+function countLooks(world: MarginWorld): { looks: number } {
+  const account = must(world.state.users.get(ALICE)?.subAccounts.get(1), "Alice's account 1");
+  const counter = { looks: 0 };
+  const books = account.pressing.flatMap((side) => [...side.values()]);
+  assert.deepEqual([books.length, books.reduce((sum, { orders }) => sum + orders.size, 0)], [BOOKS, ORDERS]);
+  for (const { orders } of books) {
+    orders[Symbol.iterator] = function* (): SetIterator<OrderSlot> {
+      for (const order of orders.values()) {
+        counter.looks += 1;
+        yield order;
+      }
+      return undefined;
+    };
+  }
+  return counter;
+}
+
+test('a refused transfer asked again looks at no order, however many there are and however prices move (TRF-08, AMB-65, I19)', () => {
+  const world = withOrders();
+  const counter = countLooks(world);
+  let nonce = 0n;
+  const ask = (): string | null => {
+    nonce += 1n;
+    const move = { sourceIndex: 1, targetIndex: 0, asset: USD, amount: e18('99999999'), targetType: null, nonce };
+    return codeOf(reply(apply(world, [{ kind: 'transfer', request: world.request(), user: ALICE, ...move }])));
+  };
+  for (let times = 0; times < 100; times += 1) {
+    assert.equal(ask(), 'INSUFFICIENT_MARGIN');
+    if (times % 10 === 9) world.prices({ [ETH]: String(2000 + times), [BTC]: String(50_000 + times) });
+  }
+  // checkLedger, which follows the prices, counts anew: once for each book and price.
+  assert.ok(counter.looks <= 11 * ORDERS, `looked at ${counter.looks}`);
+  checkLedger(world.state);
+
+  const before = counter.looks;
+  for (let times = 0; times < 100; times += 1) assert.equal(ask(), 'INSUFFICIENT_MARGIN');
+  assert.equal(counter.looks, before);
+
+  // An order that ends is paid for with a look at its own book, once.
+  const [name] = must(world.state.markets[0], 'the market').orders.keys();
+  apply(world, [
+    { kind: 'ended', ...world.next(), order: must(name, 'one'), end: ORDER_END.userRequested, faultReason: 0 },
+  ]);
+  for (let times = 0; times < 100; times += 1) assert.equal(ask(), 'INSUFFICIENT_MARGIN');
+  assert.equal(counter.looks, before + ORDERS / BOOKS - 1);
+  checkLedger(world.state);
+});
+
+test('what orders count follows fills, replaces, releases and the position (MRG-19 to MRG-23, AMB-50)', () => {
+  const world = MarginWorld.make();
+  for (const user of [ALICE, BOB]) world.fund(user, USD, '100000', 1);
+  world.fund(BOB, USD, '100000');
+  const left = (): string | null =>
+    codeOf(world.transfer({ user: ALICE, amount: '99000', sourceIndex: 1, targetIndex: 0 }));
+  const sell = world.place(SIDE.sell, { user: ALICE }, 2000, 10);
+  // 20000 of notional need 5 % and a fee of 0.05 %: 1010.
+  assert.equal(left(), 'INSUFFICIENT_MARGIN');
+  world.replace(sell, { price: 200_000 as RawPrice, quantity: 99_000 as never });
+  assert.equal(left(), null);
+  world.transfer({ user: ALICE, amount: '99000' });
+  world.replace(sell, { price: 200_000 as RawPrice, quantity: 100_000 as never });
+  assert.equal(left(), 'INSUFFICIENT_MARGIN');
+  world.end(sell, ORDER_END.userRequested);
+  assert.equal(left(), null);
+});
