@@ -6,6 +6,7 @@
  */
 import { add18 } from '../core/arithmetic.ts';
 import { USD } from '../core/ids.ts';
+import { AMOUNT18_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -29,6 +30,8 @@ function refuse(state: ClearingState, position: PositionSlot, usd: BalanceSlot):
   }
   if (!isOpen(legs)) return notFound();
   if (legs.base !== 0n) return reject('POSITION_NOT_FLAT', 'the asset leg is not zero', 'asset_identifier');
+  if (usd.owned + legs.quote > AMOUNT18_MAX)
+    return reject('INVALID_REQUEST', 'spot USD would grow too large', 'account');
   const isCovered = legs.quote >= 0n || availableOf(usd) >= -legs.quote;
   return isCovered ? null : reject('INSUFFICIENT_INVENTORY', 'spot USD does not cover the quote leg', 'account');
 }

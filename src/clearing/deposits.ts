@@ -16,6 +16,7 @@ import { AMOUNT18_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import { magnitude } from '../margin/position.ts';
 import { balanceSlot, ensureUser, MARGIN_ACCOUNT, SPOT_ACCOUNT, setOwned, totalsOf } from './balances.ts';
 import { BodyReader } from './body-reader.ts';
 import type { Effect } from './effects.ts';
@@ -49,13 +50,23 @@ function value(state: ClearingState, input: Deposit): Valued {
   const unpooled = tokenKey(input.token, input.chainId) as AssetId;
   if (token === undefined) return { asset: unpooled, amount: ZERO_18, result: 'unknownToken' };
   const amount = normalizeDeposit(input.baseUnits, token.decimals);
-  if (!issuable(totalsOf(state, token.asset), amount)) return { asset: unpooled, amount: ZERO_18, result: 'overflow' };
+  const totals = totalsOf(state, token.asset);
+  const fits = issuable(totals, amount, spotOwned(state, input.user, SPOT_ACCOUNT, token.asset));
+  if (!fits || totals.vaultHoldings + amount > AMOUNT18_MAX)
+    return { asset: unpooled, amount: ZERO_18, result: 'overflow' };
   return { asset: token.asset, amount, result: 'credited' };
 }
 
-/** Whether all balances of the asset together stay within what one balance can hold. */
-function issuable(totals: AssetTotals, amount: Amount18): boolean {
-  return totals.claims + amount <= AMOUNT18_MAX;
+/**
+ * Whether the balance, and all balances of the asset together, stay within what one balance can hold. Since legs may be
+ * negative, neither follows from the other.
+ */
+function issuable(totals: AssetTotals, amount: Amount18, owned: Amount18): boolean {
+  return owned + amount <= AMOUNT18_MAX && totals.claims + amount <= AMOUNT18_MAX;
+}
+
+function spotOwned(state: ClearingState, user: UserId, subAccount: number, asset: AssetId): Amount18 {
+  return state.users.get(user)?.subAccounts.get(subAccount)?.balances.get(asset)?.owned ?? ZERO_18;
 }
 
 function answer(result: DepositResult, nextNonce: number): Outcome<View> {
@@ -115,11 +126,12 @@ export function applyFaucet(state: ClearingState, input: Faucet, effects: Effect
     if (known === undefined) return rejected(reject('USER_NOT_FOUND', 'this user was never seen'));
     if (!known.subAccounts.has(subAccount)) return notExisting();
   }
-  const owned = state.users.get(user)?.subAccounts.get(subAccount)?.balances.get(asset)?.owned ?? ZERO_18;
+  const owned = spotOwned(state, user, subAccount, asset);
   if (owned + amount < 0n) {
     return rejected(reject('INVALID_REQUEST', 'the account does not own that much', 'amount'));
   }
-  if (!issuable(totalsOf(state, asset), amount)) {
+  const totals = totalsOf(state, asset);
+  if (!issuable(totals, amount, owned) || magnitude(totals.faucet - amount) > AMOUNT18_MAX) {
     return rejected(reject('INVALID_REQUEST', 'the balances of this asset would grow too large', 'amount'));
   }
 

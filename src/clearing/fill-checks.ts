@@ -7,15 +7,17 @@
  *   overfill      lots enabled, and the target or cap of a market order, in exact money (FIL-11, AMB-05)
  *   inventory     what it owns, of a spot order (SUB-02)
  *   reduce-only   neither growth nor flip of the position, of a margin order (FIL-13, TIF-10)
+ *   size          what the fill would leave fits what rows can hold: else overfill, or margin of a margin order
  *   pricing       a broken asset takes no leveraged trade that raises the risk (FIL-07, AMB-44)
- *   caps          of the asset (FIL-08)
- *   margin        of a margin account, on what the fill would leave (FIL-06, AMB-51)
+ *   caps          of the asset, unless the trade only reduces (FIL-08, CAP-07)
+ *   margin        of a margin account, on what the fill would leave (FIL-06, AMB-51): initial margin unless the trade only
+ *                 reduces, and solvency in any case (MRG-14, docs/decisions/0014)
  *
- * Both may fail. The last three look at the state after the fill, both parties of it applied.
+ * Both may fail. The last four look at the state after the fill, both parties of it applied.
  */
 import { add18 } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
-import { AMOUNT18_MAX, STALE_MATCH_NS } from '../core/limits.ts';
+import { STALE_MATCH_NS } from '../core/limits.ts';
 import {
   ORDER_FLAG,
   ORDER_KIND,
@@ -25,10 +27,10 @@ import {
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { initialMarginHolds } from '../margin/account.ts';
+import { initialMarginHolds, isCovered, solvencyHolds } from '../margin/account.ts';
 import { isMarginType, mayHold } from '../margin/account-rules.ts';
-import { type Legs, magnitude, reduces } from '../margin/position.ts';
-import { CONFIRMED, initialOf } from './account-margin.ts';
+import { reduces } from '../margin/position.ts';
+import { CONFIRMED, initialOf, storedEquityOf } from './account-margin.ts';
 import { breaksCap, type Measures } from './caps.ts';
 import { baseDelta, type Fill, type Party, type Plan } from './fill-plan.ts';
 import { quote18 } from './holds.ts';
@@ -53,7 +55,7 @@ interface Case {
 interface Standing {
   readonly party: Party;
   readonly reason: RollbackReason;
-  /** Only makes a position smaller: margin and prices do not bind it (MRG-14). */
+  /** Only makes a position smaller: initial margin, prices and caps do not bind it (MRG-14). */
   readonly isReducing: boolean;
   readonly own: Measures;
 }
@@ -140,18 +142,31 @@ function inventoryCovers(fill: Fill, { slot, fee }: Party, plan: Plan): boolean 
 
 /** What a party in order so far fails of what the fill would leave. */
 function reasonAfter(of: Case, standing: Standing): RollbackReason {
-  const { party, reason, isReducing } = standing;
+  const { plan, fill } = of;
+  const { party, reason } = standing;
   const { account, position } = party.slot;
-  if (reason !== ROLLBACK_REASON.none || !isMarginType(account.row)) return reason;
-  const { plan, nowNs } = of;
-  if (position !== null) {
-    if (!fits(plan.legs(position), plan.measures)) return ROLLBACK_REASON.insufficientMargin;
-    if (!isReducing && plan.terms(plan.risk, nowNs).prices.isBroken) return ROLLBACK_REASON.pricingFailure;
+  if (reason !== ROLLBACK_REASON.none) return reason;
+  if (!plan.fits(party.slot) || (party === fill.taker && !plan.feesFit())) {
+    return position === null ? ROLLBACK_REASON.overfill : ROLLBACK_REASON.insufficientMargin;
   }
-  if (breaksCaps(of, standing)) return ROLLBACK_REASON.protocolCapBreach;
-  if (isReducing) return ROLLBACK_REASON.none;
-  const after = initialOf(account, nowNs, plan);
-  return initialMarginHolds(after, () => initialOf(account, nowNs, CONFIRMED))
+  return isMarginType(account.row) ? marginReason(of, standing) : ROLLBACK_REASON.none;
+}
+
+/** Of a margin account. A trade that only reduces is held to no price, cap and initial margin, but to solvency. */
+function marginReason(of: Case, standing: Standing): RollbackReason {
+  const { plan, nowNs } = of;
+  const { party, isReducing } = standing;
+  const { account, position } = party.slot;
+  if (!isReducing) {
+    if (position !== null && plan.terms(plan.risk, nowNs).prices.isBroken) return ROLLBACK_REASON.pricingFailure;
+    if (breaksCaps(of, standing)) return ROLLBACK_REASON.protocolCapBreach;
+    const after = initialOf(account, nowNs, plan);
+    if (isCovered(after)) return ROLLBACK_REASON.none;
+    const isAllowed = initialMarginHolds(after, () => initialOf(account, nowNs, CONFIRMED));
+    if (!isAllowed) return ROLLBACK_REASON.insufficientMargin;
+  }
+  const after = storedEquityOf(account, nowNs, plan);
+  return solvencyHolds(after, () => storedEquityOf(account, nowNs, CONFIRMED))
     ? ROLLBACK_REASON.none
     : ROLLBACK_REASON.insufficientMargin;
 }
@@ -160,9 +175,4 @@ function breaksCaps({ plan, before, nowNs }: Case, { own }: Standing): boolean {
   const { risk } = plan.risk;
   const change = { before, after: plan.measures, own };
   return breaksCap(risk, plan.terms(plan.risk, nowNs).prices, change);
-}
-
-/** Legs and sums of legs that do not fit what rows and messages can hold have no margin behind them. */
-function fits({ base, quote, entry }: Legs, { credits, borrows }: Measures): boolean {
-  return [base, quote, entry, credits, borrows].every((amount) => magnitude(amount) <= AMOUNT18_MAX);
 }

@@ -5,12 +5,15 @@
  */
 import { add18, notional18, quantity18, RATE_SCALE, tradingFee18 } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
+import { USD } from '../core/ids.ts';
+import { AMOUNT18_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
-import { afterFill, type Legs } from '../margin/position.ts';
+import { afterFill, type Legs, magnitude } from '../margin/position.ts';
 import type { Overlay } from './account-margin.ts';
+import { SPOT_ACCOUNT } from './balances.ts';
 import type { Measures } from './caps.ts';
 import type { Matched } from './inputs.ts';
 import { liveOrder } from './orders.ts';
@@ -81,10 +84,14 @@ export class Plan implements Overlay {
   measures: Measures;
   private readonly filled = new Map<OrderSlot, Filled>();
   private planned: AssetTerms | null = null;
+  /** Where the fees go; null before the fee account is known. */
+  private readonly feeBalance: BalanceSlot | null;
 
   constructor(state: ClearingState, market: MarketSlot) {
     this.risk = riskSlot(state, market.definition.assetId);
     this.measures = this.risk;
+    const feeUser = state.users.get(state.settings.fee_account);
+    this.feeBalance = feeUser?.subAccounts.get(SPOT_ACCOUNT)?.balances.get(USD) ?? null;
   }
 
   owned(slot: BalanceSlot): Amount18 {
@@ -104,6 +111,24 @@ export class Plan implements Overlay {
 
   filledOf(slot: OrderSlot): Filled {
     return this.filled.get(slot) ?? { quantity: slot.row.filledQuantity, notional: slot.row.filledNotional };
+  }
+
+  /**
+   * Whether everything that the plan changes for an order still fits what rows and messages can hold: what it has traded,
+   * its balances, or its legs and the sums of legs. Its fees do where its notional does: no rate is above 100 %.
+   */
+  fits(slot: OrderSlot): boolean {
+    if (this.filledOf(slot).notional > AMOUNT18_MAX) return false;
+    const { position } = slot;
+    if (position === null) return this.owned(slot.base) <= AMOUNT18_MAX && this.owned(slot.usd) <= AMOUNT18_MAX;
+    const { base, quote, entry } = this.legs(position);
+    const { credits, borrows } = this.measures;
+    return [base, quote, entry, credits, borrows].every((amount) => magnitude(amount) <= AMOUNT18_MAX);
+  }
+
+  /** Whether the fee account can hold the fees so far. */
+  feesFit(): boolean {
+    return (this.feeBalance === null ? 0n : this.owned(this.feeBalance)) + this.fees <= AMOUNT18_MAX;
   }
 
   /** Writes a fill into the plan: both parties and the fees. A balance may fall below zero here; it is never booked so. */

@@ -12,9 +12,9 @@ import { mulDivFloor } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { format18, parseDecimal18 } from '../core/decimal.ts';
 import { type AssetId, parseAssetId, USD } from '../core/ids.ts';
-import { CLOCK_SKEW_NS } from '../core/limits.ts';
+import { AMOUNT18_MAX, CLOCK_SKEW_NS } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
-import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import { type Amount18, ONE_18, type TimestampNs } from '../core/units.ts';
 import { nextSource, ORACLE_STALE_NS } from '../margin/prices.ts';
 import { BodyReader, readEach } from './body-reader.ts';
 import type { Effect } from './effects.ts';
@@ -48,7 +48,7 @@ function readInstant(reader: BodyReader, name: string): bigint | null {
 function readPrice(reader: BodyReader): GivenPrice {
   return {
     asset: reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD),
-    price: reader.form('price', (text) => parseDecimal18(text) as Amount18 | null, 'a decimal is', undefined, ZERO_18),
+    price: reader.decimal('price', { max: AMOUNT18_MAX }, undefined),
     publishNs: readInstant(reader, 'publish_time_ns'),
     source: reader.text('source', 'operator'),
   };

@@ -3,7 +3,7 @@ import { powerOfTen } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import { type AssetId, USD } from '../core/ids.ts';
-import { RAW_MAX } from '../core/limits.ts';
+import { AMOUNT18_MAX, RAW_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { MARKET_STATUS, MARKET_STATUS_WORD, TRIGGER } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -80,7 +80,7 @@ function readMarket(input: PutMarket, market: MarketSlot | undefined, marketInde
   const status = WORD_STATUS[reader.word('status', ['Active', 'CancelOnly', 'Halted'], statusNow)];
   const stp = reader.flag('self_trade_prevention', keeps?.selfTradePrevention ?? false);
   const collarNow = (keeps?.priceCollar ?? null) as Amount18 | null;
-  const priceCollar = reader.decimalOrNull('price_collar', { min: 1n }, collarNow);
+  const priceCollar = reader.decimalOrNull('price_collar', { min: 1n, max: AMOUNT18_MAX }, collarNow);
   return (
     reader.failure ??
     accepted({

@@ -145,7 +145,9 @@ suite('margin fills', () => {
     // Far below the oracle a purchase improves the surplus at the oracle; the mark moves only with the trade.
     assert.equal(world.trade({ ...grow, price: 1000 }), 'confirmed');
     world.pass(MARK_STALE_NS + 1n);
-    assert.equal(world.trade({ buyer: A, seller: carol, price: 1500, quantity: 5 }), 'confirmed');
+    world.prices({ [ETH]: '1750' });
+    assert.equal(format18(world.figures(CAROL).initialSurplus), '-129.5');
+    assert.equal(world.trade({ buyer: A, seller: carol, price: 1700, quantity: 5 }), 'confirmed');
     assert.equal(world.legs(CAROL)[0], '0');
   });
 });

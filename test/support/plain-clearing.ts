@@ -14,7 +14,7 @@ import {
   type Tif,
 } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
-import { initial, type PlainAsset, type PlainLeg, type PlainOpenOrder, pressure } from './plain-margin.ts';
+import { initial, lastWorth, type PlainAsset, type PlainLeg, type PlainOpenOrder, pressure } from './plain-margin.ts';
 import { measuresAbove, PlainRisk } from './plain-risk.ts';
 
 const FEE_ACCOUNT = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId;
@@ -381,15 +381,14 @@ export class PlainClearing {
     if (this.kindOf(order.user, order.subAccount) === 'spot') return R.none;
     const now = this.assetOf(this);
     if (!order.isSpot && !isReducing && now.broken) return R.pricingFailure;
-    if (this.raisesAbove(books)) return R.protocolCapBreach;
-    if (isReducing) return R.none;
+    if (!isReducing && this.raisesAbove(books)) return R.protocolCapBreach;
     const after = this.legs(this, order.user, order.subAccount, now);
     const was = this.legs(books.start, order.user, order.subAccount, this.assetOf(books.start));
-    const owes = after.some(({ raw }) => raw < 0n);
-    const holds = (['oracle', 'mark'] as const).every(
-      (at) => initial(after, at) >= 0n || initial(after, at) > initial(was, at),
-    );
-    return !owes || holds ? R.none : R.insufficientMargin;
+    if (after.every(({ raw }) => raw >= 0n)) return R.none;
+    const prices = ['oracle', 'mark'] as const;
+    const hasMargin = prices.every((at) => initial(after, at) >= 0n || initial(after, at) > initial(was, at));
+    const isSolvent = prices.every((at) => lastWorth(after, at) >= 0n || lastWorth(after, at) >= lastWorth(was, at));
+    return isSolvent && (isReducing || hasMargin) ? R.none : R.insufficientMargin;
   }
 
   /** Whether a measure is above its cap, above where it was, and this side alone would have raised it. */

@@ -127,6 +127,15 @@ export function equity(legs: readonly PlainLeg[], at: 'oracle' | 'mark'): bigint
   );
 }
 
+/** Equity as if no price were too old: what the last price says it is worth. */
+export function lastWorth(legs: readonly PlainLeg[], at: 'oracle' | 'mark'): bigint {
+  return surplus(
+    legs,
+    (asset) => amount(asset[at]),
+    (asset) => amount(asset[at]),
+  );
+}
+
 /** An order as far as it may press: lots at a price each, in one book of one lot size. */
 export interface PlainOpenOrder {
   readonly buys: boolean;
