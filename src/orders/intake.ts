@@ -23,7 +23,7 @@ import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { Accounts } from './accounts.ts';
 import { exposureOf } from './exposure.ts';
 import { availableOf, type Holds } from './holds.ts';
-import { isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay } from './live-order.ts';
+import { filledOf, isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarginRoom } from './margin-room.ts';
 import type { MarketSlot, Markets } from './markets.ts';
@@ -195,11 +195,14 @@ export class Intake {
     return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace }));
   }
 
-  /** What a replace that is let through would leave the order to weigh, beyond what the position covers (RPL-07). */
+  /** What a replace that is let through would leave the order to reduce, or to weigh beyond what it covers (RPL-07). */
   #replaceFault(order: LiveOrder, replace: ReplaceOnItsWay): Reject | null {
     if (order.seat === null) return null;
+    const { check } = this.#parts.margin;
+    const fault = order.letThrough === 0 ? null : check.reduceOnlyFault(order, replace.quantity - filledOf(order));
+    if (fault !== null) return fault;
     const heaviest = exposureOf({ ...order, replaces: [...order.replaces, replace] }, order.seat.marketPrice);
-    return this.#parts.margin.check.exposureFault(order, heaviest);
+    return check.exposureFault(order, heaviest);
   }
 
   // ---- cancel

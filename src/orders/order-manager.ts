@@ -134,7 +134,7 @@ export class OrderManager {
    * Takes what the replaced order would need beyond what the order holds.
    *
    * @returns the request id; rejects MARKET_HALTED, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY, PRICING_UNAVAILABLE,
-   *   INSUFFICIENT_MARGIN, the order untouched.
+   *   INSUFFICIENT_MARGIN, REDUCE_ONLY_WOULD_INCREASE, the order untouched.
    */
   reserveReplace(prepared: PreparedReplace): Outcome<number> {
     return this.#intake.reserveReplace(prepared);

@@ -113,8 +113,10 @@ export class PlainPressure {
       (one) => one.sequence > 0 && !one.isOver && one.replace === null && one.user === ALICE,
     );
     if (order === undefined) return;
-    const lots = 1 + ((pick >> 4) % 60);
-    const price = this.#aPrice(order.asset, pick >> 10);
+    // Now and then far more for far less, so that the full notional says nothing of what goes beyond the position.
+    const isCheap = pick % 3 === 0;
+    const lots = 1 + ((pick >> 4) % (isCheap ? 600 : 60));
+    const price = Math.floor(this.#aPrice(order.asset, pick >> 10) / (isCheap ? 50 : 1));
     const asked = this.desk.replace(order.id, { price: price / 100, quantity: lots / 10_000 }, order.asset);
     if (asked.ok) order.replace = { requestId: asked.value, price, lots };
   }
