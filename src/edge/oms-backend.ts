@@ -40,6 +40,13 @@ export interface ActionOrigin {
   readonly hops?: HopTimes | null;
   /** The connection with whose end the order goes; it stays unless given. */
   readonly lifeline?: Lifeline | null;
+  /** Of a create that may be sent again: what its order goes with, instead of `lifeline`. */
+  readonly tether?: Tether;
+}
+
+/** The connection with whose end an order goes; a later one may take over, at any time. */
+export interface Tether {
+  lifeline: Lifeline | null;
 }
 
 /** A connection that takes its orders with it when it ends. */

@@ -8,7 +8,7 @@
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import type { ActionOrigin } from '../edge/oms-backend.ts';
+import type { ActionOrigin, Tether } from '../edge/oms-backend.ts';
 import { CancelOrder, NewOrder, ReplaceOrder } from '../messages/generated/messages.ts';
 import type { MarketSlot } from '../orders/markets.ts';
 import type { OrderManager } from '../orders/order-manager.ts';
@@ -50,17 +50,18 @@ export class Errands {
     const checked = orders.checkCreate(request, { ...this.caller(origin), skips });
     if (!checked.ok) return checked;
     const prepared = checked.value;
+    const tether = origin.tether ?? tetherOf(origin);
     return accepted({
       market: prepared.market,
       typeId: NewOrder.typeId,
       bytes: NewOrder.bytes + prepared.text.length,
       isUrgent: false,
       reserve: () => {
-        if (origin.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
+        if (tether?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
         const reserved = orders.reserveCreate(prepared, this.nowNs());
         if (!reserved.ok) return reserved;
         const { requestId, budget } = reserved.value;
-        this.tie(requestId, origin);
+        if (tether !== null) orders.tie(requestId, tether);
         return accepted({ requestId, write: (v, at, stamp) => writeCreate(v, at, prepared, budget, stamp) });
       },
     });
@@ -77,9 +78,10 @@ export class Errands {
       bytes: ReplaceOrder.bytes,
       isUrgent: false,
       reserve: () => {
-        if (origin.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
+        const tether = tetherOf(origin);
+        if (tether?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
         const reserved = orders.reserveReplace(prepared);
-        if (reserved.ok) this.tie(reserved.value, origin);
+        if (reserved.ok && tether !== null) orders.tie(reserved.value, tether);
         return written(reserved, (v, at, stamp) => writeReplace(v, at, prepared, stamp));
       },
     });
@@ -102,14 +104,14 @@ export class Errands {
     });
   }
 
-  /** The order goes with its connection, if that was asked for. */
-  private tie(requestId: number, { lifeline = null }: ActionOrigin): void {
-    if (lifeline !== null) this.orders.tie(requestId, lifeline.connection);
-  }
-
   private caller(origin: ActionOrigin): { user: ActionOrigin['user']; now: TimestampNs; looksUp: boolean } {
     return { user: origin.user, now: this.nowNs(), looksUp: !origin.isControl };
   }
+}
+
+/** The order goes with its connection, if that was asked for. */
+function tetherOf({ lifeline = null }: ActionOrigin): Tether | null {
+  return lifeline === null ? null : { lifeline };
 }
 
 /** A reserved request with its writer. */

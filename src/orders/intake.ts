@@ -118,7 +118,7 @@ export class Intake {
     order.requests = 1;
     book.add(order);
     const { user, orderId } = terms;
-    const requestId = requests.add({ kind: 'create', user, orderId, market, order, replace: null });
+    const requestId = requests.add({ kind: 'create', user, orderId, market, order, replace: null, tie: null });
     this.creates.set(requestId, { order, text, signature });
     return accepted({ requestId, budget });
   }
@@ -177,7 +177,7 @@ export class Intake {
     if (orders.isContested({ user, orderId }, market.definition.marketIndex)) return rejected(CONTESTED);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
     if (order === null) {
-      return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace: null }));
+      return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace: null, tie: null }));
     }
     const replace = {
       price: newPrice ?? largestPrice(order),
@@ -192,7 +192,7 @@ export class Intake {
     order.replaces = [...order.replaces, replace];
     order.requests += 1;
     book.rehold(order);
-    return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace }));
+    return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace, tie: null }));
   }
 
   /** What a replace that is let through would leave the order to reduce, or to weigh beyond what it covers (RPL-07). */
@@ -220,7 +220,7 @@ export class Intake {
     if (!requests.hasRoomFor('cancel')) return rejected(BUSY);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
     if (order !== null) order.requests += 1;
-    return accepted(requests.add({ kind: 'cancel', user, orderId, market, order, replace: null }));
+    return accepted(requests.add({ kind: 'cancel', user, orderId, market, order, replace: null, tie: null }));
   }
 
   /** Markets in which the user has an unfinished order, those on their way included; room for a request each. */

@@ -65,6 +65,11 @@ export interface ReplaceOnItsWay {
   readonly quantity: RawQuantity;
 }
 
+/** Ties an order to the connection with whose end it is cancelled; another may take its place, null is none. */
+export interface Tie {
+  readonly lifeline: { readonly connection: number } | null;
+}
+
 export interface LiveOrder {
   readonly terms: OrderTerms;
   readonly market: MarketSlot;
@@ -120,15 +125,15 @@ export interface LiveOrder {
   /** Requests about it that the market has not answered. */
   requests: number;
   replaces: readonly ReplaceOnItsWay[];
-  /** Connections over which it was created or replaced and with the end of any of which it is cancelled. */
-  ties: readonly number[];
+  /** To connections over which it was created or replaced: it is cancelled with the end of any of them. */
+  ties: readonly Tie[];
   held: Amount18;
 }
 
 /** Let through as a whole, whatever its quantity becomes. */
 export const LET_THROUGH_WHOLE: number = Number.MAX_SAFE_INTEGER;
 const NO_REPLACES: readonly ReplaceOnItsWay[] = [];
-const NO_TIES: readonly number[] = [];
+const NO_TIES: readonly Tie[] = [];
 
 export type NewLiveOrder = Pick<
   LiveOrder,
@@ -219,4 +224,15 @@ export function isFinished(order: LiveOrder): boolean {
   return (
     order.isTold && order.pendingFills === 0 && (order.end !== 0 || isFull(order.quantity, order.confirmed.quantity))
   );
+}
+
+export function isTiedTo({ ties }: Pick<LiveOrder, 'ties'>, connection: number): boolean {
+  return ties.some(({ lifeline }) => lifeline?.connection === connection);
+}
+
+/** A replace that tied the order was answered: one that was refused ties nothing, and each connection ties it once. */
+export function settleTie(order: LiveOrder, tie: Tie, isReplaced: boolean): void {
+  const others = order.ties.filter((other) => other !== tie);
+  const isKnown = tie.lifeline === null || isTiedTo({ ties: others }, tie.lifeline.connection);
+  if (!isReplaced || isKnown) order.ties = others;
 }

@@ -14,7 +14,7 @@
  */
 import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import type { LiveOrder, OrderTerms } from './live-order.ts';
+import { isTiedTo, type LiveOrder, type OrderTerms } from './live-order.ts';
 
 interface OrdersOfUser {
   readonly byId: Map<string, LiveOrder>;
@@ -42,7 +42,7 @@ export class LiveOrders {
     const own = this.#byUser.get(user);
     if (own === undefined) return [];
     const all = [...own.byId.values(), ...[...own.twins.values()].flat()];
-    return all.filter((order) => order.ties.includes(connection) && !order.isTold);
+    return all.filter((order) => isTiedTo(order, connection) && !order.isTold);
   }
 
   find(user: UserId, marketIndex: number, orderId: OrderId): LiveOrder | undefined {

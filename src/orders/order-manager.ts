@@ -29,7 +29,7 @@ import type { Show } from './history-ask.ts';
 import { type BalanceKey, type Funds, Holds, WordCount } from './holds.ts';
 import { type Caller, Intake } from './intake.ts';
 import { type InventoryBody, inventoryOf } from './inventory.ts';
-import { isSpot } from './live-order.ts';
+import { isSpot, settleTie, type Tie } from './live-order.ts';
 import { LiveOrders } from './live-orders.ts';
 import { MarginRoom } from './margin-room.ts';
 import { type MarketSlot, Markets } from './markets.ts';
@@ -183,10 +183,9 @@ export class OrderManager {
     return this.#requests.hasRoomFor('cancel');
   }
 
-  /** The order of this request, a create or a replace on its way, is cancelled when the connection ends. */
-  tie(requestId: number, connection: number): void {
-    const order = this.#requests.orderOf(requestId);
-    if (order !== null && !order.ties.includes(connection)) order.ties = [...order.ties, connection];
+  /** The order of this request, a create or a replace on its way, is cancelled when the connection ends (`Tie`). */
+  tie(requestId: number, tie: Tie): void {
+    this.#requests.tie(requestId, tie);
   }
 
   /** What the end of a connection cancels. */
@@ -250,13 +249,14 @@ export class OrderManager {
       this.#book.landed(request.order);
       return;
     }
-    const { kind, order, replace, market, orderId } = request;
+    const { kind, order, replace, tie, market, orderId } = request;
+    const code = ack.rejectCode === 0 ? null : must(rejectName(ack.rejectCode), 'the market refuses with a known code');
     if (order !== null) this.#book.landed(order);
     if (order !== null && replace !== null) {
       order.replaces = order.replaces.filter((other) => other !== replace);
+      if (tie !== null) settleTie(order, tie, code === null);
       this.#book.rehold(order);
     }
-    const code = ack.rejectCode === 0 ? null : must(rejectName(ack.rejectCode), 'the market refuses with a known code');
     if (code !== null) this.#refused(request, ack.requestId, code);
     const { assetId } = market.definition;
     const reject = code === null ? null : marketRefusal(kind, code);

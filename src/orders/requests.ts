@@ -7,9 +7,9 @@
  *
  * Bounded: beyond `REQUESTS_MAX` a create or replace is refused; cancels have `CANCELS_RESERVED` more (AMB-111).
  */
-import { must } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import type { LiveOrder, ReplaceOnItsWay } from './live-order.ts';
+import type { LiveOrder, ReplaceOnItsWay, Tie } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderSink, RequestResult } from './order-events.ts';
 
@@ -24,6 +24,8 @@ export interface OrderRequest {
   /** Null when the order was unknown when the request was reserved. */
   readonly order: LiveOrder | null;
   readonly replace: ReplaceOnItsWay | null;
+  /** What it ties its order to; null for nothing. */
+  tie: Tie | null;
 }
 
 /** Was answered when it was dispatched: the market's answer only takes it off this table. */
@@ -77,10 +79,13 @@ export class Requests {
     return this.#lastId;
   }
 
-  /** The order that a request on its way is about; null where it is unknown or all are meant. */
-  orderOf(requestId: number): LiveOrder | null {
+  /** Ties the order of a create or replace on its way, where it is known. */
+  tie(requestId: number, tie: Tie): void {
     const request = must(this.#onTheWay.get(requestId), 'a request on its way');
-    return request.kind === 'cancelAll' ? null : request.order;
+    assert(request.kind === 'create' || request.kind === 'replace', 'creates and replaces tie their order');
+    if (request.order === null) return;
+    request.tie = tie;
+    request.order.ties = [...request.order.ties, tie];
   }
 
   /** The market has answered: the request is no longer on its way. */

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
-import type { TimestampNs } from '../../src/core/units.ts';
+import { REJECT_CODE } from '../../src/core/reject.ts';
+import type { RawPrice, TimestampNs } from '../../src/core/units.ts';
+import type { Lifeline } from '../../src/edge/oms-backend.ts';
 import { MARKET_BUSY } from '../../src/node/door-refusals.ts';
 import { SafetyCancels } from '../../src/node/safety-cancels.ts';
 import type { PreparedCancel } from '../../src/orders/prepared.ts';
-import { ALICE, BOB, mustPass, OrderDesk } from '../support/order-desk.ts';
+import { ALICE, BOB, mustPass, NOW, OrderDesk, replaceRequest } from '../support/order-desk.ts';
 
 class World {
   readonly desk = new OrderDesk();
@@ -37,7 +39,7 @@ class World {
   /** An order on its way that is tied to these connections. */
   tied(id: string, ...connections: number[]): void {
     const { requestId } = mustPass(this.desk.reserve({ id, quantity: 100 }));
-    for (const connection of connections) this.desk.manager.tie(requestId, connection);
+    for (const connection of connections) this.desk.manager.tie(requestId, { lifeline: { connection } });
   }
 }
 
@@ -63,6 +65,35 @@ suite('cancels ordered in advance', () => {
     world.room = 10;
     world.cancels.cut(ALICE, { connection: 6, isCut: false });
     assert.deepEqual(world.sent, ['both']);
+  });
+
+  test('a replace ties its order while it is on its way and once it is made, not when its market refused it', () => {
+    const world = new World();
+    world.room = 10;
+    const { manager } = world.desk;
+    const replace = (over: Lifeline): number => {
+      const request = replaceRequest({ newPriceLimit: 190_000 as RawPrice });
+      const prepared = mustPass(manager.checkReplace(request, { user: ALICE, now: NOW, looksUp: true }));
+      const requestId = mustPass(manager.reserveReplace(prepared));
+      manager.tie(requestId, { lifeline: over });
+      return requestId;
+    };
+    const lifeline = (connection: number): Lifeline => ({ connection, isCut: false });
+    const [first, second, third] = [lifeline(5), lifeline(6), lifeline(7)];
+    const sequence = world.desk.place();
+    world.desk.answer(replace(first), 0, REJECT_CODE.REQUEST_TOO_OLD);
+    world.cancels.cut(ALICE, first);
+    assert.deepEqual(world.sent, [], 'it was not replaced over this one');
+    for (const rejectCode of [0, 0, REJECT_CODE.REQUEST_TOO_OLD]) {
+      const requestId = replace(second);
+      if (rejectCode === 0) world.desk.replaced(sequence, 190_000, 10_000);
+      world.desk.answer(requestId, 0, rejectCode);
+    }
+    world.cancels.cut(ALICE, second);
+    assert.deepEqual(world.sent, ['order-1'], 'once, though it was replaced twice and refused once');
+    replace(third);
+    world.cancels.cut(ALICE, third);
+    assert.deepEqual(world.sent, ['order-1', 'order-1'], 'on its way counts as made');
   });
 
   test('orders of another user stay, and those with a twin on its way are found', () => {
