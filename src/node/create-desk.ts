@@ -3,12 +3,12 @@
  * (src/sessions/resent-creates.ts).
  */
 import type { TimestampNs } from '../core/units.ts';
-import type { ActionAnswer, ActionOrigin, Answer, ItemAnswer } from '../edge/oms-backend.ts';
+import type { ActionAnswer, ActionOrigin, Answer, ItemAnswer, Tether } from '../edge/oms-backend.ts';
 import { ResentCreates } from '../sessions/resent-creates.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ActionRoad } from './action-road.ts';
 import type { BatchRoad } from './batch-road.ts';
-import { RESENT_TOO_OFTEN } from './door-refusals.ts';
+import { CONNECTION_ENDED, RESENT_TOO_OFTEN } from './door-refusals.ts';
 
 export interface CreateDeskParts {
   readonly road: Pick<ActionRoad, 'create'>;
@@ -22,7 +22,7 @@ export interface CreateDeskParts {
 
 export class CreateDesk {
   private readonly parts: CreateDeskParts;
-  private readonly resent = new ResentCreates<ActionAnswer>();
+  private readonly resent = new ResentCreates<ActionAnswer, Tether>();
 
   constructor(parts: CreateDeskParts) {
     this.parts = parts;
@@ -49,20 +49,31 @@ export class CreateDesk {
     });
   }
 
-  /** The same again hears what the first was told, once that is known; only what left its id free may begin anew. */
+  /**
+   * The same again hears what the first was told, once that is known; only what left its id free may begin anew. The
+   * order goes with the connection of the latest that asked for that.
+   */
   private createOnce(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
     const { resent } = this;
+    const { user, lifeline = null } = origin;
     const now = this.parts.nowNs();
-    const identity = { user: origin.user, signature: request.signature, text: request.text };
+    const identity = { user, signature: request.signature, text: request.text };
+    const told = (first: ActionAnswer): void => this.tell(first, request, origin, answer);
     const known = resent.find(identity, now);
-    if (known !== null) {
-      if (!resent.join(known, answer)) answer({ refusal: RESENT_TOO_OFTEN, processedAtNs: now });
-      return;
-    }
-    const sent = resent.begin(identity, now);
-    this.createNow(request, origin, (told) => {
-      answer(told);
-      resent.settle(sent, told, told.refusal === null || told.refusal.code === 'WOULD_CROSS');
-    });
+    if (known === null) {
+      const tether: Tether = { lifeline };
+      const sent = resent.begin(identity, tether, now, told);
+      this.createNow(request, { ...origin, tether }, (first) => {
+        resent.settle(sent, first, first.refusal === null || first.refusal.code === 'WOULD_CROSS');
+      });
+    } else if (!resent.join(known, told)) answer({ refusal: RESENT_TOO_OFTEN, processedAtNs: now });
+    else if (lifeline !== null) known.way.lifeline = lifeline;
+  }
+
+  /** The end of a connection stops nobody else: whoever is left begins anew. */
+  private tell(first: ActionAnswer, request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
+    const isOthers = first.refusal === CONNECTION_ENDED && origin.lifeline?.isCut !== true;
+    if (isOthers) this.createOnce(request, origin, answer);
+    else answer(first);
   }
 }

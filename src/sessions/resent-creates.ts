@@ -7,6 +7,8 @@
  *                        │  └─ at most `WAITERS_MAX`                      └─
  *                        └─refused, the id is free─▶ (none)
  *
+ * With each goes its sender's `Way`: whatever those who send it again share with the first.
+ *
  * The same means: the same user, the same signature, the same canonical text, byte by byte. In memory alone: after a
  * restart, and for what has been forgotten, a create that comes again is DUPLICATE_ORDER.
  *
@@ -27,16 +29,18 @@ export interface CreateIdentity {
 }
 
 /** One create that was sent. */
-export interface SentCreate<Answer> extends CreateIdentity {
+export interface SentCreate<Answer, Way> extends CreateIdentity {
+  readonly way: Way;
   readonly sentNs: TimestampNs;
   /** Null while it is on its way. */
   answer: Answer | null;
+  /** The first, and those who sent it again. */
   readonly waiting: ((answer: Answer) => void)[];
 }
 
-export class ResentCreates<Answer> {
-  /** By signature, oldest first. */
-  readonly #sent = new Map<string, SentCreate<Answer>>();
+export class ResentCreates<Answer, Way> {
+  /** By user and signature, oldest first. */
+  readonly #sent = new Map<string, SentCreate<Answer, Way>>();
   readonly #max: number;
 
   constructor(max: number = RESENT_CREATES_MAX) {
@@ -50,33 +54,33 @@ export class ResentCreates<Answer> {
   }
 
   /** The same create, if it was sent within the window. */
-  find(create: CreateIdentity, nowNs: TimestampNs): SentCreate<Answer> | null {
+  find(create: CreateIdentity, nowNs: TimestampNs): SentCreate<Answer, Way> | null {
     const sent = this.#sent.get(keyOf(create));
     if (sent === undefined || nowNs - sent.sentNs > RESENT_WINDOW_NS) return null;
-    return sent.user === create.user && isSame(sent.text, create.text) ? sent : null;
+    return isSame(sent.text, create.text) ? sent : null;
   }
 
-  /** A create that `find` does not know begins its way; the oldest makes room. */
-  begin(create: CreateIdentity, nowNs: TimestampNs): SentCreate<Answer> {
+  /** A create that `find` does not know begins its way; the oldest makes room. @param told hears the answer first. */
+  begin(create: CreateIdentity, way: Way, nowNs: TimestampNs, told: (answer: Answer) => void): SentCreate<Answer, Way> {
     const key = keyOf(create);
     this.#sent.delete(key);
     this.#forgetOld(nowNs);
     const { user, signature, text } = create;
-    const sent: SentCreate<Answer> = { user, signature, text, sentNs: nowNs, answer: null, waiting: [] };
+    const sent = { user, signature, text, way, sentNs: nowNs, answer: null, waiting: [told] };
     this.#sent.set(key, sent);
     return sent;
   }
 
   /** Hears the answer, now or when it comes. @returns false when too many wait for it. */
-  join(sent: SentCreate<Answer>, told: (answer: Answer) => void): boolean {
+  join(sent: SentCreate<Answer, Way>, told: (answer: Answer) => void): boolean {
     if (sent.answer !== null) told(sent.answer);
-    else if (sent.waiting.length < WAITERS_MAX) sent.waiting.push(told);
+    else if (sent.waiting.length <= WAITERS_MAX) sent.waiting.push(told);
     else return false;
     return true;
   }
 
   /** @param isIdTaken false: nothing came of it, and the next one is a first one. */
-  settle(sent: SentCreate<Answer>, answer: Answer, isIdTaken: boolean): void {
+  settle(sent: SentCreate<Answer, Way>, answer: Answer, isIdTaken: boolean): void {
     assert(sent.answer === null, 'a create is answered once');
     sent.answer = answer;
     const key = keyOf(sent);
@@ -93,8 +97,8 @@ export class ResentCreates<Answer> {
   }
 }
 
-function keyOf({ signature }: CreateIdentity): string {
-  return String.fromCharCode(...signature);
+function keyOf({ user, signature }: CreateIdentity): string {
+  return `${user}${String.fromCharCode(...signature)}`;
 }
 
 function isSame(a: Uint8Array, b: Uint8Array): boolean {

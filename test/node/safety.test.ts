@@ -57,6 +57,21 @@ suite('arranged in advance', () => {
       assert.deepEqual(await statuses('cd-rest', 'cd-plain', 'cd-tied'), ['Open', 'Open', 'Canceled']);
     });
 
+    test('an order that its market refused to replace stays', async () => {
+      const frames: Json[] = [];
+      await a.buy(limit(280_000, 100), { id: 'cd-refused' });
+      const tied = await a.listen('/control?cancel_on_disconnect=true', frames);
+      const old = a.replaceWrapper('cd-refused', { price: 281_000 });
+      await a.replace('cd-refused', { price: 282_000 });
+      tied.send(`{"ReplaceOrderRequest":${old}}`);
+      await answers(frames, 1);
+      assert.match(JSON.stringify(frames[0]), /RequestTooOld/);
+      tied.terminate();
+      await world.login();
+      await world.rest();
+      assert.equal(await a.status('cd-refused'), 'Open');
+    });
+
     test('orders on their way when it ends are not left behind, whatever the place where it meets them', async () => {
       for (let round = 0; round < 3; round += 1) {
         const frames: Json[] = [];
@@ -169,6 +184,26 @@ suite('arranged in advance', () => {
       assert.equal(told.response['status'], 'Received');
       await world.rest();
       assert.deepEqual(a.eventsOf('re-1'), ['Created']);
+    });
+
+    test('over a connection that takes its orders with it goes with that one, and no longer with the one before', async () => {
+      const frames: Json[] = [];
+      const body = `{"CreateOrderRequest":${order('re-tied')}}`;
+      const sent: Awaited<ReturnType<Trader['listen']>>[] = [];
+      for (const query of ['', '&cancel_on_disconnect=true', '&cancel_on_disconnect=true', '']) {
+        const socket = await a.listen(`/control?resend=true${query}`, frames);
+        socket.send(body);
+        sent.push(socket);
+        await answers(frames, sent.length);
+      }
+      assert.equal(JSON.stringify(frames).match(/"Received"/g)?.length, 4);
+      sent[1]?.terminate();
+      sent[3]?.terminate();
+      await a.call('POST', '/orders/cancel-all-after', '{"timeout_ms":0}');
+      await world.rest();
+      assert.equal(await a.status('re-tied'), 'Open');
+      sent[2]?.terminate();
+      await a.until('re-tied', 'Canceled UserRequested');
     });
 
     test('is a duplicate for who did not ask, for another text, and after a restart', async () => {

@@ -9,6 +9,8 @@ import { type CreateIdentity, ResentCreates } from '../../src/sessions/resent-cr
 const NOW = 1_770_000_000_000_000_000n as TimestampNs;
 const later = (ns: bigint): TimestampNs => (NOW + ns) as TimestampNs;
 
+const nobody = (): void => undefined;
+
 function create(text = 'text', { user = 'ada', seed = 1 } = {}): CreateIdentity {
   return {
     user: user as UserId,
@@ -19,8 +21,8 @@ function create(text = 'text', { user = 'ada', seed = 1 } = {}): CreateIdentity 
 
 suite('a create that may be sent again', () => {
   test('is known by user, signature and text, all of them', () => {
-    const resent = new ResentCreates<string>();
-    const sent = resent.begin(create(), NOW);
+    const resent = new ResentCreates<string, null>();
+    const sent = resent.begin(create(), null, NOW, nobody);
     assert.equal(resent.find(create(), NOW), sent);
     for (const other of [
       create('texu'),
@@ -32,39 +34,48 @@ suite('a create that may be sent again', () => {
     }
   });
 
+  test('is not forgotten because of what another user sends', () => {
+    const resent = new ResentCreates<string, null>();
+    const sent = resent.begin(create(), null, NOW, nobody);
+    const other = resent.begin(create('text', { user: 'bob' }), null, NOW, nobody);
+    assert.deepEqual([resent.find(create(), NOW), resent.count], [sent, 2]);
+    resent.settle(other, 'InvalidSignature', false);
+    assert.equal(resent.find(create(), NOW), sent);
+  });
+
   test('hears what the first was answered, at once or when it comes', () => {
-    const resent = new ResentCreates<string>();
+    const resent = new ResentCreates<string, null>();
     const heard: string[] = [];
-    const sent = resent.begin(create(), NOW);
+    const sent = resent.begin(create(), null, NOW, (answer) => heard.push(`first ${answer}`));
     resent.join(sent, (answer) => heard.push(`waiting ${answer}`));
     resent.settle(sent, 'Received', true);
     resent.join(sent, (answer) => heard.push(`later ${answer}`));
-    assert.deepEqual(heard, ['waiting Received', 'later Received']);
+    assert.deepEqual(heard, ['first Received', 'waiting Received', 'later Received']);
   });
 
   test('begins anew after an answer that left its id free', () => {
-    const resent = new ResentCreates<string>();
+    const resent = new ResentCreates<string, null>();
     const heard: string[] = [];
-    const sent = resent.begin(create(), NOW);
+    const sent = resent.begin(create(), null, NOW, nobody);
     resent.join(sent, (answer) => heard.push(answer));
     resent.settle(sent, 'InsufficientInventory', false);
     assert.deepEqual([heard, resent.find(create(), NOW), resent.count], [['InsufficientInventory'], null, 0]);
   });
 
   test('waits with at most sixteen others', () => {
-    const resent = new ResentCreates<string>();
-    const sent = resent.begin(create(), NOW);
+    const resent = new ResentCreates<string, null>();
+    const sent = resent.begin(create(), null, NOW, nobody);
     const joined = Array.from({ length: 17 }, () => resent.join(sent, () => undefined));
     assert.deepEqual([joined.filter(Boolean).length, joined.at(-1)], [16, false]);
   });
 
   test('is forgotten after the window, and the oldest where there is no room', () => {
-    const resent = new ResentCreates<string>(2);
-    const first = resent.begin(create('first', { seed: 1 }), NOW);
+    const resent = new ResentCreates<string, null>(2);
+    const first = resent.begin(create('first', { seed: 1 }), null, NOW, nobody);
     assert.equal(resent.find(create('first', { seed: 1 }), later(RESENT_WINDOW_NS)), first);
     assert.equal(resent.find(create('first', { seed: 1 }), later(RESENT_WINDOW_NS + 1n)), null);
-    resent.begin(create('second', { seed: 2 }), NOW);
-    resent.begin(create('third', { seed: 3 }), NOW);
+    resent.begin(create('second', { seed: 2 }), null, NOW, nobody);
+    resent.begin(create('third', { seed: 3 }), null, NOW, nobody);
     assert.deepEqual(
       [1, 2, 3].map((seed) => resent.find(create(['first', 'second', 'third'][seed - 1], { seed }), NOW) !== null),
       [false, true, true],
