@@ -70,8 +70,9 @@ export function figuresFault(
   switch (kind) {
     case ORDER_KIND.limit:
       if (price % definition.tickSize !== 0) return invalid('limit_price', 'off the tick');
-      if (notional18(price, quantity, definition) > AMOUNT18_MAX)
+      if (notional18(price, quantity, definition) > AMOUNT18_MAX) {
         return invalid('quantity', 'more money than there can be');
+      }
       return isClosing ? null : belowMinimum(quantity, definition);
     case ORDER_KIND.marketBase:
       if (amount !== 0 && side !== SIDE.buy) return invalid('max_sellable_amount', 'a quote cap is for a buy');

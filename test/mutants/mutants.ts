@@ -177,6 +177,27 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/fills',
   },
   {
+    breaks: 'a reducing trade is held to solvency',
+    file: 'src/clearing/fill-checks',
+    find: 'return solvencyHolds(after',
+    put: 'return isReducing || solvencyHolds(after',
+    caughtBy: 'test/clearing/solvency',
+  },
+  {
+    breaks: 'what an order has traded fits its row',
+    file: 'src/clearing/fill-plan',
+    find: 'if (this.filledOf(slot).notional > AMOUNT18_MAX)',
+    put: 'if (slot.row.filledQuantity < 0)',
+    caughtBy: 'test/clearing/amount-bounds',
+  },
+  {
+    breaks: 'what open orders count is counted anew after one of them changed',
+    file: 'src/clearing/pressing',
+    find: 'if (pressing !== null)',
+    put: 'if (pressing === undefined)',
+    caughtBy: 'test/clearing/pressing',
+  },
+  {
     breaks: 'a nonce is used once',
     file: 'src/clearing/action-nonces',
     find: 'if (nonce > last && nonce <= NONCE_MAX)',
