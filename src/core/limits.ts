@@ -1,8 +1,28 @@
 /** Every bound of the node in one place, with the relations between them asserted at load. Sources in brackets. */
 import { assert } from './assert.ts';
 
-/** A request body or an inbound frame [AMB-124, AMB-95]. */
+/** A body of the operator API; a frame: a longer inbound one closes its socket [AMB-124, AMB-95]. */
 export const BODY_BYTES_MAX = 1_048_576;
+/** A public route reads only what its longest legal body needs. An ordinary one: logins, ids, names. */
+export const SMALL_BODY_BYTES_MAX = 16_384;
+/** One signed action. The longest legal one has 16 WebAuthn co-signers and is below 71,000 bytes. */
+export const ACTION_BYTES_MAX = 81_920;
+/** A batch. Fifty creates with 16 co-signers' plain keys each are below 430,000 bytes. */
+export const BATCH_BYTES_MAX = 524_288;
+/** Assets to look up: a thousand in their longest spelling are below 93,000 bytes. */
+export const ASSETS_BODY_BYTES_MAX = 131_072;
+/** A malformed frame of `/control` up to this length is searched for the orders that it is about. */
+export const SALVAGED_BYTES_MAX = 65_536;
+/** Values of a cold request's body: none needs half as many. */
+export const COLD_VALUES_MAX = 4_096;
+/** Request bodies that a listener holds, all together, and the frames that wait to be read: of a socket, and of all. */
+export const BODIES_HELD_MAX = 134_217_728;
+export const FRAMES_WAITING_PER_SOCKET_MAX = 4_194_304;
+export const FRAMES_WAITING_MAX = 134_217_728;
+/** What is read in one turn of the event loop; a longer text has a turn of its own. */
+export const READ_PER_TURN = 65_536;
+/** Texts beyond this length let shorter ones pass. */
+export const QUICK_TEXT_BYTES_MAX = 16_384;
 /** Nesting and digits that the JSON reader accepts [hazards: JSON attacks]. */
 export const JSON_DEPTH_MAX = 16;
 export const JSON_DIGITS_MAX = 80;
@@ -62,12 +82,16 @@ export const SOCKET_LAG_MESSAGES_MAX = 4_096;
 export const REPLAY_FRAMES_MAX = 1_024;
 export const REPLAY_RING_BYTES_MAX = 1_048_576;
 export const REPLAY_BYTES_MAX = 67_108_864;
+/** Replays that nobody reads at the moment. Those that are read are fewer than sockets. */
+export const REPLAYS_IDLE_MAX = 16_384;
 export const REPLAY_IDLE_MS = 120_000;
 /** A thread without a heartbeat for this long stops the node; the goal is 3 s from freeze to end. */
 export const HEARTBEAT_LOST_MS = 2_000;
 /** How far market sequences and trade ids jump over what an unclean stop may have announced but not flushed. */
 export const RESTART_SEQUENCE_GAP = 1_000_000;
 
+assert(SMALL_BODY_BYTES_MAX < ACTION_BYTES_MAX && ACTION_BYTES_MAX < BATCH_BYTES_MAX, 'more items, more bytes');
+assert(BATCH_BYTES_MAX < BODY_BYTES_MAX, 'a frame that no action needs can be refused in words');
 assert(NONCE_RENEW_NS < NONCE_LIFE_NS, 'a renewed nonce is still within its life');
 assert(HELD_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a held cancel ends before its create could be too old');
 assert(REPLAY_FRAMES_MAX < SOCKET_LAG_MESSAGES_MAX, 'a replay alone is no lag');

@@ -2,7 +2,7 @@
  * Actions on a user's own accounts (wire.md 7.17): signed transfers and position closes, which clearing decides, and
  * names. Clearing's refusal of a signed action is a 200 whose body says so (AMB-67).
  */
-import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
+import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { clearingReply } from '../wire/clearing-reply.ts';
@@ -36,6 +36,7 @@ function addSigned<Inner>(
   kit.addSession({
     method: 'POST',
     pattern,
+    bodyBytesMax: ACTION_BYTES_MAX,
     cost: 'action',
     isChange: true,
     late: LATE,

@@ -1,5 +1,6 @@
 /** Signed actions, one order a request (wire.md 7.4 to 7.6) or several of one kind (wire.md 7.7). */
 import { must } from '../core/assert.ts';
+import { ACTION_BYTES_MAX, BATCH_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type HopTimes, newHopTimes } from '../wire/hop-times.ts';
@@ -55,6 +56,7 @@ function addAction(
     method,
     pattern,
     late: LATE_ACTION,
+    bodyBytesMax: ACTION_BYTES_MAX,
     cost: ({ action }: AskedAction) => costOf(action),
     isChange: true,
     shape: ({ head, body }): Outcome<AskedAction> => {
@@ -102,6 +104,7 @@ function addBatch(
     method,
     pattern,
     late: LATE_ACTION,
+    bodyBytesMax: BATCH_BYTES_MAX,
     // Refused whole, it costs what it would have; of too long a one no more than fifty are looked at (AMB-104).
     cost: ({ batch }: AskedBatch) => ({ bulk: batch.requests.length }),
     isChange: true,

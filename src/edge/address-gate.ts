@@ -8,7 +8,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Reject, RejectName } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { type AddressLimits, CONNECTION_UNITS } from '../sessions/address-limits.ts';
+import { type AddressLimits, CONNECTION_UNITS, STALLED_UNITS, unitsOfBytes } from '../sessions/address-limits.ts';
 import { addressKey, lastForwardedKey } from './client-address.ts';
 
 /** Where a client's address stands. */
@@ -48,9 +48,20 @@ export class AddressGate {
     return refusal;
   }
 
-  /** What a refusal of this code costs whoever caused it. */
-  charge(address: string, code: RejectName): void {
-    this.#parts.limits.chargeRefusal(address, code, this.#now());
+  /** What a refusal of this code costs whoever caused it. @param bytes that were read for it. */
+  charge(address: string, code: RejectName, bytes = 0): void {
+    this.#parts.limits.chargeRefusal(address, code, this.#now(), bytes);
+  }
+
+  /** What reading so many bytes costs an address that nobody has logged in from. */
+  chargeBytes(address: string, bytes: number): void {
+    const units = unitsOfBytes(bytes);
+    if (units > 0n) this.#parts.limits.charge(address, units, this.#now());
+  }
+
+  /** A body was begun and not sent to its end in time. */
+  chargeStalled(address: string): void {
+    this.#parts.limits.charge(address, STALLED_UNITS, this.#now());
   }
 
   /** A connection has been made, nothing read yet. @returns whether to take it. */

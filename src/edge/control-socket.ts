@@ -12,13 +12,16 @@
  * Answers speak the version of the socket; a version 1 socket may send bare requests too. Binary frames are read like
  * text: the same bytes say the same thing.
  *
+ * Frames longer than QUICK_TEXT_BYTES_MAX are read in turns of the event loop that they have to themselves.
+ *
  * A connection may ask at its upgrade that its orders go with it: when it ends, for whatever reason, its lifeline is cut,
  * once (action-options.ts).
  *
  * Not here: what an action does (the node), frames and their decoding (src/wire).
  */
 import { must } from '../core/assert.ts';
-import type { Reject } from '../core/reject.ts';
+import { FRAMES_WAITING_MAX, FRAMES_WAITING_PER_SOCKET_MAX, QUICK_TEXT_BYTES_MAX } from '../core/limits.ts';
+import { type Reject, reject } from '../core/reject.ts';
 import { type ControlFrame, type Correlation, decodeControlFrame, type MalformedFrame } from '../wire/control-frame.ts';
 import { type HopTimes, newHopTimes } from '../wire/hop-times.ts';
 import { type ControlAddress, controlError, controlResponse, controlSubmitted } from '../wire/operation-replies.ts';
@@ -35,6 +38,7 @@ import {
 } from './oms-actions.ts';
 import type { ActionAnswer, Lifeline, OmsBackend } from './oms-backend.ts';
 import type { OmsSeat, UserStreams } from './oms-streams.ts';
+import type { ReadingTurns } from './reading-turns.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
 
 export interface ControlSeat extends OmsSeat {
@@ -44,10 +48,13 @@ export interface ControlSeat extends OmsSeat {
   readonly lifeline: Lifeline | null;
   /** Gathers the answers of a turn; its one member is this socket. */
   readonly answers: Channel<ControlSeat>;
+  /** Frames that wait to be read. */
+  readonly waiting: { frames: number; bytes: number };
 }
 
 type ControlSocket = StreamSocket<ControlSeat>;
 
+const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many long frames wait to be read');
 const SIGNED_BY_ANOTHER = 'the action is signed by another user';
 
 export interface ControlParts {
@@ -55,6 +62,7 @@ export interface ControlParts {
   readonly streams: UserStreams;
   readonly door: ActionDoor;
   readonly gate: AddressGate | null;
+  readonly turns: ReadingTurns;
 }
 
 export class ControlDesk {
@@ -62,6 +70,8 @@ export class ControlDesk {
   readonly #streams: UserStreams;
   readonly #door: ActionDoor;
   readonly #gate: AddressGate | null;
+  readonly #turns: ReadingTurns;
+  #waitingBytes = 0;
   /** Open connections that take their orders with them. */
   readonly #alive = new Set<ControlSeat>();
 
@@ -70,6 +80,7 @@ export class ControlDesk {
     this.#streams = parts.streams;
     this.#door = parts.door;
     this.#gate = parts.gate;
+    this.#turns = parts.turns;
   }
 
   /** The route, less its admission. */
@@ -87,14 +98,14 @@ export class ControlDesk {
         common.closed(socket);
         this.#cut(socket.data);
       },
-      message: (socket, bytes) => this.#received(socket, bytes),
+      message: (socket, bytes) => this.#takeInTurn(socket, bytes),
     };
   }
 
   seat(seat: OmsSeat, options: ControlOptions): ControlSeat {
     const connection = this.#door.newConnection();
     const lifeline = options.endsWithConnection ? { connection, isCut: false } : null;
-    return { ...seat, connection, options, lifeline, answers: new Channel() };
+    return { ...seat, connection, options, lifeline, answers: new Channel(), waiting: { frames: 0, bytes: 0 } };
   }
 
   /** The service stops: connections that take their orders with them do so now, while they can still hear of it. */
@@ -111,6 +122,36 @@ export class ControlDesk {
     if (seat.lifeline !== null && this.#alive.delete(seat)) this.#backend.cut(seat.user, seat.lifeline);
   }
 
+  /** A short frame is read at once; a long one, and all behind it, when their turn comes: the order is kept. */
+  #takeInTurn(socket: ControlSocket, bytes: Uint8Array): void {
+    const { waiting } = socket.data;
+    if (waiting.frames === 0 && bytes.byteLength <= QUICK_TEXT_BYTES_MAX) {
+      this.#turns.note(bytes.byteLength);
+      this.#received(socket, bytes);
+      return;
+    }
+    const { byteLength } = bytes;
+    const isFull = waiting.bytes + byteLength > FRAMES_WAITING_PER_SOCKET_MAX;
+    if (isFull || this.#waitingBytes + byteLength > FRAMES_WAITING_MAX) {
+      this.#tellError(socket, { version: socket.data.version, requestId: null }, TOO_MUCH_WAITS);
+      this.#streams.flush();
+      socket.finish(1013, 'rate_limited');
+      return;
+    }
+    const frame = bytes.slice();
+    this.#countWaiting(socket, 1, byteLength);
+    this.#turns.wait('slow', byteLength, () => {
+      this.#countWaiting(socket, -1, -byteLength);
+      if (socket.state === 'open') socket.guarded(() => this.#received(socket, frame));
+    });
+  }
+
+  #countWaiting({ data: { waiting } }: ControlSocket, frames: number, bytes: number): void {
+    waiting.frames += frames;
+    waiting.bytes += bytes;
+    this.#waitingBytes += bytes;
+  }
+
   #received(socket: ControlSocket, bytes: Uint8Array): void {
     if (!this.#streams.hasSession(socket)) {
       this.#streams.dismissEnded(socket);
@@ -119,26 +160,34 @@ export class ControlDesk {
     const hops = socket.data.options.isTimed ? newHopTimes(this.#backend.nowNs()) : null;
     const frame = decodeControlFrame(bytes, 0, bytes.length);
     const address = { version: socket.data.version, requestId: frame.requestId };
-    if (frame.kind === 'malformed') this.#refuse(socket, address, frame);
-    else if (frame.kind !== 'batch-create' && frame.kind !== 'batch-replace') this.#act(socket, address, frame, hops);
-    else if (frame.batch.fault !== null) {
-      // Refused as a whole, and paid for (AMB-104).
-      const notPaid = this.#door.admit(socket.data.user, { bulk: frame.batch.items.length });
-      this.#tellError(socket, address, notPaid ?? frame.batch.fault);
-    } else this.#actOnAll(socket, address, batchOf(frame));
+    if (frame.kind === 'malformed') {
+      this.#refuse(socket, address, frame, bytes.byteLength);
+      return;
+    }
+    const isBatch = frame.kind === 'batch-create' || frame.kind === 'batch-replace';
+    const cost = isBatch ? { bulk: frame.batch.items.length } : costOf(frame);
+    const notPaid = this.#door.admit(socket.data.user, cost);
+    if (!isBatch) this.#act(socket, address, frame, notPaid, hops);
+    else if (frame.batch.fault === null) this.#actOnAll(socket, address, batchOf(frame), notPaid);
+    // Refused as a whole, and paid for (AMB-104).
+    else this.#tellError(socket, address, notPaid ?? frame.batch.fault);
+    // What is long is read for somebody who pays, or the address does.
+    const isLong = bytes.byteLength > QUICK_TEXT_BYTES_MAX;
+    if (isLong && notPaid !== null) this.#chargeFault(socket, address, notPaid, bytes.byteLength);
   }
 
   /** Every order that can be found is answered by its name; what cannot is answered by an error frame. */
-  #refuse(socket: ControlSocket, address: ControlAddress, { reject, correlations, isAllFound }: MalformedFrame): void {
-    const answer = { refusal: reject, processedAtNs: this.#backend.nowNs() };
+  #refuse(socket: ControlSocket, address: ControlAddress, frame: MalformedFrame, bytes: number): void {
+    const { reject: refusal, correlations, isAllFound } = frame;
+    const answer = { refusal, processedAtNs: this.#backend.nowNs() };
     for (const correlation of correlations) this.#tell(socket, address, correlation, answer);
-    if (!isAllFound) this.#tellError(socket, address, reject);
-    this.#chargeFault(socket, address, reject);
+    if (!isAllFound) this.#tellError(socket, address, refusal);
+    this.#chargeFault(socket, address, refusal, bytes);
   }
 
-  /** Malformed frames are paid by the address (AMB-91). One that has used up its budget loses this socket. */
-  #chargeFault(socket: ControlSocket, address: ControlAddress, fault: Reject): void {
-    this.#gate?.charge(socket.address, fault.code);
+  /** Frames that no user pays for are paid by the address (AMB-91). One that has used up its budget loses this socket. */
+  #chargeFault(socket: ControlSocket, address: ControlAddress, fault: Reject, bytes: number): void {
+    this.#gate?.charge(socket.address, fault.code, bytes);
     const refusal = this.#gate?.admit(socket.address) ?? null;
     if (refusal === null) return;
     this.#tellError(socket, address, refusal);
@@ -146,11 +195,16 @@ export class ControlDesk {
     socket.finish(1013, 'rate_limited');
   }
 
-  #act(socket: ControlSocket, address: ControlAddress, action: SignedAction, hops: HopTimes | null): void {
+  #act(
+    socket: ControlSocket,
+    address: ControlAddress,
+    action: SignedAction,
+    refusal: Reject | null,
+    hops: HopTimes | null,
+  ): void {
     const { user, connection, lifeline } = socket.data;
     const { isResent } = socket.data.options;
     const correlation = correlationOf(action);
-    const refusal = this.#door.admit(user, costOf(action));
     if (refusal !== null) {
       this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#backend.nowNs() }, hops);
       return;
@@ -162,7 +216,7 @@ export class ControlDesk {
   }
 
   /** The acknowledgement says that every order will be answered, not that any is taken. */
-  #actOnAll(socket: ControlSocket, address: ControlAddress, batch: SignedBatch): void {
+  #actOnAll(socket: ControlSocket, address: ControlAddress, batch: SignedBatch, refusal: Reject | null): void {
     const { user, connection, lifeline } = socket.data;
     const correlations = correlationsOf(batch);
     this.#streams.deliver(socket.data.answers, () => controlSubmitted(address, this.#backend.nowNs()));
@@ -174,7 +228,6 @@ export class ControlDesk {
       if (answer.refusal?.code === 'SIGNER_MISMATCH') isSignedByAnother = true;
       if (left === 0 && isSignedByAnother) this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
     };
-    const refusal = this.#door.admit(user, { bulk: correlations.length });
     if (refusal === null) {
       this.#door.takeBatch(batch, { user, connection, isControl: true, lifeline }, tell);
       return;

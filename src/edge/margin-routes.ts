@@ -1,4 +1,5 @@
 /** Positions, margin, solvency and simulations of a session's own user (wire.md 7.11 to 7.16). */
+import { SMALL_BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { closePreviewReply, marginReply, position, simulationReply, solvencyReply } from '../wire/margin-replies.ts';
 import { pageEnvelope } from '../wire/pages.ts';
@@ -17,6 +18,7 @@ export function addMarginRoutes(kit: RouteKit): void {
     ...OWN,
     method: 'POST',
     pattern: '/account/simulate/:user_id',
+    bodyBytesMax: 2 * SMALL_BODY_BYTES_MAX,
     shape: ({ body }) => decodeSimulateRequest(body),
     serve: (call, { user }, request) => answer(call, backend.margin.simulate(user, request), simulationReply),
   });

@@ -30,7 +30,7 @@ export interface RequestParts {
   readonly body: Uint8Array;
 }
 
-interface AnyRoute<Shape> extends Pick<HttpRoute, 'late' | 'deadlineMs'> {
+interface AnyRoute<Shape> extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyBytesMax'> {
   readonly method: HttpMethod;
   readonly pattern: string;
   /** Path, query and body as values, or INVALID_REQUEST. Looks at nothing but the request. */
@@ -83,6 +83,7 @@ export class RouteKit {
     this.#add(route, (call, body) => {
       const shape = route.shape(partsOf(call, body));
       if (!shape.ok) return call.refuse(shape.reject);
+      call.chargeBody();
       const refusal = this.backend.charge(null, cost);
       if (refusal !== null) return call.refuse(refusal);
       return route.serve(call, shape.value);
@@ -115,13 +116,14 @@ export class RouteKit {
   }
 
   #add<Shape>(route: AnyRoute<Shape>, handler: HttpRoute['handler']): void {
-    const { method, pattern, late, deadlineMs } = route;
+    const { method, pattern, late, deadlineMs, bodyBytesMax } = route;
     this.routes.add({
       method,
       pattern,
       handler,
       ...(late === undefined ? {} : { late }),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }),
     });
   }
 }

@@ -22,6 +22,7 @@ import type { OmsBackend } from './oms-backend.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes } from './oms-routes.ts';
 import { type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
+import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { createApp, type TlsFiles } from './uws.ts';
 import { type EdgeObserver, HttpRoutes } from './uws-http.ts';
@@ -42,6 +43,8 @@ export interface OmsServerOptions {
   readonly gate?: AddressGate | null;
   /** Whether the reference page offers the public keys of the seeded users. */
   readonly offersKeys?: boolean;
+  /** Told while much is read at once that the thread lives. */
+  readonly alive?: () => void;
 }
 
 export class OmsServer {
@@ -57,15 +60,17 @@ export class OmsServer {
   #isClosed = false;
 
   /** Throws when the TLS files cannot be read or do not fit each other. */
-  constructor({ backend, observer, tls = null, gate = null, sequencesAfter, offersKeys = false }: OmsServerOptions) {
-    const listener = { observer, gate };
+  constructor(options: OmsServerOptions) {
+    const { backend, observer, tls = null, gate = null, sequencesAfter, offersKeys = false } = options;
+    const turns = new ReadingTurns(options.alive);
+    const listener = { observer, gate, turns };
     this.#app = createApp(tls);
     this.streams = new UserStreams(backend, sequencesAfter);
     this.#door = new ActionDoor(backend);
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#addStreams();
-    this.#control = new ControlDesk({ backend, streams: this.streams, door: this.#door, gate });
+    this.#control = new ControlDesk({ backend, streams: this.streams, door: this.#door, gate, turns });
     this.#addControl(this.#control);
     const documents = new ApiDocuments('orders', offersKeys);
     const kit = new RouteKit({ routes: this.#routes, backend, door: this.#door });

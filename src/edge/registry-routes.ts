@@ -1,4 +1,5 @@
 /** Assets, vaults, risk parameters and decimals, and markets made by whoever asks (wire.md 7.2, 7.3). */
+import { ASSETS_BODY_BYTES_MAX } from '../core/limits.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { marketObject } from '../wire/market-reply.ts';
 import { decimalsReply } from '../wire/registry-reply.ts';
@@ -14,6 +15,7 @@ export function addRegistryRoutes(kit: RouteKit): void {
   kit.addPublic({
     method: 'POST',
     pattern: '/registry/decimals',
+    bodyBytesMax: ASSETS_BODY_BYTES_MAX,
     shape: ({ body }) => decodeAssetList(body, DECIMALS_REQUEST),
     serve: (call, assets) => answer(call, registry.decimals(assets), decimalsReply),
   });
@@ -22,6 +24,7 @@ export function addRegistryRoutes(kit: RouteKit): void {
     pattern: '/registry/decimals/update',
     cost: 'action',
     isChange: false,
+    bodyBytesMax: ASSETS_BODY_BYTES_MAX,
     shape: ({ body }) => decodeAssetList(body, DECIMALS_REFRESH),
     // Decimals never change once a token is registered, and the registry here follows clearing: it is fresh already.
     serve: (call) => call.reply('{}'),

@@ -13,11 +13,17 @@
  *       beyond everything that was given before, and never right behind it. So `since` cannot bridge what no ring saw.
  *   (2) Frames of a ring are contiguous.
  *   (3) Rings, their frames and their bytes are bounded. Where room ends, the oldest frames go, first those of rings
- *       nobody listens to.
+ *       nobody listens to; where too many rings have no listener, the one that has had none for longest goes.
  */
 import { assert, must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
-import { REPLAY_BYTES_MAX, REPLAY_FRAMES_MAX, REPLAY_IDLE_MS, REPLAY_RING_BYTES_MAX } from '../core/limits.ts';
+import {
+  REPLAY_BYTES_MAX,
+  REPLAY_FRAMES_MAX,
+  REPLAY_IDLE_MS,
+  REPLAY_RING_BYTES_MAX,
+  REPLAYS_IDLE_MAX,
+} from '../core/limits.ts';
 
 export class ReplayRing {
   readonly user: UserId;
@@ -115,6 +121,8 @@ export class ReplayRings {
     if (ring.listeners > 0) return;
     ring.idleSinceMs = nowMs;
     this.#idle.add(ring);
+    const [longestIdle] = this.#idle;
+    if (this.#idle.size > REPLAYS_IDLE_MAX) this.#end(must(longestIdle, 'more than none'));
   }
 
   append(ring: ReplayRing, frame: Uint8Array): void {

@@ -43,9 +43,9 @@ export function addUnsignedCancels(kit: RouteKit): void {
     method: 'DELETE',
     pattern: '/orders/cancel-batch',
     shape: ({ body }) => decodeCancelBatch(body),
-    cost: ({ orderIds }) => ({ bulk: orderIds.length }),
+    cost: ({ asked }) => ({ bulk: asked }),
     isChange: true,
-    serve: (call, { user }, batch) => told(call, backend.cancelBatch({ user, ...batch })),
+    serve: (call, { user }, { orderIds, assetId }) => told(call, backend.cancelBatch({ user, orderIds, assetId })),
   });
   kit.addSession({
     method: 'POST',

@@ -2,14 +2,16 @@
  * HTTP on uWebSockets.js: the one wrapper around its raw request and response.
  *
  *   raw request ─▶ address let in? ─▶ RequestHead (copied) ─▶ [body, counted] ─▶ handler ─▶ reply / refuse ─▶ cork, once
- *                       │ 429             │ 400                 │ 413            │ throws: 500, reported
+ *                       │ 429             │ 400           413 │ │ 503            │ throws: 500, reported
  *
  * Invariants
  *   (1) A raw HttpRequest is never kept: everything is copied before the route function returns.
  *   (2) Every raw HttpResponse has an abort handler before anything else happens, and is touched only while it is open.
  *   (3) A call is answered at most once; the deadline answers it if nobody else does, so none hangs for ever.
  *   (4) Only constants become header names and values.
- *   (5) A refusal is charged to the address it went to, where there is a gate (AMB-91).
+ *   (5) A refusal is charged to the address it went to, where there is a gate (AMB-91), with the bytes read for it.
+ *   (6) Bodies under way are bounded one by one, by their route, and all together; a bounded number of bytes is handed
+ *       to handlers in one turn of the event loop (reading-turns.ts).
  *
  * Not here: routes and their meaning (mds-server.ts), sockets (uws-socket.ts).
  */
@@ -18,10 +20,12 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';
-import { BODY_BYTES_MAX } from '../core/limits.ts';
+import { BODIES_HELD_MAX, BODY_BYTES_MAX, SMALL_BODY_BYTES_MAX } from '../core/limits.ts';
 import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
 import { errorEnvelope, parseTraceparent, type TraceIds } from '../wire/error-envelope.ts';
 import type { AddressGate } from './address-gate.ts';
+import { GrowingBody, HeldBodies } from './held-bodies.ts';
+import { ReadingTurns } from './reading-turns.ts';
 import { parameterCountOf, type RequestHead, readHead } from './request-head.ts';
 import { type StaticDocument, sendDocument } from './static-document.ts';
 
@@ -35,6 +39,8 @@ export interface HttpRoute {
   /** uWebSockets.js pattern: `/orders/:user_id`. A static segment wins over a parameter. */
   readonly pattern: string;
   readonly handler: HttpHandler;
+  /** The longest body that is read; SMALL_BODY_BYTES_MAX unless given. A longer one is 413. */
+  readonly bodyBytesMax?: number;
   /** What the client is told when the handler has not answered within `deadlineMs`; 504 TIMEOUT unless given. */
   readonly late?: Reject;
   readonly deadlineMs?: number;
@@ -73,6 +79,8 @@ for (const status of Object.values(REJECT_STATUS)) {
 
 const LATE: Reject = reject('TIMEOUT', 'the service did not answer in time');
 const SLOW_BODY: Reject = reject('TIMEOUT', 'the body did not arrive in time');
+const NOT_READ: Reject = reject('SERVICE_UNAVAILABLE', 'too many bodies wait to be read');
+const NO_ROOM: Reject = reject('SERVICE_UNAVAILABLE', 'too many bodies are on their way');
 const NO_BODY = new Uint8Array(0);
 /** A refused body up to this length is read and dropped, so that the client can read its 413; a longer one is cut. */
 const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
@@ -87,6 +95,8 @@ export interface Listener {
   readonly observer: EdgeObserver;
   /** Null: addresses are not limited. */
   readonly gate: AddressGate | null;
+  /** When bodies are read; turns of its own unless given. */
+  readonly turns?: ReadingTurns;
 }
 
 /** One request and its answer. Lives until answered or aborted; afterwards every method does nothing. */
@@ -101,7 +111,9 @@ export class HttpCall {
   /** Of the client; '' where nobody asks. */
   readonly address: string;
   #open = true;
-  #hasBody = false;
+  #body: 'arriving' | 'waiting' | 'handled' = 'arriving';
+  /** Of the body that was read and that nobody has paid for. */
+  #unpaidBytes = 0;
 
   constructor(
     head: RequestHead,
@@ -160,15 +172,31 @@ export class HttpCall {
     this.#refused(reason, ['Upgrade', 'websocket'], false);
   }
 
-  /** The body is here; from now on lateness is the handler's. */
+  /** The body is here, and will be read when its turn comes. */
   bodyArrived(): void {
-    this.#hasBody = true;
+    this.#body = 'waiting';
   }
 
-  /** The deadline is over. A body that is still on its way is not waited for. */
+  /** The body is read now; from now on lateness is the handler's. */
+  bodyRead(bytes: number): void {
+    this.#body = 'handled';
+    this.#unpaidBytes = bytes;
+  }
+
+  /** The address pays for the bytes that were read for it, also when all is well: nobody has logged in. */
+  chargeBody(): void {
+    this.#listener.gate?.chargeBytes(this.address, this.#unpaidBytes);
+    this.#unpaidBytes = 0;
+  }
+
+  /** The deadline is over. A body that is still on its way is not waited for, and its address pays for the wait. */
   refuseLate(): void {
-    if (this.#hasBody) this.refuse(this.#late);
-    else this.refuseAndClose(SLOW_BODY);
+    if (this.#body === 'handled') this.refuse(this.#late);
+    else if (this.#body === 'waiting') this.refuse(NOT_READ);
+    else {
+      if (this.#open) this.#listener.gate?.chargeStalled(this.address);
+      this.refuseAndClose(SLOW_BODY);
+    }
   }
 
   /** Refuses and ends the connection, for a body nobody will read to its end. */
@@ -190,7 +218,7 @@ export class HttpCall {
 
   #refused(reason: Reject, header: readonly [string, string] | undefined, close: boolean): void {
     if (!this.#open) return;
-    this.#listener.gate?.charge(this.address, reason.code);
+    this.#listener.gate?.charge(this.address, reason.code, this.#unpaidBytes);
     const trace = parseTraceparent(this.head.headers.traceparent) ?? newTraceIds();
     this.#end(REJECT_STATUS[reason.code], errorEnvelope(reason, trace), header, close);
   }
@@ -243,18 +271,27 @@ export class HttpRoutes {
   readonly #socketPaths = new Set<string>();
   readonly #methodless = new Set<string>();
   readonly #pending = new Set<HttpCall>();
+  readonly #turns: ReadingTurns;
+  /** Bodies that are on their way or wait to be read. */
+  readonly #bodies = new HeldBodies<HttpCall>();
   readonly #sweep: NodeJS.Timeout;
   #sealed = false;
 
   constructor(app: TemplatedApp, listener: Listener) {
     this.#app = app;
     this.#listener = listener;
+    this.#turns = listener.turns ?? new ReadingTurns();
     this.#sweep = setInterval(() => this.#refuseLateCalls(), SWEEP_MS);
   }
 
   /** Calls that wait for their handler or their body now. */
   get pendingCount(): number {
     return this.#pending.size;
+  }
+
+  /** Bytes of bodies that are on their way or wait to be read. */
+  get heldBytes(): number {
+    return this.#bodies.bytes;
   }
 
   add(route: HttpRoute): void {
@@ -267,8 +304,10 @@ export class HttpRoutes {
     this.#app[register[route.method]](route.pattern, (response, request) => {
       const call = this.#begin(response, request, route, parameterCount);
       if (call === null) return;
-      if (route.method === 'GET') this.#handle(call, route, NO_BODY);
-      else this.#readBody(call, response, route);
+      if (route.method === 'GET') {
+        call.bodyRead(0);
+        this.#handle(call, route, NO_BODY);
+      } else this.#readBody(call, response, route);
     });
   }
 
@@ -319,6 +358,7 @@ export class HttpRoutes {
   /** Ends the deadline timer; answers that are still owed are given up. */
   stop(): void {
     clearInterval(this.#sweep);
+    this.#turns.stop();
     this.#pending.clear();
   }
 
@@ -343,9 +383,10 @@ export class HttpRoutes {
   }
 
   #readBody(call: HttpCall, response: HttpResponse, route: HttpRoute): void {
+    const { bodyBytesMax = SMALL_BODY_BYTES_MAX } = route;
     const announced = Number(call.head.headers['content-length']);
-    const tooLarge = reject('PAYLOAD_TOO_LARGE', `a body has at most ${BODY_BYTES_MAX} bytes`);
-    if (announced > BODY_BYTES_MAX) {
+    const tooLarge = reject('PAYLOAD_TOO_LARGE', `a body of this path has at most ${bodyBytesMax} bytes`);
+    if (announced > bodyBytesMax) {
       this.#pending.delete(call);
       if (announced > DISCARD_BYTES_MAX) call.refuseAndClose(tooLarge);
       else call.refuse(tooLarge);
@@ -356,21 +397,41 @@ export class HttpRoutes {
     response.onData((chunk, isLast) => {
       if (!call.open) return;
       length += chunk.byteLength;
-      if (length > DISCARD_BYTES_MAX) {
-        this.#pending.delete(call);
-        call.refuseAndClose(tooLarge);
-      } else if (length <= BODY_BYTES_MAX) {
+      if (length > DISCARD_BYTES_MAX) this.#refuseBody(call, tooLarge);
+      else if (length <= bodyBytesMax) {
         body.append(new Uint8Array(chunk));
-        if (isLast) this.#handle(call, route, body.bytes());
-      } else if (isLast) {
-        // Too long and of unknown length: what came was counted and dropped, so that the client reads its 413.
-        call.refuse(tooLarge);
+        this.#bodies.hold(call, body.heldBytes);
+        if (this.#bodies.bytes > BODIES_HELD_MAX) this.#refuseBody(call, NO_ROOM);
+        else if (isLast) this.#readInTurn(call, route, body.bytes());
+      } else {
+        this.#bodies.hold(call, 0);
+        // Too long and of unknown length: what came is counted and dropped, so that the client reads its 413.
+        if (isLast) call.refuse(tooLarge);
       }
     });
   }
 
-  #handle(call: HttpCall, route: HttpRoute, body: Uint8Array): void {
+  #refuseBody(call: HttpCall, reason: Reject): void {
+    this.#forget(call);
+    call.refuseAndClose(reason);
+  }
+
+  #readInTurn(call: HttpCall, route: HttpRoute, body: Uint8Array): void {
     call.bodyArrived();
+    this.#turns.take(body.byteLength, () => {
+      this.#bodies.hold(call, 0);
+      if (!call.open) return;
+      call.bodyRead(body.byteLength);
+      this.#handle(call, route, body);
+    });
+  }
+
+  #forget(call: HttpCall): void {
+    this.#pending.delete(call);
+    this.#bodies.hold(call, 0);
+  }
+
+  #handle(call: HttpCall, route: HttpRoute, body: Uint8Array): void {
     try {
       const later = route.handler(call, body);
       if (later === undefined) {
@@ -391,28 +452,7 @@ export class HttpRoutes {
     const nowMs = performance.now();
     for (const call of this.#pending) {
       if (call.open && nowMs >= call.deadlineMs) call.refuseLate();
-      if (!call.open) this.#pending.delete(call);
+      if (!call.open) this.#forget(call);
     }
-  }
-}
-
-/** Copies chunks, whose memory uWebSockets.js takes back, into one buffer that only grows with what has arrived. */
-class GrowingBody {
-  #buffer = NO_BODY;
-  #length = 0;
-
-  append(chunk: Uint8Array): void {
-    const length = this.#length + chunk.byteLength;
-    if (length > this.#buffer.byteLength) {
-      const larger = new Uint8Array(this.#length === 0 ? length : Math.max(length, 2 * this.#buffer.byteLength));
-      larger.set(this.bytes());
-      this.#buffer = larger;
-    }
-    this.#buffer.set(chunk, this.#length);
-    this.#length = length;
-  }
-
-  bytes(): Uint8Array {
-    return this.#buffer.subarray(0, this.#length);
   }
 }

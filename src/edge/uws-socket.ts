@@ -146,6 +146,16 @@ export class StreamSocket<T> {
     this.#measure(raw, isTaken);
   }
 
+  /** An exception in work for this socket closes it and is reported. */
+  guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#observer.failed(`socket ${this.#route.pattern}`, error);
+      this.finish(1011, 'internal_error');
+    }
+  }
+
   /** Closes with a code once everything sent has been written. */
   finish(code: number, reason: string): void {
     if (this.#state === 'open' || this.#state === 'lagged') this.#socket().end(code, reason);
@@ -262,22 +272,22 @@ export class SocketHub {
         const socket = raw.getUserData().socket;
         this.#open.add(socket);
         this.#listener.gate?.socketOpened(socket.address);
-        this.#guard(route.pattern, socket, () => socket.attach(raw));
+        socket.guarded(() => socket.attach(raw));
       },
       message: (raw, bytes, isBinary) => {
         const socket = raw.getUserData().socket;
-        this.#guard(route.pattern, socket, () => receive(route, socket, new Uint8Array(bytes), isBinary));
+        socket.guarded(() => receive(route, socket, new Uint8Array(bytes), isBinary));
       },
       drain: (raw) => {
         const socket = raw.getUserData().socket;
-        this.#guard(route.pattern, socket, () => socket.drained());
+        socket.guarded(() => socket.drained());
       },
       close: (raw) => {
         const socket = raw.getUserData().socket;
         this.#open.delete(socket);
         this.#connections.socketClosed();
         this.#listener.gate?.socketClosed(socket.address);
-        this.#guard(route.pattern, socket, () => socket.detach());
+        socket.guarded(() => socket.detach());
       },
     });
   }
@@ -321,16 +331,6 @@ export class SocketHub {
     if (full !== null) return rejected(full);
     if (this.count >= SOCKETS_MAX) return rejected(reject('SERVICE_UNAVAILABLE', 'too many sockets are open'));
     return route.admit(head);
-  }
-
-  /** An exception on one socket closes that socket and is reported. */
-  #guard<T>(pattern: string, socket: StreamSocket<T>, work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#observer.failed(`socket ${pattern}`, error);
-      socket.finish(1011, 'internal_error');
-    }
   }
 }
 

@@ -203,6 +203,7 @@ export class RingbookNode {
       tls,
       gate: gateOf(addresses, this.budget),
       offersKeys: this.config.seed === 'dev',
+      alive: () => this.context.block.beat(),
     });
     this.oms = oms;
     this.frontDoor.streams = oms.streams;

@@ -5,7 +5,7 @@
  *   level   capacity ───────────── 0 ─────────────── −capacity
  *             requests are read    │ 429, unread      │ connections are not taken
  *
- * Requests that succeed are free here. What is malformed, unauthorized or unknown costs, and so do new connections and
+ * Requests that succeed are free here, but for the bytes of long ones without a session. What is malformed, unauthorized or unknown costs, and so do new connections and
  * upgrades: afterwards, so that an address can owe; it is not let in again before it has come back above zero.
  *
  * Invariants
@@ -34,6 +34,17 @@ const LOOKED_AT = 2;
 /** Units for a new connection, and for an upgrade that is let in. */
 export const CONNECTION_UNITS = 1n;
 
+/** Units for a body that does not come to its end in time. */
+export const STALLED_UNITS = 5n;
+
+/** Bytes read that cost nothing of their own, and as many for each unit beyond. */
+const BYTES_PER_UNIT = 4_096;
+
+/** Units for reading so many bytes of one request or frame, besides what becomes of it. */
+export function unitsOfBytes(bytes: number): bigint {
+  return BigInt(Math.max(0, Math.ceil(bytes / BYTES_PER_UNIT) - 1));
+}
+
 /** Units for a refusal; the others cost an address nothing. What made the node do cryptography costs most. */
 const REFUSAL_UNITS: Readonly<Partial<Record<RejectName, bigint>>> = {
   INVALID_REQUEST: 1n,
@@ -46,6 +57,8 @@ const REFUSAL_UNITS: Readonly<Partial<Record<RejectName, bigint>>> = {
   NONCE_EXPIRED: 2n,
   INVALID_NONCE: 2n,
   INVALID_SIGNATURE: 10n,
+  // A user's budget has paid what a user pays; bytes beyond it are read for nothing.
+  RATE_LIMITED: 0n,
 };
 
 export class AddressLimits {
@@ -87,9 +100,12 @@ export class AddressLimits {
     };
   }
 
-  chargeRefusal(address: string, code: RejectName, now: TimestampNs): void {
+  /** @param bytes that were read for it. */
+  chargeRefusal(address: string, code: RejectName, now: TimestampNs, bytes = 0): void {
     const units = REFUSAL_UNITS[code];
-    if (units !== undefined) this.charge(address, units, now);
+    if (units === undefined) return;
+    const total = units + unitsOfBytes(bytes);
+    if (total > 0n) this.charge(address, total, now);
   }
 
   /** Takes units, also those that are not there, down to the point where connections are no longer taken. */

@@ -11,6 +11,8 @@ import { readShape } from './shapes/read-shape.ts';
 
 export interface CancelBatch {
   readonly orderIds: readonly OrderId[];
+  /** Ids as they came, those twice named and those of no order among them: what is paid for (LIM-11). */
+  readonly asked: number;
   /** Null for every market. */
   readonly assetId: AssetId | null;
 }
@@ -21,6 +23,7 @@ export function decodeCancelBatch(body: Uint8Array): Outcome<CancelBatch> {
   const texts = isList(read.value) ? read.value : read.value.order_ids;
   const asset = isList(read.value) ? null : (read.value.asset_id ?? null);
   return accepted({
+    asked: texts.length,
     orderIds: [...new Set(texts)].map(parseOrderId).filter((id) => id !== null),
     assetId: asset === null ? null : parseAssetId(asset),
   });

@@ -8,10 +8,14 @@
  *
  * A client finds its answer by tag, asset and order id, so a frame that is well-formed JSON but broken in shape still
  * yields them where they can be found, of a batch for every item; then the caller answers `Rejected` in the correlated
- * shape (wire.md 10.2). A batch that is refused whole by its size or a repeated id yields none (AMB-122).
+ * shape (wire.md 10.2). A batch that is refused whole by its size or a repeated id yields none (AMB-122), and neither
+ * does a malformed text of more than SALVAGED_BYTES_MAX: looking for them would cost more than reading it did.
+ *
+ * A frame is as long as the body of the same request may be (limits.ts); a longer one is PAYLOAD_TOO_LARGE, and it is
+ * told so before it is read.
  */
-import { BATCH_ITEMS_MAX } from '../core/limits.ts';
-import type { Reject } from '../core/reject.ts';
+import { ACTION_BYTES_MAX, BATCH_BYTES_MAX, BATCH_ITEMS_MAX, SALVAGED_BYTES_MAX } from '../core/limits.ts';
+import { type Reject, reject } from '../core/reject.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { choiceShape, objectShape } from './json-shape.ts';
 import { isJsonObject, type JsonValue, parseJson } from './json-tree.ts';
@@ -80,19 +84,26 @@ const FRAME = objectShape('refuse', [
   'error?',
 ]);
 
+const LONG_BATCH: Reject = reject('PAYLOAD_TOO_LARGE', `a frame has at most ${BATCH_BYTES_MAX} bytes`);
+const LONG_ACTION: Reject = reject('PAYLOAD_TOO_LARGE', `a frame of one action has at most ${ACTION_BYTES_MAX} bytes`);
+const NOBODY = { version: 0, requestId: null, correlations: [], isAllFound: false } as const;
+
 const frameCursor = new JsonCursor();
 
 /** The frame that is the whole of bytes[start … end). Never throws; what cannot be read is `malformed`. */
 export function decodeControlFrame(bytes: Uint8Array, start: number, end: number): ControlFrame {
+  const length = end - start;
+  if (length > BATCH_BYTES_MAX) return { kind: 'malformed', reject: LONG_BATCH, ...NOBODY };
   const cursor = frameCursor;
   cursor.reset(bytes, start, end);
-  const frame = readFrame(cursor);
+  const frame = readFrame(cursor, length > ACTION_BYTES_MAX);
   if (cursor.finish() && frame !== null) return frame;
+  if (length > SALVAGED_BYTES_MAX) return { kind: 'malformed', reject: cursor.reject(), ...NOBODY };
   return salvage(bytes.subarray(start, end), cursor.reject());
 }
 
-/** @returns null exactly when the cursor has failed. */
-function readFrame(cursor: JsonCursor): ControlFrame | null {
+/** @param isLong longer than a single action may be. @returns null exactly when the cursor has failed. */
+function readFrame(cursor: JsonCursor, isLong: boolean): ControlFrame | null {
   let body: ControlBody | null = null;
   let requestId: string | null = null;
   let tags = 0;
@@ -102,11 +113,11 @@ function readFrame(cursor: JsonCursor): ControlFrame | null {
   for (let name = cursor.nextMember(FRAME); name !== null; name = cursor.nextMember(FRAME)) {
     if (isTag(name)) {
       tags += 1;
-      body = readBody(cursor, name);
+      body = readBody(cursor, name, isLong);
       continue;
     }
     envelopeMembers += 1;
-    if (name === 'data') body = readData(cursor);
+    if (name === 'data') body = readData(cursor, isLong);
     else if (name === 'type') hasType = readExactly(cursor, 'request');
     else if (name === 'channel') readExactly(cursor, 'control');
     else if (name === 'request_id') requestId = cursor.readNull() ? null : cursor.readString(REQUEST_ID_MAX);
@@ -123,10 +134,12 @@ function isTag(name: string): name is Tag {
   return TAGGED.indexOf.has(name);
 }
 
-function readData(cursor: JsonCursor): ControlBody | null {
+function readData(cursor: JsonCursor, isLong: boolean): ControlBody | null {
   let body: ControlBody | null = null;
   cursor.enterObject();
-  for (let tag = cursor.nextMember(TAGGED); tag !== null; tag = cursor.nextMember(TAGGED)) body = readBody(cursor, tag);
+  for (let tag = cursor.nextMember(TAGGED); tag !== null; tag = cursor.nextMember(TAGGED)) {
+    body = readBody(cursor, tag, isLong);
+  }
   return body;
 }
 
@@ -136,7 +149,8 @@ function readExactly(cursor: JsonCursor, word: string): boolean {
 }
 
 /** @returns null exactly when the cursor has failed. */
-function readBody(cursor: JsonCursor, tag: Tag): ControlBody | null {
+function readBody(cursor: JsonCursor, tag: Tag, isLong: boolean): ControlBody | null {
+  if (isLong && tag !== 'BatchCreateRequest' && tag !== 'BatchReplaceRequest') cursor.refuse(LONG_ACTION);
   switch (tag) {
     case 'CreateOrderRequest': {
       const request = readCreate(cursor);

@@ -53,8 +53,8 @@ const TWO_32 = 4_294_967_296;
 const U64 = new BigUint64Array(1);
 const U64_HALVES = new Uint32Array(U64.buffer);
 
-/** The longest array of bytes: a WebAuthn assertion is the largest thing that travels so. */
-const BYTES_MAX = 4_096;
+/** The longest array of bytes: a WebAuthn assertion (signatures.ts) is the largest thing that travels so. */
+const BYTES_MAX = 1_024;
 const FIELD_SHOWN_MAX = 64;
 
 export class JsonCursor {
@@ -101,8 +101,15 @@ export class JsonCursor {
 
   /** Refuses the text. Only the first fault counts. @param field the member at fault; null for none. */
   fail(message: string, field: string | null = this.#field): void {
+    if (this.#failure === null) {
+      this.refuse(reject('INVALID_REQUEST', message, field?.slice(0, FIELD_SHOWN_MAX)));
+    }
+  }
+
+  /** Refuses the text for a reason of the caller's. Only the first fault counts. */
+  refuse(reason: Reject): void {
     if (this.#failure !== null) return;
-    this.#failure = reject('INVALID_REQUEST', message, field?.slice(0, FIELD_SHOWN_MAX));
+    this.#failure = reason;
     this.#position = this.#end;
   }
 
@@ -173,7 +180,7 @@ export class JsonCursor {
       this.enterArray();
       while (this.nextItem()) this.skipValue();
     } else if (kind === 'string') this.readString();
-    else if (kind === 'number') this.readNumberText();
+    else if (kind === 'number') this.#skipNumber();
     else if (kind === 'boolean') this.readBoolean();
     else if (!this.readNull()) this.fail('a JSON value');
   }
@@ -264,7 +271,7 @@ export class JsonCursor {
 
   /**
    * An array of integers from 0 to 255: a key or a signature. Read in a loop of its own, because a signature is a
-   * third of the bytes of an order. @param countMax at most 4096.
+   * third of the bytes of an order. @param countMax at most 1024.
    */
   readBytes(countMax: number): Uint8Array {
     const bytes = this.#bytes;
@@ -291,6 +298,16 @@ export class JsonCursor {
   }
 
   // ---- inside
+
+  /** A few digits, as most numbers are, are looked at where they stand; any other number is read. */
+  #skipNumber(): void {
+    const start = this.#position;
+    let at = start;
+    while (at < this.#end && at - start < 16 && isDigit(this.#bytes[at] as number)) at += 1;
+    const isPlain = at > start && (this.#bytes[start] !== ZERO || at - start === 1);
+    if (isPlain && (at === this.#end || !isNumberByte(this.#bytes[at] as number))) this.#position = at;
+    else this.readNumberText();
+  }
 
   /** Moves to the next byte that is no white space and answers it, −1 at the end. */
   #skipSpace(): number {

@@ -26,13 +26,17 @@ export type JsonValue = null | boolean | string | bigint | JsonFraction | readon
 export interface JsonTreeOptions {
   /** Default `refuse`. */
   readonly fractions?: 'refuse' | 'text';
+  /** Members of the outermost object that are kept; others are read over. Default all. */
+  readonly members?: ReadonlySet<string> | null;
+  /** Values kept. Default any number. */
+  readonly valuesMax?: number;
 }
 
 /** Reads one JSON text whole. @returns INVALID_REQUEST with the member at fault. */
 export function parseJson(bytes: Uint8Array, options: JsonTreeOptions = {}): Outcome<JsonValue> {
   const cursor = new JsonCursor();
   cursor.reset(bytes, 0, bytes.length);
-  const value = readTree(cursor, options.fractions ?? 'refuse');
+  const value = new TreeReader(cursor, options).read(options.members ?? null);
   return cursor.finish() ? accepted(value) : rejected(cursor.reject());
 }
 
@@ -49,32 +53,52 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return value instanceof Map;
 }
 
-/** Depth is bounded by the cursor, so the recursion is. */
-function readTree(cursor: JsonCursor, fractions: 'refuse' | 'text'): JsonValue {
-  switch (cursor.kind()) {
-    case 'object': {
-      const members = new Map<string, JsonValue>();
-      cursor.enterObject();
-      for (let name = cursor.nextName(); name !== null; name = cursor.nextName()) {
-        members.set(name, readTree(cursor, fractions));
+class TreeReader {
+  readonly #cursor: JsonCursor;
+  readonly #fractions: 'refuse' | 'text';
+  #valuesLeft: number;
+
+  constructor(cursor: JsonCursor, { fractions = 'refuse', valuesMax = Number.MAX_SAFE_INTEGER }: JsonTreeOptions) {
+    this.#cursor = cursor;
+    this.#fractions = fractions;
+    this.#valuesLeft = valuesMax;
+  }
+
+  /** Depth is bounded by the cursor, so the recursion is. @param members of this value, if it is an object. */
+  read(members: ReadonlySet<string> | null): JsonValue {
+    const cursor = this.#cursor;
+    this.#valuesLeft -= 1;
+    if (this.#valuesLeft < 0) cursor.fail('too many values', null);
+    switch (cursor.kind()) {
+      case 'object':
+        return this.#object(members);
+      case 'array': {
+        const items: JsonValue[] = [];
+        cursor.enterArray();
+        while (cursor.nextItem()) items.push(this.read(null));
+        return items;
       }
-      return members;
+      case 'string':
+        return cursor.readString();
+      case 'number':
+        return readNumber(cursor, this.#fractions);
+      case 'boolean':
+        return cursor.readBoolean();
+      default:
+        if (!cursor.readNull()) cursor.fail('expected a JSON value');
+        return null;
     }
-    case 'array': {
-      const items: JsonValue[] = [];
-      cursor.enterArray();
-      while (cursor.nextItem()) items.push(readTree(cursor, fractions));
-      return items;
+  }
+
+  #object(kept: ReadonlySet<string> | null): JsonObject {
+    const cursor = this.#cursor;
+    const members = new Map<string, JsonValue>();
+    cursor.enterObject();
+    for (let name = cursor.nextName(); name !== null; name = cursor.nextName()) {
+      if (kept === null || kept.has(name)) members.set(name, this.read(null));
+      else cursor.skipValue();
     }
-    case 'string':
-      return cursor.readString();
-    case 'number':
-      return readNumber(cursor, fractions);
-    case 'boolean':
-      return cursor.readBoolean();
-    default:
-      if (!cursor.readNull()) cursor.fail('expected a JSON value');
-      return null;
+    return members;
   }
 }
 

@@ -30,9 +30,10 @@ export interface Signatures {
 }
 
 export const SIGNATURE_BYTES = 64;
-/** Co-signers of one action. */
-export const ADDITIONAL_SIGNERS_MAX = 32;
-const ASSERTION_BYTES_MAX = 4_096;
+/** Co-signers of one action (AMB-124). */
+export const ADDITIONAL_SIGNERS_MAX = 16;
+/** A WebAuthn assertion as JSON; an ordinary one has 500 to 700 bytes. */
+export const ASSERTION_BYTES_MAX = 1_024;
 const NO_SIGNERS: readonly AdditionalSigner[] = [];
 
 const ENTRY = objectShape('skip', ['signer', 'signature']);

@@ -7,7 +7,7 @@
  */
 import { Type } from '@sinclair/typebox';
 import { BATCH_ITEMS_MAX, DEAD_MAN_MS_MAX, DEAD_MAN_MS_MIN } from '../../core/limits.ts';
-import { ADDITIONAL_SIGNERS_MAX, SIGNATURE_BYTES } from '../signatures.ts';
+import { ADDITIONAL_SIGNERS_MAX, ASSERTION_BYTES_MAX, SIGNATURE_BYTES } from '../signatures.ts';
 import { STRING_DECODED_MAX } from '../signed-text.ts';
 import {
   ASSET_ID_GIVEN,
@@ -125,7 +125,6 @@ const CANCEL: Shape = named(
   }),
 );
 
-const ASSERTION_BYTES_MAX = 4_096;
 const BYTE = Type.Integer({ minimum: 0, maximum: 255 });
 const CO_SIGNATURE = bytes(SIGNATURE_BYTES);
 

@@ -11,6 +11,7 @@
  */
 import type { TSchema } from '@sinclair/typebox';
 import { assert } from '../../core/assert.ts';
+import { COLD_VALUES_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import { isJsonObject, JsonFraction, type JsonObject, type JsonValue, parseJson } from '../json-tree.ts';
@@ -48,9 +49,13 @@ const KNOWN = new Set(
   ).split(' '),
 );
 
-/** Reads one JSON text whole. @returns INVALID_REQUEST with the member at fault. */
+/**
+ * Reads one JSON text whole; what no shape of a request can want is not built, only read over.
+ *
+ * @returns INVALID_REQUEST with the member at fault.
+ */
 export function readShape<T>(shape: Shape<T>, text: Uint8Array): Outcome<T> {
-  const tree = parseJson(text, { fractions: 'text' });
+  const tree = parseJson(text, { fractions: 'text', members: membersOf(shape), valuesMax: COLD_VALUES_MAX });
   return tree.ok ? checkShape(shape, tree.value) : tree;
 }
 
@@ -58,6 +63,18 @@ export function readShape<T>(shape: Shape<T>, text: Uint8Array): Outcome<T> {
 export function checkShape<T>(shape: Shape<T>, value: JsonValue, rules: ShapeRules = {}): Outcome<T> {
   const read = convert(shape, value, { field: undefined, depth: 0, rules });
   return read instanceof Fault ? rejected(rejectOf(read)) : accepted(read as T);
+}
+
+/** The members that an object of this shape may have; null when all of them count. */
+function membersOf(shape: TSchema): ReadonlySet<string> | null {
+  const union = (shape['anyOf'] ?? shape['oneOf'] ?? shape['allOf']) as readonly TSchema[] | undefined;
+  const names = new Set<string>();
+  for (const one of union ?? [shape]) {
+    if (one['type'] !== 'object') continue;
+    if (one['properties'] === undefined || one['additionalProperties'] !== undefined) return null;
+    for (const name of Object.keys(one['properties'] as object)) names.add(name);
+  }
+  return union?.some((one) => one['type'] === undefined) === true ? null : names;
 }
 
 function rejectOf(fault: Fault): Reject {
