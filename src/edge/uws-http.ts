@@ -97,6 +97,8 @@ export interface Listener {
   readonly gate: AddressGate | null;
   /** When bodies are read; turns of its own unless given. */
   readonly turns?: ReadingTurns;
+  /** Bytes of all bodies that are on their way or wait; BODIES_HELD_MAX unless given. */
+  readonly bodiesHeldMax?: number;
 }
 
 /** One request and its answer. Lives until answered or aborted; afterwards every method does nothing. */
@@ -401,7 +403,7 @@ export class HttpRoutes {
       else if (length <= bodyBytesMax) {
         body.append(new Uint8Array(chunk));
         this.#bodies.hold(call, body.heldBytes);
-        if (this.#bodies.bytes > BODIES_HELD_MAX) this.#refuseBody(call, NO_ROOM);
+        if (this.#bodies.bytes > (this.#listener.bodiesHeldMax ?? BODIES_HELD_MAX)) this.#refuseBody(call, NO_ROOM);
         else if (isLast) this.#readInTurn(call, route, body.bytes());
       } else {
         this.#bodies.hold(call, 0);

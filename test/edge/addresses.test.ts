@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, beforeEach, suite, test } from 'node:test';
+import { reject } from '../../src/core/reject.ts';
 import { AddressGate, type AddressSource } from '../../src/edge/address-gate.ts';
 import { OmsServer } from '../../src/edge/oms-server.ts';
 import { AddressLimits } from '../../src/sessions/address-limits.ts';
@@ -129,6 +130,34 @@ suite('an address without a login', () => {
     assert.ok(codes.slice(0, -1).every((code) => code === 'INVALID_REQUEST'));
     assert.ok(codes.length > 30 && codes.length < 41, `${codes.length}`);
     assert.deepEqual(door.oms.charged, [], 'no user pays for it');
+  });
+
+  test('what is read for nobody in particular is paid by its bytes, also when it succeeds; a session reads for its user', async () => {
+    const spaced = (text: string): string => text.padEnd(4 * 4_096);
+    const assets = spaced('{"assets":["1"]}');
+    // A connection and three times 4 KiB beyond the first, each time.
+    assert.equal(await drain(() => post(door.port, '/registry/decimals', assets), '200 undefined'), 10);
+    door.nowNs += 100n * SECOND;
+    assert.equal(await drain(() => post(door.port, '/orders/create', spaced('{')), '400 INVALID_REQUEST'), 8);
+    door.nowNs += 100n * SECOND;
+    const session = { authorization: `Bearer ${door.oms.token(ALICE)}`, 'user-id': ALICE };
+    const order = spaced(createBody(ALICE, 'long'));
+    assert.equal(await drain(() => post(door.port, '/orders/create', order, session), '200 undefined'), 39);
+  });
+
+  test('long frames beyond the budget of their user are paid by the address, short ones by nobody', async () => {
+    const session = { authorization: `Bearer ${door.oms.token(ALICE)}`, 'user-id': ALICE };
+    const control = await SocketReader.open(door.port, '/control', [], session);
+    door.oms.budget = reject('RATE_LIMITED', 'too many requests');
+    const order = `{"CreateOrderRequest":${createBody(ALICE, 'o')}}`;
+    for (let each = 0; each < 100; each += 1) {
+      control.socket.send(order);
+      assert.match(await control.frame(), /"reason":"RateLimited"/);
+    }
+    for (let each = 0; each < 10; each += 1) control.socket.send(order.padEnd(5 * 4_096));
+    assert.deepEqual(await control.closed, { code: 1013, reason: 'rate_limited' });
+    door.oms.budget = null;
+    assert.ok(control.unread >= 9 && control.unread <= 11, `${control.unread}`);
   });
 
   test('it has so many sockets at most, whoever logged in', async () => {

@@ -9,7 +9,7 @@ import type { Clock, TimestampNs } from '../../src/core/units.ts';
 import { ApiDocuments, SERVICE_TABLES, type ServiceName } from '../../src/edge/api/api-documents.ts';
 import type { RouteDoc } from '../../src/edge/api/api-table.ts';
 import { ERROR_MEANINGS, errorTable } from '../../src/edge/api/error-table.ts';
-import { operationId } from '../../src/edge/api/open-api.ts';
+import { bodyBytesMaxOf, operationId } from '../../src/edge/api/open-api.ts';
 import { MarketStreams, MdsServer } from '../../src/edge/mds-server.ts';
 import { OmsServer } from '../../src/edge/oms-server.ts';
 import { MarketData } from '../../src/market-data/market-data.ts';
@@ -102,6 +102,26 @@ function assertFits(shape: Shape, text: string, what: string): void {
   const fit = checkShape(shape, tree.value, { strangers: 'refuse' });
   assert.ok(fit.ok, `${what}: ${fit.ok ? '' : `${fit.reject.field}: ${fit.reject.message}`}`);
 }
+
+test('a body is read to the length that its row says, and not a byte further (AMB-124)', async () => {
+  for (const route of SERVICE_TABLES.orders.routes) {
+    if (route.body === undefined) continue;
+    const path = route.path.replace('{user_id}', USER).replace(/\{\w+\}/g, '1');
+    const most = bodyBytesMaxOf(route);
+    const told = async (bytes: number): Promise<readonly [number, string]> => {
+      const { status, text } = await ask(portOf('orders'), path, {
+        method: route.method,
+        body: Buffer.alloc(bytes, ' '),
+      });
+      return [status, text];
+    };
+    const what = operationId(route);
+    assert.equal((await told(most))[0], 400, what);
+    const [status, text] = await told(most + 1);
+    assert.equal(status, 413, what);
+    assert.match(text, new RegExp(`"PAYLOAD_TOO_LARGE".*at most ${most} bytes`), what);
+  }
+});
 
 suite('examples', () => {
   for (const name of NAMES) {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { join } from 'node:path';
 import { after, before, beforeEach, suite, test } from 'node:test';
+import { ACTION_BYTES_MAX } from '../../src/core/limits.ts';
 import { FILL_STATUS } from '../../src/core/order-terms.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
@@ -285,6 +286,29 @@ suite('order service, /control', () => {
   const received = (tag: string, orderId: string, verdict = '"status":"Received","reason":null'): string =>
     `{"${tag}Response":{"response":{"order_id":"${orderId}",${verdict},"processed_at_ns":${NOW}},"asset_id":"12"}}`;
   const rejectedAs = (reason: string): string => `"status":"Rejected","reason":"${reason}"`;
+
+  test('frames are answered in the order they came in, long ones that wait for their turn among them (CTL-01)', async () => {
+    const control = await open('/control');
+    const sizes = [0, 70_000, 0, 80_000, 20_000, 0, 500];
+    sizes.forEach((bytes, index) => {
+      control.socket.send(`{"CreateOrderRequest":${createBody(ALICE, `n-${index}`)}}`.padEnd(bytes));
+    });
+    for (const index of sizes.keys()) assert.equal(await control.frame(), received('CreateOrder', `n-${index}`));
+    control.socket.terminate();
+    await control.closed;
+  });
+
+  test('a frame longer than any action needs is answered with an error, and the socket goes on (AMB-95)', async () => {
+    const control = await open('/control');
+    control.socket.send('x'.repeat(1_048_576));
+    assert.match(await control.frame(), /"code":"PAYLOAD_TOO_LARGE"/);
+    control.socket.send(`{"CreateOrderRequest":${createBody(ALICE, 'next')}}`.padEnd(ACTION_BYTES_MAX + 1));
+    assert.match(await control.frame(), /"code":"PAYLOAD_TOO_LARGE"/);
+    control.socket.send(`{"CreateOrderRequest":${createBody(ALICE, 'next')}}`);
+    assert.equal(await control.frame(), received('CreateOrder', 'next'));
+    control.socket.terminate();
+    await control.closed;
+  });
 
   test('actions are answered in the correlated shape of their version (CTL-01 to CTL-03)', async () => {
     const requests: readonly [string, string][] = [

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { UserId } from '../../src/core/ids.ts';
-import { REPLAY_BYTES_MAX, REPLAY_FRAMES_MAX, REPLAY_IDLE_MS, REPLAY_RING_BYTES_MAX } from '../../src/core/limits.ts';
+import {
+  REPLAY_BYTES_MAX,
+  REPLAY_FRAMES_MAX,
+  REPLAY_IDLE_MS,
+  REPLAY_RING_BYTES_MAX,
+  REPLAYS_IDLE_MAX,
+} from '../../src/core/limits.ts';
 import { ReplayRings } from '../../src/edge/replay-rings.ts';
 import { ALICE, BOB } from '../support/order-desk.ts';
 
@@ -43,6 +49,21 @@ suite('replay rings', () => {
     tell(rings, ALICE, 100, REPLAY_RING_BYTES_MAX / 10);
     assert.ok(ring.bytes <= REPLAY_RING_BYTES_MAX && ring.count === 9, `${ring.count}`);
     assert.equal(rings.bytes, ring.bytes);
+  });
+
+  test('rings without a listener are bounded in number: the one that was left first ends, its numbers never come again', () => {
+    const rings = new ReplayRings(0);
+    const userOf = (index: number): UserId => index.toString(16).padStart(64, '0') as UserId;
+    const left = [];
+    for (let index = 0; index < REPLAYS_IDLE_MAX + 10; index += 1) {
+      const ring = rings.open(userOf(index), 'orders');
+      left.push(ring.next);
+      rings.leave(ring, index);
+    }
+    assert.equal(rings.count, REPLAYS_IDLE_MAX);
+    assert.equal(rings.of(userOf(9), 'orders'), undefined);
+    assert.notEqual(rings.of(userOf(10), 'orders'), undefined);
+    assert.ok(rings.open(userOf(0), 'orders').next > Math.max(...left.slice(0, 10)));
   });
 
   test('a ring that nobody listens to goes on for a while, then ends, and its numbers never come again', () => {

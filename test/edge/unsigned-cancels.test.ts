@@ -91,6 +91,14 @@ suite('cancel-batch', () => {
     assert.deepEqual(oms.bulkCancels.pop(), { user: ALICE, orderIds: ['a'], assetId: null });
   });
 
+  test('every id that is sent is paid for, also one that no order can have and one named twice (LIM-11)', async () => {
+    for (const body of [ids(50), JSON.stringify(new Array(50).fill('b c')), JSON.stringify(new Array(50).fill('a'))]) {
+      oms.charged.length = 0;
+      assert.equal((await remove(path, body)).status, 202);
+      assert.deepEqual(oms.charged, [[ALICE, { bulk: 50 }]]);
+    }
+  });
+
   test('1 to 50 ids, counted as sent; a broken shape is 400 before the session is looked at (AMB-24, AMB-91)', async () => {
     assert.equal((await remove(path, ids(50))).status, 202);
     const wrong = [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { ACTION_BYTES_MAX, BATCH_BYTES_MAX, SALVAGED_BYTES_MAX } from '../../src/core/limits.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { type ControlFrame, decodeControlFrame, type MalformedFrame } from '../../src/wire/control-frame.ts';
@@ -25,6 +26,33 @@ function malformed(text: string): MalformedFrame {
 function envelope(data: string, requestId: string): string {
   return `{"type":"request","channel":"control","request_id":${requestId},"data":${data}}`;
 }
+
+suite('a long control frame', () => {
+  const spaced = (text: string, bytes: number): string => text + ' '.repeat(bytes - text.length);
+
+  test('is as long as the body of its request may be, else PAYLOAD_TOO_LARGE without looking at it (AMB-124)', () => {
+    for (const [text, most] of [
+      [`{"CreateOrderRequest":${CREATE}}`, ACTION_BYTES_MAX],
+      [`{"CancelOrderRequest":${CANCEL}}`, ACTION_BYTES_MAX],
+      [envelope(`{"ReplaceOrderRequest":${REPLACE}}`, '"r"'), ACTION_BYTES_MAX],
+      [`{"BatchCreateRequest":{"orders":[${CREATE}]}}`, BATCH_BYTES_MAX],
+      [envelope(`{"BatchReplaceRequest":[${REPLACE}]}`, '"r"'), BATCH_BYTES_MAX],
+    ] as const) {
+      assert.notEqual(frameOf(spaced(text, most)).kind, 'malformed', text);
+      const { reject: told } = malformed(spaced(text, most + 1));
+      assert.equal(told.code, 'PAYLOAD_TOO_LARGE');
+      assert.match(told.message, new RegExp(`at most ${most} bytes`));
+    }
+    assert.equal(malformed('x'.repeat(BATCH_BYTES_MAX + 1)).reject.code, 'PAYLOAD_TOO_LARGE', 'nothing of it is read');
+  });
+
+  test('a malformed one is searched for its orders up to a length, and beyond only told what is wrong', () => {
+    const broken = `{"BatchCreateRequest":{"orders":[${CREATE},${CREATE.replace('"side"', '"edis"')}]}}`;
+    assert.equal(malformed(spaced(broken, SALVAGED_BYTES_MAX)).correlations.length, 2);
+    const { correlations, isAllFound, reject: told } = malformed(spaced(broken, SALVAGED_BYTES_MAX + 1));
+    assert.deepEqual([correlations.length, isAllFound, told.code], [0, false, 'INVALID_REQUEST']);
+  });
+});
 
 suite('a control frame', () => {
   test('v0 tags decode into their actions, the batch tags are recognised (CTL-01, CTL-02)', () => {

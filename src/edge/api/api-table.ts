@@ -55,6 +55,8 @@ export interface RouteDoc {
   readonly description?: string;
   readonly query?: readonly QueryDoc[];
   readonly body?: Shape;
+  /** A longer one is 413; SMALL_BODY_BYTES_MAX unless given. */
+  readonly bodyBytesMax?: number;
   /** The member of the body whose canonical bytes are signed; of a batch in every item. */
   readonly signs?: string;
   readonly status?: 200 | 202;

@@ -32,7 +32,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   },
   NOT_FOUND: { means: 'no such path', remedy: 'mend the request' },
   METHOD_NOT_ALLOWED: { means: 'the path has other methods, named in `Allow`', remedy: 'mend the request' },
-  PAYLOAD_TOO_LARGE: { means: 'a body over 1 MiB', remedy: 'send less at once' },
+  PAYLOAD_TOO_LARGE: {
+    means: 'a body or frame longer than its request can need; the message says how long it may be',
+    remedy: 'send less at once',
+  },
   UPGRADE_REQUIRED: { means: 'the path is a WebSocket stream', remedy: 'open it as one' },
   INTERNAL_ERROR: { means: 'a fault of ours', remedy: 'read the state concerned; tell the operator the `trace_id`' },
   TIMEOUT: { means: 'no answer in time', remedy: 'send it again' },

@@ -1,5 +1,6 @@
 /** Accounts: what they own and owe, and what they may do with it (wire.md 7.11 to 7.17, 7.20). */
 
+import { ACTION_BYTES_MAX } from '../../core/limits.ts';
 import type { RejectName } from '../../core/reject.ts';
 import {
   ACTION_RESULT,
@@ -51,6 +52,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
       'A target that does not exist is made as `target_account_type` says: `"Spot"`, `"CrossMargin"` or `{"Isolated":{"asset":"…"}}`; null for one that exists. What clearing refuses is told in a 200. ' +
       'A nonce that did not grow is refused; one is used up only by a transfer that happened.',
     body: TRANSFER_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'inner',
     reply: ACTION_RESULT,
     errors: SIGNER_ERRORS,
@@ -68,6 +70,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     description:
       'For a position without size whose quote leg is left over. Refusals come in a 200: `POSITION_NOT_FOUND`, `POSITION_NOT_FLAT`, `POSITION_BUSY`.',
     body: CLOSE_POSITION_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'inner',
     reply: ACTION_RESULT,
     errors: SIGNER_ERRORS,

@@ -1,4 +1,5 @@
 /** Positions, margin, solvency and simulations (wire.md 7.11 to 7.16). */
+import { SMALL_BODY_BYTES_MAX } from '../../core/limits.ts';
 import {
   CLOSE_ALL_PREVIEW,
   MARGIN,
@@ -84,6 +85,7 @@ export const OMS_MARGIN_ROUTES: readonly RouteDoc[] = [
     description:
       'The same functions as the admission of an order: `trade_accepted` is its verdict. Unsigned, and nothing is changed. `pending_transfers` are credited first; a negative amount leaves the account.',
     body: SIMULATE_REQUEST,
+    bodyBytesMax: 2 * SMALL_BODY_BYTES_MAX,
     reply: SIMULATION,
     errors: ['MARKET_NOT_FOUND', 'PRICING_UNAVAILABLE'],
     example: {

@@ -1,5 +1,6 @@
 /** Orders: signed actions, unsigned cancels, and the reads of one's own (wire.md 7.4 to 7.10). */
 
+import { ACTION_BYTES_MAX, BATCH_BYTES_MAX } from '../../core/limits.ts';
 import type { RejectName } from '../../core/reject.ts';
 import {
   ACCEPTED,
@@ -87,6 +88,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
       'The signed bytes are the `order` object as compact JSON: members in the order shown, unset ones null, no white space. ' +
       '`Received` means that the market has decided: the order rests, or its fills are on their way as `Pending`. After a 504 read the order by its id before you send it again, or send both with `X-Ringbook-Resend: true`: the second is answered as the first was. `X-Ringbook-Timing: true` adds `timing`, on replace and cancel too.',
     body: CREATE_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'order',
     reply: OPERATION_RESPONSE,
     errors: [...ACTION_ERRORS, ...RISK_ERRORS, 'DUPLICATE_ORDER', 'ORDER_EXPIRED', 'TOO_MANY_OPEN_ORDERS'],
@@ -100,6 +102,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     description:
       'Null leaves a member alone. The order keeps its id, and its place in the queue if the price stays and no more is left than before. In the signed `request` quantity decimals stand before price decimals.',
     body: REPLACE_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'request',
     reply: OPERATION_RESPONSE,
     errors: [...ACTION_ERRORS, ...RISK_ERRORS, 'ALREADY_CANCELLED'],
@@ -113,6 +116,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     summary: 'Cancel an order',
     description: 'The body is part of the contract although the method is DELETE.',
     body: CANCEL_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'cancel',
     reply: OPERATION_RESPONSE,
     errors: [...ACTION_ERRORS, 'ORDER_NOT_FOUND', 'ALREADY_CANCELLED'],
@@ -127,6 +131,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     description:
       'Every item is signed as a single create. A broken shape anywhere refuses all of it; an order that is refused for a reason of its own fails alone, with the reason in PascalCase. 200 even if every one fails.',
     body: BATCH_CREATE_REQUEST,
+    bodyBytesMax: BATCH_BYTES_MAX,
     signs: 'order',
     reply: BATCH_RESPONSE,
     errors: ['TIMEOUT_UNKNOWN_STATE'],
@@ -144,6 +149,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     summary: 'Change up to 50 orders',
     description: 'As batch-create. An order id that stands twice refuses all of it.',
     body: BATCH_REPLACE_REQUEST,
+    bodyBytesMax: BATCH_BYTES_MAX,
     signs: 'request',
     reply: BATCH_RESPONSE,
     errors: ['TIMEOUT_UNKNOWN_STATE'],

@@ -1,5 +1,6 @@
 /** The registry: assets, vaults, risk parameters, decimals (wire.md 7.2, 7.3). */
 
+import { ASSETS_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { EMPTY } from '../../wire/shapes/account-shapes.ts';
 import {
   DECIMALS_REFRESH,
@@ -58,6 +59,7 @@ export const OMS_REGISTRY_ROUTES: readonly RouteDoc[] = [
     path: '/registry/decimals',
     summary: 'Decimals of tokens',
     body: DECIMALS_REQUEST,
+    bodyBytesMax: ASSETS_BODY_BYTES_MAX,
     reply: TOKEN_DECIMALS,
     errors: ['SERVICE_UNAVAILABLE'],
     example: { body: `{"assets":["${TOKEN_ID}"]}`, reply: `{"${TOKEN_ID}":6}` },
@@ -71,6 +73,7 @@ export const OMS_REGISTRY_ROUTES: readonly RouteDoc[] = [
     summary: 'Ask for a refresh of decimals',
     description: 'At most 100 tokens. The refresh happens later.',
     body: DECIMALS_REFRESH,
+    bodyBytesMax: ASSETS_BODY_BYTES_MAX,
     reply: EMPTY,
     example: { body: `{"assets":["${TOKEN_ID}"]}`, reply: '{}' },
   },

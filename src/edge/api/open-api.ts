@@ -7,7 +7,9 @@
  *
  * Paths stand at the root, without prefix or version (VER-01); there is no versioning policy (VER-02).
  */
+
 import { must } from '../../core/assert.ts';
+import { SMALL_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { isRetryable, REJECT_STATUS, type RejectName } from '../../core/reject.ts';
 import { parseJson } from '../../wire/json-tree.ts';
 import { type JsonWritable, writeJson } from '../../wire/json-writer.ts';
@@ -90,7 +92,13 @@ function description(route: RouteDoc): string {
     route.signs === undefined
       ? ''
       : ` Signed: the canonical bytes of \`${route.signs}\`, Ed25519, 64 integers in \`signature\`.`;
-  return `${route.description ?? ''}${signed} Costs ${COST_WORDS[route.cost]}.`.trim();
+  const bytes = route.body === undefined ? '' : ` The body has at most ${bodyBytesMaxOf(route)} bytes.`;
+  return `${route.description ?? ''}${signed}${bytes} Costs ${COST_WORDS[route.cost]}.`.trim();
+}
+
+/** Of the body that a route reads. */
+export function bodyBytesMaxOf({ bodyBytesMax = SMALL_BODY_BYTES_MAX }: RouteDoc): number {
+  return bodyBytesMax;
 }
 
 function parameters(route: RouteDoc, components: Components): readonly JsonWritable[] {
