@@ -2,8 +2,8 @@
  * Whether an order of a margin-type account may be let through (service spec 2.8, ORD-26, TIF-08, TIF-09, MRG-12 to
  * MRG-26).
  *
- *   reduce-only   the optimistic position must be on the other side (TIF-08), and of a fill or kill, an immediate or
- *                 cancel, and what is sized in base not smaller than the order (TIF-09, AMB-27)
+ *   reduce-only   fill or kill, immediate or cancel, sized in base: it must shrink the optimistic position; what rests
+ *                 or is sized in quote is clearing's to judge (TIF-09, TIF-10, AMB-27)
  *   adds risk     of a circuit-broken asset: never (AMB-109); else the capacity left must be above the minimum
  *   adds none     always (AMB-49)
  *
@@ -51,17 +51,15 @@ export class MarginCheck {
     if (order.seat !== null && terms.kind !== ORDER_KIND.limit) order.seat.marketPrice = this.#marketPrice(order);
   }
 
-  /**
-   * Of a seated order, before anything of it is let through; null: it may. One that rests, or is sized in quote, may be
-   * larger than the position, which clearing judges; without any it would be depth that nobody pays for.
-   */
+  /** Of a seated order that matches at once, before anything of it is let through; null: it may. */
   reduceOnlyFault(order: LiveOrder, lots: number): Reject | null {
     const { seat, terms, market } = order;
     const { tif, kind, side } = terms;
-    if (seat === null || !isReduceOnly(terms)) return null;
-    const mustFit = kind === ORDER_KIND.marketBase || (kind === ORDER_KIND.limit && tif !== TIF.gtc && tif !== TIF.gtd);
+    const isChecked =
+      kind === ORDER_KIND.marketBase || (kind === ORDER_KIND.limit && tif !== TIF.gtc && tif !== TIF.gtd);
+    if (seat === null || !isReduceOnly(terms) || !isChecked) return null;
     const reducible = offsetLots(side, optimisticBase(seat.position), market.definition.quantityDecimals);
-    return reducible > 0 && (lots <= reducible || !mustFit) ? null : WOULD_INCREASE;
+    return lots <= reducible ? null : WOULD_INCREASE;
   }
 
   /**
