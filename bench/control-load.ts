@@ -124,6 +124,8 @@ class Exchange {
   readonly cancels: Histogram = histogram();
   readonly lateness: Histogram = histogram();
   rejected = 0;
+  /** Of the first refusal, as told. */
+  firstRefusal: string | null = null;
   answered = 0;
   sent = 0;
   #lastAnswerMs = 0;
@@ -168,7 +170,10 @@ class Exchange {
     const isCancel = data[3] === 0x61;
     const orderNumber = Number(data.toString('latin1', at + 13, at + 21));
     const number = isCancel ? orderNumber + 2 * RESTING + 1 : orderNumber;
-    if (this.#plan.target.kind === 'node' && data.includes('"Rejected"')) this.rejected += 1;
+    if (this.#plan.target.kind === 'node' && data.includes('"Rejected"')) {
+      this.rejected += 1;
+      this.firstRefusal ??= data.toString();
+    }
     if (number >= this.#plan.warmUp) {
       record(isCancel ? this.cancels : this.creates, receivedMs - (this.#intendedMs[number] ?? 0));
     }
@@ -272,6 +277,7 @@ async function perform(plan: ControlPlan): Promise<ControlResult> {
     cancels: summary(exchange.cancels),
     lateness: summary(exchange.lateness),
     rejected: exchange.rejected,
+    firstRefusal: exchange.firstRefusal,
     unanswered: exchange.unanswered,
     perSecond: exchange.perSecond,
     ledger,

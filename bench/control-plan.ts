@@ -36,6 +36,7 @@ export interface ControlResult {
   /** How late the generator itself was, intended to actual send: part of every latency above. */
   readonly lateness: Latency;
   readonly rejected: number;
+  readonly firstRefusal: string | null;
   readonly unanswered: number;
   /** Answers per second between the first counted send and the last answer. */
   readonly perSecond: number;

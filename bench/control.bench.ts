@@ -76,7 +76,8 @@ function burstPlan(target: Target, burst: number): ControlPlan {
 /** Every message answered and none refused, or the figures mean nothing. */
 function check(result: ControlResult): ControlResult {
   if (result.unanswered > 0 || result.rejected > 0) {
-    throw new Error(`${result.unanswered} messages were not answered, ${result.rejected} refused`);
+    const first = result.firstRefusal === null ? '' : `, the first with ${result.firstRefusal}`;
+    throw new Error(`${result.unanswered} messages were not answered, ${result.rejected} refused${first}`);
   }
   return result;
 }

@@ -423,13 +423,23 @@ export class Trader {
     });
   }
 
-  /** Words of one order, as soon as its last event is this one. */
+  /** Words of one order, as soon as its last event is this one; every fill told before it has been read, too. */
   async until(id: string, last: string): Promise<readonly string[]> {
     await eventually(
       () => this.eventsOf(id).at(-1) === last,
       () => `${id}: ${this.eventsOf(id)} — no ${last}`,
     );
+    await this.caughtUp();
     return this.eventsOf(id);
+  }
+
+  /** Orders and fills come on two sockets: a ping is answered behind all that was sent before it. */
+  async caughtUp(): Promise<void> {
+    for (const socket of this.sockets.slice(0, 2)) {
+      const answered = new Promise((resolve) => socket.once('pong', resolve));
+      socket.ping();
+      await answered;
+    }
   }
 
   /** Fills of one order: `Pending 3000 0.5`, `Rollbacked 3000 0.5 StaleMatch`. */
