@@ -1,7 +1,8 @@
 /** Auto-reduce on a whole node: a price makes orders give way, and the stream says so (AR-01, AR-03 to AR-06). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { eventually, limit, TestNode, type Ticket, type Trader } from '../support/wire-trader.ts';
+import { limit, type Ticket } from '../support/wire-orders.ts';
+import { eventually, TestNode, type Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
 type Json = Readonly<Record<string, unknown>>;

@@ -5,7 +5,8 @@ import { RingbookClient } from '../../src/client/client.ts';
 import type { CloseOrder } from '../../src/client/margin.ts';
 import { formatRaw } from '../../src/core/decimal.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import { limit, TestNode, type Ticket, type Trader } from '../support/wire-trader.ts';
+import { limit, type Ticket } from '../support/wire-orders.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
 

@@ -1,7 +1,8 @@
 /** Positions and account stats as streams of a whole node (STR-03, STR-04, AMB-118, wire.md 9.3). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { eventually, limit, TestNode, type Ticket, type Trader } from '../support/wire-trader.ts';
+import { limit, type Ticket } from '../support/wire-orders.ts';
+import { eventually, TestNode, type Trader } from '../support/wire-trader.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

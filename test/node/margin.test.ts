@@ -1,7 +1,8 @@
 /** Margin over the wire, through clearing: a long and a short are opened, marked, reduced, closed and folded. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { limit, marketBase, TestNode, type Ticket, type Trader } from '../support/wire-trader.ts';
+import { limit, marketBase, type Ticket } from '../support/wire-orders.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
 const REDUCE: Ticket = { ...MARGIN, isReduceOnly: true };

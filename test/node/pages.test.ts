@@ -4,7 +4,8 @@ import { after, before, suite, test } from 'node:test';
 import { accepted } from '../../src/core/outcome.ts';
 import { PageDesk } from '../../src/node/page-desk.ts';
 import type { PagePlan } from '../../src/orders/pages.ts';
-import { limit, TestNode, type Trader } from '../support/wire-trader.ts';
+import { limit } from '../support/wire-orders.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const EMPTY = { kind: 'trades', total: 0, rows: [], lastTradeIds: [] } as const;
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { operator } from '../support/node-process.ts';
-import { limit, TestNode, type Trader } from '../support/wire-trader.ts';
+import { limit } from '../support/wire-orders.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '2': '1000' };
 const MINUTE_NS = 60_000_000_000n;
