@@ -114,7 +114,7 @@ function tradePageOf(query: Query): Outcome<Page> {
   return query.page({ limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX });
 }
 
-/** Page, limit and `end_timestamp_ns`; null for now. */
+/** Page, limit and `end_timestamp_ns`; null is the present. */
 function klineQueryOf(query: Query): Outcome<Page & { readonly endNs: TimestampNs | null }> {
   const page = query.page({ limitDefault: KLINE_LIMIT_DEFAULT, limitMax: KLINE_LIMIT_MAX });
   if (!page.ok) return page;

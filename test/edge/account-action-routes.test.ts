@@ -1,28 +1,15 @@
 /** Account actions at the listener: what reaches the node, and how its verdicts are told (wire.md 5.1, 7.17, AMB-67). */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, suite, test } from 'node:test';
+import { beforeEach, suite, test } from 'node:test';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
-import { OmsServer } from '../../src/edge/oms-server.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
+import { listenTo } from '../support/oms-listener.ts';
 import { ALICE, BOB } from '../support/order-desk.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
-const failures: unknown[] = [];
 const oms = new ScriptedOms();
-const server = new OmsServer({
-  backend: oms,
-  observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
-});
-let port = 0;
-
-before(async () => {
-  port = await server.listen({ host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  server.close();
-  assert.deepEqual(failures, []);
-});
+const listener = listenTo(oms);
 beforeEach(() => {
   oms.verdict = accepted(null);
   oms.accountAsks.length = 0;
@@ -39,7 +26,7 @@ const ACTIONS: readonly [string, string, string][] = [
   ['PATCH', `/account/${ALICE}/sub-account/2/name`, '{"name":"x"}'],
 ];
 const act = (method: string, path: string, body: string, user = ALICE): Promise<HttpAnswer> =>
-  ask(port, path, {
+  ask(listener.port, path, {
     method,
     headers: { authorization: `Bearer ${oms.token(user)}`, 'user-id': user },
     body: Buffer.from(body),
@@ -91,8 +78,8 @@ suite('account actions at the listener', () => {
 
   test('shape comes before the session, the session before the path user (AMB-91, G25)', async () => {
     for (const [method, path, body] of ACTIONS) {
-      assert.equal(codeOf(await ask(port, path, { method, body: Buffer.from('{') })), '400 INVALID_REQUEST');
-      assert.equal(codeOf(await ask(port, path, { method, body: Buffer.from(body) })), '401 UNAUTHORIZED');
+      assert.equal(codeOf(await ask(listener.port, path, { method, body: Buffer.from('{') })), '400 INVALID_REQUEST');
+      assert.equal(codeOf(await ask(listener.port, path, { method, body: Buffer.from(body) })), '401 UNAUTHORIZED');
     }
     const [method = '', path = '', body = ''] = ACTIONS[2] ?? [];
     assert.equal(codeOf(await act(method, path, body, BOB)), '401 UNAUTHORIZED');

@@ -1,28 +1,14 @@
 /** Laws of batches over HTTP and over `/control`, in front of a service that answers as the test says. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, suite, test } from 'node:test';
+import { beforeEach, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
-import { OmsServer } from '../../src/edge/oms-server.ts';
 import { ask, type HttpAnswer, SocketReader } from '../support/edge-client.ts';
+import { listenTo } from '../support/oms-listener.ts';
 import { ALICE, BOB, NOW } from '../support/order-desk.ts';
 import { createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 
-const failures: unknown[] = [];
 const oms = new ScriptedOms();
-const server = new OmsServer({
-  backend: oms,
-  observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
-});
-oms.streams = server.streams;
-let port = 0;
-
-before(async () => {
-  port = await server.listen({ host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  server.close();
-  assert.deepEqual(failures, []);
-});
+const listener = listenTo(oms);
 beforeEach(() => {
   oms.script = 'received';
   oms.budget = null;
@@ -39,9 +25,9 @@ const told = ({ status, text }: HttpAnswer): [number, string] => [status, JSON.p
 
 suite('a batch over HTTP', () => {
   const post = (body: string, headers = as()): Promise<HttpAnswer> =>
-    ask(port, '/orders/batch-create', { method: 'POST', headers, body: Buffer.from(body) });
+    ask(listener.port, '/orders/batch-create', { method: 'POST', headers, body: Buffer.from(body) });
   const patch = (body: string, headers = as()): Promise<HttpAnswer> =>
-    ask(port, '/orders/batch-replace', { method: 'PATCH', headers, body: Buffer.from(body) });
+    ask(listener.port, '/orders/batch-replace', { method: 'PATCH', headers, body: Buffer.from(body) });
 
   test('answers one result an order, in order of submission, to the byte (BAT-02, BAT-04, wire.md 7.7)', async () => {
     oms.script = 'later';
@@ -127,7 +113,7 @@ suite('a batch over HTTP', () => {
 
 suite('a batch on /control', () => {
   const open = (version: 0 | 1 = 0): Promise<SocketReader> =>
-    SocketReader.open(port, '/control', version === 1 ? ['svc.ws.v1'] : [], as());
+    SocketReader.open(listener.port, '/control', version === 1 ? ['svc.ws.v1'] : [], as());
   const enveloped = (data: string | null, error: string | null, requestId: string): string =>
     `{"type":"response","channel":"control","request_id":${requestId},"timestamp_ns":${NOW},` +
     `"data":${data},"error":${error}}`;

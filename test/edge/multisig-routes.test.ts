@@ -1,46 +1,33 @@
 /** Multisig reads and the route that only says no (wire.md 7.20, MSG-40, MSG-41). */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
-import { OmsServer } from '../../src/edge/oms-server.ts';
+import { suite, test } from 'node:test';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
+import { listenTo } from '../support/oms-listener.ts';
 import { ALICE, BOB } from '../support/order-desk.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 suite('multisig', () => {
-  const failures: unknown[] = [];
   const oms = new ScriptedOms();
-  const server = new OmsServer({
-    backend: oms,
-    observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
-  });
-  let port = 0;
-
-  before(async () => {
-    port = await server.listen({ host: '127.0.0.1', port: 0 });
-  });
-  after(() => {
-    server.close();
-    assert.deepEqual(failures, []);
-  });
+  const listener = listenTo(oms);
 
   const signers = (body: string): Promise<HttpAnswer> =>
-    ask(port, '/multisig/signers', { method: 'POST', body: Buffer.from(body) });
+    ask(listener.port, '/multisig/signers', { method: 'POST', body: Buffer.from(body) });
   const code = ({ status, text }: HttpAnswer): string => `${status} ${JSON.parse(text).error.code}`;
 
   test('an account without a configuration has the default one, thresholds nested (wire.md 7.20, C9)', async () => {
     const headers = { authorization: `Bearer ${oms.token(ALICE)}`, 'user-id': ALICE };
-    const own = await ask(port, `/multisig/config/${ALICE}`, { headers });
+    const own = await ask(listener.port, `/multisig/config/${ALICE}`, { headers });
     assert.deepEqual(
       [own.status, own.text],
       [200, '{"master_weight":1,"signers":[],"thresholds":{"low":1,"medium":1,"high":1},"config_nonce":0}'],
     );
-    assert.equal(code(await ask(port, `/multisig/config/${BOB}`, { headers })), '401 UNAUTHORIZED');
-    assert.equal(code(await ask(port, `/multisig/config/${ALICE}`)), '401 UNAUTHORIZED');
+    assert.equal(code(await ask(listener.port, `/multisig/config/${BOB}`, { headers })), '401 UNAUTHORIZED');
+    assert.equal(code(await ask(listener.port, `/multisig/config/${ALICE}`)), '401 UNAUTHORIZED');
   });
 
   test('POST /multisig/config is 405 whoever asks and whatever the body says (MSG-40, ERR-06)', async () => {
     for (const method of ['POST', 'GET', 'PUT', 'DELETE']) {
-      const refused = await ask(port, '/multisig/config', { method, body: Buffer.from('{') });
+      const refused = await ask(listener.port, '/multisig/config', { method, body: Buffer.from('{') });
       assert.deepEqual([code(refused), refused.headers.allow], ['405 METHOD_NOT_ALLOWED', ''], method);
     }
   });

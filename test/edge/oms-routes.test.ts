@@ -1,28 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, suite, test } from 'node:test';
+import { before, beforeEach, suite, test } from 'node:test';
 import { devKey } from '../../src/client/keys.ts';
 import { reject } from '../../src/core/reject.ts';
-import { OmsServer } from '../../src/edge/oms-server.ts';
 import { ask, type HttpAnswer, type HttpAsk } from '../support/edge-client.ts';
+import { listenTo } from '../support/oms-listener.ts';
 import { ALICE, BASE, BOB, NOW } from '../support/order-desk.ts';
 import { cancelBody, createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 
-const failures: unknown[] = [];
 const oms = new ScriptedOms();
-const server = new OmsServer({
-  backend: oms,
-  observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
-});
-oms.streams = server.streams;
-let port = 0;
-
-before(async () => {
-  port = await server.listen({ host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  server.close();
-  assert.deepEqual(failures, []);
-});
+const listener = listenTo(oms);
 beforeEach(() => {
   oms.script = 'received';
   oms.actions.length = 0;
@@ -33,8 +19,8 @@ const as = (user: typeof ALICE): Record<string, string> => ({
   'user-id': user,
 });
 const post = (path: string, body: string, headers: HttpAsk['headers'] = {}, method = 'POST'): Promise<HttpAnswer> =>
-  ask(port, path, { method, headers, body: Buffer.from(body) });
-const read = (path: string, user = ALICE): Promise<HttpAnswer> => ask(port, path, { headers: as(user) });
+  ask(listener.port, path, { method, headers, body: Buffer.from(body) });
+const read = (path: string, user = ALICE): Promise<HttpAnswer> => ask(listener.port, path, { headers: as(user) });
 const told = ({ status, text }: HttpAnswer): [number, string] => [status, JSON.parse(text).error.code];
 const UNAUTHORIZED: [number, string] = [401, 'UNAUTHORIZED'];
 
@@ -55,7 +41,7 @@ const READS = [
 suite('order service, sessions', () => {
   test('a signed nonce becomes a token, which logout ends (SES-01, SES-07, SES-08, SES-12, AMB-86)', async () => {
     const key = devKey('a');
-    const nonce = JSON.parse((await ask(port, `/nonce/0x${key.userId.toUpperCase()}`)).text);
+    const nonce = JSON.parse((await ask(listener.port, `/nonce/0x${key.userId.toUpperCase()}`)).text);
     assert.deepEqual(Object.keys(nonce), ['value', 'ce_nonce']);
     const body = (signed: string): string =>
       `{"user_id":"${key.userId}","nonce":"${nonce.value}","signature":[${key.sign(Buffer.from(signed)).join(',')}]}`;
@@ -66,16 +52,16 @@ suite('order service, sessions', () => {
     assert.deepEqual(told(await post('/auth', body(nonce.value))), [400, 'NONCE_NOT_FOUND']);
     const headers = { authorization: `Bearer ${JSON.parse(login.text).token}`, 'user-id': key.userId };
     const mine = `/orders/user/${key.userId}`;
-    assert.equal((await ask(port, mine, { headers })).status, 200);
-    const out = await ask(port, '/logout', { method: 'POST', headers });
+    assert.equal((await ask(listener.port, mine, { headers })).status, 200);
+    const out = await ask(listener.port, '/logout', { method: 'POST', headers });
     assert.deepEqual([out.status, out.text], [200, '{}']);
-    assert.deepEqual(told(await ask(port, mine, { headers })), UNAUTHORIZED);
-    assert.deepEqual(told(await ask(port, '/logout', { method: 'POST' })), UNAUTHORIZED);
+    assert.deepEqual(told(await ask(listener.port, mine, { headers })), UNAUTHORIZED);
+    assert.deepEqual(told(await ask(listener.port, '/logout', { method: 'POST' })), UNAUTHORIZED);
   });
 
   test('a malformed user or login is 400 (AMB-86)', async () => {
     for (const user of ['', 'zz', ALICE.slice(1)]) {
-      if (user !== '') assert.deepEqual(told(await ask(port, `/nonce/${user}`)), [400, 'INVALID_REQUEST']);
+      if (user !== '') assert.deepEqual(told(await ask(listener.port, `/nonce/${user}`)), [400, 'INVALID_REQUEST']);
       const body = `{"user_id":"${user}","nonce":"n","signature":[]}`;
       assert.deepEqual(told(await post('/auth', body)), [400, 'INVALID_REQUEST']);
     }
@@ -98,19 +84,23 @@ suite('order service, sessions', () => {
     ];
     for (const path of READS) {
       for (const headers of wrong)
-        assert.deepEqual(told(await ask(port, path, { headers: headers ?? {} })), UNAUTHORIZED);
+        assert.deepEqual(told(await ask(listener.port, path, { headers: headers ?? {} })), UNAUTHORIZED);
       const twice = { authorization: [`Bearer ${token}`, 'Bearer other'], 'user-id': ALICE };
-      assert.deepEqual(told(await ask(port, path, { headers: twice })), [400, 'INVALID_REQUEST'], 'duplicated header');
+      assert.deepEqual(
+        told(await ask(listener.port, path, { headers: twice })),
+        [400, 'INVALID_REQUEST'],
+        'duplicated header',
+      );
       assert.deepEqual(told(await read(path, BOB)), UNAUTHORIZED, 'the path names another user (G25)');
     }
     const spelled = { authorization: `bearer ${token}`, 'user-id': `0x${ALICE.toUpperCase()}` };
-    assert.equal((await ask(port, `/orders/user/${ALICE.toUpperCase()}`, { headers: spelled })).status, 200);
+    assert.equal((await ask(listener.port, `/orders/user/${ALICE.toUpperCase()}`, { headers: spelled })).status, 200);
   });
 
   test('public routes ignore credentials (AMB-89)', async () => {
     const headers = { authorization: 'Bearer nonsense', 'user-id': BOB };
     for (const path of ['/markets', '/market/12', `/nonce/${ALICE}`]) {
-      assert.equal((await ask(port, path, { headers })).status, 200, path);
+      assert.equal((await ask(listener.port, path, { headers })).status, 200, path);
     }
   });
 });
@@ -189,12 +179,12 @@ suite('order service, reads', () => {
   });
 
   test('one market or all (wire.md 7.2)', async () => {
-    const markets = JSON.parse((await ask(port, '/markets')).text);
+    const markets = JSON.parse((await ask(listener.port, '/markets')).text);
     assert.equal(markets[0].asset_id, '12');
-    assert.deepEqual(JSON.parse((await ask(port, '/market/12')).text), markets[0]);
+    assert.deepEqual(JSON.parse((await ask(listener.port, '/market/12')).text), markets[0]);
     assert.equal(markets[0].tick_size, '0.05');
     for (const unknown of ['13', 'x', '99999']) {
-      assert.deepEqual(told(await ask(port, `/market/${unknown}`)), [404, 'MARKET_NOT_FOUND']);
+      assert.deepEqual(told(await ask(listener.port, `/market/${unknown}`)), [404, 'MARKET_NOT_FOUND']);
     }
   });
 
@@ -229,11 +219,23 @@ suite('order service, reads', () => {
 
   test('a malformed query is 400, before the session is looked at (PAG-01, AMB-91)', async () => {
     for (const query of ['limit=0', 'limit=-1', 'page=x', 'open_only=1', 'open_only=true&open_only=true']) {
-      assert.deepEqual(told(await ask(port, `/orders/user/${ALICE}?${query}`)), [400, 'INVALID_REQUEST'], query);
+      assert.deepEqual(
+        told(await ask(listener.port, `/orders/user/${ALICE}?${query}`)),
+        [400, 'INVALID_REQUEST'],
+        query,
+      );
     }
     for (const query of ['sub_account=256', 'sub_account=-1', 'sub_account=', 'sub_account=01']) {
-      assert.deepEqual(told(await ask(port, `/orders/user/${ALICE}/12?${query}`)), [400, 'INVALID_REQUEST'], query);
-      assert.deepEqual(told(await ask(port, `/inventory/user/${ALICE}?${query}`)), [400, 'INVALID_REQUEST'], query);
+      assert.deepEqual(
+        told(await ask(listener.port, `/orders/user/${ALICE}/12?${query}`)),
+        [400, 'INVALID_REQUEST'],
+        query,
+      );
+      assert.deepEqual(
+        told(await ask(listener.port, `/inventory/user/${ALICE}?${query}`)),
+        [400, 'INVALID_REQUEST'],
+        query,
+      );
     }
     assert.deepEqual(told(await read('/orders/user/zz')), [400, 'INVALID_REQUEST']);
   });
@@ -291,7 +293,7 @@ suite('order service, reads', () => {
       ['GET', `/orders/user/${ALICE}/12/a/b`, 404, 'NOT_FOUND'],
     ];
     for (const [method, path, status, code] of expected) {
-      assert.deepEqual(told(await ask(port, path, { method })), [status, code], `${method} ${path}`);
+      assert.deepEqual(told(await ask(listener.port, path, { method })), [status, code], `${method} ${path}`);
     }
   });
 });

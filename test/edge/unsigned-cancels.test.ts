@@ -1,27 +1,14 @@
 /** Laws of the cancels that a session alone authorizes, over HTTP. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, suite, test } from 'node:test';
+import { beforeEach, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
-import { OmsServer } from '../../src/edge/oms-server.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
+import { listenTo } from '../support/oms-listener.ts';
 import { ALICE, BOB } from '../support/order-desk.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
-const failures: unknown[] = [];
 const oms = new ScriptedOms();
-const server = new OmsServer({
-  backend: oms,
-  observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
-});
-let port = 0;
-
-before(async () => {
-  port = await server.listen({ host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  server.close();
-  assert.deepEqual(failures, []);
-});
+const listener = listenTo(oms);
 beforeEach(() => {
   oms.script = 'received';
   oms.bulkCancels.length = 0;
@@ -32,7 +19,7 @@ const session = (user = ALICE): Record<string, string> => ({
   'user-id': user,
 });
 const remove = (path: string, body?: string, headers = session()): Promise<HttpAnswer> =>
-  ask(port, path, { method: 'DELETE', headers, ...(body === undefined ? {} : { body: Buffer.from(body) }) });
+  ask(listener.port, path, { method: 'DELETE', headers, ...(body === undefined ? {} : { body: Buffer.from(body) }) });
 const told = ({ status, text }: HttpAnswer): [number, string] => [status, JSON.parse(text).error.code];
 const ACCEPTED = [202, '{"status":"accepted"}'];
 
