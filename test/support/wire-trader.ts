@@ -136,8 +136,9 @@ export class TestNode {
     await this.operate('PATCH', `/operator/markets/${asset}`, settings);
   }
 
-  /** Prices and quantities of the book, best first. */
+  /** Prices and quantities of the book, best first, when everybody has heard everything: depth is published behind the market. */
   async depth(asset = '2'): Promise<{ readonly asks: readonly string[]; readonly bids: readonly string[] }> {
+    await this.rest();
     const answer = await fetch(`${this.node.mds}/marketdepth/${asset}`);
     const body = (await answer.json()) as Record<'asks' | 'bids', readonly unknown[]>;
     const shown = (levels: readonly unknown[]): readonly string[] => levels.map((level) => String(level));
