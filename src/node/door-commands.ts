@@ -18,11 +18,12 @@ export interface Stamp {
 
 /** @param budget what the hold allows the order to use, from `reserveCreate` (AMB-39). */
 export function writeCreate(v: Views, at: number, prepared: PreparedCreate, budget: number, stamp: Stamp): void {
-  const { market, terms, price, quantity, triggerPrice, maxFeeRate, expiryNs, signature, text } = prepared;
+  const { market, terms, text } = prepared;
   const parentIdAt = terms.parentId === '' ? 0 : positionOf(terms.parentId, text);
+  const { requestId, receivedNs } = stamp;
   const { marketIndex } = market.definition;
-  const order = { ...terms, price, quantity, triggerPrice, budget, maxFeeRate, expiryNs, signature };
-  writeNewOrderFields(v, at, order, { ...stamp, marketIndex, textBytes: text.length, parentIdAt });
+  const around = { requestId, receivedNs, marketIndex, budget, textBytes: text.length, parentIdAt };
+  writeNewOrderFields(v, at, terms, prepared, around);
   v.u8.set(text, at + NewOrder.bytes);
 }
 

@@ -280,9 +280,17 @@ export function writeRestoredOrder(row: OrderRow, parent: number, sink: RecordSi
   OrderRestoredAtBoot.setTriggerKind(v, at, row.triggerKind);
   OrderRestoredAtBoot.setTriggerState(v, at, row.triggerState);
   OrderRestoredAtBoot.setFlags(v, at, row.flags);
-  const envelope = { requestId: 0, receivedNs: row.admittedNs, marketIndex: row.marketIndex };
+  const { admittedNs, marketIndex, budget } = row;
+  const around = {
+    requestId: 0,
+    receivedNs: admittedNs,
+    marketIndex,
+    budget,
+    textBytes: parentId.length,
+    parentIdAt: 0,
+  };
   const order = at + OrderRestoredAtBoot.bytes;
-  writeNewOrderFields(v, order, row, { ...envelope, textBytes: parentId.length, parentIdAt: 0 });
+  writeNewOrderFields(v, order, row, row, around);
   writeText(v, order + NewOrder.bytes, parentId);
   sink.commit();
 }
