@@ -289,7 +289,14 @@ class Desk {
     if (dirtyRowCount(this.state) < CHECKPOINT_ROWS) return;
     const { lastHash } = this.journal;
     const rows = drainDirtyRows(this.state);
-    this.checkpoints.write({ sequence, journalHash: lastHash, stateHash: lastHash, clean: false, rows });
+    this.checkpoints.write({
+      sequence,
+      journalHash: lastHash,
+      stateHash: lastHash,
+      clean: false,
+      journalBytes: 0,
+      rows,
+    });
   }
 }
 

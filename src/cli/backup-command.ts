@@ -24,23 +24,24 @@ export const restoreCommand: Command = dataCommand({
   name: 'restore',
   summary: 'make a data directory from a backup, or from a journal alone',
   help: `usage: ringbook restore BACKUP DIR
-       ringbook restore --from-journal SOURCE DIR
+       ringbook restore --from-journal SOURCE DIR [--from SNAPSHOT]
 
 Verifies BACKUP and makes the new data directory DIR of it. With --from-journal only the journal of SOURCE is used, a data
 directory whose tables may be damaged, or a file that "ringbook export DIR journal" wrote: tables and history are made
-anew by replaying it. What happened after the backup is not in it: ids, nonces and sequences of that time come again.
+anew by replaying it, a pruned one from the oldest snapshot of SOURCE, or from SNAPSHOT, on. What happened after the backup is not in it: ids, nonces and sequences of that time come again.
 
 example:
   ringbook restore /backups/monday /var/lib/ringbook
 `,
   takes: ['SOURCE', 'DIR'],
-  options: { 'from-journal': { type: 'boolean', default: false } },
+  options: { 'from-journal': { type: 'boolean', default: false }, from: { type: 'string' } },
   async run([source = '', to = ''], values, progress) {
     if (values['from-journal'] !== true) {
       const { restoreData } = await import('../node/copy-data.ts');
       return auditLine(await restoreData(source, to, progress));
     }
     const { rebuildFrom } = await import('../node/export-data.ts');
-    return auditLine(await rebuildFrom(source, to, progress));
+    const snapshot = typeof values['from'] === 'string' ? values['from'] : null;
+    return auditLine(await rebuildFrom(source, to, snapshot, progress));
   },
 });

@@ -5,7 +5,7 @@
  *   verify    pages, checksums, chain ─▶ tables + journal behind them ─▶ conservation, holds, the hash of a clean stop
  *   replay    the journal alone, from the first record or from a snapshot ─▶ the same state hash as the tables give
  *
- * A snapshot is a backup: the tables right after one record of the same journal.
+ * A snapshot is the tables right after one record of the same journal: one of snapshot-data.ts, or any backup.
  */
 import { loadState } from '../clearing/checkpoint.ts';
 import { checkLedger } from '../clearing/checks.ts';
@@ -16,6 +16,7 @@ import { assert } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';
 import type { Sequence } from '../core/units.ts';
 import { readCheckpoint } from '../storage/checkpoint.ts';
+import { snapshotsIn } from '../storage/data-files.ts';
 import { isHeld } from '../storage/data-lock.ts';
 import { openReader, type StorageReader } from '../storage/environment.ts';
 import { journalBounds, journalHashAt, readJournal } from '../storage/journal.ts';
@@ -27,7 +28,11 @@ import { recoveryOf } from './lmdb-durability.ts';
 import { recoverState } from './recovery.ts';
 
 /** What takes long tells how far it is. `of` is 0 where that is not known. */
-export type Progress = (step: 'verifying' | 'loading' | 'replaying' | 'copying', done: number, of: number) => void;
+export type Progress = (
+  step: 'verifying' | 'loading' | 'replaying' | 'copying' | 'pruning',
+  done: number,
+  of: number,
+) => void;
 
 export interface Audit {
   readonly map: MapReport;
@@ -66,19 +71,20 @@ export async function auditUnheld(directory: string, progress: Progress): Promis
 /**
  * Replays the journal and compares with what the tables give.
  *
- * @param snapshot a backup of the same node to start from; null for the first record.
+ * @param snapshot where to start from: a snapshot or backup of the same node; null for as far back as the journal goes.
  * @throws InvariantError when the states differ, or when the snapshot is of another journal.
  */
 export async function replayData(directory: string, snapshot: string | null, progress: Progress): Promise<Replayed> {
   return withReader(directory, async (reader) => {
     const expected = recoverState({ recover: () => recoveryOf(reader) });
-    const { state, sequence: from } = snapshot === null ? emptyState(reader) : await snapshotState(reader, snapshot);
-    replayFrom(reader, state, from, progress);
+    const start = snapshot === null ? await earliestStart(directory, reader) : await startAt(reader, snapshot);
+    const { state, sequence: fromSequence } = start;
+    replayTo(reader, start, expected.sequence, progress);
     checkLedger(state);
     const hash = stateHash(state);
     const wanted = stateHash(expected.state);
     assert(hash === wanted, `replay gives the state ${hash}, the tables give ${wanted}`);
-    return { fromSequence: from, sequence: expected.sequence, stateHash: hash };
+    return { fromSequence, sequence: expected.sequence, stateHash: hash };
   });
 }
 
@@ -92,17 +98,28 @@ export async function withReader<T>(directory: string, read: (reader: StorageRea
   }
 }
 
-interface Snapshot {
+/** A state that a replay begins with. */
+export interface ReplayStart {
   readonly state: ClearingState;
+  /** Of the last record that it reflects; 0 for the empty state. */
   readonly sequence: Sequence;
 }
 
-function emptyState(reader: StorageReader): Snapshot {
-  assert(journalBounds(reader).firstSequence <= 1, 'the journal goes back to its first record');
+/** As far back as the journal goes: its first record, or the oldest snapshot at its base or behind. */
+async function earliestStart(directory: string, reader: StorageReader): Promise<ReplayStart> {
+  const { firstSequence } = journalBounds(reader);
+  if (firstSequence <= 1) return emptyStart();
+  const snapshot = snapshotsIn(directory).find(({ sequence }) => sequence >= firstSequence);
+  if (snapshot !== undefined) return startAt(reader, snapshot.path);
+  throw new StorageError(`the journal of ${directory} begins with record ${firstSequence} and no snapshot is that old`);
+}
+
+export function emptyStart(): ReplayStart {
   return { state: loadState([]), sequence: 0 as Sequence };
 }
 
-function snapshotState(reader: StorageReader, snapshot: string): Promise<Snapshot> {
+/** @throws InvariantError unless the snapshot is of the reader's journal. */
+export function startAt(reader: StorageReader, snapshot: string): Promise<ReplayStart> {
   return withReader(snapshot, (from) => {
     const checkpoint = readCheckpoint(from);
     const sequence = checkpoint?.sequence ?? (0 as Sequence);
@@ -113,11 +130,12 @@ function snapshotState(reader: StorageReader, snapshot: string): Promise<Snapsho
   });
 }
 
-function replayFrom(reader: StorageReader, state: ClearingState, from: Sequence, progress: Progress): void {
-  const { lastSequence } = journalBounds(reader);
-  if (from === lastSequence) return;
-  for (const { sequence, payload } of readJournal(reader, (from + 1) as Sequence)) {
-    applyBatch(state, decodeBatch(payload), []);
-    if (sequence % REPORT_RECORDS === 0) progress('replaying', sequence, lastSequence);
+/** Applies the records behind the start up to `last` to its state. */
+export function replayTo(reader: StorageReader, start: ReplayStart, last: Sequence, progress: Progress): void {
+  if (start.sequence >= last) return;
+  for (const { sequence, payload } of readJournal(reader, (start.sequence + 1) as Sequence)) {
+    applyBatch(start.state, decodeBatch(payload), []);
+    if (sequence % REPORT_RECORDS === 0) progress('replaying', sequence - start.sequence, last - start.sequence);
+    if (sequence === last) return;
   }
 }

@@ -3,38 +3,39 @@
  *
  *   backup     one transaction of the map is copied by lmdb, then verified from its first page to its state
  *   restore    a verified copy becomes the data directory of a node
- *   rebuild    only the journal is taken: tables, history and remembered ids are made anew by replaying it
+ *   rebuild    only the journal is taken: tables, history and remembered ids are made anew by replaying it; of a pruned
+ *              journal behind the snapshot that stands for what is gone
+ *
+ * Snapshots go with the map, as its journal may begin at one of them.
  *
  * Simulated chains are files beside the map. They are copied after it: a chain that is ahead of the ledger is what a
  * ledger meets at any restart.
  *
  * A copy is never read before it is whole: it grows under another name and is renamed at the end.
  */
-import {
-  closeSync,
-  cpSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { canCheckpoint, dirtyRowCount, drainDirtyRows, loadState } from '../clearing/checkpoint.ts';
+import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/checkpoint.ts';
 import { applyBatch } from '../clearing/clearing.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import type { Sequence } from '../core/units.ts';
+import { CHAINS, flush, flushTree, snapshotPath, snapshotsIn } from '../storage/data-files.ts';
 import { isHeld } from '../storage/data-lock.ts';
 import { MAP_FILE_NAME, openReader } from '../storage/environment.ts';
-import type { CopiedRecord } from '../storage/journal.ts';
+import { type CopiedRecord, journalBounds } from '../storage/journal.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import { type Audit, auditData, type Progress } from './audit-data.ts';
+import {
+  type Audit,
+  auditData,
+  emptyStart,
+  type Progress,
+  type ReplayStart,
+  startAt,
+  withReader,
+} from './audit-data.ts';
 import { decodeBatch } from './journal-batch.ts';
 import { LmdbDurability } from './lmdb-durability.ts';
 
-const CHAINS = 'chains';
 /** Rows that a checkpoint of a rebuild takes: few enough for memory, many enough for speed. */
 const ROWS_PER_CHECKPOINT = 20_000;
 /** Records that one transaction of a rebuild takes. */
@@ -49,8 +50,8 @@ export async function backupData(directory: string, to: string, progress: Progre
     } finally {
       await reader.close();
     }
-    copyChains(directory, half);
-    return auditData(half, progress);
+    copyBeside(directory, half);
+    return auditCopy(half, progress);
   });
 }
 
@@ -59,44 +60,74 @@ export async function restoreData(backup: string, to: string, progress: Progress
   if (isHeld(backup)) throw new StorageError(`${backup} is in use by a node; restore from a backup of it`);
   return build(to, async (half) => {
     cpSync(join(backup, MAP_FILE_NAME), join(half, MAP_FILE_NAME));
-    copyChains(backup, half);
-    return auditData(half, progress);
+    copyBeside(backup, half);
+    return auditCopy(half, progress);
   });
+}
+
+export interface RebuildFrom {
+  readonly to: string;
+  /** The tables at one record of the journal, which need not go back further than to it; null for its first record. */
+  readonly snapshot: string | null;
+  /** The directory whose chains are taken; null for none. */
+  readonly beside: string | null;
 }
 
 /** Makes a data directory from a journal alone. @throws InvariantError when a record is not what it was. */
 export async function rebuildData(
   records: Iterable<CopiedRecord> | AsyncIterable<CopiedRecord>,
-  to: string,
-  chainsOf: string | null,
+  { to, snapshot, beside }: RebuildFrom,
   progress: Progress,
 ): Promise<Audit> {
   return build(to, async (half) => {
-    const rebuild = new Rebuild(half, progress);
+    const begun = snapshot === null ? emptyStart() : await beginWith(snapshot, half);
+    const rebuild = new Rebuild(half, begun, progress);
     try {
       for await (const record of records) rebuild.add(record);
       rebuild.end();
     } finally {
       await rebuild.close();
     }
-    if (chainsOf !== null) copyChains(chainsOf, half);
-    return auditData(half, progress);
+    if (beside !== null) copyChains(beside, half);
+    return auditCopy(half, progress);
   });
+}
+
+/** A snapshot is where the tables begin, and stays beside them: the journal leads from there. */
+async function beginWith(snapshot: string, half: string): Promise<ReplayStart> {
+  const start = await withReader(snapshot, (reader) => startAt(reader, snapshot));
+  const { firstSequence, lastSequence } = await withReader(snapshot, journalBounds);
+  if (firstSequence !== lastSequence) throw new StorageError(`${snapshot} is no snapshot: it has a journal of its own`);
+  cpSync(join(snapshot, MAP_FILE_NAME), join(half, MAP_FILE_NAME));
+  const place = snapshotPath(half, start.sequence);
+  mkdirSync(place, { recursive: true });
+  cpSync(join(snapshot, MAP_FILE_NAME), join(place, MAP_FILE_NAME));
+  return start;
 }
 
 class Rebuild {
   readonly #durability: LmdbDurability;
   readonly #progress: Progress;
-  readonly #state: ClearingState = loadState([]);
+  readonly #state: ClearingState;
+  #next: number;
   #waiting: CopiedRecord[] = [];
   #last: CopiedRecord | null = null;
 
-  constructor(directory: string, progress: Progress) {
+  constructor(directory: string, { state, sequence }: ReplayStart, progress: Progress) {
     this.#durability = new LmdbDurability(directory);
+    this.#state = state;
+    this.#next = sequence + 1;
     this.#progress = progress;
   }
 
+  /** Records up to the start are in the snapshot. */
   add(record: CopiedRecord): void {
+    if (record.sequence < this.#next) return;
+    if (record.sequence > this.#next) {
+      const begins = `the journal begins with record ${record.sequence}`;
+      throw new StorageError(`${begins}, ${this.#next} is needed: give the snapshot from which it leads on`);
+    }
+    this.#next += 1;
     this.#waiting.push(record);
     if (this.#waiting.length >= RECORDS_PER_COMMIT) this.#take();
   }
@@ -130,42 +161,46 @@ class Rebuild {
 }
 
 /** Fills a directory of another name, which gets its own when everything is in it and flushed. */
-async function build(to: string, fill: (half: string) => Promise<Audit>): Promise<Audit> {
+export async function build<T>(to: string, fill: (half: string) => Promise<T>): Promise<T> {
   const target = resolve(to);
   if (existsSync(target) && readdirSync(target).length > 0) throw new StorageError(`${to} is not empty`);
   const half = `${target}.half`;
   rmSync(half, { recursive: true, force: true });
   mkdirSync(half, { recursive: true });
   try {
-    const audit = await fill(half);
+    const filled = await fill(half);
     for (const name of readdirSync(half))
       if (name.startsWith('claim.') || name.endsWith('-lock')) rmSync(join(half, name));
-    for (const path of filesIn(half)) flush(path);
+    flushTree(half);
     rmSync(target, { recursive: true, force: true });
     renameSync(half, target);
     flush(dirname(target));
-    return audit;
+    return filled;
   } catch (error) {
     rmSync(half, { recursive: true, force: true });
     throw error;
   }
 }
 
+/** An audit, and that the journal of the copy can be replayed: its node may have pruned it meanwhile. */
+async function auditCopy(directory: string, progress: Progress): Promise<Audit> {
+  const audit = await auditData(directory, progress);
+  const { firstSequence } = audit.map;
+  const isWhole = firstSequence <= 1 || snapshotsIn(directory).some(({ sequence }) => sequence >= firstSequence);
+  if (!isWhole) throw new StorageError('the journal was pruned while it was copied: try again');
+  return audit;
+}
+
+/** Snapshots and chains. Those of a running node may come and go; one that is there is whole. */
+function copyBeside(from: string, to: string): void {
+  copyChains(from, to);
+  for (const { sequence, path } of snapshotsIn(from)) {
+    const place = snapshotPath(to, sequence);
+    mkdirSync(place, { recursive: true });
+    cpSync(join(path, MAP_FILE_NAME), join(place, MAP_FILE_NAME));
+  }
+}
+
 function copyChains(from: string, to: string): void {
   if (existsSync(join(from, CHAINS))) cpSync(join(from, CHAINS), join(to, CHAINS), { recursive: true });
-}
-
-/** Everything in a directory, itself last. */
-function filesIn(directory: string): readonly string[] {
-  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-  return [...names.map((name) => join(directory, name)), directory];
-}
-
-function flush(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

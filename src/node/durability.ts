@@ -39,6 +39,12 @@ export interface Durability {
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence;
   /** All rows or none, on the disk when it returns. */
   checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void;
+  /**
+   * Removes the oldest journal records below a snapshot, at most so many; the checkpoint is at `below` or behind it.
+   *
+   * @returns whether all of them are gone.
+   */
+  prune(below: Sequence, recordsMax: number): boolean;
   /** Order ids of finished orders that stay taken (AMB-08). */
   rememberedIds(nowNs: TimestampNs): Iterable<Tombstone>;
   /** Up to which creation time a user's forgotten ids may come back as replays (AMB-08). */

@@ -19,6 +19,7 @@ import { toHex } from '../core/hex.ts';
 import type { UserId } from '../core/ids.ts';
 import { SIDE } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
+import { snapshotsIn } from '../storage/data-files.ts';
 import type { StorageReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { type CopiedRecord, journalBounds, readJournal } from '../storage/journal.ts';
@@ -122,13 +123,25 @@ function* accountsOf(state: ClearingState): Generator<{ user: UserId; subAccount
   }
 }
 
-/** Makes a data directory of the journal of another, or of an exported one. */
-export async function rebuildFrom(source: string, to: string, progress: Progress): Promise<Audit> {
-  if (!statSync(source).isDirectory()) return rebuildData(readExportedJournal(source), to, null, progress);
+/**
+ * Makes a data directory of the journal of another, or of an exported one.
+ *
+ * @param snapshot where the rebuild begins, for a journal that was pruned; null: the source's own, where it has one.
+ */
+export async function rebuildFrom(
+  source: string,
+  to: string,
+  snapshot: string | null,
+  progress: Progress,
+): Promise<Audit> {
+  if (!statSync(source).isDirectory())
+    return rebuildData(readExportedJournal(source), { to, snapshot, beside: null }, progress);
   return withReader(source, (reader) => {
     const { firstSequence } = journalBounds(reader);
     if (firstSequence === 0) throw new StorageError(`${source} has an empty journal`);
-    return rebuildData(readJournal(reader, firstSequence), to, source, progress);
+    const own = firstSequence === 1 ? undefined : snapshotsIn(source).find(({ sequence }) => sequence >= firstSequence);
+    const from = { to, snapshot: snapshot ?? own?.path ?? null, beside: source };
+    return rebuildData(readJournal(reader, firstSequence), from, progress);
   });
 }
 

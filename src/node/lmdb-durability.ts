@@ -1,15 +1,16 @@
 /** Clearing's disk: the journal, checkpoints and remembered ids in one LMDB environment (durability.ts). */
 import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
 import type { RowWrite } from '../clearing/rows.ts';
-import { must } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';
 import { CLOCK_SKEW_NS, ORDER_LIFE_NS } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import { CheckpointWriter, readCheckpoint } from '../storage/checkpoint.ts';
+import { CheckpointWriter, checkpointSequence, readCheckpoint } from '../storage/checkpoint.ts';
 import { type EnvironmentOptions, openWriter, type StorageReader, type StorageWriter } from '../storage/environment.ts';
 import { loadIdWatermarks, loadRememberedIds } from '../storage/id-runs.ts';
-import { type CopiedRecord, Journal, journalBounds, readJournal } from '../storage/journal.ts';
-import { HASH_BYTES } from '../storage/journal-record.ts';
+import { type CopiedRecord, Journal, journalBounds, readJournal, recordBytesAfter } from '../storage/journal.ts';
+import { readJournalBase } from '../storage/journal-base.ts';
+import { HASH_BYTES, RECORD_BYTES } from '../storage/journal-record.ts';
 import { loadRows } from '../storage/load-rows.ts';
 import type { CheckpointMark, Durability, JournaledBatch, Recovery } from './durability.ts';
 
@@ -23,12 +24,28 @@ export class LmdbDurability implements Durability {
   private readonly writer: StorageWriter;
   private readonly journal: Journal;
   private readonly checkpoints: CheckpointWriter;
+  /** Of every record that was ever appended to this journal. */
+  private appendedBytes: number;
 
   /** @throws StorageError when the directory is held by another node, damaged or not writable. */
   constructor(directory: string, options: EnvironmentOptions = {}) {
     this.writer = openWriter(directory, options);
     this.journal = new Journal(this.writer);
     this.checkpoints = new CheckpointWriter(this.writer);
+    this.appendedBytes = appendedBytesOf(this.writer);
+  }
+
+  /** Bytes of the records that are there. */
+  get journalBytes(): number {
+    return this.appendedBytes - (readJournalBase(this.writer)?.prunedBytes ?? 0);
+  }
+
+  get firstSequence(): Sequence {
+    return this.journal.firstSequence;
+  }
+
+  get lastSequence(): Sequence {
+    return this.journal.lastSequence;
   }
 
   recover(): Recovery {
@@ -36,7 +53,9 @@ export class LmdbDurability implements Durability {
   }
 
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
-    return this.journal.append(timeNs, payload);
+    const sequence = this.journal.append(timeNs, payload);
+    this.appendedBytes += RECORD_BYTES + payload.length;
+    return sequence;
   }
 
   checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void {
@@ -46,6 +65,7 @@ export class LmdbDurability implements Durability {
       journalHash: this.journal.lastHash,
       stateHash: hash,
       clean: mark.clean,
+      journalBytes: this.appendedBytes,
       rows,
       forgetBeforeNs: (mark.timeNs - FORGET_AFTER_NS) as TimestampNs,
     });
@@ -62,11 +82,22 @@ export class LmdbDurability implements Durability {
   /** Appends records of another journal, all or none; each must get the hash that it had there. */
   copyRecords(records: readonly CopiedRecord[]): void {
     this.journal.copy(records);
+    for (const { payload } of records) this.appendedBytes += RECORD_BYTES + payload.length;
+  }
+
+  prune(below: Sequence, recordsMax: number): boolean {
+    assert(below <= checkpointSequence(this.writer), 'the journal behind the checkpoint is never pruned');
+    return this.journal.prune(below, recordsMax);
   }
 
   close(): Promise<void> {
     return this.writer.close();
   }
+}
+
+function appendedBytesOf(reader: StorageReader): number {
+  const checkpoint = readCheckpoint(reader);
+  return (checkpoint?.journalBytes ?? 0) + recordBytesAfter(reader, checkpoint?.sequence ?? (0 as Sequence));
 }
 
 /** What a start would find, for whoever can read the map. @throws InvariantError when it contradicts itself. */

@@ -38,6 +38,8 @@ export interface Checkpoint {
    * one with false before it announces anything, so that the flag never outlives the run it is about.
    */
   readonly clean: boolean;
+  /** Of all journal records up to `sequence`, those that are pruned by now included (journal-base.ts). */
+  readonly journalBytes: number;
 }
 
 export interface CheckpointWrite extends Checkpoint {
@@ -100,22 +102,24 @@ export class CheckpointWriter {
       ...added,
       ...counts.writes(this.#bytes),
       ...lists.writes(this.#bytes),
-      this.#meta(checkpoint),
+      checkpointMetaWrite(this.#bytes, checkpoint),
     ];
     return [...writes, sumWrites(this.#writer, this.#bytes, writes)];
   }
+}
 
-  #meta(checkpoint: Checkpoint): Write {
-    const key = keyWriter().meta(META.checkpoint);
-    assert(checkpoint.stateHash.length === HASH_BYTES, 'checkpoint: a state hash has 32 bytes');
-    const value = encodeFrame(this.#bytes, key, () => {
-      this.#bytes.safe(checkpoint.sequence);
-      this.#bytes.raw(checkpoint.journalHash);
-      this.#bytes.raw(checkpoint.stateHash);
-      this.#bytes.flag(checkpoint.clean);
-    });
-    return { key, value };
-  }
+/** The row of a checkpoint. */
+export function checkpointMetaWrite(to: ByteWriter, checkpoint: Checkpoint): Write {
+  const key = keyWriter().meta(META.checkpoint);
+  assert(checkpoint.stateHash.length === HASH_BYTES, 'checkpoint: a state hash has 32 bytes');
+  const value = encodeFrame(to, key, () => {
+    to.safe(checkpoint.sequence);
+    to.raw(checkpoint.journalHash);
+    to.raw(checkpoint.stateHash);
+    to.flag(checkpoint.clean);
+    to.safe(checkpoint.journalBytes);
+  });
+  return { key, value };
 }
 
 /**
@@ -151,5 +155,6 @@ export function decodeCheckpointRow(key: Uint8Array, value: Uint8Array): Checkpo
     journalHash: from.raw(HASH_BYTES),
     stateHash: from.raw(HASH_BYTES),
     clean: from.flag(),
+    journalBytes: from.safe(),
   }));
 }

@@ -33,6 +33,8 @@ export interface EnvironmentOptions {
    * it, which readers on other threads should never have to live through. A full disk is a StorageError.
    */
   readonly mapBytes?: number;
+  /** Another version of the data than today's: only an upgrade reads or makes such. */
+  readonly version?: number;
 }
 
 /** 64 GiB. */
@@ -42,7 +44,12 @@ const NAMED_DATABASES = 1;
 export const MAP_FILE_NAME = 'ledger.mdb';
 /** Written once into an empty map, in the table `meta` of key-layout.ts. */
 const DATA_VERSION_KEY: Uint8Array = Uint8Array.of(0x01, 0x01);
-export const DATA_VERSION = 'ringbook data 6';
+export const DATA_VERSION = 7;
+
+/** What a map of that version says of itself. */
+export function versionName(version: number = DATA_VERSION): string {
+  return `ringbook data ${version}`;
+}
 
 /** One change of the map. */
 export interface Write {
@@ -234,9 +241,9 @@ export function openWriter(directory: string, options: EnvironmentOptions = {}):
     flushDirectory(directory);
     const writer = new StorageWriter(map, lock);
     if (writer.range(ANYTHING).length === 0) {
-      writer.commit([{ key: DATA_VERSION_KEY, value: Buffer.from(DATA_VERSION, 'latin1') }]);
+      writer.commit([{ key: DATA_VERSION_KEY, value: Buffer.from(versionName(options.version), 'latin1') }]);
     }
-    checkVersion(writer, directory);
+    checkVersion(writer, directory, options.version);
     return writer;
   } catch (error) {
     void map?.close();
@@ -249,7 +256,7 @@ export function openWriter(directory: string, options: EnvironmentOptions = {}):
 export function openReader(directory: string, options: EnvironmentOptions = {}): StorageReader {
   const reader = new StorageReader(guarded('opening the data directory', () => openMap(directory, true, options)));
   try {
-    checkVersion(reader, directory);
+    checkVersion(reader, directory, options.version);
   } catch (error) {
     void reader.close();
     throw error;
@@ -257,14 +264,34 @@ export function openReader(directory: string, options: EnvironmentOptions = {}):
   return reader;
 }
 
-function checkVersion(reader: StorageReader, directory: string): void {
-  const found = Buffer.from(reader.get(DATA_VERSION_KEY) ?? []).toString('latin1');
-  if (found === DATA_VERSION) return;
-  throw new StorageError(`${directory} holds "${found}"; this version of ringbook reads "${DATA_VERSION}" only`);
+/** The version of the data in a directory, whatever it is. @throws StorageError when there is no map, or it has none. */
+export async function dataVersionOf(directory: string): Promise<number> {
+  const reader = new StorageReader(guarded('opening the data directory', () => openMap(directory, true, {})));
+  try {
+    const name = storedVersion(reader);
+    const version = Number(/^ringbook data ([1-9][0-9]{0,5})$/.exec(name)?.[1] ?? 0);
+    if (version === 0) throw new StorageError(`${directory} holds "${name}", which is no data of ringbook`);
+    return version;
+  } finally {
+    await reader.close();
+  }
+}
+
+function storedVersion(reader: StorageReader): string {
+  return Buffer.from(reader.get(DATA_VERSION_KEY) ?? []).toString('latin1');
+}
+
+function checkVersion(reader: StorageReader, directory: string, version: number = DATA_VERSION): void {
+  const found = storedVersion(reader);
+  const wanted = versionName(version);
+  if (found === wanted) return;
+  throw new StorageError(
+    `${directory} holds "${found}"; this version of ringbook reads "${wanted}" only: "ringbook upgrade ${directory}" makes it of older data`,
+  );
 }
 
 /** Makes the names of new files durable. */
-function flushDirectory(directory: string): void {
+export function flushDirectory(directory: string): void {
   const descriptor = openSync(directory, 'r');
   try {
     fsyncSync(descriptor);

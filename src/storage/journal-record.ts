@@ -18,6 +18,8 @@ import type { Sequence, TimestampNs } from '../core/units.ts';
 
 export const HASH_BYTES = 32;
 const HEADER_BYTES = 64;
+/** What a record has beside its payload. */
+export const RECORD_BYTES: number = HEADER_BYTES + HASH_BYTES;
 const MAGIC = 0x52424a01;
 const U32 = 0x1_0000_0000;
 /** The largest batch of inputs: far above what one drain of the rings can hold. */

@@ -4,18 +4,21 @@
  *
  * Invariants
  *   (1) first ≤ n ≤ last has a record, and no other n has one.
- *   (2) Each record names the hash of the one before it; the first names zeros while nothing has been pruned.
+ *   (2) Each record names the hash of the one before it; record 1 names zeros.
  *   (3) When `append` has returned, the record is on the disk.
+ *   (4) Where first is above 1, first is the base (journal-base.ts), which has its hash.
  *
  * A crash leaves the last record whole or absent, as a commit is one LMDB transaction: there is no torn tail to cut, and
  * so any gap, wrong hash or wrong length is damage, told as an InvariantError and never shortened away.
  *
- * Nothing is pruned yet; `firstSequence` says where the journal begins, so that readers need not assume 1.
+ *
+ * Records go from the oldest on, when a snapshot has taken their place (`prune`).
  */
 import { assert, must } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, StorageWriter } from './environment.ts';
+import { journalBaseWrite, readJournalBase } from './journal-base.ts';
 import {
   decodeRecord,
   decodeStandalone,
@@ -29,6 +32,7 @@ import { endOf, KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 
 const NOTHING = 0 as Sequence;
 const KEY_CHUNK_BYTES = 64;
+const RECORDS_PER_STEP = 64;
 
 /** A record that was written before, here or elsewhere. */
 export interface CopiedRecord {
@@ -87,6 +91,15 @@ export function* readJournal(reader: StorageReader, fromSequence: Sequence): Gen
   }
 }
 
+/** What the records behind `sequence` take, unread. */
+export function recordBytesAfter(reader: StorageReader, sequence: Sequence): number {
+  const from = keyWriter().journal(sequence + 1);
+  const to = endOf(keyWriter().table(TABLE.journal));
+  let bytes = 0;
+  for (const { value } of reader.entries({ from, to, perStep: RECORDS_PER_STEP })) bytes += value.length;
+  return bytes;
+}
+
 /** The hash of one record, zeros for sequence 0. @throws InvariantError when it is missing or damaged. */
 export function journalHashAt(reader: StorageReader, sequence: Sequence): Uint8Array {
   if (sequence === NOTHING) return GENESIS_HASH;
@@ -114,7 +127,7 @@ export class Journal {
   readonly #encoder = new RecordEncoder();
   readonly #keyBytes = new ByteWriter(KEY_CHUNK_BYTES);
   readonly #keys = new KeyWriter(this.#keyBytes);
-  readonly #firstSequence: Sequence;
+  #firstSequence: Sequence;
   #lastSequence: Sequence;
   #lastHash: Uint8Array;
 
@@ -175,5 +188,35 @@ export class Journal {
     this.#writer.commit(writes);
     this.#lastSequence = (this.#lastSequence + records.length) as Sequence;
     this.#lastHash = new Uint8Array(previous);
+  }
+
+  /**
+   * Removes the oldest records, in one flushed commit.
+   *
+   * @param below none from this one on goes; it is there.
+   * @param recordsMax how many go at most: bounds the commit.
+   * @returns whether everything below is gone.
+   */
+  prune(below: Sequence, recordsMax: number): boolean {
+    assert(
+      below <= this.#lastSequence,
+      `journal: it ends at ${this.#lastSequence} and cannot be pruned below ${below}`,
+    );
+    const first = this.#firstSequence;
+    if (first >= below) return true;
+    const next = Math.min(below, first + recordsMax) as Sequence;
+    const keys = keyWriter();
+    const gone = this.#writer.range({ from: keys.journal(first), to: keys.journal(next), limit: recordsMax });
+    assert(gone.length === next - first, `journal: its records from ${first} to ${next} are there`);
+    const prunedBytes = gone.reduce(
+      (sum, { value }) => sum + value.length,
+      readJournalBase(this.#writer)?.prunedBytes ?? 0,
+    );
+    const hash = journalHashAt(this.#writer, next);
+    this.#keyBytes.reset();
+    const base = journalBaseWrite(this.#keyBytes, { sequence: next, hash, prunedBytes });
+    this.#writer.commit([...gone.map(({ key }) => ({ key, value: null })), base]);
+    this.#firstSequence = next;
+    return next === below;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Every key of the map. The first byte names the table; integers are big-endian, so keys sort as their parts do.
  *
- *   01 meta                        1 byte                                             version of the data, checkpoint, sums
+ *   01 meta                        1 byte                                             version of the data, checkpoint, sums, base of the journal
  *   10 config                      kind, 00, key
  *   11 asset                       asset id
  *   12 market                      market 4
@@ -79,7 +79,7 @@ export function tableName(table: number): string {
 
 const LOOKUP_CHUNK_BYTES = 1 << 12;
 
-export const META = { dataVersion: 1, checkpoint: 2, tableSums: 3 } as const;
+export const META = { dataVersion: 1, checkpoint: 2, tableSums: 3, journalBase: 4 } as const;
 
 export const TRADE_SIDE = { maker: 0, taker: 1 } as const;
 export type TradeSideIndex = (typeof TRADE_SIDE)[keyof typeof TRADE_SIDE];

@@ -104,6 +104,11 @@ export function sumWrites(reader: StorageReader, to: ByteWriter, writes: readonl
     if (value !== null) sums.add(key, value);
     written.set(name, value === null ? null : checksumOf(value));
   }
+  return tableSumsWrite(to, sums);
+}
+
+/** The row of the sums. */
+export function tableSumsWrite(to: ByteWriter, sums: TableSums): Write {
   const key = keyWriter().meta(META.tableSums);
   const tables = [...sums];
   const value = encodeFrame(to, key, () => {

@@ -12,7 +12,8 @@
 import { join } from 'node:path';
 import { assert, InvariantError } from '../core/assert.ts';
 import { type Checkpoint, decodeCheckpointRow } from './checkpoint.ts';
-import { DATA_VERSION, MAP_FILE_NAME } from './environment.ts';
+import { MAP_FILE_NAME, versionName } from './environment.ts';
+import { decodeJournalBase, type JournalBase } from './journal-base.ts';
 import { decodeRecord, decodeStandalone, equal, GENESIS_HASH } from './journal-record.ts';
 import { META, TABLE, tableName } from './key-layout.ts';
 import { walkMap } from './map-pages.ts';
@@ -40,12 +41,14 @@ export interface MapReport {
 export interface VerifyOptions {
   /** Null: whole. */
   readonly since: VerifiedMark | null;
+  /** Another version of the data than today's. */
+  readonly version?: number;
   readonly progress?: (pagesRead: number, pages: number) => void;
 }
 
 /** @throws InvariantError at the first damage, saying where. */
-export function verifyMap(directory: string, { since, progress }: VerifyOptions): MapReport {
-  const reading = new Reading(since);
+export function verifyMap(directory: string, { since, progress, version }: VerifyOptions): MapReport {
+  const reading = new Reading(since, versionName(version));
   const walked = walkMap(join(directory, MAP_FILE_NAME), {
     since: since?.txn ?? 0,
     entry: (key, value) => reading.entry(key, value),
@@ -69,12 +72,18 @@ class Reading {
   readonly journal: { records: number; first: number; last: number; hash: Uint8Array };
   checkpoint: Checkpoint | null = null;
   readonly #isWhole: boolean;
+  readonly #version: string;
   readonly #found = new TableSums();
+  #base: JournalBase | null = null;
+  /** Of the record whose predecessor is not there; null where the chain goes on from the mark. */
+  #startsAt: number | null;
   #stored: TableSums | null = null;
   #hasVersion = false;
 
-  constructor(since: VerifiedMark | null) {
+  constructor(since: VerifiedMark | null, version: string) {
     this.#isWhole = since === null;
+    this.#version = version;
+    this.#startsAt = since === null ? 1 : null;
     this.journal = { records: 0, first: 0, last: since?.sequence ?? 0, hash: since?.hash ?? GENESIS_HASH };
   }
 
@@ -94,6 +103,7 @@ class Reading {
     assert(!this.#isWhole || this.#hasVersion, 'storage: the data has a version');
     assert((checkpoint?.sequence ?? 0) <= journal.last, 'checkpoint: its journal record is there');
     if (!this.#isWhole) return;
+    assert(this.#base === null || journal.first === this.#base.sequence, 'journal: the record at its base is there');
     const stored = this.#stored ?? new TableSums();
     for (const table of Object.values(TABLE).filter(isSummed)) {
       checkSum(tableName(table), this.#found.of(table), stored.of(table));
@@ -108,35 +118,56 @@ class Reading {
     const name = key.length === 2 ? key[1] : 0;
     if (name === META.dataVersion) {
       this.#hasVersion = true;
-      assert(value.toString('latin1') === DATA_VERSION, `storage: the data is of version "${DATA_VERSION}"`);
+      assert(value.toString('latin1') === this.#version, `storage: the data is of version "${this.#version}"`);
     } else if (name === META.checkpoint) this.checkpoint = decodeCheckpointRow(key, value);
     else if (name === META.tableSums) this.#stored = decodeTableSums(key, value);
+    else if (name === META.journalBase) this.#takeBase(decodeJournalBase(key, value));
     else throw new InvariantError(`storage: the key ${key.toString('hex')} is unknown`);
   }
 
+  #takeBase(base: JournalBase): void {
+    this.#base = base;
+    if (this.#isWhole || base.sequence > this.journal.last) this.#startsAt = base.sequence;
+  }
+
   #record(key: Buffer, value: Buffer): void {
-    const { journal, checkpoint } = this;
     assert(key.length === 9, 'journal: a key is a sequence');
+    const { journal } = this;
     const sequence = Number(key.readBigUInt64BE(1));
+    const hash = this.#hashOf(sequence, value);
+    this.#checkAnchors(sequence, hash);
     // On pages written since a mark there may be records from before it.
-    const isOld = !this.#isWhole && sequence <= journal.last && journal.records === 0;
-    const isFirst = this.#isWhole && journal.records === 0;
-    const follows = isOld || isFirst ? null : journal.hash;
-    if (!isOld && !isFirst) assert(sequence === journal.last + 1, `journal: record ${journal.last + 1} is missing`);
-    const record = follows === null ? decodeStandalone(value, sequence) : decodeRecord(value, sequence, follows);
-    if (isFirst && sequence === 1) decodeRecord(value, sequence, GENESIS_HASH);
-    if (isFirst) journal.first = sequence;
-    if (sequence === journal.last)
-      assert(equal(record.hash, journal.hash), 'journal: it is not the one that was verified');
-    if (sequence === checkpoint?.sequence) {
-      assert(
-        equal(checkpoint.journalHash, record.hash),
-        `checkpoint: it does not belong to journal record ${sequence}`,
-      );
-    }
-    if (isOld) return;
+    if (this.#isOld(sequence)) return;
+    if (journal.records === 0 && this.#startsAt !== null) journal.first = sequence;
     journal.records += 1;
     journal.last = sequence;
-    journal.hash = record.hash;
+    journal.hash = hash;
+  }
+
+  #isOld(sequence: number): boolean {
+    return this.#startsAt === null && this.journal.records === 0 && sequence <= this.journal.last;
+  }
+
+  /** @throws InvariantError unless the record is the one that comes next, or one from before the mark. */
+  #hashOf(sequence: number, value: Buffer): Uint8Array {
+    const { journal } = this;
+    if (this.#isOld(sequence)) return decodeStandalone(value, sequence).hash;
+    const isFirst = journal.records === 0 && this.#startsAt !== null;
+    const expected = isFirst ? this.#startsAt : journal.last + 1;
+    assert(sequence === expected, `journal: record ${expected} is missing`);
+    if (isFirst && sequence > 1) return decodeStandalone(value, sequence).hash;
+    return decodeRecord(value, sequence, isFirst ? GENESIS_HASH : journal.hash).hash;
+  }
+
+  /** What else names a record by its hash: the base, the mark, the checkpoint. */
+  #checkAnchors(sequence: number, hash: Uint8Array): void {
+    const base = this.#base;
+    const { journal, checkpoint } = this;
+    assert(base === null || sequence >= base.sequence, `journal: record ${sequence} was pruned`);
+    if (sequence === base?.sequence) assert(equal(hash, base.hash), 'journal: its base is another record');
+    if (this.#isOld(sequence) && sequence === journal.last)
+      assert(equal(hash, journal.hash), 'journal: it is not the one that was verified');
+    if (sequence === checkpoint?.sequence)
+      assert(equal(checkpoint.journalHash, hash), `checkpoint: it does not belong to journal record ${sequence}`);
   }
 }

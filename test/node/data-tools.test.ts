@@ -101,7 +101,7 @@ suite('commands about data directories', () => {
     const again = join(home, 'again');
     const file = join(home, 'journal.jsonl');
     const { stateHash } = await auditData(data, quiet);
-    assert.equal((await rebuildFrom(data, rebuilt, quiet)).stateHash, stateHash);
+    assert.equal((await rebuildFrom(data, rebuilt, null, quiet)).stateHash, stateHash);
     const { status, stdout } = ringbook('export', data, 'journal');
     assert.equal(status, 0);
     writeFileSync(file, stdout);
@@ -120,7 +120,7 @@ suite('commands about data directories', () => {
     const { payload } = JSON.parse(first) as { payload: string };
     const changed = `${payload.slice(0, 20)}${payload[20] === 'A' ? 'B' : 'A'}${payload.slice(21)}`;
     writeFileSync(file, [first.replace(payload, changed), ...rest].join('\n'));
-    await assert.rejects(rebuildFrom(file, join(home, 'none'), quiet), /record 1 is not what it was/);
+    await assert.rejects(rebuildFrom(file, join(home, 'none'), null, quiet), /record 1 is not what it was/);
     assert.equal(existsSync(join(home, 'none')), false);
   });
 

@@ -68,6 +68,7 @@ suite('checkpoint', () => {
       journalHash: lastHash,
       stateHash: new Uint8Array(32).fill(2),
       clean: true,
+      journalBytes: 0,
     });
     assert.equal([...loadRows(again.writer)].length, 1);
     await again.close();

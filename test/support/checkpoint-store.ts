@@ -30,7 +30,15 @@ export class CheckpointStore {
     const sequence = this.journal.append(1n as TimestampNs, new Uint8Array(8));
     const stateHash = new Uint8Array(32).fill(sequence);
     const { lastHash } = this.journal;
-    this.checkpoints.write({ sequence, journalHash: lastHash, stateHash, clean: false, rows, ...more });
+    this.checkpoints.write({
+      sequence,
+      journalHash: lastHash,
+      stateHash,
+      clean: false,
+      journalBytes: 0,
+      rows,
+      ...more,
+    });
   }
 
   close(): Promise<void> {

@@ -41,6 +41,10 @@ export class WatchedDurability implements Durability {
     this.#durable('checkpoint', mark.sequence);
   }
 
+  prune(below: Sequence, recordsMax: number): boolean {
+    return this.disk.prune(below, recordsMax);
+  }
+
   rememberedIds(nowNs: TimestampNs): ReturnType<Durability['rememberedIds']> {
     return this.disk.rememberedIds(nowNs);
   }

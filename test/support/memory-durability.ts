@@ -77,6 +77,11 @@ export class MemoryDurability implements Durability {
     }
   }
 
+  /** Nothing of it is ever asked to go. */
+  prune(): boolean {
+    return true;
+  }
+
   *rememberedIds(nowNs: TimestampNs): Generator<Tombstone> {
     yield* tombstonesOf(this.finished, nowNs);
   }

@@ -1,0 +1,75 @@
+/**
+ * Copies a map entry by entry into a new one: everything that the tables hold, and of the journal the record that they
+ * reflect. What a snapshot is made by, and each step of an upgrade, which converts the entries on their way.
+ *
+ *   source     │ meta │ tables …………… │ 1 2 3 … n │ n+1 … │
+ *   target     │ meta │ tables, anew  │         n │                 n: of the checkpoint
+ *
+ * Runs inside one view of the source, so a node may write meanwhile. The target is packed: pages are full, none is free.
+ */
+import { must } from '../core/assert.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { type Checkpoint, checkpointMetaWrite } from './checkpoint.ts';
+import type { Entry, StorageReader, StorageWriter, Write } from './environment.ts';
+import { journalBaseWrite } from './journal-base.ts';
+import { keyWriter, TABLE, tableName } from './key-layout.ts';
+import { checkSum, readTableSums, TableSums, tableSumsWrite } from './table-sums.ts';
+
+const ENTRIES_PER_STEP = 1_024;
+const CHUNK_BYTES = 1 << 20;
+
+/** What an entry becomes; null where it goes. Its key stays, so that keys keep their order. */
+export type Convert = (entry: Entry, to: ByteWriter) => Uint8Array | null;
+
+export interface CopyOptions {
+  readonly convert?: Convert;
+  readonly progress: (entries: number) => void;
+}
+
+/**
+ * @param target an empty map.
+ * @returns how many entries the tables have.
+ * @throws InvariantError when a table of the source lacks an entry, or has one too many.
+ */
+export function copyTables(source: StorageReader, target: StorageWriter, options: CopyOptions): number {
+  const keys = keyWriter();
+  const range = { from: keys.table(TABLE.meta + 1), to: keys.table(TABLE.journal), perStep: ENTRIES_PER_STEP };
+  const found = new TableSums();
+  const sums = new TableSums();
+  const bytes = new ByteWriter(CHUNK_BYTES);
+  let writes: Write[] = [];
+  let entries = 0;
+  for (const entry of source.entries(range)) {
+    found.add(entry.key, entry.value);
+    const value = options.convert === undefined ? entry.value : options.convert(entry, bytes);
+    if (value === null) continue;
+    sums.add(entry.key, value);
+    writes.push({ key: entry.key, value, rule: 'append' });
+    entries += 1;
+    if (writes.length < ENTRIES_PER_STEP) continue;
+    target.commit(writes);
+    options.progress(entries);
+    bytes.reset();
+    writes = [];
+  }
+  for (const [table, written] of readTableSums(source)) checkSum(tableName(table), found.of(table), written);
+  target.commit([...writes, tableSumsWrite(bytes, sums)]);
+  return entries;
+}
+
+/** Copies the record of the checkpoint and makes it the base of the target's journal. */
+export function copyAnchor(
+  source: StorageReader,
+  target: StorageWriter,
+  checkpoint: Omit<Checkpoint, 'journalBytes'>,
+): void {
+  const { sequence, journalHash } = checkpoint;
+  const key = keyWriter().journal(sequence);
+  const record = must(source.get(key), `journal: record ${sequence} is missing`);
+  const bytes = new ByteWriter(1 << 10);
+  target.commit([
+    { key, value: record, rule: 'append' },
+    checkpointMetaWrite(bytes, { ...checkpoint, journalBytes: record.length }),
+    journalBaseWrite(bytes, { sequence, hash: journalHash, prunedBytes: 0 }),
+  ]);
+}

@@ -1,0 +1,151 @@
+/** Snapshots and the journal below them: what goes, what stays possible, what is refused. */
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, suite, test } from 'node:test';
+import { auditData, replayData, withReader } from '../../src/node/audit-data.ts';
+import { backupData, restoreData } from '../../src/node/copy-data.ts';
+import { EXPORTS, type ExportName, exportLines, rebuildFrom } from '../../src/node/export-data.ts';
+import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
+import { makeSnapshot, pruneData } from '../../src/node/snapshot-data.ts';
+import { SNAPSHOTS, snapshotsIn } from '../../src/storage/data-files.ts';
+import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
+import { journalBounds } from '../../src/storage/journal.ts';
+import { damagedRecords } from '../support/damage.ts';
+import { live } from '../support/lived-data.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const quiet = (): void => undefined;
+const SEED = 11;
+
+async function lived(directory: string, steps: number, seed = SEED): Promise<void> {
+  const durability = new LmdbDurability(directory, { mapBytes: 1 << 28 });
+  live(durability, seed, steps);
+  await durability.close();
+}
+
+function bounds(directory: string): Promise<readonly [number, number]> {
+  return withReader(directory, (reader) => {
+    const { firstSequence, lastSequence } = journalBounds(reader);
+    return [firstSequence, lastSequence] as const;
+  });
+}
+
+function lines(directory: string, what: ExportName): Promise<readonly string[]> {
+  return withReader(directory, (reader) => [...exportLines(reader, what)]);
+}
+
+suite('pruning', () => {
+  const data = temporaryDirectory();
+  const whole = temporaryDirectory();
+
+  before(async () => {
+    await lived(data, 300);
+    await makeSnapshot(data, quiet);
+    await lived(data, 300, SEED + 1);
+    await makeSnapshot(data, quiet);
+    await lived(data, 300, SEED + 2);
+    cpSync(data, whole, { recursive: true });
+  });
+
+  test('a snapshot is proven, packed, made once, and a data directory of its own', async () => {
+    const [first, second] = snapshotsIn(data);
+    assert.ok(first !== undefined && second !== undefined && second.sequence > first.sequence);
+    for (const { path, sequence } of [first, second]) {
+      const { map, sequence: last } = await auditData(path, quiet);
+      assert.deepEqual([last, map.firstSequence], [sequence, sequence]);
+      assert.ok(sizeOf(path) < sizeOf(data), 'it has no journal and no free pages');
+      assert.equal((await replayData(data, path, quiet)).fromSequence, sequence);
+    }
+    const again = await makeSnapshot(data, quiet);
+    assert.equal((await makeSnapshot(data, quiet)).path, again.path);
+    assert.equal(snapshotsIn(data).length, 3);
+    rmSync(again.path, { recursive: true });
+  });
+
+  test('pruned: the journal begins at the oldest snapshot that stays, and the state is replayed from there', async () => {
+    const { stateHash } = await auditData(data, quiet);
+    const [, second] = snapshotsIn(data);
+    const { journalBytes, snapshots } = await pruneData(data, 2, quiet);
+    const [first, last] = await bounds(data);
+    assert.deepEqual([first, snapshots[0]], [second?.sequence, second?.sequence]);
+    assert.equal(journalBytes, await recordBytes(data), 'the bytes of the journal are counted');
+    assert.equal((await auditData(data, quiet)).stateHash, stateHash);
+    assert.deepEqual(await replayData(data, null, quiet), { fromSequence: first, sequence: last, stateHash });
+    const [tooOld] = snapshotsIn(whole);
+    await assert.rejects(replayData(data, tooOld?.path ?? '', quiet), /record \d+ is missing/);
+  });
+
+  test('a rebuild from a pruned journal and its snapshot holds the same rows and history, and so does a backup', async () => {
+    const rebuilt = join(temporaryDirectory(), 'rebuilt');
+    const backup = join(temporaryDirectory(), 'backup');
+    const restored = join(temporaryDirectory(), 'restored');
+    const { stateHash } = await auditData(data, quiet);
+    assert.equal((await rebuildFrom(data, rebuilt, null, quiet)).stateHash, stateHash);
+    await backupData(data, backup, quiet);
+    await restoreData(backup, restored, quiet);
+    for (const copy of [rebuilt, backup, restored]) {
+      for (const what of EXPORTS) assert.deepEqual(await lines(copy, what), await lines(data, what), what);
+      assert.equal((await replayData(copy, null, quiet)).stateHash, stateHash, 'its journal can be replayed');
+    }
+    const file = join(temporaryDirectory(), 'journal.jsonl');
+    writeFileSync(file, (await lines(data, 'journal')).join('\n'));
+    const again = join(temporaryDirectory(), 'again');
+    await assert.rejects(rebuildFrom(file, again, null, quiet), /begins with record \d+.*snapshot/);
+    const snapshot = snapshotsIn(data)[0]?.path ?? '';
+    assert.equal((await rebuildFrom(file, again, snapshot, quiet)).stateHash, stateHash);
+    for (const what of EXPORTS) assert.deepEqual(await lines(again, what), await lines(data, what), what);
+  });
+
+  test('space of what is pruned is used again: a directory that is pruned stays small while its journal goes on', async () => {
+    const pruned = temporaryDirectory();
+    const kept = temporaryDirectory();
+    for (let round = 0; round < 6; round += 1) {
+      for (const directory of [pruned, kept]) await lived(directory, 200, SEED + round);
+      await pruneData(pruned, 1, quiet);
+    }
+    assert.equal(await hashOf(pruned), await hashOf(kept), 'pruning changes nothing that is remembered');
+    const [first, last] = await bounds(pruned);
+    assert.ok(first > 1 && first < last, `the journal goes from ${first} to ${last}`);
+    assert.ok(sizeOf(pruned) < sizeOf(kept), `${sizeOf(pruned)} of ${sizeOf(kept)} bytes`);
+  });
+
+  test('nothing is pruned when a snapshot is damaged, when a record of the journal is, or when a node holds the directory', async () => {
+    const directory = join(temporaryDirectory(), 'copy');
+    cpSync(whole, directory, { recursive: true });
+    const holder = new LmdbDurability(directory);
+    await assert.rejects(pruneData(directory, 1, quiet), /is in use/);
+    await holder.close();
+    const oldest = join(snapshotsIn(directory)[0]?.path ?? '', MAP_FILE_NAME);
+    const sound = readFileSync(oldest);
+    writeFileSync(oldest, damagedRecords(sound));
+    await assert.rejects(pruneData(directory, 3, quiet), { name: 'InvariantError' });
+    assert.equal((await bounds(directory))[0], 1);
+    writeFileSync(oldest, sound);
+    const path = join(directory, MAP_FILE_NAME);
+    await lived(directory, 50);
+    writeFileSync(path, damagedRecords(readFileSync(path)));
+    await assert.rejects(pruneData(directory, 1, quiet), { name: 'InvariantError' });
+    assert.equal(existsSync(join(directory, SNAPSHOTS, 'new')), false);
+    assert.equal((await bounds(directory))[0], 1);
+    assert.deepEqual(
+      readdirSync(join(directory, SNAPSHOTS)),
+      snapshotsIn(directory).map(({ sequence }) => String(sequence).padStart(16, '0')),
+      'nothing half is left',
+    );
+  });
+});
+
+async function hashOf(directory: string): Promise<string> {
+  return (await auditData(directory, quiet)).stateHash;
+}
+
+function sizeOf(directory: string): number {
+  return statSync(join(directory, MAP_FILE_NAME)).size;
+}
+
+async function recordBytes(directory: string): Promise<number> {
+  const HEADER_AND_HASH = 96;
+  const records = (await lines(directory, 'journal')).map((line) => JSON.parse(line) as { payload: string });
+  return records.reduce((sum, { payload }) => sum + HEADER_AND_HASH + Buffer.from(payload, 'base64').length, 0);
+}
