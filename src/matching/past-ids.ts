@@ -22,7 +22,7 @@ const BITS_PER_ID = 16;
 
 export class PastIds {
   readonly #records: IdRecords;
-  #parts: Int32Array<ArrayBuffer>[] = Array.from({ length: FIRST_PARTS }, () => NO_PART);
+  #parts: Int32Array<ArrayBuffer>[] = new Array(FIRST_PARTS).fill(NO_PART);
   #lengths: Int32Array = new Int32Array(FIRST_PARTS);
   #filter: Int32Array<ArrayBuffer> = new Int32Array(FIRST_FILTER_WORDS);
   #count = 0;

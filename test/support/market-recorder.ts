@@ -22,6 +22,8 @@ export function codeWord(code: RejectCode): string {
   return rejectName(code) ?? String(code);
 }
 
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
 const USER_AT = 3;
 const USER_WORDS = 8;
 const ORDER_ID_AT = USER_AT + USER_WORDS + 2;
@@ -32,15 +34,15 @@ const GARBAGE = 0xa5;
 export function keyOf(user: string, orderId: string): OrderKey {
   const words = new Int32Array(ORDER_ID_AT + Math.ceil(orderId.length / 4) + 2);
   const bytes = new Uint8Array(words.buffer).fill(GARBAGE);
-  bytes.set(new TextEncoder().encode(user.padEnd(32, '.')), USER_AT * 4);
-  bytes.set(new TextEncoder().encode(orderId), ORDER_ID_AT * 4);
+  bytes.set(ENCODER.encode(user.padEnd(32, '.')), USER_AT * 4);
+  bytes.set(ENCODER.encode(orderId), ORDER_ID_AT * 4);
   return { words, userAt: USER_AT, orderIdAt: ORDER_ID_AT, orderIdBytes: orderId.length };
 }
 
 /** An id filled up with zeros, as a parent is named. */
 export function zeroFilled(orderId: string): Int32Array {
   const words = new Int32Array(16);
-  new Uint8Array(words.buffer).set(new TextEncoder().encode(orderId));
+  new Uint8Array(words.buffer).set(ENCODER.encode(orderId));
   return words;
 }
 
@@ -53,7 +55,7 @@ export function received(
 }
 
 function text(words: Int32Array, at: number, length: number): string {
-  return new TextDecoder().decode(new Uint8Array(words.buffer, words.byteOffset + at * 4, length).slice());
+  return DECODER.decode(new Uint8Array(words.buffer, words.byteOffset + at * 4, length).slice());
 }
 
 function userOf(words: Int32Array, at: number): string {

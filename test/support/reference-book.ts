@@ -55,6 +55,14 @@ export interface ReferenceRelease {
 export class ReferenceBook extends ReferenceState {
   #nowNs = 0n;
 
+  /** Another book in the same state, that shares nothing which changes. */
+  clone(): ReferenceBook {
+    const clone = new ReferenceBook(this.limits);
+    clone.#nowNs = this.#nowNs;
+    this.copyTo(clone);
+    return clone;
+  }
+
   create(terms: Terms): void {
     this.passTo(terms.receivedNs);
     const refusal = this.#refusalOf(terms);

@@ -26,6 +26,12 @@ export class ReferenceIds {
     this.#rememberedMax = rememberedPerUserMax;
   }
 
+  copyFrom({ remembered, watermarks, holds }: ReferenceIds): void {
+    this.remembered = [...remembered];
+    this.watermarks = new Map(watermarks);
+    this.holds = [...holds];
+  }
+
   remember({ user, orderId, creationNs, wasCancelled }: Remembered): void {
     this.remembered.push({ user, orderId, creationNs, wasCancelled });
     const own = this.remembered.filter((id) => id.user === user);

@@ -66,6 +66,24 @@ export class ReferenceState {
     this.ids = new ReferenceIds(limits.rememberedIdsPerUserMax);
   }
 
+  protected copyTo(clone: ReferenceState): void {
+    const copies = new Map(this.orders.map((order) => [order, { ...order }]));
+    const copyOf = (order: ReferenceOrder): ReferenceOrder => copies.get(order) as ReferenceOrder;
+    for (const copy of copies.values()) if (copy.parent !== null) copy.parent = copyOf(copy.parent);
+    const { status, selfTradePrevention, collar, sequence, lastTradeId, levelsTold } = this;
+    Object.assign(clone, { status, selfTradePrevention, collar, sequence, lastTradeId, levelsTold });
+    clone.orders = [...copies.values()];
+    clone.undecided = this.undecided.map((trade) => ({
+      ...trade,
+      maker: copyOf(trade.maker),
+      taker: copyOf(trade.taker),
+      legs: trade.legs.map(copyOf),
+    }));
+    clone.tellQueue = this.tellQueue.map(copyOf);
+    clone.placeQueue = this.placeQueue.map(copyOf);
+    clone.ids.copyFrom(this.ids);
+  }
+
   take(): Told[] {
     const told = this.told;
     this.told = [];

@@ -1,17 +1,12 @@
 /**
- * Every sequence of commands up to a depth, over few users, prices and sizes and over every kind of order, played to the
- * engine and the reference. What a random test meets by chance is here met for certain.
+ * The small scope: every command over two users, two prices, two sizes and every kind of order, by name. What is done
+ * with them is small-scope-walk.ts.
  *
- * Sequences are not extended where nothing new can come of it:
- *   (1) Users are interchangeable: the first order is ada's.
- *   (2) A command about something that does not exist (an order, an undecided trade) is left out.
- *   (3) What leads to a state of the reference that was reached before (by changing nothing, or by another road) is
- *       compared event by event like everything else, and ends there. States are equal if they differ in names and in
- *       the distances of sequences alone; since every order comes to its state by the shortest sequences first, no
- *       sequence within the depth is lost.
- *
- * Every state is played to its end in all ways: everything confirmed, released and rebuilt; and everything rolled back.
+ * What of "all flags" is not here loses nothing: the engine reads of a flag word only post-only and node-made
+ * (reduce-only is clearing's), and an order good till a date is one good till cancelled until time passes, which it does
+ * at the end of every road.
  */
+import { RAW_MAX } from '../../src/core/limits.ts';
 import {
   ORDER_FLAG,
   ORDER_KIND,
@@ -23,15 +18,13 @@ import {
   type Tif,
   TRIGGER,
 } from '../../src/core/order-terms.ts';
-import { MarketPair } from './market-pair.ts';
+import type { MarketPair } from './market-pair.ts';
 import { LIFE_NS, PLAIN_TERMS, type Terms } from './market-recorder.ts';
-import type { ReferenceOrder } from './reference-order.ts';
 
 const USERS = ['ada', 'bob'];
 const SIDES: readonly Side[] = [SIDE.buy, SIDE.sell];
-const LIMITS = { priceDecimals: 0, heldCancelNs: 5n, heldCancelsPerUserMax: 2, rememberedIdsPerUserMax: 100 };
 const { counterpartyAtFault: OTHER, insufficientInventory: OWN, staleMatch } = ROLLBACK_REASON;
-const BLAMES: readonly (readonly [RollbackReason, RollbackReason])[] = [
+export const BLAMES: readonly (readonly [RollbackReason, RollbackReason])[] = [
   [OWN, OTHER],
   [OTHER, OWN],
   [staleMatch, staleMatch],
@@ -46,8 +39,22 @@ export interface Scope {
   readonly collar: readonly [number, number];
 }
 
-/** One command, if it means something now. @returns whether it does. */
-type Step = (pair: MarketPair) => boolean;
+/** Two prices, two sizes, families; without self-trade prevention and collar. */
+export const SMALL_SCOPE: Scope = {
+  depth: 2,
+  prices: [100, 101],
+  sizes: [1, 2],
+  hasFamilies: true,
+  isPrevented: false,
+  collar: [1, RAW_MAX],
+};
+
+/** One command, if it means something now. */
+export interface Step {
+  readonly name: string;
+  /** @returns whether it means something; nothing was done if not. */
+  play(pair: MarketPair): boolean;
+}
 
 /** Limit orders of every time in force. */
 function limitTerms({ prices, sizes }: Scope): Partial<Terms>[] {
@@ -106,15 +113,20 @@ function triggerTerms({ prices }: Scope): Partial<Terms>[] {
   ];
 }
 
+/** Made by the node: no cancel-all takes them (AMB-18). */
+function nodeTerms({ prices }: Scope): Partial<Terms>[] {
+  const price = Math.min(...prices);
+  return SIDES.map((side) => ({ side, price, quantity: 1, flags: ORDER_FLAG.nodeMade }));
+}
+
 /** Every step of a scope. */
 export function stepsOf(scope: Scope): readonly Step[] {
-  const plain = [...limitTerms(scope), ...marketTerms(scope), ...triggerTerms(scope)];
+  const plain = [...limitTerms(scope), ...marketTerms(scope), ...triggerTerms(scope), ...nodeTerms(scope)];
   const creates = USERS.flatMap((user) =>
-    plain.map(
-      (terms): Step =>
-        (pair) =>
-          create(pair, user, terms),
-    ),
+    plain.map((terms): Step => {
+      const name = `${user} creates ${JSON.stringify(terms)}`;
+      return { name, play: (pair) => create(pair, user, terms) };
+    }),
   );
   const places = Array.from({ length: scope.depth }, (_, at) => at);
   const perOrder = places.flatMap((at) => stepsOfOrder(scope, at));
@@ -123,50 +135,57 @@ export function stepsOf(scope: Scope): readonly Step[] {
 
 function stepsOfOrder({ prices, sizes, hasFamilies }: Scope, at: number): Step[] {
   const changes = [...prices.map((price) => ({ price })), ...sizes.map((quantity) => ({ quantity }))];
-  const replaces = changes.map(
-    (change): Step =>
-      (pair) =>
-        replace(pair, at, change),
-  );
+  const replaces = changes.map((change): Step => {
+    const name = `order ${at} is replaced, ${JSON.stringify(change)}`;
+    return { name, play: (pair) => replace(pair, at, change) };
+  });
   const tifs = hasFamilies ? [TIF.gtc, TIF.ioc, TIF.fok] : [];
   const children = tifs.flatMap((tif) =>
-    prices.map(
-      (price): Step =>
-        (pair) =>
-          adopt(pair, at, { price, tif }),
-    ),
+    prices.map((price): Step => {
+      const terms = { price, tif };
+      return { name: `a child of order ${at}, ${JSON.stringify(terms)}`, play: (pair) => adopt(pair, at, terms) };
+    }),
   );
-  const cancel: Step = (pair) => {
-    const order = pair.reference.orders[at];
-    if (order !== undefined) pair.cancel({ ...pair.named(order.user, order.orderId), hold: false });
-    return order !== undefined;
-  };
-  return [...replaces, ...children, cancel];
+  return [...replaces, ...children, { name: `order ${at} is cancelled`, play: (pair) => cancel(pair, at) }];
 }
 
 function commonSteps(): Step[] {
-  const rollbacks = BLAMES.map(
-    ([maker, taker]): Step =>
-      (pair) => {
-        const trade = pair.reference.undecided[0];
-        if (trade !== undefined) pair.rollback(trade, maker, taker);
-        return trade !== undefined;
-      },
-  );
-  const settle: Step = (pair) => {
-    const isPending = pair.reference.undecided.length > 0;
-    if (isPending) pair.settle(pair.reference.lastTradeId);
-    return isPending;
-  };
+  const rollbacks = BLAMES.map(([maker, taker]): Step => {
+    const play = (pair: MarketPair): boolean => {
+      const trade = pair.reference.undecided[0];
+      if (trade !== undefined) pair.rollback(trade, maker, taker);
+      return trade !== undefined;
+    };
+    return { name: `the first trade is rolled back, ${maker} and ${taker}`, play };
+  });
   const cancelAlls = USERS.map(
-    (user): Step =>
-      (pair) => {
-        const hasOrders = pair.reference.orders.some((order) => order.user === user);
-        if (hasOrders) pair.cancelAll(user, 0n);
-        return hasOrders;
-      },
+    (user): Step => ({ name: `${user} cancels all`, play: (pair) => cancelAll(pair, user) }),
   );
-  return [...rollbacks, settle, ...cancelAlls, answer, restart];
+  return [
+    ...rollbacks,
+    { name: 'all trades are confirmed', play: confirm },
+    ...cancelAlls,
+    { name: 'triggers are told and let go', play: answer },
+    { name: 'kill and restart', play: restart },
+  ];
+}
+
+function cancel(pair: MarketPair, at: number): boolean {
+  const order = pair.reference.orders[at];
+  if (order !== undefined) pair.cancel({ ...pair.named(order.user, order.orderId), hold: false });
+  return order !== undefined;
+}
+
+function cancelAll(pair: MarketPair, user: string): boolean {
+  const hasOrders = pair.reference.orders.some((order) => order.user === user);
+  if (hasOrders) pair.cancelAll(user, 0n);
+  return hasOrders;
+}
+
+function confirm(pair: MarketPair): boolean {
+  const isPending = pair.reference.undecided.length > 0;
+  if (isPending) pair.settle(pair.reference.lastTradeId);
+  return isPending;
 }
 
 function answer(pair: MarketPair): boolean {
@@ -186,7 +205,8 @@ function restart(pair: MarketPair): boolean {
 
 function create(pair: MarketPair, user: string, terms: Partial<Terms>): boolean {
   const { nowNs, reference } = pair;
-  if (reference.sequence === 0 && user !== USERS[0]) return false;
+  // Users are interchangeable: where nobody has anything, the next order is ada's.
+  if (reference.orders.length === 0 && user !== USERS[0]) return false;
   const named = pair.named(user, `o${reference.sequence}`);
   const side = SIDE.buy;
   pair.create({ ...PLAIN_TERMS, side, ...named, creationNs: nowNs, expiryNs: nowNs + LIFE_NS, ...terms });
@@ -209,77 +229,4 @@ function replace(pair: MarketPair, at: number, change: { price?: number; quantit
   const trigger = { triggerKind: TRIGGER.none, triggerPrice: 0 };
   pair.replace({ ...named, timestampNs: order.timestampNs + 1n, price: 0, quantity: 0, ...trigger, ...change });
   return true;
-}
-
-/** How many sequences were compared, and how many different states they led to. */
-export interface Played {
-  sequences: number;
-  states: number;
-}
-
-/** Plays all of them, the short ones first. @param report is told how far the sequences of a length are. */
-export function playAll(scope: Scope, report: (length: number, done: number, of: number) => void = () => {}): Played {
-  const steps = stepsOf(scope);
-  let sequences = 0;
-  const known = new Set<string>();
-  let roads: readonly (readonly Step[])[] = [[]];
-  for (let length = 1; length <= scope.depth; length++) {
-    const longer: (readonly Step[])[] = [];
-    for (const [done, road] of roads.entries()) {
-      report(length, done, roads.length);
-      for (const step of steps) {
-        const next = [...road, step];
-        const pair = play(scope, next);
-        if (pair === null) continue;
-        sequences++;
-        const state = stateOf(pair);
-        if (known.has(state)) continue;
-        known.add(state);
-        longer.push(next);
-        playToItsEnd(pair, scope, next);
-      }
-    }
-    roads = longer;
-  }
-  return { sequences, states: known.size };
-}
-
-/** @returns the pair after these steps, or null where the last one means nothing. */
-function play({ isPrevented, collar }: Scope, path: readonly Step[]): MarketPair | null {
-  const pair = new MarketPair(LIMITS, new Set());
-  pair.setSelfTradePrevention(isPrevented);
-  pair.setCollar(...collar);
-  for (const step of path) if (!step(pair)) return null;
-  return pair;
-}
-
-function playToItsEnd(pair: MarketPair, scope: Scope, path: readonly Step[]): void {
-  const isPending = pair.reference.undecided.length > 0;
-  pair.rebuildAtRest();
-  if (!isPending) return;
-  for (const [maker, taker] of BLAMES) {
-    const other = play(scope, path) as MarketPair;
-    for (let trade = other.reference.undecided[0]; trade !== undefined; trade = other.reference.undecided[0])
-      other.rollback(trade, maker, taker);
-  }
-}
-
-/** A state's text without names, and with ranks for sequences. */
-function stateOf({ reference }: MarketPair): string {
-  const { orders, undecided, tellQueue, placeQueue } = reference;
-  const placeOf = (order: ReferenceOrder | null): number => (order === null ? -1 : orders.indexOf(order));
-  const byPriority = [...orders].sort((a, b) => a.priority - b.priority);
-  const told = orders.map(({ orderId, sequence, parent, priority, timestampNs, creationNs, ...order }) => [
-    ...Object.values(order),
-    placeOf(parent),
-    timestampNs - creationNs,
-  ]);
-  const trades = undecided.map(({ maker, taker, quantity, price }) => [
-    placeOf(maker),
-    placeOf(taker),
-    quantity,
-    price,
-  ]);
-  const queues = [byPriority, tellQueue, placeQueue].map((queue) => queue.map(placeOf));
-  return JSON.stringify([told, trades, queues], (_, value) => (typeof value === 'bigint' ? String(value) : value));
 }
