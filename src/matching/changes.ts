@@ -39,15 +39,15 @@ export function replaceOrder(at: ChangePlace, slot: number, command: ReplaceComm
   else if (isOlder || (isSameAge && !isSame(book, slot, waiting, command))) refuse(REJECT_CODE.REQUEST_TOO_OLD);
   else if (isSameAge || isNoReduction(book, slot, command))
     events.replaceUnchanged(command.requestId, orders.sequenceOf(slot));
-  else if (asksTooMuch(waiting, command)) refuse(REJECT_CODE.INVALID_ORDER);
+  else if (asksTooMuch(at.triggers, waiting, command)) refuse(REJECT_CODE.INVALID_ORDER);
   else if (waiting === null) changeResting(at, slot, command);
   else if (waiting.inForce === 0) changeWaiting(at, slot, waiting, command);
   else changeGrowing(at, slot, waiting, command);
 }
 
 /** A trigger changes only while it waits (AMB-20); the total of a child not while only a part of it is in force. */
-function asksTooMuch(waiting: Waiting | null, { triggerKind, quantity }: ReplaceCommand): boolean {
-  if (triggerKind !== TRIGGER.none && (waiting === null || waiting.hasFired)) return true;
+function asksTooMuch(triggers: Triggers, waiting: Waiting | null, { triggerKind, quantity }: ReplaceCommand): boolean {
+  if (triggerKind !== TRIGGER.none && (waiting === null || triggers.hasFired(waiting))) return true;
   return waiting !== null && waiting.inForce > 0 && quantity !== 0 && quantity !== waiting.total;
 }
 
@@ -169,7 +169,7 @@ function tell(
 ): void {
   const { orders } = book;
   const waiting = orders.hasMark(slot, MARK.waits) ? triggers.of(slot) : null;
-  const trigger = waiting === null || waiting.hasFired ? null : waiting;
+  const trigger = waiting === null || triggers.hasFired(waiting) ? null : waiting;
   events.replaced(
     sequence,
     orders.sequenceOf(slot),

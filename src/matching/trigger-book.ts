@@ -5,102 +5,210 @@
  *   below   released at or below it: the highest is the first
  *
  * From one trade those leave first that the price went past first, the farthest behind it; then by admission.
+ *
+ * A price cuts off all that it reaches in one piece, however many they are: the levels of a direction lie in runs,
+ *
+ *      run             run             run                 price
+ *   │ · · · · │     │ · · · · │     │ · · ┆ · · │            ┆      ranks, ascending: the best level is the last
+ *                                         └──────── cut off ─┘
+ *
+ * and only the run that the price falls into is looked at. What was cut off is taken one by one (`ReachedTriggers`), in
+ * as many turns as its owner likes; until then a trigger can still leave. A trigger knows its level, and a level that
+ * does not lie in the book any more was reached.
  */
+import { assert } from '../core/assert.ts';
 import { TRIGGER, type TriggerKind } from '../core/order-terms.ts';
-import { LevelIndex } from './level-index.ts';
-import { NONE } from './pools.ts';
+import { TriggerLevel } from './trigger-level.ts';
 
-export interface Trigger {
+const RUN_LEVELS_MAX = 128;
+
+export interface BookedTrigger<T extends BookedTrigger<T>> {
   /** The order's name: its place among those of one price. */
   readonly order: number;
   kind: TriggerKind;
   price: number;
+  /** Where it waits, or was reached and is not taken yet; else null. */
+  level: TriggerLevel<T> | null;
 }
 
-/** One direction: levels by rank, the best is the next to be reached. */
-class Direction<T extends Trigger> {
+type Run<T extends BookedTrigger<T>> = TriggerLevel<T>[];
+
+/** One direction: levels by rank, ascending, in runs that are never empty. */
+class Direction<T extends BookedTrigger<T>> {
   /** rank = sign · price. */
   readonly #sign: number;
-  readonly #index: LevelIndex = new LevelIndex(1);
-  readonly #levels: Set<T>[] = [];
+  #runs: Run<T>[] = [];
 
   constructor(sign: number) {
     this.#sign = sign;
   }
 
-  /** How far the price has gone past the next trigger; negative while it has not. */
-  behind(price: number): number {
-    const best = this.#index.best;
-    return best === NONE ? -1 : this.#index.rankOf(best) - this.#sign * price;
+  /** Whether a level lies here: one that was cut off does not. */
+  holds(level: TriggerLevel<T>): boolean {
+    const rank = this.#sign * level.price;
+    const run = this.#runs[this.#runOf(rank)];
+    return run?.[this.#placeIn(run, rank)] === level;
   }
 
   add(trigger: T): void {
-    const level = this.#index.reach(this.#sign * trigger.price);
-    const there = this.#index.has(level) ? this.#levels[level] : undefined;
-    if (there !== undefined) {
-      there.add(trigger);
-      return;
-    }
-    this.#index.set(level);
-    this.#levels[level] = new Set([trigger]);
+    const rank = this.#sign * trigger.price;
+    const at = Math.min(this.#runOf(rank), Math.max(this.#runs.length - 1, 0));
+    this.#runs[at] ??= [];
+    const run = this.#runs[at];
+    const place = this.#placeIn(run, rank);
+    const there = run[place];
+    const level = there?.price === trigger.price ? there : new TriggerLevel<T>(trigger.price);
+    level.add(trigger);
+    trigger.level = level;
+    if (level === there) return;
+    run.splice(place, 0, level);
+    if (run.length > RUN_LEVELS_MAX) this.#runs.splice(at + 1, 0, run.splice(run.length >>> 1));
   }
 
-  remove(trigger: T): void {
-    const level = this.#index.find(this.#sign * trigger.price);
-    const there = this.#levels[level] as Set<T>;
-    there.delete(trigger);
-    if (there.size === 0) this.#clear(level);
+  /** A level of which the last trigger has left. */
+  drop(level: TriggerLevel<T>): void {
+    const rank = this.#sign * level.price;
+    const at = this.#runOf(rank);
+    const run = this.#runs[at] as Run<T>;
+    run.splice(this.#placeIn(run, rank), 1);
+    if (run.length === 0) this.#runs.splice(at, 1);
   }
 
-  /** Takes the next level out. */
-  takeBest(): Iterable<T> {
-    const level = this.#index.best;
-    const there = this.#levels[level] as Set<T>;
-    this.#clear(level);
-    return there;
+  /** Cuts off what a price reaches. @returns the runs, the best level last; none if it reaches nothing. */
+  cut(price: number): Run<T>[] {
+    const rank = this.#sign * price;
+    const at = this.#runOf(rank);
+    const run = this.#runs[at];
+    if (run === undefined) return [];
+    const place = this.#placeIn(run, rank);
+    const reached = this.#runs.splice(at);
+    if (place === 0) return reached;
+    this.#runs.push(run.splice(0, place));
+    return reached;
   }
 
-  #clear(level: number): void {
-    this.#index.clear(level);
-    delete this.#levels[level];
-    this.#index.releaseEmpty();
+  levels(): readonly TriggerLevel<T>[] {
+    return this.#runs.flat();
+  }
+
+  /** The first run whose last level has this rank or a higher one. */
+  #runOf(rank: number): number {
+    return firstFrom(this.#runs.length, (at) => this.#rankOf(this.#runs[at]?.at(-1)) >= rank);
+  }
+
+  /** The first level of a run with this rank or a higher one. */
+  #placeIn(run: Run<T>, rank: number): number {
+    return firstFrom(run.length, (at) => this.#rankOf(run[at]) >= rank);
+  }
+
+  #rankOf(level: TriggerLevel<T> | undefined): number {
+    return this.#sign * (level as TriggerLevel<T>).price;
   }
 }
 
-export class TriggerBook<T extends Trigger> {
-  readonly #above: Direction<T> = new Direction(-1);
-  readonly #below: Direction<T> = new Direction(1);
-  #count = 0;
+/** @returns the first of so many places that `isBehind`, as all after it are. */
+function firstFrom(length: number, isBehind: (at: number) => boolean): number {
+  let from = 0;
+  let to = length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (isBehind(middle)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
 
-  get count(): number {
-    return this.#count;
+/** What one price has reached, in the order of its release. */
+export class ReachedTriggers<T extends BookedTrigger<T>> {
+  readonly #price: number;
+  readonly #above: Run<T>[];
+  readonly #below: Run<T>[];
+
+  constructor(price: number, above: Run<T>[], below: Run<T>[]) {
+    this.#price = price;
+    this.#above = above;
+    this.#below = below;
   }
 
+  get isEmpty(): boolean {
+    return firstOf(this.#above) === null && firstOf(this.#below) === null;
+  }
+
+  /** The next one, out of here; null when nobody is left. */
+  take(): T | null {
+    const above = firstOf(this.#above);
+    const below = firstOf(this.#below);
+    const next = above === null || (below !== null && this.#goesFirst(below, above)) ? below : above;
+    if (next === null) return null;
+    next.level?.take();
+    next.level = null;
+    return next;
+  }
+
+  #goesFirst(below: T, above: T): boolean {
+    const difference = below.price - this.#price - (this.#price - above.price);
+    return difference === 0 ? below.order < above.order : difference > 0;
+  }
+}
+
+/** The first trigger of the best level. Levels that all have left are dropped, each once. */
+function firstOf<T extends BookedTrigger<T>>(runs: Run<T>[]): T | null {
+  for (let run = runs.at(-1); run !== undefined; run = runs.at(-1)) {
+    for (let level = run.at(-1); level !== undefined; level = run.at(-1)) {
+      if (level.first !== null) return level.first;
+      run.pop();
+    }
+    runs.pop();
+  }
+  return null;
+}
+
+export class TriggerBook<T extends BookedTrigger<T>> {
+  readonly #above: Direction<T> = new Direction(-1);
+  readonly #below: Direction<T> = new Direction(1);
+
   add(trigger: T): void {
-    this.#count++;
     this.#directionOf(trigger.kind).add(trigger);
   }
 
+  /** Takes out one that waits, or was reached and is not taken yet. */
   remove(trigger: T): void {
-    this.#count--;
-    this.#directionOf(trigger.kind).remove(trigger);
+    const { level } = trigger;
+    assert(level !== null, 'what is taken out was there');
+    level.remove(trigger);
+    trigger.level = null;
+    const direction = this.#directionOf(trigger.kind);
+    if (level.count === 0 && direction.holds(level)) direction.drop(level);
   }
 
-  /** Takes out all whose condition holds at a confirmed trade price, in the order of their release. */
-  fire(price: number): T[] {
-    const fired: T[] = [];
-    for (;;) {
-      const above = this.#above.behind(price);
-      const below = this.#below.behind(price);
-      const most = Math.max(above, below);
-      if (most < 0) break;
-      const next = above === most ? [...this.#above.takeBest()] : [];
-      if (below === most) for (const trigger of this.#below.takeBest()) next.push(trigger);
-      next.sort((a, b) => a.order - b.order);
-      for (const trigger of next) fired.push(trigger);
+  /** Whether no price has reached it yet. */
+  isDormant({ level, kind }: T): boolean {
+    return level !== null && this.#directionOf(kind).holds(level);
+  }
+
+  /** Cuts off all whose condition holds at a confirmed trade price. @returns null if there are none. */
+  reach(price: number): ReachedTriggers<T> | null {
+    const above = this.#above.cut(price);
+    const below = this.#below.cut(price);
+    return above.length + below.length === 0 ? null : new ReachedTriggers(price, above, below);
+  }
+
+  /** How many wait. Walks everything. @throws InvariantError */
+  check(): number {
+    let count = 0;
+    for (const [direction, sign] of [
+      [this.#above, -1],
+      [this.#below, 1],
+    ] as const) {
+      const levels = direction.levels();
+      levels.forEach((level, at) => {
+        const before = levels[at - 1];
+        assert(before === undefined || sign * before.price < sign * level.price, 'triggers: levels lie by rank');
+        assert(level.count > 0 && direction.holds(level), 'triggers: a level is found, and somebody waits there');
+        count += level.count;
+      });
     }
-    this.#count -= fired.length;
-    return fired;
+    return count;
   }
 
   #directionOf(kind: TriggerKind): Direction<T> {

@@ -37,10 +37,10 @@ import type { MarketEvents, ReleaseCommand } from './commands.ts';
 import { MARK, ORDER_STATE } from './order-pool.ts';
 import { exhausted, type Money, matchSized, moneyLeft, place } from './placement.ts';
 import { sizeOf } from './sizing.ts';
-import { type Trigger, TriggerBook } from './trigger-book.ts';
+import { type BookedTrigger, ReachedTriggers, TriggerBook } from './trigger-book.ts';
 
 /** What is known of an order while it waits, or while more of it may be activated. */
-export interface Waiting extends Trigger {
+export interface Waiting extends BookedTrigger<Waiting> {
   readonly slot: number;
   money: Money;
   /** Null: no child, or a child whose parent is over. */
@@ -50,7 +50,6 @@ export interface Waiting extends Trigger {
   enabled: number;
   /** Lots that were released to the main book. */
   inForce: number;
-  hasFired: boolean;
   /** As the last `triggered` said; −1 before. */
   told: number;
   /** Sequence of that; 0 for what was restored. */
@@ -85,8 +84,8 @@ export class Triggers implements BookWatcher {
   readonly #byOrder = new Map<number, Waiting>();
   readonly #parents = new Map<number, Parent>();
   readonly #waiting: TriggerBook<Waiting> = new TriggerBook();
-  /** To be told, and to be placed: first in, first out, each order once. */
-  readonly #fired: Set<Waiting> = new Set();
+  /** To be told, and to be placed: first in, first out, each order once. What a price reached stands there as one. */
+  readonly #fired: Set<Waiting | ReachedTriggers<Waiting>> = new Set();
   readonly #granted: Set<Waiting> = new Set();
   /** What is entering the book this moment. */
   #entering: Waiting | null = null;
@@ -105,7 +104,20 @@ export class Triggers implements BookWatcher {
 
   /** Whether a pump would do something. */
   get isBusy(): boolean {
-    return this.#fired.size > 0 || this.#granted.size > 0;
+    return this.#granted.size > 0 || this.#hasToTell();
+  }
+
+  #hasToTell(): boolean {
+    for (const next of this.#fired) {
+      if (!(next instanceof ReachedTriggers) || !next.isEmpty) return true;
+      this.#fired.delete(next);
+    }
+    return false;
+  }
+
+  /** Whether a price has reached it. */
+  hasFired(waiting: Waiting): boolean {
+    return !this.#waiting.isDormant(waiting);
   }
 
   /** Children of an order that wait for its fills. */
@@ -132,7 +144,7 @@ export class Triggers implements BookWatcher {
       total,
       enabled: parent === null ? total : Math.min(total, parent.confirmed),
       inForce: 0,
-      hasFired: beginning.state !== TRIGGER_STATE.dormant,
+      level: null,
       told: -1,
       toldAt: 0,
       isAwaited: false,
@@ -180,7 +192,8 @@ export class Triggers implements BookWatcher {
 
   /** Its terms have changed: what was told or granted is void, and is told anew. */
   reconsider(waiting: Waiting): void {
-    if (!waiting.hasFired || waiting.enabled <= waiting.inForce) return;
+    // One that still stands where it waits, reached or not, was told nothing.
+    if (waiting.level !== null || waiting.enabled <= waiting.inForce) return;
     this.#granted.delete(waiting);
     waiting.granted = 0;
     waiting.isAwaited = false;
@@ -190,11 +203,8 @@ export class Triggers implements BookWatcher {
   // ---- what happens in the book
 
   confirmed(price: number): void {
-    if (this.#waiting.count === 0) return;
-    for (const waiting of this.#waiting.fire(price)) {
-      waiting.hasFired = true;
-      this.#fired.add(waiting);
-    }
+    const reached = this.#waiting.reach(price);
+    if (reached !== null) this.#fired.add(reached);
   }
 
   parentFilled(slot: number, lots: number): void {
@@ -202,7 +212,7 @@ export class Triggers implements BookWatcher {
     parent.confirmed += lots;
     for (const child of parent.children) {
       child.enabled = Math.min(child.total, parent.confirmed);
-      if (child.hasFired && child.enabled > child.told) this.#fired.add(child);
+      if (child.level === null && child.enabled > child.told) this.#fired.add(child);
     }
   }
 
@@ -237,8 +247,10 @@ export class Triggers implements BookWatcher {
     if (child.inForce === child.total && child !== this.#entering) this.#finish(child);
   }
 
-  #tellReduced({ slot, total, hasFired, kind, price }: Waiting): void {
+  #tellReduced(waiting: Waiting): void {
+    const { slot, total, kind, price } = waiting;
     const book = this.#theBook;
+    const hasFired = this.hasFired(waiting);
     const { orders } = book;
     this.#events.replaced(
       book.nextSequence(),
@@ -277,13 +289,8 @@ export class Triggers implements BookWatcher {
 
   /** Works off up to `budget` of each queue. @returns whether more waits. */
   pump(budget: number): boolean {
+    this.#tellSome(budget);
     let remaining = budget;
-    for (const waiting of this.#fired) {
-      if (remaining-- === 0) break;
-      this.#fired.delete(waiting);
-      this.#tell(waiting);
-    }
-    remaining = budget;
     for (const waiting of this.#granted) {
       if (remaining-- === 0) break;
       this.#granted.delete(waiting);
@@ -293,6 +300,24 @@ export class Triggers implements BookWatcher {
       this.#theBook.commitDepth();
     }
     return this.isBusy;
+  }
+
+  #tellSome(budget: number): void {
+    let remaining = budget;
+    for (const next of this.#fired) {
+      if (remaining === 0) return;
+      if (!(next instanceof ReachedTriggers)) {
+        remaining--;
+        this.#fired.delete(next);
+        this.#tell(next);
+        continue;
+      }
+      for (let waiting = next.take(); waiting !== null; waiting = next.take()) {
+        this.#tell(waiting);
+        if (--remaining === 0) return;
+      }
+      this.#fired.delete(next);
+    }
   }
 
   #tell(waiting: Waiting): void {
@@ -405,9 +430,10 @@ export class Triggers implements BookWatcher {
     for (const [slot, waiting] of this.#bySlot) this.#checkWaiting(slot, waiting);
     assert(this.#byOrder.size === this.#bySlot.size, 'triggers: an order is known by its slot and by its name');
     for (const waiting of [...this.#fired, ...this.#granted])
-      assert(this.#byOrder.get(waiting.order) === waiting, 'triggers: only what waits stands in a queue');
-    const dormant = [...this.#bySlot.values()].filter((waiting) => !waiting.hasFired);
-    assert(this.#waiting.count === dormant.length, 'triggers: what has not fired stands in the trigger book');
+      if (!(waiting instanceof ReachedTriggers))
+        assert(this.#byOrder.get(waiting.order) === waiting, 'triggers: only what waits stands in a queue');
+    const dormant = [...this.#bySlot.values()].filter((waiting) => !this.hasFired(waiting));
+    assert(this.#waiting.check() === dormant.length, 'triggers: what has not fired stands in the trigger book');
     for (const [slot, { children }] of this.#parents) {
       assert(this.#theBook.orders.hasMark(slot, MARK.hasChildren), 'triggers: a parent is marked');
       for (const child of children) assert(!child.isOver, 'triggers: a parent knows children that wait');
@@ -449,7 +475,7 @@ export class Triggers implements BookWatcher {
     waiting.parent?.children.delete(waiting);
     this.#fired.delete(waiting);
     this.#granted.delete(waiting);
-    if (!waiting.hasFired) this.#waiting.remove(waiting);
+    if (waiting.level !== null) this.#waiting.remove(waiting);
     this.#theBook.orders.unmark(waiting.slot, MARK.waits);
   }
 }

@@ -186,19 +186,6 @@ suite('triggers', () => {
     desk.setMarket(MARKET_STATUS.active);
     assert.deepEqual(names(desk.pump()), ['activated']);
   });
-
-  test('a storm is worked off a few at a time (service spec 3.1)', () => {
-    const desk = new MarketDesk();
-    for (let i = 0; i < 10; i++) desk.buy(`t${i}`, 1, 50, { above: LAST_PRICE });
-    tradeAt(desk);
-    desk.settleAll();
-    const told = [3, 3, 3].flatMap((budget) => {
-      assert.equal(desk.engine.pump(desk.nowNs, budget), true);
-      return desk.recorder.take();
-    });
-    assert.equal(desk.engine.pump(desk.nowNs, 3), false);
-    assert.equal(told.length + desk.recorder.take().length, 10);
-  });
 });
 
 suite('replace of a waiting trigger', () => {
