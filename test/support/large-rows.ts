@@ -1,0 +1,102 @@
+/**
+ * A large data directory in seconds: a small one that was lived (large-data.ts), whose users, balances and orders are
+ * then written again and again as rows of checkpoints, under other names. A start finds what it would find after as many
+ * orders on their road; only the journal does not know of them, so nothing of it can be replayed from the first record.
+ */
+import { createHash } from 'node:crypto';
+import { balanceRow } from '../../src/clearing/balances.ts';
+import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
+import { marketRow } from '../../src/clearing/registry-markets.ts';
+import type { OrderRow, RowWrite } from '../../src/clearing/rows.ts';
+import type { ClearingState } from '../../src/clearing/state.ts';
+import { must } from '../../src/core/assert.ts';
+import type { OrderId, UserId } from '../../src/core/ids.ts';
+import { TRIGGER } from '../../src/core/order-terms.ts';
+import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
+import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
+import { recoverState } from '../../src/node/recovery.ts';
+import { type LargeSize, makeLargeData } from './large-data.ts';
+
+/** Orders and triggers that are lived, one of each side in each market and two levels. */
+const LIVED = 16;
+const ROWS_PER_CHECKPOINT = 50_000;
+const TICK = 5;
+/** Fewer than the levels that lie between the buys and the sells of a lived market. */
+const LEVELS = 4_900;
+
+/** @param size at least 16 orders and 16 triggers. */
+export async function makeLargeRows(directory: string, size: LargeSize): Promise<void> {
+  await makeLargeData(directory, { users: 1, orders: LIVED, triggers: LIVED }, () => undefined);
+  const durability = new LmdbDurability(directory);
+  const { state, sequence, timeNs } = recoverState(durability);
+  let chunk = drainDirtyRows(state);
+  const write = (): void => {
+    durability.checkpoint({ timeNs, sequence, clean: false, stateHash: null }, chunk);
+    chunk = [];
+  };
+  write();
+  for (const row of rowsOf(state, size)) {
+    chunk.push(row);
+    if (chunk.length >= ROWS_PER_CHECKPOINT) write();
+  }
+  write();
+  await durability.close();
+}
+
+function* rowsOf(state: ClearingState, size: LargeSize): Generator<RowWrite> {
+  const [lived] = state.users.values();
+  const model = must(lived, 'somebody lives');
+  for (let index = 1; index < size.users; index += 1) {
+    const user = userOf(index);
+    yield { table: 'user', row: { ...model.row, user } };
+    for (const account of model.subAccounts.values()) {
+      yield { table: 'subAccount', row: { ...account.row, user } };
+      for (const slot of account.balances.values()) yield { table: 'balance', row: { ...balanceRow(slot), user } };
+    }
+  }
+  const times = BigInt(size.users);
+  for (const { asset, vaultHoldings, faucet } of state.totals.values()) {
+    const row = { asset, vaultHoldings: vaultHoldings * times, faucet: faucet * times };
+    yield { table: 'totals', row: row as { asset: typeof asset; vaultHoldings: Amount18; faucet: Amount18 } };
+  }
+  yield* orderRows(state, size);
+}
+
+function* orderRows(state: ClearingState, { users, orders, triggers }: LargeSize): Generator<RowWrite> {
+  const models = state.markets.map((market) => [...market.orders.values()].map(({ row }) => row));
+  const lastOf = state.markets.map((market) => market.sequence as number);
+  const all = models.flat();
+  const perKind = (waits: boolean): OrderRow[] =>
+    all.filter(({ triggerKind }) => (triggerKind !== TRIGGER.none) === waits);
+  for (const [rows, count] of [
+    [perKind(false), orders],
+    [perKind(true), triggers],
+  ] as const) {
+    for (let index = rows.length; index < count; index += 1) {
+      const model = must(rows[index % rows.length], 'an order of each kind is lived');
+      const orderSequence = ((lastOf[model.marketIndex] ?? 0) + 1) as Sequence;
+      lastOf[model.marketIndex] = orderSequence;
+      const orderId = `${model.orderId}-${index}` as OrderId;
+      const user = index % users === 0 ? model.user : userOf(index % users);
+      const named = { user, orderId, orderSequence, prioritySequence: orderSequence };
+      yield { table: 'order', row: { ...model, ...named, ...movedBy(model, Math.floor(index / rows.length)) } };
+    }
+  }
+  for (const market of state.markets) {
+    const sequence = lastOf[market.definition.marketIndex] as Sequence;
+    yield { table: 'market', row: { ...marketRow(market), sequence } };
+  }
+}
+
+/** Another level of the same side, or another trigger. */
+function movedBy(model: OrderRow, levels: number): Pick<OrderRow, 'price' | 'triggerPrice'> {
+  const step = TICK * (levels % LEVELS);
+  const { price, triggerKind, triggerPrice } = model;
+  return triggerKind === TRIGGER.none
+    ? { price: (price + step) as RawPrice, triggerPrice }
+    : { price, triggerPrice: (triggerPrice + step) as RawPrice };
+}
+
+function userOf(index: number): UserId {
+  return createHash('sha256').update(`user ${index}`).digest('hex') as UserId;
+}
