@@ -42,9 +42,28 @@ export function ensureUser(state: ClearingState, user: UserId, effects: Effect[]
   return slot;
 }
 
-/** A sub-account in which nothing is. */
+const NO_BALANCES: SubAccountSlot['balances'] = new Map();
+const NO_POSITIONS: SubAccountSlot['positions'] = new Map();
+const NO_PRESSING: SubAccountSlot['pressing'] = [new Map(), new Map()];
+
+/** A sub-account in which nothing is. Most stay so, and five empty maps are more than all else that a user takes. */
 export function emptyAccount(row: SubAccountRow): SubAccountSlot {
-  return { row, balances: new Map(), positions: new Map(), pressing: [new Map(), new Map()] };
+  return { row, balances: NO_BALANCES, positions: NO_POSITIONS, pressing: NO_PRESSING };
+}
+
+function ownBalances(account: SubAccountSlot): SubAccountSlot['balances'] {
+  if (account.balances === NO_BALANCES) account.balances = new Map();
+  return account.balances;
+}
+
+export function ownPositions(account: SubAccountSlot): SubAccountSlot['positions'] {
+  if (account.positions === NO_POSITIONS) account.positions = new Map();
+  return account.positions;
+}
+
+export function ownPressing(account: SubAccountSlot): SubAccountSlot['pressing'] {
+  if (account.pressing === NO_PRESSING) account.pressing = [new Map(), new Map()];
+  return account.pressing;
 }
 
 /** Replaces a user's row. */
@@ -79,7 +98,7 @@ export function balanceSlot(state: ClearingState, user: UserSlot, subAccount: nu
       locked: ZERO_18,
       held: ZERO_18,
     };
-    account.balances.set(asset, slot);
+    ownBalances(account).set(asset, slot);
   }
   return slot;
 }

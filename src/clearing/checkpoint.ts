@@ -23,6 +23,7 @@ import type {
   AssetTotalsRow,
   BalanceRow,
   DepositRow,
+  LoadedRow,
   MarketRow,
   OrderRow,
   PositionRow,
@@ -32,7 +33,7 @@ import type {
   TallyRow,
   UserRow,
 } from './rows.ts';
-import { type AssetTotals, type ClearingState, createClearingState, type Tally } from './state.ts';
+import { type AssetTotals, type ClearingState, createClearingState, type OrderSlot, type Tally } from './state.ts';
 import { digestText, parseDigest } from './tallies.ts';
 
 /** Whether the rows would say everything: false while a test hook or an incomplete unit is in force. */
@@ -117,14 +118,14 @@ export const LOAD_ORDER: readonly TableName[] = [
  *   deposits, all are needed, or the last of each user and chain.
  * @throws InvariantError when the rows contradict each other.
  */
-export function loadState(rows: Iterable<RowWrite>): ClearingState {
+export function loadState(rows: Iterable<LoadedRow>): ClearingState {
   const state = createClearingState();
   for (const write of rows) load(state, write);
   state.touchedRisks.clear();
   return state;
 }
 
-function load(state: ClearingState, write: RowWrite): void {
+function load(state: ClearingState, write: LoadedRow): void {
   switch (write.table) {
     case 'user':
       loadUser(state, write.row);
@@ -146,6 +147,9 @@ function load(state: ClearingState, write: RowWrite): void {
       break;
     case 'order':
       loadOrder(state, write.row);
+      break;
+    case 'storedOrder':
+      loadOrder(state, write.stored.look())?.store(write.stored);
       break;
     case 'price':
       placePrice(state, write.row);
@@ -199,9 +203,9 @@ function loadPosition(state: ClearingState, row: PositionRow): void {
   placeLegs(state, slot, { base: row.base, quote: row.quote, entry: row.entry });
 }
 
-function loadOrder(state: ClearingState, row: OrderRow): void {
-  if (row.end !== 0) return;
-  addLiveOrder(state, must(state.markets[row.marketIndex], 'the market of an order is loaded'), row);
+function loadOrder(state: ClearingState, row: OrderRow): OrderSlot | null {
+  if (row.end !== 0) return null;
+  return addLiveOrder(state, must(state.markets[row.marketIndex], 'the market of an order is loaded'), row);
 }
 
 function loadDeposit(state: ClearingState, row: DepositRow): void {

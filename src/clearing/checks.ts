@@ -4,14 +4,24 @@
  */
 import { assert } from '../core/assert.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
+import { SIDE } from '../core/order-terms.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
+import type { AssetTerms } from '../margin/asset-terms.ts';
 import { allBalances, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
 import { holdOf } from './holds.ts';
 import { allPositions } from './positions.ts';
 import { isPressingRight } from './pressing.ts';
 import { termsOf } from './risks.ts';
-import type { AssetTotals, BalanceSlot, ClearingState, MarketSlot, OrderSlot, RiskSlot } from './state.ts';
+import type {
+  AssetTotals,
+  BalanceSlot,
+  ClearingState,
+  MarketSlot,
+  OrderSlot,
+  PressingOrders,
+  RiskSlot,
+} from './state.ts';
 
 /** claims + faucet = vault holdings. @throws InvariantError */
 export function assertConserved(totals: AssetTotals): void {
@@ -69,14 +79,15 @@ function checkOrders(state: ClearingState): void {
   for (const market of state.markets) {
     assert(market.decidedSequence <= market.sequence, 'what is decided has arrived');
     for (const [sequence, slot] of market.orders) {
-      const { row, hold, dropped } = slot;
+      const { hold, dropped } = slot;
+      // A look at the next order ends this one: what looks at others comes last.
+      const row = slot.look();
       assert(row.end === 0 && row.orderSequence === sequence, 'live orders are live, under their own name');
       assert(hold === holdOf(row, market.definition, dropped), 'an order holds what it needs');
-      checkEnabled(market, slot);
-      const isPressing = isPressingRight(slot, ({ risk }) => risk.terms ?? termsOf(risk, risk.termsNs));
-      assert(isPressing, 'orders that may press are found by their account, and counted');
-      const spent = row.side === 0 ? slot.usd : slot.base;
+      const spent = row.side === SIDE.buy ? slot.usd : slot.base;
       held.set(spent, ((held.get(spent) ?? ZERO_18) + hold) as Amount18);
+      checkEnabled(market, slot);
+      assert(isPressingRight(slot, termsInForce), 'orders that may press are found by their account, and counted');
     }
   }
   for (const slot of allBalances(state)) {
@@ -84,8 +95,12 @@ function checkOrders(state: ClearingState): void {
   }
 }
 
+function termsInForce({ risk }: PressingOrders): AssetTerms {
+  return risk.terms ?? termsOf(risk, risk.termsNs);
+}
+
 function checkEnabled(market: MarketSlot, slot: OrderSlot): void {
-  const { row } = slot;
+  const row = slot.look();
   const isChild = hasLiveParent(market, row);
   assert(
     isChild || row.parentSequence === 0

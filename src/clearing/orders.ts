@@ -32,6 +32,7 @@ import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './childre
 import type { Effect } from './effects.ts';
 import { holdOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, NewOrder, Replaced, Restored, Verdict } from './inputs.ts';
+import { LiveOrderSlot } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
@@ -121,7 +122,7 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
   // A margin order of a Spot account is refused with its first fill, like any other order that breaks its terms.
   const isLeveraged = isMarginType(account.row) && (row.flags & ORDER_FLAG.isSpot) === 0;
   const position = isLeveraged ? positionSlot(state, account, assetId) : null;
-  const slot: OrderSlot = { row, market, account, position, base, usd, hold: ZERO_18, pressing: null, dropped: 0 };
+  const slot = new LiveOrderSlot(row, { market, account, position, base, usd });
   addPressing(slot);
   setHold(slot, holdOf(row, market.definition, slot.dropped));
   market.orders.set(row.orderSequence, slot);

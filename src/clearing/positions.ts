@@ -11,7 +11,7 @@ import { AMOUNT18_MAX } from '../core/limits.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import { type Legs, magnitude, NO_LEGS } from '../margin/position.ts';
 import type { Interest } from '../margin/risk-terms.ts';
-import { totalsOf } from './balances.ts';
+import { ownPositions, totalsOf } from './balances.ts';
 import type { Effect } from './effects.ts';
 import { riskSlot, setInterest } from './risks.ts';
 import type { PositionRow } from './rows.ts';
@@ -33,7 +33,7 @@ export function positionSlot(state: ClearingState, account: SubAccountSlot, asse
       risk: riskSlot(state, asset),
       legs: NO_LEGS,
     };
-    account.positions.set(asset, slot);
+    ownPositions(account).set(asset, slot);
   }
   return slot;
 }

@@ -15,12 +15,16 @@ import { type Amount18, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
 import { countSide, marketPrice, type OpenOrder } from '../margin/pressure.ts';
+import { ownPressing } from './balances.ts';
 import { quote18 } from './holds.ts';
 import type { CountedOrders, OrderSlot, PressingOrders } from './state.ts';
 
 /** Whether an order may ever press. A spot sale does not: it turns collateral into USD, which counts more. */
-function mayPress({ account, row, position }: OrderSlot): boolean {
-  if (!isMarginType(account.row) || (row.flags & ORDER_FLAG.reduceOnly) !== 0) return false;
+function mayPress(slot: OrderSlot): boolean {
+  const { account, position } = slot;
+  if (!isMarginType(account.row)) return false;
+  const row = slot.look();
+  if ((row.flags & ORDER_FLAG.reduceOnly) !== 0) return false;
   return position !== null || row.side === SIDE.buy;
 }
 
@@ -28,7 +32,7 @@ function mayPress({ account, row, position }: OrderSlot): boolean {
 export function addPressing(slot: OrderSlot): void {
   if (!mayPress(slot)) return;
   const { account, market, position, base, row } = slot;
-  const books = account.pressing[row.side];
+  const books = ownPressing(account)[row.side];
   const key = position ?? base;
   let book = books.get(key);
   if (book === undefined) {
@@ -107,9 +111,10 @@ function lotsLeft(lots: number): number {
 
 /** Whether the order is where it belongs, and what is kept of its book is still so; for checks. */
 export function isPressingRight(slot: OrderSlot, terms: (book: PressingOrders) => AssetTerms): boolean {
-  const { account, position, base, row, pressing } = slot;
+  const { account, position, base, pressing } = slot;
   if (pressing === null) return !mayPress(slot);
-  const isThere = pressing.orders.has(slot) && account.pressing[row.side].get(position ?? base) === pressing;
+  const { side } = slot.look();
+  const isThere = pressing.orders.has(slot) && account.pressing[side].get(position ?? base) === pressing;
   const first = pressing.orders.values().next().value;
   if (first !== slot || pressing.counted === null) return mayPress(slot) && isThere;
   const kept = countedOf(pressing, terms(pressing));

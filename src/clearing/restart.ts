@@ -70,9 +70,16 @@ function withoutLostPart(market: MarketSlot, row: OrderRow): OrderRow {
   return { ...row, quantity: row.enabledQuantity as RawQuantity };
 }
 
+/** Most orders: nothing of them is read but this. */
+function goesBackWhole(market: MarketSlot, row: OrderRow): boolean {
+  const isCut = row.enabledQuantity !== row.quantity && !hasLiveParent(market, row);
+  return !isCut && endAtRestart(row) === null;
+}
+
 function endLostOrders(state: ClearingState, market: MarketSlot, nowNs: TimestampNs, effects: Effect[]): void {
   // Live orders stand in the order of their sequences: they are created and loaded in it, parents before children.
-  for (const slot of [...market.orders.values()]) {
+  for (const slot of market.orders.values()) {
+    if (goesBackWhole(market, slot.look())) continue;
     const left = withoutLostPart(market, slot.row);
     const end = left.end === 0 ? endAtRestart(left) : left.end;
     if (end !== null) {

@@ -110,6 +110,17 @@ export interface OrderRow {
   readonly signature: Uint8Array;
 }
 
+/** A live order as a start finds it: its bytes, out of which its row can be read. */
+export interface StoredOrder {
+  /** Its row, made anew. */
+  read(): OrderRow;
+  /**
+   * Its row to look at, valid until the next look at any order. Its members are read when they are asked: it is not a
+   * plain value, so it is neither kept nor spread.
+   */
+  look(): OrderRow;
+}
+
 export interface TradeSide {
   readonly user: UserId;
   readonly subAccount: number;
@@ -244,3 +255,6 @@ export type TableName = keyof Tables;
 
 /** What a checkpoint writes: changed rows, whole. Nothing is ever deleted except finished orders past their 30 days. */
 export type RowWrite = { readonly [T in TableName]: { readonly table: T; readonly row: Tables[T] } }[TableName];
+
+/** A row as a start reads it. */
+export type LoadedRow = RowWrite | { readonly table: 'storedOrder'; readonly stored: StoredOrder };

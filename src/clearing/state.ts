@@ -25,6 +25,7 @@ import type {
   DepositRow,
   OrderRow,
   PriceRow,
+  StoredOrder,
   SubAccountRow,
   TallyName,
   TradeRow,
@@ -89,11 +90,12 @@ export interface PositionSlot {
 
 export interface SubAccountSlot {
   row: SubAccountRow;
-  readonly balances: Map<AssetId, BalanceSlot>;
+  /** These three begin as maps that all accounts share, and are the account's own once something is in them. */
+  balances: Map<AssetId, BalanceSlot>;
   /** Empty in a Spot account. */
-  readonly positions: Map<AssetId, PositionSlot>;
+  positions: Map<AssetId, PositionSlot>;
   /** Open orders that may press, by side, then by what they net against (pressing.ts). Empty in a Spot account. Derived. */
-  readonly pressing: readonly [PressingBooks, PressingBooks];
+  pressing: readonly [PressingBooks, PressingBooks];
 }
 
 type PressingBooks = Map<PositionSlot | BalanceSlot, PressingOrders>;
@@ -127,6 +129,10 @@ export interface UserSlot {
 /** A live order with what its fills move: two balances, or the position of a margin order. */
 export interface OrderSlot {
   row: OrderRow;
+  /** The row to look at, as it lies: for who goes through all orders (rows.ts, StoredOrder). */
+  look(): OrderRow;
+  /** Leaves the row in its bytes until it is asked for. */
+  store(stored: StoredOrder): void;
   readonly market: MarketSlot;
   readonly account: SubAccountSlot;
   readonly position: PositionSlot | null;

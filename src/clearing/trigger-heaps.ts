@@ -27,7 +27,7 @@ export function emptyHeap(kind: WaitingKind): TriggerHeap {
 }
 
 function isWaiting(kind: WaitingKind, { slot, triggerPrice }: Entry): boolean {
-  const { row } = slot;
+  const row = slot.look();
   const isDormant = row.end === 0 && row.triggerState === TRIGGER_STATE.dormant;
   return isDormant && row.triggerKind === kind && row.triggerPrice === triggerPrice;
 }
@@ -39,7 +39,7 @@ function isReached(kind: WaitingKind, triggerPrice: number, price: number): bool
 
 /** Takes in a dormant order; none where the trigger is not of the heap's kind. */
 export function addWaiting(heap: TriggerHeap, slot: OrderSlot): void {
-  const entry = { slot, triggerPrice: slot.row.triggerPrice };
+  const entry = { slot, triggerPrice: slot.look().triggerPrice };
   if (!isWaiting(heap.kind, entry)) return;
   if (heap.entries.length >= heap.cleanAt) clean(heap);
   heap.entries.push(entry);

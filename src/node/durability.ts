@@ -3,7 +3,7 @@
  * forgets what was not flushed.
  */
 import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
-import type { RowWrite } from '../clearing/rows.ts';
+import type { LoadedRow, RowWrite } from '../clearing/rows.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 
 export interface JournaledBatch {
@@ -26,11 +26,13 @@ export interface Recovery {
   /** null when nothing was ever checkpointed. */
   readonly checkpoint: CheckpointMark | null;
   /** The rows of the checkpoint, in clearing's LOAD_ORDER, without history. */
-  readonly rows: Iterable<RowWrite>;
+  readonly rows: Iterable<LoadedRow>;
+  readonly rowCount: number;
   /** Time of the last journal record, 0n when there is none: the clock must not go behind it. */
   readonly lastTimeNs: TimestampNs;
   /** The journal behind the checkpoint, verified. */
   readonly batches: Iterable<JournaledBatch>;
+  readonly batchCount: number;
 }
 
 export interface Durability {

@@ -11,7 +11,7 @@ import { loadIdWatermarks, loadRememberedIds } from '../storage/id-runs.ts';
 import { type CopiedRecord, Journal, journalBounds, readJournal, recordBytesAfter } from '../storage/journal.ts';
 import { readJournalBase } from '../storage/journal-base.ts';
 import { HASH_BYTES, RECORD_BYTES } from '../storage/journal-record.ts';
-import { loadRows } from '../storage/load-rows.ts';
+import { countRows, loadRows } from '../storage/load-rows.ts';
 import type { CheckpointMark, Durability, JournaledBatch, Recovery } from './durability.ts';
 
 /** A checkpoint that is not the last of a stop carries no state hash: zeros. */
@@ -117,8 +117,10 @@ export function recoveryOf(reader: StorageReader): Recovery {
             stateHash: found.clean ? toHex(found.stateHash) : null,
           },
     rows: loadRows(reader),
+    rowCount: countRows(reader),
     lastTimeNs,
     batches: lastSequence >= from ? batchesFrom(reader, from) : [],
+    batchCount: lastSequence + 1 - from,
   };
 }
 

@@ -1,6 +1,5 @@
 /** Reads what byte-writer.ts wrote. A read past the end is a broken promise: the checksum was right, the layout is not. */
 import { assert } from '../core/assert.ts';
-import { toHex } from '../core/hex.ts';
 
 const U32 = 0x1_0000_0000;
 
@@ -72,7 +71,8 @@ export class ByteReader {
   }
 
   hex(byteCount: number): string {
-    return toHex(this.raw(byteCount));
+    const at = this.#take(byteCount);
+    return this.#bytes.toString('hex', at, at + byteCount);
   }
 
   bytes(): Uint8Array {

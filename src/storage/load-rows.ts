@@ -7,10 +7,11 @@
  * before it writes.
  */
 import { LOAD_ORDER } from '../clearing/checkpoint.ts';
-import type { RowWrite, TableName } from '../clearing/rows.ts';
+import type { LoadedRow, RowWrite, TableName } from '../clearing/rows.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { endOf, keyWriter, TABLE, type Table } from './key-layout.ts';
 import { decodeRow } from './row-codecs.ts';
+import { OrderShelves } from './stored-order.ts';
 import { checkSum, readTableSums, TableSums } from './table-sums.ts';
 
 const ENTRIES_PER_STEP = 512;
@@ -37,17 +38,25 @@ const TABLE_OF: Readonly<Record<Exclude<TableName, 'trade'>, Table>> = {
  *
  * @throws InvariantError at the first damaged row, and at the end of a table that lacks one or has one too many.
  */
-export function* loadRows(reader: StorageReader): Generator<RowWrite, void, undefined> {
+export function* loadRows(reader: StorageReader): Generator<LoadedRow, void, undefined> {
+  const shelves = new OrderShelves();
   const written = readTableSums(reader);
   for (const table of LOAD_ORDER) {
     if (table === 'trade') continue;
     const found = new TableSums();
     for (const { key, value } of entriesOf(reader, TABLE_OF[table])) {
       found.add(key, value);
-      yield { table, row: decodeRow(table, key, value) } as RowWrite;
+      if (table === 'order') yield { table: 'storedOrder', stored: shelves.add(key, value) };
+      else yield { table, row: decodeRow(table, key, value) } as RowWrite;
     }
     checkSum(table, found.of(TABLE_OF[table]), written.of(TABLE_OF[table]));
   }
+}
+
+/** How many rows there will be. */
+export function countRows(reader: StorageReader): number {
+  const written = readTableSums(reader);
+  return Object.values(TABLE_OF).reduce((sum, table) => sum + written.of(table).entries, 0);
 }
 
 function entriesOf(reader: StorageReader, table: Table): Generator<Entry, void, undefined> {

@@ -47,7 +47,7 @@ const CODECS: { readonly [T in TableName]: RowCodec<Tables[T]> } = {
   tally: tallyCodec,
 };
 
-const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 1;
 const CRC_BYTES = 4;
 
 /** @returns the row's value, a piece of `to`. */

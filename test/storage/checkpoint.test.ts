@@ -11,10 +11,10 @@ import { readCheckpoint } from '../../src/storage/checkpoint.ts';
 import { IdLists } from '../../src/storage/id-lists.ts';
 import { loadRememberedIds } from '../../src/storage/id-runs.ts';
 import { KeyWriter, keyWriter, TABLE } from '../../src/storage/key-layout.ts';
-import { loadRows } from '../../src/storage/load-rows.ts';
 import { RowWrites } from '../../src/storage/row-writes.ts';
 import { UserCounts } from '../../src/storage/user-counts.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
+import { plainRows } from '../support/plain-rows.ts';
 import { propertyParameters } from '../support/property.ts';
 import { rowWrite } from '../support/row-arbitraries.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -45,7 +45,7 @@ suite('checkpoint', () => {
             model.set(nameOf(change), change);
           }
         }
-        const loaded = [...loadRows(store.writer)];
+        const loaded = plainRows(store.writer);
         const sorted = (rows: Iterable<RowWrite>) => [...rows].map((row) => JSON.stringify(row, bigintText)).sort();
         assert.deepEqual(sorted(loaded), sorted(model.values()));
         await store.close();
@@ -70,7 +70,7 @@ suite('checkpoint', () => {
       clean: true,
       journalBytes: 0,
     });
-    assert.equal([...loadRows(again.writer)].length, 1);
+    assert.equal(plainRows(again.writer).length, 1);
     await again.close();
   });
 
@@ -87,7 +87,7 @@ suite('checkpoint', () => {
       name: 'InvariantError',
     });
     assert.equal(readCheckpoint(store.writer)?.sequence, 1);
-    assert.deepEqual([...loadRows(store.writer)], [orderWrite(1, { end: 0 })]);
+    assert.deepEqual(plainRows(store.writer), [orderWrite(1, { end: 0 })]);
     await store.close();
   });
 
@@ -131,7 +131,7 @@ suite('checkpoint', () => {
     store.checkpoint([orderWrite(1, { end: 0 }), orderWrite(2, { end: 0 })]);
     assert.deepEqual([...loadRememberedIds(store.writer, time(0))], []);
     store.checkpoint([orderWrite(1), orderWrite(3)]);
-    assert.deepEqual([...loadRows(store.writer)], [orderWrite(2, { end: 0 })]);
+    assert.deepEqual(plainRows(store.writer), [orderWrite(2, { end: 0 })]);
     assert.deepEqual(store.history.finishedOrder(userOf(1), 0, 'order-1' as OrderId), order(1));
     assert.deepEqual([...loadRememberedIds(store.writer, time(0))], [remembered(1), remembered(3)]);
     await store.close();
@@ -160,8 +160,8 @@ suite('checkpoint', () => {
           }
           store.checkpoint(changes);
         }
-        const loaded = [...loadRows(store.writer)].flatMap(({ table, row }) => {
-          return table === 'order' ? [`${row.marketIndex}/${row.orderSequence}`] : [];
+        const loaded = plainRows(store.writer).flatMap((change) => {
+          return change.table === 'order' ? [`${change.row.marketIndex}/${change.row.orderSequence}`] : [];
         });
         assert.deepEqual(loaded.sort(), [...open].sort());
         await store.close();
@@ -177,7 +177,7 @@ suite('checkpoint', () => {
     const value = Uint8Array.from(store.writer.get(key) ?? []);
     value[60] = (value[60] ?? 0) ^ 0x10;
     store.writer.commit([{ key, value }]);
-    assert.throws(() => [...loadRows(store.writer)], { name: 'InvariantError', message: /is damaged/ });
+    assert.throws(() => plainRows(store.writer), { name: 'InvariantError', message: /is damaged/ });
     await store.close();
   });
 

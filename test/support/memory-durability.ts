@@ -53,11 +53,15 @@ export class MemoryDurability implements Durability {
 
   recover(): Recovery {
     const from = this.mark?.sequence ?? 0;
+    const rows = LOAD_ORDER.flatMap((table) => this.rows(table));
+    const batches = this.journal.filter((record) => record.sequence > from);
     return {
       checkpoint: this.mark,
-      rows: LOAD_ORDER.flatMap((table) => this.rows(table)),
+      rows,
+      rowCount: rows.length,
       lastTimeNs: this.journal.at(-1)?.timeNs ?? (0n as TimestampNs),
-      batches: this.journal.filter((record) => record.sequence > from),
+      batches,
+      batchCount: batches.length,
     };
   }
 

@@ -1,0 +1,59 @@
+/**
+ * A live order. After a start its row lies in its table's bytes until somebody wants it: then it is read, once.
+ *
+ *   stored ──row──▶ plain ──row = …──▶ plain
+ */
+import { must } from '../core/assert.ts';
+import { type Amount18, ZERO_18 } from '../core/units.ts';
+import type { OrderRow, StoredOrder } from './rows.ts';
+import type { BalanceSlot, MarketSlot, OrderSlot, PositionSlot, PressingOrders, SubAccountSlot } from './state.ts';
+
+/** What an order is tied to for life. */
+export type OrderTies = Pick<OrderSlot, 'market' | 'account' | 'position' | 'base' | 'usd'>;
+
+export class LiveOrderSlot implements OrderSlot {
+  readonly market: MarketSlot;
+  readonly account: SubAccountSlot;
+  readonly position: PositionSlot | null;
+  readonly base: BalanceSlot;
+  readonly usd: BalanceSlot;
+  hold: Amount18 = ZERO_18;
+  pressing: PressingOrders | null = null;
+  dropped = 0;
+  private plain: OrderRow | null;
+  private stored: StoredOrder | null = null;
+
+  constructor(row: OrderRow, { market, account, position, base, usd }: OrderTies) {
+    this.plain = row;
+    this.market = market;
+    this.account = account;
+    this.position = position;
+    this.base = base;
+    this.usd = usd;
+  }
+
+  get row(): OrderRow {
+    return this.plain ?? this.unpack();
+  }
+
+  set row(row: OrderRow) {
+    this.plain = row;
+    this.stored = null;
+  }
+
+  look(): OrderRow {
+    return this.plain ?? must(this.stored, 'an order has its row').look();
+  }
+
+  /** Its row is what these bytes say. */
+  store(stored: StoredOrder): void {
+    this.plain = null;
+    this.stored = stored;
+  }
+
+  private unpack(): OrderRow {
+    const row = must(this.stored, 'an order has its row').read();
+    this.row = row;
+    return row;
+  }
+}

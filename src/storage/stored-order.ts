@@ -1,0 +1,241 @@
+/**
+ * A live order that stays in the bytes of its row until something happens to it. A start reads a million of them: as
+ * bytes they cost the garbage collector nothing, and most are not touched for days.
+ *
+ *   shelf    │ value │ value │ value │ …      a megabyte; an order knows its shelf and its place on it
+ *
+ * What the codec of orders says field by field (row-codecs-orders.ts) stands here once more, as places. Two ids of any
+ * length make them move: a is the length of the order's id, b of its parent's, c of the signed text.
+ *
+ *   0 version 1 │ 1 market 4 │ 5 order 8 │ 13 priority 8 │ 21 user 32 │ 53 sub-account 1 │ 54 length 4, order id a
+ *   58+a         side 1 │ kind 1 │ tif 1 │ flags 4 │ price 8 │ quantity 8 │ amount 8 │ budget 8 │ trigger: kind 1, price 8,
+ *                state 1 │ parent 8 │ length 4, parent id b
+ *   119+a+b      enabled 8 │ fee rate 8 │ creation, timestamp, good until, expiry, admitted, last update: 8 each │ filled 8
+ *                │ notional 16 │ fees 16 │ end 1 │ fault 1 │ verdict 1 │ length 4, text c │ length 4, signature │ CRC 4
+ */
+import type { OrderRow, SignatureVerdict, StoredOrder } from '../clearing/rows.ts';
+import { assert } from '../core/assert.ts';
+import type { OrderId, UserId } from '../core/ids.ts';
+import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import { ByteReader } from './byte-reader.ts';
+import { checkFrame, LAYOUT_VERSION } from './row-codecs.ts';
+import { orderCodec } from './row-codecs-orders.ts';
+
+const SHELF_BYTES = 1 << 20;
+const U32 = 0x1_0000_0000;
+const USER_AT = 21;
+const USER_BYTES = 32;
+const ID_LENGTH_AT = 54;
+const ID_AT = 58;
+const TERMS_BYTES = 61;
+const FIGURES_BYTES = 111;
+
+interface Shelf {
+  readonly bytes: Buffer;
+  /** Over the same bytes. */
+  readonly view: DataView;
+}
+
+function newShelf(byteLength: number): Shelf {
+  const bytes = Buffer.allocUnsafeSlow(byteLength);
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+}
+
+/** Takes in order rows as they are. */
+export class OrderShelves {
+  #shelf: Shelf = newShelf(0);
+  #end = 0;
+
+  /** @throws InvariantError when the value is not what was written under the key. */
+  add(key: Uint8Array, value: Uint8Array): StoredOrder {
+    const { length } = checkFrame(key, value);
+    if (this.#end + length > this.#shelf.bytes.length) {
+      this.#shelf = newShelf(Math.max(SHELF_BYTES, length));
+      this.#end = 0;
+    }
+    const at = this.#end;
+    this.#shelf.bytes.set(value.subarray(0, length), at);
+    this.#end += length;
+    OrderLook.SHARED.point(this.#shelf, at);
+    assert(OrderLook.SHARED.endAt() === at + length, 'storage: an order is as long as its layout says');
+    return new OrderOnShelf(this.#shelf, at, length);
+  }
+}
+
+class OrderOnShelf implements StoredOrder {
+  readonly #shelf: Shelf;
+  readonly #at: number;
+  readonly #length: number;
+
+  constructor(shelf: Shelf, at: number, length: number) {
+    this.#shelf = shelf;
+    this.#at = at;
+    this.#length = length;
+  }
+
+  read(): OrderRow {
+    const from = new ByteReader(this.#shelf.bytes.subarray(this.#at + 1, this.#at + this.#length));
+    return orderCodec.read(from);
+  }
+
+  look(): OrderRow {
+    OrderLook.SHARED.point(this.#shelf, this.#at);
+    return OrderLook.SHARED;
+  }
+}
+
+/** Reads each member where it lies, whenever it is asked. One for all orders: it points at one of them at a time. */
+class OrderLook implements OrderRow {
+  static readonly SHARED: OrderLook = new OrderLook();
+  #bytes: Buffer = Buffer.alloc(0);
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  #at = 0;
+  #terms = 0;
+  #figures = 0;
+
+  point({ bytes, view }: Shelf, at: number): void {
+    assert(bytes[at] === LAYOUT_VERSION, 'storage: a row of a known layout');
+    this.#bytes = bytes;
+    this.#view = view;
+    this.#at = at;
+    this.#terms = at + ID_AT + view.getUint32(at + ID_LENGTH_AT);
+    this.#figures = this.#terms + TERMS_BYTES + view.getUint32(this.#terms + TERMS_BYTES - 4);
+  }
+
+  /** Where the row ends if its lengths are right. */
+  endAt(): number {
+    const signatureAt = this.#figures + FIGURES_BYTES + this.#textBytes();
+    return signatureAt + 4 + this.#view.getUint32(signatureAt);
+  }
+
+  get marketIndex(): number {
+    return this.#view.getUint32(this.#at + 1);
+  }
+  get orderSequence(): Sequence {
+    return this.#safe(this.#at + 5) as Sequence;
+  }
+  get prioritySequence(): Sequence {
+    return this.#safe(this.#at + 13) as Sequence;
+  }
+  get user(): UserId {
+    return this.#bytes.hexSlice(this.#at + USER_AT, this.#at + USER_AT + USER_BYTES) as UserId;
+  }
+  get subAccount(): number {
+    return this.#view.getUint8(this.#at + 53);
+  }
+  get orderId(): OrderId {
+    return this.#bytes.utf8Slice(this.#at + ID_AT, this.#terms) as OrderId;
+  }
+  get side(): Side {
+    return this.#view.getUint8(this.#terms) as Side;
+  }
+  get kind(): OrderKind {
+    return this.#view.getUint8(this.#terms + 1) as OrderKind;
+  }
+  get tif(): Tif {
+    return this.#view.getUint8(this.#terms + 2) as Tif;
+  }
+  get flags(): number {
+    return this.#view.getUint32(this.#terms + 3);
+  }
+  get price(): RawPrice {
+    return this.#safe(this.#terms + 7) as RawPrice;
+  }
+  get quantity(): RawQuantity {
+    return this.#safe(this.#terms + 15) as RawQuantity;
+  }
+  get amount(): number {
+    return this.#safe(this.#terms + 23);
+  }
+  get budget(): number {
+    return this.#safe(this.#terms + 31);
+  }
+  get triggerKind(): TriggerKind {
+    return this.#view.getUint8(this.#terms + 39) as TriggerKind;
+  }
+  get triggerPrice(): RawPrice {
+    return this.#safe(this.#terms + 40) as RawPrice;
+  }
+  get triggerState(): TriggerState {
+    return this.#view.getUint8(this.#terms + 48) as TriggerState;
+  }
+  get parentSequence(): Sequence | 0 {
+    return this.#safe(this.#terms + 49) as Sequence | 0;
+  }
+  get parentId(): OrderId | '' {
+    const at = this.#terms + TERMS_BYTES;
+    return at === this.#figures ? '' : (this.#bytes.utf8Slice(at, this.#figures) as OrderId);
+  }
+  get enabledQuantity(): number {
+    return this.#safe(this.#figures);
+  }
+  get maxFeeRate(): number {
+    return this.#safe(this.#figures + 8);
+  }
+  get creationNs(): TimestampNs {
+    return this.#time(this.#figures + 16);
+  }
+  get timestampNs(): TimestampNs {
+    return this.#time(this.#figures + 24);
+  }
+  get goodUntilNs(): TimestampNs {
+    return this.#time(this.#figures + 32);
+  }
+  get expiryNs(): TimestampNs {
+    return this.#time(this.#figures + 40);
+  }
+  get admittedNs(): TimestampNs {
+    return this.#time(this.#figures + 48);
+  }
+  get lastUpdateNs(): TimestampNs {
+    return this.#time(this.#figures + 56);
+  }
+  get filledQuantity(): number {
+    return this.#safe(this.#figures + 64);
+  }
+  get filledNotional(): Amount18 {
+    return this.#amount(this.#figures + 72);
+  }
+  get fees(): Amount18 {
+    return this.#amount(this.#figures + 88);
+  }
+  get end(): OrderEnd | 0 {
+    return this.#view.getUint8(this.#figures + 104) as OrderEnd | 0;
+  }
+  get faultReason(): RollbackReason {
+    return this.#view.getUint8(this.#figures + 105) as RollbackReason;
+  }
+  get verdict(): SignatureVerdict {
+    return this.#view.getUint8(this.#figures + 106) as SignatureVerdict;
+  }
+  get text(): string {
+    const at = this.#figures + FIGURES_BYTES;
+    return this.#bytes.utf8Slice(at, at + this.#textBytes());
+  }
+  get signature(): Uint8Array {
+    const at = this.#figures + FIGURES_BYTES + this.#textBytes();
+    return new Uint8Array(this.#bytes.subarray(at + 4, this.endAt()));
+  }
+
+  #textBytes(): number {
+    return this.#view.getUint32(this.#figures + FIGURES_BYTES - 4);
+  }
+
+  #safe(at: number): number {
+    const value = this.#view.getUint32(at) * U32 + this.#view.getUint32(at + 4);
+    assert(Number.isSafeInteger(value), 'storage: a safe integer was written');
+    return value;
+  }
+
+  #time(at: number): TimestampNs {
+    return this.#view.getBigUint64(at) as TimestampNs;
+  }
+
+  /** Most amounts fit the lower half: no shift, which would allocate. */
+  #amount(at: number): Amount18 {
+    const high = this.#view.getBigInt64(at);
+    const low = this.#view.getBigUint64(at + 8);
+    return (high === 0n ? low : (high << 64n) | low) as Amount18;
+  }
+}
