@@ -74,7 +74,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
       // The main thread claimed the directory before there were threads, and gives it free when they have ended.
       lock: { epoch: words.epoch(), release: () => undefined },
     }),
-    recovering: (step, done) => words.setRecovery(1 + RECOVERY_STEPS.indexOf(step), done),
+    recovering: (step, done, of) => words.setRecovery(1 + RECOVERY_STEPS.indexOf(step), done, of),
     verifyOrder,
     door: wiring.outlet(FRONT_DOOR),
     data: wiring.outlet(MARKET_DATA),

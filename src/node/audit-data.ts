@@ -29,7 +29,7 @@ import { recoverState } from './recovery.ts';
 
 /** What takes long tells how far it is. `of` is 0 where that is not known. */
 export type Progress = (
-  step: 'verifying' | 'loading' | 'replaying' | 'copying' | 'pruning' | 'upgrading',
+  step: 'verifying' | 'loading' | 'replaying' | 'copying' | 'pruning',
   done: number,
   of: number,
 ) => void;

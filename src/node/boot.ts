@@ -315,9 +315,9 @@ export class RingbookNode {
   }
 
   private recoveryStep(): StartStep | null {
-    const { step, done } = this.words.recovery();
+    const { step, done, of } = this.words.recovery();
     const name = RECOVERY_STEPS[step - 1];
-    return name === undefined ? null : { step: name, done, of: 0 };
+    return name === undefined ? null : { step: name, done, of };
   }
 
   private watchVerifyPool(): void {

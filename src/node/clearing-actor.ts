@@ -37,7 +37,8 @@ import {
 } from './effect-codec.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { Outbox } from './outbox.ts';
-import { type Boot, type RecoveryProgress, recoverState, sendRestored } from './recovery.ts';
+import { type Boot, type RecoveryProgress, recoverState } from './recovery.ts';
+import { restoredCount, restoreParts } from './restoring.ts';
 
 export interface ClearingOptions {
   readonly clock: Clock;
@@ -66,6 +67,9 @@ export interface ClearingOptions {
   readonly hooks: { readonly wait: (ms: number) => void; readonly crash: () => void };
 }
 
+/** Between two looks at time, command and heartbeat. */
+const PARTS_PER_TURN = 16;
+
 interface Question {
   readonly request: number;
   readonly query: ClearingQuery;
@@ -80,6 +84,7 @@ export class ClearingActor implements Actor {
   private readonly batch = new BatchBuffer();
   private readonly crash: CrashPlan;
   private state: ClearingState | null = null;
+  private restoring: Iterator<void> | null = null;
   private questions: Question[] = [];
   /** Markets whose shards were told that everything of them is restored. */
   private readonly openMarkets = new Set<number>();
@@ -112,17 +117,31 @@ export class ClearingActor implements Actor {
     this.markRestart(boot);
     // What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter.
     if (this.sequence > this.checkpointed && canCheckpoint(this.ledger)) this.checkpoint(false);
-    sendRestored(this.ledger, durability, clock.nowNs(), this.sinks);
     for (const { definition } of this.ledger.markets) this.openMarkets.add(definition.marketIndex);
+    this.restoring = this.tellRestored(boot, clock.nowNs());
+  }
+
+  /** Everybody else is told what lives: a part whenever there is room, and nothing is taken before all is told. */
+  private *tellRestored(boot: Boot, nowNs: TimestampNs): Generator<void, void, undefined> {
+    const { durability, recovering = () => undefined } = this.options;
+    const state = this.ledger;
+    const count = restoredCount(state);
+    for (const told of restoreParts({ state, durability, nowNs, to: this.sinks })) {
+      recovering('restoring', told, count);
+      yield;
+    }
     const { sequence } = this;
     writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.door);
     this.sendHistory();
-    this.flush();
   }
 
-  /** Nothing new is taken while something said waits for room. */
+  /** Nothing new is taken while something said waits for room, or has yet to be told after a start. */
   ready(): boolean {
-    return this.flushOutboxes();
+    return this.restoring === null && this.flushOutboxes();
+  }
+
+  hasMore(): boolean {
+    return this.restoring !== null && this.flushOutboxes();
   }
 
   handle(_lane: number, typeId: number, views: Views, at: number, bytes: number): void {
@@ -138,6 +157,10 @@ export class ClearingActor implements Actor {
   }
 
   endBatch(): void {
+    if (this.restoring !== null) {
+      this.restoreMore(this.restoring);
+      return;
+    }
     if (this.batch.count > 0) this.commit();
     this.answer();
     if (this.isCheckpointDue()) this.checkpoint(false);
@@ -145,10 +168,19 @@ export class ClearingActor implements Actor {
     this.flush();
   }
 
+  private restoreMore(parts: Iterator<void>): void {
+    for (let part = 0; part < PARTS_PER_TURN && this.flushOutboxes(); part += 1) {
+      if (parts.next().done !== true) continue;
+      this.restoring = null;
+      break;
+    }
+    this.flush();
+  }
+
   tick(): void {}
 
   isQuiet(): boolean {
-    return this.door.isEmpty && this.markets.every((outbox) => outbox.isEmpty);
+    return this.restoring === null && this.door.isEmpty && this.markets.every((outbox) => outbox.isEmpty);
   }
 
   /** The last checkpoint: a start that finds it clean needs no replay and no gap in the numbering. */

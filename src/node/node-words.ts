@@ -12,10 +12,12 @@ const DEPTH_WAITS = 2;
 /** What a recovering thread does, and how far it is. */
 const RECOVERY_STEP = 3;
 const RECOVERY_DONE = 4;
+/** Of how many; 0 where it is not known. */
+const RECOVERY_OF = 5;
 /** Of the claim on the data directory. */
-const EPOCH = 5;
+const EPOCH = 6;
 /** One word per shard from here on. */
-const STALLED = 6;
+const STALLED = 7;
 const WORDS = STALLED + SHARDS_MAX;
 /** A multiple of 8: depths lie behind the words. */
 const WORDS_BYTES = (WORDS * Int32Array.BYTES_PER_ELEMENT + 7) & ~7;
@@ -71,14 +73,20 @@ export class NodeWords {
     return Atomics.load(this.words, EPOCH);
   }
 
-  setRecovery(step: number, done: number): void {
+  /** Written by one thread; a step's figures are there before it, and one that has begun is never seen with less done. */
+  setRecovery(step: number, done: number, of: number): void {
+    if (step !== Atomics.load(this.words, RECOVERY_STEP)) Atomics.store(this.words, RECOVERY_STEP, 0);
+    Atomics.store(this.words, RECOVERY_OF, of);
     Atomics.store(this.words, RECOVERY_DONE, done);
     Atomics.store(this.words, RECOVERY_STEP, step);
   }
 
-  /** Step 0 before recovery begins. */
-  recovery(): { readonly step: number; readonly done: number } {
-    return { step: Atomics.load(this.words, RECOVERY_STEP), done: Atomics.load(this.words, RECOVERY_DONE) };
+  /** Step 0 before recovery begins, and while another step begins. */
+  recovery(): { readonly step: number; readonly done: number; readonly of: number } {
+    const step = Atomics.load(this.words, RECOVERY_STEP);
+    const [done, of] = [Atomics.load(this.words, RECOVERY_DONE), Atomics.load(this.words, RECOVERY_OF)];
+    const isSame = step === Atomics.load(this.words, RECOVERY_STEP);
+    return isSame ? { step, done, of } : { step: 0, done: 0, of: 0 };
   }
 
   /** A book has changed since its last diff, which is spaced by time. */

@@ -1,6 +1,6 @@
 /**
  * A start on what the disk holds (design §4, AMB-110): tables, then the journal behind them through the same function
- * that ran before, then word to everyone of what lives.
+ * that ran before. Then everyone is told what lives (restoring.ts).
  *
  *   checkpoint clean, nothing behind it    the state of the stop
  *   checkpoint, journal behind it          replay; then the restart is marked and sequences jump
@@ -10,29 +10,11 @@
 import { loadState } from '../clearing/checkpoint.ts';
 import { checkLedger } from '../clearing/checks.ts';
 import { applyBatch } from '../clearing/clearing.ts';
-import { positionRow } from '../clearing/positions.ts';
-import { riskSlot } from '../clearing/risks.ts';
-import type { OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
-import { liveOrders } from '../clearing/views.ts';
 import { assert } from '../core/assert.ts';
-import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { Durability, JournaledBatch } from './durability.ts';
-import {
-  type EffectSinks,
-  type RecordSink,
-  writeBalance,
-  writeEffect,
-  writeIdWatermark,
-  writeMarketRestored,
-  writeMarketRisk,
-  writeNews,
-  writePosition,
-  writeRememberedId,
-  writeRestoredOrder,
-} from './effect-codec.ts';
 import { decodeBatch } from './journal-batch.ts';
 
 export interface Boot {
@@ -47,8 +29,8 @@ export interface Boot {
 
 export const RECOVERY_STEPS = ['loading', 'replaying', 'restoring'] as const;
 export type RecoveryStep = (typeof RECOVERY_STEPS)[number];
-/** Told now and then: rows loaded, records replayed, orders restored. */
-export type RecoveryProgress = (step: RecoveryStep, done: number) => void;
+/** Told now and then: rows loaded, records replayed, users and orders restored, of how many. */
+export type RecoveryProgress = (step: RecoveryStep, done: number, of: number) => void;
 
 const TELL_EVERY = 4_096;
 
@@ -56,8 +38,9 @@ const TELL_EVERY = 4_096;
 export function recoverState(durability: Pick<Durability, 'recover'>, tell: RecoveryProgress = () => undefined): Boot {
   const recovery = durability.recover();
   const checkpointed = recovery.checkpoint?.sequence ?? (0 as Sequence);
-  const state = loadState(counted(recovery.rows, (done) => tell('loading', done)));
-  const batches = counted(recovery.batches, (done) => tell('replaying', done));
+  const { rowCount, batchCount } = recovery;
+  const state = loadState(counted(recovery.rows, (done) => tell('loading', done, rowCount)));
+  const batches = counted(recovery.batches, (done) => tell('replaying', done, batchCount));
   const sequence = replay(state, batches, checkpointed);
   const clean = recovery.checkpoint?.clean === true && sequence === checkpointed;
   if (clean && recovery.checkpoint?.stateHash !== null) {
@@ -75,6 +58,7 @@ function* counted<T>(items: Iterable<T>, tell: (done: number) => void): Generato
     done += 1;
     if (done % TELL_EVERY === 0) tell(done);
   }
+  if (done > 0) tell(done);
 }
 
 function replay(state: ClearingState, batches: Iterable<JournaledBatch>, from: Sequence): Sequence {
@@ -85,68 +69,4 @@ function replay(state: ClearingState, batches: Iterable<JournaledBatch>, from: S
     sequence = record.sequence;
   }
   return sequence;
-}
-
-/** Tells the front door, the markets and market data everything that they hold a view of. */
-export function sendRestored(state: ClearingState, durability: Durability, nowNs: TimestampNs, to: EffectSinks): void {
-  for (const row of state.assets.values()) {
-    writeNews({ kind: 'registryChanged', change: { table: 'asset', row } }, to.door);
-  }
-  for (const row of state.configs.values()) {
-    writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, to.door);
-  }
-  for (const user of state.users.values()) {
-    writeNews({ kind: 'userChanged', row: user.row }, to.door);
-    for (const account of user.subAccounts.values()) {
-      writeNews({ kind: 'subAccountChanged', row: account.row }, to.door);
-      for (const slot of account.balances.values()) writeBalance(slot, to.door);
-      for (const slot of account.positions.values()) writePosition(positionRow(slot), to.door);
-    }
-  }
-  for (const row of state.prices.values()) writeEffect({ kind: 'priceAccepted', row }, to);
-  sendMarkets(state, durability, nowNs, to);
-}
-
-function sendMarkets(state: ClearingState, durability: Durability, nowNs: TimestampNs, to: EffectSinks): void {
-  for (const market of state.markets) {
-    const { definition, sequence, lastTradeId } = market;
-    const shard = to.market(definition.marketIndex);
-    const row = { definition, sequence, lastTradeId };
-    for (const sink of [to.door, to.data, shard]) {
-      writeNews({ kind: 'registryChanged', change: { table: 'market', row } }, sink);
-    }
-    sendOrders(liveOrders(market), [shard, to.door]);
-  }
-  for (const tombstone of durability.rememberedIds(nowNs)) {
-    writeRememberedId(tombstone, to.market(tombstone.marketIndex));
-  }
-  for (const mark of durability.idWatermarks()) writeIdWatermark(mark, to.market(mark.marketIndex));
-  for (const { definition, sequence, lastTradeId } of state.markets) {
-    const { mark, credits, borrows } = riskSlot(state, definition.assetId);
-    writeMarketRisk({ marketIndex: definition.marketIndex, mark, credits, borrows }, to.door);
-    writeMarketRestored({ definition, sequence, lastTradeId }, to.market(definition.marketIndex));
-  }
-}
-
-/**
- * In the order of priorities, as the market rebuilds its book, but a parent before its children: one that was replaced
- * may have a later priority than a child that was released before, and comes ahead of its turn.
- */
-function sendOrders(orders: readonly OrderRow[], sinks: readonly RecordSink[]): void {
-  const byName = new Map<number, OrderRow>(orders.map((order) => [order.orderSequence, order]));
-  const sent = new Set<OrderRow>();
-  const send = (order: OrderRow): void => {
-    if (sent.has(order)) return;
-    sent.add(order);
-    const parent = mayGrow(order) ? byName.get(order.parentSequence) : undefined;
-    if (parent !== undefined) send(parent);
-    for (const sink of sinks) writeRestoredOrder(order, parent?.orderSequence ?? 0, sink);
-  };
-  for (const order of orders) send(order);
-}
-
-/** A child that its parent may activate more of. One that was released whole is an order like any other (AMB-29). */
-function mayGrow({ parentSequence, triggerState, enabledQuantity, quantity }: OrderRow): boolean {
-  const isWhole = triggerState === TRIGGER_STATE.live && enabledQuantity === quantity;
-  return parentSequence !== 0 && !isWhole;
 }

@@ -15,7 +15,7 @@ export class StartProgress {
   readonly #say: (step: StartStep) => void;
   readonly #look: () => StartStep | null;
   readonly #timer: NodeJS.Timeout;
-  #checked: StartStep | null = null;
+  #last: StartStep | null = null;
 
   /** @param look at what the recovering thread says; null while it says nothing. */
   constructor(look: () => StartStep | null, say: (step: StartStep) => void) {
@@ -26,12 +26,13 @@ export class StartProgress {
   }
 
   verifying(done: number, of: number): void {
-    this.#checked = { step: 'verifying', done, of };
+    this.#last = { step: 'verifying', done, of };
   }
 
   /** Null before there is anything to tell. */
   get step(): StartStep | null {
-    return this.#look() ?? this.#checked;
+    this.#last = this.#look() ?? this.#last;
+    return this.#last;
   }
 
   end(): void {

@@ -1,0 +1,171 @@
+/**
+ * After a recovery: word to the front door, the markets and market data of everything that they hold a view of.
+ *
+ *   clearing ──users, accounts, balances──▶ front door          ┐ a part at a time, as the rings have room: who is told
+ *            ──orders, market by market───▶ market, front door  │ reads while clearing writes, and nothing piles up
+ *            ──past ids, then `restored`──▶ markets             ┘
+ *
+ * Not here: what is told when it is over (clearing-actor.ts).
+ */
+import { positionRow } from '../clearing/positions.ts';
+import { riskSlot } from '../clearing/risks.ts';
+import type { ClearingState, MarketSlot, OrderSlot } from '../clearing/state.ts';
+import { TRIGGER_STATE } from '../core/order-terms.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { Durability } from './durability.ts';
+import {
+  type EffectSinks,
+  type RecordSink,
+  RestoredOrderWord,
+  writeBalance,
+  writeEffect,
+  writeIdWatermark,
+  writeMarketRestored,
+  writeMarketRisk,
+  writeNews,
+  writePosition,
+  writeRememberedId,
+} from './effect-codec.ts';
+
+/** Of users, orders or ids: a part is small against a ring. */
+const PER_PART = 64;
+
+/** What is told, and to whom. */
+export interface Restoring {
+  readonly state: ClearingState;
+  readonly durability: Pick<Durability, 'rememberedIds' | 'idWatermarks'>;
+  readonly nowNs: TimestampNs;
+  readonly to: EffectSinks;
+}
+
+/** Users and orders that `restoreParts` tells. */
+export function restoredCount(state: ClearingState): number {
+  return state.markets.reduce((sum, market) => sum + market.orders.size, state.users.size);
+}
+
+/** Tells everything; after each part how many users and orders have been told. */
+export function* restoreParts(restoring: Restoring): Generator<number, void, undefined> {
+  const { state, to } = restoring;
+  for (const row of state.assets.values()) {
+    writeNews({ kind: 'registryChanged', change: { table: 'asset', row } }, to.door);
+  }
+  for (const row of state.configs.values()) {
+    writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, to.door);
+  }
+  let told = 0;
+  for (const _ of tellUsers(state, to)) {
+    told += 1;
+    if (told % PER_PART === 0) yield told;
+  }
+  for (const row of state.prices.values()) writeEffect({ kind: 'priceAccepted', row }, to);
+  for (const _ of tellMarkets(state, to)) {
+    told += 1;
+    if (told % PER_PART === 0) yield told;
+  }
+  let ids = 0;
+  for (const _ of tellIds(restoring)) {
+    ids += 1;
+    if (ids % PER_PART === 0) yield told;
+  }
+  for (const { definition, sequence, lastTradeId } of state.markets) {
+    const { mark, credits, borrows } = riskSlot(state, definition.assetId);
+    writeMarketRisk({ marketIndex: definition.marketIndex, mark, credits, borrows }, to.door);
+    writeMarketRestored({ definition, sequence, lastTradeId }, to.market(definition.marketIndex));
+  }
+}
+
+function* tellUsers(state: ClearingState, to: EffectSinks): Generator<void> {
+  for (const user of state.users.values()) {
+    writeNews({ kind: 'userChanged', row: user.row }, to.door);
+    for (const account of user.subAccounts.values()) {
+      writeNews({ kind: 'subAccountChanged', row: account.row }, to.door);
+      for (const slot of account.balances.values()) writeBalance(slot, to.door);
+      for (const slot of account.positions.values()) writePosition(positionRow(slot), to.door);
+    }
+    yield;
+  }
+}
+
+function* tellMarkets(state: ClearingState, to: EffectSinks): Generator<void> {
+  for (const market of state.markets) {
+    const { definition, sequence, lastTradeId } = market;
+    const shard = to.market(definition.marketIndex);
+    const row = { definition, sequence, lastTradeId };
+    for (const sink of [to.door, to.data, shard]) {
+      writeNews({ kind: 'registryChanged', change: { table: 'market', row } }, sink);
+    }
+    const teller = new OrderTeller(market, [shard, to.door]);
+    for (const slot of byPriority(market)) {
+      teller.tell(slot);
+      yield;
+    }
+  }
+}
+
+function* tellIds({ durability, nowNs, to }: Restoring): Generator<void> {
+  for (const tombstone of durability.rememberedIds(nowNs)) {
+    writeRememberedId(tombstone, to.market(tombstone.marketIndex));
+    yield;
+  }
+  for (const mark of durability.idWatermarks()) {
+    writeIdWatermark(mark, to.market(mark.marketIndex));
+    yield;
+  }
+}
+
+/**
+ * Tells the orders of a market in the order of priorities, as it rebuilds its book, but a parent before its children: one
+ * that was replaced may have a later priority than a child that was released before, and comes ahead of its turn.
+ */
+class OrderTeller {
+  readonly #market: MarketSlot;
+  readonly #sinks: readonly RecordSink[];
+  readonly #word = new RestoredOrderWord();
+  /** Parents that came ahead of their turn, until that. */
+  readonly #ahead = new Set<OrderSlot>();
+
+  constructor(market: MarketSlot, sinks: readonly RecordSink[]) {
+    this.#market = market;
+    this.#sinks = sinks;
+  }
+
+  /** In its turn. */
+  tell(slot: OrderSlot): void {
+    if (this.#ahead.delete(slot)) return;
+    const parent = this.#parentOf(slot);
+    if (parent !== null && !this.#isTold(parent, slot)) {
+      this.tell(parent);
+      this.#ahead.add(parent);
+    }
+    this.#word.set(slot.look(), parent?.row.orderSequence ?? 0);
+    for (const sink of this.#sinks) this.#word.write(sink);
+  }
+
+  /** The parent that lives and may activate more of it. A child that was released whole is like any order (AMB-29). */
+  #parentOf(slot: OrderSlot): OrderSlot | null {
+    const { parentSequence, triggerState, enabledQuantity, quantity } = slot.look();
+    const isWhole = triggerState === TRIGGER_STATE.live && enabledQuantity === quantity;
+    return parentSequence === 0 || isWhole ? null : (this.#market.orders.get(parentSequence) ?? null);
+  }
+
+  #isTold(parent: OrderSlot, child: OrderSlot): boolean {
+    return this.#ahead.has(parent) || parent.row.prioritySequence <= child.row.prioritySequence;
+  }
+}
+
+/** Live orders stand in the order in which they were admitted, which most often is that of their priorities. */
+function byPriority(market: MarketSlot): Iterable<OrderSlot> {
+  const priorities = new Float64Array(market.orders.size);
+  let at = 0;
+  let isSorted = true;
+  for (const slot of market.orders.values()) {
+    priorities[at] = slot.look().prioritySequence;
+    if (at > 0 && (priorities[at] as number) < (priorities[at - 1] as number)) isSorted = false;
+    at += 1;
+  }
+  if (isSorted) return market.orders.values();
+  const slots = [...market.orders.values()];
+  const turns = Uint32Array.from(slots, (_, index) => index);
+  turns.sort((a, b) => (priorities[a] as number) - (priorities[b] as number));
+  return Array.from(turns, (index) => slots[index] as OrderSlot);
+}
