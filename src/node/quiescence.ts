@@ -3,14 +3,15 @@
  * (operator-api.md 7.2).
  *
  * Each ring counts the records written into it, each actor the records it has handled, its flush included. An actor
- * whose two sums agree has nothing in hand; if all agree, twice in a row with no record in between, nothing moves.
+ * whose two sums agree has nothing in hand. If all agree, twice with no record in between, and every thread has ticked
+ * between the two looks, then nothing moves: what waited for the clock has been looked at, and what was written to
+ * sockets has left its turn of the event loop. How long that takes is up to the threads; no length of time is rest.
  */
+import { ThreadBlock } from '../runtime/heartbeat.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
 import { READ_WORD, WRITTEN_WORD } from '../runtime/ring-layout.ts';
 import type { Plan } from '../runtime/topology.ts';
 
-/** Longer than the tick of every actor, so that what waits for time is out as well. */
-const REST_MS = 15;
 const LOOK_MS = 2;
 
 interface Look {
@@ -64,9 +65,25 @@ export async function whenAtRest(plan: Plan, { timeoutMs, isBusy, ignored }: Res
   for (;;) {
     const first = look(plan, ignored);
     const rests = first.isAtRest && !isBusy();
-    await new Promise((resolve) => setTimeout(resolve, rests ? REST_MS : LOOK_MS));
+    const isInTime = rests ? await whenTicked(plan, deadlineMs) : await later(deadlineMs);
     const second = look(plan, ignored);
-    if (rests && second.isAtRest && second.written === first.written && !isBusy()) return true;
-    if (performance.now() > deadlineMs) return false;
+    if (rests && isInTime && second.isAtRest && second.written === first.written && !isBusy()) return true;
+    if (!isInTime) return false;
   }
+}
+
+/** Waits until every running thread has ticked. @returns false when one had not within the time. */
+async function whenTicked(plan: Plan, deadlineMs: number): Promise<boolean> {
+  const blocks = plan.threads.map((_, index) => new ThreadBlock(plan.threadBlocks, index));
+  const seen = blocks.map((block) => block.ticks());
+  const hasTicked = (block: ThreadBlock, index: number): boolean =>
+    block.state() !== 'running' || block.hasTickedSince(seen[index] ?? 0);
+  while (!blocks.every(hasTicked)) if (!(await later(deadlineMs))) return false;
+  return true;
+}
+
+/** A moment later. @returns whether there is time left. */
+async function later(deadlineMs: number): Promise<boolean> {
+  await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  return performance.now() <= deadlineMs;
 }

@@ -96,8 +96,10 @@ export class EventLoopRunner {
     const { block, clock, spec } = this.context;
     block.beat();
     if (this.obey()) return;
+    block.beginTicks();
     const nowNs = clock.nowNs();
     for (const host of this.hosts) host.tick(nowNs);
+    block.endTicks();
     if (this.hosts.some((host) => host.hasWork())) this.poke();
     const nowMs = performance.now();
     if (nowMs - this.watchedAtMs < WATCH_MS) return;

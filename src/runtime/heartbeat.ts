@@ -1,7 +1,7 @@
 /**
  * What threads say about themselves and to each other: one block of shared memory per thread.
  *
- *   byte 0    state · beat                      written by the thread
+ *   byte 0    state · beat · ticks              written by the thread
  *   byte 128  command · letters · bell          written by others (the bell by both, see doorbell.ts)
  *
  *   starting ──▶ running ──▶ draining ──▶ stopped          a restart begins again with starting
@@ -24,6 +24,7 @@ const COMMANDS: readonly ThreadCommand[] = ['run', 'stop', 'halt'];
 const BLOCK_WORDS = 64;
 const STATE_WORD = 0;
 const BEAT_WORD = 1;
+const TICKS_WORD = 2;
 const COMMAND_WORD = 32;
 const LETTERS_WORD = 33;
 const BELL_WORD = 34;
@@ -67,6 +68,26 @@ export class ThreadBlock {
   /** Milliseconds since the last beat. */
   silentMs(): number {
     return (this.clock.now() - Atomics.load(this.words, this.base + BEAT_WORD)) | 0;
+  }
+
+  /** Around the ticks of a thread's actors: the count is odd while they tick. */
+  beginTicks(): void {
+    Atomics.add(this.words, this.base + TICKS_WORD, 1);
+  }
+
+  endTicks(): void {
+    Atomics.add(this.words, this.base + TICKS_WORD, 1);
+  }
+
+  /** Wraps. @returns what `hasTickedSince` compares with. */
+  ticks(): number {
+    return Atomics.load(this.words, this.base + TICKS_WORD);
+  }
+
+  /** Whether all actors of the thread have begun and ended a tick after `ticks` was read. */
+  hasTickedSince(ticks: number): boolean {
+    const whole = ticks % 2 === 0 ? 2 : 3;
+    return ((this.ticks() - ticks) | 0) >= whole;
   }
 
   command(): ThreadCommand {

@@ -72,11 +72,14 @@ class ThreadLoop {
 
   private lookAtTime(): void {
     const nowMs = performance.now();
-    this.context.block.beat();
+    const { block, clock } = this.context;
+    block.beat();
     if (nowMs - this.tickedAtMs >= this.tickMs) {
       this.tickedAtMs = nowMs;
-      const nowNs = this.context.clock.nowNs();
+      block.beginTicks();
+      const nowNs = clock.nowNs();
       for (const host of this.hosts) host.tick(nowNs);
+      block.endTicks();
     }
     if (nowMs - this.watchedAtMs < WATCH_MS) return;
     this.watchedAtMs = nowMs;

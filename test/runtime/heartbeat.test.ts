@@ -57,6 +57,23 @@ suite('heartbeat', () => {
     });
   });
 
+  test('a tick counts for who looked before it began, over the wrap of the count too', () => {
+    const blocks = createThreadBlocks(1);
+    new Int32Array(blocks)[2] = 2 ** 31 - 2;
+    const [here, there] = [new ThreadBlock(blocks, 0), new ThreadBlock(blocks, 0)];
+    for (let tick = 0; tick < 3; tick += 1) {
+      const before = there.ticks();
+      here.beginTicks();
+      const within = there.ticks();
+      assert.equal(there.hasTickedSince(before), false);
+      here.endTicks();
+      assert.deepEqual([there.hasTickedSince(before), there.hasTickedSince(within)], [true, false]);
+      here.beginTicks();
+      here.endTicks();
+      assert.equal(there.hasTickedSince(within), true);
+    }
+  });
+
   test('commands and letters reach the other side', () => {
     const blocks = createThreadBlocks(3);
     const [here, there] = [new ThreadBlock(blocks, 2), new ThreadBlock(blocks, 2)];
