@@ -85,8 +85,14 @@ export const REPLAY_BYTES_MAX = 67_108_864;
 /** Replays that nobody reads at the moment. Those that are read are fewer than sockets. */
 export const REPLAYS_IDLE_MAX = 16_384;
 export const REPLAY_IDLE_MS = 120_000;
-/** A thread without a heartbeat for this long stops the node; the goal is 3 s from freeze to end. */
+/** A thread without a heartbeat for this long stops the node; how often somebody looks. */
 export const HEARTBEAT_LOST_MS = 2_000;
+export const WATCH_MS = 100;
+/** What threads have to end by themselves, and then when they are ended, before the process is [AMB-111]. */
+export const FAIL_STOP_HALT_MS = 200;
+export const FAIL_STOP_TERMINATE_MS = 300;
+/** From the freeze of a thread to the end of the process, at most. */
+export const FREEZE_TO_END_MS = 3_000;
 /** How far market sequences and trade ids jump over what an unclean stop may have announced but not flushed. */
 export const RESTART_SEQUENCE_GAP = 1_000_000;
 
@@ -94,6 +100,10 @@ assert(SMALL_BODY_BYTES_MAX < ACTION_BYTES_MAX && ACTION_BYTES_MAX < BATCH_BYTES
 assert(BATCH_BYTES_MAX < BODY_BYTES_MAX, 'a frame that no action needs can be refused in words');
 assert(NONCE_RENEW_NS < NONCE_LIFE_NS, 'a renewed nonce is still within its life');
 assert(HELD_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a held cancel ends before its create could be too old');
+assert(
+  HEARTBEAT_LOST_MS + 2 * WATCH_MS + FAIL_STOP_HALT_MS + FAIL_STOP_TERMINATE_MS < FREEZE_TO_END_MS,
+  'a frozen thread is seen and the process ended in time',
+);
 assert(REPLAY_FRAMES_MAX < SOCKET_LAG_MESSAGES_MAX, 'a replay alone is no lag');
 assert(REPLAY_RING_BYTES_MAX < SOCKET_LAG_BYTES_MAX, 'a replay alone is no lag');
 assert(OPEN_ORDERS_MAX < OPEN_ORDERS_MARKET_MAKER_MAX, 'market makers may have more open orders');

@@ -9,11 +9,10 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
+import { WATCH_MS } from '../core/limits.ts';
 import type { ActorHost } from './actor-host.ts';
 import { killProcess } from './kill-process.ts';
 import type { ThreadContext } from './thread-context.ts';
-
-const WATCH_MS = 100;
 
 export class EventLoopRunner {
   private readonly context: ThreadContext;

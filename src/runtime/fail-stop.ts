@@ -3,9 +3,9 @@
  *
  *   one line on standard error
  *     → halt: every thread is told to end at once; the main thread's actors let go of their sockets
- *     → HALT_MS later: threads that are still there and own no listener are terminated
+ *     → FAIL_STOP_HALT_MS later: threads that are still there and own no listener are terminated
  *     → all ended: exit with 70
- *     → TERMINATE_MS later, one still there: SIGKILL
+ *     → FAIL_STOP_TERMINATE_MS later, one still there: SIGKILL
  *
  * Measured on Node 20.20.2 with the pinned uWebSockets.js, sockets under load:
  *   - process.exit while another thread holds an open uWS app aborts (134) or crashes (139), every time: Node ends the
@@ -17,12 +17,11 @@
  */
 import { writeSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
+import { FAIL_STOP_HALT_MS, FAIL_STOP_TERMINATE_MS } from '../core/limits.ts';
 import { killProcess } from './kill-process.ts';
 
 /** A broken invariant or a lost thread (operator-api.md §1). */
 export const EXIT_BROKEN = 70;
-const HALT_MS = 200;
-const TERMINATE_MS = 300;
 const LOOK_MS = 10;
 
 /** A worker that may have to be ended. */
@@ -37,9 +36,9 @@ export async function failStop(reason: string, halt: () => void, workers: readon
   writeSync(2, `${JSON.stringify({ level: 'fatal', event: 'fail-stop', reason, exit_code: EXIT_BROKEN })}\n`);
   try {
     halt();
-    await allEnded(workers, HALT_MS);
+    await allEnded(workers, FAIL_STOP_HALT_MS);
     for (const { worker, ownsListener, hasEnded } of workers) if (!hasEnded() && !ownsListener) void worker.terminate();
-    if (await allEnded(workers, TERMINATE_MS)) process.exit(EXIT_BROKEN);
+    if (await allEnded(workers, FAIL_STOP_TERMINATE_MS)) process.exit(EXIT_BROKEN);
     killProcess('a thread did not end');
   } catch (error) {
     killProcess(`the fail-stop failed: ${String(error)}`);

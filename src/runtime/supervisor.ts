@@ -9,6 +9,7 @@
  */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
+import { WATCH_MS } from '../core/limits.ts';
 import type { EventLoopRunner } from './event-loop-runner.ts';
 import { failStop, type RunningWorker } from './fail-stop.ts';
 import { ThreadBlock, type ThreadState, Watch } from './heartbeat.ts';
@@ -16,7 +17,6 @@ import type { LastWords, ThreadBirth } from './thread-boot.ts';
 import type { BellLetter, ThreadContext } from './thread-context.ts';
 import { type Plan, type ThreadSpec, threadOf } from './topology.ts';
 
-const WATCH_MS = 100;
 const RESTARTS_MAX = 5;
 const RESTARTS_WITHIN_MS = 60_000;
 

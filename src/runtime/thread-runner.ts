@@ -7,13 +7,13 @@
  * The thread also watches the main thread. When the main thread is lost nobody can end the process in order, so it is
  * killed: a frozen front door must not look like a slow one.
  */
+import { WATCH_MS } from '../core/limits.ts';
 import type { ActorHost } from './actor-host.ts';
 import { killProcess } from './kill-process.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 /** Empty turns between two looks at the time while spinning. */
 const SPINS_PER_LOOK = 64;
-const WATCH_MS = 100;
 
 /** Returns after a stop or a halt. An error of an actor is thrown: the thread ends with it. */
 export function runThread(context: ThreadContext, hosts: readonly ActorHost[]): void {

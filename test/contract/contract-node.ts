@@ -1,6 +1,6 @@
 /** A node of the `test` profile under the contract suite: its clock, its operator, and plain clients with money. */
 import assert from 'node:assert/strict';
-import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { barrier, type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
 import { PlainClient, PlainKey, type Ports } from './plain-client.ts';
 
 const START_NS = 1_800_000_000_000_000_000n;
@@ -20,6 +20,7 @@ export class ContractNode {
   process: NodeProcess;
   nowNs: bigint = START_NS;
   #stamps = 0n;
+  readonly #clients: PlainClient[] = [];
 
   private constructor(process: NodeProcess) {
     this.process = process;
@@ -65,9 +66,12 @@ export class ContractNode {
     return answer.body;
   }
 
-  /** Everybody has heard everything. */
+  /** Everybody has heard everything, and every reader that keeps up has read it. */
   async rest(): Promise<void> {
-    await this.operate('POST', '/operator/barrier', {});
+    await barrier(this.process).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${this.process.stderr()}`);
+    });
+    await Promise.all(this.#clients.map((client) => client.caughtUp()));
   }
 
   async hook(body: object): Promise<void> {
@@ -77,11 +81,13 @@ export class ContractNode {
   /** A key nobody has met, without a session. */
   stranger(): PlainClient {
     nextSeedByte += 1;
-    return new PlainClient(
+    const client = new PlainClient(
       new PlainKey(nextSeedByte),
       () => this.ports,
       () => this.stamp(),
     );
+    this.#clients.push(client);
+    return client;
   }
 
   /** A user nobody has met, logged in, with so much of each asset in each of the accounts. */

@@ -193,6 +193,8 @@ export class PlainClient {
   readonly #ports: () => Ports;
   readonly #nowNs: () => bigint;
   #ids = 0;
+  /** Readers that this client has open. */
+  readonly #readers = new Set<SocketReader>();
 
   /** @param nowNs a different time at each call, none of them ahead of the node's clock by 5 s. */
   constructor(key: PlainKey, ports: () => Ports, nowNs: () => bigint) {
@@ -318,15 +320,27 @@ export class PlainClient {
   /** A stream of the order service, authenticated by headers unless protocols are given. */
   stream(path: string, protocols: string[] = []): Promise<SocketReader> {
     const isByHeader = !protocols.some((protocol) => protocol.startsWith('Bearer-'));
-    return SocketReader.open(this.#ports().oms, path, protocols, isByHeader ? this.headers : {});
+    return this.#kept(SocketReader.open(this.#ports().oms, path, protocols, isByHeader ? this.headers : {}));
   }
 
   marketStream(path: string, protocols: string[] = []): Promise<SocketReader> {
-    return SocketReader.open(this.#ports().mds, path, protocols);
+    return this.#kept(SocketReader.open(this.#ports().mds, path, protocols));
+  }
+
+  /** What was sent to any reader that keeps up has arrived. */
+  async caughtUp(): Promise<void> {
+    await Promise.all([...this.#readers].map((reader) => reader.caughtUp()));
   }
 
   /** An upgrade that is refused: its HTTP answer. */
   upgrade(path: string, headers: HttpAsk['headers'] = this.headers): Promise<HttpAnswer> {
     return askUpgrade(this.#ports().oms, path, headers);
+  }
+
+  async #kept(opening: Promise<SocketReader>): Promise<SocketReader> {
+    const reader = await opening;
+    this.#readers.add(reader);
+    void reader.closed.then(() => this.#readers.delete(reader));
+    return reader;
   }
 }

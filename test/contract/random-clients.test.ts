@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { Dice } from '../fuzz/dice.ts';
 import type { SocketReader } from '../support/edge-client.ts';
+import { eventually } from '../support/patience.ts';
 import { propertyParameters } from '../support/property.ts';
 import { ContractNode } from './contract-node.ts';
 import { OrderFold, viewOfRecords } from './order-fold.ts';
@@ -104,11 +105,10 @@ class RandomClient {
 
   /** Everything that `/control` was asked is answered (LIM-22). */
   async settle(): Promise<void> {
-    const deadlineMs = performance.now() + 10_000;
-    while (this.#owed > 0) {
-      assert.ok(performance.now() < deadlineMs, `${this.#owed} frames of /control are not answered`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await eventually(
+      () => this.#owed <= 0,
+      () => `${this.#owed} frames of /control are not answered`,
+    );
   }
 
   close(): void {

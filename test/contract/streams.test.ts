@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { frameBytes, OPCODE, RawSocket } from '../fuzz/raw-socket.ts';
 import type { SocketReader } from '../support/edge-client.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { ContractNode } from './contract-node.ts';
 import { IOC, type PlainClient, POST_ONLY, toldBy } from './plain-client.ts';
 
@@ -220,7 +221,7 @@ suite('streams of the order service', () => {
       const socket = await open();
       const payload = Buffer.from([code >> 8, code & 0xff]);
       socket.write(frameBytes(payload, { opcode: OPCODE.close }));
-      assert.ok(await socket.until(() => socket.frames.some(({ opcode }) => opcode === OPCODE.close), 5_000));
+      assert.ok(await socket.until(() => socket.frames.some(({ opcode }) => opcode === OPCODE.close), PATIENCE_MS));
       assert.deepEqual(socket.frames.at(-1)?.payload, payload);
       socket.destroy();
     }
@@ -232,7 +233,7 @@ suite('streams of the order service', () => {
     ]) {
       const socket = await open();
       socket.write(frameBytes(Buffer.from('x'), head));
-      assert.ok((await socket.until(() => socket.isClosed, 5_000)) || socket.isClosed, JSON.stringify(head));
+      assert.ok((await socket.until(() => socket.isClosed, PATIENCE_MS)) || socket.isClosed, JSON.stringify(head));
     }
     assert.equal((await alice.get('/markets')).status, 200);
   });

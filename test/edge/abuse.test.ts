@@ -10,6 +10,7 @@ import { type HttpCall, HttpRoutes } from '../../src/edge/uws-http.ts';
 import { listenExclusively } from '../../src/edge/uws-listen.ts';
 import { SocketHub } from '../../src/edge/uws-socket.ts';
 import { ask } from '../support/edge-client.ts';
+import { eventually, PATIENCE_MS } from '../support/patience.ts';
 
 const SHORT_MS = 150;
 const failures: unknown[] = [];
@@ -30,6 +31,7 @@ before(async () => {
   const echo = (call: HttpCall, body: Uint8Array): void => call.reply(JSON.stringify({ bytes: body.length }));
   routes.add({ method: 'GET', pattern: '/here', handler: echo });
   routes.add({ method: 'POST', pattern: '/here', handler: echo, deadlineMs: SHORT_MS });
+  routes.add({ method: 'POST', pattern: '/patient', handler: echo, deadlineMs: PATIENCE_MS });
   routes.seal();
   port = await listenExclusively(app, { host: '127.0.0.1', port: 0 });
 });
@@ -124,7 +126,7 @@ suite('half of a request', () => {
   });
 
   test('a body in very many pieces is whole, as long as it is in time', async () => {
-    const told = await send(`POST /here HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n${CLOSE}\r\n`, ...'0123456789');
+    const told = await send(`POST /patient HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n${CLOSE}\r\n`, ...'0123456789');
     assert.equal(told.body, '{"bytes":10}');
   });
 
@@ -137,8 +139,8 @@ suite('half of a request', () => {
   test('connections that say nothing, or stop in their head, are counted and closed within seconds, unanswered', async () => {
     const before = hub.connectionCount;
     const silent = [...Array.from({ length: 20 }, () => send()), send('GET /here HTTP/1.1\r\nHo')];
-    while (hub.connectionCount < before + 21) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => hub.connectionCount >= before + 21);
     for (const told of await Promise.all(silent)) assert.equal(told.status, '');
-    while (hub.connectionCount > before) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => hub.connectionCount <= before);
   });
 });

@@ -8,6 +8,7 @@ import { OmsServer } from '../../src/edge/oms-server.ts';
 import { AddressLimits } from '../../src/sessions/address-limits.ts';
 import { ask, askUpgrade, type HttpAnswer, SocketReader } from '../support/edge-client.ts';
 import { ALICE } from '../support/order-desk.ts';
+import { eventually } from '../support/patience.ts';
 import { createBody, ScriptedOms } from '../support/scripted-oms.ts';
 
 const SIZE = { unitsPerSecond: 1n, capacity: 40n };
@@ -191,7 +192,7 @@ suite('an address without a login', () => {
       open.push(socket);
       await new Promise((resolve) => socket.once('connect', resolve));
     }
-    while (cut < 20) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => cut >= 20);
     assert.equal(cut, 20, '40 units, and 40 more that it may owe');
     for (const socket of open) socket.destroy();
     door.nowNs += 1_000n * SECOND;

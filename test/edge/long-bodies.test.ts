@@ -9,6 +9,7 @@ import { createApp } from '../../src/edge/uws.ts';
 import { HttpRoutes } from '../../src/edge/uws-http.ts';
 import { listenExclusively } from '../../src/edge/uws-listen.ts';
 import { AddressLimits, STALLED_UNITS } from '../../src/sessions/address-limits.ts';
+import { eventually, PATIENCE_MS } from '../support/patience.ts';
 
 const LONG = 300_000;
 const HELD_MAX = 8 * BATCH_BYTES_MAX;
@@ -39,6 +40,7 @@ before(async () => {
     method: 'POST',
     pattern: '/long',
     bodyBytesMax: BATCH_BYTES_MAX,
+    deadlineMs: PATIENCE_MS,
     handler: (call, body) => {
       handledAt.push(alive);
       call.chargeBody();
@@ -76,15 +78,11 @@ async function half(path: string, length: number): Promise<Half> {
   return { socket, told };
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
 suite('long bodies', () => {
   test('bodies that end in one moment are handled in turns of their own, between which the thread says that it lives', async () => {
     const halves = [];
     for (let each = 0; each < 5; each += 1) halves.push(await half('/long', LONG));
-    await until(() => routes.heldBytes >= 5 * (LONG - 1));
+    await eventually(() => routes.heldBytes >= 5 * (LONG - 1));
     for (const { socket } of halves) socket.write('x');
     for (const { told } of halves) assert.match(await told, /"bytes":300000/);
     assert.equal(new Set(handledAt).size, 5, `${handledAt}`);
@@ -112,7 +110,7 @@ suite('long bodies', () => {
     while (routes.heldBytes + 2 * BATCH_BYTES_MAX < HELD_MAX) {
       halves.push(await half('/long', BATCH_BYTES_MAX));
       const count = halves.length;
-      await until(() => routes.heldBytes >= count * (BATCH_BYTES_MAX - 1));
+      await eventually(() => routes.heldBytes >= count * (BATCH_BYTES_MAX - 1));
     }
     const more = await Promise.all([
       half('/long', BATCH_BYTES_MAX),
@@ -122,7 +120,7 @@ suite('long bodies', () => {
     assert.match(await Promise.race(more.map(({ told }) => told)), /503/);
     assert.ok(routes.heldBytes <= HELD_MAX);
     for (const { socket } of [...halves, ...more]) socket.destroy();
-    await until(() => routes.heldBytes === 0);
+    await eventually(() => routes.heldBytes === 0);
     assert.equal(routes.pendingCount, 0);
   });
 });

@@ -17,6 +17,7 @@ import {
   selectSubprotocol,
 } from '../../src/edge/uws-socket.ts';
 import { SocketReader } from '../support/edge-client.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 const failed: string[] = [];
 const lagged: string[] = [];
@@ -55,8 +56,8 @@ function addStream(pattern: string, lag: LagRule, lastWord: string | null): void
 }
 
 before(async () => {
-  addStream('/mds/:name', MDS_LAG, null);
-  addStream('/oms/:name', OMS_LAG, '{"resync":true}');
+  addStream('/mds/:name', { ...MDS_LAG, hardDropMs: PATIENCE_MS }, null);
+  addStream('/oms/:name', { ...OMS_LAG, hardDropMs: PATIENCE_MS }, '{"resync":true}');
   addStream('/cut/:name', { ...OMS_LAG, hardDropMs: 50 }, null);
   hub.add<null>({
     pattern: '/commands',

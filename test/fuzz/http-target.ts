@@ -1,5 +1,6 @@
 /** One connection of raw bytes to an HTTP listener, and what came back: statuses in order, and whether it was closed. */
 import { connect, type Socket } from 'node:net';
+import { PATIENCE_MS } from '../support/patience.ts';
 import type { Pieces } from './campaign.ts';
 
 export interface Exchange {
@@ -18,8 +19,8 @@ export interface Patience {
   readonly pauseMs: number;
 }
 
-/** What no answer takes longer than: the listener's own deadline and a margin for a busy machine. */
-export const ANSWER_MS_MAX = 15_000;
+/** What no answer takes longer than: the listener answers late requests itself. */
+export const ANSWER_MS_MAX: number = PATIENCE_MS;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 

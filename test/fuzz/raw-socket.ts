@@ -3,6 +3,7 @@
  * server sent, cut into its frames.
  */
 import { connect, type Socket } from 'node:net';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 export interface FrameHead {
   readonly opcode: number;
@@ -83,7 +84,7 @@ export class RawSocket {
         ].join('\r\n'),
       ),
     );
-    await raw.until(() => raw.#head !== null, 5_000);
+    await raw.until(() => raw.#head !== null, PATIENCE_MS);
     if (raw.#head?.startsWith('HTTP/1.1 101') === true) return raw;
     raw.destroy();
     return null;

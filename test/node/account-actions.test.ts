@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { eventually, TestNode, type Trader } from '../support/wire-trader.ts';
+import { eventually } from '../support/patience.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 interface Move {

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { SocketReader } from '../support/edge-client.ts';
+import { eventually } from '../support/patience.ts';
 import { limit } from '../support/wire-orders.ts';
-import { eventually, TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const CHAIN = '000000000000007a69';
 const ETH = '6b'.repeat(20);

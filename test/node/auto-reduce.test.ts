@@ -1,8 +1,9 @@
 /** Auto-reduce on a whole node: a price makes orders give way, and the stream says so (AR-01, AR-03 to AR-06). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { eventually } from '../support/patience.ts';
 import { limit, type Ticket } from '../support/wire-orders.ts';
-import { eventually, TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
 type Json = Readonly<Record<string, unknown>>;
@@ -92,16 +93,7 @@ suite('auto-reduce', () => {
 
   /** The order weighs before its market has seen it. */
   async function eventuallyInFlight(): Promise<void> {
-    let left = Number.POSITIVE_INFINITY;
-    await eventually(
-      () => {
-        void available().then((now) => {
-          left = now;
-        });
-        return left < 100;
-      },
-      () => `capacity ${left}`,
-    );
+    await eventually(async () => (await available()) < 100);
   }
 
   test('a market maker’s orders stay (AR-05, MRG-27)', async () => {

@@ -1,8 +1,9 @@
 /** Batches over the wire, through real threads and clearing, and over a restart (BAT-01 to BAT-10, AMB-26). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { eventually } from '../support/patience.ts';
 import { below, limit, type Ticket } from '../support/wire-orders.ts';
-import { eventually, TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '1': '100', '2': '1000' };
 type Json = Readonly<Record<string, unknown>>;

@@ -13,7 +13,7 @@ import { backupData, restoreData } from '../../src/node/copy-data.ts';
 import { EXPORTS, type ExportName, exportLines, rebuildFrom } from '../../src/node/export-data.ts';
 import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
 import { damagedRecords } from '../support/damage.ts';
-import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { barrier, type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
@@ -51,7 +51,7 @@ async function trade(node: NodeProcess, times: number): Promise<void> {
   }
   a.close();
   b.close();
-  await operator(node, 'POST', '/operator/barrier', {});
+  await barrier(node);
 }
 
 suite('commands about data directories', () => {
@@ -76,7 +76,7 @@ suite('commands about data directories', () => {
 
   test('a node that runs is backed up at one sequence, and its directory is not verified under its hands', async () => {
     const sequence = Number(saved['sequence']);
-    const now = Number((await operator(node, 'POST', '/operator/barrier', {})).body['journal_sequence']);
+    const now = await barrier(node);
     assert.ok(sequence > 0 && sequence < now, `${sequence} of ${now}`);
     const refused = ringbook('verify', data);
     assert.equal(refused.status, 1);

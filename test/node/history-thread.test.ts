@@ -10,6 +10,7 @@ import { openReader } from '../../src/storage/environment.ts';
 import { TableHistory } from '../../src/storage/order-history.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
 import { marketOf } from '../support/market-figures.ts';
+import { eventually } from '../support/patience.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const MAP_BYTES = 2 ** 30;
@@ -100,10 +101,7 @@ suite('history thread', () => {
     const nowhere = temporaryDirectory();
     const thread = open(nowhere);
     void thread.read(ORDERS);
-    await new Promise<void>((resolve) => {
-      const look = (): void => (deaths.length > 0 ? resolve() : void setTimeout(look, 5));
-      look();
-    });
+    await eventually(() => deaths.length > 0);
     assert.equal(deaths.length, 1);
     rmSync(nowhere, { recursive: true, force: true });
   });

@@ -1,8 +1,9 @@
 /** Positions and account stats as streams of a whole node (STR-03, STR-04, AMB-118, wire.md 9.3). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { eventually } from '../support/patience.ts';
 import { limit, type Ticket } from '../support/wire-orders.ts';
-import { eventually, TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -140,7 +140,6 @@ suite('margin', () => {
     await price(node, '2400');
     await node.hook({ release: true });
     await short.until(ask.id, 'Canceled InsufficientMargin');
-    await long.caughtUp();
     assert.deepEqual(long.fillsOf(bid.id).at(-1), 'Rollbacked 2000 1 CounterpartyAtFault');
     await price(node, '2000');
     await node.clear();
@@ -154,7 +153,6 @@ suite('margin', () => {
     const sold = await long.sell(limit(199_000, 10_000, 'IOC'), MARGIN);
     await short.until(resting.id, 'Canceled ReduceOnlyViolation');
     assert.deepEqual(short.fillsOf(resting.id), ['Pending 1990 1', 'Rollbacked 1990 1 ReduceOnlyViolation']);
-    await long.caughtUp();
     assert.deepEqual(long.fillsOf(sold.id).at(-1), 'Rollbacked 1990 1 CounterpartyAtFault');
     // Both stand again where they stood.
     await long.buy(limit(200_000, 20_000), MARGIN);

@@ -7,10 +7,11 @@ import type { AssetId } from '../../src/core/ids.ts';
 import type { KnownPrices } from '../../src/node/clearing-queries.ts';
 import { OracleFeed } from '../../src/node/oracle-feed.ts';
 import { OpsWorld } from '../support/ops-world.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 const PUBLISHED_NS = 1_600_000_000_000_000_000n;
 
-test('the feeder republishes every oracle price and changes none', { timeout: 10_000 }, async (t) => {
+test('the feeder republishes every oracle price and changes none', { timeout: PATIENCE_MS }, async (t) => {
   const world = new OpsWorld('dev');
   const parts = world.parts();
   for (const [assetId, symbol] of [

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { removeDirectory } from '../support/node-process.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
@@ -46,7 +47,7 @@ suite('production does not start', () => {
         RINGBOOK_MDS_PORT: '0',
         RINGBOOK_OPS_PORT: '0',
       };
-      const run = spawnSync(process.execPath, [CLI, 'start'], { env, encoding: 'utf8', timeout: 20_000 });
+      const run = spawnSync(process.execPath, [CLI, 'start'], { env, encoding: 'utf8', timeout: PATIENCE_MS });
       assert.equal(run.status, 78, run.stderr);
       assert.equal(run.stdout, '');
       assert.match(run.stderr, says);

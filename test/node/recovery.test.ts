@@ -13,6 +13,7 @@ import type { AssetId } from '../../src/core/ids.ts';
 import { auditData } from '../../src/node/audit-data.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { aMoment, eventually, PATIENCE_MS } from '../support/patience.ts';
 import { recoveredAndReplayed } from '../support/recovered.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -20,6 +21,7 @@ const KILLS = Number(process.env['RINGBOOK_KILLS'] ?? '2');
 const SEED = Number(process.env['RINGBOOK_KILL_SEED'] ?? '20261121');
 const ETH = '2' as AssetId;
 const FULL_AT_KIB = 400;
+const SIDES_BEFORE_A_KILL = 20;
 const START = { usd: 500_000n * 10n ** 18n, eth: 100n * 10n ** 18n };
 
 /** Two users who trade with each other until the node goes away. */
@@ -35,7 +37,8 @@ class Load {
     );
   }
 
-  async run(untilMs: number): Promise<void> {
+  /** Trades until the node is gone; it always is before a test loses its patience. */
+  async run(): Promise<void> {
     const controls = [];
     for (const client of this.clients) {
       await client.login();
@@ -46,7 +49,7 @@ class Load {
       );
       controls.push(await client.control());
     }
-    const endsAt = performance.now() + untilMs;
+    const endsAt = performance.now() + PATIENCE_MS;
     const inFlight = new Set<Promise<unknown>>();
     while (performance.now() < endsAt) {
       const who = this.random.below(2);
@@ -180,10 +183,9 @@ async function checkBook(node: NodeProcess): Promise<void> {
   assert.deepEqual([...levels].sort(), [...sums].filter(([, rest]) => rest > 0n).sort());
 }
 
-/** Until something was confirmed. */
-async function untilTold(load: Load): Promise<void> {
-  while (!load.told.some((trade) => trade.status === 'Confirmed'))
-    await new Promise((resolve) => setTimeout(resolve, 10));
+/** Until so many sides were told as confirmed. */
+async function untilTold(load: Load, count = 1): Promise<void> {
+  await eventually(() => load.told.filter((trade) => trade.status === 'Confirmed').length >= count);
 }
 
 /** A start that is killed at some moment before it is ready, or soon after. */
@@ -206,8 +208,9 @@ suite('recovery of a whole node', () => {
     try {
       for (let round = 0; round < KILLS; round += 1) {
         const load = new Load(node, random);
-        const running = load.run(60_000).catch(() => undefined);
-        await new Promise((resolve) => setTimeout(resolve, 600 + random.below(700)));
+        const running = load.run().catch(() => undefined);
+        await untilTold(load, SIDES_BEFORE_A_KILL);
+        await aMoment(random.below(700));
         await stopNode(node, 'SIGKILL');
         load.close();
         void running;
@@ -222,7 +225,7 @@ suite('recovery of a whole node', () => {
         await checkHistory(node, load, seenIds);
         await checkBook(node);
       }
-      assert.ok(confirmed > 20, `the load trades: ${confirmed} confirmed sides`);
+      assert.ok(confirmed >= KILLS * SIDES_BEFORE_A_KILL, `the load trades: ${confirmed} confirmed sides`);
       assert.equal(await stopNode(node), 0);
     } finally {
       await stopNode(node, 'SIGKILL');
@@ -236,8 +239,8 @@ suite('recovery of a whole node', () => {
       let node = await startNode({ profile: 'dev', dataDirectory });
       try {
         const load = new Load(node, new SeededRandom(SEED + 1));
-        const running = load.run(20_000).catch(() => undefined);
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        const running = load.run().catch(() => undefined);
+        await untilTold(load);
         await operator(node, 'POST', '/operator/clearing', {
           fault: { kind: 'crash', point, after_transactions: 5 },
         }).catch(() => undefined);
@@ -259,7 +262,7 @@ suite('recovery of a whole node', () => {
     let node = await startNode({ profile: 'dev', dataDirectory });
     try {
       const load = new Load(node, new SeededRandom(SEED + 2));
-      const running = load.run(20_000).catch(() => undefined);
+      const running = load.run().catch(() => undefined);
       await untilTold(load);
       assert.equal(await stopNode(node), 0, node.stderr());
       load.close();
@@ -279,7 +282,7 @@ suite('recovery of a whole node', () => {
     let node = await startNode({ profile: 'dev', dataDirectory, fileKiBMax: FULL_AT_KIB });
     try {
       const load = new Load(node, new SeededRandom(SEED + 3));
-      const running = load.run(60_000).catch(() => undefined);
+      const running = load.run().catch(() => undefined);
       assert.equal(await node.ended, 70, node.stderr());
       load.close();
       void running;

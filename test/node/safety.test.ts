@@ -5,8 +5,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { askUpgrade } from '../support/edge-client.ts';
+import { eventually } from '../support/patience.ts';
 import { above, limit, type Ticket } from '../support/wire-orders.ts';
-import { eventually, TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '1': '100', '2': '1000' };
 type Json = Readonly<Record<string, unknown>>;

@@ -8,8 +8,9 @@ import { RingbookError } from '../../src/client/errors.ts';
 import type { OrderEvent } from '../../src/client/order-events.ts';
 import type { PublicTradeEvent } from '../../src/client/replies.ts';
 import type { AssetId } from '../../src/core/ids.ts';
+import { eventually } from '../support/patience.ts';
 import { limit } from '../support/wire-orders.ts';
-import { eventually, TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const USD = '0' as AssetId;
 const UNIT = 10n ** 18n;

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import WebSocket from 'ws';
+import { eventually } from '../support/patience.ts';
 import { limit } from '../support/wire-orders.ts';
-import { eventually, TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 type Frame = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 

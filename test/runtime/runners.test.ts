@@ -11,9 +11,11 @@ import { ringDepth } from '../../src/runtime/spsc-ring.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { ThreadContext } from '../../src/runtime/thread-context.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { RELAY_FACTORIES, RELAY_TOPOLOGY, Relay, Sink, Source } from '../support/relay-actors.ts';
 
 const RECORDS_PER_RING = 64;
+const HOPS = (2 * PATIENCE_MS) / RELAY_TOPOLOGY.tickMs;
 
 interface ByHand {
   readonly plan: Plan;
@@ -146,7 +148,7 @@ suite('simulation', () => {
 
 suite('on threads', () => {
   test('a sleeping event loop is woken by its doorbell, and a held-back thread by room; nothing is polled', {
-    timeout: 15_000,
+    timeout: PATIENCE_MS,
   }, async () => {
     const plan = planTopology(RELAY_TOPOLOGY, { mode: 'system', notBeforeNs: 0n });
     const context = new ThreadContext(plan, 'main');
@@ -168,7 +170,7 @@ suite('on threads', () => {
     supervisor.start();
     await supervisor.whenRunning();
     runner.start(hosts);
-    await oneAtATime(source, sink, 300);
+    await oneAtATime(source, sink, HOPS);
     await withTheSinkClosed(source, sink, runner);
     await ofItsOwn(source, sink, runner);
     await supervisor.stop(5_000);
@@ -177,7 +179,7 @@ suite('on threads', () => {
 
   /**
    * Every number is sent only when the one before came back, so every hop begins with both threads asleep. If hops waited
-   * for a tick of 100 ms, the test would run into its time limit.
+   * for a tick of 100 ms, the test would run into its time limit: twice as long as it has patience.
    */
   async function oneAtATime(source: Source, sink: Sink, count: number): Promise<void> {
     await new Promise<void>((resolve) => {

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-
-const DEADLINE_MS = 3_000;
+import { FREEZE_TO_END_MS } from '../../src/core/limits.ts';
+import { PATIENCE_MS, SLOWEST } from '../support/patience.ts';
 
 interface Ending {
   readonly code: number | null;
@@ -21,7 +21,7 @@ interface Ending {
 function runNode(scenario: string): Promise<Ending> {
   const program = fileURLToPath(new URL('../support/small-node-main.js', import.meta.url));
   const child = spawn(process.execPath, [program, scenario], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const timeout = setTimeout(() => child.kill('SIGABRT'), 20_000);
+  const timeout = setTimeout(() => child.kill('SIGABRT'), PATIENCE_MS);
   let [out, err, frozenAtMs] = ['', '', 0];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
@@ -37,6 +37,11 @@ function runNode(scenario: string): Promise<Ending> {
       resolve({ code, signal, out, err, afterFreezeMs });
     });
   });
+}
+
+/** The bounds of the parts add up to less (limits.ts); here the whole is held to it, as far as a slow machine may take. */
+function inTime({ afterFreezeMs }: Ending): void {
+  assert.ok(afterFreezeMs > 0 && afterFreezeMs < SLOWEST * FREEZE_TO_END_MS, `${afterFreezeMs} ms`);
 }
 
 async function endsWith70(scenario: string, reason: RegExp): Promise<Ending> {
@@ -70,13 +75,11 @@ suite('supervisor', { concurrency: true }, () => {
   });
 
   test('a market that loops for ever ends the node within 3 s', async () => {
-    const { afterFreezeMs } = await endsWith70('market-loops', /market: it is frozen/);
-    assert.ok(afterFreezeMs > 0 && afterFreezeMs < DEADLINE_MS, `${afterFreezeMs} ms`);
+    inTime(await endsWith70('market-loops', /market: it is frozen/));
   });
 
   test('a market that waits for ever ends the node within 3 s', async () => {
-    const { afterFreezeMs } = await endsWith70('market-waits', /market: it is frozen/);
-    assert.ok(afterFreezeMs > 0 && afterFreezeMs < DEADLINE_MS, `${afterFreezeMs} ms`);
+    inTime(await endsWith70('market-waits', /market: it is frozen/));
   });
 
   test('market data that fails is restarted, gets a snapshot, and the node goes on', async () => {
@@ -86,16 +89,16 @@ suite('supervisor', { concurrency: true }, () => {
   });
 
   test('a frozen thread that owns a listener is ended by a signal within 3 s', async () => {
-    const { signal, err, afterFreezeMs } = await runNode('data-loops');
-    assert.equal(signal, 'SIGKILL', err);
-    assert.match(err, /data: it is frozen/);
-    assert.ok(afterFreezeMs > 0 && afterFreezeMs < DEADLINE_MS, `${afterFreezeMs} ms`);
+    const ending = await runNode('data-loops');
+    assert.equal(ending.signal, 'SIGKILL', ending.err);
+    assert.match(ending.err, /data: it is frozen/);
+    inTime(ending);
   });
 
   test('a frozen main thread is noticed by the others and ended by a signal within 3 s', async () => {
-    const { signal, err, afterFreezeMs } = await runNode('main-loops');
-    assert.equal(signal, 'SIGKILL', err);
-    assert.match(err, /the main thread is frozen/);
-    assert.ok(afterFreezeMs > 0 && afterFreezeMs < DEADLINE_MS, `${afterFreezeMs} ms`);
+    const ending = await runNode('main-loops');
+    assert.equal(ending.signal, 'SIGKILL', ending.err);
+    assert.match(ending.err, /the main thread is frozen/);
+    inTime(ending);
   });
 });

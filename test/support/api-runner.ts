@@ -14,8 +14,7 @@ import { isJsonObject, type JsonValue } from '../../src/wire/json-tree.ts';
 import { writeJson } from '../../src/wire/json-writer.ts';
 import { checkShape } from '../../src/wire/shapes/read-shape.ts';
 import type { Shape } from '../../src/wire/shapes/shape-kit.ts';
-
-const FRAME_MS_MAX = 15_000;
+import { eventually } from './patience.ts';
 
 export interface Told {
   readonly stream: Stream;
@@ -179,9 +178,8 @@ export function assertTold({ stream, isV1, frames }: Told): void {
 
 /** Waits for a frame that holds all of some texts. */
 export async function soonTold({ stream, frames }: Told, ...texts: readonly string[]): Promise<void> {
-  for (const until = performance.now() + FRAME_MS_MAX; performance.now() < until; ) {
-    if (frames.some((frame) => texts.every((text) => writeJson(frame).includes(text)))) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail(`${stream.path} did not tell ${texts.join(' ')}:\n${frames.map(writeJson).join('\n')}`);
+  await eventually(
+    () => frames.some((frame) => texts.every((text) => writeJson(frame).includes(text))),
+    () => `${stream.path} did not tell ${texts.join(' ')}:\n${frames.map(writeJson).join('\n')}`,
+  );
 }

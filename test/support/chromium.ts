@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { WebSocket } from 'ws';
 import { must } from '../../src/core/assert.ts';
 import { removeDirectory } from './node-process.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -18,8 +19,6 @@ const QUIET = [
   '--disable-component-update',
   '--disable-sync',
 ];
-const START_MS_MAX = 30_000;
-const WAIT_MS_MAX = 20_000;
 
 /** The browser of this machine: `RINGBOOK_CHROMIUM`, or where distributions put it; null for none. */
 export function findChromium(): string | null {
@@ -85,7 +84,7 @@ export class ChromiumPage {
 
   /** Waits until an expression is truthy. */
   async until(expression: string): Promise<unknown> {
-    for (const end = performance.now() + WAIT_MS_MAX; performance.now() < end; ) {
+    for (const end = performance.now() + PATIENCE_MS; performance.now() < end; ) {
       const value = await this.evaluate(`(() => { try { return ${expression} } catch { return null } })()`);
       if (value !== null && value !== undefined && value !== false && value !== '') return value;
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -132,7 +131,7 @@ export class ChromiumPage {
 function addressOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
-    const timer = setTimeout(() => reject(new Error(`Chromium did not start:\n${text}`)), START_MS_MAX);
+    const timer = setTimeout(() => reject(new Error(`Chromium did not start:\n${text}`)), PATIENCE_MS);
     child.once('exit', () => reject(new Error(`Chromium ended:\n${text}`)));
     must(child.stderr, 'a pipe')
       .setEncoding('utf8')

@@ -15,12 +15,12 @@ import { must } from '../../src/core/assert.ts';
 import { loadConfig } from '../../src/node/config.ts';
 import { type Example, refreshed, shapeOf } from './doc-examples.ts';
 import type { NodeProcess } from './node-process.ts';
+import { PATIENCE_MS, seenAtLast } from './patience.ts';
 
 const run = promisify(execFile);
 const BUILD = fileURLToPath(new URL('../../', import.meta.url));
 const CLI = join(BUILD, 'src', 'cli', 'main.js');
 const TSC = join('node_modules', 'typescript', 'bin', 'tsc');
-const FRAME_MS_MAX = 5_000;
 
 interface Answer {
   readonly status: number;
@@ -121,7 +121,7 @@ export class DocRunner {
   }
 
   async #program(example: Example): Promise<void> {
-    await run(process.execPath, [`${nameOf(example)}.js`], { cwd: this.#home, timeout: 10_000 });
+    await run(process.execPath, [`${nameOf(example)}.js`], { cwd: this.#home, timeout: PATIENCE_MS });
   }
 
   #configuration(text: string): void {
@@ -194,7 +194,8 @@ export class DocRunner {
     assert.ok(version === 'v0' || version === 'v1', 'a control frame says its version');
     const { socket, frames } = await this.#open('/control', version === 'v1' ? 'svc.ws.v1' : undefined);
     socket.send(this.#fresh(text));
-    const body = await soon(() => frames[0]);
+    const body = await seenAtLast(() => frames[0]);
+    assert.ok(body !== null, 'a frame is answered');
     this.#answer = { status: 200, body };
     socket.close();
   }
@@ -212,9 +213,9 @@ export class DocRunner {
     const said = JSON.parse(text) as unknown;
     const fits = (frame: unknown): boolean =>
       JSON.stringify([shapeOf(frame), wordsOf(frame)]) === JSON.stringify([shapeOf(said), wordsOf(said)]);
-    await soon(() => told.frames.find(fits)).catch(() =>
-      assert.fail(`${path} told no such frame:\n${told.frames.map((frame) => JSON.stringify(frame)).join('\n')}`),
-    );
+    const frame = await seenAtLast(() => told.frames.find(fits));
+    if (frame !== null) return;
+    assert.fail(`${path} told no such frame:\n${told.frames.map((other) => JSON.stringify(other)).join('\n')}`);
   }
 }
 
@@ -255,13 +256,4 @@ function checkVector(text: string): void {
   const [signed = '', signature = ''] = text.split('\n');
   const { signer } = JSON.parse(signed) as { signer: string };
   assert.ok(verify(Buffer.from(signature, 'hex'), Buffer.from(signed), Buffer.from(signer, 'hex')));
-}
-
-async function soon<T>(look: () => T | undefined): Promise<T> {
-  for (const until = performance.now() + FRAME_MS_MAX; performance.now() < until; ) {
-    const found = look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('it did not come');
 }

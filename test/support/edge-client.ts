@@ -51,6 +51,32 @@ export function askUpgrade(port: number, path: string, headers: HttpAsk['headers
   return ask(port, path, { headers: { ...upgrade, ...headers } });
 }
 
+let pings = 0;
+
+/**
+ * What was sent to a socket before now has been read from it: a ping is answered behind it. Two answers that come over
+ * two connections are read in any order, so whoever looks at frames after another answer waits for this.
+ */
+export async function behindEverything(socket: WebSocket): Promise<void> {
+  const { readyState } = socket;
+  if (readyState === WebSocket.CONNECTING || readyState === WebSocket.CLOSED) return;
+  pings += 1;
+  const word = `read ${pings}`;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      socket.off('pong', heard);
+      socket.off('close', done);
+      resolve();
+    };
+    const heard = (data: Buffer): void => {
+      if (data.toString() === word) done();
+    };
+    socket.on('pong', heard);
+    socket.on('close', done);
+    if (readyState === WebSocket.OPEN) socket.ping(word);
+  });
+}
+
 /** A WebSocket whose frames are awaited one by one. */
 export class SocketReader {
   readonly socket: WebSocket;
@@ -90,6 +116,14 @@ export class SocketReader {
   frame(): Promise<string> {
     const ready = this.#frames.shift();
     return ready === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(ready);
+  }
+
+  /** Whether this reader is one that reads as fast as it can: false for those that a test lets stall. */
+  keepsUp = true;
+
+  /** Everything that was sent to it so far has arrived: a pong comes behind it. A reader that ended has all it will get. */
+  async caughtUp(): Promise<void> {
+    if (this.keepsUp) await behindEverything(this.socket);
   }
 
   /** Frames that have arrived and were not awaited. */

@@ -5,10 +5,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { PATIENCE_MS } from './patience.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-const READY_MS_MAX = 30_000;
+/** The longest that a barrier waits (operator-api.md 7.2). */
+const BARRIER_MS = 60_000;
 export const OPERATOR_TOKEN = 'ringbook-dev';
 
 export interface NodeProcess {
@@ -83,7 +85,7 @@ export async function startNode(options: NodeOptions = {}): Promise<NodeProcess>
     child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
   const line = await new Promise<string>((resolve, reject) => {
-    const limitMs = options.readyMsMax ?? READY_MS_MAX;
+    const limitMs = options.readyMsMax ?? PATIENCE_MS;
     const timer = setTimeout(() => reject(new Error(`node not ready after ${limitMs} ms:\n${stderr}`)), limitMs);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
@@ -143,4 +145,11 @@ export async function operator(
   });
   const text = await response.text();
   return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>, text };
+}
+
+/** Everybody has heard everything, and every frame is handed to its socket. @returns where the journal stands. */
+export async function barrier(node: Pick<NodeProcess, 'ops'>): Promise<number> {
+  const { status, text, body } = await operator(node, 'POST', '/operator/barrier', { timeout_ms: BARRIER_MS });
+  if (status !== 200) throw new Error(`the node does not come to rest: ${text}`);
+  return Number(body['journal_sequence']);
 }

@@ -60,6 +60,9 @@ function echo(): number {
   return lost;
 }
 
+/** What no writer that is about to ring takes, however crowded the machine: only a lost wake-up waits for so long. */
+const LATE_MS_MAX = 30_000;
+
 /** Sleeps as Sleeper.park does, but tells a wake-up that never came from one that came late. */
 function parkAndJudge(words: Int32Array, reader: RingReader): number {
   const SLEEPING = 1;
@@ -68,6 +71,6 @@ function parkAndJudge(words: Int32Array, reader: RingReader): number {
     Atomics.store(words, BELL_OF_PEER, 0);
     return 0;
   }
-  Atomics.wait(words, BELL_OF_PEER, SLEEPING, 200);
+  Atomics.wait(words, BELL_OF_PEER, SLEEPING, LATE_MS_MAX);
   return Atomics.exchange(words, BELL_OF_PEER, 0) === SLEEPING ? 1 : 0;
 }

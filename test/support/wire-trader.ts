@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict';
 import WebSocket from 'ws';
 import { keyFromSeed, type SigningKey } from '../../src/client/keys.ts';
-import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from './node-process.ts';
+import { behindEverything } from './edge-client.ts';
+import { barrier, type NodeProcess, operator, removeDirectory, startNode, stopNode } from './node-process.ts';
+import { eventually } from './patience.ts';
 import type { Change, Ticket } from './wire-orders.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -18,7 +20,6 @@ const SEEDED: readonly (readonly [string, Decimals])[] = [
   ['2', [2, 4]],
   ['3', [4, 1]],
 ];
-const UNTIL_MS_MAX = 10_000;
 
 /** The answer to an action: `Received`, or the code of its refusal. */
 export interface Answered {
@@ -101,9 +102,10 @@ export class TestNode {
     return this.operate('POST', '/operator/clearing', body);
   }
 
-  /** Everybody has heard everything. */
+  /** Everybody has heard everything, users and watchers too. */
   async rest(): Promise<void> {
-    await this.operate('POST', '/operator/barrier', {});
+    await barrier(this.node);
+    await Promise.all([...this.traders.map((trader) => trader.caughtUp()), ...this.watchers.map(behindEverything)]);
   }
 
   async advance(byNs: bigint): Promise<void> {
@@ -316,8 +318,9 @@ export class Trader {
     return this.unsigned('/orders/cancel-batch', JSON.stringify(body));
   }
 
-  /** The record, or its refusal's code under `error`. */
+  /** The record once the node rests, or its refusal's code under `error`. */
   async record(id: string, asset = '2'): Promise<Json> {
+    await this.world.rest();
     const path = `/orders/user/${this.userId}/${asset}/${encodeURIComponent(id)}`;
     const answer = await fetch(`${this.world.node.oms}${path}`, { headers: this.headers });
     const body = (await answer.json()) as { error?: { code: string } };
@@ -338,7 +341,9 @@ export class Trader {
     return (await this.balance(asset, account))?.['owned'];
   }
 
+  /** Clearing hears of an order by another road than its user: it is asked when both have. */
   private async balance(asset: string, account: number): Promise<Record<string, string> | undefined> {
+    await this.world.rest();
     const view = await this.world.operate('GET', `/operator/users/${this.userId}`);
     const accounts = view['sub_accounts'] as Record<string, { balances: Record<string, Record<string, string>> }>;
     return accounts[account]?.balances[asset];
@@ -356,23 +361,19 @@ export class Trader {
     });
   }
 
-  /** Words of one order, as soon as its last event is this one; every fill told before it has been read, too. */
+  /** Words of one order once its last event is this one; by then everybody has read what they were told, fills too. */
   async until(id: string, last: string): Promise<readonly string[]> {
     await eventually(
       () => this.eventsOf(id).at(-1) === last,
       () => `${id}: ${this.eventsOf(id)} — no ${last}`,
     );
-    await this.caughtUp();
+    await this.world.rest();
     return this.eventsOf(id);
   }
 
-  /** Orders and fills come on two sockets: a ping is answered behind all that was sent before it. */
+  /** What was sent on any of this user's sockets has been read. */
   async caughtUp(): Promise<void> {
-    for (const socket of this.sockets.slice(0, 2)) {
-      const answered = new Promise((resolve) => socket.once('pong', resolve));
-      socket.ping();
-      await answered;
-    }
+    await Promise.all(this.sockets.map(behindEverything));
   }
 
   /** Fills of one order: `Pending 3000 0.5`, `Rollbacked 3000 0.5 StaleMatch`. */
@@ -438,14 +439,5 @@ export class Trader {
       ...(body === undefined ? {} : { body }),
     });
     return `${answer.status} ${await answer.text()}`;
-  }
-}
-
-/** Frames come over sockets, so what follows from a call is there a moment later. */
-export async function eventually(isTrue: () => boolean, what: () => string): Promise<void> {
-  const deadlineMs = performance.now() + UNTIL_MS_MAX;
-  while (!isTrue()) {
-    if (performance.now() > deadlineMs) assert.fail(what());
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
