@@ -3,28 +3,68 @@
  * Arguments are substrings that select files: `node dist/test/support/run-tests.js matching clearing`.
  *
  * Files run two at a time: most of them start threads or whole nodes, and the machine they must pass on has two cores.
+ * Those that take longest go first, so that none of them is left alone at the end. A file that hangs is ended and named;
+ * whatever failed is named once more at the end, behind thousands of lines of what did not.
  */
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { run } from 'node:test';
+import { spec, tap } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const selections = process.argv.slice(2);
-const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.test.js'))
-  .filter((file) => selections.length === 0 || selections.some((part) => file.includes(part)))
-  .sort()
-  .map((file) => join(root, file));
+/** A test gives up on what it waits for long before. */
+const FILE_MS_MAX = 900_000;
+/** Longest first, as measured on two quiet cores; everything else is shorter and goes by name. */
+const LONGEST = [
+  'reliability/io',
+  'node/failing-threads',
+  'contract/keep-alive',
+  'node/simulation',
+  'fuzz/fuzz',
+  'node/recovery',
+  'reliability/damage',
+  'matching/small-scope',
+  'docs/examples',
+  'node/triggers',
+  'reliability/kills',
+  'node/tls',
+  'contract/stalled',
+  'node/safety',
+];
 
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+function rankOf(file: string): number {
+  const rank = LONGEST.indexOf(file.replace('.test.js', ''));
+  return rank < 0 ? LONGEST.length : rank;
+}
+
+function selected(selections: readonly string[]): string[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.js'))
+    .filter((file) => selections.length === 0 || selections.some((part) => file.includes(part)))
+    .sort((one, other) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1))
+    .map((file) => join(root, file));
+}
+
+const selections = process.argv.slice(2);
+const files = selected(selections);
 if (files.length === 0) {
   process.stderr.write(`no test file matches ${selections.join(', ')}\n`);
   process.exit(1);
 }
-const reporter = process.env['CI'] === undefined ? 'spec' : 'tap';
-const run = spawnSync(
-  process.execPath,
-  ['--enable-source-maps', '--test', '--test-concurrency=2', `--test-reporter=${reporter}`, ...files],
-  { stdio: 'inherit' },
-);
-process.exit(run.status ?? 1);
+// The process of a test file gets the options of this one.
+process.execArgv.push('--enable-source-maps');
+const failed: string[] = [];
+const tests = run({ files, concurrency: 2, timeout: FILE_MS_MAX });
+tests.on('test:fail', ({ name, file, details }) => {
+  if (details.error.message.endsWith('subtest failed') || details.error.message.endsWith('subtests failed')) return;
+  const where = file === undefined ? '' : `${relative(root, file)}: `;
+  failed.push(`${where}${name}\n    ${String(details.error.message).split('\n', 1)[0]}`);
+});
+const report = process.env['CI'] === undefined ? tests.compose(new spec()) : tests.compose(tap);
+report.pipe(process.stdout);
+report.on('end', () => {
+  process.exitCode = failed.length === 0 ? 0 : 1;
+  if (failed.length > 0) process.stderr.write(`\nfailed:\n${failed.map((line) => `  ${line}\n`).join('')}`);
+});
