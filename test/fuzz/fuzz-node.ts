@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { ContractNode, RICH } from '../contract/contract-node.ts';
 import { PlainClient } from '../contract/plain-client.ts';
+import { type Campaign, findingText, runCampaign } from './campaign.ts';
 import type { HttpTarget } from './http-campaigns.ts';
 import { FUZZ_KEY, seedBodies } from './seeds.ts';
+
+const SEED = 20_260_731;
 
 export class FuzzNode {
   readonly node: ContractNode;
@@ -20,6 +23,8 @@ export class FuzzNode {
 
   static async start(): Promise<FuzzNode> {
     const node = await ContractNode.start();
+    // More sockets at once than a user has: how many there may be is no law of what is in their frames.
+    await node.operate('PUT', '/operator/stream-caps', { default: 1_000, market_maker: 1_000 });
     const user = await new PlainClient(
       FUZZ_KEY,
       () => node.ports,
@@ -43,6 +48,15 @@ export class FuzzNode {
   get hasEnded(): boolean {
     const { exitCode, signalCode } = this.node.process.child;
     return exitCode !== null || signalCode !== null;
+  }
+
+  /** So many cases of a campaign without a finding, and a sound node behind it. */
+  async survives(campaign: Campaign, casesMax: number): Promise<void> {
+    await this.login();
+    const { cases, finding } = await runCampaign(campaign, { seed: SEED, casesMax, forMs: Number.POSITIVE_INFINITY });
+    assert.ok(finding === null, finding === null ? '' : findingText(finding));
+    assert.equal(cases, casesMax);
+    await this.isSound();
   }
 
   /** Alive, nothing answered 500, the ledger adds up, strangers trade as ever. */

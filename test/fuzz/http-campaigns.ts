@@ -101,7 +101,10 @@ export function bodyCampaign(target: HttpTarget, parallel: number): Campaign {
     make: (dice) => framed(dice, target),
     run: async (given) => {
       const connection = idle.pop() ?? new KeptConnection(() => target.ports().oms);
-      const status = await connection.ask(framedPieces(given));
+      const { wasUsed } = connection;
+      // A listener may end a kept connection while the next request is on its way: that one goes on a fresh one.
+      const status =
+        (await connection.ask(framedPieces(given))) ?? (wasUsed ? await connection.ask(framedPieces(given)) : null);
       idle.push(connection);
       return status === null ? 'no answer' : faultOf(status);
     },

@@ -90,10 +90,16 @@ export class KeptConnection {
   readonly #port: () => number;
   #socket: Socket | null = null;
   #received: Buffer = Buffer.alloc(0);
+  #answers = 0;
   #told: ((status: number | null) => void) | null = null;
 
   constructor(port: () => number) {
     this.#port = port;
+  }
+
+  /** Whether a request was answered on the connection that is open now: the listener may end it at any time since. */
+  get wasUsed(): boolean {
+    return this.#answers > 0;
   }
 
   /** @returns the status once everything is written, or null when the connection ended or nothing came in time. */
@@ -116,6 +122,7 @@ export class KeptConnection {
     this.#socket?.destroy();
     this.#socket = null;
     this.#received = Buffer.alloc(0);
+    this.#answers = 0;
   }
 
   #open(): Socket {
@@ -128,6 +135,7 @@ export class KeptConnection {
       if (this.#socket !== socket) return;
       const { statuses, rest } = readAnswers(Buffer.concat([this.#received, chunk]));
       this.#received = rest;
+      this.#answers += statuses.length;
       for (const status of statuses) this.#tell(status);
     });
     this.#socket = socket;
