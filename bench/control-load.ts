@@ -30,7 +30,8 @@ const PRICE = 300_000;
 const QUANTITY = 10;
 /** How many creates of the mix rest before their cancel comes. */
 const RESTING = 50;
-const GRACE_MS = 5_000;
+/** Without any answer. */
+const GRACE_MS = 60_000;
 const FUNDS = '1000000000';
 
 interface User {

@@ -77,7 +77,13 @@ async function round(
     sentAtMs.push(performance.now());
     const answer = await user.post('/orders/create', body);
     assert(answer.status === 200, 'an order rests');
-    while (steady.some(({ last }) => last < first + order)) await new Promise((resolve) => setImmediate(resolve));
+    while (steady.some(({ last }) => last < first + order)) {
+      assert(
+        steady.every(({ socket }) => socket.readyState === socket.OPEN),
+        'a steady reader is not closed',
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
   const delays = steady.flatMap(({ heardAtMs }) =>
     sentAtMs.map((atMs, index) => (heardAtMs.get(first + index + 1) ?? Number.NaN) - atMs),

@@ -6,12 +6,12 @@
  *
  *   starting ──▶ running ──▶ draining ──▶ stopped          a restart begins again with starting
  *
- * A running thread beats at least every 100 ms. One that has not beaten for HEARTBEAT_LOST_MS is lost: the main thread
- * watches the others (supervisor.ts) and every other thread watches the main one. Starting is exempt, because recovery
+ * A running thread beats at least every 100 ms. One that has not beaten for HEARTBEAT_LOST_MS, as its watcher counts them,
+ * is lost: the main thread watches the others (supervisor.ts) and every other thread watches the main one. Starting is exempt, because recovery
  * takes as long as it takes; so is draining, which has the deadline of the stop.
  */
 import { InvariantError } from '../core/assert.ts';
-import { HEARTBEAT_LOST_MS } from '../core/limits.ts';
+import { HEARTBEAT_LOST_MS, WATCH_MS } from '../core/limits.ts';
 import { MonotonicMs } from './clock.ts';
 
 export type ThreadState = 'starting' | 'running' | 'draining' | 'stopped';
@@ -65,9 +65,9 @@ export class ThreadBlock {
     this.words[this.base + BEAT_WORD] = this.clock.now();
   }
 
-  /** Milliseconds since the last beat. */
-  silentMs(): number {
-    return (this.clock.now() - Atomics.load(this.words, this.base + BEAT_WORD)) | 0;
+  /** Differs from one beat to the next. */
+  lastBeat(): number {
+    return Atomics.load(this.words, this.base + BEAT_WORD);
   }
 
   /** Around the ticks of a thread's actors: the count is odd while they tick. */
@@ -109,27 +109,45 @@ export class ThreadBlock {
   }
 }
 
-/** Judges whether other threads are alive. A watcher that was asleep itself (a suspended machine) judges nobody. */
+/**
+ * Judges whether other threads are alive. Silence is counted in looks of the watcher, each for the time since the one
+ * before but for no more than it should have been: a watcher that itself gets few turns (a crowded machine) or none (a
+ * suspended one) gives everybody as much more time.
+ *
+ *   looks    │100 ms│100 ms│   700 ms    │100 ms│        counted 400 ms of silence
+ */
 export class Watch {
-  private readonly blocks: readonly ThreadBlock[];
+  private readonly watched: readonly Watched[];
   private readonly clock: MonotonicMs = new MonotonicMs();
   private lookedAtMs: number;
-  private graceFromMs: number;
 
   constructor(blocks: readonly ThreadBlock[]) {
-    this.blocks = blocks;
+    this.watched = blocks.map((block) => ({ block, beat: block.lastBeat(), silentMs: 0 }));
     this.lookedAtMs = this.clock.now();
-    this.graceFromMs = (this.lookedAtMs - HEARTBEAT_LOST_MS) | 0;
   }
 
-  /** Call every 100 ms or so. @returns the index, in the list given, of a thread that is lost; −1 when all are well. */
+  /** Call every WATCH_MS. @returns the index, in the list given, of a thread that is lost; −1 when all are well. */
   lost(): number {
     const nowMs = this.clock.now();
-    if (((nowMs - this.lookedAtMs) | 0) > HEARTBEAT_LOST_MS / 2) this.graceFromMs = nowMs;
+    const sinceMs = Math.min((nowMs - this.lookedAtMs) | 0, WATCH_MS);
     this.lookedAtMs = nowMs;
-    if (((nowMs - this.graceFromMs) | 0) < HEARTBEAT_LOST_MS) return -1;
-    return this.blocks.findIndex((block) => block.state() === 'running' && block.silentMs() > HEARTBEAT_LOST_MS);
+    let lost = -1;
+    for (const [index, watched] of this.watched.entries()) {
+      const beat = watched.block.lastBeat();
+      const isSilent = beat === watched.beat && watched.block.state() === 'running';
+      watched.beat = beat;
+      watched.silentMs = isSilent ? watched.silentMs + sinceMs : 0;
+      if (watched.silentMs > HEARTBEAT_LOST_MS && lost < 0) lost = index;
+    }
+    return lost;
   }
+}
+
+interface Watched {
+  readonly block: ThreadBlock;
+  /** As it was at the last look. */
+  beat: number;
+  silentMs: number;
 }
 
 function nameOf<Name extends string>(names: readonly Name[], index: number): Name {

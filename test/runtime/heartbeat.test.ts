@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { HEARTBEAT_LOST_MS } from '../../src/core/limits.ts';
+import { HEARTBEAT_LOST_MS, WATCH_MS } from '../../src/core/limits.ts';
 import { createThreadBlocks, ThreadBlock, Watch } from '../../src/runtime/heartbeat.ts';
 
 /** Moves the monotonic clock by hand. */
@@ -18,25 +18,36 @@ function withTime(run: (pass: (ms: number) => void) => void): void {
 }
 
 suite('heartbeat', () => {
+  /** Looks, on time, until somebody is lost. @returns how long that takes. */
+  function lostAfterMs(watch: Watch, pass: (ms: number) => void): number {
+    for (let passedMs = 0; passedMs < 60_000; passedMs += WATCH_MS) {
+      if (watch.lost() >= 0) return passedMs;
+      pass(WATCH_MS);
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+  const isInTime = (ms: number): boolean => Math.abs(ms - HEARTBEAT_LOST_MS) <= 2 * WATCH_MS;
+
   test('a running thread that falls silent is lost; one that starts, drains or has stopped is not', () => {
     withTime((pass) => {
       const blocks = createThreadBlocks(2);
       const [steady, silent] = [new ThreadBlock(blocks, 0), new ThreadBlock(blocks, 1)];
       const watch = new Watch([steady, silent]);
       for (const block of [steady, silent]) block.setState('running');
-      for (let ms = 0; ms < HEARTBEAT_LOST_MS; ms += 100) {
+      const tookMs = lostAfterMs(watch, (ms) => {
+        pass(ms);
         steady.beat();
-        assert.equal(watch.lost(), -1);
-        pass(100);
-      }
-      pass(100);
+      });
+      assert.ok(isInTime(tookMs), `${tookMs} ms`);
       steady.beat();
       assert.equal(watch.lost(), 1);
       for (const state of ['starting', 'draining', 'stopped'] as const) {
         silent.setState(state);
-        pass(100);
-        steady.beat();
-        assert.equal(watch.lost(), -1);
+        for (let ms = 0; ms < 2 * HEARTBEAT_LOST_MS; ms += WATCH_MS) {
+          pass(WATCH_MS);
+          steady.beat();
+          assert.equal(watch.lost(), -1);
+        }
       }
     });
   });
@@ -48,12 +59,26 @@ suite('heartbeat', () => {
       block.setState('running');
       assert.equal(watch.lost(), -1);
       pass(60_000);
-      assert.equal(watch.lost(), -1);
-      for (let ms = 0; ms <= HEARTBEAT_LOST_MS; ms += 500) {
-        pass(500);
-        if (ms < HEARTBEAT_LOST_MS - 500) assert.equal(watch.lost(), -1, `after ${ms} ms`);
+      const tookMs = lostAfterMs(watch, pass);
+      assert.ok(isInTime(tookMs), `${tookMs} ms`);
+    });
+  });
+
+  test('a watcher that gets a tenth of its turns gives ten times as long: who is starved with it is not lost', () => {
+    withTime((pass) => {
+      const blocks = createThreadBlocks(2);
+      const [starved, frozen] = [new ThreadBlock(blocks, 0), new ThreadBlock(blocks, 1)];
+      for (const block of [starved, frozen]) block.setState('running');
+      const watch = new Watch([starved, frozen]);
+      let passedMs = 0;
+      for (; watch.lost() < 0; passedMs += 10 * WATCH_MS) {
+        pass(10 * WATCH_MS);
+        // Every five seconds it has a turn.
+        if (passedMs % 5_000 === 0) starved.beat();
+        assert.ok(passedMs < 60_000, 'what is frozen is found all the same');
       }
-      assert.equal(watch.lost(), 0);
+      assert.equal(watch.lost(), 1);
+      assert.ok(passedMs > 10 * HEARTBEAT_LOST_MS, `${passedMs} ms`);
     });
   });
 
