@@ -4,7 +4,8 @@ import { isBefore } from '../core/time-words.ts';
 import type { Book } from './book.ts';
 import { finishHash, mixWord, wordCount } from './key-words.ts';
 import type { OrderIds } from './order-ids.ts';
-import { ORDER_STATE } from './order-pool.ts';
+import { ORDER_STATE, type OrderPool } from './order-pool.ts';
+import type { Triggers } from './triggers.ts';
 import { USER_WORDS, type UserTable } from './user-table.ts';
 
 /** Walks everything. @throws InvariantError when an invariant of the book or of a side is broken. */
@@ -45,38 +46,75 @@ function checkUndecided(book: Book): void {
 }
 
 /**
- * The resting orders in priority order, bids first, all their terms, their users and ids, and nothing of how they are
- * stored: equal for two engines with the same book. Not in it: pending fills, remembered ids, and what waits for a
- * trigger, as a restart may begin a release anew.
+ * The resting orders in priority order, bids first, then those that wait for a trigger or for their parent, by admission:
+ * all their terms, their users and ids, what is in force, and nothing of how they are stored. Equal for two engines with
+ * the same book. Not in it: what passes by itself, and a restart begins anew (pending fills, words between market and
+ * front door, held cancels), and remembered ids, which are not the book.
  *
  * @returns 53 bits, a safe integer.
  */
-export function hashBook(book: Book, ids: OrderIds, users: UserTable): number {
+export function hashBook(book: Book, ids: OrderIds, users: UserTable, triggers: Triggers): number {
   const { orders } = book;
-  let low = 1;
-  let high = 2;
-  const add = (word: number): void => {
-    low = mixWord(low, word);
-    high = mixWord(high, ~word);
-  };
-  const addNumber = (value: number): void => {
-    add(value | 0);
-    add(Math.floor(value / 4_294_967_296) | 0);
-  };
+  const hash = new BookHash();
   for (const side of [book.buys, book.sells])
     side.forEachOrder((slot) => {
-      const user = orders.userOf(slot) * USER_WORDS;
-      for (const word of users.words.subarray(user, user + USER_WORDS)) add(word);
-      const from = ids.live.atOf(slot);
-      const bytes = orders.idBytesOf(slot);
-      add(bytes);
-      for (const word of ids.live.wordsOf(slot).subarray(from, from + wordCount(bytes))) add(word);
-      add(orders.sideOf(slot) * 65_536 + orders.tifOf(slot) * 256 + orders.flagsOf(slot));
-      add(orders.subAccountOf(slot) * 16 + orders.kindOf(slot));
-      for (const value of [orders.sequenceOf, orders.priorityOf, orders.priceOf, orders.quantityOf, orders.filledOf])
-        addNumber(value.call(orders, slot));
-      for (const time of [orders.timestampHigh, orders.timestampLow, orders.expiryHigh, orders.expiryLow])
-        add(time.call(orders, slot) | 0);
+      addOrder(hash, slot, { orders, ids, users });
+      hash.addNumber(orders.quantityOf(slot));
     });
-  return (finishHash(high) >>> 0) * 2_097_152 + (finishHash(low) >>> 11);
+  triggers.forEach((waiting) => {
+    const { slot, kind, price, total, enabled, inForce, money, parent } = waiting;
+    addOrder(hash, slot, { orders, ids, users });
+    for (const value of [kind, price, total, enabled, inForce]) hash.addNumber(value);
+    hash.addNumber(parent === null ? 0 : parent.order);
+    hash.add(triggers.hasFired(waiting) ? 1 : 0);
+    hash.addText(`${money.target}`);
+  });
+  return hash.value;
+}
+
+interface Holders {
+  readonly orders: OrderPool;
+  readonly ids: OrderIds;
+  readonly users: UserTable;
+}
+
+/** All but its quantity: the pool knows that of an order in the book only. */
+function addOrder(hash: BookHash, slot: number, { orders, ids, users }: Holders): void {
+  const user = orders.userOf(slot) * USER_WORDS;
+  for (const word of users.words.subarray(user, user + USER_WORDS)) hash.add(word);
+  const from = ids.live.atOf(slot);
+  const bytes = orders.idBytesOf(slot);
+  hash.add(bytes);
+  for (const word of ids.live.wordsOf(slot).subarray(from, from + wordCount(bytes))) hash.add(word);
+  hash.add(orders.sideOf(slot) * 65_536 + orders.tifOf(slot) * 256 + orders.flagsOf(slot));
+  hash.add(orders.subAccountOf(slot) * 16 + orders.kindOf(slot));
+  for (const value of [orders.sequenceOf, orders.priorityOf, orders.priceOf, orders.filledOf])
+    hash.addNumber(value.call(orders, slot));
+  for (const time of [orders.timestampHigh, orders.timestampLow, orders.expiryHigh, orders.expiryLow])
+    hash.add(time.call(orders, slot) | 0);
+}
+
+/** 53 bits over words. */
+class BookHash {
+  #low = 1;
+  #high = 2;
+
+  get value(): number {
+    return (finishHash(this.#high) >>> 0) * 2_097_152 + (finishHash(this.#low) >>> 11);
+  }
+
+  add(word: number): void {
+    this.#low = mixWord(this.#low, word);
+    this.#high = mixWord(this.#high, ~word);
+  }
+
+  addNumber(value: number): void {
+    this.add(value | 0);
+    this.add(Math.floor(value / 4_294_967_296) | 0);
+  }
+
+  addText(text: string): void {
+    for (let at = 0; at < text.length; at++) this.add(text.charCodeAt(at));
+    this.add(-1);
+  }
 }

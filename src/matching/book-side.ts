@@ -218,6 +218,29 @@ export class BookSide {
     }
   }
 
+  /**
+   * Looks at one level, as far as its first so many orders say. @param told its quantity as it was told last, 0 for none.
+   *
+   * @throws InvariantError
+   */
+  checkLevel(price: number, told: number, ordersMax: number): void {
+    const found = this.#index.find(this.#sign * price);
+    const level = found !== NONE && this.#index.has(found) ? found : NONE;
+    const quantity = level === NONE ? 0 : this.#queues.quantityOf(level);
+    assert(quantity === told, 'book side: a level is what was told of it');
+    if (level === NONE) return;
+    let missing = quantity;
+    let before = -1;
+    let slot = this.#queues.headOf(level);
+    for (let seen = 0; slot !== NONE && seen < ordersMax; seen++, slot = this.#queues.after(level, slot)) {
+      this.#checkOrder(slot, level);
+      assert(before < this.#orders.priorityOf(slot), 'book side: first in first out');
+      before = this.#orders.priorityOf(slot);
+      missing -= this.#orders.remaining(slot);
+    }
+    assert(slot === NONE ? missing === 0 : missing > 0, 'book side: a level is the sum of its orders');
+  }
+
   #checkOrder(slot: number, level: number): void {
     const orders = this.#orders;
     assert(orders.stateOf(slot) === ORDER_STATE.resting, 'book side: only resting orders stand in it');

@@ -59,12 +59,15 @@ import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
 import { allocateRestored, continueFrom, placeRestored, RestoredNames, uncross } from './restore.ts';
 import { rollBack } from './rollback.ts';
+import type { ToldLevels } from './told-levels.ts';
 import { Triggers } from './triggers.ts';
 import { USER_WORDS, UserTable } from './user-table.ts';
 
 /** Entries that one tick reclaims at most. */
 const SWEEP_BUDGET = 256;
 const FIRST_CAPACITY = 1_024;
+/** Of each level that is looked at after a batch. */
+const ORDERS_CHECKED = 8;
 
 export interface MarketEngineOptions {
   readonly events: MarketEvents;
@@ -75,6 +78,8 @@ export interface MarketEngineOptions {
   readonly heldCancelNs?: bigint;
   readonly heldCancelsPerUserMax?: number;
   readonly rememberedIdsPerUserMax?: number;
+  /** Orders that live or have undecided fills; ORDERS_MAX if left out. */
+  readonly ordersMax?: number;
   /** Slots that every pool starts with, a power of two; pools double when they are full. */
   readonly firstCapacity?: number;
 }
@@ -91,6 +96,7 @@ export class MarketEngine {
   readonly #quoteUnit: bigint;
   readonly #heldCancelNs: bigint;
   readonly #heldCancelsMax: number;
+  readonly #ordersMax: number;
   #status: number = MARKET_STATUS.active;
   /** Until the restore is finished: orders by name, and those that fit nowhere. */
   readonly #restored: RestoredNames;
@@ -117,6 +123,7 @@ export class MarketEngine {
     this.#intake = new Intake(orders, this.#ids, this.#users);
     this.#injected = new InjectedFills(this.#book, options.events);
     this.#heldCancelNs = options.heldCancelNs ?? HELD_CANCEL_NS;
+    this.#ordersMax = options.ordersMax ?? ORDERS_MAX;
     this.#heldCancelsMax = options.heldCancelsPerUserMax ?? HELD_CANCELS_PER_USER_MAX;
   }
 
@@ -141,7 +148,7 @@ export class MarketEngine {
    *
    * Refused with sequence 0: MARKET_HALTED (AMB-109); DUPLICATE_ORDER or, by a held cancel, ALREADY_CANCELLED;
    * ORDER_EXPIRED; REQUEST_TOO_OLD; ORDER_NOT_FOUND, INVALID_ORDER or TOO_MANY_OPEN_ORDERS for its parent (AMB-29);
-   * INVALID_ORDER when its level would pass 2^53−1.
+   * INVALID_ORDER when its level would pass 2^53−1, or the market has as many orders as it can hold.
    */
   create(command: NewOrderCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
@@ -394,7 +401,7 @@ export class MarketEngine {
 
   /** A safe integer that is equal for equal books, however they came about (book-checks.ts). */
   hash(): number {
-    return hashBook(this.#book, this.#ids, this.#users);
+    return hashBook(this.#book, this.#ids, this.#users, this.#triggers);
   }
 
   /** Walks everything; for tests and boot. @throws InvariantError */
@@ -403,9 +410,15 @@ export class MarketEngine {
     this.#triggers.check();
   }
 
-  /** The cheap part, for the end of every batch: the book is not crossed. @throws InvariantError */
-  checkBest(): void {
+  /**
+   * What is looked at after every batch: the book is not crossed, and the levels that were told last are what was told,
+   * the sum of their orders and first in first out, as far as a few orders of each say. @throws InvariantError
+   */
+  checkBatch(told: ToldLevels): void {
     assert(!this.#book.isCrossed(), 'book: the best bid is below the best ask');
+    // What a batch of orders changes is told when it ends.
+    if (this.#book.isDepthHeld) return;
+    told.take((side, price, quantity) => this.#book.ownSide(side).checkLevel(price, quantity, ORDERS_CHECKED));
   }
 
   #passTo(high: number, low: number): void {
@@ -457,7 +470,7 @@ export class MarketEngine {
     if (this.#intake.isBehindWatermark(command.creationHigh, command.creationLow)) return REJECT_CODE.REQUEST_TOO_OLD;
     const rests = command.triggerKind === TRIGGER.none && (command.tif === TIF.gtc || command.tif === TIF.gtd);
     const hasRoom = !rests || this.#book.ownSide(command.side).fits(command.price, command.quantity);
-    return hasRoom && this.#book.orders.count < ORDERS_MAX ? 0 : REJECT_CODE.INVALID_ORDER;
+    return hasRoom && this.#book.orders.count < this.#ordersMax ? 0 : REJECT_CODE.INVALID_ORDER;
   }
 
   /** The order of a create that nothing refuses: FRESH, with its id and its name. */

@@ -63,6 +63,8 @@ export interface Waiting extends BookedTrigger<Waiting> {
 }
 
 interface Parent {
+  /** Its name. */
+  readonly order: number;
   confirmed: number;
   readonly children: Set<Waiting>;
 }
@@ -425,6 +427,11 @@ export class Triggers implements BookWatcher {
     orders.setPriceAndQuantity(slot, orders.priceOf(slot), orders.quantityOf(slot) - lots);
   }
 
+  /** All that wait, by admission. */
+  forEach(visit: (waiting: Waiting) => void): void {
+    for (const waiting of [...this.#bySlot.values()].sort((a, b) => a.order - b.order)) visit(waiting);
+  }
+
   /** Walks everything. @throws InvariantError */
   check(): void {
     for (const [slot, waiting] of this.#bySlot) this.#checkWaiting(slot, waiting);
@@ -461,7 +468,8 @@ export class Triggers implements BookWatcher {
     const known = this.#parents.get(slot);
     if (known !== undefined) return known;
     const { orders, trades } = this.#theBook;
-    const parent = { confirmed: orders.filledOf(slot) - trades.pendingLots(slot), children: new Set<Waiting>() };
+    const confirmed = orders.filledOf(slot) - trades.pendingLots(slot);
+    const parent = { order: orders.sequenceOf(slot), confirmed, children: new Set<Waiting>() };
     this.#parents.set(slot, parent);
     orders.mark(slot, MARK.hasChildren);
     return parent;

@@ -2,6 +2,7 @@
  * One market on its shard: the engine, what it says, and what it needs from the node's surroundings: the time of each
  * call, the bounds of its price collar, and turns for work that goes on by itself (triggers that fired).
  */
+import { assert } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -64,6 +65,7 @@ export class HostedMarket {
   finishRestore(position: RestoredPosition): void {
     this.output.setTimeNs(position.nowNs);
     this.output.confirmed.startAfter(position.lastTradeId);
+    this.output.lastSequence = position.sequence;
     this.moveCollar(position.nowNs);
     this.engine.finishRestore(position);
     this.isOpen = true;
@@ -80,6 +82,12 @@ export class HostedMarket {
   pump(nowNs: TimestampNs): boolean {
     this.output.setTimeNs(nowNs);
     return this.engine.pump(nowNs, PUMP_BUDGET);
+  }
+
+  /** At the end of every batch (market-engine.ts, `checkBatch`). @throws InvariantError */
+  check(): void {
+    assert(this.output.lastSequence === this.engine.sequence, 'every number that a market gave out was told');
+    this.engine.checkBatch(this.output.told);
   }
 
   /** The whole book for market data. */

@@ -133,7 +133,7 @@ export class MarketShardActor implements Actor {
     this.door.flush();
     if (this.hasMore()) this.pump();
     // A book that is still being restored may be crossed, over several batches, until its market opens (AMB-110).
-    for (const market of this.markets.values()) if (market.isOpen) market.engine.checkBest();
+    for (const market of this.markets.values()) if (market.isOpen) market.check();
     if (this.wiring.data.needsResync()) this.sendBooks();
     this.wiring.data.flush();
   }

@@ -6,7 +6,7 @@
  *
  * Market data hears of matches only. Not here: its levels (depth-output.ts).
  */
-import { must } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { OrderEnd, RollbackReason, Side, TriggerKind } from '../core/order-terms.ts';
 import type { RejectCode } from '../core/reject.ts';
@@ -14,6 +14,7 @@ import { highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { CancelCommand, FillUnit, MarketEvents, NewOrderCommand, ReplaceCommand } from '../matching/commands.ts';
+import { ToldLevels } from '../matching/told-levels.ts';
 import {
   HeldCancelExpired,
   MarketAck,
@@ -53,6 +54,9 @@ export class MarketOutput implements MarketEvents {
   readonly confirmed: ConfirmedPrice = new ConfirmedPrice();
 
   readonly depth: DepthOutput;
+  readonly told: ToldLevels = new ToldLevels();
+  /** The last number of the market that was told. */
+  lastSequence = 0;
   private readonly to: MarketOutlets;
   /** Who hears of everything that has a sequence. */
   private readonly listeners: readonly Outbox[];
@@ -115,6 +119,7 @@ export class MarketOutput implements MarketEvents {
     takerSide: Side,
     unit: FillUnit,
   ): void {
+    this.count(sequence);
     this.confirmed.matched(tradeId, price, this.timeHigh, this.timeLow);
     for (const outlet of this.hearTrades) {
       const at = outlet.claim(Matched.typeId, Matched.bytes);
@@ -145,6 +150,7 @@ export class MarketOutput implements MarketEvents {
     remaining: number,
     requestId: number,
   ): void {
+    this.count(sequence);
     for (const outlet of this.listeners) {
       const at = outlet.claim(OrderEnded.typeId, OrderEnded.bytes);
       const v = outlet.views;
@@ -172,6 +178,7 @@ export class MarketOutput implements MarketEvents {
     triggerKind: TriggerKind,
     triggerPrice: number,
   ): void {
+    this.count(sequence);
     for (const outlet of this.listeners) {
       const at = outlet.claim(OrderReplaced.typeId, OrderReplaced.bytes);
       const v = outlet.views;
@@ -232,6 +239,7 @@ export class MarketOutput implements MarketEvents {
   }
 
   restored(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void {
+    this.count(sequence);
     for (const outlet of this.listeners) {
       const at = outlet.claim(OrderRestored.typeId, OrderRestored.bytes);
       const v = outlet.views;
@@ -246,6 +254,7 @@ export class MarketOutput implements MarketEvents {
   }
 
   triggered(sequence: Sequence, order: Sequence, triggerPrice: number, quantity: number): void {
+    this.count(sequence);
     for (const outlet of this.listeners) {
       const at = outlet.claim(OrderTriggered.typeId, OrderTriggered.bytes);
       const v = outlet.views;
@@ -260,6 +269,7 @@ export class MarketOutput implements MarketEvents {
   }
 
   activated(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void {
+    this.count(sequence);
     for (const outlet of this.listeners) {
       const at = outlet.claim(OrderActivated.typeId, OrderActivated.bytes);
       const v = outlet.views;
@@ -274,6 +284,7 @@ export class MarketOutput implements MarketEvents {
   }
 
   covered(sequence: Sequence, order: Sequence): void {
+    this.count(sequence);
     for (const outlet of this.listeners) {
       const at = outlet.claim(OrderCovered.typeId, OrderCovered.bytes);
       const v = outlet.views;
@@ -286,6 +297,7 @@ export class MarketOutput implements MarketEvents {
   }
 
   levelChanged(side: Side, price: number, quantity: number): void {
+    this.told.note(side, price, quantity);
     this.depth.levelChanged(side, price, quantity);
   }
 
@@ -293,7 +305,14 @@ export class MarketOutput implements MarketEvents {
     this.depth.committed(this.timeHigh, this.timeLow);
   }
 
+  /** Whoever hears of this market takes its numbers for contiguous. */
+  private count(sequence: Sequence): void {
+    assert(sequence === this.lastSequence + 1, 'the numbers of a market are told without a gap');
+    this.lastSequence = sequence;
+  }
+
   private admitted(sequence: Sequence, parent: number, refusal: number): void {
+    this.count(sequence);
     const source = must(this.source, 'an admission happens while its create is handled');
     const outlet = this.to.clearing;
     const at = outlet.claim(OrderAdmitted.typeId, OrderAdmitted.bytes + source.bytes);

@@ -176,6 +176,22 @@ suite('expiry', () => {
     assert.deepEqual([ends(told), fills(told)], [[[1, 'Expired', 1]], []]);
   });
 
+  test('a market that holds as many orders as it can refuses one more, until one has left it (AMB-08)', () => {
+    const desk = new MarketDesk({ ordersMax: 3 });
+    desk.buy('rests', 1, 100);
+    desk.buy('waits', 1, 100, { above: 200 });
+    desk.sell('taker', 1, 100, { user: 'bob', tif: TIF.ioc });
+    assert.equal(desk.engine.lastTradeId, 1);
+    assert.deepEqual(desk.sell('more', 1, 101, { user: 'bob' }), [['createRefused', 0, 4, 'INVALID_ORDER']]);
+    assert.deepEqual(desk.sell('more', 1, 100, { user: 'bob', tif: TIF.ioc })[0]?.[3], 'INVALID_ORDER');
+    desk.settleAll();
+    assert.equal(desk.sell('more', 1, 101, { user: 'bob' })[0]?.[0], 'accepted', 'its id was not taken');
+    assert.equal(desk.buy('most', 1, 99)[0]?.[0], 'accepted');
+    assert.equal(desk.buy('too many', 1, 99)[0]?.[3], 'INVALID_ORDER');
+    desk.cancel('waits');
+    assert.equal(desk.buy('too many', 1, 99)[0]?.[0], 'accepted');
+  });
+
   test('an order that is over when it arrives is refused (ORD-20)', () => {
     const desk = new MarketDesk();
     assert.equal(desk.buy('a', 1, 100, { creationNs: START_NS - LIFE_NS })[0]?.[3], 'ORDER_EXPIRED');

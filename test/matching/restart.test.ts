@@ -166,3 +166,39 @@ suite('restart with triggers', () => {
     assert.equal(desk.sell('child', 1, 110, { above: 1, parent: 'o1' })[0]?.[3], 'INVALID_ORDER');
   });
 });
+
+suite('the hash of a book', () => {
+  const above = (desk: MarketDesk): unknown => desk.sell('t', 2, 120, { above: 110 });
+  const stories: readonly [string, (desk: MarketDesk) => unknown][] = [
+    ['nothing waits', () => {}],
+    ['a trigger waits', above],
+    ['for another price', (desk) => desk.sell('t', 2, 120, { above: 111 })],
+    ['for the other direction', (desk) => desk.sell('t', 2, 120, { below: 110 })],
+    ['of other lots', (desk) => desk.sell('t', 3, 120, { above: 110 })],
+    ['of another user', (desk) => desk.sell('t', 2, 120, { above: 110, user: 'bob' })],
+    ['for its parent too', (desk) => desk.sell('t', 2, 120, { above: 110, parent: 'p' })],
+    ['its price has come', (desk) => fireAt(desk, 110, above)],
+    ['a market order of one target', (desk) => desk.marketBuy('t', { quote: 300, above: 110 })],
+    ['and of another', (desk) => desk.marketBuy('t', { quote: 301, above: 110 })],
+  ];
+
+  function fireAt(desk: MarketDesk, price: number, story: (desk: MarketDesk) => unknown): void {
+    story(desk);
+    tradeAt(desk, price);
+    desk.settleAll();
+  }
+
+  test('tells every two apart that differ in what waits, and no representation of one (TRG-01, AMB-110)', () => {
+    const hashes = stories.map(([, story]) => {
+      const [desk, other] = [new MarketDesk({ hashSeed: 1 }), new MarketDesk({ hashSeed: 2, firstCapacity: 2 })];
+      for (const each of [desk, other]) {
+        each.buy('p', 9, 100);
+        story(each);
+        if (each === other) for (let i = 0; i < 9; i++) each.cancel(`unknown ${i}`);
+      }
+      assert.equal(desk.engine.hash(), other.engine.hash());
+      return desk.engine.hash();
+    });
+    assert.equal(new Set(hashes).size, stories.length);
+  });
+});

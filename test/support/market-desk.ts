@@ -235,7 +235,7 @@ export class MarketDesk {
 
   #heard(): Told[] {
     this.engine.checkInvariants();
-    this.engine.checkBest();
+    this.engine.checkBatch(this.recorder.toldLevels);
     const told = this.recorder.take();
     for (const [name, sequence, order] of told)
       if (name === 'triggered') this.#toldAt.set(order as number, sequence as number);

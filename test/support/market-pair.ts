@@ -273,7 +273,7 @@ export class MarketPair {
     if (!isSame(told, expected)) assert.deepEqual(told, expected);
     for (const event of told) this.seen.add(kindOf(event));
     this.engine.checkInvariants();
-    this.engine.checkBest();
+    this.engine.checkBatch(this.#recorder.toldLevels);
     return told;
   }
 

@@ -14,6 +14,7 @@ import { type RejectCode, rejectName } from '../../src/core/reject.ts';
 import { fromWords, highWord, lowWord } from '../../src/core/time-words.ts';
 import { SECOND_NS, type TimestampNs } from '../../src/core/units.ts';
 import type { MarketEvents, NewOrderCommand, OrderKey } from '../../src/matching/commands.ts';
+import { ToldLevels } from '../../src/matching/told-levels.ts';
 
 /** Name, then values; times as one bigint. */
 export type Told = readonly [name: string, ...values: (string | number | bigint)[]];
@@ -69,6 +70,7 @@ export function compareLevels(a: Told, b: Told): number {
 
 export class MarketRecorder implements MarketEvents {
   told: Told[] = [];
+  readonly toldLevels: ToldLevels = new ToldLevels();
   #levels: Told[] = [];
 
   /** What was told since the last time. */
@@ -127,6 +129,7 @@ export class MarketRecorder implements MarketEvents {
     this.told.push(['activated', ...values]);
   }
   levelChanged(side: Side, price: number, quantity: number): void {
+    this.toldLevels.note(side, price, quantity);
     this.#levels.push(['levelChanged', side, price, quantity]);
   }
   depthCommitted(sequence: number): void {
