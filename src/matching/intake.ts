@@ -4,13 +4,15 @@
  * A look-up leaves behind what it found out about the key, for whoever adds the id next: `findLive`, then `findPast` if
  * nothing lives, then `prepareToAdd`.
  */
-import { isCancel } from '../core/order-terms.ts';
+import { CHILDREN_PER_PARENT_MAX } from '../core/limits.ts';
+import { isCancel, ORDER_KIND } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
 import { fromWords } from '../core/time-words.ts';
-import type { OrderKey } from './commands.ts';
+import type { NewOrderCommand, OrderKey } from './commands.ts';
 import { ID_STATE, type OrderIds } from './order-ids.ts';
-import { ORDER_STATE, type OrderPool } from './order-pool.ts';
+import { MARK, ORDER_STATE, type OrderPool } from './order-pool.ts';
 import { NONE } from './pools.ts';
+import type { Triggers } from './triggers.ts';
 import type { UserTable } from './user-table.ts';
 
 export class Intake {
@@ -52,9 +54,24 @@ export class Intake {
   }
 
   /** An order of the user of the last look-up, by an id that lies by itself. */
-  findOther(words: Int32Array, bytes: number): number {
+  #findOther(words: Int32Array, bytes: number): number {
     if (this.user === NONE) return NONE;
     return this.ids.live.find(this.ids.hashOf(this.user, words, 0, bytes), this.user, words, 0, bytes);
+  }
+
+  /** The slot of a child's parent (TRG-04 to TRG-06, AMB-29), or why it can be none. */
+  parentOf(command: NewOrderCommand, triggers: Triggers): number | { readonly refusal: RejectCode } {
+    const orders = this.#orders;
+    const parent = this.#findOther(command.parentWords, command.parentIdBytes);
+    if (parent === NONE || this.isOver(parent)) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
+    const fits =
+      orders.kindOf(parent) === ORDER_KIND.limit &&
+      !orders.hasMark(parent, MARK.wasConditional) &&
+      orders.sideOf(parent) !== command.side &&
+      orders.subAccountOf(parent) === command.subAccount;
+    if (!fits) return { refusal: REJECT_CODE.INVALID_ORDER };
+    const isFull = triggers.childrenOf(parent) >= CHILDREN_PER_PARENT_MAX;
+    return isFull ? { refusal: REJECT_CODE.TOO_MANY_OPEN_ORDERS } : parent;
   }
 
   /** After both look-ups knew no such id: makes room for it, and for its user. */

@@ -14,12 +14,7 @@
  * lets wait; rollback.ts undoes; restore.ts rebuilds. Not here: ticks, lots, holds and signatures (the front door).
  */
 import { assert } from '../core/assert.ts';
-import {
-  CHILDREN_PER_PARENT_MAX,
-  HELD_CANCEL_NS,
-  HELD_CANCELS_PER_USER_MAX,
-  REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
-} from '../core/limits.ts';
+import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX, REMEMBERED_IDS_PER_USER_AND_MARKET_MAX } from '../core/limits.ts';
 import {
   MARKET_STATUS,
   ORDER_END,
@@ -54,7 +49,7 @@ import type {
 import { InjectedFills } from './injected-fills.ts';
 import { Intake } from './intake.ts';
 import { ID_STATE, OrderIds } from './order-ids.ts';
-import { MARK, ORDER_STATE, ORDERS_MAX, OrderPool } from './order-pool.ts';
+import { ORDER_STATE, ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
 import { allocateRestored, continueFrom, placeRestored, RestoredNames, uncross } from './restore.ts';
@@ -178,7 +173,7 @@ export class MarketEngine {
 
   /** An order with a trigger, with or without a parent: it waits. */
   #createWaiting(command: NewOrderCommand): void {
-    const parent = command.parentIdBytes === 0 ? null : this.#parentOf(command);
+    const parent = command.parentIdBytes === 0 ? null : this.#intake.parentOf(command, this.#triggers);
     if (typeof parent === 'object' && parent !== null) {
       this.#events.createRefused(0, command, parent.refusal);
       return;
@@ -189,21 +184,6 @@ export class MarketEngine {
     const money = moneyOf(command, this.#quoteUnit);
     this.#events.accepted(orders.sequenceOf(slot), command, parent === null ? 0 : orders.sequenceOf(parent));
     this.#triggers.admit(slot, { kind, price, money, parent, state: TRIGGER_STATE.dormant });
-  }
-
-  /** The slot of a child's parent (TRG-04 to TRG-06, AMB-29), or why it can be none. */
-  #parentOf(command: NewOrderCommand): number | { readonly refusal: RejectCode } {
-    const { orders } = this.#book;
-    const parent = this.#intake.findOther(command.parentWords, command.parentIdBytes);
-    if (parent === NONE || this.#intake.isOver(parent)) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
-    const fits =
-      orders.kindOf(parent) === ORDER_KIND.limit &&
-      !orders.hasMark(parent, MARK.wasConditional) &&
-      orders.sideOf(parent) !== command.side &&
-      orders.subAccountOf(parent) === command.subAccount;
-    if (!fits) return { refusal: REJECT_CODE.INVALID_ORDER };
-    const isFull = this.#triggers.childrenOf(parent) >= CHILDREN_PER_PARENT_MAX;
-    return isFull ? { refusal: REJECT_CODE.TOO_MANY_OPEN_ORDERS } : parent;
   }
 
   /**
