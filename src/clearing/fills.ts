@@ -24,10 +24,11 @@ import { type Fault, judge } from './fill-checks.ts';
 import { type Fill, fillOf, type Party, Plan } from './fill-plan.ts';
 import { takeFault } from './hooks.ts';
 import { FILL_UNIT, type Matched } from './inputs.ts';
+import { changedRow } from './order-rows.ts';
 import { changeOrder, enableChildren, finishOrder } from './orders.ts';
 import { setLegs } from './positions.ts';
 import { moveMark } from './risks.ts';
-import type { OrderRow, TradeRow, TradeSide } from './rows.ts';
+import type { TradeRow, TradeSide } from './rows.ts';
 import type { ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
 import { fireReached } from './triggers.ts';
@@ -123,15 +124,14 @@ function fillOrder(state: ClearingState, market: MarketSlot, fill: Fill, { slot,
   const { row } = slot;
   const filledQuantity = row.filledQuantity + fill.input.quantity;
   const isWhole = row.kind !== ORDER_KIND.marketQuote && filledQuantity >= row.quantity;
-  const filled: OrderRow = {
-    ...row,
+  const filled = changedRow(row, {
     filledQuantity,
     filledNotional: add18(row.filledNotional, fill.notional),
     fees: add18(row.fees, fee),
     lastUpdateNs: fill.input.timeNs,
     end: isWhole ? ORDER_END.filled : 0,
     faultReason: isWhole ? ROLLBACK_REASON.none : row.faultReason,
-  };
+  });
   if (isWhole) {
     finishOrder(state, market, slot, filled);
     return;
@@ -199,5 +199,5 @@ function markRolledBack(state: ClearingState, market: MarketSlot, slot: OrderSlo
   const faultReason = isFirstFault ? reason : row.faultReason;
   const flags = row.kind === ORDER_KIND.limit ? row.flags : row.flags | ORDER_FLAG.rolledBack;
   if (faultReason === row.faultReason && flags === row.flags) return;
-  changeOrder(state, market, slot, { ...row, faultReason, flags });
+  changeOrder(state, market, slot, changedRow(row, { faultReason, flags }));
 }

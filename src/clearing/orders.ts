@@ -15,23 +15,15 @@
 import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
-import {
-  ORDER_END,
-  ORDER_FLAG,
-  ORDER_KIND,
-  type OrderEnd,
-  ROLLBACK_REASON,
-  SIDE,
-  TRIGGER,
-  TRIGGER_STATE,
-} from '../core/order-terms.ts';
+import { ORDER_END, ORDER_FLAG, ORDER_KIND, type OrderEnd, SIDE, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import { balanceSlot, ensureUser } from './balances.ts';
 import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './children.ts';
 import type { Effect } from './effects.ts';
 import { holdOf } from './holds.ts';
-import type { Covered, Created, CreateRefused, Ended, NewOrder, Replaced, Restored, Verdict } from './inputs.ts';
+import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
+import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
 import { LiveOrderSlot } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
@@ -46,48 +38,6 @@ import {
 } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { addWaiting } from './trigger-heaps.ts';
-
-/** The row of an order at its admission. Written out, so that every row has one shape from the start. */
-export function newOrderRow(input: Created | CreateRefused): OrderRow {
-  const order: NewOrder = input.order;
-  return {
-    marketIndex: input.marketIndex,
-    orderSequence: input.sequence,
-    prioritySequence: input.sequence,
-    user: order.user,
-    subAccount: order.subAccount,
-    orderId: order.orderId,
-    side: order.side,
-    kind: order.kind,
-    tif: order.tif,
-    flags: order.flags,
-    price: order.price,
-    quantity: order.quantity,
-    amount: order.amount,
-    budget: order.budget,
-    triggerKind: order.triggerKind,
-    triggerPrice: order.triggerPrice,
-    triggerState: order.triggerKind === TRIGGER.none ? TRIGGER_STATE.live : TRIGGER_STATE.dormant,
-    parentSequence: input.kind === 'created' ? input.parent : 0,
-    parentId: order.parentId,
-    enabledQuantity: order.quantity,
-    maxFeeRate: order.maxFeeRate,
-    creationNs: order.creationNs,
-    timestampNs: order.creationNs,
-    goodUntilNs: order.goodUntilNs,
-    expiryNs: order.expiryNs,
-    admittedNs: input.timeNs,
-    lastUpdateNs: input.timeNs,
-    filledQuantity: 0,
-    filledNotional: ZERO_18,
-    fees: ZERO_18,
-    end: 0,
-    faultReason: ROLLBACK_REASON.none,
-    verdict: SIGNATURE_VERDICT.unknown,
-    text: order.text,
-    signature: order.signature,
-  };
-}
 
 /** Whether every lot in force is confirmed. Never of an order without a number of lots. */
 export function isFilled(row: OrderRow): boolean {
@@ -143,7 +93,7 @@ export function enableChildren(state: ClearingState, market: MarketSlot, parent:
   for (const child of childrenOf(market, parent.row.orderSequence)) {
     const enabledQuantity = enabledQuantityOf(market, child.row, child.row.quantity);
     if (enabledQuantity !== child.row.enabledQuantity) {
-      changeOrder(state, market, child, { ...child.row, enabledQuantity });
+      changeOrder(state, market, child, changedRow(child.row, { enabledQuantity }));
     }
   }
 }
@@ -180,7 +130,7 @@ export function applyCreated(state: ClearingState, market: MarketSlot, input: Cr
   state.verdicts.delete(key);
   const row = newOrderRow(input);
   const enabledQuantity = enabledQuantityOf(market, row, row.quantity);
-  const slot = addLiveOrder(state, market, { ...row, enabledQuantity, verdict: verdictNumber(verdict) });
+  const slot = addLiveOrder(state, market, changedRow(row, { enabledQuantity, verdict: verdictNumber(verdict) }));
   state.dirty.orders.add(slot);
 }
 
@@ -197,32 +147,31 @@ export function learnVerdict(state: ClearingState, verdict: Verdict): void {
     return;
   }
   assert(slot.row.verdict === SIGNATURE_VERDICT.unknown, 'a signature is judged once');
-  slot.row = { ...slot.row, verdict: verdictNumber(verdict.valid) };
+  slot.row = changedRow(slot.row, { verdict: verdictNumber(verdict.valid) });
   state.dirty.orders.add(slot);
 }
 
 export function applyCreateRefused(state: ClearingState, input: CreateRefused, effects: Effect[]): void {
   ensureUser(state, input.order.user, effects);
-  tallyFinishedOrder(state, { ...newOrderRow(input), end: ORDER_END.postOnlyWouldCross });
+  tallyFinishedOrder(state, changedRow(newOrderRow(input), { end: ORDER_END.postOnlyWouldCross }));
 }
 
 export function applyReplaced(state: ClearingState, market: MarketSlot, input: Replaced): void {
   const slot = liveOrder(market, input.order);
-  changeOrder(state, market, slot, {
-    ...slot.row,
+  const changes = {
     price: input.price,
     quantity: input.quantity,
     enabledQuantity: enabledQuantityOf(market, slot.row, input.quantity),
     timestampNs: input.timestampNs,
     prioritySequence: input.prioritySequence,
     lastUpdateNs: input.timeNs,
-    ...triggerAfter(slot.row, input),
-  });
+  };
+  changeOrder(state, market, slot, changedRow(slot.row, { ...changes, ...triggerAfter(slot.row, input) }));
   for (const heap of market.triggers) addWaiting(heap, slot);
 }
 
 /** A released order keeps the trigger that released it; one whose trigger moved waits for the new one. */
-function triggerAfter(row: OrderRow, { triggerKind, triggerPrice }: Replaced): Partial<OrderRow> {
+function triggerAfter(row: OrderRow, { triggerKind, triggerPrice }: Replaced): OrderChanges {
   const isSame = triggerKind === row.triggerKind && triggerPrice === row.triggerPrice;
   if (triggerKind === TRIGGER.none || isSame) return {};
   return { triggerKind, triggerPrice, triggerState: TRIGGER_STATE.dormant };
@@ -234,7 +183,7 @@ export function applyEnded(state: ClearingState, market: MarketSlot, input: Ende
   if (isLimit && input.end === ORDER_END.filled && !isFilled(slot.row)) return;
   const { faultReason, timeNs } = input;
   const end = isLimit ? input.end : endOfMarketOrder(slot.row, input.end);
-  finishOrder(state, market, slot, { ...slot.row, end, faultReason, lastUpdateNs: timeNs });
+  finishOrder(state, market, slot, changedRow(slot.row, { end, faultReason, lastUpdateNs: timeNs }));
 }
 
 /** A market order that lost fills is not filled, and one that lost all was rolled back (AMB-128). */
@@ -249,14 +198,11 @@ export function applyCovered(state: ClearingState, market: MarketSlot, input: Co
   const slot = market.orders.get(input.order);
   if (slot === undefined) return;
   const flags = slot.row.flags | ORDER_FLAG.covered;
-  changeOrder(state, market, slot, { ...slot.row, flags, lastUpdateNs: input.timeNs });
+  changeOrder(state, market, slot, changedRow(slot.row, { flags, lastUpdateNs: input.timeNs }));
 }
 
 export function applyRestored(state: ClearingState, market: MarketSlot, input: Restored): void {
   const slot = liveOrder(market, input.order);
-  changeOrder(state, market, slot, {
-    ...slot.row,
-    prioritySequence: input.prioritySequence,
-    lastUpdateNs: input.timeNs,
-  });
+  const { prioritySequence, timeNs } = input;
+  changeOrder(state, market, slot, changedRow(slot.row, { prioritySequence, lastUpdateNs: timeNs }));
 }

@@ -19,6 +19,7 @@ import type { Effect } from './effects.ts';
 import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
 import { dropWaitingFills } from './market-inputs.ts';
+import { changedRow } from './order-rows.ts';
 import { changeOrder, finishOrder, isFilled } from './orders.ts';
 import { changeMark } from './risks.ts';
 import type { OrderRow } from './rows.ts';
@@ -66,8 +67,8 @@ function endOfFillOrKill(row: OrderRow): OrderEnd {
  */
 function withoutLostPart(market: MarketSlot, row: OrderRow): OrderRow {
   if (row.enabledQuantity === row.quantity || hasLiveParent(market, row)) return row;
-  if (row.enabledQuantity === 0) return { ...row, end: ORDER_END.parentCanceled };
-  return { ...row, quantity: row.enabledQuantity as RawQuantity };
+  if (row.enabledQuantity === 0) return changedRow(row, { end: ORDER_END.parentCanceled });
+  return changedRow(row, { quantity: row.enabledQuantity as RawQuantity });
 }
 
 /** Most orders: nothing of them is read but this. */
@@ -83,7 +84,7 @@ function endLostOrders(state: ClearingState, market: MarketSlot, nowNs: Timestam
     const left = withoutLostPart(market, slot.row);
     const end = left.end === 0 ? endAtRestart(left) : left.end;
     if (end !== null) {
-      const row: OrderRow = { ...left, end, lastUpdateNs: nowNs };
+      const row = changedRow(left, { end, lastUpdateNs: nowNs });
       finishOrder(state, market, slot, row);
       effects.push({ kind: 'orderEnded', row });
     } else if (left !== slot.row) changeOrder(state, market, slot, left);

@@ -14,6 +14,7 @@ import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { RawPrice } from '../core/units.ts';
 import { unlinkOrder } from './children.ts';
 import type { Activated, Triggered } from './inputs.ts';
+import { changedRow } from './order-rows.ts';
 import { changeOrder, liveOrder } from './orders.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 import { takeReached } from './trigger-heaps.ts';
@@ -22,7 +23,7 @@ import { takeReached } from './trigger-heaps.ts';
 export function fireReached(state: ClearingState, market: MarketSlot, price: RawPrice): void {
   for (const heap of market.triggers) {
     for (let slot = takeReached(heap, price); slot !== null; slot = takeReached(heap, price)) {
-      changeOrder(state, market, slot, { ...slot.row, triggerState: TRIGGER_STATE.fired });
+      changeOrder(state, market, slot, changedRow(slot.row, { triggerState: TRIGGER_STATE.fired }));
     }
   }
 }
@@ -30,7 +31,8 @@ export function fireReached(state: ClearingState, market: MarketSlot, price: Raw
 export function applyTriggered(state: ClearingState, market: MarketSlot, input: Triggered): void {
   const slot = liveOrder(market, input.order);
   if (slot.row.triggerState === TRIGGER_STATE.live) return;
-  changeOrder(state, market, slot, { ...slot.row, triggerState: TRIGGER_STATE.fired, lastUpdateNs: input.timeNs });
+  const changes = { triggerState: TRIGGER_STATE.fired, lastUpdateNs: input.timeNs };
+  changeOrder(state, market, slot, changedRow(slot.row, changes));
 }
 
 /** A child that is released whole is an order like any other from then on: a replace may ask for more (AMB-29). */
@@ -39,14 +41,14 @@ export function applyActivated(state: ClearingState, market: MarketSlot, input: 
   const { parentSequence, enabledQuantity, quantity } = slot.row;
   const isWhole = parentSequence !== 0 && input.quantity === quantity;
   if (isWhole) unlinkOrder(market, slot);
-  changeOrder(state, market, slot, {
-    ...slot.row,
+  const changes = {
     parentSequence: isWhole ? 0 : parentSequence,
     enabledQuantity: isWhole ? quantity : enabledQuantity,
     triggerState: TRIGGER_STATE.live,
     prioritySequence: input.prioritySequence,
     lastUpdateNs: input.timeNs,
-  });
+  };
+  changeOrder(state, market, slot, changedRow(slot.row, changes));
   const neverRests = slot.row.tif === TIF.ioc || slot.row.tif === TIF.fok;
   if (parentSequence !== 0 && !isWhole && neverRests) market.entering = { slot, lots: input.quantity };
 }

@@ -1,0 +1,243 @@
+/**
+ * Clearing without its thread, for clearing.bench.ts: ring records in, as a market writes them; journaled and flushed,
+ * applied, told; a checkpoint when one is due, as clearing-actor.ts does it. Every fill comes with the order that takes
+ * it. Signatures are taken to be valid, not checked (verify.bench.ts).
+ *
+ *   prepare(n)   writes the records of n batches, as they would lie in the ring; not part of what is measured
+ *   batch()      takes the next of them
+ */
+import { dirtyRowCount, drainDirtyRows } from '../src/clearing/checkpoint.ts';
+import { checkLedger } from '../src/clearing/checks.ts';
+import { applyBatch, verdictsNeeded } from '../src/clearing/clearing.ts';
+import type { Effect } from '../src/clearing/effects.ts';
+import type { NewOrder } from '../src/clearing/inputs.ts';
+import { type ClearingState, createClearingState } from '../src/clearing/state.ts';
+import { InvariantError, must } from '../src/core/assert.ts';
+import type { AssetId, OrderId, UserId } from '../src/core/ids.ts';
+import { ORDER_KIND, SIDE, type Side, TIF, TRIGGER } from '../src/core/order-terms.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../src/core/units.ts';
+import { type Views, viewsOf } from '../src/core/views.ts';
+import { Matched, OrderAdmitted } from '../src/messages/generated/messages.ts';
+import { type EffectSinks, type RecordSink, writeEffect } from '../src/node/effect-codec.ts';
+import { BatchBuffer } from '../src/node/journal-batch.ts';
+import { newOrderBytes, writeNewOrder } from '../src/node/order-codec.ts';
+import { CheckpointWriter } from '../src/storage/checkpoint.ts';
+import { openWriter, type StorageWriter } from '../src/storage/environment.ts';
+import { Journal } from '../src/storage/journal.ts';
+
+export const T0 = 1_800_000_000_000_000_000n as TimestampNs;
+export const ETH = '2' as AssetId;
+export const USD = '0' as AssetId;
+export const FILLS_PER_BATCH = 500;
+const TRADERS = Array.from({ length: 50 }, (_, at) => (at + 16).toString(16).padStart(64, 'a') as UserId);
+const TEXT = '{"order":"a signed text of usual length"}'.padEnd(450, ' ');
+/** As a node is configured: a checkpoint is due with so many changed rows. */
+const CHECKPOINT_ROWS = 4_000;
+const MAKER_LOTS = 10_000_000_000_000;
+/** Room for the longest record that is made here. */
+const RECORD_BYTES_MAX = 1_024;
+
+/** Takes everything and keeps nothing. */
+class Sink implements RecordSink {
+  readonly views: Views = viewsOf(new ArrayBuffer(1 << 16), 0, 1 << 16);
+  claim(): number {
+    return 0;
+  }
+  commit(): void {}
+}
+
+/** USD and ETH with a market, an oracle price, and traders with plenty in account 1. */
+export function world(): ClearingState {
+  const state = createClearingState();
+  const put = { request: 0, method: 'put' as const };
+  const inputs = [
+    { kind: 'putAsset' as const, ...put, assetId: USD, body: { symbol: 'USD' } },
+    { kind: 'putAsset' as const, ...put, assetId: ETH, body: { symbol: 'ETH' } },
+    { kind: 'putRisk' as const, ...put, assetId: ETH, body: { collateral_factor: 90, liability_factor: 95 } },
+    {
+      kind: 'putMarket' as const,
+      ...put,
+      assetId: ETH,
+      body: { book_price_decimals: 2, book_quantity_decimals: 4, taker_fee_rate: 450 },
+    },
+    { kind: 'setPrices' as const, request: 0, body: { prices: [{ asset_id: ETH, price: '2000' }] } },
+    ...TRADERS.flatMap((user) =>
+      [USD, ETH].map((asset) => ({
+        kind: 'faucet' as const,
+        request: 0,
+        body: { user_id: user, sub_account: 1, asset_id: asset, amount: '10000000000' },
+      })),
+    ),
+  ];
+  applyBatch(state, { timeNs: T0, inputs, verdicts: [] }, []);
+  return state;
+}
+
+function orderOf(user: UserId, side: Side, flags: number, name: string, quantity: number): NewOrder {
+  return {
+    user,
+    subAccount: 1,
+    orderId: name as OrderId,
+    side,
+    kind: ORDER_KIND.limit,
+    tif: TIF.gtc,
+    flags,
+    price: 200_000 as RawPrice,
+    quantity: quantity as RawQuantity,
+    amount: 0,
+    budget: 0,
+    triggerKind: TRIGGER.none,
+    triggerPrice: 0 as RawPrice,
+    parentId: '',
+    maxFeeRate: 1_000,
+    creationNs: T0,
+    goodUntilNs: 0n as TimestampNs,
+    expiryNs: (T0 + 2_592_000_000_000_000n) as TimestampNs,
+    text: TEXT,
+    signature: new Uint8Array(64),
+  };
+}
+
+/** Ring records one behind the other, as a market left them. */
+class Records {
+  private views: Views = viewsOf(new ArrayBuffer(0), 0, 0);
+  private places: { readonly typeId: number; readonly at: number; readonly bytes: number }[] = [];
+  private end = 0;
+  private next = 0;
+
+  /** Room for so many records; those before are forgotten. */
+  begin(count: number): void {
+    const bytes = count * RECORD_BYTES_MAX;
+    if (this.views.u8.length < bytes) this.views = viewsOf(new ArrayBuffer(bytes), 0, bytes);
+    this.places = [];
+    this.end = 0;
+    this.next = 0;
+  }
+
+  add(typeId: number, bytes: number, write: (v: Views, at: number) => void): void {
+    write(this.views, this.end);
+    this.places.push({ typeId, at: this.end, bytes });
+    this.end += (bytes + 7) & ~7;
+  }
+
+  take(count: number, into: BatchBuffer): void {
+    for (const end = this.next + count; this.next < end; this.next += 1) {
+      const { typeId, at, bytes } = must(this.places[this.next], 'a record that was prepared');
+      into.add(typeId, this.views, at, bytes);
+    }
+  }
+}
+
+/** Two resting makers, one a side, and takers that each match one lot of 1. */
+export class Desk {
+  private readonly state = world();
+  private readonly writer: StorageWriter;
+  private readonly journal: Journal;
+  private readonly checkpoints: CheckpointWriter;
+  private readonly records = new Records();
+  private readonly buffer = new BatchBuffer();
+  private readonly sinks: EffectSinks;
+  private readonly flags: number;
+  private sequence = 0;
+  private trades = 0;
+  private confirmed = 0;
+  private timeNs: bigint = T0;
+
+  /** @param flags bits of ORDER_FLAG: spot or margin. */
+  constructor(directory: string, flags: number) {
+    this.writer = openWriter(directory);
+    this.journal = new Journal(this.writer);
+    this.checkpoints = new CheckpointWriter(this.writer);
+    this.flags = flags;
+    const sink = new Sink();
+    this.sinks = { door: sink, data: sink, shards: [sink], market: () => sink };
+    this.records.begin(2);
+    for (const side of [SIDE.sell, SIDE.buy]) this.admit(must(TRADERS[0], 'a maker'), side, MAKER_LOTS);
+    this.records.take(2, this.buffer);
+    this.commit();
+  }
+
+  prepare(batches: number): void {
+    this.records.begin(2 * FILLS_PER_BATCH * batches);
+    for (let count = 0; count < FILLS_PER_BATCH * batches; count += 1) {
+      const user = must(TRADERS[1 + (count % (TRADERS.length - 1))], 'a taker');
+      const side = count % 2 === 0 ? SIDE.buy : SIDE.sell;
+      const taker = this.admit(user, side, 10_000);
+      this.match(side === SIDE.buy ? 1 : 2, taker, side);
+    }
+  }
+
+  /** @returns how many bytes its record has in the journal. */
+  batch(): number {
+    this.records.take(2 * FILLS_PER_BATCH, this.buffer);
+    return this.commit();
+  }
+
+  /** @returns how many fills were confirmed; all of them, or it throws. */
+  async end(): Promise<number> {
+    checkLedger(this.state);
+    if (this.confirmed !== this.trades) throw new InvariantError('bench: a fill was not confirmed');
+    await this.writer.close();
+    return this.confirmed;
+  }
+
+  private admit(user: UserId, side: Side, lots: number): number {
+    this.sequence += 1;
+    const order = orderOf(user, side, this.flags, `order-${this.sequence}`, lots);
+    this.records.add(OrderAdmitted.typeId, OrderAdmitted.bytes + newOrderBytes(order), (v, at) => {
+      OrderAdmitted.setSequence(v, at, this.sequence);
+      OrderAdmitted.setTimeNs(v, at, this.timeNs);
+      OrderAdmitted.setParent(v, at, 0);
+      OrderAdmitted.setMarketIndex(v, at, 0);
+      OrderAdmitted.setRefusal(v, at, 0);
+      writeNewOrder(v, at + OrderAdmitted.bytes, order, { requestId: 0, receivedNs: T0, marketIndex: 0 });
+    });
+    return this.sequence;
+  }
+
+  private match(maker: number, taker: number, takerSide: Side): void {
+    this.sequence += 1;
+    this.trades += 1;
+    this.records.add(Matched.typeId, Matched.bytes, (v, at) => {
+      Matched.setSequence(v, at, this.sequence);
+      Matched.setTimeNs(v, at, this.timeNs);
+      Matched.setTradeId(v, at, this.trades);
+      Matched.setMakerOrder(v, at, maker);
+      Matched.setTakerOrder(v, at, taker);
+      Matched.setPrice(v, at, 200_000);
+      Matched.setQuantity(v, at, 10_000);
+      Matched.setMarketIndex(v, at, 0);
+      Matched.setMakerFeeRate(v, at, 0);
+      Matched.setTakerFeeRate(v, at, 450);
+      Matched.setTakerSide(v, at, takerSide);
+      Matched.setUnit(v, at, 0);
+    });
+  }
+
+  /** What the thread does with a drained batch (clearing-actor.ts). */
+  private commit(): number {
+    this.timeNs += 1_000_000n;
+    const timeNs = this.timeNs as TimestampNs;
+    const inputs = this.buffer.inputs();
+    const verdicts = verdictsNeeded(this.state, inputs).map((row) => ({
+      marketIndex: row.marketIndex,
+      order: row.orderSequence,
+      valid: true,
+    }));
+    const payload = this.buffer.seal(timeNs, verdicts);
+    const sequence = this.journal.append(timeNs, payload);
+    this.buffer.clear();
+    const effects: Effect[] = [];
+    applyBatch(this.state, { timeNs, inputs, verdicts }, effects);
+    for (const effect of effects) {
+      writeEffect(effect, this.sinks);
+      if (effect.kind === 'fillConfirmed') this.confirmed += 1;
+    }
+    if (dirtyRowCount(this.state) >= CHECKPOINT_ROWS) {
+      const { lastHash } = this.journal;
+      const rows = drainDirtyRows(this.state);
+      this.checkpoints.write({ sequence, journalHash: lastHash, stateHash: lastHash, clean: false, journalBytes: 0, rows });
+    }
+    return payload.length;
+  }
+}
