@@ -6,6 +6,7 @@
  *   prepare(n)   writes the records of n batches, as they would lie in the ring; not part of what is measured
  *   batch()      takes the next of them
  */
+
 import { dirtyRowCount, drainDirtyRows } from '../src/clearing/checkpoint.ts';
 import { checkLedger } from '../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../src/clearing/clearing.ts';
@@ -24,6 +25,7 @@ import { newOrderBytes, writeNewOrder } from '../src/node/order-codec.ts';
 import { CheckpointWriter } from '../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../src/storage/environment.ts';
 import { Journal } from '../src/storage/journal.ts';
+import { nativeSha256 } from '../src/storage/sha256.ts';
 
 export const T0 = 1_800_000_000_000_000_000n as TimestampNs;
 export const ETH = '2' as AssetId;
@@ -48,7 +50,7 @@ class Sink implements RecordSink {
 
 /** USD and ETH with a market, an oracle price, and traders with plenty in account 1. */
 export function world(): ClearingState {
-  const state = createClearingState();
+  const state = createClearingState(nativeSha256);
   const put = { request: 0, method: 'put' as const };
   const inputs = [
     { kind: 'putAsset' as const, ...put, assetId: USD, body: { symbol: 'USD' } },

@@ -97,6 +97,8 @@ export function balanceSlot(state: ClearingState, user: UserSlot, subAccount: nu
       owned: ZERO_18,
       locked: ZERO_18,
       held: ZERO_18,
+      planned: null,
+      isChanged: false,
     };
     ownBalances(account).set(asset, slot);
   }
@@ -109,7 +111,8 @@ export function setOwned(state: ClearingState, slot: BalanceSlot, owned: Amount1
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
   placeOwned(slot, owned);
   state.dirty.balances.add(slot);
-  state.changedBalances.add(slot);
+  if (!slot.isChanged) state.changedBalances.push(slot);
+  slot.isChanged = true;
   state.touchedTotals.add(slot.totals);
 }
 
@@ -134,8 +137,13 @@ export function balanceRow(slot: BalanceSlot): BalanceRow {
 
 /** Tells the balances that the current input changed, and forgets them. */
 export function flushChangedBalances(state: ClearingState, effects: Effect[]): void {
-  for (const slot of state.changedBalances) effects.push({ kind: 'balanceChanged', row: balanceRow(slot) });
-  state.changedBalances.clear();
+  const { changedBalances } = state;
+  if (changedBalances.length === 0) return;
+  for (const slot of changedBalances) {
+    slot.isChanged = false;
+    effects.push({ kind: 'balanceChanged', row: balanceRow(slot) });
+  }
+  changedBalances.length = 0;
 }
 
 /** Every balance there is, in no particular order. */

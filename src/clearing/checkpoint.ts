@@ -33,8 +33,16 @@ import type {
   TallyRow,
   UserRow,
 } from './rows.ts';
-import { type AssetTotals, type ClearingState, createClearingState, type OrderSlot, type Tally } from './state.ts';
-import { digestText, parseDigest } from './tallies.ts';
+import {
+  type AssetTotals,
+  type ClearingState,
+  createClearingState,
+  type OrderSlot,
+  portableSha256,
+  type Sha256,
+  type Tally,
+} from './state.ts';
+import { parseDigest } from './tallies.ts';
 
 /** Whether the rows would say everything: false while a test hook or an incomplete unit is in force. */
 export function canCheckpoint(state: ClearingState): boolean {
@@ -55,7 +63,7 @@ function totalsRow(totals: AssetTotals): AssetTotalsRow {
 }
 
 function tallyRow(tally: Tally): TallyRow {
-  return { name: tally.name, count: tally.count, digest: digestText(tally) };
+  return { name: tally.name, count: tally.count, digest: tally.digest };
 }
 
 /** Every row that changed since the last call, whole; forgets that they changed. Finished orders leave memory here. */
@@ -116,10 +124,11 @@ export const LOAD_ORDER: readonly TableName[] = [
  *
  * @param rows table by table in LOAD_ORDER, each table in key order. Finished orders and trades may be left out; of
  *   deposits, all are needed, or the last of each user and chain.
+ * @param sha256 as createClearingState's.
  * @throws InvariantError when the rows contradict each other.
  */
-export function loadState(rows: Iterable<LoadedRow>): ClearingState {
-  const state = createClearingState();
+export function loadState(rows: Iterable<LoadedRow>, sha256: Sha256 = portableSha256): ClearingState {
+  const state = createClearingState(sha256);
   for (const write of rows) load(state, write);
   state.touchedRisks.clear();
   return state;

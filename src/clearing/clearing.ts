@@ -9,7 +9,7 @@
  *
  * A broken promise throws InvariantError, and the node must stop (operator-api.md 1).
  */
-import { unreachable } from '../core/assert.ts';
+import { must, unreachable } from '../core/assert.ts';
 import { ORDER_FLAG } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
@@ -20,7 +20,7 @@ import { applyClosePosition } from './close-position.ts';
 import { applyDeposit, applyFaucet } from './deposits.ts';
 import type { Effect } from './effects.ts';
 import { hooksView, setFault, setHold } from './hooks.ts';
-import type { Batch, ClearingInput, Created, MarketInput, Matched, NodeInput, PatchUser, Restarted } from './inputs.ts';
+import type { Batch, ClearingInput, Created, MarketInput, NodeInput, PatchUser, Restarted } from './inputs.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
 import { newOrderRow } from './order-rows.ts';
 import { learnVerdict } from './orders.ts';
@@ -32,7 +32,7 @@ import { applyPutMarket } from './registry-markets.ts';
 import { applyRestarted } from './restart.ts';
 import { flushTouchedRisks } from './risks.ts';
 import { type OrderRow, SIGNATURE_VERDICT } from './rows.ts';
-import { type ClearingState, orderKey } from './state.ts';
+import type { ClearingState, MarketSlot } from './state.ts';
 import { applyRename } from './sub-accounts.ts';
 import { applyTransfer } from './transfers.ts';
 import { userView } from './views.ts';
@@ -46,34 +46,45 @@ type Reply = Outcome<Readonly<Record<string, unknown>>>;
  * @returns rows with `text` and `signature`; price and quantity are those in force, which a replace may have changed.
  */
 export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingInput[]): readonly OrderRow[] {
-  const created = new Map<string, Created>();
-  for (const input of state.hooks.waiting) rememberCreated(created, input);
-  const needed = new Map<string, OrderRow>();
+  const unjudged = state.markets.map(
+    (market): Unjudged => ({
+      market,
+      created: new Map(),
+      needed: new Map(),
+      judged: state.verdicts.get(market.definition.marketIndex),
+    }),
+  );
+  for (const input of state.hooks.waiting) lookAt(unjudged, input);
   for (const input of inputs) {
-    if (input.kind === 'created') rememberCreated(created, input);
+    if (!('marketIndex' in input)) continue;
+    lookAt(unjudged, input);
     if (input.kind !== 'matched') continue;
-    for (const order of [input.makerOrder, input.takerOrder]) {
-      const key = orderKey(input.marketIndex, order);
-      if (needed.has(key) || state.verdicts.has(key)) continue;
-      const row = orderOfFill(state, input, order, created.get(key));
-      if (row !== null && isUnjudged(row)) needed.set(key, row);
-    }
+    const of = must(unjudged[input.marketIndex], 'a fill is of a known market');
+    ask(of, input.makerOrder);
+    ask(of, input.takerOrder);
   }
-  return [...needed.values()];
+  return unjudged.flatMap(({ needed }) => [...needed.values()]);
 }
 
-function rememberCreated(created: Map<string, Created>, input: MarketInput): void {
-  if (input.kind === 'created') created.set(orderKey(input.marketIndex, input.sequence), input);
+/** Orders of a market: those that are not applied yet, and those whose signature must be checked. */
+interface Unjudged {
+  readonly market: MarketSlot;
+  readonly created: Map<Sequence, Created>;
+  readonly needed: Map<Sequence, OrderRow>;
+  /** Judged already. */
+  readonly judged: ReadonlyMap<Sequence, boolean> | undefined;
 }
 
-function orderOfFill(
-  state: ClearingState,
-  input: Matched,
-  order: Sequence,
-  created: Created | undefined,
-): OrderRow | null {
-  const live = state.markets[input.marketIndex]?.orders.get(order)?.row;
-  return live ?? (created === undefined ? null : newOrderRow(created));
+function lookAt(unjudged: readonly Unjudged[], input: MarketInput): void {
+  if (input.kind === 'created') unjudged[input.marketIndex]?.created.set(input.sequence, input);
+}
+
+function ask({ market, created, needed, judged }: Unjudged, order: Sequence): void {
+  const live = market.orders.get(order);
+  const fresh = live === undefined ? created.get(order) : undefined;
+  const row = live?.row ?? (fresh === undefined ? null : newOrderRow(fresh));
+  if (row === null || !isUnjudged(row) || needed.has(order) || judged?.has(order) === true) return;
+  needed.set(order, row);
 }
 
 function isUnjudged(row: OrderRow): boolean {

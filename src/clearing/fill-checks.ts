@@ -129,9 +129,8 @@ function accountAllows(fill: Fill, { slot }: Party, { risk }: Plan, isReducing: 
 /** More lots than are enabled, or more money than a market order's target or cap. */
 function overfills(fill: Fill, slot: OrderSlot, plan: Plan): boolean {
   const { quantity, amount, enabledQuantity } = slot.row;
-  const filled = plan.filledOf(slot);
-  if (quantity !== 0 && filled.quantity + fill.input.quantity > enabledQuantity) return true;
-  return amount !== 0 && filled.notional + fill.notional > quote18(amount, fill.market);
+  if (quantity !== 0 && plan.filledQuantity(slot) + fill.input.quantity > enabledQuantity) return true;
+  return amount !== 0 && plan.filledNotional(slot) + fill.notional > quote18(amount, fill.market);
 }
 
 /** The buyer pays notional and fee in USD, the seller pays base; a seller's fee never exceeds the proceeds. */

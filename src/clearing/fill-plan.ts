@@ -13,11 +13,11 @@ import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
 import { afterFill, type Legs, magnitude } from '../margin/position.ts';
 import type { Overlay } from './account-margin.ts';
-import { SPOT_ACCOUNT } from './balances.ts';
+import { SPOT_ACCOUNT, setOwned } from './balances.ts';
 import type { Measures } from './caps.ts';
 import type { Matched } from './inputs.ts';
 import { liveOrder } from './orders.ts';
-import { interestAfter } from './positions.ts';
+import { interestAfter, setLegs } from './positions.ts';
 import { riskSlot, termsOf, termsWith } from './risks.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, PositionSlot, RiskSlot } from './state.ts';
 
@@ -36,12 +36,6 @@ export interface Party {
   readonly slot: OrderSlot;
   readonly feeRate: number;
   readonly fee: Amount18;
-}
-
-/** Confirmed fills of an order. */
-export interface Filled {
-  readonly quantity: number;
-  readonly notional: Amount18;
 }
 
 /** @throws InvariantError when the market breaks its word: fees out of bounds, or an order that is not live. */
@@ -74,15 +68,20 @@ export function baseDelta({ base }: Fill, { slot }: Party): bigint {
   return slot.row.side === SIDE.buy ? base : -base;
 }
 
-/** What the fills judged so far would leave behind. As an overlay it answers what an account would be. */
+/**
+ * What the fills judged so far would leave behind. As an overlay it answers what an account would be.
+ *
+ * Planned values stand beside the true ones in the slots, so that looking one up costs nothing. One plan is made at a
+ * time, and whoever makes it ends it: `book`, or `drop`.
+ */
 export class Plan implements Overlay {
-  readonly balances: Map<BalanceSlot, Amount18> = new Map();
-  readonly positions: Map<PositionSlot, Legs> = new Map();
+  private readonly balances: BalanceSlot[] = [];
+  private readonly positions: PositionSlot[] = [];
+  private readonly orders: OrderSlot[] = [];
   fees: Amount18 = ZERO_18;
   /** Of the market's asset. */
   readonly risk: RiskSlot;
   measures: Measures;
-  private readonly filled = new Map<OrderSlot, Filled>();
   private planned: AssetTerms | null = null;
   /** Where the fees go; null before the fee account is known. */
   private readonly feeBalance: BalanceSlot | null;
@@ -95,11 +94,11 @@ export class Plan implements Overlay {
   }
 
   owned(slot: BalanceSlot): Amount18 {
-    return this.balances.get(slot) ?? slot.owned;
+    return slot.planned ?? slot.owned;
   }
 
   legs(slot: PositionSlot): Legs {
-    return this.positions.get(slot) ?? slot.legs;
+    return slot.planned ?? slot.legs;
   }
 
   /** With the interest that the plan would leave: it decides the factor. */
@@ -109,8 +108,12 @@ export class Plan implements Overlay {
     return this.planned;
   }
 
-  filledOf(slot: OrderSlot): Filled {
-    return this.filled.get(slot) ?? { quantity: slot.row.filledQuantity, notional: slot.row.filledNotional };
+  filledQuantity({ planned, row }: OrderSlot): number {
+    return planned === null ? row.filledQuantity : planned.quantity;
+  }
+
+  filledNotional({ planned, row }: OrderSlot): Amount18 {
+    return planned === null ? row.filledNotional : planned.notional;
   }
 
   /**
@@ -118,12 +121,12 @@ export class Plan implements Overlay {
    * its balances, or its legs and the sums of legs. Its fees do where its notional does: no rate is above 100 %.
    */
   fits(slot: OrderSlot): boolean {
-    if (this.filledOf(slot).notional > AMOUNT18_MAX) return false;
+    if (this.filledNotional(slot) > AMOUNT18_MAX) return false;
     const { position } = slot;
     if (position === null) return this.owned(slot.base) <= AMOUNT18_MAX && this.owned(slot.usd) <= AMOUNT18_MAX;
     const { base, quote, entry } = this.legs(position);
     const { credits, borrows } = this.measures;
-    return [base, quote, entry, credits, borrows].every((amount) => magnitude(amount) <= AMOUNT18_MAX);
+    return isWithin(base) && isWithin(quote) && isWithin(entry) && isWithin(credits) && isWithin(borrows);
   }
 
   /** Whether the fee account can hold the fees so far. */
@@ -133,11 +136,23 @@ export class Plan implements Overlay {
 
   /** Writes a fill into the plan: both parties and the fees. A balance may fall below zero here; it is never booked so. */
   add(fill: Fill): void {
-    for (const party of [fill.maker, fill.taker]) {
-      this.measures = this.measuresAfter(fill, party);
-      this.addParty(fill, party);
-    }
+    this.addParty(fill, fill.maker);
+    this.addParty(fill, fill.taker);
     this.planned = null;
+  }
+
+  /** Makes the balances and positions true, and ends the plan. Orders and fees are the caller's. */
+  book(state: ClearingState): void {
+    for (const slot of this.balances) setOwned(state, slot, this.owned(slot));
+    for (const slot of this.positions) setLegs(state, slot, this.legs(slot));
+    this.drop();
+  }
+
+  /** Ends the plan: nothing of it has happened. */
+  drop(): void {
+    for (const slot of this.balances) slot.planned = null;
+    for (const slot of this.positions) slot.planned = null;
+    for (const slot of this.orders) slot.planned = null;
   }
 
   /** The measures after the change of one party alone (CAP-01). */
@@ -154,20 +169,36 @@ export class Plan implements Overlay {
   }
 
   private addParty(fill: Fill, party: Party): void {
+    this.measures = this.measuresAfter(fill, party);
     const { slot, fee } = party;
     const delta = baseDelta(fill, party);
     if (slot.position !== null) {
-      this.positions.set(slot.position, afterFill(this.legs(slot.position), delta, fill.notional, fee));
+      this.planLegs(slot.position, afterFill(this.legs(slot.position), delta, fill.notional, fee));
     } else {
       const usd = (delta > 0n ? -fill.notional : fill.notional) - fee;
-      this.balances.set(slot.base, (this.owned(slot.base) + delta) as Amount18);
-      this.balances.set(slot.usd, (this.owned(slot.usd) + usd) as Amount18);
+      this.planOwned(slot.base, (this.owned(slot.base) + delta) as Amount18);
+      this.planOwned(slot.usd, (this.owned(slot.usd) + usd) as Amount18);
     }
     this.fees = add18(this.fees, fee);
-    const { quantity, notional } = this.filledOf(slot);
-    this.filled.set(slot, {
-      quantity: quantity + fill.input.quantity,
-      notional: add18(notional, fill.notional),
-    });
+    const filled = {
+      quantity: this.filledQuantity(slot) + fill.input.quantity,
+      notional: add18(this.filledNotional(slot), fill.notional),
+    };
+    if (slot.planned === null) this.orders.push(slot);
+    slot.planned = filled;
   }
+
+  private planOwned(slot: BalanceSlot, owned: Amount18): void {
+    if (slot.planned === null) this.balances.push(slot);
+    slot.planned = owned;
+  }
+
+  private planLegs(slot: PositionSlot, legs: Legs): void {
+    if (slot.planned === null) this.positions.push(slot);
+    slot.planned = legs;
+  }
+}
+
+function isWithin(amount: bigint): boolean {
+  return magnitude(amount) <= AMOUNT18_MAX;
 }

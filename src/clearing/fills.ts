@@ -26,7 +26,6 @@ import { takeFault } from './hooks.ts';
 import { FILL_UNIT, type Matched } from './inputs.ts';
 import { changedRow } from './order-rows.ts';
 import { changeOrder, enableChildren, finishOrder } from './orders.ts';
-import { setLegs } from './positions.ts';
 import { moveMark } from './risks.ts';
 import type { TradeRow, TradeSide } from './rows.ts';
 import type { ClearingState, MarketSlot, OrderSlot } from './state.ts';
@@ -62,13 +61,13 @@ function decideUnit(
   for (const fill of fills) {
     const fault = takeFault(state.hooks, market.definition.assetId) ?? judge(fill, plan, nowNs);
     if (fault !== null) {
+      plan.drop();
       rollBackUnit(state, market, fills, { fill, fault }, effects);
       return;
     }
   }
   // After this point the unit must succeed.
-  for (const [slot, owned] of plan.balances) setOwned(state, slot, owned);
-  for (const [slot, legs] of plan.positions) setLegs(state, slot, legs);
+  plan.book(state);
   bookFees(state, plan.fees, effects);
   for (const fill of fills) {
     confirm(state, market, fill, effects);

@@ -6,7 +6,15 @@
 import { must } from '../core/assert.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
 import type { OrderRow, StoredOrder } from './rows.ts';
-import type { BalanceSlot, MarketSlot, OrderSlot, PositionSlot, PressingOrders, SubAccountSlot } from './state.ts';
+import type {
+  BalanceSlot,
+  Filled,
+  MarketSlot,
+  OrderSlot,
+  PositionSlot,
+  PressingOrders,
+  SubAccountSlot,
+} from './state.ts';
 
 /** What an order is tied to for life. */
 export type OrderTies = Pick<OrderSlot, 'market' | 'account' | 'position' | 'base' | 'usd'>;
@@ -20,6 +28,7 @@ export class LiveOrderSlot implements OrderSlot {
   hold: Amount18 = ZERO_18;
   pressing: PressingOrders | null = null;
   dropped = 0;
+  planned: Filled | null = null;
   private plain: OrderRow | null;
   private stored: StoredOrder | null = null;
 

@@ -28,14 +28,7 @@ import { LiveOrderSlot } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
-import {
-  type BalanceSlot,
-  type ClearingState,
-  type Entering,
-  type MarketSlot,
-  type OrderSlot,
-  orderKey,
-} from './state.ts';
+import type { BalanceSlot, ClearingState, Entering, MarketSlot, OrderSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { addWaiting } from './trigger-heaps.ts';
 
@@ -90,6 +83,7 @@ export function changeOrder(state: ClearingState, market: MarketSlot, slot: Orde
 
 /** Fills of the order have confirmed: its children are enabled as far as it is filled (AMB-29). */
 export function enableChildren(state: ClearingState, market: MarketSlot, parent: OrderSlot): void {
+  if (market.children.size === 0) return;
   for (const child of childrenOf(market, parent.row.orderSequence)) {
     const enabledQuantity = enabledQuantityOf(market, child.row, child.row.quantity);
     if (enabledQuantity !== child.row.enabledQuantity) {
@@ -125,9 +119,9 @@ export function finishOrder(state: ClearingState, market: MarketSlot, slot: Orde
 
 export function applyCreated(state: ClearingState, market: MarketSlot, input: Created, effects: Effect[]): void {
   ensureUser(state, input.order.user, effects);
-  const key = orderKey(input.marketIndex, input.sequence);
-  const verdict = state.verdicts.get(key);
-  state.verdicts.delete(key);
+  const verdicts = state.verdicts.get(input.marketIndex);
+  const verdict = verdicts?.get(input.sequence);
+  verdicts?.delete(input.sequence);
   const row = newOrderRow(input);
   const enabledQuantity = enabledQuantityOf(market, row, row.quantity);
   const slot = addLiveOrder(state, market, changedRow(row, { enabledQuantity, verdict: verdictNumber(verdict) }));
@@ -141,13 +135,16 @@ function verdictNumber(verdict: boolean | undefined): SignatureVerdict {
 
 /** Remembers the answer of a signature check; it may come before the order's `created` is applied. */
 export function learnVerdict(state: ClearingState, verdict: Verdict): void {
-  const slot = state.markets[verdict.marketIndex]?.orders.get(verdict.order);
+  const { marketIndex, order, valid } = verdict;
+  const slot = state.markets[marketIndex]?.orders.get(order);
   if (slot === undefined) {
-    state.verdicts.set(orderKey(verdict.marketIndex, verdict.order), verdict.valid);
+    const verdicts = state.verdicts.get(marketIndex);
+    if (verdicts === undefined) state.verdicts.set(marketIndex, new Map([[order, valid]]));
+    else verdicts.set(order, valid);
     return;
   }
   assert(slot.row.verdict === SIGNATURE_VERDICT.unknown, 'a signature is judged once');
-  slot.row = changedRow(slot.row, { verdict: verdictNumber(verdict.valid) });
+  slot.row = changedRow(slot.row, { verdict: verdictNumber(valid) });
   state.dirty.orders.add(slot);
 }
 

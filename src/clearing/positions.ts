@@ -32,6 +32,8 @@ export function positionSlot(state: ClearingState, account: SubAccountSlot, asse
       usdTotals: totalsOf(state, USD),
       risk: riskSlot(state, asset),
       legs: NO_LEGS,
+      planned: null,
+      isChanged: false,
     };
     ownPositions(account).set(asset, slot);
   }
@@ -42,14 +44,15 @@ export function positionSlot(state: ClearingState, account: SubAccountSlot, asse
 export function setLegs(state: ClearingState, slot: PositionSlot, legs: Legs): void {
   placeLegs(state, slot, legs);
   state.dirty.positions.add(slot);
-  state.changedPositions.add(slot);
+  if (!slot.isChanged) state.changedPositions.push(slot);
+  slot.isChanged = true;
   state.touchedTotals.add(slot.totals);
   state.touchedTotals.add(slot.usdTotals);
 }
 
 /** Writes legs and all that is derived from them; also when they are loaded. */
 export function placeLegs(state: ClearingState, slot: PositionSlot, legs: Legs): void {
-  for (const leg of [legs.base, legs.quote]) assert(magnitude(leg) <= AMOUNT18_MAX, 'a leg fits 128 bits');
+  assert(magnitude(legs.base) <= AMOUNT18_MAX && magnitude(legs.quote) <= AMOUNT18_MAX, 'a leg fits 128 bits');
   const { base, quote } = slot.legs;
   slot.legs = legs;
   slot.usdTotals.claims = add18(slot.usdTotals.claims, subtract18(legs.quote, quote));
@@ -76,8 +79,13 @@ export function positionRow({ user, subAccount, asset, legs }: PositionSlot): Po
 
 /** Tells the positions that the current input changed, and forgets them. */
 export function flushChangedPositions(state: ClearingState, effects: Effect[]): void {
-  for (const slot of state.changedPositions) effects.push({ kind: 'positionChanged', row: positionRow(slot) });
-  state.changedPositions.clear();
+  const { changedPositions } = state;
+  if (changedPositions.length === 0) return;
+  for (const slot of changedPositions) {
+    slot.isChanged = false;
+    effects.push({ kind: 'positionChanged', row: positionRow(slot) });
+  }
+  changedPositions.length = 0;
 }
 
 /** Every position there is, in no particular order. */

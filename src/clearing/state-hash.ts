@@ -11,7 +11,6 @@ import type { MarketDefinition } from '../core/market-definition.ts';
 import { isOpen } from '../margin/position.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState } from './state.ts';
-import { digestText } from './tallies.ts';
 
 function sorted<V>(map: ReadonlyMap<string, V>): readonly (readonly [string, V])[] {
   return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -95,7 +94,7 @@ function* sumLines(state: ClearingState): Generator<string> {
   }
   for (const [key, next] of sorted(state.depositCounters)) yield `deposits|${key}|${next}`;
   for (const [name, tally] of sorted(new Map(Object.entries(state.tallies)))) {
-    yield `tally|${name}|${tally.count}|${digestText(tally)}`;
+    yield `tally|${name}|${tally.count}|${tally.digest}`;
   }
 }
 

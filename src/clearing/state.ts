@@ -10,6 +10,8 @@
  *   (4) Live orders are exactly the rows with `end` 0; finished ones wait in `dirty` for a checkpoint and are gone.
  *   Guarded by checks.ts.
  */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { toHex } from '../core/hex.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Side } from '../core/order-terms.ts';
@@ -73,6 +75,10 @@ export interface BalanceSlot {
   owned: Amount18;
   locked: Amount18;
   held: Amount18;
+  /** What a plan would leave (fill-plan.ts); null outside of judging. */
+  planned: Amount18 | null;
+  /** Whether it is among the changed ones of the current input. */
+  isChanged: boolean;
 }
 
 /** One position. A slot stays when its legs are gone: that is the same fact as none. */
@@ -86,6 +92,10 @@ export interface PositionSlot {
   readonly usdTotals: AssetTotals;
   readonly risk: RiskSlot;
   legs: Legs;
+  /** What a plan would leave (fill-plan.ts); null outside of judging. */
+  planned: Legs | null;
+  /** Whether it is among the changed ones of the current input. */
+  isChanged: boolean;
 }
 
 export interface SubAccountSlot {
@@ -144,6 +154,14 @@ export interface OrderSlot {
   pressing: PressingOrders | null;
   /** Released lots of an IOC, FOK or market child that nobody matched: nothing is held for them (AMB-29). Derived. */
   dropped: number;
+  /** Confirmed fills as a plan would leave them (fill-plan.ts); null outside of judging. */
+  planned: Filled | null;
+}
+
+/** Confirmed fills of an order. */
+export interface Filled {
+  readonly quantity: number;
+  readonly notional: Amount18;
 }
 
 /** A child that never rests while it is matched: `lots` of it are released altogether. */
@@ -198,8 +216,8 @@ export interface Hooks {
 export interface Tally {
   readonly name: TallyName;
   count: number;
-  /** 32 bytes. */
-  digest: Uint8Array;
+  /** 64 hex digits. */
+  digest: string;
 }
 
 /** What the next checkpoint writes. Sets hold what is written whole from its slot; lists hold finished facts. */
@@ -222,6 +240,7 @@ export interface Dirty {
 }
 
 export interface ClearingState {
+  readonly sha256: Sha256;
   readonly users: Map<UserId, UserSlot>;
   /** By market index. */
   readonly markets: MarketSlot[];
@@ -241,12 +260,12 @@ export interface ClearingState {
   /** Next deposit counter by `<chain>/<user>`. */
   readonly depositCounters: Map<string, number>;
   readonly hooks: Hooks;
-  /** Verdicts for orders whose `created` has not been applied yet, by `<market>/<order>`. */
-  readonly verdicts: Map<string, boolean>;
+  /** By market index: whether the signatures of orders are valid whose `created` has not been applied yet. */
+  readonly verdicts: Map<number, Map<Sequence, boolean>>;
   readonly dirty: Dirty;
-  /** Balances that the current input changed. */
-  readonly changedBalances: Set<BalanceSlot>;
-  readonly changedPositions: Set<PositionSlot>;
+  /** What the current input changed, each once. */
+  readonly changedBalances: BalanceSlot[];
+  readonly changedPositions: PositionSlot[];
   /** Markets and assets that the current batch touched; of risks those whose mark or interest changed. */
   readonly touchedRisks: Set<RiskSlot>;
   readonly touchedMarkets: Set<MarketSlot>;
@@ -254,7 +273,7 @@ export interface ClearingState {
 }
 
 function emptyTally(name: TallyName): Tally {
-  return { name, count: 0, digest: new Uint8Array(32) };
+  return { name, count: 0, digest: '0'.repeat(64) };
 }
 
 function emptyDirty(): Dirty {
@@ -277,9 +296,18 @@ function emptyDirty(): Dirty {
   };
 }
 
-/** The state of an empty data directory. */
-export function createClearingState(): ClearingState {
+/** SHA-256 as 64 hex digits. */
+export type Sha256 = (bytes: Uint8Array) => string;
+
+/** In plain code: the same digits, an order of magnitude later. */
+export function portableSha256(bytes: Uint8Array): string {
+  return toHex(sha256(bytes));
+}
+
+/** The state of an empty data directory. @param sha256 a faster one, where there is one. */
+export function createClearingState(sha256: Sha256 = portableSha256): ClearingState {
   return {
+    sha256,
     users: new Map(),
     markets: [],
     marketOfAsset: new Map(),
@@ -300,15 +328,10 @@ export function createClearingState(): ClearingState {
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
     verdicts: new Map(),
     dirty: emptyDirty(),
-    changedBalances: new Set(),
-    changedPositions: new Set(),
+    changedBalances: [],
+    changedPositions: [],
     touchedRisks: new Set(),
     touchedMarkets: new Set(),
     touchedTotals: new Set(),
   };
-}
-
-/** Key of an order across markets. */
-export function orderKey(marketIndex: number, order: Sequence): string {
-  return `${marketIndex}/${order}`;
 }

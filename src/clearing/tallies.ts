@@ -7,9 +7,8 @@
  *
  * What follows from other facts is left out: a trade names its orders, and an order's signature stands for its text.
  */
-import { sha256 } from '@noble/hashes/sha2.js';
 import { assert } from '../core/assert.ts';
-import { parseHex, toHex } from '../core/hex.ts';
+import { parseHex, toHex, writeHex } from '../core/hex.ts';
 import type { FillRolledBack } from './effects.ts';
 import type { DepositRow, OrderRow, TradeRow } from './rows.ts';
 import type { ClearingState, Tally } from './state.ts';
@@ -24,9 +23,8 @@ class FactWriter {
   private readonly view = new DataView(this.bytes.buffer);
   private end = 0;
 
-  begin(digest: Uint8Array): void {
-    assert(digest.length === DIGEST_BYTES, 'a digest has 32 bytes');
-    this.bytes.set(digest, 0);
+  begin({ digest }: Tally): void {
+    assert(writeHex(this.bytes, 0, digest) === DIGEST_BYTES, 'a digest is 32 bytes of hex');
     this.end = DIGEST_BYTES;
   }
 
@@ -58,8 +56,9 @@ class FactWriter {
     this.end += value.length + 1;
   }
 
-  digest(): Uint8Array {
-    return sha256(this.bytes.subarray(0, this.end));
+  /** Valid until the next fact. */
+  get written(): Uint8Array {
+    return this.bytes.subarray(0, this.end);
   }
 }
 
@@ -67,24 +66,19 @@ const fact = new FactWriter();
 
 function append(state: ClearingState, tally: Tally): void {
   tally.count += 1;
-  tally.digest = fact.digest();
+  tally.digest = state.sha256(fact.written);
   state.dirty.tallies.add(tally);
 }
 
-/** The digest as rows carry it. */
-export function digestText(tally: Tally): string {
-  return toHex(tally.digest);
-}
-
-/** @throws InvariantError unless `text` is 32 bytes of hex. */
-export function parseDigest(text: string): Uint8Array {
+/** A digest in its normal form. @throws InvariantError unless `text` is 32 bytes of hex. */
+export function parseDigest(text: string): string {
   const digest = parseHex(text, DIGEST_BYTES);
   assert(digest !== null, 'a stored digest is 32 bytes of hex');
-  return digest;
+  return toHex(digest);
 }
 
 export function tallyTrade(state: ClearingState, row: TradeRow): void {
-  fact.begin(state.tallies.trades.digest);
+  fact.begin(state.tallies.trades);
   for (const value of [row.marketIndex, row.tradeId, row.price, row.quantity, row.takerSide]) fact.number(value);
   fact.nanoseconds(row.matchedNs);
   for (const side of [row.maker, row.taker]) {
@@ -96,13 +90,13 @@ export function tallyTrade(state: ClearingState, row: TradeRow): void {
 }
 
 export function tallyRollback(state: ClearingState, fill: FillRolledBack): void {
-  fact.begin(state.tallies.rolled_back_fills.digest);
+  fact.begin(state.tallies.rolled_back_fills);
   for (const value of [fill.marketIndex, fill.tradeId, fill.makerReason, fill.takerReason]) fact.number(value);
   append(state, state.tallies.rolled_back_fills);
 }
 
 export function tallyFinishedOrder(state: ClearingState, row: OrderRow): void {
-  fact.begin(state.tallies.finished_orders.digest);
+  fact.begin(state.tallies.finished_orders);
   const { marketIndex, orderSequence, prioritySequence, price, quantity, filledQuantity } = row;
   for (const value of [marketIndex, orderSequence, prioritySequence, price, quantity, filledQuantity]) {
     fact.number(value);
@@ -121,7 +115,7 @@ export function tallyFinishedOrder(state: ClearingState, row: OrderRow): void {
 }
 
 export function tallyDeposit(state: ClearingState, row: DepositRow): void {
-  fact.begin(state.tallies.deposits.digest);
+  fact.begin(state.tallies.deposits);
   for (const value of [row.logIndex, row.depositNonce]) fact.number(value);
   fact.nanoseconds(row.creditedNs);
   fact.amount(row.amount);

@@ -28,3 +28,21 @@ export function parseHex(text: string, byteCount: number): Uint8Array | null {
   }
   return bytes;
 }
+
+/**
+ * Writes the bytes that `text` is the hex of, without allocating.
+ *
+ * @param text digits only, in any case. @returns how many bytes were written: half its length, or −1 where it is no hex
+ *   or does not fit; then what was written means nothing.
+ */
+export function writeHex(to: Uint8Array, at: number, text: string): number {
+  const byteCount = text.length / 2;
+  if (!Number.isInteger(byteCount) || at + byteCount > to.length) return -1;
+  for (let index = 0; index < byteCount; index += 1) {
+    const high = digit(text.charCodeAt(2 * index));
+    const low = digit(text.charCodeAt(2 * index + 1));
+    if (high < 0 || low < 0) return -1;
+    to[at + index] = high * 16 + low;
+  }
+  return byteCount;
+}

@@ -21,6 +21,7 @@ import { isHeld } from '../storage/data-lock.ts';
 import { openReader, type StorageReader } from '../storage/environment.ts';
 import { journalBounds, journalHashAt, readJournal } from '../storage/journal.ts';
 import { loadRows } from '../storage/load-rows.ts';
+import { nativeSha256 } from '../storage/sha256.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { type MapReport, verifyMap } from '../storage/verify-map.ts';
 import { decodeBatch } from './journal-batch.ts';
@@ -115,7 +116,7 @@ async function earliestStart(directory: string, reader: StorageReader): Promise<
 }
 
 export function emptyStart(): ReplayStart {
-  return { state: loadState([]), sequence: 0 as Sequence };
+  return { state: loadState([], nativeSha256), sequence: 0 as Sequence };
 }
 
 /** @throws InvariantError unless the snapshot is of the reader's journal. */
@@ -126,7 +127,7 @@ export function startAt(reader: StorageReader, snapshot: string): Promise<Replay
     assert(sequence <= journalBounds(reader).lastSequence, 'the snapshot is not younger than the journal');
     const hash = toHex(journalHashAt(reader, sequence));
     assert(hash === toHex(journalHashAt(from, sequence)), `the snapshot is of this journal, up to record ${sequence}`);
-    return { state: loadState(loadRows(from)), sequence };
+    return { state: loadState(loadRows(from), nativeSha256), sequence };
   });
 }
 

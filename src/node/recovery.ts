@@ -14,6 +14,7 @@ import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { assert } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
+import { nativeSha256 } from '../storage/sha256.ts';
 import type { Durability, JournaledBatch } from './durability.ts';
 import { decodeBatch } from './journal-batch.ts';
 
@@ -39,7 +40,8 @@ export function recoverState(durability: Pick<Durability, 'recover'>, tell: Reco
   const recovery = durability.recover();
   const checkpointed = recovery.checkpoint?.sequence ?? (0 as Sequence);
   const { rowCount, batchCount } = recovery;
-  const state = loadState(counted(recovery.rows, (done) => tell('loading', done, rowCount)));
+  const rows = counted(recovery.rows, (done) => tell('loading', done, rowCount));
+  const state = loadState(rows, nativeSha256);
   const batches = counted(recovery.batches, (done) => tell('replaying', done, batchCount));
   const sequence = replay(state, batches, checkpointed);
   const clean = recovery.checkpoint?.clean === true && sequence === checkpointed;

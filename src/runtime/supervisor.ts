@@ -138,7 +138,7 @@ export class Supervisor {
 
   private spawn(child: Child, letters: readonly BellLetter[], restarted: boolean): void {
     const { settings, entryOf } = this.options;
-    const { name, ownsListener } = child.spec;
+    const { name, ownsListener, youngMebibytes } = child.spec;
     const birth: ThreadBirth = { plan: this.plan, thread: name, restarted, letters, settings };
     child.reason = 'it ended';
     child.block.setState('starting');
@@ -146,6 +146,7 @@ export class Supervisor {
       name,
       workerData: birth,
       transferList: letters.map((letter) => letter.port),
+      ...(youngMebibytes === undefined ? {} : { resourceLimits: { maxYoungGenerationSizeMb: youngMebibytes } }),
     });
     let ended = false;
     child.running = { worker, ownsListener, hasEnded: () => ended };

@@ -30,6 +30,8 @@ export interface ThreadSpec {
   readonly onDeath: 'fail-stop' | 'restart';
   /** Holds a uWebSockets.js app: never terminated from outside, because that aborts the process. */
   readonly ownsListener: boolean;
+  /** Of a worker: how large its generation of young objects may grow, MiB; left out, as the engine likes it. */
+  readonly youngMebibytes?: number;
 }
 
 export interface ActorSpec {

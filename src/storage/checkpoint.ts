@@ -23,7 +23,7 @@ import { equal, HASH_BYTES } from './journal-record.ts';
 import { keyWriter, META } from './key-layout.ts';
 import { decodeFrame, encodeFrame } from './row-codecs.ts';
 import { RowWrites } from './row-writes.ts';
-import { sumWrites } from './table-sums.ts';
+import { SumWatch } from './table-sums.ts';
 import { UserCounts } from './user-counts.ts';
 
 export interface Checkpoint {
@@ -69,7 +69,7 @@ export class CheckpointWriter {
   }
 
   /**
-   * Everything is encoded before the commit begins; when it returns, all of it is on the disk.
+   * Every row is encoded before the commit begins; when it returns, all of it is on the disk.
    *
    * @throws whatever `rows` throws, StorageError, or InvariantError when a finished order or a trade is written twice;
    *   then nothing is changed.
@@ -82,8 +82,8 @@ export class CheckpointWriter {
     this.#bytes.reset();
     const writes = this.#writesOf(checkpoint);
 
-    // After this point nothing is encoded any more: the transaction only puts.
-    this.#writer.commit(writes);
+    // After this point no row is encoded any more: the transaction only puts, and sums up what it puts.
+    this.#writer.commit(writes, new SumWatch(this.#writer, this.#bytes));
   }
 
   #writesOf(checkpoint: CheckpointWrite): readonly Write[] {
@@ -97,14 +97,13 @@ export class CheckpointWriter {
     if (checkpoint.forgetBeforeNs !== undefined) forgetting.forgetExpired(checkpoint.forgetBeforeNs);
     forgetting.forgetOverLimit(this.#limits);
     // What goes goes first: an id that is forgotten may be that of an order which this checkpoint adds.
-    const writes = [
+    return [
       ...forgetting.writes(this.#bytes),
       ...added,
       ...counts.writes(this.#bytes),
       ...lists.writes(this.#bytes),
       checkpointMetaWrite(this.#bytes, checkpoint),
     ];
-    return [...writes, sumWrites(this.#writer, this.#bytes, writes)];
   }
 }
 

@@ -56,8 +56,19 @@ export interface Write {
   readonly key: Uint8Array;
   /** Null removes the key, if it is there. */
   readonly value: Uint8Array | null;
-  /** `once`: the key must be new. `append`: it must also be above every key of the map. */
-  readonly rule?: 'once' | 'append';
+  /**
+   * `once`: the key must be new. `append`: it must also be above every key of the map. `fresh`: it is new but for rare
+   * exceptions, so that looking for what is there would be lost work.
+   */
+  readonly rule?: 'once' | 'append' | 'fresh';
+}
+
+/** Follows the writes of a commit from inside it. */
+export interface CommitWatch {
+  /** What a key held and what it holds from now on; null for nothing. */
+  change(key: Uint8Array, before: Uint8Array | null, after: Uint8Array | null): void;
+  /** What is written last, and not followed. */
+  end(): readonly Write[];
 }
 
 export interface Entry {
@@ -83,6 +94,9 @@ export interface EntrySteps extends Omit<Range, 'skip' | 'limit'> {
 
 /** Any one entry of the map. */
 const ANYTHING: Range = { from: Uint8Array.of(0), to: Uint8Array.of(0xff), limit: 1 };
+
+const NEW = { noOverwrite: true };
+const APPENDED = { noOverwrite: true, append: true };
 
 type Bytes = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -206,20 +220,33 @@ export class StorageWriter extends StorageReader {
    *
    * @throws StorageError when the disk or the map refuses; InvariantError when a rule is broken. Nothing is changed.
    */
-  commit(writes: readonly Write[]): void {
-    guarded('committing', () => this.map.transactionSync(() => this.#write(writes)));
+  commit(writes: readonly Write[], watch: CommitWatch | null = null): void {
+    guarded('committing', () =>
+      this.map.transactionSync(() => {
+        for (const write of writes) this.#write(write, watch);
+        if (watch !== null) for (const write of watch.end()) this.#write(write, null);
+      }),
+    );
   }
 
-  #write(writes: readonly Write[]): void {
-    for (const { key, value, rule } of writes) {
-      if (value === null) this.map.removeSync(key);
-      else if (rule === undefined) this.map.putSync(key, value);
-      else {
-        const isNew = this.map.putSync(key, value, { noOverwrite: true, append: rule === 'append' }) as unknown;
-        if (isNew !== true)
-          throw new InvariantError(`storage: key ${Buffer.from(key).toString('hex')} is written once`);
-      }
+  #write({ key, value, rule }: Write, watch: CommitWatch | null): void {
+    if (value !== null && rule !== undefined && this.#putNew(key, value, rule)) {
+      watch?.change(key, null, value);
+      return;
     }
+    if (rule === 'once' || rule === 'append') {
+      throw new InvariantError(`storage: key ${Buffer.from(key).toString('hex')} is written once`);
+    }
+    // Inside the transaction, so that it sees what the writes before it have done.
+    watch?.change(key, this.get(key), value);
+    if (value === null) this.map.removeSync(key);
+    else this.map.putSync(key, value);
+  }
+
+  /** @returns whether there was nothing under the key. */
+  #putNew(key: Uint8Array, value: Uint8Array, rule: NonNullable<Write['rule']>): boolean {
+    const isNew = this.map.putSync(key, value, rule === 'append' ? APPENDED : NEW) as unknown;
+    return isNew === true;
   }
 
   override async close(): Promise<void> {

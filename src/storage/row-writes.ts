@@ -133,7 +133,8 @@ export class RowWrites {
     }
     for (const { orderId, orderSequence } of orders) {
       const key = this.#keys.finishedById(user, marketIndex, orderId);
-      this.#writes.push({ key, value: encodeFrame(this.#bytes, key, () => this.#bytes.safe(orderSequence)) });
+      const value = encodeFrame(this.#bytes, key, () => this.#bytes.safe(orderSequence));
+      this.#writes.push({ key, value, rule: 'fresh' });
     }
   }
 

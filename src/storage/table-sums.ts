@@ -8,7 +8,7 @@
  */
 import { assert } from '../core/assert.ts';
 import type { ByteWriter } from './byte-writer.ts';
-import type { StorageReader, Write } from './environment.ts';
+import type { CommitWatch, StorageReader, Write } from './environment.ts';
 import { keyWriter, META, TABLE } from './key-layout.ts';
 import { decodeFrame, encodeFrame } from './row-codecs.ts';
 
@@ -20,12 +20,19 @@ export interface TableSum {
   readonly sum: number;
 }
 
+/** Tables are numbered by one byte. */
+const TABLE_COUNT = 256;
+
 /** Adds up entries table by table. */
 export class TableSums {
-  readonly #sums = new Map<number, { entries: number; sum: number }>();
+  readonly #entries = new Float64Array(TABLE_COUNT);
+  readonly #sums = new Float64Array(TABLE_COUNT);
 
   constructor(from: Iterable<readonly [number, TableSum]> = []) {
-    for (const [table, { entries, sum }] of from) this.#sums.set(table, { entries, sum });
+    for (const [table, { entries, sum }] of from) {
+      this.#entries[table] = entries;
+      this.#sums[table] = sum;
+    }
   }
 
   add(key: Uint8Array, value: Uint8Array): void {
@@ -37,24 +44,25 @@ export class TableSums {
   }
 
   of(table: number): TableSum {
-    return this.#sums.get(table) ?? { entries: 0, sum: 0 };
+    return { entries: this.#entries[table] ?? 0, sum: this.#sums[table] ?? 0 };
   }
 
   /** Tables in use, in their order. */
   *[Symbol.iterator](): Generator<readonly [number, TableSum]> {
-    const used = [...this.#sums].filter(([, { entries, sum }]) => entries !== 0 || sum !== 0);
-    yield* used.sort(([a], [b]) => a - b);
+    for (let table = 0; table < TABLE_COUNT; table += 1) {
+      const found = this.of(table);
+      if (found.entries !== 0 || found.sum !== 0) yield [table, found];
+    }
   }
 
+  /** @param sum from 0 to MODULUS. */
   #change(key: Uint8Array, sum: number, entries: number): void {
     const table = tableOf(key);
-    const found = this.#sums.get(table);
-    if (found === undefined) this.#sums.set(table, { entries, sum: sum % MODULUS });
-    else {
-      found.entries += entries;
-      found.sum = (found.sum + sum) % MODULUS;
-    }
-    assert((found?.entries ?? entries) >= 0, 'storage: a table has no fewer than no entries');
+    const count = (this.#entries[table] ?? 0) + entries;
+    assert(count >= 0, 'storage: a table has no fewer than no entries');
+    this.#entries[table] = count;
+    const total = (this.#sums[table] ?? 0) + sum;
+    this.#sums[table] = total < MODULUS ? total : total - MODULUS;
   }
 }
 
@@ -64,15 +72,15 @@ export function isSummed(table: number): boolean {
 }
 
 function tableOf(key: Uint8Array): number {
-  const [table = 0] = key;
-  return table;
+  return key[0] ?? 0;
 }
 
 /** The checksum that ends a value. */
 function checksumOf(value: Uint8Array): number {
   assert(value.length >= CRC_BYTES, 'storage: a value ends with its checksum');
-  const [a = 0, b = 0, c = 0, d = 0] = value.subarray(value.length - CRC_BYTES);
-  return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+  const at = value.length - CRC_BYTES;
+  const high = ((value[at] ?? 0) << 24) | ((value[at + 1] ?? 0) << 16);
+  return (high | ((value[at + 2] ?? 0) << 8) | (value[at + 3] ?? 0)) >>> 0;
 }
 
 export function readTableSums(reader: StorageReader): TableSums {
@@ -90,21 +98,25 @@ export function decodeTableSums(key: Uint8Array, value: Uint8Array): TableSums {
   });
 }
 
-/** The sums after these writes, as one more write. Later writes of a key take the place of earlier ones. */
-export function sumWrites(reader: StorageReader, to: ByteWriter, writes: readonly Write[]): Write {
-  const sums = readTableSums(reader);
-  /** Checksums as these writes leave them; null where a key is removed. */
-  const written = new Map<string, number | null>();
-  for (const { key, value, rule } of writes) {
-    if (!isSummed(tableOf(key))) continue;
-    const name = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1');
-    let before = written.get(name);
-    if (before === undefined) before = rule === undefined || value === null ? checksumIn(reader, key) : null;
-    if (before !== null) sums.remove(key, before);
-    if (value !== null) sums.add(key, value);
-    written.set(name, value === null ? null : checksumOf(value));
+/** Keeps the sums with the writes of one commit, and writes them as its last. */
+export class SumWatch implements CommitWatch {
+  readonly #sums: TableSums;
+  readonly #to: ByteWriter;
+
+  constructor(reader: StorageReader, to: ByteWriter) {
+    this.#sums = readTableSums(reader);
+    this.#to = to;
   }
-  return tableSumsWrite(to, sums);
+
+  change(key: Uint8Array, before: Uint8Array | null, after: Uint8Array | null): void {
+    if (!isSummed(tableOf(key))) return;
+    if (before !== null) this.#sums.remove(key, checksumOf(before));
+    if (after !== null) this.#sums.add(key, after);
+  }
+
+  end(): readonly Write[] {
+    return [tableSumsWrite(this.#to, this.#sums)];
+  }
 }
 
 /** The row of the sums. */
@@ -128,9 +140,4 @@ export function checkSum(table: string, found: TableSum, written: TableSum): voi
     found.entries === written.entries && found.sum === written.sum,
     `storage: the ${found.entries} entries of table ${table} are not the ${written.entries} that were written`,
   );
-}
-
-function checksumIn(reader: StorageReader, key: Uint8Array): number | null {
-  const value = reader.get(key);
-  return value === null ? null : checksumOf(value);
 }

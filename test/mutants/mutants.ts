@@ -54,15 +54,15 @@ const STORAGE: readonly Mutant[] = [
   {
     breaks: 'the sums of a table follow what is removed',
     file: 'src/storage/table-sums',
-    find: 'sums.remove(key, before);',
+    find: 'this.#sums.remove(key, checksumOf(before));',
     put: '',
     caughtBy: 'test/storage/verify-map',
   },
   {
     breaks: 'what is written once is not written over',
     file: 'src/storage/environment',
-    find: 'noOverwrite: true, ',
-    put: '',
+    find: 'const NEW = { noOverwrite: true };',
+    put: 'const NEW = {};',
     caughtBy: 'test/storage/environment',
   },
   {
@@ -172,7 +172,7 @@ const MONEY: readonly Mutant[] = [
   {
     breaks: 'an order is not filled beyond its quantity',
     file: 'src/clearing/fill-checks',
-    find: 'if (quantity !== 0 && filled.quantity + fill.input.quantity > enabledQuantity)',
+    find: 'if (quantity !== 0 && plan.filledQuantity(slot) + fill.input.quantity > enabledQuantity)',
     put: 'if (quantity < 0)',
     caughtBy: 'test/clearing/fills',
   },
@@ -186,7 +186,7 @@ const MONEY: readonly Mutant[] = [
   {
     breaks: 'what an order has traded fits its row',
     file: 'src/clearing/fill-plan',
-    find: 'if (this.filledOf(slot).notional > AMOUNT18_MAX)',
+    find: 'if (this.filledNotional(slot) > AMOUNT18_MAX)',
     put: 'if (slot.row.filledQuantity < 0)',
     caughtBy: 'test/clearing/amount-bounds',
   },

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { openReader, openWriter } from '../../src/storage/environment.ts';
+import { type CommitWatch, openReader, openWriter, type Write } from '../../src/storage/environment.ts';
 import { journalBounds } from '../../src/storage/journal.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -42,6 +42,36 @@ suite('environment', () => {
     assert.equal(writer.get(key(0x21)), null);
     assert.equal(writer.get(key(0x1f)), null);
     assert.deepEqual([...(writer.get(key(0x20)) ?? [])], [1]);
+    await writer.close();
+  });
+
+  test('a watch hears what each write replaces, earlier ones of its commit included, and its own write is in it', async () => {
+    const writer = openWriter(temporaryDirectory());
+    writer.commit([{ key: key(0x20), value: key(1) }]);
+    const heard: (readonly (readonly number[] | null)[])[] = [];
+    const watch: CommitWatch = {
+      change: (at, before, after) =>
+        heard.push([at, before, after].map((bytes) => (bytes === null ? null : [...bytes]))),
+      end: () => [{ key: key(0x2f), value: key(9) }],
+    };
+    const writes: readonly Write[] = [
+      { key: key(0x20), value: key(2) },
+      { key: key(0x20), value: key(3), rule: 'fresh' },
+      { key: key(0x21), value: key(4), rule: 'fresh' },
+      { key: key(0x21), value: null },
+      { key: key(0x21), value: key(5), rule: 'once' },
+    ];
+    writer.commit(writes, watch);
+    const expected = [
+      [[0x20], [1], [2]],
+      [[0x20], [2], [3]],
+      [[0x21], null, [4]],
+      [[0x21], [4], null],
+      [[0x21], null, [5]],
+    ];
+    assert.deepEqual(heard, expected);
+    assert.deepEqual([...(writer.get(key(0x20)) ?? [])], [3], 'a key that was not fresh after all is written over');
+    assert.deepEqual([...(writer.get(key(0x2f)) ?? [])], [9]);
     await writer.close();
   });
 

@@ -12,7 +12,7 @@ import type { Effect } from '../../src/clearing/effects.ts';
 import type { Batch, ClearingInput, Created, Matched, NewOrder, Replaced, Verdict } from '../../src/clearing/inputs.ts';
 import { allPositions } from '../../src/clearing/positions.ts';
 import type { OrderRow, RowWrite, TableName } from '../../src/clearing/rows.ts';
-import { type ClearingState, createClearingState, orderKey } from '../../src/clearing/state.ts';
+import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import {
   ORDER_FLAG,
@@ -87,7 +87,7 @@ export class ClearingWorld {
   }
 
   private judge(row: OrderRow): Verdict {
-    const key = orderKey(row.marketIndex, row.orderSequence);
+    const key = `${row.marketIndex}/${row.orderSequence}`;
     return { marketIndex: row.marketIndex, order: row.orderSequence, valid: !this.forged.has(key) };
   }
 
