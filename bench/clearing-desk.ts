@@ -238,7 +238,14 @@ export class Desk {
     if (dirtyRowCount(this.state) >= CHECKPOINT_ROWS) {
       const { lastHash } = this.journal;
       const rows = drainDirtyRows(this.state);
-      this.checkpoints.write({ sequence, journalHash: lastHash, stateHash: lastHash, clean: false, journalBytes: 0, rows });
+      this.checkpoints.write({
+        sequence,
+        journalHash: lastHash,
+        stateHash: lastHash,
+        clean: false,
+        journalBytes: 0,
+        rows,
+      });
     }
     return payload.length;
   }

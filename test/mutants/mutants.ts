@@ -47,7 +47,7 @@ const STORAGE: readonly Mutant[] = [
   {
     breaks: 'a checkpoint is whole with its sequence',
     file: 'src/storage/checkpoint',
-    find: '            this.#meta(checkpoint),\n',
+    find: '            checkpointMetaWrite(this.#bytes, checkpoint),\n',
     put: '',
     caughtBy: 'test/storage/checkpoint',
   },
@@ -112,7 +112,7 @@ const NODE: readonly Mutant[] = [
   },
   {
     breaks: 'ids of finished orders stay taken over a restart',
-    file: 'src/node/recovery',
+    file: 'src/node/restoring',
     find: 'for (const tombstone of durability.rememberedIds(nowNs)) {',
     put: 'for (const tombstone of []) {',
     caughtBy: 'test/node/simulation',
