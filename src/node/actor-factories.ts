@@ -64,6 +64,8 @@ function createClearing(wiring: ActorWiring): ClearingActor {
   const settings = settingsOf(wiring);
   const words = new NodeWords(settings.words);
   const commits = wiring.metrics.histogram('commit_ns');
+  const journalBytes = wiring.metrics.gauge('journal_bytes');
+  const journalFirst = wiring.metrics.gauge('journal_first_sequence');
   return new ClearingActor({
     clock: wiring.clock,
     notBefore: (timeNs) => {
@@ -86,6 +88,10 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     elapsedMs: () => performance.now(),
     commitNs: (nanoseconds) => commits.record(nanoseconds),
     journalSequence: wiring.metrics.gauge('journal_sequence'),
+    journalSize: ({ firstSequence, bytes }) => {
+      journalFirst.set(firstSequence);
+      journalBytes.set(bytes);
+    },
     hooks: { wait: waitMs, crash: () => process.kill(process.pid, 'SIGKILL') },
   });
 }

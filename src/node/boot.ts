@@ -6,7 +6,8 @@
  * Stopping goes the other way: the order listener, then door → markets → clearing → market data, each handling
  * everything that waits, then the ops listener.
  */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { InvariantError, must } from '../core/assert.ts';
 import { OmsServer } from '../edge/oms-server.ts';
 import type { EdgeObserver } from '../edge/uws-http.ts';
@@ -21,7 +22,7 @@ import { LIFTED_RATES, RateLimits, STANDARD_RATES } from '../sessions/rate-limit
 import { SharedBudget } from '../sessions/shared-budget.ts';
 import { UserLimits } from '../sessions/user-limits.ts';
 import { type DataLock, lockDirectory } from '../storage/data-lock.ts';
-import { openReader } from '../storage/environment.ts';
+import { MAP_FILE_NAME, openReader } from '../storage/environment.ts';
 import { TableHistory } from '../storage/order-history.ts';
 import { marketFactories, type WorkerSettings } from './actor-factories.ts';
 import { ChainActor } from './chain-actor.ts';
@@ -33,6 +34,7 @@ import { FrontDoor } from './front-door.ts';
 import { FrontDoorActor } from './front-door-actor.ts';
 import { FrontDoorMetrics } from './front-door-metrics.ts';
 import { HistoryThread } from './history-thread.ts';
+import { JournalKeeper } from './journal-keeper.ts';
 import { MDS_LISTEN_FAILED, NodeWords } from './node-words.ts';
 import type { OpsParts, Waiting } from './ops-parts.ts';
 import { OpsServer } from './ops-server.ts';
@@ -53,6 +55,7 @@ const WORKER_ENTRY: Readonly<Record<string, string>> = {
   clearing: 'clearing.js',
   'market-data': 'market-data.js',
   'check-data': 'check-data.js',
+  'keep-data': 'keep-data.js',
   [VERIFY]: 'verify.js',
 };
 const LOOK_MS = 2;
@@ -101,6 +104,7 @@ export class RingbookNode {
   private ops: OpsServer | null = null;
   private feed: OracleFeed | null = null;
   private sweeper: NodeJS.Timeout | null = null;
+  private readonly keeper: JournalKeeper;
   private isEmpty = false;
   /** The journal's last sequence at this start: higher at every start that wrote anything. */
   private startedAtSequence = 0;
@@ -126,6 +130,14 @@ export class RingbookNode {
       (error) => this.supervisor.fail(`verify pool: ${error.message}`),
       entryOf(VERIFY),
     );
+    this.keeper = new JournalKeeper({
+      directory: config.dataDirectory,
+      entry: workerEntry('keep-data'),
+      keep: config.snapshots.keep,
+      prune: (below) => this.clearingDesk.hook({ kind: 'prune', below }),
+      told: (sequence) => this.log.info({ sequence }, 'snapshot made, journal pruned below the oldest'),
+      failed: (reason) => this.log.error({ reason }, 'no snapshot, nothing is pruned'),
+    });
   }
 
   /** Starts everything; resolves when all listeners are open. @throws ConfigError when a port or directory is taken. */
@@ -155,6 +167,7 @@ export class RingbookNode {
     this.progress.end();
     this.startFeed();
     this.sweeper = setInterval(() => this.frontDoor.sweep(), SESSION_SWEEP_MS);
+    this.keeper.start(this.config.snapshots.everyMs);
     const scheme = tlsOf(config.publicListeners) === null ? 'http' : 'https';
     return { oms: this.url(oms, scheme), mds: this.url(this.words.mdsPort(), scheme), ops: this.url(ops) };
   }
@@ -163,6 +176,7 @@ export class RingbookNode {
   async stop(): Promise<void> {
     if (this.sweeper !== null) clearInterval(this.sweeper);
     this.feed?.stop();
+    this.keeper.stop();
     await this.chains?.stop();
     this.oms?.stopAccepting();
     await this.when(() => this.door === null || this.door.actionsInFlight === 0, DRAIN_MS_MAX);
@@ -351,6 +365,7 @@ export class RingbookNode {
       depthSequence: (marketIndex) => this.words.depthSequence(marketIndex),
       refusals: (limit) => this.budget.refusals(limit),
       unflushedSeconds: () => this.unflushed.seconds(performance.now()),
+      dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,
     };
   }
 

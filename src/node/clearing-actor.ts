@@ -26,7 +26,7 @@ import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { type ClearingHook, CrashPlan } from './clearing-hooks.ts';
 import { answerQuery, type ClearingQuery } from './clearing-queries.ts';
-import type { Durability } from './durability.ts';
+import type { Durability, JournalSize } from './durability.ts';
 import {
   type EffectSinks,
   writeEffect,
@@ -39,6 +39,9 @@ import { BatchBuffer } from './journal-batch.ts';
 import { Outbox } from './outbox.ts';
 import { type Boot, type RecoveryProgress, recoverState } from './recovery.ts';
 import { restoredCount, restoreParts } from './restoring.ts';
+
+/** Journal records that a turn removes at most. */
+const PRUNED_PER_TURN = 64;
 
 export interface ClearingOptions {
   readonly clock: Clock;
@@ -61,6 +64,8 @@ export interface ClearingOptions {
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
   readonly journalSequence?: { set(sequence: number): void };
+  /** Told at checkpoints and when records were pruned. */
+  readonly journalSize?: (size: JournalSize) => void;
   /** Told how far a recovery is. */
   readonly recovering?: RecoveryProgress;
   /** Test hooks: waits, and the end of the process. */
@@ -92,6 +97,8 @@ export class ClearingActor implements Actor {
   private checkpointed = 0 as Sequence;
   private checkpointedAtMs = 0;
   private delayMs = 0;
+  /** Where the journal is to begin; 0 when nothing of it has to go. */
+  private pruneBelow = 0 as Sequence;
 
   constructor(options: ClearingOptions) {
     this.options = options;
@@ -131,6 +138,7 @@ export class ClearingActor implements Actor {
       yield;
     }
     const { sequence } = this;
+    this.options.journalSize?.(durability.journalSize);
     writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.door);
     this.sendHistory();
   }
@@ -164,6 +172,7 @@ export class ClearingActor implements Actor {
     if (this.batch.count > 0) this.commit();
     this.answer();
     if (this.isCheckpointDue()) this.checkpoint(false);
+    if (this.pruneBelow > 0) this.prune();
     if (this.options.data.needsResync()) this.resyncData();
     this.flush();
   }
@@ -274,6 +283,7 @@ export class ClearingActor implements Actor {
     this.options.beat();
     this.checkpointed = this.sequence;
     this.checkpointedAtMs = this.options.elapsedMs();
+    this.options.journalSize?.(this.options.durability.journalSize);
     writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);
   }
 
@@ -304,8 +314,18 @@ export class ClearingActor implements Actor {
     }
   }
 
+  /** One bounded commit a turn: orders do not wait for a long one. */
+  private prune(): void {
+    const { durability, journalSize, beat } = this.options;
+    beat();
+    if (durability.prune(this.pruneBelow, PRUNED_PER_TURN)) this.pruneBelow = 0 as Sequence;
+    journalSize?.(durability.journalSize);
+    beat();
+  }
+
   private takeHook(request: number, hook: ClearingHook): void {
     if (hook.kind === 'delay') this.delayMs = hook.ms;
+    else if (hook.kind === 'prune') this.pruneBelow = hook.below;
     else this.crash.plan(hook);
     this.questions.push({ request, query: { kind: 'hooks' } });
   }

@@ -1,9 +1,14 @@
-/** Test hooks of the clearing thread that are no part of its state (operator-api.md 7.3). Off in production. */
+/**
+ * What the clearing thread is told that is no part of its state: test hooks (operator-api.md 7.3; off in production), and
+ * which records of its journal a snapshot has taken the place of.
+ */
+import type { Sequence } from '../core/units.ts';
 
 export const CRASH_POINTS = ['before_flush', 'after_flush', 'now'] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
 export type ClearingHook =
+  | { readonly kind: 'prune'; readonly below: Sequence }
   | { readonly kind: 'delay'; readonly ms: number }
   /** A point of null takes a planned crash back. */
   | { readonly kind: 'crash'; readonly point: CrashPoint | null; readonly afterTransactions: number };

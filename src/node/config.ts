@@ -88,6 +88,7 @@ const ProfileShape: TSchema = Type.Object(
       },
       Strict,
     ),
+    snapshots: Type.Object({ everyMs: Count(0, 604_800_000), keep: Count(1, 100) }, Strict),
     storage: Type.Object({ mapSizeMiB: Count(16, 4_194_304) }, Strict),
   },
   Strict,
@@ -131,6 +132,11 @@ export interface Profile {
     readonly checkpointMs: number;
     readonly checkpointRecords: number;
     readonly checkpointRows: number;
+  };
+  readonly snapshots: {
+    /** How often one is made and the journal below the oldest that stays is removed; 0: never. */
+    readonly everyMs: number;
+    readonly keep: number;
   };
   readonly storage: { readonly mapSizeMiB: number };
 }

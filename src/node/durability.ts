@@ -35,6 +35,13 @@ export interface Recovery {
   readonly batchCount: number;
 }
 
+/** The records that are there. */
+export interface JournalSize {
+  /** Where it begins, or will begin. */
+  readonly firstSequence: Sequence;
+  readonly bytes: number;
+}
+
 export interface Durability {
   recover(): Recovery;
   /** On the disk when it returns. @throws when it cannot be: the node ends. */
@@ -47,6 +54,7 @@ export interface Durability {
    * @returns whether all of them are gone.
    */
   prune(below: Sequence, recordsMax: number): boolean;
+  readonly journalSize: JournalSize;
   /** Order ids of finished orders that stay taken (AMB-08). */
   rememberedIds(nowNs: TimestampNs): Iterable<Tombstone>;
   /** Up to which creation time a user's forgotten ids may come back as replays (AMB-08). */

@@ -9,10 +9,9 @@ import { CheckpointWriter, checkpointSequence, readCheckpoint } from '../storage
 import { type EnvironmentOptions, openWriter, type StorageReader, type StorageWriter } from '../storage/environment.ts';
 import { loadIdWatermarks, loadRememberedIds } from '../storage/id-runs.ts';
 import { type CopiedRecord, Journal, journalBounds, readJournal, recordBytesAfter } from '../storage/journal.ts';
-import { readJournalBase } from '../storage/journal-base.ts';
 import { HASH_BYTES, RECORD_BYTES } from '../storage/journal-record.ts';
 import { countRows, loadRows } from '../storage/load-rows.ts';
-import type { CheckpointMark, Durability, JournaledBatch, Recovery } from './durability.ts';
+import type { CheckpointMark, Durability, JournaledBatch, JournalSize, Recovery } from './durability.ts';
 
 /** A checkpoint that is not the last of a stop carries no state hash: zeros. */
 const NO_HASH = new Uint8Array(HASH_BYTES);
@@ -35,13 +34,9 @@ export class LmdbDurability implements Durability {
     this.appendedBytes = appendedBytesOf(this.writer);
   }
 
-  /** Bytes of the records that are there. */
-  get journalBytes(): number {
-    return this.appendedBytes - (readJournalBase(this.writer)?.prunedBytes ?? 0);
-  }
-
-  get firstSequence(): Sequence {
-    return this.journal.firstSequence;
+  get journalSize(): JournalSize {
+    const { firstSequence, prunedBytes } = this.journal;
+    return { firstSequence, bytes: this.appendedBytes - prunedBytes };
   }
 
   get lastSequence(): Sequence {

@@ -32,5 +32,7 @@ export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
 export const CLEARING_METRICS: readonly MetricDefinition[] = [
   { name: 'commit_ns', kind: 'histogram', help: 'Nanoseconds of one flushed journal commit.' },
   { name: 'journal_sequence', kind: 'gauge', help: 'Last flushed journal record.' },
+  { name: 'journal_first_sequence', kind: 'gauge', help: 'First journal record that is there.' },
+  { name: 'journal_bytes', kind: 'gauge', help: 'Bytes of the journal records that are there.' },
   { name: 'unflushed_ns', kind: 'gauge', help: 'How long the batch in hand has waited for its flush.' },
 ];

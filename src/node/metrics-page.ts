@@ -70,9 +70,12 @@ export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, nu
     ...orderFamilies(actorNamed(recorded, FRONT_DOOR)),
     ...socketFamilies({ oms: actorNamed(recorded, FRONT_DOOR), mds: actorNamed(recorded, MARKET_DATA) }),
     ...timeFamilies(actorNamed(recorded, FRONT_DOOR), actorNamed(recorded, CLEARING)),
-    gauge('ringbook_unflushed_seconds', 'How long the oldest market event has waited for its flush.', [
-      { value: parts.unflushedSeconds(), labels: {} },
-    ]),
+    plainGauge(
+      'ringbook_unflushed_seconds',
+      'How long the oldest market event has waited for its flush.',
+      parts.unflushedSeconds(),
+    ),
+    plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes()),
     ...actorFamilies(parts.plan, recorded),
     counter('ringbook_rate_limited_total', 'Requests refused with 429, by the bucket that was empty.', [
       limited(parts, 'user'),
@@ -111,6 +114,10 @@ function counter(name: string, help: string, values: readonly Sample[]): Family 
 
 function gauge(name: string, help: string, values: readonly Sample[]): Family {
   return { name, help, type: 'gauge', aggregator: 'sum', values };
+}
+
+function plainGauge(name: string, help: string, value: number): Family {
+  return gauge(name, help, [{ value, labels: {} }]);
 }
 
 function orderFamilies(door: Recorded): readonly Family[] {
@@ -159,9 +166,17 @@ function timeFamilies(door: Recorded, clearing: Recorded): readonly Family[] {
       SECONDS,
     ),
     histogram('ringbook_commit_seconds', 'One flushed journal commit.', [{ labels: {}, snapshot: commit }], SECONDS),
-    gauge('ringbook_journal_sequence', 'Last flushed journal record.', [
-      { value: numberOf(clearing, 'journal_sequence'), labels: {} },
-    ]),
+    plainGauge('ringbook_journal_sequence', 'Last flushed journal record.', numberOf(clearing, 'journal_sequence')),
+    plainGauge(
+      'ringbook_journal_first_sequence',
+      'First journal record that is there, at the last checkpoint.',
+      numberOf(clearing, 'journal_first_sequence'),
+    ),
+    plainGauge(
+      'ringbook_journal_bytes',
+      'Bytes of the journal records that are there, at the last checkpoint.',
+      numberOf(clearing, 'journal_bytes'),
+    ),
   ];
 }
 

@@ -55,4 +55,5 @@ export interface OpsParts {
   refusals(limit: LimitName): bigint;
   /** How long the last market event has waited for its flush, in seconds. */
   unflushedSeconds(): number;
+  dataFileBytes(): number;
 }

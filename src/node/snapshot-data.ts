@@ -10,6 +10,7 @@
  * verification, a rebuild from the journal. What lies before can only be replayed from a copy that was kept elsewhere.
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadState } from '../clearing/checkpoint.ts';
 import { stateHash } from '../clearing/state-hash.ts';
@@ -140,12 +141,13 @@ export async function pruneData(directory: string, keep: number, progress: Progr
     await makeSnapshot(directory, progress);
     const base = await oldestKept(directory, keep, progress);
     durability = new LmdbDurability(directory, { lock });
-    const { firstSequence: first } = durability;
+    const { firstSequence: first } = durability.journalSize;
     while (!durability.prune(base, PRUNED_PER_COMMIT)) {
-      progress('pruning', durability.firstSequence - first, base - first);
+      progress('pruning', durability.journalSize.firstSequence - first, base - first);
     }
-    forgetSnapshots(directory, base);
-    const { firstSequence, lastSequence, journalBytes } = durability;
+    await forgetSnapshots(directory, base);
+    const { journalSize, lastSequence } = durability;
+    const { firstSequence, bytes: journalBytes } = journalSize;
     return {
       snapshots: snapshotsIn(directory).map(({ sequence }) => sequence),
       firstSequence,
@@ -167,8 +169,6 @@ export async function oldestKept(directory: string, keep: number, progress: Prog
 }
 
 /** Removes the snapshots below one that stays. */
-export function forgetSnapshots(directory: string, below: Sequence): void {
-  for (const { sequence, path } of snapshotsIn(directory)) {
-    if (sequence < below) rmSync(path, { recursive: true });
-  }
+export async function forgetSnapshots(directory: string, below: Sequence): Promise<void> {
+  for (const { sequence, path } of snapshotsIn(directory)) if (sequence < below) await rm(path, { recursive: true });
 }

@@ -128,6 +128,7 @@ export class Journal {
   readonly #keyBytes = new ByteWriter(KEY_CHUNK_BYTES);
   readonly #keys = new KeyWriter(this.#keyBytes);
   #firstSequence: Sequence;
+  #prunedBytes: number;
   #lastSequence: Sequence;
   #lastHash: Uint8Array;
 
@@ -135,6 +136,7 @@ export class Journal {
     const bounds = journalBounds(writer);
     this.#writer = writer;
     this.#firstSequence = bounds.firstSequence === NOTHING ? (1 as Sequence) : bounds.firstSequence;
+    this.#prunedBytes = readJournalBase(writer)?.prunedBytes ?? 0;
     this.#lastSequence = bounds.lastSequence;
     this.#lastHash = bounds.lastHash;
   }
@@ -151,6 +153,11 @@ export class Journal {
 
   get lastHash(): Uint8Array {
     return this.#lastHash;
+  }
+
+  /** Of all records that were ever pruned. */
+  get prunedBytes(): number {
+    return this.#prunedBytes;
   }
 
   /**
@@ -208,15 +215,13 @@ export class Journal {
     const keys = keyWriter();
     const gone = this.#writer.range({ from: keys.journal(first), to: keys.journal(next), limit: recordsMax });
     assert(gone.length === next - first, `journal: its records from ${first} to ${next} are there`);
-    const prunedBytes = gone.reduce(
-      (sum, { value }) => sum + value.length,
-      readJournalBase(this.#writer)?.prunedBytes ?? 0,
-    );
+    const prunedBytes = gone.reduce((sum, { value }) => sum + value.length, this.#prunedBytes);
     const hash = journalHashAt(this.#writer, next);
     this.#keyBytes.reset();
     const base = journalBaseWrite(this.#keyBytes, { sequence: next, hash, prunedBytes });
     this.#writer.commit([...gone.map(({ key }) => ({ key, value: null })), base]);
     this.#firstSequence = next;
+    this.#prunedBytes = prunedBytes;
     return next === below;
   }
 }

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RowWrite } from '../../src/clearing/rows.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
-import type { CheckpointMark, Durability, Recovery } from '../../src/node/durability.ts';
+import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/node/durability.ts';
 import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
 import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
 import { prepareMarkets } from './simulated-markets.ts';
@@ -43,6 +43,10 @@ export class WatchedDurability implements Durability {
 
   prune(below: Sequence, recordsMax: number): boolean {
     return this.disk.prune(below, recordsMax);
+  }
+
+  get journalSize(): JournalSize {
+    return this.disk.journalSize;
   }
 
   rememberedIds(nowNs: TimestampNs): ReturnType<Durability['rememberedIds']> {

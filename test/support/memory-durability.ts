@@ -6,7 +6,7 @@ import type { IdWatermark, Tombstone } from '../../src/clearing/checkpoint.ts';
 import { LOAD_ORDER, tombstonesOf } from '../../src/clearing/checkpoint.ts';
 import type { OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
-import type { CheckpointMark, Durability, Recovery } from '../../src/node/durability.ts';
+import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/node/durability.ts';
 
 interface Journaled {
   readonly sequence: Sequence;
@@ -84,6 +84,10 @@ export class MemoryDurability implements Durability {
   /** Nothing of it is ever asked to go. */
   prune(): boolean {
     return true;
+  }
+
+  get journalSize(): JournalSize {
+    return { firstSequence: 1 as Sequence, bytes: this.journal.reduce((sum, { payload }) => sum + payload.length, 0) };
   }
 
   *rememberedIds(nowNs: TimestampNs): Generator<Tombstone> {

@@ -108,6 +108,7 @@ export class OpsWorld {
       depthSequence: () => 0,
       refusals: () => 0n,
       unflushedSeconds: () => 0.25,
+      dataFileBytes: () => 4_096,
     };
   }
 

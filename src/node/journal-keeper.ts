@@ -1,0 +1,108 @@
+/**
+ * Keeps the journal of a running node short: now and then a process of its own makes a snapshot and proves it, and only
+ * when it has ended well clearing removes what lies below the oldest snapshot that stays.
+ *
+ *   timer ─▶ child: make, prove, look at the oldest that stays ─▶ "prune <sequence>" ─▶ clearing, some records a turn
+ *
+ * In a process of its own, at the lowest priority, so that neither its work nor its memory is the node's. One at a time.
+ * Where it finds that the tables do not follow from the journal, nothing is removed and the node says so each time.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
+import { createInterface } from 'node:readline';
+import type { Outcome } from '../core/outcome.ts';
+import type { Sequence } from '../core/units.ts';
+import { forgetSnapshots, makeSnapshot, oldestKept } from './snapshot-data.ts';
+
+const EXIT_FAILED = 65;
+const PRUNE_FORM = /^prune ([1-9][0-9]{0,15})$/;
+const FAILED_FORM = /^failed (.*)$/;
+
+export interface KeeperParts {
+  readonly directory: string;
+  /** The program of the child: `runKeeper`. */
+  readonly entry: URL;
+  /** Snapshots that stay. */
+  readonly keep: number;
+  /** Has clearing remove the journal below. */
+  readonly prune: (below: Sequence) => Promise<Outcome<unknown>>;
+  readonly told: (below: Sequence) => void;
+  readonly failed: (reason: string) => void;
+}
+
+export class JournalKeeper {
+  readonly #parts: KeeperParts;
+  #timer: NodeJS.Timeout | null = null;
+  #child: ChildProcess | null = null;
+
+  constructor(parts: KeeperParts) {
+    this.#parts = parts;
+  }
+
+  /** @param everyMs 0: never. */
+  start(everyMs: number): void {
+    if (everyMs > 0) this.#timer = setInterval(() => this.#begin(), everyMs);
+  }
+
+  /** A snapshot that is not whole yet is lost; nothing depends on it. */
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#child?.kill('SIGKILL');
+  }
+
+  #begin(): void {
+    if (this.#child !== null) return;
+    this.#run().then(
+      (below) => {
+        this.#child = null;
+        if (below !== null) this.#parts.told(below);
+      },
+      (error: unknown) => {
+        this.#child = null;
+        if (this.#timer !== null) this.#parts.failed(error instanceof Error ? error.message : String(error));
+      },
+    );
+  }
+
+  /** @returns where the journal begins now; null when the node stopped meanwhile. */
+  async #run(): Promise<Sequence | null> {
+    const { directory, entry, keep, prune } = this.#parts;
+    const child = spawn(process.execPath, [entry.pathname, directory, String(keep)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.#child = child;
+    const ended = new Promise<number | string>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('exit', (code, signal) => resolve(code ?? signal ?? 'nothing'));
+    });
+    let below: Sequence | null = null;
+    let reason: string | null = null;
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [, sequence] = PRUNE_FORM.exec(line) ?? [];
+      if (sequence !== undefined) below = Number(sequence) as Sequence;
+      reason = FAILED_FORM.exec(line)?.[1] ?? reason;
+    }
+    const how = await ended;
+    if (this.#timer === null) return null;
+    if (how !== 0 || below === null) throw new Error(reason ?? `the process ended with ${how}`);
+    const pruned = await prune(below);
+    if (!pruned.ok) throw new Error(pruned.reject.message);
+    await forgetSnapshots(directory, below);
+    return below;
+  }
+}
+
+/** The child's side. @returns its exit code. */
+export async function runKeeper(directory: string, keep: number, say: (line: string) => void): Promise<number> {
+  setPriority(constants.priority.PRIORITY_LOW);
+  const quiet = (): void => undefined;
+  try {
+    await makeSnapshot(directory, quiet);
+    say(`prune ${await oldestKept(directory, keep, quiet)}`);
+    return 0;
+  } catch (error) {
+    say(`failed ${error instanceof Error ? error.message : String(error)}`);
+    return EXIT_FAILED;
+  }
+}
