@@ -140,6 +140,7 @@ suite('orders and trades of a user', () => {
   test('an order is found by its percent-encoded id, whatever it holds (wire.md G7)', async () => {
     const id = 'a/b+c=d_e.f:g-h';
     assert.equal((await alice.create({ id, price: 310_000, tif: IOC })).status, 200);
+    await node.rest();
     const record = (await alice.read(`/orders/user/${alice.id}/2/${encodeURIComponent(id)}`)) as Row;
     assert.equal(record['order_id'], id);
     assert.deepEqual(
@@ -222,6 +223,7 @@ suite('orders and trades of a user', () => {
     const id = alice.newId();
     assert.equal((await alice.create({ id, price: 300_000, quantity: 4_000 })).status, 200);
     assert.equal((await bob.create({ side: 'Buy', price: 300_000, quantity: 1_000 })).status, 200);
+    await node.rest();
     const read = async (): Promise<unknown[]> => {
       const record = (await alice.read(`/orders/user/${alice.id}/2/${id}`)) as Row;
       return [
@@ -239,6 +241,7 @@ suite('orders and trades of a user', () => {
     const killed = alice.newId();
     assert.equal((await bob.create({ side: 'Buy', price: 299_000, quantity: 10 })).status, 200);
     assert.equal((await alice.create({ id: killed, price: 299_000, quantity: 50, tif: FOK })).status, 200);
+    await node.rest();
     const record = (await alice.read(`/orders/user/${alice.id}/2/${killed}`)) as Row;
     assert.deepEqual([record['status'], record['is_fill_or_kill']], ['Canceled', true]);
   });

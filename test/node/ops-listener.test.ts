@@ -154,6 +154,20 @@ test('what is no HTTP is answered with an envelope and cut', async () => {
   await desk.close();
 });
 
+/** A listener on a port that another one has just freed; anybody on the machine may take it first, so there are several tries. */
+async function reopened(): Promise<OpsDesk> {
+  for (let tries = 1; ; tries += 1) {
+    const before = await new OpsDesk().open();
+    const { port } = before;
+    await before.close();
+    try {
+      return await new OpsDesk().open(port);
+    } catch (error) {
+      assert.ok(tries < 10, String(error));
+    }
+  }
+}
+
 test('a port that is taken rejects, and closing frees it', async () => {
   const first = await new OpsDesk().open();
   const second = new OpsDesk();
@@ -161,9 +175,9 @@ test('a port that is taken rejects, and closing frees it', async () => {
   await second.close();
   await first.close();
   await assert.rejects(first.call('GET', '/livez'));
-  await second.open(first.port);
-  assert.equal((await second.call('GET', '/livez')).status, 200);
-  await second.close();
+  const third = await reopened();
+  assert.equal((await third.call('GET', '/livez')).status, 200);
+  await third.close();
 });
 
 describe('metrics', () => {

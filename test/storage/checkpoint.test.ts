@@ -14,6 +14,7 @@ import { KeyWriter, keyWriter, TABLE } from '../../src/storage/key-layout.ts';
 import { RowWrites } from '../../src/storage/row-writes.ts';
 import { UserCounts } from '../../src/storage/user-counts.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { plainRows } from '../support/plain-rows.ts';
 import { propertyParameters } from '../support/property.ts';
 import { rowWrite } from '../support/row-arbitraries.ts';
@@ -238,7 +239,7 @@ suite('checkpoint', () => {
       store.checkpoint([orderWrite(sequence)]);
       Atomics.store(signal, 0, sequence);
       Atomics.notify(signal, 0);
-      Atomics.wait(signal, 1, sequence - 1, 10_000);
+      Atomics.wait(signal, 1, sequence - 1, PATIENCE_MS);
       assert.equal(Atomics.load(signal, 1), sequence);
     }
     Atomics.store(signal, 0, -1);

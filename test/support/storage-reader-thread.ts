@@ -5,13 +5,13 @@
 import { workerData } from 'node:worker_threads';
 import { checkpointSequence } from '../../src/storage/checkpoint.ts';
 import { openReader } from '../../src/storage/environment.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 const { directory, signal } = workerData as { directory: string; signal: Int32Array };
-const WAIT_MS_MAX = 10_000;
 const reader = openReader(directory);
 
 for (let answered = 0; ; ) {
-  if (Atomics.wait(signal, 0, answered, WAIT_MS_MAX) === 'timed-out') break;
+  if (Atomics.wait(signal, 0, answered, PATIENCE_MS) === 'timed-out') break;
   answered = Atomics.load(signal, 0);
   if (answered < 0) break;
   Atomics.store(
