@@ -20,7 +20,7 @@ interface Size {
   readonly orders: number;
 }
 const SIZES: Readonly<Record<Scale, Size>> = {
-  small: { steady: 80, stalled: 20, rounds: 2, orders: 30 },
+  small: { steady: 800, stalled: 200, rounds: 1, orders: 20 },
   full: { steady: 800, stalled: 200, rounds: 5, orders: 100 },
 };
 const DIFF = '/marketdepth/diff/2';
