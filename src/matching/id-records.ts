@@ -14,7 +14,7 @@
 import { assert } from '../core/assert.ts';
 import { ORDER_ID_BYTES_MAX } from '../core/limits.ts';
 import { hashWords, lastWordMask, wordCount } from './key-words.ts';
-import { grown } from './pools.ts';
+import { grown, NONE } from './pools.ts';
 
 const USER = 0;
 const LINK = 1;
@@ -27,6 +27,14 @@ const CHUNK_WORDS: number = 1 << CHUNK_BITS;
 const OFFSET_MASK: number = CHUNK_WORDS - 1;
 /** The first chunk grows to its size: most markets are small. */
 const FIRST_CHUNK_WORDS = 1_024;
+
+/** What a record says of its id. */
+export interface RecordTerms {
+  readonly user: number;
+  readonly state: number;
+  readonly timeHigh: number;
+  readonly timeLow: number;
+}
 
 export class IdRecords {
   readonly #chunks: Int32Array<ArrayBuffer>[] = [];
@@ -47,15 +55,18 @@ export class IdRecords {
     return this.#chunks[record >>> CHUNK_BITS] as Int32Array;
   }
 
-  /** A record with the id copied in; state, link and time are the caller's to set. */
-  add(user: number, from: Int32Array, at: number, bytes: number): number {
+  /** A record with the id copied in, at the end of its queue: every order that ends passes here. */
+  add(about: RecordTerms, from: Int32Array, at: number, bytes: number): number {
     assert(bytes >= 1 && bytes <= ORDER_ID_BYTES_MAX, 'an order id has 1 to 64 bytes');
     const count = (bytes + 3) >>> 2;
     const record = this.#allocate(count);
-    const words = this.wordsOf(record);
+    const words = this.#chunks[record >>> CHUNK_BITS] as Int32Array;
     const offset = record & OFFSET_MASK;
-    words[offset + USER] = user;
-    words[offset + STATE_AND_BYTES] = bytes << 8;
+    words[offset + USER] = about.user;
+    words[offset + LINK] = NONE;
+    words[offset + STATE_AND_BYTES] = (bytes << 8) | about.state;
+    words[offset + TIME_HIGH] = about.timeHigh;
+    words[offset + TIME_LOW] = about.timeLow;
     const last = count - 1;
     const id = offset + ID;
     for (let word = 0; word < last; word++) words[id + word] = from[at + word] as number;
@@ -111,11 +122,6 @@ export class IdRecords {
 
   timeLowOf(record: number): number {
     return this.#get(record, TIME_LOW) >>> 0;
-  }
-
-  setTime(record: number, high: number, low: number): void {
-    this.#set(record, TIME_HIGH, high);
-    this.#set(record, TIME_LOW, low);
   }
 
   /** Index in `wordsOf` at which the id begins. */

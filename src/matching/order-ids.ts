@@ -60,7 +60,7 @@ export class OrderIds {
     this.#rememberedMax = options.rememberedMax;
     this.records = new IdRecords();
     this.live = new LiveIds(orders, capacity);
-    this.#past = new PastIds(this.records);
+    this.#past = new PastIds(this.records, capacity);
   }
 
   /** Bytes of all arrays. */
@@ -79,11 +79,9 @@ export class OrderIds {
 
   /** A cancel waits for its create until `untilNs`; holds are made in the order of their ends. */
   hold(hash: number, user: number, id: IdWords, untilNs: bigint): void {
-    const record = this.records.add(user, id.words, id.orderIdAt, id.orderIdBytes);
+    const about = { user, state: ID_STATE.held, timeHigh: highWord(untilNs), timeLow: lowWord(untilNs) };
+    const record = this.records.add(about, id.words, id.orderIdAt, id.orderIdBytes);
     this.#past.add(hash, record);
-    this.records.setState(record, ID_STATE.held);
-    this.records.setTime(record, highWord(untilNs), lowWord(untilNs));
-    this.records.setLink(record, NONE);
     if (this.heldHead === NONE) this.heldHead = record;
     else this.records.setLink(this.#heldTail, record);
     this.#heldTail = record;
@@ -108,31 +106,32 @@ export class OrderIds {
   /** The order is over: its id is no longer live and only remembered. */
   remember(slot: number, wasCancelled: boolean): void {
     const orders = this.#orders;
+    const { live } = this;
+    live.remove(slot);
     const user = orders.userOf(slot);
-    const hash = orders.idHashOf(slot);
-    this.live.remove(slot);
-    const bytes = orders.idBytesOf(slot);
-    const record = this.records.add(user, this.live.wordsOf(slot), this.live.atOf(slot), bytes);
-    this.records.setTime(record, orders.creationHigh(slot), orders.creationLow(slot));
-    this.#enqueue(user, hash, record, wasCancelled);
+    const about = {
+      user,
+      state: wasCancelled ? ID_STATE.rememberedCancelled : ID_STATE.remembered,
+      timeHigh: orders.creationHigh(slot),
+      timeLow: orders.creationLow(slot),
+    };
+    const record = this.records.add(about, live.wordsOf(slot), live.atOf(slot), orders.idBytesOf(slot));
+    this.#enqueue(user, orders.idHashOf(slot), record);
   }
 
   /** An id of an order that is in no pool: of one that ended before the node started. */
   rememberId(hash: number, user: number, id: IdWords, creationNs: bigint, wasCancelled: boolean): void {
-    const record = this.records.add(user, id.words, id.orderIdAt, id.orderIdBytes);
-    this.records.setTime(record, highWord(creationNs), lowWord(creationNs));
-    this.#enqueue(user, hash, record, wasCancelled);
+    const state = wasCancelled ? ID_STATE.rememberedCancelled : ID_STATE.remembered;
+    const about = { user, state, timeHigh: highWord(creationNs), timeLow: lowWord(creationNs) };
+    this.#enqueue(user, hash, this.records.add(about, id.words, id.orderIdAt, id.orderIdBytes));
   }
 
-  #enqueue(user: number, hash: number, record: number, wasCancelled: boolean): void {
-    const { records } = this;
+  #enqueue(user: number, hash: number, record: number): void {
     const { rememberedHead, rememberedTail, rememberedCount } = this.#users;
     this.#past.add(hash, record);
-    records.setState(record, wasCancelled ? ID_STATE.rememberedCancelled : ID_STATE.remembered);
-    records.setLink(record, NONE);
     const tail = rememberedTail[user] as number;
     if (tail === NONE) rememberedHead[user] = record;
-    else records.setLink(tail, record);
+    else this.records.setLink(tail, record);
     rememberedTail[user] = record;
     const count = (rememberedCount[user] as number) + 1;
     rememberedCount[user] = count;
