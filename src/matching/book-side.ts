@@ -17,7 +17,9 @@ import type { MarketEvents } from './commands.ts';
 import { LevelIndex } from './level-index.ts';
 import { LevelQueues } from './level-queues.ts';
 import { LEVEL, ORDER_STATE, type OrderPool } from './order-pool.ts';
-import { grown, NONE } from './pools.ts';
+import { NONE } from './pools.ts';
+
+const BUY: Side = SIDE.buy;
 
 export class BookSide {
   readonly side: Side;
@@ -26,10 +28,6 @@ export class BookSide {
   readonly #orders: OrderPool;
   readonly #index: LevelIndex;
   readonly #queues: LevelQueues;
-  #changed: Int32Array<ArrayBuffer>;
-  #changedCount = 0;
-  /** No level was ever larger: usually spares `fits` to look for the level. */
-  #largest = 0;
 
   constructor(side: Side, orders: OrderPool, leaves: number) {
     this.side = side;
@@ -37,11 +35,10 @@ export class BookSide {
     this.#orders = orders;
     this.#index = new LevelIndex(leaves);
     this.#queues = new LevelQueues(orders, this.#index.levelCapacity);
-    this.#changed = new Int32Array(this.#index.levelCapacity);
   }
 
   get bytes(): number {
-    return this.#queues.bytes + this.#changed.byteLength;
+    return this.#queues.bytes;
   }
 
   /** The first order of the best level, or NONE. */
@@ -53,7 +50,7 @@ export class BookSide {
   /** The best price, or 0 when the side is empty. */
   get bestPrice(): number {
     const best = this.#index.best;
-    return best === NONE ? 0 : this.#priceOf(best);
+    return best === NONE ? 0 : this.#queues.priceOf(best);
   }
 
   get bestLevel(): number {
@@ -66,11 +63,11 @@ export class BookSide {
   }
 
   isWithin(level: number, limit: number): boolean {
-    return this.#index.rankOf(level) >= this.#sign * limit;
+    return this.#reaches(level, limit);
   }
 
   levelPrice(level: number): number {
-    return this.#priceOf(level);
+    return this.#queues.priceOf(level);
   }
 
   levelQuantity(level: number): number {
@@ -89,15 +86,14 @@ export class BookSide {
   /** Whether an order of the other side with this limit would match. */
   crosses(limit: number): boolean {
     const best = this.#index.best;
-    return best !== NONE && this.#index.rankOf(best) >= this.#sign * limit;
+    return best !== NONE && this.#reaches(best, limit);
   }
 
   /** Whether everything within the limit adds up to `quantity` or more (TIF-04). */
   canFill(limit: number, quantity: number): boolean {
-    const worst = this.#sign * limit;
     let missing = quantity;
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
-      if (this.#index.rankOf(level) < worst) return false;
+      if (!this.#reaches(level, limit)) return false;
       missing -= this.#queues.quantityOf(level);
       if (missing <= 0) return true;
     }
@@ -106,43 +102,35 @@ export class BookSide {
 
   /** Whether the level at `price` stays a safe integer with `quantity` more. */
   fits(price: number, quantity: number): boolean {
-    if (this.#largest + quantity <= RAW_MAX) return true;
+    // No level was ever larger: usually spares looking for the level.
+    if (this.#queues.largest + quantity <= RAW_MAX) return true;
     const level = this.#index.find(this.#sign * price);
     return level === NONE || this.#queues.quantityOf(level) + quantity <= RAW_MAX;
   }
 
   /** To the back of the queue at the order's price. */
-  append(slot: number): void {
-    const level = this.#reach(slot);
-    this.#queues.append(level, slot);
-    this.#setQuantity(level, this.#queues.quantityOf(level) + this.#orders.remaining(slot));
-    this.#touch(level);
+  append(slot: number, price: number, remaining: number): void {
+    const best = this.#index.best;
+    const isBest = best !== NONE && this.#queues.priceOf(best) === price;
+    this.#queues.append(isBest ? best : this.#reach(price), slot, remaining);
   }
 
   /** Off the book, with `remaining` of it. */
   remove(slot: number, remaining: number): void {
+    if (this.#queues.remove(slot, remaining) > 0) return;
     const level = this.#orders.words[slot + LEVEL] as number;
-    const left = this.#queues.remove(level, slot);
-    this.#queues.setQuantity(level, this.#queues.quantityOf(level) - remaining);
-    this.#touch(level);
-    if (left > 0) return;
     this.#queues.close(level);
     this.#index.clear(level);
   }
 
   /** What remains of a resting order grows or shrinks in place. */
   adjust(slot: number, change: number): void {
-    const level = this.#orders.words[slot + LEVEL] as number;
-    this.#setQuantity(level, this.#queues.quantityOf(level) + change);
-    this.#touch(level);
+    this.#queues.change(this.#orders.words[slot + LEVEL] as number, change);
   }
 
   /** Behind everybody else at the same price. */
   moveToBack(slot: number): void {
-    const level = this.#orders.words[slot + LEVEL] as number;
-    if (this.#queues.isLast(level, slot)) return;
-    this.#queues.remove(level, slot);
-    this.#queues.append(level, slot);
+    this.#queues.moveToBack(slot, this.#orders.remaining(slot));
   }
 
   /** Every queue by priority: after a restore, which may bring orders in any order. */
@@ -152,29 +140,21 @@ export class BookSide {
       this.#queues.sort(level, (a, b) => orders.priorityOf(a) - orders.priorityOf(b));
   }
 
-  /** Tells every level that changed since the last time. @returns whether there was one. */
-  commit(events: MarketEvents): boolean {
-    const count = this.#changedCount;
-    if (count === 0) return false;
-    for (let i = 0; i < count; i++) {
-      const level = this.#changed[i] as number;
-      const quantity = this.#index.has(level) ? this.#queues.quantityOf(level) : 0;
-      events.levelChanged(this.side, this.#priceOf(level), quantity);
-    }
-    this.forgetChanges();
-    return true;
+  /** Tells every level that changed since the last time, one at least. */
+  commit(events: MarketEvents): void {
+    this.#queues.tellChanges(this.side, events);
+    this.#index.releaseEmpty();
   }
 
   forgetChanges(): void {
-    for (let i = 0; i < this.#changedCount; i++) this.#queues.unmarkChanged(this.#changed[i] as number);
-    this.#changedCount = 0;
+    this.#queues.forgetChanges();
     this.#index.releaseEmpty();
   }
 
   /** Levels from the best on. */
   forEachLevel(visit: (price: number, quantity: number) => void): void {
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
-      visit(this.#priceOf(level), this.#queues.quantityOf(level));
+      visit(this.#queues.priceOf(level), this.#queues.quantityOf(level));
   }
 
   /** Orders in the order in which they would be matched. */
@@ -185,10 +165,9 @@ export class BookSide {
 
   /** The orders that an order of the other side with this limit could match. */
   ordersWithin(limit: number): number[] {
-    const worst = this.#sign * limit;
     const within: number[] = [];
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
-      if (this.#index.rankOf(level) < worst) break;
+      if (!this.#reaches(level, limit)) break;
       for (const slot of this.#queues.ordersOf(level)) within.push(slot);
     }
     return within;
@@ -196,7 +175,7 @@ export class BookSide {
 
   /** No level has changed since the last `commit`. */
   get isTold(): boolean {
-    return this.#changedCount === 0;
+    return this.#queues.changedCount === 0;
   }
 
   /** Walks everything. @throws InvariantError */
@@ -213,6 +192,10 @@ export class BookSide {
         sum += orders.remaining(slot);
         before = orders.priorityOf(slot);
       }
+      assert(
+        this.#index.rankOf(level) === this.#sign * this.#queues.priceOf(level),
+        'book side: a level has its price',
+      );
       assert(queue.length > 0 && queue.length === this.#queues.countOf(level), 'book side: a level has its orders');
       assert(this.#queues.quantityOf(level) === sum && sum <= RAW_MAX, 'book side: a level is the sum of its orders');
     }
@@ -248,37 +231,22 @@ export class BookSide {
       orders.sideOf(slot) === this.side && orders.words[slot + LEVEL] === level,
       'book side: an order knows its place',
     );
-    assert(orders.priceOf(slot) === this.#priceOf(level), 'book side: an order stands at its price');
+    assert(orders.priceOf(slot) === this.#queues.priceOf(level), 'book side: an order stands at its price');
     assert(orders.quantityOf(slot) > orders.filledOf(slot), 'book side: something remains');
   }
 
-  #priceOf(level: number): number {
-    return this.#sign * this.#index.rankOf(level);
+  #reaches(level: number, limit: number): boolean {
+    const price = this.#queues.priceOf(level);
+    return this.side === BUY ? price >= limit : price <= limit;
   }
 
-  /** The level at the order's price, with a queue. */
-  #reach(slot: number): number {
-    const level = this.#index.reach(this.#sign * this.#orders.priceOf(slot));
-    if (this.#index.levelCapacity > this.#changed.length) this.#grow();
-    this.#orders.words[slot + LEVEL] = level;
+  /** The level at this price, with a queue. */
+  #reach(price: number): number {
+    const level = this.#index.reach(this.#sign * price);
     if (this.#index.has(level)) return level;
+    if (this.#index.levelCapacity > this.#queues.capacity) this.#queues.reserve(this.#index.levelCapacity);
     this.#index.set(level);
-    this.#queues.open(level);
-    this.#queues.setQuantity(level, 0);
+    this.#queues.open(level, price);
     return level;
-  }
-
-  #setQuantity(level: number, quantity: number): void {
-    this.#queues.setQuantity(level, quantity);
-    if (quantity > this.#largest) this.#largest = quantity;
-  }
-
-  #touch(level: number): void {
-    if (this.#queues.markChanged(level)) this.#changed[this.#changedCount++] = level;
-  }
-
-  #grow(): void {
-    this.#queues.reserve(this.#index.levelCapacity);
-    this.#changed = grown(this.#changed, this.#index.levelCapacity);
   }
 }

@@ -169,8 +169,9 @@ export class Book {
 
   /** At the back of its price. Its priority sequence is set by the caller. */
   rest(slot: number): void {
-    this.ownSide(this.orders.sideOf(slot)).append(slot);
-    this.orders.setState(slot, ORDER_STATE.resting);
+    const { orders } = this;
+    this.ownSide(orders.sideOf(slot)).append(slot, orders.priceOf(slot), orders.remaining(slot));
+    orders.setState(slot, ORDER_STATE.resting);
     this.expiries.add(slot);
   }
 
@@ -242,9 +243,11 @@ export class Book {
   /** Tells the levels that changed since the last commit. */
   commitDepth(): void {
     if (this.isDepthHeld) return;
-    const buys = this.buys.commit(this.#events);
-    const sells = this.sells.commit(this.#events);
-    if (buys || sells) this.#events.depthCommitted(this.sequence as Sequence);
+    const { buys, sells } = this;
+    if (buys.isTold && sells.isTold) return;
+    if (!buys.isTold) buys.commit(this.#events);
+    if (!sells.isTold) sells.commit(this.#events);
+    this.#events.depthCommitted(this.sequence as Sequence);
   }
 
   /** Nobody needs to hear of single levels: the whole book will be told. */

@@ -118,6 +118,7 @@ export class LevelIndex {
 
   /** Gives detached leaves back; level numbers of empty levels are void after it. */
   releaseEmpty(): void {
+    if (this.#detached === NONE && this.#emptyCount <= EMPTY_LEAVES_MAX) return;
     if (this.#emptyCount > EMPTY_LEAVES_MAX && this.#emptyCount * 2 > this.#orderCount) this.#compact();
     while (this.#detached !== NONE) {
       const leaf = this.#detached;
