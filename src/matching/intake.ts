@@ -32,8 +32,12 @@ export class Intake {
   }
 
   /** @returns the slot of the order with this id, or NONE. */
-  findLive(key: OrderKey): number {
-    const { words, userAt, orderIdAt, orderIdBytes } = key;
+  findLive({ words, userAt, orderIdAt, orderIdBytes }: OrderKey): number {
+    return this.findLiveAt(words, userAt, orderIdAt, orderIdBytes);
+  }
+
+  /** The same of a key in parts: creates and cancels are objects of two shapes, which cost every reader a choice. */
+  findLiveAt(words: Int32Array, userAt: number, orderIdAt: number, orderIdBytes: number): number {
     const user = this.#users.find(words, userAt);
     this.user = user;
     this.#over = NONE;
@@ -47,7 +51,11 @@ export class Intake {
   findPast(key: OrderKey, nowHigh: number, nowLow: number): number {
     if (this.user === NONE) return NONE;
     const record = this.ids.findPast(this.#hash, this.user, key.words, key.orderIdAt, key.orderIdBytes);
-    if (record === NONE || !this.ids.isRemembered(record)) return record;
+    return record === NONE ? NONE : this.#unlessOver(record, nowHigh, nowLow);
+  }
+
+  #unlessOver(record: number, nowHigh: number, nowLow: number): number {
+    if (!this.ids.isRemembered(record)) return record;
     if (!this.ids.isOver(record, fromWords(nowHigh, nowLow))) return record;
     this.#over = record;
     return NONE;

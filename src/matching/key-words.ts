@@ -33,12 +33,30 @@ export function finishHash(hash: number): number {
   return h ^ (h >>> 16);
 }
 
-/** A hash of the `bytes` bytes at word `at`. */
+/** A hash of the `bytes` bytes at word `at`. Two chains, of the even and the odd words, run side by side. */
 export function hashWords(seed: number, words: Int32Array, at: number, bytes: number): number {
-  let hash = seed;
+  let even = seed;
+  let odd = bytes;
   const last = at + ((bytes - 1) >>> 2);
-  for (let word = at; word < last; word++) hash = mixWord(hash, words[word] as number);
-  return finishHash(mixWord(hash, (words[last] as number) & lastWordMask(bytes)));
+  let word = at;
+  for (; word + 1 < last; word += 2) {
+    even = stirred(even ^ (words[word] as number));
+    odd = stirred(odd ^ (words[word + 1] as number));
+  }
+  if (word < last) even = stirred(even ^ (words[word] as number));
+  odd = stirred(odd ^ ((words[last] as number) & lastWordMask(bytes)));
+  return stirred(stirred(even) ^ odd);
+}
+
+/** Multiplies, and lets the upper bits into the lower ones. */
+function stirred(hash: number): number {
+  const product = Math.imul(hash, 0x9e3779b1);
+  return product ^ (product >>> 15);
+}
+
+/** A hash of two words that nobody can shape at will. */
+export function hashPair(seed: number, first: number, second: number): number {
+  return stirred(stirred(seed ^ first) ^ second);
 }
 
 /** A hash of a safe integer of either sign. */

@@ -211,7 +211,8 @@ export class MarketEngine {
    */
   cancel(command: CancelCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
-    const slot = this.#intake.findLive(command);
+    const { words, userAt, orderIdAt, orderIdBytes } = command;
+    const slot = this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes);
     if (slot === NONE || this.#intake.isOver(slot)) {
       this.#cancelUnknown(slot, command);
       return;
@@ -437,7 +438,8 @@ export class MarketEngine {
   /** Why a create cannot be admitted, its parent aside, or 0. Spends a hold. */
   #refusalOf(command: NewOrderCommand): RejectCode | 0 {
     if (this.#status !== MARKET_STATUS.active) return REJECT_CODE.MARKET_HALTED;
-    if (this.#intake.findLive(command) !== NONE) return REJECT_CODE.DUPLICATE_ORDER;
+    const { words, userAt, orderIdAt, orderIdBytes } = command;
+    if (this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes) !== NONE) return REJECT_CODE.DUPLICATE_ORDER;
     const { receivedHigh, receivedLow } = command;
     const record = this.#intake.findPast(command, receivedHigh, receivedLow);
     if (record !== NONE) {

@@ -7,10 +7,13 @@
  * Open addressing over Int32Array, at most half full. Bounded by the number of registered users.
  */
 import { USER_BYTES } from './commands.ts';
-import { finishHash, mixWord } from './key-words.ts';
+import { hashPair } from './key-words.ts';
 import { grown, NONE } from './pools.ts';
 
 export const USER_WORDS: number = USER_BYTES / 4;
+/** The compiler folds constants of the same file, imported and exported ones it loads. */
+const KEY_WORDS = 8;
+const NOBODY = -1;
 
 export class UserTable {
   /** The keys, one after the other. */
@@ -42,13 +45,25 @@ export class UserTable {
     return this.#count;
   }
 
-  /** @returns the user's number, or NONE. */
+  /** @returns the user's number, or NONE. Every command passes here. */
   find(from: Int32Array, at: number): number {
     const table = this.#table;
+    const { words } = this;
     const mask = table.length - 1;
     for (let place = this.#hash(from, at) & mask; ; place = (place + 1) & mask) {
       const user = table[place] as number;
-      if (user === NONE || this.#equals(user, from, at)) return user;
+      if (user === NOBODY) return NOBODY;
+      const known = user * KEY_WORDS;
+      const isSame =
+        words[known] === from[at] &&
+        words[known + 1] === from[at + 1] &&
+        words[known + 2] === from[at + 2] &&
+        words[known + 3] === from[at + 3] &&
+        words[known + 4] === from[at + 4] &&
+        words[known + 5] === from[at + 5] &&
+        words[known + 6] === from[at + 6] &&
+        words[known + 7] === from[at + 7];
+      if (isSame) return user;
     }
   }
 
@@ -67,14 +82,7 @@ export class UserTable {
 
   /** Keys are points of a curve, which nobody can shape at will: two words are enough to spread them. */
   #hash(from: Int32Array, at: number): number {
-    return finishHash(mixWord(this.#seed ^ (from[at] as number), from[at + 1] as number));
-  }
-
-  #equals(user: number, from: Int32Array, at: number): boolean {
-    const { words } = this;
-    const known = user * USER_WORDS;
-    for (let word = 0; word < USER_WORDS; word++) if (words[known + word] !== from[at + word]) return false;
-    return true;
+    return hashPair(this.#seed, from[at] as number, from[at + 1] as number);
   }
 
   #enter(user: number): void {
