@@ -109,10 +109,11 @@ export class BookSide {
   }
 
   /** To the back of the queue at the order's price. */
-  append(slot: number, price: number, remaining: number): void {
+  append(slot: number): void {
+    const price = this.#orders.priceOf(slot);
     const best = this.#index.best;
     const isBest = best !== NONE && this.#queues.priceOf(best) === price;
-    this.#queues.append(isBest ? best : this.#reach(price), slot, remaining);
+    this.#queues.append(isBest ? best : this.#reach(price), slot, this.#orders.remaining(slot));
   }
 
   /** Off the book, with `remaining` of it. */

@@ -170,7 +170,7 @@ export class Book {
   /** At the back of its price. Its priority sequence is set by the caller. */
   rest(slot: number): void {
     const { orders } = this;
-    this.ownSide(orders.sideOf(slot)).append(slot, orders.priceOf(slot), orders.remaining(slot));
+    this.ownSide(orders.sideOf(slot)).append(slot);
     orders.setState(slot, ORDER_STATE.resting);
     this.expiries.add(slot);
   }

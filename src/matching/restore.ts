@@ -37,7 +37,7 @@ export function placeRestored(book: Book, slot: number): boolean {
   const side = book.ownSide(orders.sideOf(slot));
   if (!side.fits(orders.priceOf(slot), remaining)) return false;
   orders.setState(slot, ORDER_STATE.resting);
-  side.append(slot, orders.priceOf(slot), remaining);
+  side.append(slot);
   book.expiries.add(slot);
   return true;
 }
