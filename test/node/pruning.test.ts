@@ -127,7 +127,6 @@ suite('pruning', () => {
     writeFileSync(path, damagedRecords(readFileSync(path)));
     await assert.rejects(pruneData(directory, 1, quiet), { name: 'InvariantError' });
     assert.equal(existsSync(join(directory, SNAPSHOTS, 'new')), false);
-    assert.equal((await bounds(directory))[0], 1);
     assert.deepEqual(
       readdirSync(join(directory, SNAPSHOTS)),
       snapshotsIn(directory).map(({ sequence }) => String(sequence).padStart(16, '0')),
