@@ -13,8 +13,10 @@ import { doctorCommand } from './doctor-command.ts';
 import { exportCommand } from './export-command.ts';
 import { keygenCommand } from './keygen-command.ts';
 import { orderCommand } from './order-command.ts';
+import { pruneCommand, snapshotCommand } from './prune-command.ts';
 import { replayFlowCommand } from './replay-flow-command.ts';
 import { startCommand } from './start-command.ts';
+import { upgradeCommand } from './upgrade-command.ts';
 import { replayCommand, verifyCommand } from './verify-command.ts';
 
 const COMMANDS: readonly Command[] = [
@@ -30,6 +32,9 @@ const COMMANDS: readonly Command[] = [
   backupCommand,
   restoreCommand,
   exportCommand,
+  snapshotCommand,
+  pruneCommand,
+  upgradeCommand,
 ];
 
 function help(): string {

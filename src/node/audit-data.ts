@@ -30,7 +30,7 @@ import { recoverState } from './recovery.ts';
 
 /** What takes long tells how far it is. `of` is 0 where that is not known. */
 export type Progress = (
-  step: 'verifying' | 'loading' | 'replaying' | 'copying' | 'pruning',
+  step: 'verifying' | 'loading' | 'replaying' | 'copying' | 'pruning' | 'upgrading',
   done: number,
   of: number,
 ) => void;

@@ -24,6 +24,7 @@ const EXIT_DAMAGED = 65;
 const MARK_FORM = /^mark ([0-9]+) ([0-9]+) ([0-9a-f]{64})$/;
 const PROGRESS_FORM = /^([0-9]+) ([0-9]+)$/;
 const DAMAGE_FORM = /^damaged (.*)$/;
+const REFUSAL_FORM = /^refused (.*)$/;
 
 /** @throws StorageError when the directory is damaged, or cannot be checked. */
 export async function checkBeforeStart(
@@ -33,13 +34,14 @@ export async function checkBeforeStart(
 ): Promise<void> {
   if (!existsSync(join(directory, MAP_FILE_NAME))) return;
   const child = spawn(process.execPath, [entry.pathname, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const heard: Heard = { mark: null, damage: null };
+  const heard: Heard = { mark: null, damage: null, refusal: null };
   const ended = endOf(child);
   if (child.stdout !== null) {
     for await (const line of createInterface({ input: child.stdout })) hear(line, heard, progress);
   }
   const how = await ended;
   if (how === 0 && heard.mark !== null) writeVerifiedMark(directory, heard.mark);
+  else if (heard.refusal !== null) throw new StorageError(heard.refusal);
   else
     throw new StorageError(
       `the data directory ${directory} is damaged: ${heard.damage ?? `its check ended with ${how}`}`,
@@ -49,6 +51,8 @@ export async function checkBeforeStart(
 interface Heard {
   mark: VerifiedMark | null;
   damage: string | null;
+  /** Nothing is damaged, and yet it is not for this node. */
+  refusal: string | null;
 }
 
 function hear(line: string, heard: Heard, progress: (pagesRead: number, pages: number) => void): void {
@@ -59,6 +63,8 @@ function hear(line: string, heard: Heard, progress: (pagesRead: number, pages: n
   if (txn !== undefined && hash !== null) heard.mark = { txn: Number(txn), sequence: Number(sequence), hash };
   const [, damage] = DAMAGE_FORM.exec(line) ?? [];
   if (damage !== undefined) heard.damage = damage;
+  const [, refusal] = REFUSAL_FORM.exec(line) ?? [];
+  if (refusal !== undefined) heard.refusal = refusal;
 }
 
 function endOf(child: ChildProcess): Promise<number | string> {
@@ -75,7 +81,8 @@ export function runCheck(directory: string, say: (line: string) => void): number
     say(`mark ${txn} ${sequence} ${toHex(hash)}`);
     return 0;
   } catch (error) {
-    say(`damaged ${error instanceof Error ? error.message : String(error)}`);
+    const word = error instanceof StorageError ? 'refused' : 'damaged';
+    say(`${word} ${error instanceof Error ? error.message : String(error)}`);
     return EXIT_DAMAGED;
   }
 }

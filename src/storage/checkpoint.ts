@@ -15,7 +15,7 @@ import { assert } from '../core/assert.ts';
 import { FINISHED_ORDERS_PER_USER_MAX, REMEMBERED_IDS_PER_USER_AND_MARKET_MAX } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { ByteWriter } from './byte-writer.ts';
-import type { StorageReader, StorageWriter, Write } from './environment.ts';
+import { DATA_VERSION, type StorageReader, type StorageWriter, type Write } from './environment.ts';
 import { type FinishedLimits, Forgetting } from './finished-orders.ts';
 import { IdLists } from './id-lists.ts';
 import { journalHashAt } from './journal.ts';
@@ -49,6 +49,8 @@ export interface CheckpointWrite extends Checkpoint {
   readonly forgetBeforeNs?: TimestampNs;
 }
 
+/** The first version of the data in which a checkpoint says `journalBytes`. */
+const COUNTS_JOURNAL_BYTES = 7;
 /** Room for what a checkpoint usually writes, so that no chunk has to be allocated. */
 const CHUNK_BYTES = 1 << 23;
 
@@ -142,18 +144,19 @@ export function checkpointSequence(reader: StorageReader): Sequence {
   return decodeCheckpoint(reader)?.sequence ?? (0 as Sequence);
 }
 
-function decodeCheckpoint(reader: StorageReader): Checkpoint | null {
+/** The row of the last checkpoint, whatever the journal says. @param version of the data. */
+export function decodeCheckpoint(reader: StorageReader, version: number = DATA_VERSION): Checkpoint | null {
   const key = keyWriter().meta(META.checkpoint);
   const value = reader.get(key);
-  return value === null ? null : decodeCheckpointRow(key, value);
+  return value === null ? null : decodeCheckpointRow(key, value, version);
 }
 
-export function decodeCheckpointRow(key: Uint8Array, value: Uint8Array): Checkpoint {
+export function decodeCheckpointRow(key: Uint8Array, value: Uint8Array, version: number = DATA_VERSION): Checkpoint {
   return decodeFrame(key, value, (from) => ({
     sequence: from.safe() as Sequence,
     journalHash: from.raw(HASH_BYTES),
     stateHash: from.raw(HASH_BYTES),
     clean: from.flag(),
-    journalBytes: from.safe(),
+    journalBytes: version < COUNTS_JOURNAL_BYTES ? 0 : from.safe(),
   }));
 }

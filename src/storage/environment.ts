@@ -309,12 +309,16 @@ function storedVersion(reader: StorageReader): string {
 }
 
 function checkVersion(reader: StorageReader, directory: string, version: number = DATA_VERSION): void {
-  const found = storedVersion(reader);
+  const refused = wrongVersion(directory, storedVersion(reader), version);
+  if (refused !== null) throw refused;
+}
+
+/** Why a map that says `found` of itself is not read as one of `version`, and what to do; null when it is. */
+export function wrongVersion(directory: string, found: string, version: number): StorageError | null {
   const wanted = versionName(version);
-  if (found === wanted) return;
-  throw new StorageError(
-    `${directory} holds "${found}"; this version of ringbook reads "${wanted}" only: "ringbook upgrade ${directory}" makes it of older data`,
-  );
+  if (found === wanted) return null;
+  const advice = `if it is older, "ringbook upgrade ${directory}" makes it that`;
+  return new StorageError(`${directory} holds "${found}"; this version of ringbook reads "${wanted}": ${advice}`);
 }
 
 /** Makes the names of new files durable. */

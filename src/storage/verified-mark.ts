@@ -5,7 +5,7 @@
  *
  * A mark that is torn, or of another journal, counts as none: then everything is verified again.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { storageError } from './storage-error.ts';
 
@@ -43,4 +43,9 @@ export function writeVerifiedMark(directory: string, { txn, sequence, hash }: Ve
   } catch (error) {
     throw storageError('noting what is verified', error);
   }
+}
+
+/** For a map that takes the place of another: its transactions are others, whatever its journal. */
+export function forgetVerifiedMark(directory: string): void {
+  rmSync(join(directory, FILE_NAME), { force: true });
 }

@@ -12,7 +12,7 @@
 import { join } from 'node:path';
 import { assert, InvariantError } from '../core/assert.ts';
 import { type Checkpoint, decodeCheckpointRow } from './checkpoint.ts';
-import { MAP_FILE_NAME, versionName } from './environment.ts';
+import { DATA_VERSION, MAP_FILE_NAME, wrongVersion } from './environment.ts';
 import { decodeJournalBase, type JournalBase } from './journal-base.ts';
 import { decodeRecord, decodeStandalone, equal, GENESIS_HASH } from './journal-record.ts';
 import { META, TABLE, tableName } from './key-layout.ts';
@@ -46,9 +46,9 @@ export interface VerifyOptions {
   readonly progress?: (pagesRead: number, pages: number) => void;
 }
 
-/** @throws InvariantError at the first damage, saying where. */
+/** @throws InvariantError at the first damage, saying where; StorageError when the data is of another version. */
 export function verifyMap(directory: string, { since, progress, version }: VerifyOptions): MapReport {
-  const reading = new Reading(since, versionName(version));
+  const reading = new Reading(since, directory, version ?? DATA_VERSION);
   const walked = walkMap(join(directory, MAP_FILE_NAME), {
     since: since?.txn ?? 0,
     entry: (key, value) => reading.entry(key, value),
@@ -72,7 +72,8 @@ class Reading {
   readonly journal: { records: number; first: number; last: number; hash: Uint8Array };
   checkpoint: Checkpoint | null = null;
   readonly #isWhole: boolean;
-  readonly #version: string;
+  readonly #directory: string;
+  readonly #version: number;
   readonly #found = new TableSums();
   #base: JournalBase | null = null;
   /** Of the record whose predecessor is not there; null where the chain goes on from the mark. */
@@ -80,7 +81,8 @@ class Reading {
   #stored: TableSums | null = null;
   #hasVersion = false;
 
-  constructor(since: VerifiedMark | null, version: string) {
+  constructor(since: VerifiedMark | null, directory: string, version: number) {
+    this.#directory = directory;
     this.#isWhole = since === null;
     this.#version = version;
     this.#startsAt = since === null ? 1 : null;
@@ -118,8 +120,9 @@ class Reading {
     const name = key.length === 2 ? key[1] : 0;
     if (name === META.dataVersion) {
       this.#hasVersion = true;
-      assert(value.toString('latin1') === this.#version, `storage: the data is of version "${this.#version}"`);
-    } else if (name === META.checkpoint) this.checkpoint = decodeCheckpointRow(key, value);
+      const refused = wrongVersion(this.#directory, value.toString('latin1'), this.#version);
+      if (refused !== null) throw refused;
+    } else if (name === META.checkpoint) this.checkpoint = decodeCheckpointRow(key, value, this.#version);
     else if (name === META.tableSums) this.#stored = decodeTableSums(key, value);
     else if (name === META.journalBase) this.#takeBase(decodeJournalBase(key, value));
     else throw new InvariantError(`storage: the key ${key.toString('hex')} is unknown`);

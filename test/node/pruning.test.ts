@@ -100,8 +100,8 @@ suite('pruning', () => {
   test('space of what is pruned is used again: a directory that is pruned stays small while its journal goes on', async () => {
     const pruned = temporaryDirectory();
     const kept = temporaryDirectory();
-    for (let round = 0; round < 6; round += 1) {
-      for (const directory of [pruned, kept]) await lived(directory, 200, SEED + round);
+    for (let round = 0; round < 4; round += 1) {
+      for (const directory of [pruned, kept]) await lived(directory, 120, SEED + round);
       await pruneData(pruned, 1, quiet);
     }
     assert.equal(await hashOf(pruned), await hashOf(kept), 'pruning changes nothing that is remembered');
