@@ -1,7 +1,8 @@
 /** What the commands about a data directory share: its name, progress, and which faults mean what. */
+import { writeSync } from 'node:fs';
 import type { Audit, Progress } from '../node/audit-data.ts';
 import { type Command, EXIT, parseOptions, usageError } from './command.ts';
-import { dataProgress } from './data-progress.ts';
+import { ProgressReport } from './data-progress.ts';
 
 type Options = Parameters<typeof parseOptions>[1];
 
@@ -21,20 +22,45 @@ export function dataCommand({ name, summary, help, takes, options = {}, run }: D
   return {
     name,
     summary,
-    help,
+    help: withProgressHelp(help),
     async run(argv) {
-      const { positionals, values } = parseOptions(argv, options);
+      const { positionals, values } = parseOptions(argv, { ...options, ...PROGRESS_OPTION });
       if (positionals.length !== takes.length) throw usageError(`ringbook ${name} ${takes.join(' ')}`);
-      const progress = dataProgress();
-      try {
-        const told = await run(positionals, values, progress.report);
-        if (told !== null) process.stdout.write(`${JSON.stringify(told)}\n`);
-        return EXIT.done;
-      } finally {
-        progress.end();
-      }
+      const told = await withProgress(values['progress'] === true, (progress) => run(positionals, values, progress));
+      if (told !== null) process.stdout.write(`${JSON.stringify(told)}\n`);
+      return EXIT.done;
     },
   };
+}
+
+/** The options of a command, and the one that all of them have. */
+export function withProgressHelp(help: string): string {
+  const at = help.indexOf('\nexample:');
+  const before = help.includes('\noptions:\n') ? '' : '\noptions:\n';
+  return `${help.slice(0, at).trimEnd()}\n${before}${PROGRESS_HELP}\n${help.slice(at)}`;
+}
+
+/** Every command about a data directory has it. */
+export const PROGRESS_OPTION: { readonly progress: { readonly type: 'boolean'; readonly default: false } } = {
+  progress: { type: 'boolean', default: false },
+};
+const PROGRESS_HELP = '  --progress   says how far it is on standard error, also where that is no terminal';
+
+const STDERR = 2;
+
+/** Runs something that takes long. */
+export async function withProgress<T>(isAsked: boolean, run: (progress: Progress) => Promise<T>): Promise<T> {
+  const report = new ProgressReport({
+    isTerminal: process.stderr.isTTY === true,
+    isAsked,
+    write: (text) => void writeSync(STDERR, text),
+    nowMs: () => performance.now(),
+  });
+  try {
+    return await run((step, done, of) => report.report(step, done, of));
+  } finally {
+    report.end();
+  }
 }
 
 /** An audit as a line tells it. */

@@ -1,21 +1,22 @@
 /** `ringbook export`: what a data directory holds, as JSON lines on standard output. */
 import { once } from 'node:events';
 import { type Command, EXIT, parseOptions, usageError } from './command.ts';
+import { PROGRESS_OPTION, withProgress, withProgressHelp } from './data-command.ts';
 
 const CHUNK_CHARACTERS = 65_536;
 
 export const exportCommand: Command = {
   name: 'export',
   summary: 'write the journal, trades, balances or positions as JSON lines',
-  help: `usage: ringbook export DIR journal|trades|balances|positions
+  help: withProgressHelp(`usage: ringbook export DIR journal|trades|balances|positions
 
 Writes JSON lines to standard output, of everything up to one sequence of the journal. The node may be running.
 
 example:
   ringbook export /var/lib/ringbook trades > trades.jsonl
-`,
+`),
   async run(argv) {
-    const { positionals } = parseOptions(argv, {});
+    const { positionals, values } = parseOptions(argv, PROGRESS_OPTION);
     const [directory, what] = positionals;
     const { EXPORTS, exportLines } = await import('../node/export-data.ts');
     const name = EXPORTS.find((known) => known === what);
@@ -23,7 +24,9 @@ example:
       throw usageError(`ringbook export DIR ${EXPORTS.join('|')}`);
     }
     const { withReader } = await import('../node/audit-data.ts');
-    await withReader(directory, (reader) => writeLines(exportLines(reader, name)));
+    await withProgress(values.progress === true, (progress) =>
+      withReader(directory, (reader) => writeLines(exportLines(reader, name, progress))),
+    );
     return EXIT.done;
   },
 };

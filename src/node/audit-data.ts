@@ -26,11 +26,11 @@ import { StorageError } from '../storage/storage-error.ts';
 import { type MapReport, verifyMap } from '../storage/verify-map.ts';
 import { decodeBatch } from './journal-batch.ts';
 import { recoveryOf } from './lmdb-durability.ts';
-import { recoverState } from './recovery.ts';
+import { type RecoveryProgress, recoverState } from './recovery.ts';
 
 /** What takes long tells how far it is. `of` is 0 where that is not known. */
 export type Progress = (
-  step: 'verifying' | 'loading' | 'replaying' | 'copying' | 'pruning' | 'upgrading',
+  step: 'verifying' | 'loading' | 'replaying' | 'copying' | 'pruning' | 'upgrading' | 'exporting',
   done: number,
   of: number,
 ) => void;
@@ -56,11 +56,15 @@ const REPORT_RECORDS = 1_000;
 export async function auditData(directory: string, progress: Progress): Promise<Audit> {
   const map = verifyMap(directory, { since: null, progress: (done, of) => progress('verifying', done, of) });
   return withReader(directory, (reader) => {
-    progress('loading', 0, 0);
-    const boot = recoverState({ recover: () => recoveryOf(reader) });
+    const boot = recoverState({ recover: () => recoveryOf(reader) }, recovering(progress));
     assert(boot.sequence === map.mark.sequence, 'the tables and the journal lead to its last record');
     return { map, sequence: boot.sequence, stateHash: stateHash(boot.state), clean: boot.clean };
   });
+}
+
+/** A recovery's own words as those of a command. */
+function recovering(progress: Progress): RecoveryProgress {
+  return (step, done, of) => progress(step === 'replaying' ? 'replaying' : 'loading', done, of);
 }
 
 /** Like auditData, of a directory that no node holds: pages of a running one change while they are read. */
@@ -77,7 +81,7 @@ export async function auditUnheld(directory: string, progress: Progress): Promis
  */
 export async function replayData(directory: string, snapshot: string | null, progress: Progress): Promise<Replayed> {
   return withReader(directory, async (reader) => {
-    const expected = recoverState({ recover: () => recoveryOf(reader) });
+    const expected = recoverState({ recover: () => recoveryOf(reader) }, recovering(progress));
     const start = snapshot === null ? await earliestStart(directory, reader) : await startAt(reader, snapshot);
     const { state, sequence: fromSequence } = start;
     replayTo(reader, start, expected.sequence, progress);
@@ -136,7 +140,8 @@ export function replayTo(reader: StorageReader, start: ReplayStart, last: Sequen
   if (start.sequence >= last) return;
   for (const { sequence, payload } of readJournal(reader, (start.sequence + 1) as Sequence)) {
     applyBatch(start.state, decodeBatch(payload), []);
-    if (sequence % REPORT_RECORDS === 0) progress('replaying', sequence - start.sequence, last - start.sequence);
+    if (sequence % REPORT_RECORDS === 0 || sequence === last)
+      progress('replaying', sequence - start.sequence, last - start.sequence);
     if (sequence === last) return;
   }
 }

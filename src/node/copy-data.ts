@@ -13,7 +13,8 @@
  *
  * A copy is never read before it is whole: it grows under another name and is renamed at the end.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/checkpoint.ts';
 import { applyBatch } from '../clearing/clearing.ts';
@@ -38,6 +39,8 @@ import { LmdbDurability } from './lmdb-durability.ts';
 
 /** Rows that a checkpoint of a rebuild takes: few enough for memory, many enough for speed. */
 const ROWS_PER_CHECKPOINT = 20_000;
+/** How often a copy is looked at. */
+const LOOK_MS = 100;
 /** Records that one transaction of a rebuild takes. */
 const RECORDS_PER_COMMIT = 256;
 
@@ -46,7 +49,7 @@ export async function backupData(directory: string, to: string, progress: Progre
   return build(to, async (half) => {
     const reader = openReader(directory);
     try {
-      await reader.copyTo(join(half, MAP_FILE_NAME));
+      await copying(join(directory, MAP_FILE_NAME), half, progress, (to) => reader.copyTo(to));
     } finally {
       await reader.close();
     }
@@ -59,10 +62,30 @@ export async function backupData(directory: string, to: string, progress: Progre
 export async function restoreData(backup: string, to: string, progress: Progress): Promise<Audit> {
   if (isHeld(backup)) throw new StorageError(`${backup} is in use by a node; restore from a backup of it`);
   return build(to, async (half) => {
-    cpSync(join(backup, MAP_FILE_NAME), join(half, MAP_FILE_NAME));
+    const map = join(backup, MAP_FILE_NAME);
+    await copying(map, half, progress, (to) => copyFile(map, to));
     copyBeside(backup, half);
     return auditCopy(half, progress);
   });
+}
+
+/** Says how much of a map is copied, while something copies it. */
+async function copying(
+  map: string,
+  directory: string,
+  progress: Progress,
+  copy: (to: string) => Promise<void>,
+): Promise<void> {
+  const to = join(directory, MAP_FILE_NAME);
+  const of = statSync(map).size;
+  const look = (): void => progress('copying', statSync(to, { throwIfNoEntry: false })?.size ?? 0, of);
+  const timer = setInterval(look, LOOK_MS);
+  try {
+    await copy(to);
+    look();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 export interface RebuildFrom {

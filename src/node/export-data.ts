@@ -33,9 +33,25 @@ export const EXPORTS = ['journal', 'trades', 'balances', 'positions'] as const;
 export type ExportName = (typeof EXPORTS)[number];
 
 const TRADES_PER_STEP = 512;
+const REPORT_LINES = 1_000;
 
 /** Lines without their ends. */
-export function exportLines(reader: StorageReader, what: ExportName): Iterable<string> {
+export function* exportLines(
+  reader: StorageReader,
+  what: ExportName,
+  progress: Progress = () => undefined,
+): Generator<string, void, undefined> {
+  const { firstSequence, lastSequence } = journalBounds(reader);
+  const of = what === 'journal' && lastSequence > 0 ? lastSequence - firstSequence + 1 : 0;
+  let lines = 0;
+  for (const line of linesOf(reader, what)) {
+    yield line;
+    lines += 1;
+    if (lines % REPORT_LINES === 0 || lines === of) progress('exporting', lines, of);
+  }
+}
+
+function linesOf(reader: StorageReader, what: ExportName): Iterable<string> {
   if (what === 'journal') return journalLines(reader);
   const { state } = recoverState({ recover: () => recoveryOf(reader) });
   if (what === 'trades') return tradeLines(reader, state);

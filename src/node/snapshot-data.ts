@@ -76,7 +76,6 @@ async function fillSnapshot(reader: StorageReader, half: string, progress: Progr
       const checkpoint = readCheckpoint(reader);
       if (checkpoint === null) throw new StorageError('there is no checkpoint yet, so there is no snapshot of it');
       copyTables(reader, writer, { progress: (entries) => progress('copying', entries, 0) });
-      progress('loading', 0, 0);
       const hash = must(parseHex(stateHash(loadState(loadRows(writer))), HASH_BYTES), 'a state hash is hex');
       copyAnchor(reader, writer, { ...checkpoint, stateHash: hash, clean: false });
       return checkpoint.sequence;
@@ -142,7 +141,8 @@ export async function pruneData(directory: string, keep: number, progress: Progr
     const base = await oldestKept(directory, keep, progress);
     durability = new LmdbDurability(directory, { lock });
     const { firstSequence: first } = durability.journalSize;
-    while (!durability.prune(base, PRUNED_PER_COMMIT)) {
+    for (let isDone = false; !isDone; ) {
+      isDone = durability.prune(base, PRUNED_PER_COMMIT);
       progress('pruning', durability.journalSize.firstSequence - first, base - first);
     }
     await forgetSnapshots(directory, base);

@@ -54,6 +54,7 @@ export function copyTables(source: StorageReader, target: StorageWriter, options
   }
   for (const [table, written] of readTableSums(source)) checkSum(tableName(table), found.of(table), written);
   target.commit([...writes, tableSumsWrite(bytes, sums)]);
+  options.progress(entries);
   return entries;
 }
 

@@ -54,6 +54,7 @@ export function verifyMap(directory: string, { since, progress, version }: Verif
     entry: (key, value) => reading.entry(key, value),
     ...(progress === undefined ? {} : { progress }),
   });
+  progress?.(walked.pages, walked.pages);
   reading.end();
   const { txn, ...pages } = walked;
   const { records, first, last, hash } = reading.journal;
