@@ -204,4 +204,17 @@ suite('tidy', () => {
     );
     assert.deepEqual(undocumented, []);
   });
+
+  test('every property has the parameters that all share: a run in CI tries the same cases as the one before', () => {
+    const properties = readdirSync('test', { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => ({ path, text: readFileSync(join('test', path), 'utf8') }))
+      .filter(({ path, text }) => path !== 'tidy.test.ts' && /\bfc\.(assert|check)\(/.test(text));
+    assert.ok(properties.length > 20);
+    const own = properties.filter(({ text }) => !text.includes("/property.ts'") || /\bnumRuns:/.test(text));
+    assert.deepEqual(
+      own.map(({ path }) => path),
+      [],
+    );
+  });
 });

@@ -7,7 +7,7 @@
  */
 
 import { must } from '../core/assert.ts';
-import { HEARTBEAT_LOST_MS } from '../core/limits.ts';
+import { HEARTBEAT_LOST_MS, WATCH_MS } from '../core/limits.ts';
 import { verify as verifyInline } from '../crypto/ed25519.ts';
 import { VerifyPool } from '../crypto/verify-pool.ts';
 
@@ -38,7 +38,7 @@ export class VerifyDesk implements SignatureDesk {
   private nextTicket = 1;
   private inlineThisTurn = 0;
   private lastBeats: readonly number[] = [];
-  private movedAtMs = 0;
+  private standsMs = 0;
   private lookedAtMs = 0;
   private isClosed = false;
 
@@ -79,14 +79,11 @@ export class VerifyDesk implements SignatureDesk {
     if (this.isClosed) return false;
     const beats = this.pool?.beats() ?? [];
     const stands = beats.some((beat, index) => beat !== NOT_STARTED && beat === this.lastBeats[index]);
-    // Who was asleep himself (a suspended machine) judges nobody.
-    const wasAsleep = nowMs - this.lookedAtMs > FROZEN_MS / 2;
+    // Counted as threads watch each other (heartbeat.ts): who gets few turns himself gives the others more time.
+    this.standsMs = stands ? this.standsMs + Math.min(nowMs - this.lookedAtMs, WATCH_MS) : 0;
     this.lookedAtMs = nowMs;
-    if (!stands || wasAsleep) {
-      this.movedAtMs = nowMs;
-      this.lastBeats = beats;
-    }
-    return nowMs - this.movedAtMs > FROZEN_MS;
+    if (!stands) this.lastBeats = beats;
+    return this.standsMs > FROZEN_MS;
   }
 
   async close(): Promise<void> {

@@ -10,8 +10,9 @@ import { stateHash, stateLines } from '../../src/clearing/state-hash.ts';
 import { Player } from '../support/clearing-player.ts';
 import { moves, type Step, step, USERS } from '../support/clearing-steps.ts';
 import { balancesOf, type ClearingWorld, ETH, PlainTables, positionsOf, USD } from '../support/clearing-world.ts';
+import { propertyParameters } from '../support/property.ts';
 
-const RUNS = Number(process.env['RINGBOOK_PROPERTY_RUNS'] ?? 60);
+const PARAMETERS = propertyParameters(60);
 
 function replayed(batches: readonly Batch[], state = createClearingState()): typeof state {
   for (const batch of batches) applyBatch(state, batch, []);
@@ -86,7 +87,7 @@ suite('random worlds', () => {
           player.compareEnabled();
         }
       }),
-      { numRuns: RUNS, includeErrorInReport: true },
+      { ...PARAMETERS, includeErrorInReport: true },
     );
   });
 
@@ -107,7 +108,7 @@ suite('random worlds', () => {
         ]);
         assert.equal(stateHash(replayed(single)), stateHash(world.state));
       }),
-      { numRuns: RUNS, includeErrorInReport: true },
+      { ...PARAMETERS, includeErrorInReport: true },
     );
   });
 
@@ -128,7 +129,7 @@ suite('random worlds', () => {
         });
         assert.deepEqual([...stateLines(state)], [...stateLines(world.state)]);
       }),
-      { numRuns: RUNS, includeErrorInReport: true },
+      { ...PARAMETERS, includeErrorInReport: true },
     );
   });
 
@@ -148,7 +149,7 @@ suite('random worlds', () => {
         }));
         assert.deepEqual([...stateLines(replayed(free))], [...stateLines(player.world.state)]);
       }),
-      { numRuns: RUNS, includeErrorInReport: true },
+      { ...PARAMETERS, includeErrorInReport: true },
     );
   });
 });

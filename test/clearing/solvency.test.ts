@@ -9,8 +9,9 @@ import type { RawPrice } from '../../src/core/units.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../src/margin/prices.ts';
 import { ALICE, BOB, CAROL, ETH, USD } from '../support/clearing-world.ts';
 import { e18, MarginWorld, type Side18 } from '../support/margin-world.ts';
+import { propertyParameters } from '../support/property.ts';
 
-const RUNS = Number(process.env['RINGBOOK_PROPERTY_RUNS'] ?? 60);
+const PARAMETERS = propertyParameters(60);
 const A = { user: ALICE };
 /** Bob's money and ETH are his own: a Spot account. */
 const B = { user: BOB, subAccount: 0, isSpot: true };
@@ -195,7 +196,7 @@ test('no fill between accounts of one owner makes them worth more together, at t
         }
       }
     }),
-    { numRuns: RUNS, includeErrorInReport: true },
+    { ...PARAMETERS, includeErrorInReport: true },
   );
-  assert.ok(confirmed > RUNS, 'some of it did trade');
+  assert.ok(confirmed > PARAMETERS.numRuns, 'some of it did trade');
 });

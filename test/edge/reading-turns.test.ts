@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { QUICK_TEXT_BYTES_MAX, READ_PER_TURN } from '../../src/core/limits.ts';
 import { laneOf, ReadingTurns } from '../../src/edge/reading-turns.ts';
+import { propertyParameters } from '../support/property.ts';
 
 /** What was read in each turn of the event loop, by name and bytes. */
 class Log {
@@ -55,7 +56,7 @@ suite('reading in turns', () => {
           assert.ok(turn.filter(({ bytes }) => bytes > READ_PER_TURN).length <= 1, 'two very long texts share no turn');
         }
       }),
-      { numRuns: 100 },
+      propertyParameters(100),
     );
   });
 

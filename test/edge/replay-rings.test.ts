@@ -12,6 +12,7 @@ import {
 } from '../../src/core/limits.ts';
 import { ReplayRings } from '../../src/edge/replay-rings.ts';
 import { ALICE, BOB } from '../support/order-desk.ts';
+import { propertyParameters } from '../support/property.ts';
 
 const frame = (sequence: number, padding = 0): Uint8Array => Buffer.from(`${sequence}${' '.repeat(padding)}`);
 const numbers = (frames: readonly Uint8Array[] | null): number[] | null =>
@@ -158,6 +159,7 @@ suite('replay rings', () => {
           }
         }
       }),
+      propertyParameters(100),
     );
   });
 });

@@ -10,11 +10,12 @@ import { type AssetTerms, assetTerms } from '../../src/margin/asset-terms.ts';
 import { afterFill, type Legs, magnitude, NO_LEGS, reduces } from '../../src/margin/position.ts';
 import { sidePressure } from '../../src/margin/pressure.ts';
 import { imFactor, type RiskRow, riskTerms } from '../../src/margin/risk-terms.ts';
-import { marketOf, PROPERTY_RUNS } from '../support/market-figures.ts';
+import { marketOf } from '../support/market-figures.ts';
 import { equity, initial, maintenance, type PlainAsset, type PlainLeg, pressure } from '../support/plain-margin.ts';
+import { propertyParameters } from '../support/property.ts';
 
 /** Cheap cases: many of them. */
-const RUNS = PROPERTY_RUNS * 20;
+const PARAMETERS = propertyParameters(1_200);
 const NO_CAP = (1n << 256n) - 1n;
 
 /** From one unit of 10^-18 to millions, so that rounding and magnitude both matter. */
@@ -95,7 +96,7 @@ suite('margin equals its reference', () => {
         // Initial margin is never easier than maintenance, and neither is worth more than equity could be.
         assert.ok(sums.initialOracle <= sums.maintenance && sums.initialMark <= sums.maintenance);
       }),
-      { numRuns: RUNS },
+      PARAMETERS,
     );
   });
 
@@ -128,7 +129,7 @@ suite('margin equals its reference', () => {
           );
         }
       }),
-      { numRuns: RUNS },
+      PARAMETERS,
     );
   });
 
@@ -155,7 +156,7 @@ suite('margin equals its reference', () => {
           assert.ok(legs.entry >= 0n && once.entry >= 0n);
         },
       ),
-      { numRuns: RUNS },
+      PARAMETERS,
     );
   });
 
@@ -166,7 +167,7 @@ suite('margin equals its reference', () => {
         const shrinks = magnitude(after) < magnitude(base) && (after === 0n || after < 0n === base < 0n);
         assert.equal(reduces(base, delta), shrinks);
       }),
-      { numRuns: RUNS },
+      PARAMETERS,
     );
   });
 
@@ -181,7 +182,7 @@ suite('margin equals its reference', () => {
           expected,
         );
       }),
-      { numRuns: RUNS },
+      PARAMETERS,
     );
   });
 });

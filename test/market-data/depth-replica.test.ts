@@ -5,7 +5,7 @@ import type { DepthLevels } from '../../src/core/market-figures.ts';
 import { SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence } from '../../src/core/units.ts';
 import { DEPTH_LEVELS_MAX, DepthReplica, DIFF_LEVELS_MAX } from '../../src/market-data/depth-replica.ts';
-import { PROPERTY_RUNS } from '../support/market-figures.ts';
+import { propertyParameters } from '../support/property.ts';
 
 const change = (replica: DepthReplica, side: Side, price: number, quantity: number): void =>
   replica.levelChanged(side, price as RawPrice, quantity);
@@ -119,7 +119,7 @@ suite('depth replica', () => {
         endMessage();
         publish();
       }),
-      { numRuns: PROPERTY_RUNS },
+      propertyParameters(60),
     );
   });
 

@@ -7,7 +7,8 @@ import { DAY_NS, DayTicker } from '../../src/market-data/day-ticker.ts';
 import { Klines } from '../../src/market-data/klines.ts';
 import { Tape, tapePage } from '../../src/market-data/tape.ts';
 import { TradeHistory } from '../../src/market-data/trade-history.ts';
-import { PROPERTY_RUNS, SECOND, START_NS, tradeOf } from '../support/market-figures.ts';
+import { SECOND, START_NS, tradeOf } from '../support/market-figures.ts';
+import { propertyParameters } from '../support/property.ts';
 
 const at = (ns: bigint): TimestampNs => ns as TimestampNs;
 const byTime = (a: PublicTrade, b: PublicTrade): number =>
@@ -88,7 +89,7 @@ suite('trades: klines, ticker, tape', () => {
         }
         assert.deepEqual(rows, expected);
       }),
-      { numRuns: PROPERTY_RUNS },
+      propertyParameters(60),
     );
   });
 
@@ -116,7 +117,7 @@ suite('trades: klines, ticker, tape', () => {
           }
         },
       ),
-      { numRuns: PROPERTY_RUNS },
+      propertyParameters(60),
     );
   });
 
@@ -203,7 +204,7 @@ suite('trades: klines, ticker, tape', () => {
           assert.deepEqual(tapePage(tapes, 1_000_000, limit), []);
         },
       ),
-      { numRuns: PROPERTY_RUNS },
+      propertyParameters(60),
     );
   });
 });

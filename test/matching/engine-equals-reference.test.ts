@@ -10,11 +10,11 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { Dealer, MarketPlayer } from '../support/market-player.ts';
+import { propertyParameters } from '../support/property.ts';
 
 const COMMANDS_PER_RUN_MAX = 1_100;
 const WORDS_PER_COMMAND = 3;
-const RUNS = Number(process.env['RINGBOOK_PROPERTY_RUNS'] ?? 1_800);
-const SEED = process.env['RINGBOOK_PROPERTY_SEED'];
+const PARAMETERS = propertyParameters(1_800);
 /** What a run must have heard at least once. */
 const EVERYTHING: readonly string[] = [
   'accepted',
@@ -77,13 +77,12 @@ suite('the market engine equals the reference', () => {
         }
       }),
       {
-        numRuns: RUNS,
+        ...PARAMETERS,
         includeErrorInReport: true,
-        endOnFailure: SEED === undefined,
-        ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+        endOnFailure: process.env['RINGBOOK_PROPERTY_SEED'] === undefined,
       },
     );
     assert.deepEqual([...seen].sort(), EVERYTHING);
-    assert.ok(commands >= RUNS * 400, `only ${commands} commands`);
+    assert.ok(commands >= PARAMETERS.numRuns * 400, `only ${commands} commands`);
   });
 });

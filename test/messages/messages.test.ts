@@ -9,6 +9,7 @@ import { AMOUNT18_MAX } from '../../src/core/limits.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { FillConfirmed, Matched, NewOrder } from '../../src/messages/generated/messages.ts';
 import { decodePlain, encodePlain } from '../../src/messages/plain-values.ts';
+import { propertyParameters } from '../support/property.ts';
 
 const SCHEMA = readFileSync('schemas/messages.fbs', 'utf8');
 
@@ -64,6 +65,7 @@ suite('messages', () => {
         assert.equal(FillConfirmed.makerFee(views, 0), amount);
         assert.equal(FillConfirmed.takerFee(views, 0), -amount);
       }),
+      propertyParameters(100),
     );
     assert.throws(() => FillConfirmed.setMakerFee(views, 0, AMOUNT18_MAX + 1n), /fits 128 bits/);
   });

@@ -6,7 +6,7 @@ import type { NewOrder as OrderFields } from '../../src/clearing/inputs.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { CommandReader } from '../../src/node/market-commands.ts';
 import { newOrderBytes, readNewOrder, writeNewOrder } from '../../src/node/order-codec.ts';
-import { PROPERTY_RUNS } from '../support/market-figures.ts';
+import { propertyParameters } from '../support/property.ts';
 
 const raw = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 const ns = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
@@ -58,7 +58,7 @@ suite('a new order as a message', () => {
   test('comes back as it was written', () => {
     fc.assert(
       fc.property(orders, (order) => assert.deepEqual(readNewOrder(written(order), 8), order)),
-      { numRuns: PROPERTY_RUNS },
+      propertyParameters(60),
     );
   });
 
@@ -102,7 +102,7 @@ suite('a new order as a message', () => {
         );
         assert.deepEqual([command.triggerKind, command.triggerPrice], [order.triggerKind, order.triggerPrice]);
       }),
-      { numRuns: PROPERTY_RUNS },
+      propertyParameters(60),
     );
   });
 });

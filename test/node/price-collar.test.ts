@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { ONE_18 } from '../../src/core/units.ts';
 import { ConfirmedPrice } from '../../src/node/confirmed-price.ts';
 import { collarBounds, MARK_AGE_NS_MAX, NO_COLLAR } from '../../src/node/price-collar.ts';
-import { marketOf, PROPERTY_RUNS, START_NS } from '../support/market-figures.ts';
+import { marketOf, START_NS } from '../support/market-figures.ts';
+import { propertyParameters } from '../support/property.ts';
 
 const FIVE_PERCENT = ONE_18 / 20n;
 const NO_TRADE = { price: 0, matchedNs: 0n };
@@ -55,7 +56,7 @@ suite('price collar', () => {
         assert.ok(!isWithin(bounds.highest + 1));
         assert.ok(bounds.lowest === 1 || !isWithin(bounds.lowest - 1));
       }),
-      { numRuns: PROPERTY_RUNS },
+      propertyParameters(60),
     );
   });
 });

@@ -12,8 +12,9 @@ import type { OrderRecordView } from '../../src/wire/order-record.ts';
 import { BASE, MARKET } from '../support/order-desk.ts';
 import { ORDERS, orderPage, planned, TRADES, tradePage } from '../support/pages.ts';
 import { PlainExchange, type PlainOrder, rests, USERS } from '../support/plain-exchange.ts';
+import { propertyParameters } from '../support/property.ts';
 
-const RUNS = Number(process.env['RINGBOOK_PROPERTY_RUNS'] ?? 40);
+const PARAMETERS = propertyParameters(40);
 
 const STEPS: readonly ((exchange: PlainExchange, pick: number) => void)[] = [
   (exchange, pick) => exchange.create(pick),
@@ -55,7 +56,7 @@ function play(
 }
 
 function holds(law: string, check: (steps: readonly (readonly [number, number])[]) => void): void {
-  test(law, () => fc.assert(fc.property(story, check), { numRuns: RUNS }));
+  test(law, () => fc.assert(fc.property(story, check), PARAMETERS));
 }
 
 /** What the market's resting orders hold of a balance, computed from nothing but the market. */

@@ -9,8 +9,9 @@ import {
   quantile,
   snapshotMetrics,
 } from '../../src/runtime/metrics.ts';
+import { propertyParameters } from '../support/property.ts';
 
-const RUNS = Number(process.env['RINGBOOK_PROPERTY_RUNS'] ?? 200);
+const PARAMETERS = propertyParameters(200);
 const DEFINITIONS = [
   { name: 'orders', kind: 'counter', help: 'Orders.' },
   { name: 'latency_ns', kind: 'histogram', help: 'Nanoseconds.' },
@@ -55,7 +56,7 @@ suite('metrics', () => {
           if (power < 40) assert.ok(upTo <= value * (1 + 1 / 16), `${value} is near ${upTo}`);
         },
       ),
-      { numRuns: RUNS },
+      PARAMETERS,
     );
   });
 
@@ -67,7 +68,7 @@ suite('metrics', () => {
         const answer = quantile(recorded(numbers), fraction);
         assert.ok(answer >= exact && answer <= exact * (1 + 1 / 16), `${answer} for ${exact}`);
       }),
-      { numRuns: RUNS },
+      PARAMETERS,
     );
   });
 

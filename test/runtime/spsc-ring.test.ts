@@ -19,9 +19,10 @@ import {
   RingWriter,
   ringDepth,
 } from '../../src/runtime/spsc-ring.ts';
+import { propertyParameters } from '../support/property.ts';
 
 const SIZE = { capacityBytes: 2_048, reservedBytes: 256 };
-const RUNS = Number(process.env['RINGBOOK_PROPERTY_RUNS'] ?? 200);
+const PARAMETERS = propertyParameters(200);
 
 interface Written {
   readonly typeId: number;
@@ -115,7 +116,7 @@ suite('ring', () => {
         assert.equal(reader.hasRecords(), false);
         assert.equal(ringDepth(ring).bytes, 0);
       }),
-      { numRuns: RUNS },
+      PARAMETERS,
     );
   });
 

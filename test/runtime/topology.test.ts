@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
 import type { FullPolicy } from '../../src/runtime/outlet.ts';
 import { type EdgeSpec, holdBackCircle, planTopology, type Topology } from '../../src/runtime/topology.ts';
+import { propertyParameters } from '../support/property.ts';
 import { RELAY_TOPOLOGY } from '../support/relay-actors.ts';
 
 const CLOCK = { mode: 'manual', notBeforeNs: 0n } as const;
-const RUNS = Number(process.env['RINGBOOK_PROPERTY_RUNS'] ?? 200);
+const PARAMETERS = propertyParameters(200);
 
 function edge(from: string, to: string, full: FullPolicy): EdgeSpec {
   return { from, to, full, capacityBytes: 1_024, reservedBytes: 0 };
@@ -41,7 +42,7 @@ suite('topology', () => {
         const edges = pairs.map(([from, to]) => edge(from, to, 'hold-back'));
         assert.equal(holdBackCircle(edges) !== null, hasCircleByRemoval(pairs));
       }),
-      { numRuns: RUNS },
+      PARAMETERS,
     );
   });
 

@@ -8,6 +8,7 @@ import { BUDGET_MAX, bucketOf } from '../../src/sessions/bucket.ts';
 import { type Cost, priceOf, STANDARD_PRICES, UNIT } from '../../src/sessions/costs.ts';
 import { RateLimits, type RateSettings, STANDARD_RATES, type Tier } from '../../src/sessions/rate-limits.ts';
 import { SharedBudget } from '../../src/sessions/shared-budget.ts';
+import { propertyParameters } from '../support/property.ts';
 
 const START = 1_800_000_000_000_000_000n as TimestampNs;
 const later = (ms: number): TimestampNs => (START + BigInt(ms) * 1_000_000n) as TimestampNs;
@@ -217,6 +218,7 @@ suite('against a plain bucket', () => {
           if (isPaid) level -= price;
         }
       }),
+      propertyParameters(100),
     );
   });
 });

@@ -41,6 +41,3 @@ export function tradeOf(
     takerSide: tradeId % 2 === 0 ? SIDE.sell : SIDE.buy,
   };
 }
-
-/** How often a property runs: small by default, more by command. */
-export const PROPERTY_RUNS: number = Number(process.env['RINGBOOK_PROPERTY_RUNS'] ?? 60);

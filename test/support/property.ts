@@ -1,7 +1,28 @@
-/** How many cases a property test tries: few by default, more by `RINGBOOK_PROPERTY_RUNS`. fast-check prints the seed. */
+/**
+ * How a property test runs: few cases by default, more by `RINGBOOK_PROPERTY_RUNS`; always the same ones, so that a change
+ * and nothing else makes one fail, unless `RINGBOOK_PROPERTY_SEED` is a seed of your own or `random`. fast-check prints it.
+ */
+
+export interface PropertyParameters {
+  readonly numRuns: number;
+  readonly seed: number;
+}
+
+const SEED = 20_261_121;
 
 /** @param fewer the number of runs without the variable. */
-export function propertyParameters(fewer = 50): { readonly numRuns: number } {
-  const wanted = Number(process.env['RINGBOOK_PROPERTY_RUNS'] ?? '');
-  return { numRuns: Number.isSafeInteger(wanted) && wanted > 0 ? wanted : fewer };
+export function propertyParameters(fewer = 50): PropertyParameters {
+  const wanted = numberOf('RINGBOOK_PROPERTY_RUNS');
+  return { numRuns: wanted !== null && wanted > 0 ? wanted : fewer, seed: propertySeed() };
+}
+
+function propertySeed(): number {
+  if (process.env['RINGBOOK_PROPERTY_SEED'] === 'random') return Date.now() | 0;
+  return numberOf('RINGBOOK_PROPERTY_SEED') ?? SEED;
+}
+
+/** A variable's whole number; null without one. */
+function numberOf(variable: string): number | null {
+  const text = process.env[variable] ?? '';
+  return Number.isSafeInteger(Number(text)) && text !== '' ? Number(text) : null;
 }
