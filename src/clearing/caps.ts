@@ -33,6 +33,10 @@ function collateralOf({ collateral }: Measures): bigint {
   return collateral;
 }
 
+export function hasCap({ maxCollateral, maxOpenInterest, maxSpotInterest }: RiskTerms): boolean {
+  return maxCollateral !== null || maxOpenInterest !== null || maxSpotInterest !== null;
+}
+
 /** Whether the party's change breaks a cap of the asset. */
 export function breaksCap(risk: RiskTerms, prices: AssetPrices, change: Change): boolean {
   const { maxCollateral, maxOpenInterest, maxSpotInterest } = risk;

@@ -20,7 +20,16 @@ import { applyClosePosition } from './close-position.ts';
 import { applyDeposit, applyFaucet } from './deposits.ts';
 import type { Effect } from './effects.ts';
 import { hooksView, setFault, setHold } from './hooks.ts';
-import type { Batch, ClearingInput, Created, MarketInput, NodeInput, PatchUser, Restarted } from './inputs.ts';
+import {
+  type Batch,
+  type ClearingInput,
+  type Created,
+  isOfMarket,
+  type MarketInput,
+  type NodeInput,
+  type PatchUser,
+  type Restarted,
+} from './inputs.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
 import { newOrderRow } from './order-rows.ts';
 import { learnVerdict } from './orders.ts';
@@ -56,7 +65,7 @@ export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingIn
   );
   for (const input of state.hooks.waiting) lookAt(unjudged, input);
   for (const input of inputs) {
-    if (!('marketIndex' in input)) continue;
+    if (!isOfMarket(input)) continue;
     lookAt(unjudged, input);
     if (input.kind !== 'matched') continue;
     const of = must(unjudged[input.marketIndex], 'a fill is of a known market');
@@ -115,7 +124,7 @@ export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]
 }
 
 function applyInput(state: ClearingState, input: ClearingInput, nowNs: TimestampNs, effects: Effect[]): void {
-  if ('marketIndex' in input) {
+  if (isOfMarket(input)) {
     takeMarketInput(state, input, nowNs, effects);
     return;
   }

@@ -31,7 +31,7 @@ import { initialMarginHolds, isCovered, solvencyHolds } from '../margin/account.
 import { isMarginType, mayHold } from '../margin/account-rules.ts';
 import { reduces } from '../margin/position.ts';
 import { CONFIRMED, initialOf, storedEquityOf } from './account-margin.ts';
-import { breaksCap, type Measures } from './caps.ts';
+import { breaksCap, hasCap, type Measures } from './caps.ts';
 import { baseDelta, type Fill, type Party, type Plan } from './fill-plan.ts';
 import { quote18 } from './holds.ts';
 import { type OrderRow, SIGNATURE_VERDICT } from './rows.ts';
@@ -57,6 +57,7 @@ interface Standing {
   readonly reason: RollbackReason;
   /** Only makes a position smaller: initial margin, prices and caps do not bind it (MRG-14). */
   readonly isReducing: boolean;
+  /** The measures after the change of this party alone; asked for only where there is a cap. */
   readonly own: Measures;
 }
 
@@ -82,7 +83,7 @@ function standingOf({ fill, plan }: Case, party: Party): Standing {
   const { position } = party.slot;
   const isReducing = position !== null && reduces(plan.legs(position).base, baseDelta(fill, party));
   const reason = judgeOrder(fill, party, plan, isReducing);
-  return { party, reason, isReducing, own: plan.measuresAfter(fill, party) };
+  return { party, reason, isReducing, own: hasCap(plan.risk.risk) ? plan.measuresAfter(fill, party) : plan.measures };
 }
 
 function judgeOrder(fill: Fill, party: Party, plan: Plan, isReducing: boolean): RollbackReason {
@@ -172,6 +173,7 @@ function marginReason(of: Case, standing: Standing): RollbackReason {
 
 function breaksCaps({ plan, before, nowNs }: Case, { own }: Standing): boolean {
   const { risk } = plan.risk;
+  if (!hasCap(risk)) return false;
   const change = { before, after: plan.measures, own };
   return breaksCap(risk, plan.terms(plan.risk, nowNs).prices, change);
 }

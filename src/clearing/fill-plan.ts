@@ -72,12 +72,9 @@ export function baseDelta({ base }: Fill, { slot }: Party): bigint {
  * What the fills judged so far would leave behind. As an overlay it answers what an account would be.
  *
  * Planned values stand beside the true ones in the slots, so that looking one up costs nothing. One plan is made at a
- * time, and whoever makes it ends it: `book`, or `drop`.
+ * time, and whoever makes it ends it with the fills that it judged: `book`, or `drop`.
  */
 export class Plan implements Overlay {
-  private readonly balances: BalanceSlot[] = [];
-  private readonly positions: PositionSlot[] = [];
-  private readonly orders: OrderSlot[] = [];
   fees: Amount18 = ZERO_18;
   /** Of the market's asset. */
   readonly risk: RiskSlot;
@@ -141,20 +138,6 @@ export class Plan implements Overlay {
     this.planned = null;
   }
 
-  /** Makes the balances and positions true, and ends the plan. Orders and fees are the caller's. */
-  book(state: ClearingState): void {
-    for (const slot of this.balances) setOwned(state, slot, this.owned(slot));
-    for (const slot of this.positions) setLegs(state, slot, this.legs(slot));
-    this.drop();
-  }
-
-  /** Ends the plan: nothing of it has happened. */
-  drop(): void {
-    for (const slot of this.balances) slot.planned = null;
-    for (const slot of this.positions) slot.planned = null;
-    for (const slot of this.orders) slot.planned = null;
-  }
-
   /** The measures after the change of one party alone (CAP-01). */
   measuresAfter(fill: Fill, party: Party): Measures {
     const delta = baseDelta(fill, party);
@@ -162,7 +145,8 @@ export class Plan implements Overlay {
     const { position, base } = party.slot;
     if (position !== null) {
       const before = this.legs(position).base;
-      return { ...interestAfter({ credits, borrows }, before, before + delta), collateral };
+      const after = interestAfter(this.measures, before, before + delta);
+      return { credits: after.credits, borrows: after.borrows, collateral };
     }
     if (base.collateral === null) return this.measures;
     return { credits, borrows, collateral: collateral + delta };
@@ -173,30 +157,50 @@ export class Plan implements Overlay {
     const { slot, fee } = party;
     const delta = baseDelta(fill, party);
     if (slot.position !== null) {
-      this.planLegs(slot.position, afterFill(this.legs(slot.position), delta, fill.notional, fee));
+      slot.position.planned = afterFill(this.legs(slot.position), delta, fill.notional, fee);
     } else {
       const usd = (delta > 0n ? -fill.notional : fill.notional) - fee;
-      this.planOwned(slot.base, (this.owned(slot.base) + delta) as Amount18);
-      this.planOwned(slot.usd, (this.owned(slot.usd) + usd) as Amount18);
+      slot.base.planned = (this.owned(slot.base) + delta) as Amount18;
+      slot.usd.planned = (this.owned(slot.usd) + usd) as Amount18;
     }
     this.fees = add18(this.fees, fee);
-    const filled = {
+    slot.planned = {
       quantity: this.filledQuantity(slot) + fill.input.quantity,
       notional: add18(this.filledNotional(slot), fill.notional),
     };
-    if (slot.planned === null) this.orders.push(slot);
-    slot.planned = filled;
   }
+}
 
-  private planOwned(slot: BalanceSlot, owned: Amount18): void {
-    if (slot.planned === null) this.balances.push(slot);
-    slot.planned = owned;
+/** Makes the balances and positions of the plan true, and ends it. Orders and fees are the caller's. */
+export function book(state: ClearingState, fills: readonly Fill[]): void {
+  for (const { maker, taker } of fills) {
+    bookSlots(state, maker.slot);
+    bookSlots(state, taker.slot);
   }
+}
 
-  private planLegs(slot: PositionSlot, legs: Legs): void {
-    if (slot.planned === null) this.positions.push(slot);
-    slot.planned = legs;
+/** The first order that names a slot books it. */
+function bookSlots(state: ClearingState, slot: OrderSlot): void {
+  const { position, base, usd } = slot;
+  if (position !== null && position.planned !== null) setLegs(state, position, position.planned);
+  if (base.planned !== null) setOwned(state, base, base.planned);
+  if (usd.planned !== null) setOwned(state, usd, usd.planned);
+  dropSlots(slot);
+}
+
+/** Ends the plan: nothing of it has happened. */
+export function drop(fills: readonly Fill[]): void {
+  for (const { maker, taker } of fills) {
+    dropSlots(maker.slot);
+    dropSlots(taker.slot);
   }
+}
+
+function dropSlots(slot: OrderSlot): void {
+  slot.planned = null;
+  slot.base.planned = null;
+  slot.usd.planned = null;
+  if (slot.position !== null) slot.position.planned = null;
 }
 
 function isWithin(amount: bigint): boolean {

@@ -21,7 +21,7 @@ import type { Amount18, TimestampNs } from '../core/units.ts';
 import { balanceSlot, ensureUser, SPOT_ACCOUNT, setOwned } from './balances.ts';
 import type { Effect, FillRolledBack } from './effects.ts';
 import { type Fault, judge } from './fill-checks.ts';
-import { type Fill, fillOf, type Party, Plan } from './fill-plan.ts';
+import { book, drop, type Fill, fillOf, type Party, Plan } from './fill-plan.ts';
 import { takeFault } from './hooks.ts';
 import { FILL_UNIT, type Matched } from './inputs.ts';
 import { changedRow } from './order-rows.ts';
@@ -40,12 +40,16 @@ export function applyMatched(
   nowNs: TimestampNs,
   effects: Effect[],
 ): void {
-  market.unit.push(input);
-  if (input.unit === FILL_UNIT.more) return;
-  const inputs = market.unit;
-  market.unit = [];
-  assert(input.unit === FILL_UNIT.last || inputs.length === 1, 'a fill that stands alone does not end a unit');
-  decideUnit(state, market, inputs, nowNs, effects);
+  if (input.unit === FILL_UNIT.alone) {
+    assert(market.unit.length === 0, 'a fill that stands alone does not end a unit');
+    decideUnit(state, market, [input], nowNs, effects);
+  } else {
+    market.unit.push(input);
+    if (input.unit === FILL_UNIT.more) return;
+    const inputs = market.unit;
+    market.unit = [];
+    decideUnit(state, market, inputs, nowNs, effects);
+  }
   market.decidedTradeId = input.tradeId;
 }
 
@@ -61,13 +65,13 @@ function decideUnit(
   for (const fill of fills) {
     const fault = takeFault(state.hooks, market.definition.assetId) ?? judge(fill, plan, nowNs);
     if (fault !== null) {
-      plan.drop();
+      drop(fills);
       rollBackUnit(state, market, fills, { fill, fault }, effects);
       return;
     }
   }
   // After this point the unit must succeed.
-  plan.book(state);
+  book(state, fills);
   bookFees(state, plan.fees, effects);
   for (const fill of fills) {
     confirm(state, market, fill, effects);

@@ -7,7 +7,7 @@
 import { ROLLBACK_REASON, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { ZERO_18 } from '../core/units.ts';
 import type { Created, CreateRefused, NewOrder } from './inputs.ts';
-import { type OrderRow, SIGNATURE_VERDICT } from './rows.ts';
+import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
 
 /** What may change of an order once it is admitted. */
 export type OrderChanges = Partial<
@@ -33,8 +33,11 @@ export type OrderChanges = Partial<
   >
 >;
 
-/** The row of an order at its admission. */
-export function newOrderRow(input: Created | CreateRefused): OrderRow {
+/** The row of an order at its admission, all of it enabled. */
+export function newOrderRow(
+  input: Created | CreateRefused,
+  verdict: SignatureVerdict = SIGNATURE_VERDICT.unknown,
+): OrderRow {
   const order: NewOrder = input.order;
   return {
     marketIndex: input.marketIndex,
@@ -69,7 +72,7 @@ export function newOrderRow(input: Created | CreateRefused): OrderRow {
     fees: ZERO_18,
     end: 0,
     faultReason: ROLLBACK_REASON.none,
-    verdict: SIGNATURE_VERDICT.unknown,
+    verdict,
     text: order.text,
     signature: order.signature,
   };

@@ -122,9 +122,10 @@ export function applyCreated(state: ClearingState, market: MarketSlot, input: Cr
   const verdicts = state.verdicts.get(input.marketIndex);
   const verdict = verdicts?.get(input.sequence);
   verdicts?.delete(input.sequence);
-  const row = newOrderRow(input);
+  const row = newOrderRow(input, verdictNumber(verdict));
   const enabledQuantity = enabledQuantityOf(market, row, row.quantity);
-  const slot = addLiveOrder(state, market, changedRow(row, { enabledQuantity, verdict: verdictNumber(verdict) }));
+  const isWhole = enabledQuantity === row.quantity;
+  const slot = addLiveOrder(state, market, isWhole ? row : changedRow(row, { enabledQuantity }));
   state.dirty.orders.add(slot);
 }
 

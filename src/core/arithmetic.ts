@@ -3,8 +3,8 @@
  *
  * Not here: printing and parsing (decimal.ts).
  */
-import { assert } from './assert.ts';
-import type { Amount18, RawPrice, RawQuantity } from './units.ts';
+import { assert, InvariantError } from './assert.ts';
+import { type Amount18, type RawPrice, type RawQuantity, ZERO_18 } from './units.ts';
 
 /** Fee and factor rates are integers in 1e-6 (AMB-41, G18). */
 export const RATE_SCALE = 1_000_000n;
@@ -14,7 +14,8 @@ const POWERS_OF_TEN: readonly bigint[] = Array.from({ length: 79 }, (_, exponent
 /** 10^exponent for 0 ≤ exponent ≤ 78 (10^78 > 2^256). */
 export function powerOfTen(exponent: number): bigint {
   const power = POWERS_OF_TEN[exponent];
-  assert(power !== undefined, `power of ten out of range: ${exponent}`);
+  // The words are composed only where they are needed: money asks for a power again and again.
+  if (power === undefined) throw new InvariantError(`power of ten out of range: ${exponent}`);
   return power;
 }
 
@@ -66,6 +67,7 @@ export function quantity18(quantity: RawQuantity, quantityDecimals: number): Amo
  * @returns negative for a rebate. ceil(−x) = −floor(x), so one ceil serves both.
  */
 export function tradingFee18(notional: Amount18, rate: number): Amount18 {
+  if (rate === 0) return ZERO_18;
   return mulDivCeil(notional, BigInt(rate), RATE_SCALE) as Amount18;
 }
 

@@ -8,11 +8,14 @@ export function toHex(bytes: Uint8Array): string {
   return text;
 }
 
+/** By character code below 128: the value of the digit, or −1. */
+const DIGITS = Int8Array.from({ length: 128 }, (_, code) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()),
+);
+
 /** The value of one hex digit's character code, or −1. */
 function digit(code: number): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  const lower = code | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+  return DIGITS[code] ?? -1;
 }
 
 /** @returns null unless `text` is exactly `byteCount` bytes of hex, with or without `0x`, in any case. */

@@ -11,6 +11,7 @@
  * Integers are big-endian, so that keys sort as their numbers do.
  */
 import { assert } from '../core/assert.ts';
+import { writeHex } from '../core/hex.ts';
 import { crc32c } from './crc32c.ts';
 
 const U32 = 0x1_0000_0000;
@@ -18,6 +19,7 @@ const U64 = 1n << 64n;
 const I64_MAX = (1n << 63n) - 1n;
 const I128_MAX = (1n << 127n) - 1n;
 const UTF8_BYTES_PER_UNIT_MAX = 3;
+const SHORT_TEXT_UNITS = 32;
 
 export class ByteWriter {
   readonly #chunkBytes: number;
@@ -76,8 +78,10 @@ export class ByteWriter {
   safe(value: number): void {
     assert(Number.isSafeInteger(value) && value >= 0, 'storage: a safe integer from 0');
     const at = this.#take(8);
-    this.#view.setUint32(at, Math.floor(value / U32));
-    this.#view.setUint32(at + 4, value % U32);
+    // Most fit the lower half, and a remainder of doubles is slow.
+    const high = value < U32 ? 0 : Math.floor(value / U32);
+    this.#view.setUint32(at, high);
+    this.#view.setUint32(at + 4, value - high * U32);
   }
 
   /** Nanoseconds and nonces. */
@@ -115,6 +119,10 @@ export class ByteWriter {
 
   /** UTF-8 with its length in four bytes before it. */
   text(value: string): void {
+    if (value.length <= SHORT_TEXT_UNITS) {
+      this.#shortText(value);
+      return;
+    }
     const room = UTF8_BYTES_PER_UNIT_MAX * value.length;
     const at = this.#take(4 + room);
     const byteLength = this.#chunk.write(value, at + 4, room, 'utf8');
@@ -125,15 +133,18 @@ export class ByteWriter {
   /** ASCII without a length: the end of a key, or before a byte that the text cannot hold. */
   ascii(value: string): void {
     const at = this.#take(value.length);
-    const written = this.#chunk.write(value, at, value.length, 'latin1');
-    assert(written === value.length, 'storage: ASCII is written whole');
+    for (let index = 0; index < value.length; index += 1) {
+      const code = value.charCodeAt(index);
+      assert(code < 0x80, 'storage: ASCII is written whole');
+      this.#chunk[at + index] = code;
+    }
   }
 
   /** `byteCount` bytes given as hex. */
   hex(value: string, byteCount: number): void {
     assert(value.length === 2 * byteCount, 'storage: hex of the expected length');
     const at = this.#take(byteCount);
-    assert(this.#chunk.write(value, at, byteCount, 'hex') === byteCount, 'storage: hex digits');
+    assert(writeHex(this.#chunk, at, value) === byteCount, 'storage: hex digits');
   }
 
   /** Bytes with their length in four bytes before them. */
@@ -145,6 +156,21 @@ export class ByteWriter {
   raw(value: Uint8Array): void {
     const at = this.#take(value.length);
     this.#chunk.set(value, at);
+  }
+
+  /** Of names and ids, which are ASCII: a call into the engine costs more than they do. */
+  #shortText(value: string): void {
+    const at = this.#take(4 + value.length);
+    for (let index = 0; index < value.length; index += 1) {
+      const code = value.charCodeAt(index);
+      if (code >= 0x80) {
+        this.#position = at;
+        this.bytes(Buffer.from(value, 'utf8'));
+        return;
+      }
+      this.#chunk[at + 4 + index] = code;
+    }
+    this.#view.setUint32(at, value.length);
   }
 
   /** Room for `byteCount` bytes in the current piece. @returns where they begin in the chunk. */
