@@ -12,6 +12,7 @@ import { riskSlot } from '../clearing/risks.ts';
 import type { ClearingState, MarketSlot, OrderSlot } from '../clearing/state.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
+import { isGiven } from '../orders/accounts.ts';
 import type { Durability } from './durability.ts';
 import {
   type EffectSinks,
@@ -78,7 +79,7 @@ function* tellUsers(state: ClearingState, to: EffectSinks): Generator<void> {
   for (const user of state.users.values()) {
     writeNews({ kind: 'userChanged', row: user.row }, to.door);
     for (const account of user.subAccounts.values()) {
-      writeNews({ kind: 'subAccountChanged', row: account.row }, to.door);
+      if (!isGiven(account.row)) writeNews({ kind: 'subAccountChanged', row: account.row }, to.door);
       for (const slot of account.balances.values()) writeBalance(slot, to.door);
       for (const slot of account.positions.values()) writePosition(positionRow(slot), to.door);
     }

@@ -20,6 +20,12 @@ const GIVEN: ReadonlyMap<number, SubAccount> = new Map<number, SubAccount>([
   [1, { kind: 'cross_margin', name: 'Margin', asset: null }],
 ]);
 
+/** Of the first two, as everybody has them from the beginning. */
+export function isGiven(row: SubAccountRow): boolean {
+  const given = GIVEN.get(row.subAccount);
+  return given !== undefined && given.kind === row.kind && given.name === row.name && given.asset === row.asset;
+}
+
 export class Accounts {
   readonly #marketMakers = new Set<UserId>();
   readonly #subAccounts = new Map<UserId, Map<number, SubAccount>>();
@@ -30,8 +36,12 @@ export class Accounts {
   }
 
   setSubAccount(row: SubAccountRow): void {
-    const own = this.#subAccounts.get(row.user) ?? new Map<number, SubAccount>();
-    this.#subAccounts.set(row.user, own);
+    let own = this.#subAccounts.get(row.user);
+    if (own === undefined) {
+      if (isGiven(row)) return;
+      own = new Map();
+      this.#subAccounts.set(row.user, own);
+    }
     own.set(row.subAccount, { kind: row.kind, name: row.name, asset: row.asset });
   }
 

@@ -136,8 +136,11 @@ export class Holds {
   }
 
   #account(user: UserId, subAccount: number): SpotAccount & { readonly balances: Map<AssetId, Balance> } {
-    const own = this.#byUser.get(user) ?? new Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>();
-    this.#byUser.set(user, own);
+    let own = this.#byUser.get(user);
+    if (own === undefined) {
+      own = new Map();
+      this.#byUser.set(user, own);
+    }
     const known = own.get(subAccount);
     if (known !== undefined) return known;
     const fresh = { balances: new Map<AssetId, Balance>(), changes: 0 };

@@ -17,12 +17,16 @@ import type { OrderId, UserId } from '../core/ids.ts';
 import { isTiedTo, type LiveOrder, type OrderTerms } from './live-order.ts';
 
 interface OrdersOfUser {
+  /** The one text that all of the user's orders share. */
+  readonly user: UserId;
   readonly byId: Map<string, LiveOrder>;
-  /** Further orders on their way with an id that `byId` has, oldest first. */
-  readonly twins: Map<string, readonly LiveOrder[]>;
-  /** Unfinished orders by market, then by sub-account. */
-  readonly open: Map<number, Map<number, number>>;
+  /** Further orders on their way with an id that `byId` has, oldest first; null: none. */
+  twins: Map<string, readonly LiveOrder[]> | null;
+  /** Unfinished orders by market and sub-account (openKey). */
+  readonly open: Map<number, number>;
 }
+
+const SUB_ACCOUNTS = 65_536;
 
 export class LiveOrders {
   readonly #byUser = new Map<UserId, OrdersOfUser>();
@@ -41,7 +45,7 @@ export class LiveOrders {
   tiedTo(user: UserId, connection: number): readonly LiveOrder[] {
     const own = this.#byUser.get(user);
     if (own === undefined) return [];
-    const all = [...own.byId.values(), ...[...own.twins.values()].flat()];
+    const all = [...own.byId.values(), ...[...(own.twins?.values() ?? [])].flat()];
     return all.filter((order) => isTiedTo(order, connection) && !order.isTold);
   }
 
@@ -53,25 +57,44 @@ export class LiveOrders {
   isContested({ user, orderId }: Pick<OrderTerms, 'user' | 'orderId'>, marketIndex: number): boolean {
     const own = this.#byUser.get(user);
     const key = idKey(marketIndex, orderId);
-    return own?.byId.get(key)?.sequence === 0 && own.twins.has(key);
+    return own?.byId.get(key)?.sequence === 0 && own.twins?.has(key) === true;
   }
 
   /** Orders of a sub-account in a market that count against the cap (AMB-124). */
   openCount(user: UserId, subAccount: number, marketIndex: number): number {
-    return this.#byUser.get(user)?.open.get(marketIndex)?.get(subAccount) ?? 0;
+    return this.#byUser.get(user)?.open.get(openKey(marketIndex, subAccount)) ?? 0;
   }
 
   /** Markets in which the user has an unfinished order, those on their way included. */
   openMarkets(user: UserId): readonly number[] {
-    return [...(this.#byUser.get(user)?.open.keys() ?? [])].sort((a, b) => a - b);
+    const keys = this.#byUser.get(user)?.open.keys() ?? [];
+    return [...new Set(Array.from(keys, (key) => Math.floor(key / SUB_ACCOUNTS)))].sort((a, b) => a - b);
   }
 
   add(order: LiveOrder): void {
-    const own = this.#byUser.get(order.terms.user) ?? { byId: new Map(), twins: new Map(), open: new Map() };
-    this.#byUser.set(order.terms.user, own);
+    const own = this.#ensure(order.terms.user);
     const key = keyOf(order);
-    if (own.byId.has(key)) own.twins.set(key, [...(own.twins.get(key) ?? []), order]);
+    if (own.byId.has(key)) twinsOf(own).set(key, [...(own.twins?.get(key) ?? []), order]);
     else own.byId.set(key, order);
+    this.#count += 1;
+    this.#countOpen(own, order, 1);
+  }
+
+  /** The text of the user's id that the user's orders share: a start makes a million of them, and keeps one a user. */
+  sharedName(user: UserId): UserId {
+    return this.#byUser.get(user)?.user ?? user;
+  }
+
+  /** An order that was admitted before a restart. */
+  restore(order: LiveOrder, sequence: number): void {
+    const own = this.#ensure(order.terms.user);
+    const { orders } = order.market;
+    const [names, ids] = [orders.size, own.byId.size];
+    order.sequence = sequence;
+    order.lastSequence = sequence;
+    orders.set(sequence, order);
+    own.byId.set(keyOf(order), order);
+    assert(orders.size > names && own.byId.size > ids, 'an order is restored once');
     this.#count += 1;
     this.#countOpen(own, order, 1);
   }
@@ -82,11 +105,13 @@ export class LiveOrders {
     order.sequence = sequence;
     order.lastSequence = sequence;
     order.market.orders.set(sequence, order);
-    const { byId, twins } = this.#of(order);
+    const own = this.#of(order);
     const key = keyOf(order);
-    const first = byId.get(key);
-    byId.set(key, order);
-    if (first !== undefined && first !== order) twins.set(key, [first, ...without(twins.get(key), order)]);
+    const first = own.byId.get(key);
+    own.byId.set(key, order);
+    if (first !== undefined && first !== order) {
+      twinsOf(own).set(key, [first, ...without(own.twins?.get(key), order)]);
+    }
   }
 
   /** It no longer counts against the cap: its terminal event was told. */
@@ -106,16 +131,25 @@ export class LiveOrders {
   }
 
   /** Its id names the next one on its way, if there is one. */
-  #forgetId({ byId, twins }: OrdersOfUser, order: LiveOrder): void {
+  #forgetId(own: OrdersOfUser, order: LiveOrder): void {
+    const { byId } = own;
     const key = keyOf(order);
-    const others = without(twins.get(key), order);
+    const others = without(own.twins?.get(key), order);
     if (byId.get(key) === order) {
       const next = others.shift();
       if (next === undefined) byId.delete(key);
       else byId.set(key, next);
     }
-    if (others.length === 0) twins.delete(key);
-    else twins.set(key, others);
+    if (others.length === 0) own.twins?.delete(key);
+    else twinsOf(own).set(key, others);
+  }
+
+  #ensure(user: UserId): OrdersOfUser {
+    const known = this.#byUser.get(user);
+    if (known !== undefined) return known;
+    const fresh: OrdersOfUser = { user, byId: new Map(), twins: null, open: new Map() };
+    this.#byUser.set(user, fresh);
+    return fresh;
   }
 
   #of(order: LiveOrder): OrdersOfUser {
@@ -123,15 +157,21 @@ export class LiveOrders {
   }
 
   #countOpen(own: OrdersOfUser, order: LiveOrder, change: number): void {
-    const { marketIndex } = order.market.definition;
-    const inMarket = own.open.get(marketIndex) ?? new Map<number, number>();
-    const count = (inMarket.get(order.terms.subAccount) ?? 0) + change;
+    const key = openKey(order.market.definition.marketIndex, order.terms.subAccount);
+    const count = (own.open.get(key) ?? 0) + change;
     assert(count >= 0, 'open orders are never negative');
-    if (count === 0) inMarket.delete(order.terms.subAccount);
-    else inMarket.set(order.terms.subAccount, count);
-    if (inMarket.size === 0) own.open.delete(marketIndex);
-    else own.open.set(marketIndex, inMarket);
+    if (count === 0) own.open.delete(key);
+    else own.open.set(key, count);
   }
+}
+
+function twinsOf(own: OrdersOfUser): Map<string, readonly LiveOrder[]> {
+  own.twins ??= new Map();
+  return own.twins;
+}
+
+function openKey(marketIndex: number, subAccount: number): number {
+  return marketIndex * SUB_ACCOUNTS + subAccount;
 }
 
 function idKey(marketIndex: number, orderId: OrderId): string {

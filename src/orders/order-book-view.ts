@@ -59,6 +59,13 @@ export class OrderBookView {
     this.rehold(order);
   }
 
+  /** One that was admitted before a restart; parents are linked when all are there. */
+  restore(order: LiveOrder, sequence: number): void {
+    this.#orders.restore(order, sequence);
+    this.rehold(order);
+    order.seat?.lane?.admit(order.seat.entry, sequence);
+  }
+
   /** The market refused it: it leaves no trace. A replace that was sent after it may still be on its way. */
   drop(order: LiveOrder): void {
     assert(order.sequence === 0, 'an admitted order is not dropped');

@@ -336,13 +336,13 @@ export class OrderManager {
   /** A live order with its confirmed fills. Its market and balances are known; no event is owed. */
   restoreOrder(row: RestoredOrder): void {
     const market = this.#markets.at(row.marketIndex);
-    const { user, subAccount } = row;
+    const user = this.#orders.sharedName(row.user);
+    const { subAccount } = row;
     const asset = row.side === SIDE.buy ? USD : market.definition.assetId;
     const balance = isSpot(row) ? this.#holds.balance({ user, subAccount, asset }) : null;
-    const order = restoredOrder(row, market, balance);
+    const order = restoredOrder(row, { user, market, balance });
     this.margin.check.seat(order);
-    this.#book.add(order);
-    this.#book.enter(order, row.orderSequence);
+    this.#book.restore(order, row.orderSequence);
   }
 
   /** Where the market stood, all of it flushed. */

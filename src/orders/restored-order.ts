@@ -5,16 +5,26 @@
  * but was not answered for has let nothing through yet; the hold is taken when its market opens (releases.ts). Clearing
  * ends covered orders and released ones that never rest at a restart, so neither of them comes here.
  */
+import type { UserId } from '../core/ids.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Balance } from './holds.ts';
 import { isChild, LET_THROUGH_WHOLE, type LiveOrder, newLiveOrder, type OrderTerms } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { RestoredOrder } from './words.ts';
 
-export function restoredOrder(row: RestoredOrder, market: MarketSlot, balance: Balance | null): LiveOrder {
+/** What it is tied to. @param user the text that the orders of this user share. */
+interface Ties {
+  readonly user: UserId;
+  readonly market: MarketSlot;
+  readonly balance: Balance | null;
+}
+
+export function restoredOrder(row: RestoredOrder, { user, market, balance }: Ties): LiveOrder {
   const { price, quantity, budget, triggerPrice } = row;
-  const figures = { price, quantity, bound: budget, triggerPrice };
-  const order = newLiveOrder({ terms: termsOf(row), market, balance, ...figures }, row.lastUpdateNs);
+  const order = newLiveOrder(
+    { terms: termsOf(row, user), market, balance, price, quantity, bound: budget, triggerPrice },
+    row.lastUpdateNs,
+  );
   order.timestampNs = row.timestampNs;
   order.confirmed.quantity = row.filledQuantity;
   order.confirmed.notional = row.filledNotional;
@@ -32,8 +42,7 @@ function letThroughBy(row: RestoredOrder, order: LiveOrder): number {
 }
 
 /** The terms alone: a row carries more than an order should keep. */
-function termsOf(row: OrderTerms): OrderTerms {
-  const { user, subAccount, orderId, side, kind, tif, flags, amount, triggerKind, parentId, creationNs, goodUntilNs } =
-    row;
+function termsOf(row: OrderTerms, user: UserId): OrderTerms {
+  const { subAccount, orderId, side, kind, tif, flags, amount, triggerKind, parentId, creationNs, goodUntilNs } = row;
   return { user, subAccount, orderId, side, kind, tif, flags, amount, triggerKind, parentId, creationNs, goodUntilNs };
 }
