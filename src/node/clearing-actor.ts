@@ -137,6 +137,7 @@ export class ClearingActor implements Actor {
       recovering('restoring', told, count);
       yield;
     }
+    recovering('restoring', count, count);
     const { sequence } = this;
     this.options.journalSize?.(durability.journalSize);
     writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.door);

@@ -21,7 +21,8 @@ export interface LargeSize {
 const MARKETS = ['12', '13'] as AssetId[];
 const TICK = 5;
 const LEVELS = 5_000;
-const LOTS = 10;
+/** Of every order. */
+export const LARGE_DATA_LOTS = 10;
 const IN_FLIGHT = 20;
 const CHECKPOINT_AFTER = 20_000;
 const FAR_ABOVE = 1_000_000;
@@ -85,7 +86,7 @@ function create(node: SimulatedNode, user: UserId, index: number, waits: boolean
   const trigger: OrderWish = waits ? { above: FAR_ABOVE + TICK * level } : {};
   const id = MARKETS[Math.floor(index / 4) % MARKETS.length] ?? ('12' as AssetId);
   const request = createRequest(
-    { user, id: `order-${index}`, side, price, quantity: LOTS, postSignNs: node.nowNs, ...trigger },
+    { user, id: `order-${index}`, side, price, quantity: LARGE_DATA_LOTS, postSignNs: node.nowNs, ...trigger },
     { baseAsset: { id, text: id }, creationNs: node.nowNs as TimestampNs },
   );
   const text = request.fault === null ? Buffer.from(orderText(request.order), 'latin1') : request.text;

@@ -16,6 +16,7 @@ import { FrontDoor } from '../../src/node/front-door.ts';
 import { FrontDoorActor } from '../../src/node/front-door-actor.ts';
 import { MarketShardActor } from '../../src/node/market-actor.ts';
 import type { OperatorCommand } from '../../src/node/ops-parts.ts';
+import type { RecoveryProgress } from '../../src/node/recovery.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, nodeTopology } from '../../src/node/topology.ts';
 import { UnflushedWindow } from '../../src/node/unflushed-window.ts';
 import type { SignatureDesk, SignatureJob } from '../../src/node/verify-desk.ts';
@@ -52,6 +53,8 @@ export interface SimulatedNodeOptions {
   readonly startNs: bigint;
   /** Changed rows and journal records that make a checkpoint due; few unless told otherwise. */
   readonly checkpointAfter?: number;
+  /** Told how far its start is. */
+  readonly recovering?: RecoveryProgress;
 }
 
 export class SimulatedNode {
@@ -226,7 +229,7 @@ export class SimulatedNode {
 
   private makeClearing(
     wiring: ActorWiring,
-    { durability, checkpointAfter }: SimulatedNodeOptions,
+    { durability, checkpointAfter, recovering }: SimulatedNodeOptions,
     forged: ReadonlySet<string>,
   ): ClearingActor {
     return new ClearingActor({
@@ -245,6 +248,7 @@ export class SimulatedNode {
       },
       elapsedMs: () => this.elapsedMs,
       hooks: { wait: () => undefined, crash: () => undefined },
+      ...(recovering === undefined ? {} : { recovering }),
     });
   }
 }

@@ -1,0 +1,86 @@
+/** A start on many orders: how far it is is told, and everybody has all of them when it is over (AMB-110). */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { before, suite, test } from 'node:test';
+import { SIDE } from '../../src/core/order-terms.ts';
+import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
+import { RECOVERY_STEPS } from '../../src/node/recovery.ts';
+import { restoredCount } from '../../src/node/restoring.ts';
+import { LARGE_DATA_LOTS } from '../support/large-data.ts';
+import { makeLargeRows } from '../support/large-rows.ts';
+import { startNode, stopNode } from '../support/node-process.ts';
+import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const SIZE = { users: 2_000, orders: 20_000, triggers: 4_000 };
+const STEPS: readonly string[] = ['verifying', ...RECOVERY_STEPS];
+
+interface Told {
+  readonly step: string;
+  readonly done: number;
+  readonly of: number;
+}
+
+/** Steps come in their order, and none of them goes back or beyond its end. */
+function checkRising(told: readonly Told[]): void {
+  for (const [index, { step, done, of }] of told.entries()) {
+    const before = told[index - 1] ?? { step, done: 0, of };
+    assert.ok(done <= of, `${step} ${done} of ${of}`);
+    const steps = STEPS.indexOf(step) - STEPS.indexOf(before.step);
+    assert.ok(steps > 0 || (steps === 0 && done >= before.done && of === before.of), `${step} after ${before.step}`);
+  }
+}
+
+suite('a start on 24,000 orders of 2,000 users', () => {
+  const directory = temporaryDirectory();
+  before(() => makeLargeRows(directory, SIZE));
+
+  test('every step rises to its end, and door, markets and clearing have the same orders (AMB-110)', async () => {
+    const durability = new LmdbDurability(directory);
+    const told: Told[] = [];
+    const node = new SimulatedNode({
+      durability,
+      forged: new Set(),
+      startNs: SIMULATION_START_NS,
+      seed: 1,
+      recovering: (step, done, of) => told.push({ step, done, of }),
+    });
+    node.settle();
+    checkRising(told);
+    const ends = new Map(told.map(({ step, done, of }) => [step, { done, of }]));
+    assert.deepEqual(ends.get('restoring'), { done: SIZE.users + 24_000, of: restoredCount(node.clearing.ledger) });
+    const { done = 0, of } = ends.get('loading') ?? {};
+    assert.ok(done === of && done > 24_000 + SIZE.users);
+    assert.equal(node.door.orders.ordersInMemory, 24_000);
+    let lots = 0;
+    for (const engine of node.shards.flatMap((shard) => [...shard.engines().values()])) {
+      for (const side of [SIDE.buy, SIDE.sell]) engine.forEachLevel(side, (_price, quantity) => (lots += quantity));
+    }
+    assert.equal(lots, SIZE.orders * LARGE_DATA_LOTS);
+    await durability.close();
+  });
+
+  test('GET /readyz says how far it is until it says ready', async () => {
+    const port = await freePort();
+    const starting = startNode({ dataDirectory: directory, env: { RINGBOOK_OPS_PORT: String(port) } });
+    const told: Told[] = [];
+    let isReady = false;
+    while (!isReady) {
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
+      const body = (await answer?.json()) as { ready: boolean; progress?: Told } | undefined;
+      if (body?.progress !== undefined) told.push(body.progress);
+      isReady = body?.ready === true;
+      await Promise.race([starting, new Promise((resolve) => setTimeout(resolve, 1))]);
+    }
+    checkRising(told);
+    assert.equal(await stopNode(await starting), 0);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
