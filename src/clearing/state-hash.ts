@@ -8,6 +8,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex } from '../core/hex.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import type { Sequence } from '../core/units.ts';
 import { isOpen } from '../margin/position.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState } from './state.ts';
@@ -61,9 +62,9 @@ function* marketLines(state: ClearingState): Generator<string> {
   for (const market of state.markets) {
     const { definition, sequence, lastTradeId } = market;
     yield `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
-    for (const order of [...market.orders.keys()].sort((a, b) => a - b)) {
-      const slot = market.orders.get(order);
-      if (slot !== undefined) yield orderLine(slot.row);
+    for (const order of Float64Array.from(market.orders.keys()).sort()) {
+      const slot = market.orders.get(order as Sequence);
+      if (slot !== undefined) yield orderLine(slot.look());
     }
   }
 }
@@ -108,16 +109,35 @@ export function* stateLines(state: ClearingState): Generator<string> {
 
 const CHUNK_CHARACTERS = 65_536;
 
-/** @returns 64 hex digits. Takes time in proportion to users and live orders. */
-export function stateHash(state: ClearingState): string {
+/** SHA-256 over a long text in pieces. */
+export interface TextHash {
+  /** The next piece; UTF-8 is what is hashed. */
+  update(text: string): void;
+  /** 64 hex digits. */
+  digest(): string;
+}
+
+/** In plain code: the same digits, an order of magnitude later. */
+export function portableTextHash(): TextHash {
   const hash = sha256.create();
   const encoder = new TextEncoder();
+  return { update: (text) => void hash.update(encoder.encode(text)), digest: () => toHex(hash.digest()) };
+}
+
+/**
+ * Takes time in proportion to users and live orders.
+ *
+ * @param hash a faster one, where there is one.
+ * @returns 64 hex digits.
+ */
+export function stateHash(state: ClearingState, hash: TextHash = portableTextHash()): string {
   let chunk = '';
   for (const line of stateLines(state)) {
     chunk += `${line}\n`;
     if (chunk.length < CHUNK_CHARACTERS) continue;
-    hash.update(encoder.encode(chunk));
+    hash.update(chunk);
     chunk = '';
   }
-  return toHex(hash.update(encoder.encode(chunk)).digest());
+  hash.update(chunk);
+  return hash.digest();
 }

@@ -51,6 +51,7 @@ function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor
     clock: wiring.clock,
     hashSeed: randomInt(HASH_SEEDS),
     isStalled: () => words.isStalled(shard),
+    beat: () => wiring.beat(),
     clearingLane: wiring.laneOf(CLEARING),
     clearing: wiring.outlet(CLEARING),
     door: wiring.outlet(FRONT_DOOR),

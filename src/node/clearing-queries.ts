@@ -8,6 +8,7 @@ import type { UserId } from '../core/ids.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { PriceSource } from '../margin/prices.ts';
+import { nativeTextHash } from '../storage/sha256.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -87,7 +88,7 @@ function stateView(state: ClearingState, place: JournalPlace): Answers['state'] 
       flushed_sequence: place.sequence,
       snapshot_sequence: place.checkpoint,
     },
-    state_hash: stateHash(state),
+    state_hash: stateHash(state, nativeTextHash()),
     markets: Object.fromEntries(
       state.markets.map((market) => [
         market.definition.assetId,

@@ -49,6 +49,8 @@ export interface MarketShardWiring {
   readonly hashSeed: number;
   /** A test hook holds its commands back (operator-api.md 7.3 `stall_market`). */
   readonly isStalled: () => boolean;
+  /** A large book is opened in one piece: the thread says between its steps that it is alive. */
+  readonly beat: () => void;
   /** Lane that clearing writes; every other lane is the front door's. */
   readonly clearingLane: number;
   readonly clearing: Outlet;
@@ -280,6 +282,7 @@ export class MarketShardActor implements Actor {
   private onRestored(v: Views, at: number, bytes: number): void {
     const market = this.market(MarketRestored.marketIndex(v, at));
     assert(!market.isOpen, 'a market is restored once');
+    this.wiring.beat();
     market.finishRestore({
       sequence: MarketRestored.sequence(v, at),
       lastTradeId: MarketRestored.lastTradeId(v, at),
@@ -289,7 +292,9 @@ export class MarketShardActor implements Actor {
     const to = this.door.claim(MarketRestored.typeId, bytes);
     this.door.views.u8.set(v.u8.subarray(at, at + bytes), to);
     this.door.commit();
+    this.wiring.beat();
     if (!this.wiring.data.needsResync()) market.sendBook();
+    this.wiring.beat();
   }
 
   /** Whole books for market data after it began anew or lost something. */

@@ -14,7 +14,7 @@ import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { assert } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import { nativeSha256 } from '../storage/sha256.ts';
+import { nativeSha256, nativeTextHash } from '../storage/sha256.ts';
 import type { Durability, JournaledBatch } from './durability.ts';
 import { decodeBatch } from './journal-batch.ts';
 
@@ -46,7 +46,10 @@ export function recoverState(durability: Pick<Durability, 'recover'>, tell: Reco
   const sequence = replay(state, batches, checkpointed);
   const clean = recovery.checkpoint?.clean === true && sequence === checkpointed;
   if (clean && recovery.checkpoint?.stateHash !== null) {
-    assert(stateHash(state) === recovery.checkpoint?.stateHash, 'the tables give the state of the stop');
+    assert(
+      stateHash(state, nativeTextHash()) === recovery.checkpoint?.stateHash,
+      'the tables give the state of the stop',
+    );
   }
   checkLedger(state);
   return { state, sequence, checkpointed, timeNs: recovery.lastTimeNs, clean, isEmpty: sequence === 0 };

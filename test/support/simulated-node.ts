@@ -84,6 +84,7 @@ export class SimulatedNode {
         clock: wiring.clock,
         hashSeed: seed,
         isStalled: () => false,
+        beat: () => undefined,
         clearingLane: wiring.laneOf(CLEARING),
         clearing: wiring.outlet(CLEARING),
         door: wiring.outlet(FRONT_DOOR),
