@@ -10,6 +10,7 @@ import { damageCampaign } from '../support/damage-campaign.ts';
 import { callsOf, faultCampaign, powerLossCampaign } from '../support/io-campaigns.ts';
 import { buildShim } from '../support/io-shim.ts';
 import { killCampaign } from '../support/kill-campaign.ts';
+import { accountCampaign } from '../support/margin-laws.ts';
 
 interface Result {
   /** Each names what has to be repeated. */
@@ -67,6 +68,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       const { silent, ...counts } = await damageCampaign(seed, images);
       return { problems: silent.map((what) => `seed ${seed}: ${what} was silent`), counts };
     },
+  },
+  accounts: {
+    runs: 'random margin accounts, and as many books that press',
+    usually: 1_000_000,
+    run: async (seed, accounts) => accountCampaign(seed, accounts),
   },
 };
 
