@@ -602,7 +602,7 @@ export const MarketAck = {
   },
 } as const;
 
-/** A cancel was held and no create came (AMB-25). */
+/** A cancel was held and no create came (AMB-25). User and id are written by words: they begin at multiples of 4. */
 export const HeldCancelExpired = {
   typeId: 21,
   bytes: 112,
@@ -615,16 +615,16 @@ export const HeldCancelExpired = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 8) >>> 2] = value;
   },
-  orderIdBytes: (v: Views, at: number): number => v.u8[at + 12] as number,
-  setOrderIdBytes: (v: Views, at: number, value: number): void => {
-    v.u8[at + 12] = value;
-  },
   /** Offset and length of the 32 bytes of `user`. */
-  userAt: 13,
+  userAt: 12,
   userLength: 32,
   /** Offset and length of the 64 bytes of `order_id`. */
-  orderIdAt: 45,
+  orderIdAt: 44,
   orderIdLength: 64,
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 108] as number,
+  setOrderIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 108] = value;
+  },
 } as const;
 
 /** Absolute quantity of one level; 0 removes it. */
