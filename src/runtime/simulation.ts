@@ -45,7 +45,10 @@ export class SeededRandom {
 }
 
 export class Simulation {
-  readonly random: SeededRandom;
+  /** Whoever replaces it makes the draws that follow independent of those before. */
+  random: SeededRandom;
+  /** Actors by name that get no turn: slow readers, threads that wait for a core. */
+  readonly stalled: Set<string> = new Set();
   private readonly runner: HandRunner;
   private readonly options: SimulationOptions;
   private steps = 0;
@@ -61,7 +64,7 @@ export class Simulation {
 
   /** Draws one step. @returns false when no actor had work and time moved instead. */
   step(): boolean {
-    const ready = this.runner.hosts.filter((host) => host.hasWork());
+    const ready = this.runner.hosts.filter((host) => host.hasWork() && !this.stalled.has(host.actor.name));
     const timeMoves = ready.length === 0 || this.random.below(this.options.stepsPerTick) === 0;
     if (timeMoves) this.moveTime();
     else this.turnOneOf(ready);

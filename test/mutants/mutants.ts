@@ -94,14 +94,14 @@ const NODE: readonly Mutant[] = [
     file: 'src/node/clearing-actor',
     find: 'this.sequence = durability.append(timeNs, payload);',
     put: 'this.sequence = payload.length % 5 === 0 ? this.sequence : durability.append(timeNs, payload);',
-    caughtBy: 'test/node/simulation',
+    caughtBy: 'test/simulation/histories',
   },
   {
     breaks: 'the verdict of a signature is journaled, not asked again',
     file: 'src/node/journal-batch',
     find: 'valid: v.u32[(at + 12) >>> 2] === 1,',
     put: 'valid: true,',
-    caughtBy: 'test/node/simulation',
+    caughtBy: 'test/simulation/histories',
   },
   {
     breaks: 'a start replays all of the tail',
@@ -115,7 +115,7 @@ const NODE: readonly Mutant[] = [
     file: 'src/node/restoring',
     find: 'for (const tombstone of durability.rememberedIds(nowNs)) {',
     put: 'for (const tombstone of []) {',
-    caughtBy: 'test/node/simulation',
+    caughtBy: 'test/simulation/histories',
   },
   {
     breaks: 'a damaged directory is not started on',
@@ -160,7 +160,7 @@ const MONEY: readonly Mutant[] = [
     file: 'src/clearing/holds',
     find: 'return add18(notional, tradingFee18(notional, market.takerFeeRate));',
     put: 'return notional;',
-    caughtBy: 'test/node/simulation',
+    caughtBy: 'test/simulation/histories',
   },
   {
     breaks: 'clearing refuses what the limit price forbids',

@@ -2,10 +2,17 @@
  * The fault campaigns as commands; docs/reliability.md tells what each covers.
  *
  *   node dist/test/reliability/run.js <campaign> [--seed N] [--runs N]
+ *   node dist/test/reliability/run.js simulation [--seed N] [--runs N] [--operations N]
+ *   node dist/test/reliability/run.js simulation --script FILE
  *
  * Prints one JSON line with what was counted. Exits with 1 when something is wrong, and says with which seed.
  */
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { playScript } from '../simulation/campaign.ts';
+import { type Histories, playAll } from '../simulation/histories.ts';
+import { Tally } from '../simulation/playing.ts';
+import { parseScript } from '../simulation/script.ts';
 import { damageCampaign } from '../support/damage-campaign.ts';
 import { callsOf, faultCampaign, powerLossCampaign } from '../support/io-campaigns.ts';
 import { buildShim } from '../support/io-shim.ts';
@@ -74,7 +81,31 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     usually: 1_000_000,
     run: async (seed, accounts) => accountCampaign(seed, accounts),
   },
+  simulation: {
+    runs: 'seeds, each of --operations (50000)',
+    usually: 20,
+    run: (seed, seeds) => simulate({ seed, seeds, operations: Number(values.operations) }),
+  },
 };
+
+async function simulate(histories: Histories): Promise<Result> {
+  const tally = new Tally();
+  const problems: string[] = [];
+  try {
+    if (values.script !== undefined) {
+      const broken = await playScript(parseScript(readFileSync(values.script, 'utf8')));
+      if (broken !== null) throw broken;
+    } else {
+      await playAll(histories, tally, (seed) => {
+        process.stderr.write(`seed ${seed} is sound, ${tally.of('operations')} operations so far\n`);
+      });
+    }
+  } catch (error) {
+    problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+  const [operations, rests, kills] = ['operations', 'rests', 'restarted'].map((name) => tally.of(name));
+  return { problems, counts: { ...histories, operations, rests, kills, confirmedSides: tally.of('confirmed sides') } };
+}
 
 let built: string | null | undefined;
 
@@ -93,7 +124,12 @@ function usage(): string {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string', default: '1' }, runs: { type: 'string' } },
+  options: {
+    seed: { type: 'string', default: '1' },
+    runs: { type: 'string' },
+    operations: { type: 'string', default: '50000' },
+    script: { type: 'string' },
+  },
 });
 const campaign = CAMPAIGNS[positionals[0] ?? ''];
 if (campaign === undefined || positionals.length !== 1) {

@@ -4,7 +4,7 @@
  */
 import type { IdWatermark, Tombstone } from '../../src/clearing/checkpoint.ts';
 import { LOAD_ORDER, tombstonesOf } from '../../src/clearing/checkpoint.ts';
-import type { OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
+import type { MarketRow, OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/node/durability.ts';
 
@@ -44,11 +44,16 @@ function keyOf({ table, row }: RowWrite): string {
   }
 }
 
+function nameOf({ user, marketIndex, orderId }: Pick<OrderRow, 'user' | 'marketIndex' | 'orderId'>): string {
+  return `${user} ${marketIndex} ${orderId}`;
+}
+
 export class MemoryDurability implements Durability {
   readonly journal: Journaled[] = [];
   private readonly tables = new Map<string, Map<string, RowWrite>>();
   /** In the order in which they ended. */
   private readonly finished: OrderRow[] = [];
+  private readonly finishedById = new Map<string, OrderRow>();
   private mark: CheckpointMark | null = null;
 
   recover(): Recovery {
@@ -74,7 +79,10 @@ export class MemoryDurability implements Durability {
   checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void {
     this.mark = mark;
     for (const write of rows) {
-      if (write.table === 'order' && write.row.end !== 0) this.finished.push(write.row);
+      if (write.table === 'order' && write.row.end !== 0) {
+        this.finished.push(write.row);
+        this.finishedById.set(nameOf(write.row), write.row);
+      }
       const table = this.tables.get(write.table) ?? new Map<string, RowWrite>();
       table.set(keyOf(write), write);
       this.tables.set(write.table, table);
@@ -109,11 +117,22 @@ export class MemoryDurability implements Durability {
   /** A copy that a kill at this moment would leave. */
   afterKill(): MemoryDurability {
     const copy = new MemoryDurability();
-    copy.journal.push(...this.journal);
+    for (const record of this.journal) copy.journal.push(record);
     for (const [name, table] of this.tables) copy.tables.set(name, new Map(table));
-    copy.finished.push(...this.finished);
+    for (const row of this.finished) copy.finished.push(row);
+    for (const [name, row] of this.finishedById) copy.finishedById.set(name, row);
     copy.mark = this.mark;
     return copy;
+  }
+
+  /** A finished order that the tables hold. */
+  finishedOrder(name: Pick<OrderRow, 'user' | 'marketIndex' | 'orderId'>): OrderRow | undefined {
+    return this.finishedById.get(nameOf(name));
+  }
+
+  /** The market's row as the tables hold it. */
+  market(marketIndex: number): MarketRow | undefined {
+    return this.tables.get('market')?.get(String(marketIndex).padStart(8, '0'))?.row as MarketRow | undefined;
   }
 
   private rows(table: string): RowWrite[] {

@@ -1,9 +1,12 @@
 /** What the simulated node trades, and what its users own at the start. */
-import type { AssetId } from '../../src/core/ids.ts';
+import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { SIMULATED_MARKETS, type SimulatedNode } from './simulated-node.ts';
 import { SIMULATED_USERS } from './simulated-traders.ts';
 
 const COLLARED = '13' as AssetId;
+/** The vault's token of USD. */
+export const SIMULATED_CHAIN = '000000000000007a69';
+export const SIMULATED_TOKEN: string = '6a'.repeat(32);
 
 /** Some steps of the factor are within reach, and so is the cap of open interest. */
 const RISK = {
@@ -15,9 +18,10 @@ const RISK = {
   initial_margin_factors: [1_000_000, 950_000, 900_000],
 };
 
-/** Two markets and four users with little money, so that some orders are refused and some fills roll back. */
-export function prepareMarkets(node: SimulatedNode): void {
-  node.command({ kind: 'putAsset', method: 'put', assetId: '0' as never, body: { symbol: 'USD' } });
+/** Two markets and some users with little money, so that some orders are refused and some fills roll back. */
+export function prepareMarkets(node: SimulatedNode, users: readonly UserId[] = SIMULATED_USERS): void {
+  const tokens = [{ token: SIMULATED_TOKEN, chain_id: SIMULATED_CHAIN, decimals: 6 }];
+  node.command({ kind: 'putAsset', method: 'put', assetId: '0' as never, body: { symbol: 'USD', tokens } });
   for (const assetId of SIMULATED_MARKETS) {
     node.command({ kind: 'putAsset', method: 'put', assetId, body: { symbol: `A${assetId}` } });
     node.command({ kind: 'putRisk', method: 'put', assetId, body: RISK });
@@ -35,7 +39,7 @@ export function prepareMarkets(node: SimulatedNode): void {
   }
   const prices = SIMULATED_MARKETS.map((asset_id) => ({ asset_id, price: '2000.2' }));
   node.command({ kind: 'setPrices', body: { prices } });
-  for (const user of SIMULATED_USERS) {
+  for (const user of users) {
     for (const [asset, amount] of [['0', '60'], ...SIMULATED_MARKETS.map((id) => [id, '0.05'])] as [string, string][]) {
       node.command({ kind: 'faucet', body: { user_id: user, sub_account: 0, asset_id: asset, amount } });
     }

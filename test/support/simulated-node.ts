@@ -7,35 +7,40 @@ import { must } from '../../src/core/assert.ts';
 import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import type { FillStatus } from '../../src/core/order-terms.ts';
-import { accepted } from '../../src/core/outcome.ts';
-import type { ActionAnswer } from '../../src/edge/oms-backend.ts';
+import type { ActionAnswer, OmsStreams } from '../../src/edge/oms-backend.ts';
 import { ClearingActor } from '../../src/node/clearing-actor.ts';
 import { ClearingDesk } from '../../src/node/clearing-desk.ts';
 import type { Durability } from '../../src/node/durability.ts';
 import { FrontDoor } from '../../src/node/front-door.ts';
 import { FrontDoorActor } from '../../src/node/front-door-actor.ts';
 import { MarketShardActor } from '../../src/node/market-actor.ts';
-import type { OperatorCommand } from '../../src/node/ops-parts.ts';
+import type { OperatorCommand, Reply } from '../../src/node/ops-parts.ts';
 import type { RecoveryProgress } from '../../src/node/recovery.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, nodeTopology } from '../../src/node/topology.ts';
 import { UnflushedWindow } from '../../src/node/unflushed-window.ts';
 import type { SignatureDesk, SignatureJob } from '../../src/node/verify-desk.ts';
 import type { OrderEvent, UserTrade } from '../../src/orders/order-events.ts';
-import type { ActorWiring } from '../../src/runtime/actor.ts';
+import type { OrderHistory } from '../../src/orders/order-history.ts';
+import type { Actor, ActorWiring } from '../../src/runtime/actor.ts';
 import { HandRunner } from '../../src/runtime/hand-runner.ts';
 import { Simulation } from '../../src/runtime/simulation.ts';
 import { planTopology } from '../../src/runtime/topology.ts';
+import type { UserLimits } from '../../src/sessions/user-limits.ts';
 import { DepthWatcher } from './depth-watcher.ts';
 import { liftedLimits } from './lifted-limits.ts';
 import { NO_HISTORY } from './order-desk.ts';
 import { pagesOf } from './pages.ts';
 
 const RING = 1 << 16;
-const TOPOLOGY = {
-  threads: { marketShards: 2, marketsOn: 'workers', verifyThreads: 0, spinTurns: 0 },
-  rings: { commandBytes: RING, commandReservedBytes: 4_096, eventBytes: RING, depthBytes: RING },
-  journal: { batchRecordsMax: 64, checkpointMs: 1, checkpointRecords: 40, checkpointRows: 100 },
-} as const;
+const JOURNAL = { batchRecordsMax: 64, checkpointMs: 1, checkpointRecords: 40, checkpointRows: 100 };
+
+function topologyOf(ringBytes: number): Parameters<typeof nodeTopology>[0] {
+  return {
+    threads: { marketShards: 2, marketsOn: 'workers', verifyThreads: 0, spinTurns: 0 },
+    rings: { commandBytes: ringBytes, commandReservedBytes: 4_096, eventBytes: ringBytes, depthBytes: ringBytes },
+    journal: JOURNAL,
+  };
+}
 
 export const SIMULATION_START_NS = 1_800_000_000_000_000_000n;
 
@@ -55,13 +60,21 @@ export interface SimulatedNodeOptions {
   readonly checkpointAfter?: number;
   /** Told how far its start is. */
   readonly recovering?: RecoveryProgress;
+  readonly acks?: 'optimistic' | 'durable';
+  readonly history?: OrderHistory;
+  readonly limits?: UserLimits;
+  /** Who hears what users and readers are told; `told`, `events` and `depth` stay empty then. */
+  readonly listeners?: { readonly streams: OmsStreams; readonly data: (wiring: ActorWiring) => Actor };
+  /** Of every lane; small ones are full now and then. */
+  readonly ringBytes?: number;
+  readonly batchRecordsMax?: number;
 }
 
 export class SimulatedNode {
   readonly door: FrontDoor;
   readonly clearing: ClearingActor;
   readonly shards: readonly MarketShardActor[];
-  readonly depth: DepthWatcher;
+  readonly depth: DepthWatcher = new DepthWatcher();
   readonly simulation: Simulation;
   readonly told: ToldFill[] = [];
   readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
@@ -75,9 +88,12 @@ export class SimulatedNode {
 
   constructor(options: SimulatedNodeOptions) {
     const { seed, forged, startNs } = options;
-    const plan = planTopology(nodeTopology(TOPOLOGY), { mode: 'manual', notBeforeNs: startNs });
+    const plan = planTopology(nodeTopology(topologyOf(options.ringBytes ?? RING)), {
+      mode: 'manual',
+      notBeforeNs: startNs,
+    });
     const shards: MarketShardActor[] = [];
-    const made: { door?: FrontDoor; desk?: ClearingDesk; clearing?: ClearingActor; depth?: DepthWatcher } = {};
+    const made: { door?: FrontDoor; desk?: ClearingDesk; clearing?: ClearingActor } = {};
     const marketShard = (wiring: ActorWiring): MarketShardActor => {
       const shard = new MarketShardActor({
         name: wiring.name,
@@ -95,7 +111,7 @@ export class SimulatedNode {
     };
     this.runner = new HandRunner(plan, {
       [FRONT_DOOR]: (wiring) => {
-        const { actor, door, desk } = this.makeDoor(wiring);
+        const { actor, door, desk } = this.makeDoor(wiring, options);
         made.door = door;
         made.desk = desk;
         return actor;
@@ -106,19 +122,15 @@ export class SimulatedNode {
         made.clearing = this.makeClearing(wiring, options, forged);
         return made.clearing;
       },
-      [MARKET_DATA]: () => {
-        made.depth = new DepthWatcher();
-        return made.depth;
-      },
+      [MARKET_DATA]: (wiring) => options.listeners?.data(wiring) ?? this.depth,
     });
     this.door = must(made.door, 'the front door was made');
     this.desk = must(made.desk, 'the desk was made');
     this.clearing = must(made.clearing, 'clearing was made');
-    this.depth = must(made.depth, 'the depth watcher was made');
     this.shards = shards;
     this.simulation = new Simulation(this.runner, {
       seed,
-      batchRecordsMax: 16,
+      batchRecordsMax: options.batchRecordsMax ?? 16,
       stepsPerTick: 50,
       tickNsMax: 2_000_000,
       invariant: () => {
@@ -151,6 +163,12 @@ export class SimulatedNode {
     this.runner.settle();
   }
 
+  /** A long time goes by at once. */
+  pass(ns: bigint): void {
+    this.runner.clock.advance(ns);
+    this.runner.tick();
+  }
+
   /** One command of an operator, carried through; a refusal throws. */
   command(command: OperatorCommand): void {
     this.commandAll([command]);
@@ -166,8 +184,8 @@ export class SimulatedNode {
   }
 
   /** One command of an operator or a user, sent and not waited for; it may be refused. */
-  errand(command: OperatorCommand): void {
-    void this.desk.command(command);
+  errand(command: OperatorCommand): Promise<Reply> {
+    return this.desk.command(command);
   }
 
   /** Hashes of all books: equal before and after a rebuild. */
@@ -182,24 +200,27 @@ export class SimulatedNode {
     return this.told.filter(({ trade }) => trade.status === status);
   }
 
-  private makeDoor(wiring: ActorWiring): { actor: FrontDoorActor; door: FrontDoor; desk: ClearingDesk } {
+  private makeDoor(
+    wiring: ActorWiring,
+    { acks, history, limits, listeners }: SimulatedNodeOptions,
+  ): { actor: FrontDoorActor; door: FrontDoor; desk: ClearingDesk } {
     const shards = [wiring.outlet(marketActor(0)), wiring.outlet(marketActor(1))];
     const toClearing = wiring.outlet(CLEARING);
     const desk = new ClearingDesk(toClearing, () => wiring.clock.nowNs(), wiring.poke);
     const signatures = new TrustingDesk();
     const door = new FrontDoor({
       clock: wiring.clock,
-      acks: 'optimistic',
-      history: NO_HISTORY,
-      pages: pagesOf(NO_HISTORY),
+      acks: acks ?? 'optimistic',
+      history: history ?? NO_HISTORY,
+      pages: pagesOf(history ?? NO_HISTORY),
       desk: signatures,
-      limits: liftedLimits(wiring.clock.nowNs()),
+      limits: limits ?? liftedLimits(wiring.clock.nowNs()),
       shards,
       poke: wiring.poke,
-      command: async () => accepted({}),
+      command: (command) => desk.command(command),
       counted: { order: () => undefined, fill: () => undefined },
     });
-    door.streams = {
+    door.streams = listeners?.streams ?? {
       orderEvent: (user, event) => this.events.push({ user, event }),
       userTrade: (user, trade) => this.told.push({ user, trade }),
       accountEvent: () => undefined,
@@ -241,9 +262,9 @@ export class SimulatedNode {
       door: wiring.outlet(FRONT_DOOR),
       data: wiring.outlet(MARKET_DATA),
       markets: [wiring.outlet(marketActor(0)), wiring.outlet(marketActor(1))],
-      checkpointMs: TOPOLOGY.journal.checkpointMs,
-      checkpointRecords: checkpointAfter ?? TOPOLOGY.journal.checkpointRecords,
-      checkpointRows: checkpointAfter ?? TOPOLOGY.journal.checkpointRows,
+      checkpointMs: JOURNAL.checkpointMs,
+      checkpointRecords: checkpointAfter ?? JOURNAL.checkpointRecords,
+      checkpointRows: checkpointAfter ?? JOURNAL.checkpointRows,
       beat: () => {
         this.clearingBeats += 1;
       },

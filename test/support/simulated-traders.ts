@@ -70,7 +70,7 @@ export class Traders {
   private transfer(node: SimulatedNode): void {
     this.nonce += 1n;
     const sourceIndex = this.random.below(2);
-    node.errand({
+    void node.errand({
       kind: 'transfer',
       user: this.pick(SIMULATED_USERS),
       sourceIndex,
@@ -87,7 +87,7 @@ export class Traders {
     const flat = positionsOf(node).filter(({ legs }) => legs.base === 0n && legs.quote !== 0n);
     const aim =
       flat.length === 0 ? { user: this.pick(SIMULATED_USERS), asset: this.pick(SIMULATED_MARKETS) } : this.pick(flat);
-    node.errand({ kind: 'closePosition', user: aim.user, account: 1, asset: aim.asset, nonce: this.nonce });
+    void node.errand({ kind: 'closePosition', user: aim.user, account: 1, asset: aim.asset, nonce: this.nonce });
   }
 
   /** An order over a whole position, at a price that others meet. */
@@ -106,7 +106,7 @@ export class Traders {
   private oracle(node: SimulatedNode): void {
     const far = this.random.below(4) === 0 ? 40 : 1;
     const price = `${2_000 + far * (this.random.below(5) - 2)}.${this.random.below(10)}`;
-    node.errand({ kind: 'setPrices', body: { prices: [{ asset_id: this.pick(SIMULATED_MARKETS), price }] } });
+    void node.errand({ kind: 'setPrices', body: { prices: [{ asset_id: this.pick(SIMULATED_MARKETS), price }] } });
   }
 
   private create(node: SimulatedNode): void {

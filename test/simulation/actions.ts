@@ -1,0 +1,94 @@
+/**
+ * What users and operators of the simulation do, as plain values: an action can be written to a file, read again and
+ * left out of a list, which is what shrinking needs. Large integers are text.
+ *
+ * Not here: drawing them (drawing.ts), carrying them out (performing.ts).
+ */
+import type { AssetId } from '../../src/core/ids.ts';
+import type { OrderWish } from '../support/order-desk.ts';
+
+/** Index into the people of the world. */
+export type Who = number;
+
+/** One order as its owner signs it; times are relative to when it is sent. */
+export interface OrderPlan {
+  readonly id: string;
+  readonly market: AssetId;
+  readonly side: 0 | 1;
+  readonly account: number;
+  readonly isSpot: boolean;
+  readonly reduceOnly: boolean;
+  readonly wish: Omit<OrderWish, 'user' | 'id' | 'side' | 'goodUntilNs' | 'postSignNs'>;
+  /** Of a good-till-date order. */
+  readonly livesNs?: number;
+  /** Clearing finds the signature forged, though the front door let it pass. */
+  readonly forged?: true;
+}
+
+export interface ChangePlan {
+  readonly id: string;
+  readonly market: AssetId;
+  readonly price: number | null;
+  readonly quantity: number | null;
+  readonly trigger: { readonly direction: 'PriceAbove' | 'PriceBelow'; readonly price: number } | null;
+}
+
+type Mine<Kind extends string, Members> = { readonly kind: Kind; readonly who: Who } & Members;
+
+export type Action =
+  | Mine<'create', { readonly order: OrderPlan; readonly isControl: boolean; readonly isTied?: true }>
+  | Mine<'createBatch', { readonly orders: readonly OrderPlan[]; readonly isControl: boolean }>
+  | Mine<'replace', { readonly change: ChangePlan; readonly isControl: boolean }>
+  | Mine<'replaceBatch', { readonly changes: readonly ChangePlan[]; readonly isControl: boolean }>
+  | Mine<'cancel', { readonly id: string; readonly market: AssetId; readonly isControl: boolean }>
+  | Mine<'cancelAll', { readonly market: AssetId | null; readonly olderNs: number | null }>
+  | Mine<'cancelBatch', { readonly market: AssetId | null; readonly ids: readonly string[] }>
+  | Mine<'cancelAllAfter', { readonly timeoutMs: number }>
+  /** The `/control` connection ends, and orders tied to it with it; the next action opens another. */
+  | Mine<'hangUp', object>
+  | Mine<
+      'transfer',
+      {
+        readonly from: number;
+        readonly to: number;
+        readonly asset: AssetId;
+        readonly amount: string;
+        readonly type: 'Spot' | 'CrossMargin' | 'Isolated' | null;
+        readonly nonce: string;
+      }
+    >
+  | Mine<'close', { readonly account: number; readonly asset: AssetId; readonly nonce: string }>
+  | Mine<'rename', { readonly account: number; readonly name: string }>
+  | Mine<'login', object>
+  | Mine<'logout', object>
+  /** Reads that must change nothing: inventory, positions, figures, preview, a trade tried on. */
+  | Mine<'read', { readonly account: number; readonly market: AssetId; readonly lots: number }>
+  | { readonly kind: 'price'; readonly asset: AssetId; readonly price: string }
+  | {
+      readonly kind: 'faucet';
+      readonly who: Who;
+      readonly account: number;
+      readonly asset: AssetId;
+      readonly amount: string;
+    }
+  | { readonly kind: 'deposit'; readonly who: Who; readonly baseUnits: string; readonly tx: number }
+  | { readonly kind: 'patchMarket'; readonly asset: AssetId; readonly body: object }
+  | { readonly kind: 'patchRisk'; readonly asset: AssetId; readonly body: object }
+  | { readonly kind: 'patchUser'; readonly who: Who; readonly isMarketMaker: boolean }
+  | {
+      readonly kind: 'fault';
+      readonly party: 'maker' | 'taker' | 'both';
+      readonly reason: number;
+      readonly count: number;
+    }
+  | { readonly kind: 'hold'; readonly asset: AssetId | 'all' }
+  | { readonly kind: 'release'; readonly fills: number | null }
+  | { readonly kind: 'pass'; readonly seconds: number };
+
+export type ActionKind = Action['kind'];
+
+/** How many operations it is: a batch is as many as it has orders. */
+export function operationsOf(action: Action): number {
+  if (action.kind === 'createBatch') return action.orders.length;
+  return action.kind === 'replaceBatch' ? action.changes.length : 1;
+}

@@ -1,0 +1,234 @@
+/**
+ * What must hold when everybody has come to rest: the front door's view is clearing's truth, books are their levels, and
+ * what listeners and readers believe is what reads say.
+ *
+ * All of the ledger, the books, balances, positions and figures is compared each time; of orders those that anything was
+ * told about since the last time, and all that are open.
+ *
+ * Not here: what holds after every step (the node's own assertions, best prices, listening.ts).
+ */
+import assert from 'node:assert/strict';
+import { capacityWith } from '../../src/clearing/account-margin.ts';
+import { checkLedger } from '../../src/clearing/checks.ts';
+import type { ClearingState } from '../../src/clearing/state.ts';
+import { parseDecimal18 } from '../../src/core/decimal.ts';
+import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
+import { ORDER_FLAG, SIDE, TRIGGER_STATE } from '../../src/core/order-terms.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import type { CreditsAndLiabilities } from '../../src/orders/inventory.ts';
+import { human } from '../contract/order-fold.ts';
+import type { SimulatedNode } from '../support/simulated-node.ts';
+import type { HeardOrder, Listener, Listeners } from './listening.ts';
+import { MARKETS, USERS } from './people.ts';
+import type { Readers } from './reading.ts';
+
+const PRICE_DECIMALS = 2;
+const QUANTITY_DECIMALS = 4;
+
+export interface Watched {
+  readonly node: SimulatedNode;
+  readonly listeners: Listeners;
+  readonly readers: Readers;
+}
+
+export function checkAtRest({ node, listeners, readers }: Watched): void {
+  const { ledger } = node.clearing;
+  checkLedger(ledger);
+  checkOrdersAtRest(ledger);
+  checkBooks(node, readers);
+  checkHolds(node);
+  checkMargins(node);
+  for (const listener of listeners.all) {
+    assert.equal(listener.undecided, 0, 'every fill is decided and told');
+    checkHeardOrders(node, listener);
+    checkHeardMoney(node, listener);
+  }
+  checkHeardPositions(node, listeners);
+}
+
+/** Nobody is owed a word: what fired was released or ended, and what was covered is gone (AMB-28, AMB-23). */
+function checkOrdersAtRest(ledger: ClearingState): void {
+  for (const market of ledger.markets) {
+    for (const { row } of market.orders.values()) {
+      const name = `order ${row.orderSequence} ${row.orderId}`;
+      if (row.triggerState === TRIGGER_STATE.fired) {
+        assert.ok(row.parentId !== '' && row.enabledQuantity === 0, `${name} fired and was never released`);
+      }
+      assert.equal(row.flags & ORDER_FLAG.covered, 0, `${name} was covered and lives`);
+    }
+  }
+}
+
+/** Books are sound, and readers who follow diffs have them (MD-01 to MD-04, AMB-98); every confirmed trade was read. */
+function checkBooks(node: SimulatedNode, readers: Readers): void {
+  for (const shard of node.shards) {
+    for (const [marketIndex, engine] of shard.engines()) {
+      engine.checkInvariants();
+      for (const side of [SIDE.buy, SIDE.sell]) {
+        const levels: (readonly [number, number])[] = [];
+        engine.forEachLevel(side, (price, quantity) => levels.push([price, quantity]));
+        assert.deepEqual(readers.book(marketIndex, side), levels, 'diffs rebuild the book');
+      }
+    }
+  }
+}
+
+/** The front door and clearing set the same aside for the same orders (AMB-52, AMB-112). */
+function checkHolds(node: SimulatedNode): void {
+  for (const user of USERS) {
+    for (const [subAccount, { balances }] of node.clearing.ledger.users.get(user)?.subAccounts ?? []) {
+      for (const asset of [USD, ...MARKETS]) {
+        const funds = node.door.orders.funds({ user, subAccount, asset });
+        const held = balances.get(asset)?.held ?? 0n;
+        const name = `what ${user.slice(0, 4)} holds of ${asset} in ${subAccount}`;
+        assert.deepEqual([funds.held, funds.pending, funds.settling], [held, 0n, 0n], name);
+      }
+    }
+  }
+}
+
+/** With nothing pending the optimistic view is clearing's truth: legs, surplus, pressure (AMB-112, AMB-142, MRG-16). */
+function checkMargins(node: SimulatedNode): void {
+  const nowNs = node.nowNs as TimestampNs;
+  const room = node.door.orders.margin;
+  for (const user of USERS) {
+    for (const [index, account] of node.clearing.ledger.users.get(user)?.subAccounts ?? []) {
+      if (!room.isMarginAccount(user, index)) continue;
+      const name = `account ${index} of ${user.slice(0, 4)}`;
+      for (const { asset, legs } of account.positions.values()) {
+        const position = room.accounts.find(user, index)?.find(asset);
+        const told = [position?.base ?? 0n, position?.quote ?? 0n, position?.entry ?? 0n];
+        assert.deepEqual(told, [legs.base, legs.quote, legs.entry], `${name}: the position in ${asset}`);
+      }
+      const usd = account.balances.get(USD);
+      if (usd === undefined) continue;
+      const capacity = capacityWith(account, { slot: usd, owned: usd.owned }, nowNs);
+      assert.equal(room.capacity(user, index, nowNs), capacity, `${name}: what is left for more risk`);
+    }
+  }
+}
+
+// ---- what listeners believe
+
+const STATUS_OF_REASON: Readonly<Record<string, string>> = {
+  Canceled: 'Canceled',
+  Filled: 'Filled',
+  Expired: 'Expired',
+  ImmediateOrCancel: 'Canceled',
+  FillOrKill: 'Canceled',
+  RolledBack: 'Canceled',
+};
+
+/** Orders by events alone are what reads say, and the open ones are those that clearing knows (STR-01, QRY-01, WS-16). */
+function checkHeardOrders(node: SimulatedNode, listener: Listener): void {
+  for (const id of listener.touched) {
+    const heard = listener.orders.get(id);
+    if (heard === undefined) continue;
+    assert.equal(heard.pending, 0, `nothing of ${id} is pending`);
+    assert.deepEqual(recordOf(node, listener, id), lineOf(heard), `${id} as its owner heard of it`);
+  }
+  const open = new Set<string>();
+  for (const [id, { wasCreated, end }] of listener.orders) if (wasCreated && end === null) open.add(id);
+  const live = new Set<string>();
+  for (const market of node.clearing.ledger.markets) {
+    for (const { row } of market.orders.values()) if (row.user === listener.user) live.add(row.orderId);
+  }
+  assert.deepEqual([...open].sort(), [...live].sort(), 'open orders by events are those that live');
+  listener.touched.clear();
+  for (const [id, { end }] of listener.orders) if (end !== null || !live.has(id)) listener.orders.delete(id);
+}
+
+function lineOf(heard: HeardOrder): readonly string[] {
+  const { end, isWaiting, confirmed, price, quantity, plan } = heard;
+  const living = isWaiting ? 'Untriggered' : confirmed === 0 ? 'Open' : 'PartiallyFilled';
+  const status = end === null ? living : (STATUS_OF_REASON[end] ?? `no status for ${end}`);
+  const isLimit = plan.wish.market === undefined;
+  const figures = isLimit ? [human(price, PRICE_DECIMALS), human(quantity, QUANTITY_DECIMALS)] : [];
+  return [status, human(confirmed, QUANTITY_DECIMALS), ...figures];
+}
+
+function recordOf(node: SimulatedNode, { user, orders }: Listener, id: string): readonly string[] {
+  const plan = orders.get(id)?.plan;
+  assert.ok(plan !== undefined);
+  const found = node.door.order(user, plan.market, id as OrderId);
+  assert.ok(found.ok, `${id} can be read`);
+  const { status, confirmed_filled_quantity: filled, limit_price: price, quantity } = found.value;
+  return [status, filled, ...(plan.wish.market === undefined ? [String(price), String(quantity)] : [])];
+}
+
+/** Balances and positions added up from fills and account events are the inventory (QRY-09, STR-05, FIL-01). */
+function checkHeardMoney(node: SimulatedNode, { user, owned, bases }: Listener): void {
+  const { accounts } = node.door.inventory(user, null);
+  for (const [index, { spot, margins }] of accounts) {
+    const name = `by events, in account ${index} of ${user.slice(0, 4)}`;
+    let usd = amountOf(spot.get(USD) ?? '0');
+    for (const asset of MARKETS) {
+      const key = `${index} ${asset}`;
+      assert.equal(amountOf(spot.get(asset) ?? '0'), owned.get(key) ?? 0n, `spot ${asset}, ${name}`);
+      const legs = margins.get(asset);
+      if (legs !== undefined) usd += netOf(legs.quote);
+      assert.equal(legs === undefined ? 0n : netOf(legs.base), bases.get(key) ?? 0n, `position in ${asset}, ${name}`);
+    }
+    assert.equal(usd, owned.get(`${index} ${USD}`) ?? 0n, `USD, ${name}`);
+  }
+}
+
+/** The last word of the positions stream on each position is its legs (STR-03). */
+function checkHeardPositions(node: SimulatedNode, { positionsTold }: Listeners): void {
+  for (const user of USERS) {
+    const read = node.door.margin.positions(user, { assetId: null, subAccounts: null });
+    assert.ok(read.ok);
+    for (const { subAccount, assetId, base, quote } of read.value) {
+      const told = positionsTold.get(`${user} ${subAccount} ${assetId}`);
+      if (told === undefined) continue;
+      const name = `the position of ${user.slice(0, 4)} in ${assetId} of ${subAccount}, as streamed`;
+      assert.deepEqual([told.base, told.quote], [base, quote], name);
+    }
+  }
+}
+
+/** Listeners who open their streams anew read first (wire.md 9.8): nothing is pending then. */
+export function reread(node: SimulatedNode, listeners: Listeners): void {
+  listeners.positionsTold.clear();
+  for (const listener of listeners.all) {
+    const { user, bases, orders } = listener;
+    for (const [index, account] of node.door.inventory(user, null).accounts) {
+      for (const [asset, amount] of account.spot) listener.credit(Number(index), asset as AssetId, amountOf(amount));
+      for (const [asset, { base, quote }] of account.margins) {
+        bases.set(`${index} ${asset}`, netOf(base));
+        listener.credit(Number(index), USD, netOf(quote));
+      }
+    }
+    for (const [id, heard] of orders) if (!rereadOrder(node, user, id, heard)) orders.delete(id);
+  }
+  listeners.isListening = true;
+}
+
+/** @returns whether it lives. */
+function rereadOrder(node: SimulatedNode, user: UserId, id: string, heard: HeardOrder): boolean {
+  const found = node.door.order(user, heard.plan.market, id as OrderId);
+  if (!found.ok) return false;
+  const { status, confirmed_filled_quantity: filled, limit_price: price, quantity } = found.value;
+  heard.wasCreated = true;
+  heard.pending = 0;
+  heard.confirmed = rawOf(filled, QUANTITY_DECIMALS);
+  heard.price = rawOf(price ?? '0', PRICE_DECIMALS);
+  heard.quantity = rawOf(quantity ?? '0', QUANTITY_DECIMALS);
+  heard.isWaiting = status === 'Untriggered';
+  heard.end = null;
+  return ['Open', 'PartiallyFilled', 'Untriggered'].includes(status);
+}
+
+function amountOf(text: string): bigint {
+  const amount = parseDecimal18(text);
+  assert.ok(amount !== null, `${text} is an amount`);
+  return amount;
+}
+
+function netOf({ credits, liabilities }: CreditsAndLiabilities): bigint {
+  return amountOf(credits) - amountOf(liabilities);
+}
+
+function rawOf(text: string, decimals: number): number {
+  return Number(amountOf(text) / 10n ** BigInt(18 - decimals));
+}

@@ -1,0 +1,212 @@
+/**
+ * What users know who only listen to their streams: orders, fills, positions, spot balances. Like a client it starts
+ * from reads and follows events; what it then believes must be what reads say (laws.ts).
+ *
+ *   Created, Replaced, Triggered, Canceled, Removed ─▶ orders
+ *   Pending, Confirmed, Rollbacked ─────────────────▶ fills ─▶ balances, positions
+ *   transferred, depositLanded ─────────────────────▶ balances
+ *
+ * Each word is judged when it comes: nothing is told twice, late or out of order.
+ */
+import assert from 'node:assert/strict';
+import { must } from '../../src/core/assert.ts';
+import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
+import type { OmsStreams } from '../../src/edge/oms-backend.ts';
+import type { OrderEvent, UserTrade } from '../../src/orders/order-events.ts';
+import type { AccountEvent } from '../../src/wire/account-events.ts';
+import type { PositionView } from '../../src/wire/margin-replies.ts';
+import type { OrderPlan } from './actions.ts';
+import { USERS } from './people.ts';
+
+/** Raw figures of a market with two price and four quantity decimals, in 18 decimals. */
+export const LOT_18: bigint = 10n ** 14n;
+export const CENT_LOT_18: bigint = 10n ** 12n;
+
+/** An order that its owner has sent and that some word was about. */
+export interface HeardOrder {
+  readonly plan: OrderPlan;
+  /** On which connection it was sent as which; nothing for REST. */
+  readonly place: { readonly connection: number; readonly number: number } | null;
+  price: number;
+  quantity: number;
+  isWaiting: boolean;
+  /** `Canceled` or the reason of `Removed`. */
+  end: string | null;
+  wasCreated: boolean;
+  confirmed: number;
+  pending: number;
+}
+
+/** What one user believes. */
+export class Listener {
+  readonly user: UserId;
+  readonly orders: Map<string, HeardOrder> = new Map();
+  /** Ids of which something was told since somebody looked. */
+  readonly touched: Set<string> = new Set();
+  /**
+   * By `account asset`, 18 decimals. USD is that of the spot balance and of all quote legs together: the streams do not
+   * tell in which order a position was folded and its last fills were confirmed.
+   */
+  readonly owned: Map<string, bigint> = new Map();
+  /** Base legs of positions, likewise. */
+  readonly bases: Map<string, bigint> = new Map();
+  /** Confirmed sides, as `market tradeId isMaker`, since somebody looked. */
+  readonly confirmed: Set<string> = new Set();
+  /** Last number created, by connection and market. */
+  private readonly lastCreated = new Map<string, number>();
+  private readonly open = new Map<string, UserTrade>();
+
+  constructor(user: UserId) {
+    this.user = user;
+  }
+
+  get undecided(): number {
+    return this.open.size;
+  }
+
+  /** Before anything of it can be told. */
+  sent(plan: OrderPlan, place: HeardOrder['place']): void {
+    if (this.orders.has(plan.id)) return;
+    const { price = 0, quantity = 0, market, above, below } = plan.wish;
+    const base = market !== undefined && 'base' in market ? market.base : quantity;
+    this.orders.set(plan.id, {
+      plan,
+      place,
+      price,
+      quantity: market === undefined ? quantity : base,
+      isWaiting: above !== undefined || below !== undefined,
+      end: null,
+      wasCreated: false,
+      confirmed: 0,
+      pending: 0,
+    });
+  }
+
+  orderEvent(event: OrderEvent): void {
+    const id = String(event.orderId);
+    if (event.kind.endsWith('Failed')) return;
+    this.touched.add(id);
+    const order = must(this.orders.get(id), `an event about an order that was sent: ${id}`);
+    assert.equal(order.end, null, `nothing is told of ${id} after its end, but ${event.kind} is`);
+    switch (event.kind) {
+      case 'Created':
+        this.created(id, order);
+        break;
+      case 'Replaced':
+        order.price = event.newPrice;
+        order.quantity = event.newQuantity;
+        break;
+      case 'Triggered':
+        assert.equal(order.isWaiting, true, `${id} is triggered once`);
+        order.isWaiting = false;
+        break;
+      case 'Canceled':
+        order.end = 'Canceled';
+        break;
+      case 'Removed':
+        order.end = event.reason;
+        assert.equal(event.filledQuantity, order.confirmed, `${id}: what was filled is what was confirmed`);
+        assert.equal(order.pending, 0, `${id} is removed when nothing of it is pending`);
+        break;
+    }
+  }
+
+  private created(id: string, order: HeardOrder): void {
+    assert.equal(order.wasCreated, false, `${id} is created once`);
+    order.wasCreated = true;
+    if (order.place === null) return;
+    const key = `${order.place.connection} ${order.plan.market}`;
+    const last = this.lastCreated.get(key) ?? -1;
+    assert.ok(order.place.number > last, `${id}: orders of one connection and market keep their order`);
+    this.lastCreated.set(key, order.place.number);
+  }
+
+  trade(trade: UserTrade): void {
+    const id = String(trade.orderId);
+    this.touched.add(id);
+    const side = `${trade.assetId} ${trade.tradeId} ${trade.isMaker}`;
+    const order = must(this.orders.get(id), `a trade of an order that was sent: ${id}`);
+    if (trade.status === 'Pending') {
+      assert.equal(this.open.has(side) || this.confirmed.has(side), false, `a side is pending once: ${side}`);
+      this.open.set(side, trade);
+      order.pending += trade.quantity;
+      return;
+    }
+    assert.ok(this.open.delete(side), `pending comes before the outcome, which comes once: ${side}`);
+    order.pending -= trade.quantity;
+    if (trade.status !== 'Confirmed') return;
+    this.confirmed.add(side);
+    order.confirmed += trade.quantity;
+    this.book(order.plan, trade);
+  }
+
+  private book({ account, isSpot, market, side }: OrderPlan, { price, quantity, fee }: UserTrade): void {
+    const base = BigInt(quantity) * LOT_18;
+    const notional = BigInt(price) * BigInt(quantity) * CENT_LOT_18;
+    const sign = side === 0 ? 1n : -1n;
+    const cost = -sign * notional - must(fee, 'a trade names its fee');
+    this.credit(account, USD, cost);
+    if (isSpot) this.credit(account, market, sign * base);
+    else add(this.bases, `${account} ${market}`, sign * base);
+  }
+
+  accountEvent(event: AccountEvent): void {
+    if (event.kind === 'depositLanded') this.credit(0, event.asset, event.amount);
+    else if (event.kind === 'transferred') {
+      this.credit(event.sourceIndex, event.asset, -event.amount);
+      this.credit(event.targetIndex, event.asset, event.amount);
+    }
+  }
+
+  credit(account: number, asset: AssetId, amount: bigint): void {
+    add(this.owned, `${account} ${asset}`, amount);
+  }
+}
+
+function add(sums: Map<string, bigint>, key: string, amount: bigint): void {
+  sums.set(key, (sums.get(key) ?? 0n) + amount);
+}
+
+/** All users together, as the door speaks to them. */
+export class Listeners implements OmsStreams {
+  /** Before they have read what is, they hear nothing. */
+  isListening = false;
+  readonly all: readonly Listener[] = USERS.map((user) => new Listener(user));
+  private readonly byUser = new Map(this.all.map((listener) => [listener.user, listener]));
+  /** The last position told, by user, account and asset. */
+  readonly positionsTold: Map<string, PositionView> = new Map();
+
+  of(user: UserId): Listener {
+    return must(this.byUser.get(user), `a user of the world: ${user}`);
+  }
+
+  orderEvent(user: UserId, event: OrderEvent): void {
+    if (this.isListening) this.of(user).orderEvent(event);
+  }
+
+  userTrade(user: UserId, trade: UserTrade): void {
+    if (this.isListening) this.of(user).trade(trade);
+  }
+
+  accountEvent(user: UserId, event: AccountEvent): void {
+    if (this.isListening) this.of(user).accountEvent(event);
+  }
+
+  positions(user: UserId, views: readonly PositionView[]): void {
+    if (this.isListening)
+      for (const view of views) this.positionsTold.set(`${user} ${view.subAccount} ${view.assetId}`, view);
+  }
+
+  listens(_user: UserId, stream: 'positions' | 'account-stats'): boolean {
+    return stream === 'positions';
+  }
+
+  accountStats(): void {}
+  endSessions(): void {}
+  flush(): void {}
+
+  /** Figures are paced by real time, which a simulation has none of. */
+  listenersOf(): Iterable<UserId> {
+    return [];
+  }
+}

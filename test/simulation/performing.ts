@@ -1,0 +1,388 @@
+/**
+ * Carries an action out as the edge of the node would: session, budget, then the front door; what operators and the
+ * chain say goes to clearing. Every answer that is owed is counted.
+ *
+ * Not here: which action comes next (drawing.ts), what must hold then (laws.ts).
+ */
+import assert from 'node:assert/strict';
+import type { OrderId, UserId } from '../../src/core/ids.ts';
+import type { Reject } from '../../src/core/reject.ts';
+import type { Amount18, TimestampNs } from '../../src/core/units.ts';
+import { ActionDoor } from '../../src/edge/oms-actions.ts';
+import type { ActionAnswer, ActionOrigin, Lifeline } from '../../src/edge/oms-backend.ts';
+import { sessionOf } from '../../src/edge/oms-session.ts';
+import type { RequestHead } from '../../src/edge/request-head.ts';
+import { bucketOf } from '../../src/sessions/bucket.ts';
+import { type Cost, priceOf, STANDARD_PRICES } from '../../src/sessions/costs.ts';
+import type { RateSettings } from '../../src/sessions/rate-limits.ts';
+import type { CreateRequest } from '../../src/wire/signed-order.ts';
+import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
+import type { SimulatedNode } from '../support/simulated-node.ts';
+import type { Action, ChangePlan, OrderPlan } from './actions.ts';
+import type { Listeners } from './listening.ts';
+import { commandOf } from './operating.ts';
+import { PEOPLE, userAt } from './people.ts';
+import { cancelOf, closeOf, createOf, replaceOf, transferOf } from './signing.ts';
+
+type UserAction = Extract<Action, { isControl: boolean }> | Extract<Action, { kind: 'cancelAll' | 'cancelBatch' }>;
+
+/** A few of a hundred requests are beyond them. */
+export const SIMULATED_RATES: RateSettings = {
+  default: bucketOf(20_000n),
+  marketMaker: bucketOf(60_000n),
+  global: bucketOf(120_000n),
+  prices: STANDARD_PRICES,
+};
+const NS_PER_SECOND = 1_000_000_000n;
+
+/** A user's side of the wire: a token, and the `/control` connection that is open. */
+interface Seat {
+  token: string;
+  connection: number;
+  lifeline: Lifeline;
+  /** Orders sent on this connection. */
+  sent: number;
+}
+
+export class Performer {
+  /** Answers that are still to come. */
+  owed = 0;
+  /** Something was promised since the last time that this was asked. */
+  private promised = false;
+  /** Orders whose connection has been cut. */
+  readonly cut: Set<string> = new Set();
+  /** Milli-units granted since this life began. */
+  private readonly granted = new Map<UserId | 'all', bigint>();
+  private readonly startNs: bigint;
+  private readonly node: SimulatedNode;
+  private readonly listeners: Listeners;
+  private readonly forged: Set<string>;
+  private readonly count: (what: string) => void;
+  private readonly door: ActionDoor;
+  private readonly seats = new Map<number, Seat>();
+  private readonly tied = new Map<Lifeline, string[]>();
+
+  constructor(
+    node: SimulatedNode,
+    parts: { readonly listeners: Listeners; readonly forged: Set<string>; readonly count: (what: string) => void },
+  ) {
+    this.node = node;
+    this.startNs = node.nowNs;
+    this.listeners = parts.listeners;
+    this.forged = parts.forged;
+    this.count = parts.count;
+    this.door = new ActionDoor(node.door);
+    for (const who of PEOPLE.keys()) this.login(who);
+  }
+
+  /** Whether promises were made since it was last asked: they need a turn of the event loop to go on. */
+  get hasPromises(): boolean {
+    const { promised } = this;
+    this.promised = false;
+    return promised;
+  }
+
+  perform(action: Action): void {
+    this.count(action.kind);
+    switch (action.kind) {
+      case 'login':
+        this.login(action.who);
+        break;
+      case 'logout':
+        this.node.door.logout(userAt(action.who));
+        break;
+      case 'hangUp':
+        this.hangUp(action.who);
+        break;
+      case 'pass':
+        this.node.pass(BigInt(action.seconds) * NS_PER_SECOND);
+        break;
+      case 'price':
+      case 'faucet':
+      case 'deposit':
+      case 'patchMarket':
+      case 'patchRisk':
+      case 'patchUser':
+      case 'fault':
+      case 'hold':
+      case 'release':
+        this.operate(action);
+        break;
+      default:
+        if (this.isAdmitted(action)) this.act(action);
+    }
+  }
+
+  /** Session, then budget. Who has no session any more gets one for the next time. */
+  private isAdmitted(action: Action & { readonly who: number }): boolean {
+    const user = userAt(action.who);
+    const session = sessionOf(this.node.door, headOf(user, this.seat(action.who).token));
+    if (!session.ok) {
+      this.count(session.reject.code);
+      this.login(action.who);
+      return false;
+    }
+    assert.equal(session.value.user, user);
+    return this.isPaid(user, costOf(action));
+  }
+
+  private isPaid(user: UserId, cost: Cost): boolean {
+    const refusal = this.door.admit(user, cost);
+    if (refusal !== null) this.count(refusal.code);
+    else this.checkBudget(user, priceOf(cost, STANDARD_PRICES));
+    return refusal === null;
+  }
+
+  /** Nobody gets more than a full bucket and what has refilled since: of the best tier, and of all together (LIM-06). */
+  private checkBudget(user: UserId, price: bigint): void {
+    const elapsedNs = this.node.nowNs - this.startNs;
+    const own = (this.granted.get(user) ?? 0n) + price;
+    const all = (this.granted.get('all') ?? 0n) + price;
+    this.granted.set(user, own).set('all', all);
+    const { marketMaker, global } = SIMULATED_RATES;
+    for (const [granted, { unitsPerSecond, capacity }] of [[own, marketMaker] as const, [all, global] as const]) {
+      const most = capacity * 1_000n + (unitsPerSecond * elapsedNs) / 1_000_000n + 1n;
+      assert.ok(granted <= most, `${granted} milli-units were granted, of at most ${most}`);
+    }
+  }
+
+  private act(action: Action): void {
+    const { door } = this.node;
+    switch (action.kind) {
+      case 'create':
+        door.create(this.create(action.who, action.order), this.origin(action), this.answer(1));
+        break;
+      case 'createBatch': {
+        const requests = action.orders.map((order) => this.create(action.who, order));
+        const answer = this.answer(requests.length);
+        door.createBatch(requests, this.origin(action), (_index, told) => answer(told));
+        break;
+      }
+      case 'replace':
+        door.replace(this.replace(action.who, action.change), this.origin(action), this.answer(1));
+        break;
+      case 'replaceBatch': {
+        const requests = action.changes.map((change) => this.replace(action.who, change));
+        const answer = this.answer(requests.length);
+        door.replaceBatch(requests, this.origin(action), (_index, told) => answer(told));
+        break;
+      }
+      case 'cancel':
+        this.cancel(action);
+        break;
+      case 'cancelAll':
+      case 'cancelBatch':
+        this.cancelMany(action);
+        break;
+      case 'cancelAllAfter':
+        door.cancelAllAfter(userAt(action.who), action.timeoutMs);
+        return;
+      case 'read':
+        this.read(action);
+        break;
+      default:
+        this.actOnAccounts(action);
+        break;
+    }
+  }
+
+  // ---- sessions and connections
+
+  private login(who: number): void {
+    const { door } = this.node;
+    const key = PEOPLE[who];
+    assert.ok(key !== undefined);
+    const { value } = door.issueNonce(key.userId);
+    const signature = key.sign(Buffer.from(value, 'utf8'));
+    const session = door.login({ userId: key.userId, nonce: value, signature });
+    assert.ok(session.ok, 'whoever signs the nonce gets a session');
+    this.seats.set(who, { ...this.newConnection(), token: session.value.token });
+  }
+
+  private hangUp(who: number): void {
+    const seat = this.seat(who);
+    this.node.door.cut(userAt(who), seat.lifeline);
+    for (const id of this.tied.get(seat.lifeline) ?? []) this.cut.add(id);
+    this.tied.delete(seat.lifeline);
+    Object.assign(seat, this.newConnection());
+  }
+
+  private newConnection(): Omit<Seat, 'token'> {
+    const connection = this.door.newConnection();
+    return { connection, lifeline: { connection, isCut: false }, sent: 0 };
+  }
+
+  private seat(who: number): Seat {
+    const seat = this.seats.get(who);
+    assert.ok(seat !== undefined, 'everybody sits somewhere');
+    return seat;
+  }
+
+  private origin(action: UserAction & { readonly isControl: boolean }): ActionOrigin {
+    const seat = this.seat(action.who);
+    const user = userAt(action.who);
+    const { isControl } = action;
+    const orders = action.kind === 'create' ? [action.order] : action.kind === 'createBatch' ? action.orders : [];
+    for (const plan of orders) {
+      seat.sent += 1;
+      const place = isControl ? { connection: seat.connection, number: seat.sent } : null;
+      this.listeners.of(user).sent(plan, place);
+    }
+    if (action.kind !== 'create' || action.isTied !== true) {
+      return { user, connection: isControl ? seat.connection : this.door.newConnection(), isControl };
+    }
+    this.tied.set(seat.lifeline, [...(this.tied.get(seat.lifeline) ?? []), action.order.id]);
+    return { user, connection: seat.connection, isControl, lifeline: seat.lifeline };
+  }
+
+  // ---- signed actions
+
+  /** So many answers are owed from now on, and not one more. */
+  private answer(count: number): (answer: ActionAnswer) => void {
+    this.owed += count;
+    let left = count;
+    return ({ refusal }) => {
+      assert.ok(left > 0, 'every action is answered once');
+      left -= 1;
+      this.owed -= 1;
+      this.refused(refusal);
+    };
+  }
+
+  private refused(refusal: Reject | null): void {
+    this.count(refusal === null ? 'Received' : refusal.code);
+  }
+
+  private create(who: number, plan: OrderPlan): CreateRequest {
+    if (plan.forged === true) this.forged.add(plan.id);
+    return createOf(plan, userAt(who), this.node.nowNs);
+  }
+
+  private replace(who: number, change: ChangePlan): ReplaceRequest {
+    return replaceOf(change, userAt(who), this.node.nowNs);
+  }
+
+  private cancel(action: Extract<Action, { kind: 'cancel' }>): void {
+    const request = cancelOf(action, userAt(action.who), this.node.nowNs);
+    this.node.door.cancel(request, this.origin(action), this.answer(1));
+  }
+
+  private cancelMany(action: Extract<Action, { kind: 'cancelAll' | 'cancelBatch' }>): void {
+    const { door, nowNs } = this.node;
+    const user = userAt(action.who);
+    if (action.kind === 'cancelAll') {
+      const beforeNs = action.olderNs === null ? null : ((nowNs - BigInt(action.olderNs)) as TimestampNs);
+      this.refused(door.cancelAll({ user, assetId: action.market, beforeNs }));
+    } else {
+      this.refused(door.cancelBatch({ user, assetId: action.market, orderIds: action.ids as readonly OrderId[] }));
+    }
+  }
+
+  /** Reads answer for every account, at any time. */
+  private read({ who, account, market, lots }: Extract<Action, { kind: 'read' }>): void {
+    const { door } = this.node;
+    const user = userAt(who);
+    door.inventory(user, null);
+    assert.ok(door.margin.positions(user, { assetId: null, subAccounts: null }).ok);
+    door.margin.figures(user, null);
+    door.margin.closePreview(user, account);
+    const size = (BigInt(lots) * 10n ** 14n) as Amount18;
+    const side = lots % 2 === 0 ? 0 : 1;
+    door.margin.simulate(user, {
+      subAccount: account,
+      asset: market,
+      side,
+      isSpot: false,
+      size,
+      price: null,
+      transfers: [],
+    });
+  }
+
+  // ---- accounts
+
+  private actOnAccounts(action: Action): void {
+    const { accountActions } = this.node.door;
+    switch (action.kind) {
+      case 'transfer': {
+        const user = userAt(action.who);
+        this.later(accountActions.transfer(transferOf(action, user), user));
+        break;
+      }
+      case 'close': {
+        const user = userAt(action.who);
+        this.later(accountActions.closePosition(closeOf(action, user), user));
+        break;
+      }
+      case 'rename': {
+        const { account: subAccount, name } = action;
+        this.later(accountActions.rename({ user: userAt(action.who), subAccount, name }));
+        break;
+      }
+      default:
+        assert.fail(`nobody carries out ${action.kind}`);
+    }
+  }
+
+  private later(promise: Promise<{ readonly ok: boolean; readonly value?: unknown; readonly reject?: Reject }>): void {
+    this.owed += 1;
+    this.promised = true;
+    void promise.then(({ ok, reject, value }) => {
+      this.owed -= 1;
+      const refusal = ok ? ((value ?? null) as Reject | null) : (reject ?? null);
+      this.refused(refusal?.code === undefined ? null : refusal);
+    });
+  }
+
+  // ---- operators, oracles, the chain
+
+  private operate(action: Action): void {
+    const command = commandOf(action);
+    this.owed += 1;
+    void this.node.errand(command).then((reply) => {
+      this.owed -= 1;
+      this.refused(reply.ok ? null : reply.reject);
+      if (reply.ok && action.kind === 'faucet') this.credited(action);
+    });
+  }
+
+  private credited({ who, account, asset, amount }: Extract<Action, { kind: 'faucet' }>): void {
+    const negative = amount.startsWith('-');
+    const [whole = '0', part = ''] = amount.replace('-', '').split('.');
+    const units = BigInt(whole) * 10n ** 18n + BigInt(part.padEnd(18, '0'));
+    this.listeners.of(userAt(who)).credit(account, asset, negative ? -units : units);
+  }
+}
+
+function costOf(action: Action): Cost {
+  switch (action.kind) {
+    case 'createBatch':
+      return { bulk: action.orders.length };
+    case 'replaceBatch':
+      return { bulk: action.changes.length };
+    case 'cancelBatch':
+      return { bulk: action.ids.length };
+    case 'cancel':
+    case 'cancelAll':
+      return action.kind;
+    default:
+      return 'action';
+  }
+}
+
+function headOf(user: UserId, token: string): RequestHead {
+  const headers = { ...NO_HEADERS, authorization: `Bearer ${token}`, 'user-id': user };
+  return { method: 'POST', path: '/', query: '', parameters: [], headers };
+}
+
+const NO_HEADERS: RequestHead['headers'] = {
+  authorization: '',
+  'user-id': '',
+  'content-length': '',
+  traceparent: '',
+  'sec-websocket-protocol': '',
+  'x-forwarded-for': '',
+  'if-none-match': '',
+  'x-ringbook-resend': '',
+  'x-ringbook-timing': '',
+};

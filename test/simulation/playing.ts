@@ -1,0 +1,287 @@
+/**
+ * Plays a script, life after life of a node on one disk, and holds everything to its laws.
+ *
+ *   events ─▶ performer ─▶ node ─▶ listeners, readers          at rest: laws.ts
+ *                            └─▶ disk ─▶ shadow ledger          at the end of a life: the journal is the truth
+ *
+ * A shadow ledger applies each life's part of the journal once: its hash must be that of the ledger that lived, and what
+ * users were told as confirmed must be confirmed in it.
+ */
+import assert from 'node:assert/strict';
+import { loadState } from '../../src/clearing/checkpoint.ts';
+import { applyBatch } from '../../src/clearing/clearing.ts';
+import type { Effect } from '../../src/clearing/effects.ts';
+import type { ClearingState } from '../../src/clearing/state.ts';
+import { stateHash } from '../../src/clearing/state-hash.ts';
+import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
+import { ORDER_END_WORD, ROLLBACK_REASON_WORD } from '../../src/core/order-terms.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import { decodeBatch } from '../../src/node/journal-batch.ts';
+import { CLEARING } from '../../src/node/topology.ts';
+import { SeededRandom } from '../../src/runtime/simulation.ts';
+import { liftedLimits } from '../support/lifted-limits.ts';
+import { createRequest } from '../support/order-desk.ts';
+import { prepareMarkets } from '../support/simulated-markets.ts';
+import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
+import { operationsOf } from './actions.ts';
+import { Disk, historyOfDisk, PowerLost } from './disk.ts';
+import { checkAtRest, reread } from './laws.ts';
+import { Listeners } from './listening.ts';
+import { MARKETS, USERS } from './people.ts';
+import { Performer, SIMULATED_RATES } from './performing.ts';
+import { Readers } from './reading.ts';
+import type { LifeOptions, ScriptEvent } from './script.ts';
+
+const BATCH_RECORDS_MAX = 64;
+/** Of the ids that a life used, those that are sent again after it. */
+const SENT_AGAIN = 5;
+/** What happened, by name, so that no law holds for want of cases. */
+export class Tally {
+  readonly counts: Map<string, number> = new Map();
+
+  add(name: string, count = 1): void {
+    this.counts.set(name, (this.counts.get(name) ?? 0) + count);
+  }
+
+  of(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+}
+
+/** One node, from its start to its end. */
+interface Life {
+  readonly node: SimulatedNode;
+  readonly listeners: Listeners;
+  readonly readers: Readers;
+  readonly performer: Performer;
+}
+
+export class Player {
+  readonly tally: Tally;
+  private readonly disk: Disk = new Disk();
+  private readonly seed: number;
+  private readonly forged = new Set<string>();
+  private readonly shadow: ClearingState = loadState([]);
+  private shadowed = 0;
+  private life: Life;
+  private lives = 0;
+  /** Actions until a slow actor goes on. */
+  private readonly slow = new Map<string, number>();
+
+  constructor(seed: number, first: LifeOptions, tally: Tally = new Tally()) {
+    this.seed = seed;
+    this.tally = tally;
+    this.life = this.born(first, null);
+  }
+
+  get node(): SimulatedNode {
+    return this.life.node;
+  }
+
+  /** @throws whatever law is broken. */
+  async play(event: ScriptEvent): Promise<void> {
+    try {
+      await this.playUnharmed(event);
+    } catch (error) {
+      if (!(error instanceof PowerLost) || this.disk.next === null) throw error;
+      this.tally.add(`power lost, ${this.disk.next.write}`);
+      await this.die(this.disk.next.options);
+    }
+  }
+
+  /** The last rest, and the end of the last life. */
+  async finish(): Promise<void> {
+    await this.play({ do: 'rest' });
+    this.checkJournal();
+  }
+
+  private async playUnharmed(event: ScriptEvent): Promise<void> {
+    switch (event.do) {
+      case 'act': {
+        const { node, performer } = this.life;
+        this.tally.add('operations', operationsOf(event.action));
+        performer.perform(event.action);
+        if (performer.hasPromises) await turnOfPromises();
+        node.simulation.random = new SeededRandom(event.seed);
+        for (let turn = 0; turn < event.turns; turn += 1) node.simulation.step();
+        this.hurry();
+        break;
+      }
+      case 'slow':
+        this.life.node.simulation.stalled.add(event.actor);
+        this.slow.set(event.actor, event.actions);
+        this.tally.add(`slow ${event.actor}`);
+        break;
+      case 'rest':
+        await this.rest();
+        break;
+      case 'kill':
+        this.tally.add('kill');
+        await this.die(event.next);
+        break;
+      case 'powerCut':
+        this.disk.cutPower({ ...event.cut, options: event.next });
+        break;
+    }
+  }
+
+  /** One action less for who is slow. */
+  private hurry(): void {
+    for (const [actor, left] of this.slow) {
+      if (left > 0) this.slow.set(actor, left - 1);
+      else {
+        this.slow.delete(actor);
+        this.life.node.simulation.stalled.delete(actor);
+      }
+    }
+  }
+
+  private async rest(): Promise<void> {
+    const { node, performer } = this.life;
+    this.slow.clear();
+    node.simulation.stalled.clear();
+    node.settle();
+    // What a market that does not trade keeps waiting goes on.
+    for (const asset of MARKETS) performer.perform({ kind: 'patchMarket', asset, body: { status: 'Active' } });
+    performer.perform({ kind: 'release', fills: null });
+    node.settle();
+    await turnOfPromises();
+    node.settle();
+    await turnOfPromises();
+    assert.equal(performer.owed, 0, 'everything is answered');
+    checkAtRest(this.life);
+    this.checkCut();
+    this.tally.add('rests');
+  }
+
+  /** Orders go with their connection. */
+  private checkCut(): void {
+    const { listeners, performer } = this.life;
+    for (const { orders } of listeners.all) {
+      for (const id of performer.cut) assert.ok(orders.get(id)?.wasCreated !== true, `${id} went with its connection`);
+    }
+    performer.cut.clear();
+  }
+
+  private async die(next: LifeOptions): Promise<void> {
+    const { node, listeners } = this.life;
+    await turnOfPromises();
+    this.checkJournal();
+    this.disk.restorePower();
+    this.slow.clear();
+    this.life = this.born(next, { listeners, nowNs: node.nowNs });
+    this.checkIdsAreTaken();
+  }
+
+  /** @param before the life that ended, null for the first. */
+  private born(options: LifeOptions, before: { listeners: Listeners; nowNs: bigint } | null): Life {
+    const { disk, forged } = this;
+    const startNs = before?.nowNs ?? SIMULATION_START_NS;
+    const listeners = new Listeners();
+    const made: { readers?: Readers } = {};
+    this.lives += 1;
+    const node = new SimulatedNode({
+      seed: this.seed * 31 + this.lives,
+      durability: disk,
+      forged,
+      startNs,
+      ...options,
+      history: historyOfDisk(disk),
+      limits: liftedLimits(startNs as TimestampNs, SIMULATED_RATES),
+      batchRecordsMax: BATCH_RECORDS_MAX,
+      listeners: {
+        streams: listeners,
+        data: (wiring) => {
+          made.readers = new Readers(wiring.clock, wiring.laneOf(CLEARING), disk);
+          return made.readers;
+        },
+      },
+    });
+    if (before === null) prepareMarkets(node, USERS);
+    for (const [at, listener] of listeners.all.entries()) {
+      for (const [id, order] of before?.listeners.all[at]?.orders ?? []) listener.orders.set(id, { ...order });
+    }
+    node.settle();
+    reread(node, listeners);
+    assert.ok(made.readers !== undefined);
+    const count = (what: string): void => this.tally.add(what);
+    const performer = new Performer(node, { listeners, forged, count });
+    return { node, listeners, readers: made.readers, performer };
+  }
+
+  /** The journal is the truth: it gives the ledger that lived, and holds all that users were told as confirmed. */
+  private checkJournal(): void {
+    const { node, listeners } = this.life;
+    const confirmed = new Set<string>();
+    for (; this.shadowed < this.disk.journal.length; this.shadowed += 1) {
+      const record = this.disk.journal[this.shadowed];
+      assert.ok(record !== undefined);
+      const effects: Effect[] = [];
+      const batch = decodeBatch(record.payload);
+      applyBatch(this.shadow, batch, effects);
+      for (const effect of effects) this.noteEffect(effect, confirmed);
+      for (const input of batch.inputs) {
+        if (input.kind === 'ended') this.tally.add(ORDER_END_WORD[input.end]);
+        else this.tally.add(input.kind);
+      }
+    }
+    // A write that was kept while the power went was never applied by the one that lived.
+    if (this.disk.next?.write !== 'kept' || !this.disk.isDark) {
+      assert.equal(stateHash(this.shadow), stateHash(node.clearing.ledger), 'the journal is the truth');
+    }
+    for (const listener of listeners.all) {
+      for (const side of listener.confirmed) {
+        const [asset = '', tradeId] = side.split(' ');
+        assert.ok(confirmed.has(`${asset} ${tradeId}`), `what is told as confirmed is durable: ${side}`);
+      }
+      this.tally.add('confirmed sides', listener.confirmed.size);
+    }
+  }
+
+  private noteEffect(effect: Effect, confirmed: Set<string>): void {
+    if (effect.kind === 'fillConfirmed') {
+      confirmed.add(`${MARKETS[effect.trade.marketIndex]} ${effect.trade.tradeId}`);
+      this.tally.add('fill confirmed');
+    } else if (effect.kind === 'fillRolledBack') {
+      for (const reason of [effect.makerReason, effect.takerReason]) {
+        this.tally.add(`fill ${ROLLBACK_REASON_WORD[reason]}`);
+      }
+    } else if (effect.kind !== 'replied') this.tally.add(effect.kind);
+  }
+
+  /** Ids of the life that ended stay taken (AMB-08). */
+  private checkIdsAreTaken(): void {
+    const { node } = this.life;
+    for (const { user, id, market } of this.lastCreated()) {
+      const nowNs = node.nowNs as TimestampNs;
+      const order = { baseAsset: { id: market, text: market }, creationNs: nowNs, maxTradingFeesRate: 3_000 };
+      let code = 'no answer';
+      const request = createRequest({ user, id, price: 5, quantity: 10, postSignNs: nowNs }, order);
+      node.door.create(request, { user, connection: 1, isControl: true }, ({ refusal }) => {
+        code = refusal?.code ?? 'Received';
+      });
+      node.drain();
+      assert.ok(['DUPLICATE_ORDER', 'MARKET_HALTED'].includes(code), `${id} stays taken, but was answered ${code}`);
+    }
+  }
+
+  /** The last orders that the journal has seen. */
+  private lastCreated(): readonly { user: UserId; id: OrderId; market: AssetId }[] {
+    const taken: { user: UserId; id: OrderId; market: AssetId }[] = [];
+    for (let at = this.disk.journal.length - 1; at >= 0 && taken.length < SENT_AGAIN; at -= 1) {
+      const record = this.disk.journal[at];
+      for (const input of record === undefined ? [] : decodeBatch(record.payload).inputs) {
+        const market = input.kind === 'created' ? MARKETS[input.marketIndex] : undefined;
+        if (input.kind === 'created' && market !== undefined) {
+          taken.push({ user: input.order.user, id: input.order.orderId, market });
+        }
+      }
+    }
+    return taken;
+  }
+}
+
+/** Promises that can go on do so: nothing in a simulation waits for timers or for I/O. */
+function turnOfPromises(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

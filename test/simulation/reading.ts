@@ -1,0 +1,127 @@
+/**
+ * Readers of public market data: a book rebuilt from a snapshot and diffs, trades in order, told through the node's own
+ * feed over lanes that drop when they are full.
+ */
+import assert from 'node:assert/strict';
+import type { MarketDefinition } from '../../src/core/market-definition.ts';
+import type { DepthLevels, PublicTrade } from '../../src/core/market-figures.ts';
+import type { Side } from '../../src/core/order-terms.ts';
+import type { Clock, Sequence, TimestampNs } from '../../src/core/units.ts';
+import type { Views } from '../../src/core/views.ts';
+import { type FeedSink, MarketDataFeed, type TradeHistory } from '../../src/node/market-data-feed.ts';
+import { MARKET_DATA } from '../../src/node/topology.ts';
+import type { Actor } from '../../src/runtime/actor.ts';
+import type { MemoryDurability } from '../support/memory-durability.ts';
+
+/** What a reader has of one book. */
+class ReadBook {
+  readonly sides: readonly [Map<number, number>, Map<number, number>] = [new Map(), new Map()];
+  sequence = -1;
+
+  start(image: DepthLevels): void {
+    for (const side of this.sides) side.clear();
+    this.apply(image);
+  }
+
+  apply({ bids, asks, sequenceNumber }: DepthLevels): void {
+    for (const [levels, side] of [[bids, 0] as const, [asks, 1] as const]) {
+      const book = this.sides[side];
+      for (let at = 0; at < levels.length; at += 2) {
+        const [price = 0, quantity = 0] = levels.slice(at, at + 2);
+        if (quantity === 0) book.delete(price);
+        else book.set(price, quantity);
+      }
+    }
+    this.sequence = sequenceNumber;
+  }
+}
+
+export class Readers implements Actor, FeedSink {
+  readonly name: string = MARKET_DATA;
+  readonly feed: MarketDataFeed;
+  private readonly books = new Map<number, ReadBook>();
+  /** Last trade told of each market. */
+  readonly lastTrades: Map<number, number> = new Map();
+  diffs = 0;
+  trades = 0;
+  resyncs = 0;
+  gaps = 0;
+
+  /** @param clearingLane the lane of this actor that clearing writes. */
+  constructor(clock: Clock, clearingLane: number, durability: MemoryDurability) {
+    const openHistory = (): TradeHistory => historyOf(durability);
+    this.feed = new MarketDataFeed(this, { clock, clearingLane, openHistory, pacingNs: () => clock.nowNs() });
+  }
+
+  start(): void {}
+  stop(): void {}
+
+  ready(lane: number): boolean {
+    return this.feed.ready(lane);
+  }
+
+  handle(_lane: number, typeId: number, v: Views, at: number): void {
+    this.feed.handle(typeId, v, at);
+  }
+
+  endBatch(): void {
+    this.feed.publish();
+  }
+
+  tick(): void {
+    this.feed.publish();
+  }
+
+  /** The levels of one side, best first. */
+  book(marketIndex: number, side: Side): readonly (readonly [number, number])[] {
+    const levels = [...(this.books.get(marketIndex)?.sides[side] ?? [])];
+    return levels.sort(([a], [b]) => (side === 0 ? b - a : a - b));
+  }
+
+  // ---- what the feed tells
+
+  depthDiff({ marketIndex }: MarketDefinition, diff: DepthLevels): void {
+    const book = this.books.get(marketIndex) ?? new ReadBook();
+    this.books.set(marketIndex, book);
+    this.diffs += 1;
+    if (diff.sequenceNumber === book.sequence + 1) book.apply(diff);
+    else {
+      assert.ok(diff.sequenceNumber > book.sequence, 'diffs go forward');
+      this.resyncs += 1;
+      book.start(diff.sequenceNumber === 1 ? diff : (this.feed.data.depthSnapshot(marketIndex) ?? diff));
+    }
+  }
+
+  trade({ marketIndex }: MarketDefinition, trade: PublicTrade): void {
+    const last = this.lastTrades.get(marketIndex) ?? 0;
+    assert.ok(trade.tradeId > last, 'public trades are told once, in the order of their ids');
+    this.lastTrades.set(marketIndex, trade.tradeId);
+    this.trades += 1;
+  }
+
+  tradeEventsLost(): void {
+    this.gaps += 1;
+  }
+
+  tradeEvent(): void {}
+  klines(): void {}
+  ticker(): void {}
+  tickers(): void {}
+  resyncWanted(): void {}
+}
+
+/** Confirmed trades as the tables hold them. */
+function historyOf(durability: MemoryDurability): TradeHistory {
+  const of = (marketIndex: number): PublicTrade[] =>
+    durability.trades().filter((trade) => trade.marketIndex === marketIndex);
+  return {
+    *marketTradesSince(marketIndex, sinceNs: TimestampNs): Generator<PublicTrade> {
+      for (const trade of of(marketIndex).reverse()) if (trade.matchedNs >= sinceNs) yield trade;
+    },
+    marketTradesAfter: (marketIndex, tradeId: Sequence, limit) =>
+      of(marketIndex)
+        .filter((trade) => trade.tradeId > tradeId)
+        .slice(0, limit),
+    marketTrades: ({ marketIndex, limit }) => of(marketIndex).reverse().slice(0, limit),
+  };
+}

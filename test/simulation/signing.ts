@@ -1,0 +1,85 @@
+/** Plans as the requests that their owners sign; whether a signature is good, the script says. */
+import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import type { CancelRequest } from '../../src/wire/signed-cancel.ts';
+import { type CreateRequest, orderText } from '../../src/wire/signed-order.ts';
+import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
+import type { ActionRequest, SignedClosePosition, SignedTransfer } from '../../src/wire/signed-transfer.ts';
+import { cancelRequest, createRequest, replaceRequest } from '../support/order-desk.ts';
+import type { Action, ChangePlan, OrderPlan } from './actions.ts';
+
+const UNSIGNED = { signature: new Uint8Array(64), additionalSigners: [], text: new Uint8Array(1) };
+/** The highest taker fee that an operator of the simulation sets. */
+export const FEE_RATE_MAX = 3_000;
+
+export function createOf(plan: OrderPlan, user: UserId, nowNs: bigint): CreateRequest {
+  const { id, side, market, account, isSpot, reduceOnly, wish, livesNs = 1 } = plan;
+  const request = createRequest(
+    { ...wish, user, id, side, postSignNs: nowNs, goodUntilNs: nowNs + BigInt(livesNs) },
+    {
+      baseAsset: spelled(market),
+      creationNs: nowNs as TimestampNs,
+      account,
+      isSpot,
+      reduceOnly,
+      maxTradingFeesRate: FEE_RATE_MAX,
+    },
+  );
+  if (request.fault !== null) return request;
+  return { ...request, text: Buffer.from(orderText(request.order), 'latin1') };
+}
+
+export function replaceOf(
+  { id, market, price, quantity, trigger }: ChangePlan,
+  user: UserId,
+  nowNs: bigint,
+): ReplaceRequest {
+  const timestampNs = nowNs as TimestampNs;
+  const condition = trigger as { readonly direction: 'PriceAbove' | 'PriceBelow'; readonly price: never } | null;
+  const request = replaceRequest({
+    user,
+    orderId: id as OrderId,
+    timestampNs,
+    newPriceLimit: price as never,
+    newQuantity: quantity as never,
+    newTrigger: condition === null ? null : { shape: 'bare', parentOrderId: null, condition },
+  });
+  return { ...request, asset: spelled(market), postSignNs: timestampNs };
+}
+
+export function cancelOf({ id, market }: { id: string; market: AssetId }, user: UserId, nowNs: bigint): CancelRequest {
+  const request = cancelRequest(id, user);
+  const cancel = { ...request.cancel, asset: spelled(market) };
+  return { ...request, cancel, postSignNs: nowNs as TimestampNs };
+}
+
+export function transferOf(action: Extract<Action, { kind: 'transfer' }>, user: UserId): ActionRequest<SignedTransfer> {
+  const { from, to, asset, amount, type, nonce } = action;
+  const inner: SignedTransfer = {
+    user: { id: user, text: user },
+    sourceIndex: from,
+    targetIndex: to,
+    transferAsset: spelled(asset),
+    transferAmount: amount,
+    targetAccountType: targetTypeOf(type),
+    nonce: BigInt(nonce),
+  };
+  return { ...UNSIGNED, inner };
+}
+
+function targetTypeOf(type: Extract<Action, { kind: 'transfer' }>['type']): SignedTransfer['targetAccountType'] {
+  if (type === null) return null;
+  return type === 'Isolated' ? { kind: type, asset: spelled('12' as AssetId) } : { kind: type, shape: 'name' };
+}
+
+export function closeOf(
+  { account, asset, nonce }: Extract<Action, { kind: 'close' }>,
+  user: UserId,
+): ActionRequest<SignedClosePosition> {
+  const inner = { user: { id: user, text: user }, account, asset: spelled(asset), nonce: BigInt(nonce) };
+  return { ...UNSIGNED, inner };
+}
+
+function spelled(asset: AssetId): { readonly id: AssetId; readonly text: string } {
+  return { id: asset, text: asset };
+}
