@@ -13,6 +13,7 @@ import { sidePressure } from '../../src/margin/pressure.ts';
 import { imFactor, type RiskRow, riskTerms } from '../../src/margin/risk-terms.ts';
 import { marketOf } from './market-figures.ts';
 import { equity, initial, maintenance, type PlainAsset, type PlainLeg, pressure } from './plain-margin.ts';
+import type { PropertyParameters } from './property.ts';
 
 const NO_CAP = (1n << 256n) - 1n;
 
@@ -181,6 +182,6 @@ export function accountCampaign(
 }
 
 /** @returns what fails, shrunk, or null. */
-function reportOf<T>(law: fc.IPropertyWithHooks<T>, parameters: { seed: number; numRuns: number }): string | null {
+function reportOf<T>(law: fc.IPropertyWithHooks<T>, parameters: PropertyParameters): string | null {
   return fc.defaultReportMessage(fc.check(law, parameters)) ?? null;
 }
