@@ -1,0 +1,151 @@
+/**
+ * Campaigns on whole nodes, with real threads, sockets and a real map, under load of two traders (node-load.ts):
+ *
+ *   kills      kill -9, then one more while the node recovers from it, again and again on one directory
+ *   crash      the process ends right before or right after a flush
+ *   drain      SIGTERM: exit 0, a clean last checkpoint
+ *   full disk  the data file cannot grow: 70 at once
+ *
+ * Each throws an AssertionError that says what is wrong; a seed gives the same load and moments, not the same timing.
+ */
+import assert from 'node:assert/strict';
+import { auditData } from '../../src/node/audit-data.ts';
+import { SeededRandom } from '../../src/runtime/simulation.ts';
+import { checkBook, checkHistory, Load } from './node-load.ts';
+import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from './node-process.ts';
+import { aMoment } from './patience.ts';
+import { recoveredAndReplayed } from './recovered.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+const SIDES_BEFORE_A_KILL = 20;
+const KILL_MS_MAX = 700;
+const RESTART_MS_MAX = 1_000;
+const FULL_KIB = { min: 400, spread: 200 };
+
+export interface NodeCounts {
+  /** Sides that were told as confirmed. */
+  confirmed: number;
+}
+
+/** One directory, and the nodes that live on it one after the other. */
+class Lives {
+  readonly dataDirectory: string = temporaryDirectory();
+  readonly random: SeededRandom;
+  readonly marginIds: Set<string> = new Set();
+  #node: NodeProcess | null = null;
+
+  constructor(seed: number) {
+    this.random = new SeededRandom(seed);
+  }
+
+  async next(options: { readonly fileKiBMax?: number } = {}): Promise<NodeProcess> {
+    this.#node = await startNode({ profile: 'dev', dataDirectory: this.dataDirectory, ...options });
+    return this.#node;
+  }
+
+  /** Load that goes on until the node is gone. */
+  begin(node: NodeProcess): Load {
+    const load = new Load(node, this.random, this.marginIds);
+    void load.run().catch(() => undefined);
+    return load;
+  }
+
+  async check(node: NodeProcess, load: Load): Promise<void> {
+    await checkHistory(node, load, this.marginIds);
+    await checkBook(node);
+  }
+
+  async end(): Promise<void> {
+    if (this.#node !== null) await stopNode(this.#node, 'SIGKILL');
+    removeDirectory(this.dataDirectory);
+  }
+}
+
+async function living<T>(seed: number, run: (lives: Lives) => Promise<T>): Promise<T> {
+  const lives = new Lives(seed);
+  try {
+    return await run(lives);
+  } finally {
+    await lives.end();
+  }
+}
+
+/** Every second kill is followed by one while the node recovers from it. */
+export function killNodes(seed: number, kills: number): Promise<NodeCounts> {
+  return living(seed, async (lives) => {
+    const { random, dataDirectory } = lives;
+    let node = await lives.next();
+    let highest = 0;
+    let confirmed = 0;
+    for (let kill = 0; kill < kills; kill += 1) {
+      const load = lives.begin(node);
+      await load.untilTold(SIDES_BEFORE_A_KILL);
+      await aMoment(random.below(KILL_MS_MAX));
+      await stopNode(node, 'SIGKILL');
+      load.close();
+      await recoveredAndReplayed(dataDirectory);
+      if (kill % 2 === 1) await killedWhileStarting(lives);
+      const ids = load.told.map(({ trade }) => trade.tradeId);
+      assert.ok(Math.min(...ids) > highest, `trade ids go on: ${Math.min(...ids)} after ${highest}`);
+      highest = Math.max(...ids);
+      confirmed += load.confirmed().length;
+      node = await lives.next();
+      await lives.check(node, load);
+    }
+    assert.equal(await stopNode(node), 0, node.stderr());
+    return { confirmed };
+  });
+}
+
+/** A start that is killed at some moment before it is ready, or soon after. */
+async function killedWhileStarting({ dataDirectory, random }: Lives): Promise<void> {
+  const starting = startNode({ profile: 'dev', dataDirectory, killAfterMs: 100 + random.below(RESTART_MS_MAX) });
+  await starting.then(
+    (node) => stopNode(node, 'SIGKILL'),
+    () => undefined,
+  );
+}
+
+/** The process dies right before or right after a flush, some flushes from now. */
+export function crashAtFlush(seed: number, point: 'before_flush' | 'after_flush'): Promise<NodeCounts> {
+  return living(seed, async (lives) => {
+    let node = await lives.next();
+    const load = lives.begin(node);
+    await load.untilTold();
+    const fault = { kind: 'crash', point, after_transactions: lives.random.below(10) };
+    await operator(node, 'POST', '/operator/clearing', { fault }).catch(() => undefined);
+    assert.equal(await node.ended, 'SIGKILL', node.stderr());
+    load.close();
+    node = await lives.next();
+    await lives.check(node, load);
+    return { confirmed: load.confirmed().length };
+  });
+}
+
+export function drainUnderLoad(seed: number): Promise<NodeCounts> {
+  return living(seed, async (lives) => {
+    let node = await lives.next();
+    const load = lives.begin(node);
+    await load.untilTold(1 + lives.random.below(SIDES_BEFORE_A_KILL));
+    assert.equal(await stopNode(node), 0, node.stderr());
+    load.close();
+    assert.equal((await auditData(lives.dataDirectory, () => undefined)).clean, true, 'the last checkpoint is clean');
+    node = await lives.next();
+    await lives.check(node, load);
+    return { confirmed: load.confirmed().length };
+  });
+}
+
+export function fillTheDisk(seed: number): Promise<NodeCounts> {
+  return living(seed, async (lives) => {
+    let node = await lives.next({ fileKiBMax: FULL_KIB.min + lives.random.below(FULL_KIB.spread) });
+    const load = lives.begin(node);
+    assert.equal(await node.ended, 70, node.stderr());
+    load.close();
+    assert.match(node.stderr(), /"reason":"thread clearing: StorageError: committing/);
+    await recoveredAndReplayed(lives.dataDirectory);
+    node = await lives.next();
+    await checkHistory(node, load, lives.marginIds);
+    return { confirmed: load.confirmed().length };
+  });
+}

@@ -1,0 +1,203 @@
+/**
+ * Load for whole nodes that are about to be killed, drained or filled up, and what must hold of the node that comes after:
+ * nothing that was told is lost or doubled, everything owned follows from history, the book is that of the open orders.
+ */
+import assert from 'node:assert/strict';
+import type { Order } from '../../src/client/canonical.ts';
+import { RingbookClient } from '../../src/client/client.ts';
+import { devKey } from '../../src/client/keys.ts';
+import type { UserTrade } from '../../src/client/replies.ts';
+import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
+import type { AssetId } from '../../src/core/ids.ts';
+import type { SeededRandom } from '../../src/runtime/simulation.ts';
+import { type NodeProcess, operator } from './node-process.ts';
+import { eventually, PATIENCE_MS } from './patience.ts';
+
+const ETH = '2' as AssetId;
+const START = { usd: 500_000n * 10n ** 18n, eth: 100n * 10n ** 18n };
+
+/** A side of a fill that a user was told. */
+interface ToldSide {
+  readonly user: string;
+  readonly trade: UserTrade;
+}
+
+/** Two users who trade with each other, spot and margin, until the node goes away. */
+export class Load {
+  readonly told: ToldSide[] = [];
+  readonly clients: readonly RingbookClient[];
+  private readonly random: SeededRandom;
+  private readonly marginIds: Set<string>;
+
+  /** @param marginIds ids of margin orders, those of earlier lives of the node as well. */
+  constructor(node: NodeProcess, random: SeededRandom, marginIds: Set<string>) {
+    this.random = random;
+    this.marginIds = marginIds;
+    this.clients = (['a', 'b'] as const).map(
+      (name) => new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(name) }),
+    );
+  }
+
+  /** Trades until the node is gone; it always is before a test loses its patience. */
+  async run(): Promise<void> {
+    const controls = [];
+    for (const client of this.clients) {
+      await client.login();
+      const stream = await client.userTrades();
+      stream.listen(
+        (trade) => this.told.push({ user: client.userId, trade }),
+        () => undefined,
+      );
+      controls.push(await client.control());
+    }
+    const endsAt = performance.now() + PATIENCE_MS;
+    const inFlight = new Set<Promise<unknown>>();
+    while (performance.now() < endsAt) {
+      const who = this.random.below(2);
+      const client = this.clients[who];
+      const control = controls[who];
+      assert.ok(client !== undefined && control !== undefined);
+      const order = await this.order(client);
+      if (!order.target.isSpot) this.marginIds.add(order.orderId);
+      const answer = control.send(client.signCreate(order)).catch(() => undefined);
+      inFlight.add(answer);
+      void answer.finally(() => inFlight.delete(answer));
+      if (inFlight.size >= 32) await Promise.race(inFlight);
+      if (this.random.below(8) === 0) void client.cancel(ETH, order.orderId).catch(() => undefined);
+    }
+  }
+
+  /** Mostly limit orders; some at market, some that wait for a price; a third of all on margin. */
+  private async order(client: RingbookClient): Promise<Order> {
+    const { random } = this;
+    const side = random.below(2) === 0 ? 'Buy' : 'Sell';
+    const quantity = `0.0${1 + random.below(9)}`;
+    const price = `${2_998 + random.below(5)}`;
+    const target = { account: 1, isSpot: random.below(3) > 0 };
+    if (random.below(6) === 0) return client.marketOrder({ assetId: ETH, side, quantity, target });
+    const when = random.below(2) === 0 ? 'above' : 'below';
+    const trigger = random.below(5) === 0 ? { trigger: { when, price: `${2_998 + random.below(5)}` } as const } : {};
+    return client.order({ assetId: ETH, side, price, quantity, target, ...trigger });
+  }
+
+  /** Sides that were told as confirmed. */
+  confirmed(): readonly ToldSide[] {
+    return this.told.filter(({ trade }) => trade.status === 'Confirmed');
+  }
+
+  /** Until so many sides were told as confirmed. */
+  untilTold(count = 1): Promise<void> {
+    return eventually(() => this.confirmed().length >= count);
+  }
+
+  close(): void {
+    for (const client of this.clients) client.close();
+  }
+}
+
+async function everyTrade(client: RingbookClient): Promise<readonly UserTrade[]> {
+  const trades: UserTrade[] = [];
+  for (let page: number | null = 0; page !== null; ) {
+    const found: { items: readonly UserTrade[]; nextPage: number | null } = await client.trades({ page, limit: 1000 });
+    trades.push(...found.items);
+    page = found.nextPage;
+  }
+  return trades;
+}
+
+function amount(text: string): bigint {
+  const parsed = parseDecimal18(text);
+  assert.ok(parsed !== null, text);
+  return parsed;
+}
+
+interface Wealth {
+  readonly usd: string;
+  readonly eth: string;
+  /** Legs of the margin position. */
+  readonly base: string;
+  readonly quote: string;
+}
+
+/** What a user must own after these trades, to the unit. */
+function wealthAfter(trades: readonly UserTrade[], marginIds: ReadonlySet<string>): Wealth {
+  const spot = { ...START };
+  const legs = { usd: 0n, eth: 0n };
+  for (const trade of trades) {
+    const quantity = amount(trade.quantity);
+    const notional = (amount(trade.price) * quantity) / 10n ** 18n;
+    const of = marginIds.has(trade.orderId) ? legs : spot;
+    of.eth += trade.isBuyer ? quantity : -quantity;
+    of.usd += (trade.isBuyer ? -notional : notional) - amount(trade.tradingFee ?? '0');
+  }
+  return { usd: format18(spot.usd), eth: format18(spot.eth), base: format18(legs.eth), quote: format18(legs.usd) };
+}
+
+interface AccountView {
+  readonly balances: Readonly<Record<string, { readonly owned: string }>>;
+  readonly positions: Readonly<Record<string, { readonly base: string; readonly quote: string }>>;
+}
+
+/** Every side that was told as confirmed is in history, once, and all that is owned follows from history. */
+export async function checkHistory(node: NodeProcess, load: Load, marginIds: ReadonlySet<string>): Promise<void> {
+  for (const name of ['a', 'b'] as const) {
+    const client = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(name) });
+    await client.login();
+    const trades = await everyTrade(client);
+    const sides = trades.map((trade) => `${trade.tradeId} ${trade.isMaker}`);
+    const durable = new Set(sides);
+    assert.equal(durable.size, sides.length, 'no trade stands twice in history');
+    for (const { user, trade } of load.confirmed()) {
+      if (user !== client.userId) continue;
+      assert.ok(durable.has(`${trade.tradeId} ${trade.isMaker}`), `confirmed trade ${trade.tradeId} is lost`);
+    }
+    const view = await operator(node, 'GET', `/operator/users/${client.userId}`);
+    const account = (view.body['sub_accounts'] as Readonly<Record<string, AccountView>>)['1'];
+    const { base = '0', quote = '0' } = account?.positions[ETH] ?? {};
+    const owned = { usd: account?.balances['0']?.owned, eth: account?.balances[ETH]?.owned, base, quote };
+    assert.deepEqual(owned, wealthAfter(trades, marginIds), `what ${name} owns`);
+    client.close();
+  }
+  const ledger = await operator(node, 'GET', '/operator/ledger');
+  for (const [asset, row] of Object.entries(ledger.body['assets'] as Record<string, { difference: string }>)) {
+    assert.equal(row.difference, '0', `asset ${asset} adds up`);
+  }
+}
+
+/** The book as market data shows it equals the open orders as REST shows them. */
+export async function checkBook(node: NodeProcess): Promise<void> {
+  const sums = new Map<string, bigint>();
+  let depth: {
+    asks: readonly { price: string; quantity: string }[];
+    bids: readonly { price: string; quantity: string }[];
+  } | null = null;
+  for (const name of ['a', 'b'] as const) {
+    const client = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(name) });
+    await client.login();
+    for (let page: number | null = 0; page !== null; ) {
+      const found: Awaited<ReturnType<RingbookClient['orders']>> = await client.orders({
+        openOnly: true,
+        page,
+        limit: 1000,
+      });
+      for (const order of found.items) {
+        // Orders that wait for their trigger rest in a book of their own (TRG-01).
+        if (order.status === 'Untriggered') continue;
+        const rest =
+          amount(order.quantity ?? '0') - amount(order.confirmedFilledQuantity) - amount(order.pendingFilledQuantity);
+        const key = `${order.side} ${order.limitPrice}`;
+        sums.set(key, (sums.get(key) ?? 0n) + rest);
+      }
+      page = found.nextPage;
+    }
+    depth = await client.depth(ETH);
+    client.close();
+  }
+  assert.ok(depth !== null);
+  const shown = [
+    ...depth.asks.map((level) => ['Sell', level] as const),
+    ...depth.bids.map((level) => ['Buy', level] as const),
+  ];
+  const levels = new Map(shown.map(([side, { price, quantity }]) => [`${side} ${price}`, amount(quantity)]));
+  assert.deepEqual([...levels].sort(), [...sums].filter(([, rest]) => rest > 0n).sort());
+}
