@@ -5,12 +5,21 @@ import { killCampaign } from '../support/kill-campaign.ts';
 
 /** The fifth or so of its starts restores a crossed book over several batches. */
 const SEED = 7;
-const KILLS = 10;
+const KILLS = 12;
+const DOUBLE_KILLS = 8;
 
 suite('kill -9', () => {
-  test(`${KILLS} kills, some of them during recovery: nothing durable or confirmed is lost or doubled, and replay gives the same state (AMB-110, AMB-116, I5)`, async () => {
-    const { problems, confirmed, records } = await killCampaign(SEED, KILLS);
-    assert.deepEqual(problems, []);
-    assert.ok(confirmed > 0 && records > KILLS, `${confirmed} confirmed sides in ${records} records`);
-  });
+  for (const { title, plan } of [
+    { title: `${KILLS} kills, some of them during recovery`, plan: { kills: KILLS } },
+    {
+      title: `${DOUBLE_KILLS} kills, every second during the recovery from the one before`,
+      plan: { kills: DOUBLE_KILLS, isDouble: true },
+    },
+  ]) {
+    test(`${title}: nothing durable or confirmed is lost or doubled, and replay gives the same state (AMB-110, AMB-116, I5)`, async () => {
+      const { problems, confirmed, records } = await killCampaign(SEED, plan);
+      assert.deepEqual(problems, []);
+      assert.ok(confirmed > 0 && records > plan.kills, `${confirmed} confirmed sides in ${records} records`);
+    });
+  }
 });

@@ -7,7 +7,9 @@
  *
  * Prints one JSON line with what was counted. Exits with 1 when something is wrong, and says with which seed.
  */
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { playScript } from '../simulation/campaign.ts';
 import { type Histories, playAll } from '../simulation/histories.ts';
@@ -18,6 +20,8 @@ import { callsOf, faultCampaign, powerLossCampaign } from '../support/io-campaig
 import { buildShim } from '../support/io-shim.ts';
 import { killCampaign } from '../support/kill-campaign.ts';
 import { accountCampaign } from '../support/margin-laws.ts';
+import { crashAtFlush, drainUnderLoad, fillTheDisk, killNodes, type NodeCounts } from '../support/node-campaigns.ts';
+import { killPrunes, killUpgrades } from '../support/tool-kills.ts';
 
 interface Result {
   /** Each names what has to be repeated. */
@@ -37,7 +41,57 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     runs: 'kills of one data directory',
     usually: 100,
     run: async (seed, kills) => {
-      const { problems, ...counts } = await killCampaign(seed, kills);
+      const { problems, ...counts } = await killCampaign(seed, { kills });
+      return { problems, counts };
+    },
+  },
+  'double-kills': {
+    runs: 'kills of one data directory, every second during recovery',
+    usually: 100,
+    run: async (seed, kills) => {
+      const { problems, ...counts } = await killCampaign(seed, { kills, isDouble: true });
+      return { problems, counts };
+    },
+  },
+  'node-kills': {
+    runs: 'kills of a whole node, every second followed by one during recovery',
+    usually: 50,
+    run: (seed, kills) => counted([seed], (one) => killNodes(one, kills)),
+  },
+  crash: {
+    runs: 'nodes that end right before or after a flush',
+    usually: 20,
+    run: (seed, runs) =>
+      counted(seedsFrom(seed, runs), (one) => crashAtFlush(one, one % 2 === 0 ? 'before_flush' : 'after_flush')),
+  },
+  drain: {
+    runs: 'nodes that get SIGTERM under load',
+    usually: 20,
+    run: (seed, runs) => counted(seedsFrom(seed, runs), drainUnderLoad),
+  },
+  'full-disk': {
+    runs: 'nodes whose data file cannot grow',
+    usually: 20,
+    run: (seed, runs) => counted(seedsFrom(seed, runs), fillTheDisk),
+  },
+  threads: {
+    runs: 'times that each thread of a node dies and freezes in each way; the seed is not used',
+    usually: 3,
+    run: (_seed, runs) => Promise.resolve(repeated(THREADS_SUITE, runs)),
+  },
+  upgrade: {
+    runs: 'kills of ringbook upgrade',
+    usually: 100,
+    run: async (seed, kills) => {
+      const { problems, ...counts } = await killUpgrades(seed, kills);
+      return { problems, counts };
+    },
+  },
+  prune: {
+    runs: 'kills of ringbook prune',
+    usually: 100,
+    run: async (seed, kills) => {
+      const { problems, ...counts } = await killPrunes(seed, kills);
       return { problems, counts };
     },
   },
@@ -105,6 +159,35 @@ async function simulate(histories: Histories): Promise<Result> {
   }
   const [operations, rests, kills] = ['operations', 'rests', 'restarted'].map((name) => tally.of(name));
   return { problems, counts: { ...histories, operations, rests, kills, confirmedSides: tally.of('confirmed sides') } };
+}
+
+const THREADS_SUITE = fileURLToPath(new URL('../node/failing-threads.test.js', import.meta.url));
+
+function seedsFrom(first: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
+}
+
+/** One run a seed; what it throws is a problem. */
+async function counted(seeds: readonly number[], run: (seed: number) => Promise<NodeCounts>): Promise<Result> {
+  const problems: string[] = [];
+  let confirmed = 0;
+  for (const seed of seeds) {
+    try {
+      confirmed += (await run(seed)).confirmed;
+    } catch (error) {
+      problems.push(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return { problems, counts: { runs: seeds.length, confirmed } };
+}
+
+function repeated(suite: string, runs: number): Result {
+  const problems: string[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const { status, stdout } = spawnSync(process.execPath, ['--test', suite], { encoding: 'utf8', maxBuffer: 1 << 26 });
+    if (status !== 0) problems.push(`run ${run}:\n${stdout}`);
+  }
+  return { problems, counts: { runs } };
 }
 
 let built: string | null | undefined;

@@ -35,7 +35,13 @@ export interface KillCounts {
   readonly problems: string[];
 }
 
-export async function killCampaign(seed: number, kills: number): Promise<KillCounts> {
+export interface KillPlan {
+  readonly kills: number;
+  /** Each kill is followed by one while the next process starts or recovers; else a quarter of all come so early. */
+  readonly isDouble?: boolean;
+}
+
+export async function killCampaign(seed: number, { kills, isDouble = false }: KillPlan): Promise<KillCounts> {
   const home = temporaryDirectory();
   const random = new SeededRandom(seed);
   const counts: KillCounts = { kills, early: 0, confirmed: 0, records: 0, problems: [] };
@@ -45,7 +51,8 @@ export async function killCampaign(seed: number, kills: number): Promise<KillCou
   live(first, seed, STEPS_OF_THE_FIRST);
   await first.close();
   for (let kill = 0; kill < kills; kill += 1) {
-    const lines = await killedLife(random, seed + kill, home);
+    const isEarly = isDouble ? kill % 2 === 1 : random.below(4) === 0;
+    const lines = await killedLife(random, { seed: seed + kill, home, isEarly });
     const problem = lines === null ? 'it ended by itself' : await problemAfter(lines, join(home, 'data'), told, counts);
     if (problem !== null) counts.problems.push(`seed ${seed}, kill ${kill}: ${problem}`);
     if (lines === null) break;
@@ -55,7 +62,10 @@ export async function killCampaign(seed: number, kills: number): Promise<KillCou
 }
 
 /** What a process said before it was killed; null when it ended by itself, as none should. */
-async function killedLife(random: SeededRandom, seed: number, home: string): Promise<readonly string[] | null> {
+async function killedLife(
+  random: SeededRandom,
+  { seed, home, isEarly }: { readonly seed: number; readonly home: string; readonly isEarly: boolean },
+): Promise<readonly string[] | null> {
   const child = spawn(process.execPath, [CHILD, 'endless', String(seed), home], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -65,7 +75,6 @@ async function killedLife(random: SeededRandom, seed: number, home: string): Pro
     said += text;
   });
   const isAlive = (): boolean => child.exitCode === null && child.signalCode === null;
-  const isEarly = random.below(4) === 0;
   const linesMin = 1 + random.below(LINES_MAX);
   const earlyMs = 1 + random.below(EARLY_MS_MAX);
   if (isEarly) await new Promise((resolve) => setTimeout(resolve, earlyMs));
