@@ -34,7 +34,7 @@ export const FILLS_PER_BATCH = 500;
 const TRADERS = Array.from({ length: 50 }, (_, at) => (at + 16).toString(16).padStart(64, 'a') as UserId);
 const TEXT = '{"order":"a signed text of usual length"}'.padEnd(450, ' ');
 /** As a node is configured: a checkpoint is due with so many changed rows. */
-const CHECKPOINT_ROWS = 4_000;
+const CHECKPOINT_ROWS = 6_000;
 const MAKER_LOTS = 10_000_000_000_000;
 /** Room for the longest record that is made here. */
 const RECORD_BYTES_MAX = 1_024;

@@ -91,7 +91,7 @@ function lookAt(unjudged: readonly Unjudged[], input: MarketInput): void {
 function ask({ market, created, needed, judged }: Unjudged, order: Sequence): void {
   const live = market.orders.get(order);
   const fresh = live === undefined ? created.get(order) : undefined;
-  const row = live?.row ?? (fresh === undefined ? null : newOrderRow(fresh));
+  const row = live?.row ?? (fresh === undefined ? null : newOrderRow(fresh, fresh.order.user));
   if (row === null || !isUnjudged(row) || needed.has(order) || judged?.has(order) === true) return;
   needed.set(order, row);
 }

@@ -118,11 +118,11 @@ export function finishOrder(state: ClearingState, market: MarketSlot, slot: Orde
 }
 
 export function applyCreated(state: ClearingState, market: MarketSlot, input: Created, effects: Effect[]): void {
-  ensureUser(state, input.order.user, effects);
+  const { user } = ensureUser(state, input.order.user, effects).row;
   const verdicts = state.verdicts.get(input.marketIndex);
   const verdict = verdicts?.get(input.sequence);
   verdicts?.delete(input.sequence);
-  const row = newOrderRow(input, verdictNumber(verdict));
+  const row = newOrderRow(input, user, verdictNumber(verdict));
   const enabledQuantity = enabledQuantityOf(market, row, row.quantity);
   const isWhole = enabledQuantity === row.quantity;
   const slot = addLiveOrder(state, market, isWhole ? row : changedRow(row, { enabledQuantity }));
@@ -150,8 +150,8 @@ export function learnVerdict(state: ClearingState, verdict: Verdict): void {
 }
 
 export function applyCreateRefused(state: ClearingState, input: CreateRefused, effects: Effect[]): void {
-  ensureUser(state, input.order.user, effects);
-  tallyFinishedOrder(state, changedRow(newOrderRow(input), { end: ORDER_END.postOnlyWouldCross }));
+  const { user } = ensureUser(state, input.order.user, effects).row;
+  tallyFinishedOrder(state, changedRow(newOrderRow(input, user), { end: ORDER_END.postOnlyWouldCross }));
 }
 
 export function applyReplaced(state: ClearingState, market: MarketSlot, input: Replaced): void {

@@ -32,7 +32,7 @@ export function marketActor(shard: number): string {
  * Orders and trades live until the next checkpoint has written them. With room for what comes in between they die young;
  * with less they are copied first. Four times V8's own default.
  */
-const CLEARING_YOUNG_MEBIBYTES = 192;
+export const CLEARING_YOUNG_MEBIBYTES = 192;
 
 export function nodeTopology(config: Pick<NodeConfig, 'threads' | 'rings' | 'journal'>): Topology {
   const { marketShards, marketsOn, spinTurns } = config.threads;

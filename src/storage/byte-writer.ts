@@ -18,6 +18,7 @@ const U32 = 0x1_0000_0000;
 const U64 = 1n << 64n;
 const I64_MAX = (1n << 63n) - 1n;
 const I128_MAX = (1n << 127n) - 1n;
+const I128_MIN = -(1n << 127n);
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 const SHORT_TEXT_UNITS = 32;
 
@@ -93,7 +94,7 @@ export class ByteWriter {
 
   /** An amount of an account: two's complement, 16 bytes. */
   i128(value: bigint): void {
-    assert(value >= -I128_MAX - 1n && value <= I128_MAX, 'storage: an i128 fits');
+    assert(value >= I128_MIN && value <= I128_MAX, 'storage: an i128 fits');
     const at = this.#take(16);
     // Most amounts fit the lower half: then the upper one is known without a shift, which would allocate.
     if (value >= 0n && value <= I64_MAX) this.#view.setBigInt64(at, 0n);
