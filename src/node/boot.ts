@@ -85,7 +85,8 @@ export class RingbookNode {
   private readonly runner: EventLoopRunner;
   private readonly supervisor: Supervisor;
   private readonly desk: VerifyDesk;
-  private readonly unflushed = new UnflushedWindow();
+  private doorMetrics: FrontDoorMetrics | null = null;
+  private readonly unflushed = new UnflushedWindow((ms) => this.doorMetrics?.unflushed(ms));
   private readonly requests = new Map<string, number>();
   private readonly stalled = new Set<string>();
   private readonly waiting = new Set<Waiting>(['clearing', 'markets', 'market_data', 'chains']);
@@ -242,6 +243,7 @@ export class RingbookNode {
           const clearing = new ClearingDesk(toClearing, () => this.clock.nowNs(), wiring.poke);
           this.clearing = clearing;
           const metrics = new FrontDoorMetrics(wiring.metrics);
+          this.doorMetrics = metrics;
           const edge = new EdgeMetrics(wiring.metrics);
           this.edge = edge;
           const door = new FrontDoor({

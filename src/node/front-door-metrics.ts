@@ -9,6 +9,7 @@ export class FrontDoorMetrics implements FrontDoorCounters {
   private readonly received: Counter;
   private readonly rejected: Counter;
   private readonly answers: Histogram;
+  private readonly waits: Histogram;
   private readonly fills: Readonly<Record<FillStatus, Counter>>;
   private readonly rollbacks: ReadonlyMap<string, Counter>;
 
@@ -16,6 +17,7 @@ export class FrontDoorMetrics implements FrontDoorCounters {
     this.received = metrics.counter('orders_received');
     this.rejected = metrics.counter('orders_rejected');
     this.answers = metrics.histogram('answer_ns');
+    this.waits = metrics.histogram('unflushed_ns');
     this.fills = {
       [FILL_STATUS.pending]: metrics.counter('fills_pending'),
       [FILL_STATUS.confirmed]: metrics.counter('fills_confirmed'),
@@ -27,6 +29,11 @@ export class FrontDoorMetrics implements FrontDoorCounters {
   order(isReceived: boolean, elapsedMs: number): void {
     (isReceived ? this.received : this.rejected).add(1);
     this.answers.record(elapsedMs * 1e6);
+  }
+
+  /** The oldest word that a flush covered had waited for it so long. */
+  unflushed(ms: number): void {
+    this.waits.record(ms * 1e6);
   }
 
   fill(status: FillStatus, rollbackReason: string | null): void {

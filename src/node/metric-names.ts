@@ -26,6 +26,7 @@ export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
   counter('fills_confirmed', 'Sides of fills told as Confirmed.'),
   counter('fills_rolled_back', 'Sides of fills told as Rollbacked.'),
   ...ROLLBACK_WORDS.map((word) => counter(`rollback_${word}`, `Sides rolled back with ${word}.`)),
+  { name: 'unflushed_ns', kind: 'histogram', help: 'Nanoseconds that the oldest word of a flush had waited for it.' },
   { name: 'answer_ns', kind: 'histogram', help: 'Nanoseconds from a decoded create to its answer.' },
 ];
 
@@ -34,5 +35,4 @@ export const CLEARING_METRICS: readonly MetricDefinition[] = [
   { name: 'journal_sequence', kind: 'gauge', help: 'Last flushed journal record.' },
   { name: 'journal_first_sequence', kind: 'gauge', help: 'First journal record that is there.' },
   { name: 'journal_bytes', kind: 'gauge', help: 'Bytes of the journal records that are there.' },
-  { name: 'unflushed_ns', kind: 'gauge', help: 'How long the batch in hand has waited for its flush.' },
 ];

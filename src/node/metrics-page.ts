@@ -165,6 +165,12 @@ function timeFamilies(door: Recorded, clearing: Recorded): readonly Family[] {
       ],
       SECONDS,
     ),
+    histogram(
+      'ringbook_unflushed_window_seconds',
+      'How long the oldest market event of a flush had waited for it: what a kill takes from optimistic acknowledgements.',
+      [{ labels: {}, snapshot: histogramOf(door, 'unflushed_ns') }],
+      SECONDS,
+    ),
     histogram('ringbook_commit_seconds', 'One flushed journal commit.', [{ labels: {}, snapshot: commit }], SECONDS),
     plainGauge('ringbook_journal_sequence', 'Last flushed journal record.', numberOf(clearing, 'journal_sequence')),
     plainGauge(

@@ -1,30 +1,79 @@
 /**
- * How long a market's word has been waiting for the flush that makes it durable: the window that a kill could take
- * from optimistic acknowledgements (AMB-110, `ringbook_unflushed_seconds`).
+ * How long the words of markets wait for the flush that makes them durable: the window that a kill could take from
+ * optimistic acknowledgements (AMB-110). Now, `ringbook_unflushed_seconds`; and at each flush, what it had been at worst,
+ * `ringbook_unflushed_window_seconds`.
+ *
+ *   heard     1   2 3       4   5          moments are kept of some words, one a millisecond
+ *   moments   1   2         4
+ *   flushed             2                  3 waits: since the moment of 2, which is not later than its own
+ *
+ * So the window is told too long by a little, never too short.
  */
+
+/** Moments of a market that are kept at most; words beyond are told by the last of them. */
+const MOMENTS_MAX = 1_024;
+const APART_MS = 1;
+
+interface Moment {
+  readonly sequence: number;
+  readonly ms: number;
+}
+
+interface Waiting {
+  /** Last sequence that the market said, and the last that is flushed. */
+  seen: number;
+  decided: number;
+  /** Of words that wait, rising; the first is of the oldest, or of a word before it. Empty when none waits. */
+  moments: Moment[];
+}
+
 export class UnflushedWindow {
-  private readonly seen = new Map<number, number>();
-  private readonly decided = new Map<number, number>();
-  private sinceMs: number | null = null;
+  private readonly markets = new Map<number, Waiting>();
+  private readonly measured: (ms: number) => void;
+
+  /** @param measured told at each flush how long the oldest word that it covers has waited. */
+  constructor(measured: (ms: number) => void = () => undefined) {
+    this.measured = measured;
+  }
 
   /** A market said something; it is not flushed yet. */
   heard(marketIndex: number, sequence: number, nowMs: number): void {
-    if (sequence > (this.seen.get(marketIndex) ?? 0)) this.seen.set(marketIndex, sequence);
-    if (this.sinceMs === null && !this.isCovered()) this.sinceMs = nowMs;
+    const market = this.marketOf(marketIndex);
+    if (sequence <= market.seen) return;
+    market.seen = sequence;
+    if (sequence <= market.decided) return;
+    const { moments } = market;
+    const last = moments.at(-1);
+    if (last === undefined || (nowMs - last.ms >= APART_MS && moments.length < MOMENTS_MAX)) {
+      moments.push({ sequence, ms: nowMs });
+    }
   }
 
-  /** Everything of the market up to `sequence` is flushed. What came after it has waited since this moment at most. */
+  /** Everything of the market up to `sequence` is flushed. */
   flushed(marketIndex: number, sequence: number, nowMs: number): void {
-    this.decided.set(marketIndex, sequence);
-    this.sinceMs = this.isCovered() ? null : nowMs;
+    const market = this.marketOf(marketIndex);
+    const [oldest] = market.moments;
+    if (oldest !== undefined && oldest.sequence <= sequence) this.measured(nowMs - oldest.ms);
+    market.decided = sequence;
+    if (market.seen <= sequence) market.moments = [];
+    else {
+      const after = market.moments.findIndex((moment) => moment.sequence > sequence + 1);
+      market.moments.splice(0, (after < 0 ? market.moments.length : after) - 1);
+    }
   }
 
   seconds(nowMs: number): number {
-    return this.sinceMs === null ? 0 : (nowMs - this.sinceMs) / 1000;
+    let oldestMs = nowMs;
+    for (const { moments } of this.markets.values()) oldestMs = Math.min(oldestMs, moments[0]?.ms ?? nowMs);
+    return (nowMs - oldestMs) / 1000;
   }
 
-  private isCovered(): boolean {
-    for (const [market, sequence] of this.seen) if ((this.decided.get(market) ?? 0) < sequence) return false;
-    return true;
+  private marketOf(marketIndex: number): Waiting {
+    let market = this.markets.get(marketIndex);
+    if (market === undefined) {
+      market = { seen: 0, decided: 0, moments: [] };
+      this.markets.set(marketIndex, market);
+    }
+    return market;
   }
 }

@@ -134,8 +134,8 @@ const NODE: readonly Mutant[] = [
   {
     breaks: 'the unflushed window starts with the first word that waits',
     file: 'src/node/unflushed-window',
-    find: 'if (this.sinceMs === null && !this.isCovered())',
-    put: 'if (!this.isCovered())',
+    find: 'if (last === undefined || (nowMs - last.ms >= APART_MS',
+    put: 'moments.length = 0; if (true || (nowMs - APART_MS >= 0',
     caughtBy: 'test/node/unflushed-window',
   },
 ];

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { crashAtFlush, drainUnderLoad, fillTheDisk, killNodes } from '../support/node-campaigns.ts';
+import { crashAtFlush, drainUnderLoad, fillTheDisk, killAcknowledged, killNodes } from '../support/node-campaigns.ts';
 import { removeDirectory, startNode, stopNode } from '../support/node-process.ts';
 
 const KILLS = 2;
@@ -19,6 +19,13 @@ suite('recovery of a whole node', () => {
   for (const point of ['before_flush', 'after_flush'] as const) {
     test(`a crash ${point.replace('_', ' ')} leaves each fill either whole or absent`, async () => {
       assert.ok((await crashAtFlush(SEED + 1, point)).confirmed > 0);
+    });
+  }
+
+  for (const acks of ['durable', 'optimistic'] as const) {
+    test(`kill -9 while orders are acknowledged, acks: ${acks}: ${acks === 'durable' ? 'each of them is there' : 'what is gone was decided last'} (AMB-16, AMB-110)`, async () => {
+      const { acknowledged, lost } = await killAcknowledged(SEED + 4, acks);
+      assert.ok(acknowledged > 0 && lost < acknowledged, `${lost} of ${acknowledged}`);
     });
   }
 

@@ -20,7 +20,14 @@ import { callsOf, faultCampaign, powerLossCampaign } from '../support/io-campaig
 import { buildShim } from '../support/io-shim.ts';
 import { killCampaign } from '../support/kill-campaign.ts';
 import { accountCampaign } from '../support/margin-laws.ts';
-import { crashAtFlush, drainUnderLoad, fillTheDisk, killNodes, type NodeCounts } from '../support/node-campaigns.ts';
+import {
+  crashAtFlush,
+  drainUnderLoad,
+  fillTheDisk,
+  killAcknowledged,
+  killNodes,
+  type NodeCounts,
+} from '../support/node-campaigns.ts';
 import { killPrunes, killUpgrades } from '../support/tool-kills.ts';
 
 interface Result {
@@ -63,6 +70,20 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     usually: 20,
     run: (seed, runs) =>
       counted(seedsFrom(seed, runs), (one) => crashAtFlush(one, one % 2 === 0 ? 'before_flush' : 'after_flush')),
+  },
+  acks: {
+    runs: 'kills while orders are acknowledged, durable and optimistic in turn',
+    usually: 20,
+    run: async (seed, runs) => {
+      let [acknowledged, lost] = [0, 0];
+      const { problems } = await counted(seedsFrom(seed, runs), async (one) => {
+        const counts = await killAcknowledged(one, one % 2 === 0 ? 'durable' : 'optimistic');
+        acknowledged += counts.acknowledged;
+        lost += counts.lost;
+        return counts;
+      });
+      return { problems, counts: { runs, acknowledged, lost } };
+    },
   },
   drain: {
     runs: 'nodes that get SIGTERM under load',

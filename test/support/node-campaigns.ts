@@ -5,10 +5,13 @@
  *   crash      the process ends right before or right after a flush
  *   drain      SIGTERM: exit 0, a clean last checkpoint
  *   full disk  the data file cannot grow: 70 at once
+ *   acks       kill -9 while orders are acknowledged: which of them are there
  *
  * Each throws an AssertionError that says what is wrong; a seed gives the same load and moments, not the same timing.
  */
 import assert from 'node:assert/strict';
+import { RingbookClient } from '../../src/client/client.ts';
+import { devKey } from '../../src/client/keys.ts';
 import { auditData } from '../../src/node/audit-data.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { checkBook, checkHistory, Load } from './node-load.ts';
@@ -20,6 +23,8 @@ import { temporaryDirectory } from './temporary-directory.ts';
 const SIDES_BEFORE_A_KILL = 20;
 const KILL_MS_MAX = 700;
 const RESTART_MS_MAX = 1_000;
+const ACKS_BEFORE_A_KILL = 200;
+const ACKS_IN_FLIGHT = 32;
 const FULL_KIB = { min: 400, spread: 200 };
 
 export interface NodeCounts {
@@ -148,4 +153,66 @@ export function fillTheDisk(seed: number): Promise<NodeCounts> {
     await checkHistory(node, load, lives.marginIds);
     return { confirmed: load.confirmed().length };
   });
+}
+
+export interface AckCounts extends NodeCounts {
+  /** Orders that were answered as received. */
+  acknowledged: number;
+  /** Of those, the ones that are gone after the kill. */
+  lost: number;
+}
+
+/**
+ * Durable acknowledgements lose nothing. Optimistic ones lose the last of what the market decided, never one whose
+ * successor is there.
+ */
+export function killAcknowledged(seed: number, acks: 'optimistic' | 'durable'): Promise<AckCounts> {
+  return living(seed, async (lives) => {
+    let node = await lives.next();
+    await operator(node, 'PATCH', '/operator/settings', { acks });
+    const client = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('a') });
+    await client.login();
+    const control = await client.control();
+    const acknowledged: string[] = [];
+    const inFlight = new Set<Promise<unknown>>();
+    const wanted = ACKS_BEFORE_A_KILL + lives.random.below(ACKS_BEFORE_A_KILL);
+    while (acknowledged.length < wanted) {
+      const price = `${1_000 + lives.random.below(1_000)}`;
+      const order = await client.order({ assetId: '2', side: 'Buy', price, quantity: '0.001' });
+      const answer = control.send(client.signCreate(order)).then(({ status }) => {
+        if (status === 'Received') acknowledged.push(order.orderId);
+      });
+      inFlight.add(answer);
+      void answer.finally(() => inFlight.delete(answer)).catch(() => undefined);
+      if (inFlight.size >= ACKS_IN_FLIGHT) await Promise.race(inFlight);
+    }
+    await stopNode(node, 'SIGKILL');
+    await Promise.allSettled(inFlight);
+    client.close();
+    await recoveredAndReplayed(lives.dataDirectory);
+    node = await lives.next();
+    const there = await openOrders(node);
+    const lost = acknowledged.filter((id) => !there.has(id));
+    if (acks === 'durable') assert.deepEqual(lost, [], 'every order that was acknowledged is there');
+    const kept = acknowledged.length - lost.length;
+    assert.deepEqual(lost, acknowledged.slice(kept), 'what is lost was decided last');
+    return { confirmed: 0, acknowledged: acknowledged.length, lost: lost.length };
+  });
+}
+
+async function openOrders(node: NodeProcess): Promise<ReadonlySet<string>> {
+  const client = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('a') });
+  await client.login();
+  const ids = new Set<string>();
+  for (let page: number | null = 0; page !== null; ) {
+    const found: Awaited<ReturnType<RingbookClient['orders']>> = await client.orders({
+      openOnly: true,
+      page,
+      limit: 1000,
+    });
+    for (const { orderId } of found.items) ids.add(orderId);
+    page = found.nextPage;
+  }
+  client.close();
+  return ids;
 }
