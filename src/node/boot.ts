@@ -95,10 +95,10 @@ export class RingbookNode {
   private clearing: ClearingDesk | null = null;
   private history: HistoryThread | null = null;
   private chains: ChainActor | null = null;
-  private readonly progress = new StartProgress(
-    () => this.recoveryStep(),
-    (step) => this.log.info(step, 'starting'),
-  );
+  private readonly progress = new StartProgress(() => this.recoveryStep(), {
+    step: (step) => this.log.info(step, 'starting'),
+    started: (ms) => this.log.info({ ms }, 'started'),
+  });
   private lock: DataLock | null = null;
   private oms: OmsServer | null = null;
   private edge: EdgeMetrics | null = null;

@@ -30,6 +30,7 @@ import {
 
 /** Of users, orders or ids: a part is small against a ring. */
 const PER_PART = 64;
+const LOOKS_PER_PART = 1_024;
 
 /** What is told, and to whom. */
 export interface Restoring {
@@ -59,9 +60,9 @@ export function* restoreParts(restoring: Restoring): Generator<number, void, und
     if (told % PER_PART === 0) yield told;
   }
   for (const row of state.prices.values()) writeEffect({ kind: 'priceAccepted', row }, to);
-  for (const _ of tellMarkets(state, to)) {
-    told += 1;
-    if (told % PER_PART === 0) yield told;
+  for (const isTold of tellMarkets(state, to)) {
+    if (isTold) told += 1;
+    if (!isTold || told % PER_PART === 0) yield told;
   }
   let ids = 0;
   for (const _ of tellIds(restoring)) {
@@ -87,7 +88,8 @@ function* tellUsers(state: ClearingState, to: EffectSinks): Generator<void> {
   }
 }
 
-function* tellMarkets(state: ClearingState, to: EffectSinks): Generator<void> {
+/** True for an order that was told, false for a part of the work before that. */
+function* tellMarkets(state: ClearingState, to: EffectSinks): Generator<boolean> {
   for (const market of state.markets) {
     const { definition, sequence, lastTradeId } = market;
     const shard = to.market(definition.marketIndex);
@@ -96,9 +98,10 @@ function* tellMarkets(state: ClearingState, to: EffectSinks): Generator<void> {
       writeNews({ kind: 'registryChanged', change: { table: 'market', row } }, sink);
     }
     const teller = new OrderTeller(market, [shard, to.door]);
-    for (const slot of byPriority(market)) {
+    const turns = yield* turnsOf(market);
+    for (const slot of turns ?? market.orders.values()) {
       teller.tell(slot);
-      yield;
+      yield true;
     }
   }
 }
@@ -154,17 +157,22 @@ class OrderTeller {
   }
 }
 
-/** Live orders stand in the order in which they were admitted, which most often is that of their priorities. */
-function byPriority(market: MarketSlot): Iterable<OrderSlot> {
+/**
+ * Live orders stand in the order in which they were admitted, which most often is that of their priorities. Yields now and
+ * then, as all of them are looked at. @returns null when their order is right as it is.
+ */
+function* turnsOf(market: MarketSlot): Generator<boolean, readonly OrderSlot[] | null> {
   const priorities = new Float64Array(market.orders.size);
   let at = 0;
   let isSorted = true;
   for (const slot of market.orders.values()) {
-    priorities[at] = slot.look().prioritySequence;
-    if (at > 0 && (priorities[at] as number) < (priorities[at - 1] as number)) isSorted = false;
+    const priority = slot.look().prioritySequence;
+    priorities[at] = priority;
+    if (at > 0 && priority < (priorities[at - 1] as number)) isSorted = false;
     at += 1;
+    if (at % LOOKS_PER_PART === 0) yield false;
   }
-  if (isSorted) return market.orders.values();
+  if (isSorted) return null;
   const slots = [...market.orders.values()];
   const turns = Uint32Array.from(slots, (_, index) => index);
   turns.sort((a, b) => (priorities[a] as number) - (priorities[b] as number));

@@ -9,19 +9,34 @@ export interface StartStep {
   readonly of: number;
 }
 
+/** Milliseconds of each step that there was, and of all together. */
+export type StartTimes = Readonly<Record<string, number>>;
+
+/** Where a start says how far it is, and at its end how long its steps took. */
+export interface StartReport {
+  readonly step: (step: StartStep) => void;
+  readonly started: (times: StartTimes) => void;
+}
+
 const SAY_EVERY_MS = 1_000;
+/** How exactly the times of steps are known. */
+const LOOK_EVERY_MS = 20;
 
 export class StartProgress {
-  readonly #say: (step: StartStep) => void;
+  readonly #report: StartReport;
   readonly #look: () => StartStep | null;
   readonly #timer: NodeJS.Timeout;
+  readonly #startedAtMs: number = performance.now();
+  readonly #times = new Map<string, number>();
   #last: StartStep | null = null;
+  #lookedAtMs: number = this.#startedAtMs;
+  #saidAtMs: number = this.#startedAtMs;
 
   /** @param look at what the recovering thread says; null while it says nothing. */
-  constructor(look: () => StartStep | null, say: (step: StartStep) => void) {
+  constructor(look: () => StartStep | null, report: StartReport) {
     this.#look = look;
-    this.#say = say;
-    this.#timer = setInterval(() => this.#tick(), SAY_EVERY_MS);
+    this.#report = report;
+    this.#timer = setInterval(() => this.#tick(), LOOK_EVERY_MS);
     this.#timer.unref();
   }
 
@@ -37,10 +52,21 @@ export class StartProgress {
 
   end(): void {
     clearInterval(this.#timer);
+    this.#tick();
+    const all = Math.round(performance.now() - this.#startedAtMs);
+    this.#report.started({ ...Object.fromEntries(this.#times), all });
   }
 
   #tick(): void {
+    const nowMs = performance.now();
     const { step } = this;
-    if (step !== null) this.#say(step);
+    if (step !== null) {
+      const before = this.#times.get(step.step) ?? 0;
+      this.#times.set(step.step, Math.round(before + nowMs - this.#lookedAtMs));
+    }
+    this.#lookedAtMs = nowMs;
+    if (step === null || nowMs - this.#saidAtMs < SAY_EVERY_MS) return;
+    this.#saidAtMs = nowMs;
+    this.#report.step(step);
   }
 }

@@ -25,10 +25,11 @@ export function restoredOrder(row: RestoredOrder, { user, market, balance }: Tie
     { terms: termsOf(row, user), market, balance, price, quantity, bound: budget, triggerPrice },
     row.lastUpdateNs,
   );
-  order.timestampNs = row.timestampNs;
+  if (row.timestampNs !== row.creationNs) order.timestampNs = row.timestampNs;
   order.confirmed.quantity = row.filledQuantity;
-  order.confirmed.notional = row.filledNotional;
-  order.confirmed.fees = row.fees;
+  // Most orders have no fills: a zero that is read is a value of its own, this one is shared.
+  if (row.filledNotional !== 0n) order.confirmed.notional = row.filledNotional;
+  if (row.fees !== 0n) order.confirmed.fees = row.fees;
   order.triggerState = row.triggerState;
   order.activated = row.triggerState === TRIGGER_STATE.live ? row.enabledQuantity : 0;
   order.letThrough = letThroughBy(row, order);
