@@ -1,0 +1,172 @@
+/**
+ * A start on many resting orders, phase by phase in one thread: rows into clearing's memory, the recount, the mark of the
+ * restart, telling what lives, the front door and the market that hear it. CPU time, as a start runs on three threads;
+ * how long until it is ready, `test/reliability/scale.ts` says.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadState } from '../src/clearing/checkpoint.ts';
+import { checkLedger } from '../src/clearing/checks.ts';
+import { applyBatch } from '../src/clearing/clearing.ts';
+import type { ClearingState } from '../src/clearing/state.ts';
+import { assert, must } from '../src/core/assert.ts';
+import { SIDE } from '../src/core/order-terms.ts';
+import type { TimestampNs } from '../src/core/units.ts';
+import { type Views, viewsOf } from '../src/core/views.ts';
+import { BalanceChanged, MarketRestored, OrderRestoredAtBoot } from '../src/messages/generated/messages.ts';
+import { readBalance, readRestoredRow } from '../src/node/door-words.ts';
+import type { RecordSink } from '../src/node/effect-codec.ts';
+import { HostedMarket } from '../src/node/hosted-market.ts';
+import { LmdbDurability } from '../src/node/lmdb-durability.ts';
+import { readRestoredOrder } from '../src/node/market-commands.ts';
+import { Outbox, type Outlet } from '../src/node/outbox.ts';
+import { restoreParts } from '../src/node/restoring.ts';
+import { OrderManager } from '../src/orders/order-manager.ts';
+import { LARGE_DATA_LOTS } from '../test/support/large-data.ts';
+import { makeLargeRows } from '../test/support/large-rows.ts';
+import { NO_HISTORY, RecordingSink } from '../test/support/order-desk.ts';
+import type { BenchResult, BenchRow, Scale } from './bench-kit.ts';
+
+const SIZES = {
+  small: { users: 1_000, orders: 5_000, triggers: 1_000 },
+  full: { users: 20_000, orders: 200_000, triggers: 40_000 },
+} as const;
+const TAPE_BYTES = 1 << 20;
+const HASH_SEED = 1;
+
+/** Keeps one record and hands it on. */
+class Tape implements RecordSink {
+  readonly views: Views = viewsOf(new ArrayBuffer(TAPE_BYTES), 0, TAPE_BYTES);
+  records = 0;
+  readonly #heard: (typeId: number, views: Views) => void;
+  #typeId = 0;
+
+  constructor(heard: (typeId: number, views: Views) => void = () => undefined) {
+    this.#heard = heard;
+  }
+
+  claim(typeId: number): number {
+    this.#typeId = typeId;
+    return 0;
+  }
+
+  commit(): void {
+    this.records += 1;
+    this.#heard(this.#typeId, this.views);
+  }
+}
+
+export async function run(scale: Scale): Promise<BenchResult> {
+  const size = SIZES[scale];
+  const directory = mkdtempSync(join(tmpdir(), 'ringbook-bench-'));
+  try {
+    await makeLargeRows(directory, size);
+    const durability = new LmdbDurability(directory);
+    const rows: BenchRow[] = [];
+    const timed = <T>(label: string, work: () => T): T => {
+      const before = process.cpuUsage();
+      const result = work();
+      const { user, system } = process.cpuUsage(before);
+      rows.push({ label, value: (user + system) / 1_000, unit: 'ms of CPU' });
+      return result;
+    };
+    const recovery = durability.recover();
+    const state = timed('rows into memory', () => loadState(recovery.rows));
+    timed('recount', () => checkLedger(state));
+    const mark = { kind: 'restarted', clean: false } as const;
+    timed('mark of the restart', () =>
+      applyBatch(state, { timeNs: recovery.lastTimeNs, inputs: [mark], verdicts: [] }, []),
+    );
+    const restoring = { state, durability, nowNs: recovery.lastTimeNs };
+    const told = timed('telling', () => tell(restoring, new Tape(), new Tape()));
+    const door = new DoorEar(state);
+    timed('telling, and the front door', () => tell(restoring, new Tape(door.heard), new Tape()));
+    const market = new MarketEar(state, recovery.lastTimeNs);
+    timed('telling, and the markets', () => tell(restoring, new Tape(), new Tape(market.heard)));
+    await durability.close();
+    const orders = size.orders + size.triggers;
+    assert(door.manager.ordersInMemory === orders, 'the front door has every order');
+    assert(market.lots() === size.orders * LARGE_DATA_LOTS, 'the books have every lot');
+    const checks = `${orders} orders of ${size.users} users at the front door and in the books, ${told} words`;
+    return { name: 'recovery', rows, checks };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+type Restoring = Omit<Parameters<typeof restoreParts>[0], 'to'>;
+
+/** @returns the number of words. */
+function tell(restoring: Restoring, door: Tape, market: Tape): number {
+  const to = { door, data: new Tape(), shards: [market], market: () => market };
+  for (const _ of restoreParts({ ...restoring, to }));
+  return door.records + market.records;
+}
+
+/** The part of the front door that takes in orders and balances. */
+class DoorEar {
+  readonly manager = new OrderManager({ sink: new RecordingSink(), history: NO_HISTORY });
+
+  constructor(state: ClearingState) {
+    for (const { definition, sequence } of state.markets) this.manager.restoreMarket(definition, sequence);
+  }
+
+  readonly heard = (typeId: number, v: Views): void => {
+    if (typeId === OrderRestoredAtBoot.typeId) this.manager.restoreOrder(readRestoredRow(v, 0));
+    else if (typeId === BalanceChanged.typeId) this.manager.onBalanceChanged(readBalance(v, 0));
+  };
+}
+
+/** Market engines, and the opening of their books. */
+class MarketEar {
+  readonly #markets: readonly HostedMarket[];
+  readonly #nowNs: TimestampNs;
+
+  constructor(state: ClearingState, nowNs: TimestampNs) {
+    const outbox = new Outbox(new SilentOutlet());
+    const to = { clearing: outbox, door: outbox, data: new SilentOutlet() };
+    const begin = { oraclePrice: null, hashSeed: HASH_SEED };
+    this.#markets = state.markets.map(({ definition }) => new HostedMarket(definition, to, begin));
+    this.#nowNs = nowNs;
+  }
+
+  readonly heard = (typeId: number, v: Views): void => {
+    if (typeId === OrderRestoredAtBoot.typeId) {
+      this.#at(OrderRestoredAtBoot.marketIndex(v, 0)).engine.restoreOrder(readRestoredOrder(v, 0));
+    } else if (typeId === MarketRestored.typeId) {
+      const position = { sequence: MarketRestored.sequence(v, 0), lastTradeId: MarketRestored.lastTradeId(v, 0) };
+      this.#at(MarketRestored.marketIndex(v, 0)).finishRestore({ ...position, nowNs: this.#nowNs });
+    }
+  };
+
+  lots(): number {
+    let lots = 0;
+    for (const { engine } of this.#markets) {
+      for (const side of [SIDE.buy, SIDE.sell]) engine.forEachLevel(side, (_price, quantity) => (lots += quantity));
+    }
+    return lots;
+  }
+
+  #at(index: number): HostedMarket {
+    return must(this.#markets[index], 'a word names a market');
+  }
+}
+
+/** Takes whatever is said, and keeps nothing. */
+class SilentOutlet implements Outlet {
+  readonly views: Views = viewsOf(new ArrayBuffer(TAPE_BYTES), 0, TAPE_BYTES);
+
+  claim(): number {
+    return 0;
+  }
+  commit(): void {}
+  flush(): void {}
+  hasRoom(): boolean {
+    return true;
+  }
+  wantRoom(): void {}
+  needsResync(): boolean {
+    return false;
+  }
+}
