@@ -216,6 +216,7 @@ function orderOf(fill: number): OrderRow {
     parentSequence: 0,
     parentId: '',
     enabledQuantity: 10_000,
+    activatedQuantity: 0,
     maxFeeRate: 1_000,
     creationNs: time,
     timestampNs: time,

@@ -24,6 +24,7 @@ export type OrderChanges = Partial<
     | 'triggerState'
     | 'parentSequence'
     | 'enabledQuantity'
+    | 'activatedQuantity'
     | 'timestampNs'
     | 'lastUpdateNs'
     | 'filledQuantity'
@@ -67,6 +68,7 @@ export function newOrderRow(
     parentSequence: input.kind === 'created' ? input.parent : 0,
     parentId: order.parentId,
     enabledQuantity: order.quantity,
+    activatedQuantity: 0,
     maxFeeRate: order.maxFeeRate,
     creationNs: order.creationNs,
     timestampNs: order.creationNs,
@@ -108,6 +110,7 @@ export function changedRow(row: OrderRow, changes: OrderChanges): OrderRow {
     parentSequence: changes.parentSequence ?? row.parentSequence,
     parentId: row.parentId,
     enabledQuantity: changes.enabledQuantity ?? row.enabledQuantity,
+    activatedQuantity: changes.activatedQuantity ?? row.activatedQuantity,
     maxFeeRate: row.maxFeeRate,
     creationNs: row.creationNs,
     timestampNs: changes.timestampNs ?? row.timestampNs,

@@ -15,7 +15,16 @@
 import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
-import { ORDER_END, ORDER_FLAG, ORDER_KIND, type OrderEnd, SIDE, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
+import {
+  ORDER_END,
+  ORDER_FLAG,
+  ORDER_KIND,
+  type OrderEnd,
+  SIDE,
+  TIF,
+  TRIGGER,
+  TRIGGER_STATE,
+} from '../core/order-terms.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import { balanceSlot, ensureUser } from './balances.ts';
@@ -66,6 +75,7 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
   const isLeveraged = isMarginType(account.row) && (row.flags & ORDER_FLAG.isSpot) === 0;
   const position = isLeveraged ? positionSlot(state, account, assetId) : null;
   const slot = new LiveOrderSlot(row, { market, account, position, base, usd });
+  slot.dropped = droppedBy(row);
   addPressing(slot);
   setHold(slot, holdOf(row, market.definition, slot.dropped));
   market.orders.set(row.orderSequence, slot);
@@ -102,6 +112,12 @@ export function dropUnmatched(market: MarketSlot, { slot, lots }: Entering): voi
   if (market.orders.get(slot.row.orderSequence) !== slot) return;
   slot.dropped = Math.max(0, lots - slot.row.filledQuantity);
   setHold(slot, holdOf(slot.row, market.definition, slot.dropped));
+}
+
+/** What was in force of a child that never rests and is not filled was dropped before the start that reads its row. */
+function droppedBy(row: OrderRow): number {
+  if (row.activatedQuantity === 0 || (row.tif !== TIF.ioc && row.tif !== TIF.fok)) return 0;
+  return Math.max(0, row.activatedQuantity - row.filledQuantity);
 }
 
 /** Takes an order off the live ones and counts it among the finished. @param row its last row, with its end. */
@@ -156,9 +172,15 @@ export function applyCreateRefused(state: ClearingState, input: CreateRefused, e
 
 export function applyReplaced(state: ClearingState, market: MarketSlot, input: Replaced): void {
   const slot = liveOrder(market, input.order);
-  const changes = {
+  const { activatedQuantity, parentSequence } = slot.row;
+  // Its parent is over, and all that this enabled is in force: it is an order like any other from here on (AMB-29).
+  const isWhole = activatedQuantity !== 0 && activatedQuantity === input.quantity;
+  if (isWhole) unlinkOrder(market, slot);
+  const changes: OrderChanges = {
     price: input.price,
     quantity: input.quantity,
+    parentSequence: isWhole ? 0 : parentSequence,
+    activatedQuantity: isWhole ? 0 : activatedQuantity,
     enabledQuantity: enabledQuantityOf(market, slot.row, input.quantity),
     timestampNs: input.timestampNs,
     prioritySequence: input.prioritySequence,

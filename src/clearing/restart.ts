@@ -5,6 +5,7 @@
  *   other inputs behind a hold   applied: they were journaled
  *   orders at fault, covered, filled, IOC, FOK or market, whose end the market had no time to send      ended here
  *   orders that wait for their trigger, or for the word that they may go      kept, whatever their kind
+ *   children of which more may be released      kept, whatever their kind, with what their market has put in force
  *   children whose parent is over      cut to what its fills have enabled (AMB-29)
  *   market sequences, trade ids  jump by RESTART_SEQUENCE_GAP after an unclean stop, so that none is used twice
  *   holds and faults             gone
@@ -19,8 +20,8 @@ import type { Effect } from './effects.ts';
 import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
 import { dropWaitingFills } from './market-inputs.ts';
-import { changedRow } from './order-rows.ts';
-import { changeOrder, finishOrder, isFilled } from './orders.ts';
+import { changedRow, type OrderChanges } from './order-rows.ts';
+import { changeOrder, dropUnmatched, finishOrder, isFilled } from './orders.ts';
 import { changeMark } from './risks.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
@@ -32,6 +33,8 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
   for (const slot of state.risks.values()) if (slot.mark !== null) changeMark(state, slot, tripped(slot.mark));
   for (const market of state.markets) {
     market.unit = [];
+    if (market.entering !== null) dropUnmatched(market, market.entering);
+    market.entering = null;
     endLostOrders(state, market, nowNs, effects);
     if (!input.clean) jumpSequences(state, market);
     market.decidedSequence = market.sequence;
@@ -51,15 +54,22 @@ function endAtRestart(row: OrderRow): OrderEnd | null {
   if (row.faultReason !== ROLLBACK_REASON.none) return ORDER_END.atFault;
   if ((row.flags & ORDER_FLAG.covered) !== 0) return ORDER_END.userRequested;
   if (isFilled(row)) return ORDER_END.filled;
-  if (row.triggerState !== TRIGGER_STATE.live) return null;
+  if (row.triggerState !== TRIGGER_STATE.live || mayGrow(row)) return null;
   if (row.tif === TIF.ioc) return ORDER_END.immediateOrCancel;
   return row.tif === TIF.fok ? endOfFillOrKill(row) : null;
 }
 
+/** A child of which a part was released: once it is whole it has no parent here any more. */
+function mayGrow({ parentSequence, activatedQuantity, quantity }: OrderRow): boolean {
+  return parentSequence !== 0 && activatedQuantity < quantity;
+}
+
 /** All of its match was confirmed or nothing; only a child is matched more than once (AMB-29, AMB-34). */
 function endOfFillOrKill(row: OrderRow): OrderEnd {
-  return row.filledQuantity > 0 && row.parentSequence === 0 ? ORDER_END.filled : ORDER_END.fillOrKill;
+  return row.filledQuantity > 0 && row.parentId === '' ? ORDER_END.filled : ORDER_END.fillOrKill;
 }
+
+const AS_ANY_OTHER: OrderChanges = { parentSequence: 0, activatedQuantity: 0 };
 
 /**
  * What is left of a child whose parent is over: the market may have had no time to take off what the parent's fills have
@@ -68,7 +78,8 @@ function endOfFillOrKill(row: OrderRow): OrderEnd {
 function withoutLostPart(market: MarketSlot, row: OrderRow): OrderRow {
   if (row.enabledQuantity === row.quantity || hasLiveParent(market, row)) return row;
   if (row.enabledQuantity === 0) return changedRow(row, { end: ORDER_END.parentCanceled });
-  return changedRow(row, { quantity: row.enabledQuantity as RawQuantity });
+  const quantity = row.enabledQuantity as RawQuantity;
+  return changedRow(row, row.activatedQuantity < quantity ? { quantity } : { quantity, ...AS_ANY_OTHER });
 }
 
 /** Most orders: nothing of them is read but this. */

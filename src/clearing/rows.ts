@@ -85,6 +85,8 @@ export interface OrderRow {
   readonly parentId: OrderId | '';
   /** Of a child: lots its parent's confirmed fills have activated; of every other order its quantity (AMB-29). */
   readonly enabledQuantity: number;
+  /** Of a child that is not released whole: lots that its market has put in force. 0 for every other order (AMB-29). */
+  readonly activatedQuantity: number;
   readonly maxFeeRate: number;
   readonly creationNs: TimestampNs;
   /** creation, raised to the timestamp of the last applied replace (AMB-18). */

@@ -44,6 +44,7 @@ export function applyActivated(state: ClearingState, market: MarketSlot, input: 
   const changes = {
     parentSequence: isWhole ? 0 : parentSequence,
     enabledQuantity: isWhole ? quantity : enabledQuantity,
+    activatedQuantity: isWhole || parentSequence === 0 ? 0 : input.quantity,
     triggerState: TRIGGER_STATE.live,
     prioritySequence: input.prioritySequence,
     lastUpdateNs: input.timeNs,

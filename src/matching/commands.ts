@@ -145,6 +145,10 @@ export interface RestoredOrder extends OrderKey {
   amount: number;
   budget: number;
   filledQuantity: number;
+  /** Lots that were released, or never kept back; of a child less than its quantity while more may be. */
+  inForce: number;
+  /** What a market order's fills cost or fetched, in the unit of 10^-(price decimals + quantity decimals). */
+  spent: bigint;
   triggerState: TriggerState;
   /** In force, of an order that is dormant or fired. */
   triggerKind: TriggerKind;

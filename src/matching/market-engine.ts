@@ -183,7 +183,7 @@ export class MarketEngine {
     const { triggerKind: kind, triggerPrice: price } = command;
     const money = moneyOf(command, this.#quoteUnit);
     this.#events.accepted(orders.sequenceOf(slot), command, parent === null ? 0 : orders.sequenceOf(parent));
-    this.#triggers.admit(slot, { kind, price, money, parent, state: TRIGGER_STATE.dormant });
+    this.#triggers.admit(slot, { kind, price, money, parent, state: TRIGGER_STATE.dormant, inForce: 0 });
   }
 
   /**
@@ -340,9 +340,11 @@ export class MarketEngine {
   }
 
   #restoreWaiting(command: RestoredOrder, slot: number): void {
-    const { triggerKind: kind, triggerPrice: price, triggerState: state } = command;
+    const { triggerKind: kind, triggerPrice: price, triggerState: state, inForce } = command;
     const parent = command.parent === 0 ? null : this.#restored.slotOf(command.parent);
-    this.#triggers.admit(slot, { kind, price, money: moneyOf(command, this.#quoteUnit), parent, state });
+    const { target, budget } = moneyOf(command, this.#quoteUnit);
+    const money = target === null && budget === null ? NO_MONEY : { target: target && target - command.spent, budget };
+    this.#triggers.admit(slot, { kind, price, money, parent, state, inForce });
   }
 
   /** At boot: a finished order's id, in the order in which they ended (AMB-08). */

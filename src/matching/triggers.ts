@@ -77,6 +77,8 @@ export interface Beginning {
   /** The parent's slot, or null. */
   readonly parent: number | null;
   readonly state: TriggerState;
+  /** Lots that were released before a restart. */
+  readonly inForce: number;
 }
 
 export class Triggers implements BookWatcher {
@@ -161,21 +163,23 @@ export class Triggers implements BookWatcher {
     orders.setState(slot, ORDER_STATE.dormant);
     expiries.add(slot);
     if (beginning.state === TRIGGER_STATE.dormant) this.#waiting.add(waiting);
-    else this.#resume(waiting, beginning.state);
+    else this.#resume(waiting, beginning);
   }
 
-  /** At boot. Of a fired order all was told; of a child in the main book all that is activated is in force. */
-  #resume(waiting: Waiting, state: TriggerState): void {
+  /** At boot. Of a fired order all was told; of a child in force what is enabled beyond that is told anew. */
+  #resume(waiting: Waiting, { state, inForce }: Beginning): void {
     const { orders } = this.#theBook;
-    const { slot, enabled } = waiting;
+    const { slot, enabled, total } = waiting;
     waiting.told = enabled;
-    if (state === TRIGGER_STATE.fired) waiting.isAwaited = enabled > 0;
-    else {
-      waiting.inForce = enabled;
-      const quantity = restsLater(this.#theBook, slot) ? enabled : orders.filledOf(slot);
-      orders.setPriceAndQuantity(slot, orders.priceOf(slot), quantity);
-      if (enabled === waiting.total) this.#forget(waiting);
+    if (state === TRIGGER_STATE.fired) {
+      waiting.isAwaited = enabled > 0;
+      return;
     }
+    waiting.inForce = inForce;
+    const quantity = restsLater(this.#theBook, slot) ? inForce : orders.filledOf(slot);
+    orders.setPriceAndQuantity(slot, orders.priceOf(slot), quantity);
+    if (inForce === total) this.#forget(waiting);
+    else if (enabled > inForce) this.#fired.add(waiting);
   }
 
   /** A new trigger for an order that still waits for its old one (AMB-20). */

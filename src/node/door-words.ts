@@ -93,6 +93,7 @@ export function readRestoredRow(v: Views, at: number): RestoredOrder {
     triggerState: OrderRestoredAtBoot.triggerState(v, at) as TriggerState,
     parentSequence: OrderRestoredAtBoot.parent(v, at) as Sequence | 0,
     enabledQuantity: OrderRestoredAtBoot.enabledQuantity(v, at),
+    inForce: OrderRestoredAtBoot.inForce(v, at),
     marketIndex: OrderRestoredAtBoot.marketIndex(v, at),
     orderSequence: OrderRestoredAtBoot.order(v, at) as Sequence,
     prioritySequence: OrderRestoredAtBoot.prioritySequence(v, at) as Sequence,

@@ -18,6 +18,7 @@ import type { BalanceRow, OrderRow, PositionRow, TradeRow } from '../clearing/ro
 import { unreachable } from '../core/assert.ts';
 import { ORDER_ID_BYTES_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
 import { type Views, viewsOf } from '../core/views.ts';
 import type { PriceSource } from '../margin/prices.ts';
@@ -255,6 +256,12 @@ export function writeFlushed(
   sink.commit();
 }
 
+/** Lots that the market has released, or never kept back. */
+function inForceOf({ triggerState, parentSequence, quantity, activatedQuantity }: OrderRow): number {
+  if (triggerState !== TRIGGER_STATE.live) return 0;
+  return parentSequence === 0 ? quantity : activatedQuantity;
+}
+
 const RESTORED_BYTES_MAX = OrderRestoredAtBoot.bytes + NewOrder.bytes + ORDER_ID_BYTES_MAX;
 
 /**
@@ -282,6 +289,7 @@ export class RestoredOrderWord {
     OrderRestoredAtBoot.setTriggerPrice(v, 0, row.triggerPrice);
     OrderRestoredAtBoot.setParent(v, 0, parent);
     OrderRestoredAtBoot.setEnabledQuantity(v, 0, row.enabledQuantity);
+    OrderRestoredAtBoot.setInForce(v, 0, inForceOf(row));
     OrderRestoredAtBoot.setMarketIndex(v, 0, marketIndex);
     OrderRestoredAtBoot.setTriggerKind(v, 0, row.triggerKind);
     OrderRestoredAtBoot.setTriggerState(v, 0, row.triggerState);

@@ -23,6 +23,8 @@ export interface MarketBeginning {
 export class HostedMarket {
   readonly engine: MarketEngine;
   readonly output: MarketOutput;
+  /** One unit of the engine's money, with 18 decimals. */
+  readonly moneyUnit: bigint;
   /** Restored, and open for commands. */
   isOpen = false;
   private oraclePrice: bigint | null;
@@ -31,6 +33,7 @@ export class HostedMarket {
   constructor(definition: MarketDefinition, to: MarketOutlets, begin: MarketBeginning) {
     const { oraclePrice, hashSeed } = begin;
     this.output = new MarketOutput(definition, to);
+    this.moneyUnit = 10n ** BigInt(18 - definition.priceDecimals - definition.quantityDecimals);
     this.engine = new MarketEngine({ events: this.output, priceDecimals: definition.priceDecimals, hashSeed });
     this.oraclePrice = oraclePrice;
     this.engine.setMarket(definition);

@@ -187,7 +187,7 @@ export class MarketShardActor implements Actor {
         break;
       }
       case OrderRestoredAtBoot.typeId:
-        this.market(OrderRestoredAtBoot.marketIndex(v, at)).engine.restoreOrder(readRestoredOrder(v, at));
+        this.onRestoredOrder(this.market(OrderRestoredAtBoot.marketIndex(v, at)), v, at);
         break;
       case OrderIdRemembered.typeId:
         this.market(OrderIdRemembered.marketIndex(v, at)).engine.restoreRememberedId(readRememberedId(v, at));
@@ -276,6 +276,10 @@ export class MarketShardActor implements Actor {
     for (const market of this.markets.values()) {
       if (market.output.definition.assetId === row.asset) market.setOraclePrice(row.price, this.wiring.clock.nowNs());
     }
+  }
+
+  private onRestoredOrder(market: HostedMarket, v: Views, at: number): void {
+    market.engine.restoreOrder(readRestoredOrder(v, at, market.moneyUnit));
   }
 
   /** The market is whole: it opens, and the front door is told by the same message. */

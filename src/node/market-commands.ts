@@ -7,6 +7,7 @@
 import {
   ORDER_END,
   ORDER_FLAG,
+  ORDER_KIND,
   type OrderEnd,
   type OrderKind,
   type RollbackReason,
@@ -244,9 +245,13 @@ export class CommandReader {
   }
 }
 
-/** One literal: a start reads a million of them, and an object that grows is moved again and again. */
-export function readRestoredOrder(v: Views, at: number): RestoredOrder {
+/**
+ * @param moneyUnit the engine's unit of money, with 18 decimals.
+ *
+ * One literal: a start reads a million of them, and an object that grows is moved again and again. */
+export function readRestoredOrder(v: Views, at: number, moneyUnit: bigint): RestoredOrder {
   const source = at + OrderRestoredAtBoot.bytes;
+  const kind = NewOrder.kind(v, source) as OrderKind;
   return {
     words: v.i32,
     userAt: (source + NewOrder.userAt) >>> 2,
@@ -256,7 +261,7 @@ export function readRestoredOrder(v: Views, at: number): RestoredOrder {
     prioritySequence: OrderRestoredAtBoot.prioritySequence(v, at),
     subAccount: NewOrder.subAccount(v, source),
     side: NewOrder.side(v, source) as Side,
-    kind: NewOrder.kind(v, source) as OrderKind,
+    kind,
     tif: NewOrder.tif(v, source) as Tif,
     // Clearing's own note of a lost fill means nothing to a market.
     flags: OrderRestoredAtBoot.flags(v, at) & ~ORDER_FLAG.rolledBack,
@@ -265,6 +270,9 @@ export function readRestoredOrder(v: Views, at: number): RestoredOrder {
     amount: NewOrder.amount(v, source),
     budget: NewOrder.budget(v, source),
     filledQuantity: OrderRestoredAtBoot.filledQuantity(v, at),
+    inForce: OrderRestoredAtBoot.inForce(v, at),
+    // A limit order is bound by lots alone.
+    spent: kind === ORDER_KIND.limit ? 0n : OrderRestoredAtBoot.filledNotional(v, at) / moneyUnit,
     triggerState: OrderRestoredAtBoot.triggerState(v, at) as TriggerState,
     triggerKind: OrderRestoredAtBoot.triggerKind(v, at) as TriggerKind,
     triggerPrice: OrderRestoredAtBoot.triggerPrice(v, at),

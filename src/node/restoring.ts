@@ -10,7 +10,6 @@
 import { positionRow } from '../clearing/positions.ts';
 import { riskSlot } from '../clearing/risks.ts';
 import type { ClearingState, MarketSlot, OrderSlot } from '../clearing/state.ts';
-import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { isGiven } from '../orders/accounts.ts';
 import type { Durability } from './durability.ts';
@@ -147,9 +146,8 @@ class OrderTeller {
 
   /** The parent that lives and may activate more of it. A child that was released whole is like any order (AMB-29). */
   #parentOf(slot: OrderSlot): OrderSlot | null {
-    const { parentSequence, triggerState, enabledQuantity, quantity } = slot.look();
-    const isWhole = triggerState === TRIGGER_STATE.live && enabledQuantity === quantity;
-    return parentSequence === 0 || isWhole ? null : (this.#market.orders.get(parentSequence) ?? null);
+    const { parentSequence } = slot.look();
+    return parentSequence === 0 ? null : (this.#market.orders.get(parentSequence) ?? null);
   }
 
   #isTold(parent: OrderSlot, child: OrderSlot): boolean {

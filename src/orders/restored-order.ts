@@ -2,13 +2,14 @@
  * An order in memory from what clearing kept of it at a restart (AMB-110): only confirmed fills are filled.
  *
  * A child is linked to its parent when its market opens, as orders are restored in any sequence. One whose trigger fired
- * but was not answered for has let nothing through yet; the hold is taken when its market opens (releases.ts). Clearing
- * ends covered orders and released ones that never rest at a restart, so neither of them comes here.
+ * but was not answered for has let nothing through yet; the hold is taken when its market opens (releases.ts). One that
+ * was released in part is told of again by its market. Clearing ends covered orders and those that never rest at a
+ * restart, unless more of a child may be released, so neither of them comes here.
  */
 import type { UserId } from '../core/ids.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Balance } from './holds.ts';
-import { isChild, LET_THROUGH_WHOLE, type LiveOrder, newLiveOrder, type OrderTerms } from './live-order.ts';
+import { isChild, LET_THROUGH_WHOLE, type LiveOrder, neverRests, newLiveOrder, type OrderTerms } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { RestoredOrder } from './words.ts';
 
@@ -31,15 +32,17 @@ export function restoredOrder(row: RestoredOrder, { user, market, balance }: Tie
   if (row.filledNotional !== 0n) order.confirmed.notional = row.filledNotional;
   if (row.fees !== 0n) order.confirmed.fees = row.fees;
   order.triggerState = row.triggerState;
-  order.activated = row.triggerState === TRIGGER_STATE.live ? row.enabledQuantity : 0;
+  order.activated = row.inForce;
   order.letThrough = letThroughBy(row, order);
+  // A part of a child that never rests has met all that it could.
+  order.isIdle = isChild(order) && neverRests(order) && row.inForce > 0;
   order.enabledWithoutParent = row.enabledQuantity;
   return order;
 }
 
 function letThroughBy(row: RestoredOrder, order: LiveOrder): number {
   if (row.triggerState !== TRIGGER_STATE.live) return 0;
-  return isChild(order) ? row.enabledQuantity : LET_THROUGH_WHOLE;
+  return isChild(order) ? row.inForce : LET_THROUGH_WHOLE;
 }
 
 /** The terms alone: a row carries more than an order should keep. */

@@ -95,4 +95,8 @@ export type FillOutcome =
   | { readonly kind: 'rolledBack'; readonly word: FillRolledBack };
 
 /** A live order as clearing kept it at a restart. */
-export type RestoredOrder = Omit<OrderRow, 'end' | 'faultReason' | 'verdict' | 'text' | 'signature'>;
+export interface RestoredOrder
+  extends Omit<OrderRow, 'end' | 'faultReason' | 'verdict' | 'text' | 'signature' | 'activatedQuantity'> {
+  /** Lots that its market has released, or never kept back. */
+  readonly inForce: number;
+}

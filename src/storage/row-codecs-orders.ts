@@ -29,6 +29,7 @@ export const orderCodec: RowCodec<OrderRow> = {
     to.safe(row.parentSequence);
     to.text(row.parentId);
     to.safe(row.enabledQuantity);
+    to.safe(row.activatedQuantity);
     to.safe(row.maxFeeRate);
     to.u64(row.creationNs);
     to.u64(row.timestampNs);
@@ -67,6 +68,7 @@ export const orderCodec: RowCodec<OrderRow> = {
       parentSequence: from.safe() as Sequence | 0,
       parentId: from.text() as OrderId | '',
       enabledQuantity: from.safe(),
+      activatedQuantity: from.safe(),
       maxFeeRate: from.safe(),
       creationNs: from.u64() as TimestampNs,
       timestampNs: from.u64() as TimestampNs,

@@ -4,7 +4,8 @@
  * more, so they are written down here.
  *
  *   5 ─▶ 6   entries of runs of finished orders and of trades say their sub-account
- *   6 ─▶ 7   where the journal begins stands in the map, and its size in the checkpoint; the tables stay as they are
+ *   6 ─▶ 7   where the journal begins stands in the map, and its size in the checkpoint; an order's row says what is in
+ *            force of a child that is released in part
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal-base.ts).
@@ -12,13 +13,18 @@
 
 import { must } from '../core/assert.ts';
 import type { OrderId } from '../core/ids.ts';
+import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { ByteReader } from './byte-reader.ts';
+import type { ByteWriter } from './byte-writer.ts';
 import type { Convert } from './copy-map.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { keyWriter, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
-import { decodeRow } from './row-codecs.ts';
+import { checkFrame, decodeRow, encodeFrame } from './row-codecs.ts';
 import { decodeRun, encodeRun, FINISHED_RUNS, listNameOf, TRADE_RUNS } from './runs.ts';
+
+const SAFE_BYTES = 8;
+const NOTHING = new Uint8Array(SAFE_BYTES);
 
 export interface UpgradeStep {
   readonly from: number;
@@ -28,13 +34,7 @@ export interface UpgradeStep {
 
 export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 5, convert: (source) => (entry, to) => withSubAccounts(source, entry, to) },
-  {
-    from: 6,
-    convert:
-      () =>
-      ({ value }) =>
-        value,
-  },
+  { from: 6, convert: () => withActivated },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -42,35 +42,23 @@ const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Con
   if (key[0] === TABLE.finishedRun) {
     const { marketIndex } = listNameOf(key);
     const items = decodeRun(entry, readFinished5).map((item) => {
-      const row = rowOf(source, 'order', TABLE.finishedOrder, marketIndex, item.orderSequence);
-      return { ...item, subAccount: row.subAccount };
+      const key = keyWriter().ofMarket(TABLE.finishedOrder, marketIndex, item.orderSequence);
+      return { ...item, subAccount: checkFrame(key, valueOf(source, key))[ORDER_6.subAccount] as number };
     });
     return encodeRun(to, key, items, FINISHED_RUNS.write);
   }
   if (key[0] !== TABLE.tradeRun) return entry.value;
   const { marketIndex } = listNameOf(key);
   const items = decodeRun(entry, readTrade5).map((item) => {
-    const { maker, taker } = rowOf(source, 'trade', TABLE.trade, marketIndex, item.tradeId);
+    const tradeKey = keyWriter().ofMarket(TABLE.trade, marketIndex, item.tradeId);
+    const { maker, taker } = decodeRow('trade', tradeKey, valueOf(source, tradeKey));
     return { ...item, subAccount: (item.side === TRADE_SIDE.maker ? maker : taker).subAccount };
   });
   return encodeRun(to, key, items, TRADE_RUNS.write);
 };
 
-type RowOf<T extends 'order' | 'trade'> = ReturnType<typeof decodeRow<T>>;
-
-function rowOf<T extends 'order' | 'trade'>(
-  source: StorageReader,
-  kind: T,
-  table: typeof TABLE.finishedOrder | typeof TABLE.trade,
-  marketIndex: number,
-  sequence: Sequence,
-): RowOf<T> {
-  const key = keyWriter().ofMarket(table, marketIndex, sequence);
-  return decodeRow(
-    kind,
-    key,
-    must(source.get(key), `storage: the ${kind} ${marketIndex} ${sequence} of a run is there`),
-  );
+function valueOf(source: StorageReader, key: Uint8Array): Uint8Array {
+  return must(source.get(key), 'storage: the row of which a run tells is there');
 }
 
 /** An entry of a finished run in version 5. */
@@ -85,4 +73,27 @@ function readFinished5(from: ByteReader): { timestampNs: TimestampNs; orderId: O
 /** An entry of a trade run in version 5. */
 function readTrade5(from: ByteReader): { matchedNs: TimestampNs; tradeId: Sequence; side: TradeSideIndex } {
   return { matchedNs: from.u64() as TimestampNs, tradeId: from.safe() as Sequence, side: from.u8() as TradeSideIndex };
+}
+
+/**
+ * Places in an order's row of versions 5 and 6: ids of any length stand before its terms and before its figures, which
+ * begin with the lots that are enabled.
+ */
+const ORDER_6 = { subAccount: 53, idLength: 54, id: 58, triggerState: 48, parent: 49, parentIdLength: 57, parentId: 61 };
+
+/** Versions 5 and 6 took all that was enabled of a released child for released. */
+function withActivated({ key, value }: Entry, to: ByteWriter): Uint8Array {
+  if (key[0] !== TABLE.openOrder && key[0] !== TABLE.finishedOrder) return value;
+  const body = checkFrame(key, value);
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  const terms = ORDER_6.id + view.getUint32(ORDER_6.idLength);
+  const figures = terms + ORDER_6.parentId + view.getUint32(terms + ORDER_6.parentIdLength);
+  const isChild = view.getBigUint64(terms + ORDER_6.parent) !== 0n;
+  const isReleased = body[terms + ORDER_6.triggerState] === TRIGGER_STATE.live;
+  const enabled = body.subarray(figures, figures + SAFE_BYTES);
+  return encodeFrame(to, key, () => {
+    to.raw(body.subarray(1, figures + SAFE_BYTES));
+    to.raw(isChild && isReleased ? enabled : NOTHING);
+    to.raw(body.subarray(figures + SAFE_BYTES));
+  });
 }

@@ -221,6 +221,41 @@ suite('children', () => {
     assert.equal(world.order(child)?.enabledQuantity, 15_000, 'from here on it is an order like any other');
   });
 
+  test('a start keeps what was released of a child, and one that never rests while more may be (AMB-29, AMB-110)', () => {
+    for (const tif of [TIF.gtc, TIF.ioc]) {
+      const { world, parent, child } = family({ tif });
+      fillParent(world, parent, 10_000);
+      world.triggered(child, 10_000);
+      world.activated(child, 10_000);
+      world.create();
+      fillParent(world, parent, 5_000);
+      const tables = new PlainTables();
+      tables.checkpoint(world.state);
+      const held = world.held(BOB, ETH);
+      world.state = tables.load();
+      assert.deepEqual(effectsOf(world.send({ kind: 'restarted', clean: false }), 'orderEnded'), []);
+      assert.equal(world.held(BOB, ETH), held, 'what it has dropped stays dropped');
+      const row = world.order(child);
+      assert.deepEqual([row?.activatedQuantity, row?.enabledQuantity], [10_000, 15_000]);
+      fillParent(world, parent, 15_000);
+      world.activated(child, 30_000);
+      assert.deepEqual([world.order(child)?.activatedQuantity, world.order(child)?.parentSequence], [0, 0], 'whole');
+    }
+  });
+
+  test('when all that its parent has enabled is in force, it is an order like any other (AMB-29)', () => {
+    const { world, parent, child } = family({ tif: TIF.ioc });
+    fillParent(world, parent, 10_000);
+    world.triggered(child, 10_000);
+    world.activated(child, 10_000);
+    world.end(parent, ORDER_END.userRequested);
+    const ended = effectsOf(world.send({ kind: 'restarted', clean: false }), 'orderEnded');
+    assert.deepEqual(
+      ended.map(({ row }) => [row.orderSequence, row.end, row.quantity]),
+      [[child, ORDER_END.immediateOrCancel, 10_000]],
+    );
+  });
+
   test('a child whose parent was filled before it came is enabled whole', () => {
     const { world, parent } = family();
     fillParent(world, parent, 40_000);

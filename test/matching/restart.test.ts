@@ -17,6 +17,8 @@ function restore(desk: MarketDesk, side: Side, words: Partial<RestoredOrder> & {
     price: 100,
     quantity: 1,
     filledQuantity: 0,
+    inForce: words.quantity ?? 1,
+    spent: 0n,
     triggerState: TRIGGER_STATE.live,
     parent: 0,
     creationNs: START_NS,
@@ -125,7 +127,7 @@ suite('restart with triggers', () => {
   test('of a child of a live parent as much is in force as the parent filled (AMB-29, AMB-110)', () => {
     const desk = new MarketDesk();
     restore(desk, BUY, { order: 1, quantity: 10, filledQuantity: 4 });
-    restore(desk, SELL, { order: 2, ...trigger, price: 110, quantity: 10, parent: 1 });
+    restore(desk, SELL, { order: 2, ...trigger, price: 110, quantity: 10, parent: 1, inForce: 4 });
     restore(desk, SELL, { order: 3, ...fired, price: 111, quantity: 10, parent: 1 });
     finish(desk);
     assert.deepEqual(desk.levels(SELL), [[110, 4]]);
@@ -138,6 +140,56 @@ suite('restart with triggers', () => {
       ['activated', 2, 5],
       ['activated', 3, 5],
     ]);
+  });
+
+  test('what a parent enabled and nobody let go before the kill is told anew, and enters when it is let go (AMB-29, AMB-110)', () => {
+    const desk = new MarketDesk();
+    restore(desk, BUY, { order: 1, quantity: 10, filledQuantity: 6 });
+    restore(desk, SELL, { order: 2, ...trigger, price: 110, quantity: 10, parent: 1, inForce: 4, filledQuantity: 1 });
+    restore(desk, SELL, { order: 3, ...trigger, price: 111, quantity: 10, parent: 1, inForce: 6 });
+    restore(desk, SELL, { order: 4, ...trigger, price: 112, quantity: 6, inForce: 5, filledQuantity: 5 });
+    finish(desk);
+    assert.deepEqual(
+      desk.levels(SELL),
+      [
+        [110, 3],
+        [111, 6],
+      ],
+      'only what was released rests',
+    );
+    assert.deepEqual(releases(desk.runTriggers()), [
+      ['triggered', 2, 6],
+      ['triggered', 4, 6],
+      ['activated', 2, 6],
+      ['activated', 4, 6],
+    ]);
+    assert.deepEqual(desk.levels(SELL), [
+      [110, 5],
+      [111, 6],
+      [112, 1],
+    ]);
+  });
+
+  test('a child that never rests keeps what may still be released, and its cap what it has not spent (AMB-29, AMB-32 c)', () => {
+    const desk = new MarketDesk();
+    const child = { ...trigger, parent: 1, price: 0, kind: ORDER_KIND.marketBase, tif: TIF.ioc };
+    restore(desk, SELL, { order: 1, quantity: 10, filledQuantity: 6 });
+    restore(desk, BUY, { order: 2, ...child, quantity: 10, inForce: 4, filledQuantity: 2, amount: 500, spent: 220n });
+    finish(desk);
+    assert.deepEqual([desk.levels(BUY), desk.levels(SELL)], [[], [[100, 4]]], 'what it had not matched is gone');
+    const told = [desk.runTriggers(), desk.runTriggers()];
+    assert.deepEqual(told.map(releases), [
+      [
+        ['triggered', 2, 6],
+        ['activated', 2, 6],
+      ],
+      [
+        ['triggered', 2, 8],
+        ['activated', 2, 8],
+      ],
+    ]);
+    assert.deepEqual(told.map(fills), [[[1, 2, 100, 2]], []]);
+    assert.deepEqual(told.map(ends), [[], [[2, 'Filled', 6]]], 'of 500 it had spent 220, and spends 200 now');
   });
 
   test('a child whose parent is over is whole (AMB-29, AMB-110)', () => {

@@ -258,5 +258,30 @@ suite('trigger orders', () => {
       assert.equal(again.word, 'DUPLICATE_ORDER');
       await world.ledgerAddsUp();
     });
+
+    test(`a child that never rests waits for more of its parent over a ${signal} (AMB-29, AMB-110)`, async () => {
+      const parent = await own.buy(limit(300_000, 10_000));
+      const child = await own.sell(limit(310_000, 10_000, 'IOC'), { trigger: above(305_000, parent.id) });
+      await b.sell(limit(300_000, 4_000));
+      await trade(305_000);
+      await own.until(child.id, 'Triggered');
+      await trade(304_000);
+      assert.deepEqual([await own.status(child.id), await own.held('2')], ['Open', '0'], 'it met nobody');
+      await world.restart(signal);
+      await world.rest();
+      assert.deepEqual([await own.status(child.id), await own.held('2')], ['Open', '0']);
+      await world.hook({ hold: true });
+      await b.sell(limit(300_000, 6_000));
+      await a.buy(limit(310_000, 10_000));
+      await world.hook({ release: true });
+      await own.until(child.id, 'Removed ImmediateOrCancel');
+      await world.rest();
+      assert.equal(
+        (await own.record(child.id))['confirmed_filled_quantity'],
+        '0.6',
+        'what was released since, and no more',
+      );
+      await world.ledgerAddsUp();
+    });
   }
 });

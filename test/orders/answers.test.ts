@@ -128,6 +128,7 @@ suite('restart and inventory', () => {
       parentSequence: 0,
       parentId: '',
       enabledQuantity: 10_000,
+      inForce: 10_000,
       price: 200_000 as RawPrice,
       quantity: 10_000 as RawQuantity,
       maxFeeRate: 500,

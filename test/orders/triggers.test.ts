@@ -241,6 +241,7 @@ function row(change: Partial<RestoredOrder> = {}): RestoredOrder {
     parentSequence: 0,
     parentId: '',
     enabledQuantity: 10_000,
+    inForce: 0,
     maxFeeRate: 500,
     creationNs: NOW,
     timestampNs: NOW,
@@ -279,7 +280,7 @@ suite('triggers at a restart', () => {
     const child = { parentId: 'parent' as OrderId, parentSequence: 30 as never, enabledQuantity: 4_000 };
     desk.manager.restoreOrder(row({ ...child, triggerState: TRIGGER_STATE.fired }));
     const parent = { orderSequence: 30 as never, orderId: 'parent' as OrderId, side: SIDE.buy, filledQuantity: 4_000 };
-    const untriggered = { triggerKind: TRIGGER.none, triggerState: TRIGGER_STATE.live } as const;
+    const untriggered = { triggerKind: TRIGGER.none, triggerState: TRIGGER_STATE.live, inForce: 10_000 } as const;
     desk.manager.restoreOrder(row({ ...parent, ...untriggered, triggerPrice: 0 as RawPrice }));
     desk.manager.onMarketOpened(3);
     assert.deepEqual(released(desk), [[40, 4_000, GO]]);
@@ -288,9 +289,36 @@ suite('triggers at a restart', () => {
 
   test('a live child of a parent that is over holds what was activated', () => {
     const desk = new OrderDesk();
-    const child = { parentId: 'parent' as OrderId, parentSequence: 30 as never, enabledQuantity: 4_000 };
+    const child = {
+      parentId: 'parent' as OrderId,
+      parentSequence: 30 as never,
+      enabledQuantity: 4_000,
+      inForce: 4_000,
+    };
     desk.manager.restoreOrder(row({ ...child, quantity: 4_000 as RawQuantity, triggerState: TRIGGER_STATE.live }));
     desk.manager.onMarketOpened(3);
     assert.deepEqual([desk.held(ALICE, BASE), released(desk)], [40n * CENT, []]);
+  });
+
+  test('a child that was released in part holds that part, and more when its market tells of more (AMB-29, AMB-110)', () => {
+    const parent = { orderSequence: 30 as never, orderId: 'parent' as OrderId, side: SIDE.buy, filledQuantity: 9_000 };
+    const plain = { triggerKind: TRIGGER.none, triggerPrice: 0 as RawPrice, inForce: 10_000 } as const;
+    const part = { parentId: 'parent' as OrderId, parentSequence: 30 as never, enabledQuantity: 9_000, inForce: 4_000 };
+    for (const [tif, held] of [
+      [TIF.gtc, 30n],
+      [TIF.ioc, 0n],
+    ] as const) {
+      const desk = new OrderDesk();
+      desk.manager.restoreOrder(row({ ...parent, ...plain, triggerState: TRIGGER_STATE.live }));
+      desk.manager.restoreOrder(row({ ...part, tif, filledQuantity: 1_000, triggerState: TRIGGER_STATE.live }));
+      desk.manager.onMarketOpened(3);
+      assert.deepEqual(
+        [desk.held(ALICE, BASE), released(desk)],
+        [held * CENT, []],
+        'the rest of its part, if it rests',
+      );
+      desk.trigger(40, 9_000);
+      assert.deepEqual([desk.held(ALICE, BASE), released(desk)], [(held + 50n) * CENT, [[40, 9_000, GO]]]);
+    }
   });
 });

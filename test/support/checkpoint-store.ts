@@ -72,6 +72,7 @@ export function order(sequence: number, more: Partial<OrderRow> = {}): OrderRow 
     parentSequence: 0,
     parentId: '',
     enabledQuantity: 10,
+    activatedQuantity: 0,
     maxFeeRate: 1000,
     creationNs: time,
     timestampNs: time,

@@ -15,7 +15,7 @@ import { MarketEngine } from '../../src/matching/market-engine.ts';
 import { keyOf, MarketRecorder, newOrder, received, START_NS, type Terms, type Told } from './market-recorder.ts';
 import { ReferenceBook, type ReferenceReplace } from './reference-book.ts';
 import { canRest, type ReferenceOrder, type ReferenceTrade } from './reference-order.ts';
-import { type Durable, durable, restart } from './reference-restart.ts';
+import { type Durable, durable, mayGrow, restart } from './reference-restart.ts';
 import type { ReferenceLimits } from './reference-state.ts';
 
 const SEQUENCE_GAP = 1_000;
@@ -253,9 +253,9 @@ export class MarketPair {
   rebuildAtRest(): void {
     this.comeToRest();
     this.tick();
-    // Of orders that never rest, clearing keeps only what was not released (AMB-110).
+    // Of orders that never rest, clearing keeps only those of which something was not released (AMB-110).
     for (const order of this.reference.orders)
-      if (order.activated > 0n && !canRest(order))
+      if (order.activated > 0n && !canRest(order) && !mayGrow(order))
         this.cancel({ ...this.named(order.user, order.orderId), hold: false });
     const recorder = new MarketRecorder();
     const rebuilt = this.#rebuilt(recorder, this.#kept(), true);
@@ -349,6 +349,8 @@ function restore(engine: MarketEngine, order: ReferenceOrder): void {
     amount: Number(order.amount),
     budget: Number(order.budget),
     filledQuantity: Number(order.filled),
+    inForce: Number(order.activated),
+    spent: order.spent,
     triggerState: triggerStateOf(order),
     triggerKind: order.triggerKind,
     triggerPrice: order.triggerPrice,

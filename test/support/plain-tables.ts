@@ -61,6 +61,7 @@ function rowOf(order: PlainOrder): OrderRow {
     parentSequence: 0,
     parentId: '',
     enabledQuantity: order.quantity,
+    activatedQuantity: 0,
     maxFeeRate: 500,
     creationNs: NOW,
     timestampNs: NOW,

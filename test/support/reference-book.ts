@@ -260,6 +260,7 @@ export class ReferenceBook extends ReferenceState {
       this.#fire(trade.price);
       for (const order of [trade.maker, trade.taker]) {
         order.confirmed += trade.quantity;
+        order.paid += trade.quantity * BigInt(trade.price);
         for (const child of this.childrenOf(order))
           if (isAlive(child) && child.told !== null && enabled(child) > child.told) this.queueToTell(child);
         this.#decide(trade, order);

@@ -38,10 +38,11 @@ export interface ReferenceOrder {
   budget: bigint;
   /** What was filled and spent when the budget was set: it bounds what comes after. */
   budgetFrom: { readonly filled: bigint; readonly spent: bigint };
-  /** Lots and money of fills that were not rolled back, and lots that were confirmed. */
+  /** Lots and money of fills that were not rolled back, and of those that were confirmed. */
   filled: bigint;
   spent: bigint;
   confirmed: bigint;
+  paid: bigint;
   /** Lots in force altogether: all of them, unless a trigger keeps them back. */
   activated: bigint;
   triggerKind: TriggerKind;
@@ -95,6 +96,7 @@ export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder |
     filled: 0n,
     spent: 0n,
     confirmed: 0n,
+    paid: 0n,
     activated: waits ? 0n : BigInt(terms.quantity),
     triggerKind: terms.triggerKind,
     triggerPrice: terms.triggerPrice,

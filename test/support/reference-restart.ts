@@ -20,7 +20,7 @@ export function durable(book: ReferenceBook): Durable {
     const lostParent = order.parent !== null && !restored.has(order.parent);
     const parent = order.parent === null ? null : (restored.get(order.parent) ?? null);
     const quantity = lostParent ? enabled(order) : order.quantity;
-    const after = asKept({ ...order, quantity, parent, filled: order.confirmed, spent: 0n });
+    const after = asKept({ ...order, quantity, parent, filled: order.confirmed, spent: order.paid });
     const isOrphan = lostParent && quantity === 0n;
     if (!isOrphan && livesOn(after)) restored.set(order, after);
     else remembered.push({ ...order, wasCancelled: wasCancelled(order) || (isOrphan && isAlive(order)) });
@@ -32,7 +32,7 @@ function wasCancelled({ state, end }: ReferenceOrder): boolean {
   return state === 'covered' || (state === 'ended' && isCancel(end as OrderEnd));
 }
 
-/** As the row has it: a fired order that was told, or one that was released as far as it is activated. */
+/** As the row has it: a fired order that was told, or one that was released as far as its market said. */
 function asKept(order: ReferenceOrder): ReferenceOrder {
   if (order.state === 'ended' || order.state === 'covered') return order;
   const told = enabled(order);
@@ -40,13 +40,20 @@ function asKept(order: ReferenceOrder): ReferenceOrder {
   if (order.state === 'dormant' || (order.state === 'fired' && !order.wasTold)) return { ...kept, state: 'dormant' };
   const isReleased = order.activated > 0n;
   if (!isReleased) return { ...kept, told, isAwaited: told > 0n || isUnsized(order) };
-  const live = { ...kept, told, activated: told, parent: told === order.quantity ? null : order.parent };
-  return { ...live, state: left(live) > 0n ? 'resting' : live.filled < live.quantity ? 'fired' : 'filled' };
+  const { filled, spent, activated, quantity } = order;
+  const live = { ...kept, told, budgetFrom: { filled, spent }, parent: activated === quantity ? null : order.parent };
+  const rests = canRest(live) && left(live) > 0n;
+  return { ...live, state: rests ? 'resting' : filled < quantity ? 'fired' : 'filled' };
 }
 
 function livesOn(order: ReferenceOrder): boolean {
   const waits = order.activated === 0n && (order.state === 'dormant' || order.state === 'fired');
-  return waits || (isAlive(order) && canRest(order));
+  return waits || (isAlive(order) && (canRest(order) || mayGrow(order)));
+}
+
+/** A child that is released in part. What was in force of one that never rests has met all that it could. */
+export function mayGrow({ activated, quantity }: ReferenceOrder): boolean {
+  return activated > 0n && activated < quantity;
 }
 
 /** Every order comes in again, by priority, and takes what it crosses. Levels: silence. */
@@ -55,7 +62,7 @@ export function restart(book: ReferenceBook, nowNs: bigint, gap: number): void {
   book.sequence += gap;
   book.lastTradeId += gap;
   book.undecided = [];
-  book.tellQueue = [];
+  book.tellQueue = orders.filter((order) => mayGrow(order) && enabled(order) > order.activated);
   book.placeQueue = [];
   book.ids.holds = [];
   book.ids.remembered = [];

@@ -107,6 +107,7 @@ export const orderRow: Arbitrary<OrderRow> = record({
   parentSequence: fc.oneof(fc.constant<0>(0), sequence),
   parentId: fc.oneof(fc.constant<''>(''), orderId),
   enabledQuantity: safe,
+  activatedQuantity: safe,
   maxFeeRate: safe,
   creationNs: time,
   timestampNs: time,

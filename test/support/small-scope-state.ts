@@ -39,6 +39,7 @@ const COLUMNS: Columns = {
   filled: asItIs,
   spent: asItIs,
   confirmed: asItIs,
+  paid: asItIs,
   activated: asItIs,
   triggerKind: asItIs,
   triggerPrice: asItIs,

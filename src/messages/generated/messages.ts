@@ -900,7 +900,7 @@ export const JournalFlushed = {
 /** At boot: one live order with the values in force; `parent` is 0 when there is none or it lives no more, `flags` those that the node set included. Tail: the NewOrder as it was admitted (its `text_bytes` of text included). */
 export const OrderRestoredAtBoot = {
   typeId: 45,
-  bytes: 128,
+  bytes: 136,
   order: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -952,21 +952,25 @@ export const OrderRestoredAtBoot = {
   setEnabledQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 112) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 120) >>> 2] as number,
+  inForce: (v: Views, at: number): number => v.f64[(at + 120) >>> 3] as number,
+  setInForce: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 120) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 128) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 120) >>> 2] = value;
+    v.u32[(at + 128) >>> 2] = value;
   },
-  triggerKind: (v: Views, at: number): number => v.u8[at + 124] as number,
+  triggerKind: (v: Views, at: number): number => v.u8[at + 132] as number,
   setTriggerKind: (v: Views, at: number, value: number): void => {
-    v.u8[at + 124] = value;
+    v.u8[at + 132] = value;
   },
-  triggerState: (v: Views, at: number): number => v.u8[at + 125] as number,
+  triggerState: (v: Views, at: number): number => v.u8[at + 133] as number,
   setTriggerState: (v: Views, at: number, value: number): void => {
-    v.u8[at + 125] = value;
+    v.u8[at + 133] = value;
   },
-  flags: (v: Views, at: number): number => v.u8[at + 126] as number,
+  flags: (v: Views, at: number): number => v.u8[at + 134] as number,
   setFlags: (v: Views, at: number, value: number): void => {
-    v.u8[at + 126] = value;
+    v.u8[at + 134] = value;
   },
 } as const;
 
