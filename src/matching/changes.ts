@@ -17,7 +17,8 @@ import type { Book } from './book.ts';
 import type { MarketEvents, ReplaceCommand } from './commands.ts';
 import { MARK, ORDER_STATE } from './order-pool.ts';
 import { exhausted, NO_MONEY, place } from './placement.ts';
-import type { Triggers, Waiting } from './triggers.ts';
+import type { Triggers } from './triggers.ts';
+import type { Waiting } from './waiting.ts';
 
 /** Where a replace takes place. */
 export interface ChangePlace {

@@ -43,7 +43,7 @@ const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Con
     const { marketIndex } = listNameOf(key);
     const items = decodeRun(entry, readFinished5).map((item) => {
       const key = keyWriter().ofMarket(TABLE.finishedOrder, marketIndex, item.orderSequence);
-      return { ...item, subAccount: checkFrame(key, valueOf(source, key))[ORDER_6.subAccount] as number };
+      return { ...item, subAccount: checkFrame(key, rowBytes(source, key))[ORDER_6.subAccount] as number };
     });
     return encodeRun(to, key, items, FINISHED_RUNS.write);
   }
@@ -51,13 +51,13 @@ const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Con
   const { marketIndex } = listNameOf(key);
   const items = decodeRun(entry, readTrade5).map((item) => {
     const tradeKey = keyWriter().ofMarket(TABLE.trade, marketIndex, item.tradeId);
-    const { maker, taker } = decodeRow('trade', tradeKey, valueOf(source, tradeKey));
+    const { maker, taker } = decodeRow('trade', tradeKey, rowBytes(source, tradeKey));
     return { ...item, subAccount: (item.side === TRADE_SIDE.maker ? maker : taker).subAccount };
   });
   return encodeRun(to, key, items, TRADE_RUNS.write);
 };
 
-function valueOf(source: StorageReader, key: Uint8Array): Uint8Array {
+function rowBytes(source: StorageReader, key: Uint8Array): Uint8Array {
   return must(source.get(key), 'storage: the row of which a run tells is there');
 }
 
@@ -79,7 +79,15 @@ function readTrade5(from: ByteReader): { matchedNs: TimestampNs; tradeId: Sequen
  * Places in an order's row of versions 5 and 6: ids of any length stand before its terms and before its figures, which
  * begin with the lots that are enabled.
  */
-const ORDER_6 = { subAccount: 53, idLength: 54, id: 58, triggerState: 48, parent: 49, parentIdLength: 57, parentId: 61 };
+const ORDER_6 = {
+  subAccount: 53,
+  idLength: 54,
+  id: 58,
+  triggerState: 48,
+  parent: 49,
+  parentIdLength: 57,
+  parentId: 61,
+};
 
 /** Versions 5 and 6 took all that was enabled of a released child for released. */
 function withActivated({ key, value }: Entry, to: ByteWriter): Uint8Array {
