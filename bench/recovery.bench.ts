@@ -133,7 +133,8 @@ class MarketEar {
 
   readonly heard = (typeId: number, v: Views): void => {
     if (typeId === OrderRestoredAtBoot.typeId) {
-      this.#at(OrderRestoredAtBoot.marketIndex(v, 0)).engine.restoreOrder(readRestoredOrder(v, 0));
+      const market = this.#at(OrderRestoredAtBoot.marketIndex(v, 0));
+      market.engine.restoreOrder(readRestoredOrder(v, 0, market.moneyUnit));
     } else if (typeId === MarketRestored.typeId) {
       const position = { sequence: MarketRestored.sequence(v, 0), lastTradeId: MarketRestored.lastTradeId(v, 0) };
       this.#at(MarketRestored.marketIndex(v, 0)).finishRestore({ ...position, nowNs: this.#nowNs });
