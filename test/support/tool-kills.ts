@@ -8,7 +8,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { auditData, replayData, withReader } from '../../src/node/audit-data.ts';
@@ -25,6 +25,10 @@ import { temporaryDirectory } from './temporary-directory.ts';
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const STEPS = 400;
 const SAID = ['trades', 'balances', 'positions'] as const;
+/** Points that a command passes, in its order. */
+const UPGRADE_MARKS = [/^upgrade\.half.6/, /^upgrade\.half.7/, /^data-[56]-at-/, /^snapshots.[0-9]{16}/];
+const PRUNE_MARKS = [/^snapshots.new\.half.ledger\.mdb$/, /^snapshots.new$/];
+const AFTER_MARK_MS = 150;
 const quiet = (): void => undefined;
 
 export interface ToolKills {
@@ -48,7 +52,8 @@ export async function killUpgrades(seed: number, kills: number): Promise<ToolKil
     const version = OLD_VERSIONS[random.below(OLD_VERSIONS.length)] ?? 5;
     const { directory, said } = oldData(version);
     const old = readFileSync(join(directory, MAP_FILE_NAME));
-    const problem = await killed(['upgrade', directory], momentIn(wholeMs, random), async () => {
+    const moment = momentOf(directory, UPGRADE_MARKS, { wholeMs, random });
+    const problem = await killed(['upgrade', directory], moment, async () => {
       const found = await dataVersionOf(directory);
       if (found === DATA_VERSION) counts.done += 1;
       else if (!readFileSync(join(directory, MAP_FILE_NAME)).equals(old)) return 'the old map is changed';
@@ -77,7 +82,8 @@ export async function killPrunes(seed: number, kills: number): Promise<ToolKills
   const expected = await heldBy(whole);
   for (let kill = 0; kill < kills; kill += 1) {
     const directory = copy();
-    const problem = await killed(['prune', directory, '--keep', '1'], momentIn(wholeMs, random), async () => {
+    const moment = momentOf(directory, PRUNE_MARKS, { wholeMs, random });
+    const problem = await killed(['prune', directory, '--keep', '1'], moment, async () => {
       const { map, stateHash } = await auditData(directory, quiet);
       if (map.firstSequence === 1) counts.before += 1;
       const replayed = await replayData(directory, null, quiet);
@@ -124,21 +130,55 @@ async function timeOf(args: (directory: string) => readonly string[], make: () =
   return performance.now() - startedMs;
 }
 
-/** Somewhere in its work: the first fifth is the start of the process. */
-function momentIn(wholeMs: number, random: SeededRandom): number {
-  return wholeMs * (0.2 + (0.85 * random.below(1_000)) / 1_000);
+/** When a command is killed: so long after its start, or after there is a file whose name matches. */
+interface Moment {
+  readonly directory: string;
+  readonly mark: RegExp | null;
+  readonly afterMs: number;
+}
+
+/** Two of three times shortly after the command has come to a certain point, else anywhere in its work. */
+function momentOf(
+  directory: string,
+  marks: readonly RegExp[],
+  { wholeMs, random }: { readonly wholeMs: number; readonly random: SeededRandom },
+): Moment {
+  const share = random.below(1_000) / 1_000;
+  const mark = marks[random.below(Math.ceil(1.5 * marks.length))];
+  if (mark !== undefined) return { directory, mark, afterMs: share * AFTER_MARK_MS };
+  // The first fifth is the start of the process.
+  return { directory, mark: null, afterMs: wholeMs * (0.2 + 0.85 * share) };
+}
+
+async function untilMoment({ directory, mark, afterMs }: Moment, isOver: () => boolean): Promise<void> {
+  const isThere = (): boolean => {
+    return (
+      mark === null || readdirSync(directory, { recursive: true, encoding: 'utf8' }).some((name) => mark.test(name))
+    );
+  };
+  const look = (): boolean => {
+    try {
+      return isThere();
+    } catch {
+      // What was being listed is gone meanwhile.
+      return false;
+    }
+  };
+  while (!isOver() && !look()) await new Promise((resolve) => setTimeout(resolve, 1));
+  await new Promise((resolve) => setTimeout(resolve, afterMs));
 }
 
 /** @returns what is wrong afterwards; null for nothing. */
 async function killed(
   args: readonly string[],
-  afterMs: number,
+  moment: Moment,
   check: () => Promise<string | null>,
 ): Promise<string | null> {
   const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
-  const [code] = (await once(child, 'exit')) as [number | null];
-  clearTimeout(timer);
+  const ended = once(child, 'exit');
+  await untilMoment(moment, () => child.exitCode !== null);
+  child.kill('SIGKILL');
+  const [code] = (await ended) as [number | null];
   if (code !== null && code !== 0) return `it ended with ${code}`;
   return check().catch(String);
 }
