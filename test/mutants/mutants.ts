@@ -1,7 +1,9 @@
 /**
  * Deliberate bugs, each one that a hurried change could make: a piece of the built program, what stands there instead,
- * and the suite that must notice. run.ts makes them and looks.
+ * and the suite that must notice. run.ts makes them and looks. Here: storage, node, money, matching; room-mutants.ts has
+ * the others.
  */
+import { ROOM_MUTANTS } from './room-mutants.ts';
 
 export interface Mutant {
   /** The promise that it breaks. */
@@ -244,4 +246,4 @@ const MATCHING: readonly Mutant[] = [
   },
 ];
 
-export const MUTANTS: readonly Mutant[] = [...STORAGE, ...NODE, ...MONEY, ...MATCHING];
+export const MUTANTS: readonly Mutant[] = [...STORAGE, ...NODE, ...MONEY, ...MATCHING, ...ROOM_MUTANTS];

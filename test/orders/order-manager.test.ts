@@ -101,6 +101,19 @@ suite('holds', () => {
     assert.equal(funds().available, 920_008n * CENT);
   });
 
+  test('what an undecided fill will cost, and a confirmed one until its balance comes, cannot be spent again (AMB-52, AMB-112)', () => {
+    const { desk, trade } = crossed(4_000);
+    const funds = () => desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD });
+    const [held, cost] = [120_060n * CENT, 79_992n * CENT];
+    desk.setOwned(ALICE, USD, held + cost + 200_100n * CENT - 1n);
+    const [another, third] = [{ id: 'order-2' }, { id: 'order-3' }];
+    assert.equal(funds().available, 200_100n * CENT - 1n);
+    assert.equal(codeOf(desk.request(another)), 'INSUFFICIENT_INVENTORY');
+    desk.confirm(trade);
+    assert.equal(funds().available, 200_100n * CENT - 1n);
+    assert.equal(codeOf(desk.request(third)), 'INSUFFICIENT_INVENTORY');
+  });
+
   test('a balance that contains a fill may be heard before its match: the fill is not taken twice', () => {
     const desk = new OrderDesk();
     const maker = desk.place();

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice } from '../../src/core/units.ts';
-import { addPosition, addSpot, emptySums } from '../../src/margin/account.ts';
+import { addPosition, addSpot, emptySums, isLiquidatable } from '../../src/margin/account.ts';
 import { type AssetTerms, assetTerms } from '../../src/margin/asset-terms.ts';
 import { sidePressure } from '../../src/margin/pressure.ts';
 import { imFactor, type RiskRow, riskTerms } from '../../src/margin/risk-terms.ts';
@@ -15,6 +15,8 @@ import { marketOf } from './market-figures.ts';
 import { equity, initial, maintenance, type PlainAsset, type PlainLeg, pressure } from './plain-margin.ts';
 import type { PropertyParameters } from './property.ts';
 
+/** What shields an account: one USD of an asset whose price is broken, in 36 decimals. */
+const ONE_USD = 10n ** 36n;
 const NO_CAP = (1n << 256n) - 1n;
 
 /** From one unit of 10^-18 to millions, so that rounding and magnitude both matter. */
@@ -108,6 +110,9 @@ export function figuresLaw(): fc.IPropertyWithHooks<[AccountDraw]> {
       sums.hasBorrows,
       legs.some((leg) => leg.raw < 0n),
     );
+    const shields = legs.some(({ asset, raw: held }) => asset?.broken === true && held * asset.mark >= ONE_USD);
+    assert.equal(sums.isShielded, shields);
+    assert.equal(isLiquidatable(sums), sums.hasBorrows && !shields && sums.maintenance < 0n);
     // Initial margin is never easier than maintenance, and neither is worth more than equity could be.
     assert.ok(sums.initialOracle <= sums.maintenance && sums.initialMark <= sums.maintenance);
   });
