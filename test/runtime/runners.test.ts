@@ -11,7 +11,7 @@ import { ringDepth } from '../../src/runtime/spsc-ring.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { ThreadContext } from '../../src/runtime/thread-context.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { eventually, PATIENCE_MS } from '../support/patience.ts';
 import { RELAY_FACTORIES, RELAY_TOPOLOGY, Relay, Sink, Source } from '../support/relay-actors.ts';
 
 const RECORDS_PER_RING = 64;
@@ -204,10 +204,10 @@ suite('on threads', () => {
   /** Both rings are full and the relay sleeps; when the sink reads again, everything flows. */
   async function withTheSinkClosed(source: Source, sink: Sink, runner: EventLoopRunner): Promise<void> {
     sink.reads = false;
-    for (let quiet = 0; quiet < 20; quiet = fill(source) > 0 ? 0 : quiet + 1) {
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    assert.ok(source.sent - sink.received >= 2 * RECORDS_PER_RING);
+    await eventually(() => {
+      fill(source);
+      return source.sent - sink.received >= 2 * RECORDS_PER_RING;
+    });
     await new Promise<void>((resolve) => {
       sink.onReceive = (received) => received === source.sent && resolve();
       sink.reads = true;

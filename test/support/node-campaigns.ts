@@ -15,7 +15,7 @@ import { devKey } from '../../src/client/keys.ts';
 import { auditData } from '../../src/node/audit-data.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { checkBook, checkHistory, Load } from './node-load.ts';
-import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from './node-process.ts';
+import { barrier, type NodeProcess, operator, removeDirectory, startNode, stopNode } from './node-process.ts';
 import { aMoment } from './patience.ts';
 import { recoveredAndReplayed } from './recovered.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -55,7 +55,9 @@ class Lives {
     return load;
   }
 
+  /** Once the node rests: what was restored may still trade, and market data hears of it last. */
   async check(node: NodeProcess, load: Load): Promise<void> {
+    await barrier(node);
     await checkHistory(node, load, this.marginIds);
     await checkBook(node);
   }
