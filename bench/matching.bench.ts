@@ -3,8 +3,9 @@
  * untimed. The traded quantity must be equal.
  *
  * Ours is the whole road of a command: user and order id of 24 characters resolved from bytes, an expiry watched, every
- * event written as a 64-byte record, settlement of the trades every 64 commands. Theirs: ids as strings or numbers as
- * they want them, results read for the traded quantity only. The slow ones run a first part of each flow.
+ * event written into a record of 64 bytes, settlement of the trades every 64 commands. Commands lie one behind the other,
+ * as in the ring from which a market reads them. Theirs: ids as strings or numbers as they want them, results read for
+ * the traded quantity only. All of them run whole flows; of `wall` they run a first part.
  *
  * Latency: every command between two readings of the clock, the readings included.
  */
@@ -31,9 +32,14 @@ const RECORD_CELLS = 8;
 /** A ring of 512 KiB, as a lane between threads has it. */
 const RECORDS = 8_192;
 const USERS = 200;
-const KEY_BYTES = 56;
-const KEY_WORDS = KEY_BYTES / 4;
 const ID_BYTES = 24;
+/** Words of a command: kind, side, price, quantity; from the ninth on the user, then the order id. */
+const COMMAND_WORDS = 24;
+const SIDE = 1;
+const PRICE = 2;
+const QUANTITY = 3;
+const USER = 8;
+const ID = 16;
 const SETTLE_EVERY = 64;
 const NOW_NS = 1_764_000_000_000_000_000n;
 const END_NS: bigint = NOW_NS + ORDER_LIFE_NS;
@@ -44,10 +50,16 @@ class RecordingEvents implements MarketEvents {
   readonly #cells: Float64Array = new Float64Array(RECORDS * RECORD_CELLS);
   #at = 0;
 
-  #write(type: number, a: number, b: number, c: number, d: number, e: number, f: number, g: number): void {
-    const cells = this.#cells;
+  /** @returns the cell at which the next record begins; each kind has the fields that it needs. */
+  #begin(type: number): number {
     const at = this.#at;
-    cells[at] = type;
+    this.#cells[at] = type;
+    this.#at = (at + RECORD_CELLS) & (RECORDS * RECORD_CELLS - 1);
+    return at;
+  }
+  #write(type: number, a: number, b: number, c: number, d: number, e: number, f: number, g: number): void {
+    const at = this.#begin(type);
+    const cells = this.#cells;
     cells[at + 1] = a;
     cells[at + 2] = b;
     cells[at + 3] = c;
@@ -55,14 +67,20 @@ class RecordingEvents implements MarketEvents {
     cells[at + 5] = e;
     cells[at + 6] = f;
     cells[at + 7] = g;
-    this.#at = (at + RECORD_CELLS) & (RECORDS * RECORD_CELLS - 1);
+  }
+  #writeShort(type: number, a: number, b: number, c: number): void {
+    const at = this.#begin(type);
+    const cells = this.#cells;
+    cells[at + 1] = a;
+    cells[at + 2] = b;
+    cells[at + 3] = c;
   }
   accepted(sequence: number, command: NewOrderCommand): void {
     const { requestId, side, tif, price, quantity, flags } = command;
     this.#write(10, sequence, requestId, side, tif, price, quantity, flags);
   }
   createRefused(sequence: number, command: NewOrderCommand, code: number): void {
-    this.#write(20, sequence, command.requestId, code, 0, 0, 0, 0);
+    this.#writeShort(20, sequence, command.requestId, code);
   }
   matched(
     ...[sequence, tradeId, maker, taker, price, quantity, side, unit]: Parameters<MarketEvents['matched']>
@@ -77,22 +95,22 @@ class RecordingEvents implements MarketEvents {
     this.#write(13, sequence, order, priority, price, quantity, requestId, 0);
   }
   replaceUnchanged(requestId: number, order: number): void {
-    this.#write(20, 0, requestId, 0, order, 0, 0, 0);
+    this.#writeShort(20, requestId, 0, order);
   }
   replaceRefused(command: { readonly requestId: number }, code: number): void {
-    this.#write(20, 0, command.requestId, code, 0, 0, 0, 0);
+    this.#writeShort(20, command.requestId, code, 0);
   }
   cancelAccepted(requestId: number, order: number): void {
-    this.#write(20, 0, requestId, 0, order, 0, 0, 0);
+    this.#writeShort(20, requestId, 0, order);
   }
   cancelRefused(command: { readonly requestId: number }, code: number): void {
-    this.#write(20, 0, command.requestId, code, 0, 0, 0, 0);
+    this.#writeShort(20, command.requestId, code, 0);
   }
   covered(sequence: number, order: number): void {
-    this.#write(17, sequence, order, 0, 0, 0, 0, 0);
+    this.#writeShort(17, sequence, order, 0);
   }
   allCancelled(requestId: number): void {
-    this.#write(20, 0, requestId, 0, 0, 0, 0, 0);
+    this.#writeShort(20, 0, requestId, 0);
   }
   triggered(sequence: number, order: number, price: number, quantity: number): void {
     this.#write(15, sequence, order, price, quantity, 0, 0, 0);
@@ -101,31 +119,36 @@ class RecordingEvents implements MarketEvents {
     this.#write(16, sequence, order, priority, quantity, 0, 0, 0);
   }
   heldCancelExpired(): void {
-    this.#write(21, 0, 0, 0, 0, 0, 0, 0);
+    this.#writeShort(21, 0, 0, 0);
   }
   restored(sequence: number, order: number, priority: number, quantity: number): void {
     this.#write(14, sequence, order, priority, quantity, 0, 0, 0);
   }
   levelChanged(side: number, price: number, quantity: number): void {
-    this.#write(30, side, price, quantity, 0, 0, 0, 0);
+    this.#writeShort(30, side, price, quantity);
   }
   depthCommitted(sequence: number): void {
-    this.#write(31, sequence, 0, 0, 0, 0, 0, 0);
+    this.#writeShort(31, sequence, 0, 0);
   }
 }
 
-/** User and id of every order of a flow, one behind the other. The others have an id string an order, hashed before. */
-function keysOf(flow: Flow): Uint8Array {
-  const keys = new Uint8Array(flow.orders * KEY_BYTES);
-  const words = new Uint32Array(keys.buffer);
+/** The commands of a flow. The others have an id string an order, hashed before. */
+function commandsOf(flow: Flow): Int32Array {
+  const words = new Int32Array(flow.length * COMMAND_WORDS);
+  const bytes = new Uint8Array(words.buffer);
   const encoder = new TextEncoder();
-  for (let order = 0; order < flow.orders; order++) {
-    const user = order % USERS;
+  for (let at = 0; at < flow.length; at++) {
+    const order = flow.order[at] as number;
+    const start = at * COMMAND_WORDS;
+    words[start] = flow.kind[at] as number;
+    words[start + SIDE] = flow.side[at] as number;
+    words[start + PRICE] = flow.price[at] as number;
+    words[start + QUANTITY] = flow.quantity[at] as number;
     for (let word = 0; word < 8; word++)
-      words[(order * KEY_BYTES) / 4 + word] = Math.imul(user * 8 + word + 1, 0x9e3779b1);
-    encoder.encodeInto(idOf(order), keys.subarray(order * KEY_BYTES + 32));
+      words[start + USER + word] = Math.imul((order % USERS) * 8 + word + 1, 0x9e3779b1);
+    encoder.encodeInto(idOf(order), bytes.subarray((start + ID) * 4));
   }
-  return keys;
+  return words;
 }
 
 function idOf(order: number): string {
@@ -136,13 +159,13 @@ function idOf(order: number): string {
 class Ours {
   readonly events: RecordingEvents = new RecordingEvents();
   readonly engine: MarketEngine = new MarketEngine({ events: this.events, priceDecimals: 2, hashSeed: 1 });
-  readonly #flow: Flow;
+  readonly #commands: Int32Array;
   readonly #create: NewOrderCommand;
   readonly #cancel: CancelCommand;
 
-  constructor(flow: Flow, keys: Uint8Array) {
-    this.#flow = flow;
-    const key = { words: new Int32Array(keys.buffer), userAt: 0, orderIdAt: 0, orderIdBytes: ID_BYTES, requestId: 0 };
+  constructor(commands: Int32Array) {
+    this.#commands = commands;
+    const key = { words: commands, userAt: 0, orderIdAt: 0, orderIdBytes: ID_BYTES, requestId: 0 };
     const now = { receivedHigh: highWord(NOW_NS), receivedLow: lowWord(NOW_NS) };
     this.#create = {
       ...key,
@@ -169,22 +192,22 @@ class Ours {
   }
 
   step(at: number): void {
-    const flow = this.#flow;
-    const key = (flow.order[at] as number) * KEY_WORDS;
-    if (flow.kind[at] === CREATE) {
+    const commands = this.#commands;
+    const start = at * COMMAND_WORDS;
+    if (commands[start] === CREATE) {
       const create = this.#create;
       create.requestId = at;
-      create.userAt = key;
-      create.orderIdAt = key + 8;
-      create.side = flow.side[at] as Side;
-      create.price = flow.price[at] as number;
-      create.quantity = flow.quantity[at] as number;
+      create.userAt = start + USER;
+      create.orderIdAt = start + ID;
+      create.side = commands[start + SIDE] as Side;
+      create.price = commands[start + PRICE] as number;
+      create.quantity = commands[start + QUANTITY] as number;
       this.engine.create(create);
     } else {
       const cancel = this.#cancel;
       cancel.requestId = at;
-      cancel.userAt = key;
-      cancel.orderIdAt = key + 8;
+      cancel.userAt = start + USER;
+      cancel.orderIdAt = start + ID;
       this.engine.cancel(cancel);
     }
     if ((at & (SETTLE_EVERY - 1)) === 0) this.engine.settled(this.engine.lastTradeId);
@@ -201,13 +224,13 @@ interface Result {
   readonly tradedPart: number;
 }
 
-/** How many of the timed commands everybody runs. */
+/** How many of the timed commands the others run. */
 interface Lengths {
   readonly part: number;
 }
 
-function roundOfOurs(flow: Flow, keys: Uint8Array, { part }: Lengths): Result {
-  const ours = new Ours(flow, keys);
+function roundOfOurs(flow: Flow, commands: Int32Array, { part }: Lengths): Result {
+  const ours = new Ours(commands);
   ours.runTo(0, flow.preload);
   const start = performance.now();
   ours.runTo(flow.preload, flow.preload + part);
@@ -263,8 +286,8 @@ function megaOps(count: number, elapsedMs: number): number {
 }
 
 /** Nanoseconds of every timed command, after a warm book of the same flow. */
-function latencies(flow: Flow, keys: Uint8Array): Float64Array {
-  const ours = new Ours(flow, keys);
+function latencies(flow: Flow, commands: Int32Array): Float64Array {
+  const ours = new Ours(commands);
   ours.runTo(0, flow.preload);
   const tookNs = new Float64Array(flow.length - flow.preload);
   for (let at = flow.preload; at < flow.length; at++) {
@@ -292,13 +315,13 @@ function bytesPerOrder(orders: number): number {
     orders,
     checksum: 0,
   };
-  const ours = new Ours(flow, keysOf(flow));
+  const ours = new Ours(commandsOf(flow));
   ours.runTo(0, orders);
   return ours.engine.bytes / orders;
 }
 
 async function measure(flow: Flow, rounds: number, lengths: Lengths): Promise<{ rows: BenchRow[]; check: string }> {
-  const keys = keysOf(flow);
+  const commands = commandsOf(flow);
   const ids = Array.from({ length: flow.orders }, (_, order) => idOf(order));
   const parts = new Set<number>();
   const note = ({ megaOpsPerSecond, tradedPart }: Result): number => {
@@ -306,13 +329,13 @@ async function measure(flow: Flow, rounds: number, lengths: Lengths): Promise<{ 
     return megaOpsPerSecond;
   };
   const contenders = [
-    { label: 'ringbook', round: () => note(roundOfOurs(flow, keys, lengths)) },
+    { label: 'ringbook', round: () => note(roundOfOurs(flow, commands, lengths)) },
     { label: 'orderbook-match-engine', round: () => note(roundOfMatchEngine(flow, lengths)) },
     { label: 'nodejs-order-book', round: () => note(roundOfNodejsOrderBook(flow, ids, lengths)) },
   ];
   const figures = (await interleave(contenders, rounds)).map(median);
   assert(parts.size === 1, `${flow.name}: everybody trades the same quantity, not ${[...parts].join(', ')}`);
-  const tookNs = latencies(flow, keys);
+  const tookNs = latencies(flow, commands);
   const [ours = 0, second = 0, third = 0] = figures;
   const rows = contenders.map(({ label }, i) => ({
     label: `${flow.name}: ${label}`,
@@ -332,12 +355,12 @@ async function measure(flow: Flow, rounds: number, lengths: Lengths): Promise<{ 
 
 export async function run(scale: Scale): Promise<BenchResult> {
   const full = scale === 'full';
-  const lengths = { part: full ? 100_000 : 10_000 };
+  const length = full ? 1_000_000 : 100_000;
   const rows: BenchRow[] = [];
   const checks: string[] = [];
-  for (const flow of makeFlows(full ? 1_000_000 : 100_000)) {
-    // One of the others needs a walk through the queue for every cancel: it gets a smaller part.
-    const part = flow.name === 'wall' ? lengths.part / 10 : lengths.part;
+  for (const flow of makeFlows(length)) {
+    // One of the others needs a walk through the queue for every cancel.
+    const part = flow.name === 'wall' ? length / 100 : length;
     const measured = await measure(flow, full ? 7 : 1, { part });
     rows.push(...measured.rows);
     checks.push(measured.check);
