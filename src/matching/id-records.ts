@@ -28,13 +28,8 @@ const OFFSET_MASK: number = CHUNK_WORDS - 1;
 /** The first chunk grows to its size: most markets are small. */
 const FIRST_CHUNK_WORDS = 1_024;
 
-/** What a record says of its id. */
-export interface RecordTerms {
-  readonly user: number;
-  readonly state: number;
-  readonly timeHigh: number;
-  readonly timeLow: number;
-}
+/** The end of a queue. */
+const LAST: number = NONE;
 
 export class IdRecords {
   readonly #chunks: Int32Array<ArrayBuffer>[] = [];
@@ -55,19 +50,29 @@ export class IdRecords {
     return this.#chunks[record >>> CHUNK_BITS] as Int32Array;
   }
 
-  /** A record with the id copied in, at the end of its queue: every order that ends passes here. */
-  add(about: RecordTerms, from: Int32Array, at: number, bytes: number): number {
+  /**
+   * A record with the id copied in, at the end of its queue. Every order that ends passes here: arguments one by one, as
+   * an object would be made for each.
+   */
+  add(
+    user: number,
+    state: number,
+    timeHigh: number,
+    timeLow: number,
+    from: Int32Array,
+    at: number,
+    bytes: number,
+  ): number {
     assert(bytes >= 1 && bytes <= ORDER_ID_BYTES_MAX, 'an order id has 1 to 64 bytes');
-    const count = (bytes + 3) >>> 2;
-    const record = this.#allocate(count);
+    const last = (bytes - 1) >>> 2;
+    const record = this.#allocate(last + 1);
     const words = this.#chunks[record >>> CHUNK_BITS] as Int32Array;
     const offset = record & OFFSET_MASK;
-    words[offset + USER] = about.user;
-    words[offset + LINK] = NONE;
-    words[offset + STATE_AND_BYTES] = (bytes << 8) | about.state;
-    words[offset + TIME_HIGH] = about.timeHigh;
-    words[offset + TIME_LOW] = about.timeLow;
-    const last = count - 1;
+    words[offset + USER] = user;
+    words[offset + LINK] = LAST;
+    words[offset + STATE_AND_BYTES] = (bytes << 8) | state;
+    words[offset + TIME_HIGH] = timeHigh;
+    words[offset + TIME_LOW] = timeLow;
     const id = offset + ID;
     for (let word = 0; word < last; word++) words[id + word] = from[at + word] as number;
     words[id + last] = (from[at + last] as number) & lastWordMask(bytes);

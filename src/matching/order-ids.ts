@@ -31,6 +31,9 @@ import { NONE } from './pools.ts';
 import type { UserTable } from './user-table.ts';
 
 export const ID_STATE = { held: 1, remembered: 2, rememberedCancelled: 3, stale: 4 } as const;
+/** The compiler folds constants of the same file, imported and exported ones it loads. */
+const REMEMBERED: number = ID_STATE.remembered;
+const CANCELLED: number = ID_STATE.rememberedCancelled;
 
 /** An id, where it lies. */
 export interface IdWords {
@@ -79,8 +82,7 @@ export class OrderIds {
 
   /** A cancel waits for its create until `untilNs`; holds are made in the order of their ends. */
   hold(hash: number, user: number, id: IdWords, untilNs: bigint): void {
-    const about = { user, state: ID_STATE.held, timeHigh: highWord(untilNs), timeLow: lowWord(untilNs) };
-    const record = this.records.add(about, id.words, id.orderIdAt, id.orderIdBytes);
+    const record = this.#record(user, id, ID_STATE.held, untilNs);
     this.#past.add(hash, record);
     if (this.heldHead === NONE) this.heldHead = record;
     else this.records.setLink(this.#heldTail, record);
@@ -109,21 +111,21 @@ export class OrderIds {
     const { live } = this;
     live.remove(slot);
     const user = orders.userOf(slot);
-    const about = {
-      user,
-      state: wasCancelled ? ID_STATE.rememberedCancelled : ID_STATE.remembered,
-      timeHigh: orders.creationHigh(slot),
-      timeLow: orders.creationLow(slot),
-    };
-    const record = this.records.add(about, live.wordsOf(slot), live.atOf(slot), orders.idBytesOf(slot));
-    this.#enqueue(user, orders.idHashOf(slot), record);
+    const state = wasCancelled ? CANCELLED : REMEMBERED;
+    const [words, at, bytes] = [live.wordsOf(slot), live.atOf(slot), orders.idBytesOf(slot)];
+    // Words as they lie, with a sign: an unsigned one is a float to the compiler, and often an allocation.
+    const [timeHigh, timeLow] = [orders.creationHighRaw(slot), orders.creationLowRaw(slot)];
+    this.#enqueue(user, orders.idHashOf(slot), this.records.add(user, state, timeHigh, timeLow, words, at, bytes));
   }
 
   /** An id of an order that is in no pool: of one that ended before the node started. */
   rememberId(hash: number, user: number, id: IdWords, creationNs: bigint, wasCancelled: boolean): void {
-    const state = wasCancelled ? ID_STATE.rememberedCancelled : ID_STATE.remembered;
-    const about = { user, state, timeHigh: highWord(creationNs), timeLow: lowWord(creationNs) };
-    this.#enqueue(user, hash, this.records.add(about, id.words, id.orderIdAt, id.orderIdBytes));
+    this.#enqueue(user, hash, this.#record(user, id, wasCancelled ? CANCELLED : REMEMBERED, creationNs));
+  }
+
+  #record(user: number, id: IdWords, state: number, timeNs: bigint): number {
+    const { words, orderIdAt, orderIdBytes } = id;
+    return this.records.add(user, state, highWord(timeNs), lowWord(timeNs), words, orderIdAt, orderIdBytes);
   }
 
   #enqueue(user: number, hash: number, record: number): void {

@@ -260,6 +260,15 @@ export class OrderPool {
     return (this.words[slot + CREATION_LOW] as number) >>> 0;
   }
 
+  /** The words of the creation as they lie, with a sign. */
+  creationHighRaw(slot: number): number {
+    return this.words[slot + CREATION_HIGH] as number;
+  }
+
+  creationLowRaw(slot: number): number {
+    return this.words[slot + CREATION_LOW] as number;
+  }
+
   setCreation(slot: number, high: number, low: number): void {
     this.words[slot + CREATION_HIGH] = high;
     this.words[slot + CREATION_LOW] = low;

@@ -38,8 +38,7 @@ class Memory {
 
   add(id: number): number {
     const hash = this.hashOf(id);
-    const about = { user: USER, state: 1, timeHigh: 0, timeLow: 0 };
-    const record = this.records.add(about, this.words, 0, ID_BYTES);
+    const record = this.records.add(USER, 1, 0, 0, this.words, 0, ID_BYTES);
     this.past.add(hash, record);
     return record;
   }
