@@ -1,10 +1,13 @@
 /**
  * Seeded order flows for one market, valid for every engine: a cancel always names an order that is live.
  *
- *   mix           1,000 orders a side near the touch; 50% passive creates, 40% cancels, 10% takers
+ *   mix           1,000 orders a side near the touch; 10% takers, else passive creates and cancels
  *   deep          100,000 orders on 10,000 levels; creates and cancels anywhere, 10% takers
  *   market maker  40 orders a side; 96% cancel and quote again within ten ticks, 4% takers
- *   wall          5,000 orders a side at one price; 50% join it, 48% leave it anywhere, 2% take from its front
+ *   wall          5,000 orders a side at one price; orders join it, leave it anywhere, 2% take from its front
+ *
+ * A book keeps its size, within a tenth: dice choose between create and cancel, and where they lead away from it, it
+ * chooses. Without that a flow drifts: mix grew to 60,000 orders in a million commands, market maker shrank to ten.
  *
  * Only plain limit orders and cancels, because that is what all contenders have. Prices are ticks around 100,000.
  */
@@ -130,7 +133,10 @@ function makeFlow(shape: Shape, timed: number): Flow {
   for (let at = 0; at < length; at++) {
     const dice = below(100);
     const isPreload = at < shape.preload;
-    if (!isPreload && dice < shape.cancels && live.list.length > 0) {
+    const surplus = live.list.length - shape.preload;
+    const isNear = Math.abs(surplus) <= shape.preload / 10;
+    const isCancel = dice < 100 - shape.takers && (isNear ? dice < shape.cancels : surplus > 0);
+    if (!isPreload && isCancel) {
       const order = live.list[below(live.list.length)] as number;
       live.remove(order);
       columns.kind[at] = CANCEL;
