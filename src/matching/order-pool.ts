@@ -25,6 +25,7 @@
  *
  * The arrays are replaced when the pool grows, which only `allocate` does: whoever works on them takes them anew.
  */
+import { must } from '../core/assert.ts';
 import type { OrderEnd, OrderKind, Side, Tif } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { grown, NONE } from './pools.ts';
@@ -40,6 +41,8 @@ export const ORDER_STATE = {
 } as const;
 
 export const ORDER_WORDS = 32;
+/** Of memory, 4 KiB. */
+const PAGE_WORDS = 1_024;
 /** From a slot to its number. */
 const NUMBER = 5;
 /** Cells: offsets into `numbers` from half of the slot. */
@@ -109,6 +112,9 @@ export class OrderPool {
   /** The user of every slot number, NONE for a free one: what a cancel-all looks through. */
   owners: Int32Array<ArrayBuffer>;
   #used = 0;
+  /** Where the pool will grow to, while its last quarter fills, and how much of it is at hand. */
+  #next: Int32Array<ArrayBuffer> | null = null;
+  #nextReady = 0;
   #count = 0;
   #free: number = NONE;
 
@@ -125,7 +131,7 @@ export class OrderPool {
 
   /** Bytes of all arrays. */
   get bytes(): number {
-    return this.words.byteLength + this.owners.byteLength;
+    return this.words.byteLength + this.owners.byteLength + (this.#next?.byteLength ?? 0);
   }
 
   /** A FRESH order without a sequence, an id and times. */
@@ -368,12 +374,30 @@ export class OrderPool {
       this.#free = this.words[slot + NEXT_FREE] as number;
       return slot;
     }
-    if (this.#used === this.words.length) {
-      this.words = grown(this.words, this.words.length * 2);
-      this.numbers = new Float64Array(this.words.buffer);
-      this.owners = grown(this.owners, this.owners.length * 2);
-    }
+    if (this.#used >= this.words.length - (this.words.length >> 2)) this.#prepare();
+    if (this.#used === this.words.length) this.#grow();
     this.#used += ORDER_WORDS;
     return this.#used - ORDER_WORDS;
+  }
+
+  /**
+   * A page of the next array: the first touch of a page costs the kernel a microsecond or two, and all of them at once
+   * would stop a large market for as long as a hundred thousand orders take.
+   */
+  #prepare(): void {
+    this.#next ??= new Int32Array(this.words.length * 2);
+    if (this.#nextReady >= this.words.length) return;
+    this.#next[this.#nextReady] = 0;
+    this.#nextReady += PAGE_WORDS;
+  }
+
+  #grow(): void {
+    const next = must(this.#next, 'a pool is prepared before it grows');
+    next.set(this.words);
+    this.words = next;
+    this.numbers = new Float64Array(next.buffer);
+    this.owners = grown(this.owners, this.owners.length * 2);
+    this.#next = null;
+    this.#nextReady = 0;
   }
 }
