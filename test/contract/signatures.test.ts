@@ -64,6 +64,20 @@ suite('signatures', () => {
     assert.equal((await create(good)).status, 200);
   });
 
+  test('co-signers of an order are held against the configuration, which knows none (ORD-17, MSG-01, MSG-30, AMB-136)', async () => {
+    const good = alice.createBody();
+    const master = /"signature":(\[[^\]]*\])/.exec(good)?.[1] ?? '';
+    const cosigner = (scheme: string, keyBytes: number): string =>
+      `[{"signer":{"${scheme}":[${new Array(keyBytes).fill(2)}]},"signature":[${new Array(64).fill(1)}]}]`;
+    const signed = (own: string, others: string): string =>
+      good.replace(/"signature":\[[^\]]*\]/, `"signature":${own},"additional_signers":${others}`);
+    for (const own of [master, '[]'])
+      for (const others of [cosigner('P256', 33), cosigner('Secp256k1', 33), cosigner('Ed25519', 32)])
+        assert.equal(toldBy(await create(signed(own, others))), '400 SIGNER_UNKNOWN', others.slice(0, 30));
+    assert.equal(toldBy(await create(signed('[]', '[]'))), '400 INSUFFICIENT_SIGNER_WEIGHT');
+    assert.equal((await create(signed(master, '[]'))).status, 200, 'none of them took the id');
+  });
+
   test('the signer is the session’s user (SIG-02, ORD-01)', async () => {
     const body = bob.createBody();
     assert.equal(toldBy(await create(body)), '403 SIGNER_MISMATCH');
