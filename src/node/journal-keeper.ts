@@ -12,6 +12,7 @@ import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Outcome } from '../core/outcome.ts';
 import type { Sequence } from '../core/units.ts';
+import { StorageError } from '../storage/storage-error.ts';
 import { forgetSnapshots, makeSnapshot, oldestKept } from './snapshot-data.ts';
 
 const EXIT_FAILED = 65;
@@ -96,10 +97,14 @@ export class JournalKeeper {
 /** The child's side. @returns its exit code. */
 export async function runKeeper(directory: string, keep: number, say: (line: string) => void): Promise<number> {
   setPriority(constants.priority.PRIORITY_LOW);
-  const quiet = (): void => undefined;
+  const { ppid } = process;
+  // A node that was killed cannot end its child: the child looks now and then whether it is still wanted.
+  const look = (): void => {
+    if (process.ppid !== ppid) throw new StorageError('its node is gone');
+  };
   try {
-    await makeSnapshot(directory, quiet);
-    say(`prune ${await oldestKept(directory, keep, quiet)}`);
+    await makeSnapshot(directory, look);
+    say(`prune ${await oldestKept(directory, keep, look)}`);
     return 0;
   } catch (error) {
     say(`failed ${error instanceof Error ? error.message : String(error)}`);
