@@ -46,6 +46,17 @@ export function checkLedger(state: ClearingState): void {
   checkOrders(state);
   checkUsers(state);
   checkRisks(state);
+  checkScratch(state);
+}
+
+/** Between inputs no plan is made and nothing waits to be told (fill-plan.ts). */
+function checkScratch(state: ClearingState): void {
+  const promise = 'what is planned or changed is so within one input only';
+  for (const { planned, isChanged } of allBalances(state)) assert(planned === null && !isChanged, promise);
+  for (const { planned, isChanged } of allPositions(state)) assert(planned === null && !isChanged, promise);
+  for (const market of state.markets) {
+    for (const { planned } of market.orders.values()) assert(planned === null, promise);
+  }
 }
 
 /** The sums of legs and of collateral, counted anew. */

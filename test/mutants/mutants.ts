@@ -186,6 +186,13 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/solvency',
   },
   {
+    breaks: 'a plan that fails leaves nothing behind',
+    file: 'src/clearing/fills',
+    find: '            drop(fills);\n',
+    put: '',
+    caughtBy: 'test/clearing/fills',
+  },
+  {
     breaks: 'what an order has traded fits its row',
     file: 'src/clearing/fill-plan',
     find: 'if (this.filledNotional(slot) > AMOUNT18_MAX)',
