@@ -46,8 +46,9 @@ export interface NodeOptions {
   readonly rateLimits?: 'lifted' | 'standard';
 }
 
+/** Helpers of a process that was killed may still write while they end: then it is tried again. */
 export function removeDirectory(path: string): void {
-  rmSync(path, { recursive: true, force: true });
+  rmSync(path, { recursive: true, force: true, maxRetries: 30, retryDelay: 50 });
 }
 
 function environment(options: NodeOptions, dataDirectory: string): NodeJS.ProcessEnv {

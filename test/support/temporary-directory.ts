@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const made: string[] = [];
 
 process.on('exit', () => {
-  for (const directory of made) rmSync(directory, { recursive: true, force: true });
+  for (const directory of made) rmSync(directory, { recursive: true, force: true, maxRetries: 30, retryDelay: 50 });
 });
 
 /** A fresh empty directory, removed when the process ends. */
