@@ -73,9 +73,14 @@ export function encodeFrame(to: ByteWriter, key: Uint8Array, write: () => void):
 export function checkFrame(key: Uint8Array, value: Uint8Array): Uint8Array {
   if (value.length <= CRC_BYTES) throw damaged(key, 'too short');
   const body = value.subarray(0, value.length - CRC_BYTES);
-  const stored = new ByteReader(value.subarray(body.length)).u32();
-  if (stored !== crc32c(body, crc32c(key))) throw damaged(key, 'damaged');
+  if (checksumAt(value, body.length) !== crc32c(body, crc32c(key))) throw damaged(key, 'damaged');
   return body;
+}
+
+/** Four bytes as they were written. @param at there are so many behind it. */
+function checksumAt(value: Uint8Array, at: number): number {
+  const upper = ((value[at] as number) << 24) | ((value[at + 1] as number) << 16);
+  return (upper | ((value[at + 2] as number) << 8) | (value[at + 3] as number)) >>> 0;
 }
 
 export function decodeFrame<T>(key: Uint8Array, value: Uint8Array, read: (from: ByteReader) => T): T {

@@ -1,7 +1,7 @@
 /**
  * How long a node takes to be ready on a large data directory:
  *
- *   node dist/test/reliability/scale.js make DIR [--orders N] [--triggers N] [--users N]
+ *   node dist/test/reliability/scale.js make DIR [--orders N] [--triggers N] [--users N] [--road]
  *   node dist/test/reliability/scale.js start DIR [--times N]
  *
  * `start` kills the node each time, so every start replays nothing but marks a restart, and verifies what the one before
@@ -9,6 +9,7 @@
  */
 import { parseArgs } from 'node:util';
 import { makeLargeData } from '../support/large-data.ts';
+import { makeLargeRows } from '../support/large-rows.ts';
 import { startNode, stopNode } from '../support/node-process.ts';
 
 const { positionals, values } = parseArgs({
@@ -17,6 +18,7 @@ const { positionals, values } = parseArgs({
     orders: { type: 'string', default: '1000000' },
     triggers: { type: 'string', default: '200000' },
     users: { type: 'string', default: '100000' },
+    road: { type: 'boolean', default: false },
     times: { type: 'string', default: '3' },
   },
 });
@@ -26,7 +28,8 @@ const READY_MS_MAX = 600_000;
 if (what === 'make') {
   const size = { users: Number(values.users), orders: Number(values.orders), triggers: Number(values.triggers) };
   const startedMs = performance.now();
-  await makeLargeData(directory, size, (orders) => process.stderr.write(`${orders}\n`));
+  if (values.road) await makeLargeData(directory, size, (orders) => process.stderr.write(`${orders}\n`));
+  else await makeLargeRows(directory, size);
   process.stdout.write(`${JSON.stringify({ ...size, seconds: Math.round((performance.now() - startedMs) / 1000) })}\n`);
 } else if (what === 'start') {
   for (let time = 0; time < Number(values.times); time += 1) {
