@@ -138,6 +138,7 @@ class Reading {
     assert(key.length === 9, 'journal: a key is a sequence');
     const { journal } = this;
     const sequence = Number(key.readBigUInt64BE(1));
+    assert(sequence >= (this.#base?.sequence ?? 1), `journal: record ${sequence} was pruned`);
     const hash = this.#hashOf(sequence, value);
     this.#checkAnchors(sequence, hash);
     // On pages written since a mark there may be records from before it.
@@ -167,7 +168,6 @@ class Reading {
   #checkAnchors(sequence: number, hash: Uint8Array): void {
     const base = this.#base;
     const { journal, checkpoint } = this;
-    assert(base === null || sequence >= base.sequence, `journal: record ${sequence} was pruned`);
     if (sequence === base?.sequence) assert(equal(hash, base.hash), 'journal: its base is another record');
     if (this.#isOld(sequence) && sequence === journal.last)
       assert(equal(hash, journal.hash), 'journal: it is not the one that was verified');

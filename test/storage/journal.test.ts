@@ -5,8 +5,9 @@ import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { openWriter, type StorageWriter } from '../../src/storage/environment.ts';
-import { Journal, journalBounds, readJournal } from '../../src/storage/journal.ts';
+import { Journal, journalBounds, readJournal, recordBytesAfter } from '../../src/storage/journal.ts';
 import { keyWriter } from '../../src/storage/key-layout.ts';
+import { verifyMap } from '../../src/storage/verify-map.ts';
 import { payloadOf } from '../support/journal-payloads.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -150,6 +151,48 @@ suite('journal', () => {
       for (const record of records) assert.deepEqual(record.payload, payloadOf(record.sequence));
       before = records.length;
       await writer.close();
+    }
+  });
+
+  test('pruned in steps, each commit leaves a journal that verifies, counts its bytes and goes on, whoever opens it next', async () => {
+    const directory = temporaryDirectory();
+    await filled(20, directory).close();
+    for (const [below, first, isDone] of [
+      [9, 4, false],
+      [9, 7, false],
+      [9, 9, true],
+      [9, 9, true],
+      [21, 12, false],
+    ] as const) {
+      const writer = openWriter(directory);
+      const journal = new Journal(writer);
+      if (journal.lastSequence < below) journal.append(time(below), payloadOf(below));
+      const before = recordBytesAfter(writer, at(0)) + journal.prunedBytes;
+      assert.equal(journal.prune(at(below), 3), isDone);
+      assert.equal(recordBytesAfter(writer, at(0)) + journal.prunedBytes, before);
+      assert.equal(journalBounds(writer).firstSequence, first);
+      assert.equal([...readJournal(writer, at(first))].length, journal.lastSequence - first + 1);
+      await writer.close();
+      const { firstSequence, mark } = verifyMap(directory, { since: null });
+      assert.deepEqual([firstSequence, mark.sequence], [first, journal.lastSequence]);
+      assert.equal(verifyMap(directory, { since: mark }).mark.sequence, journal.lastSequence);
+    }
+  });
+
+  test('a base that is another record, or is not there, is damage; so is a record below it', async () => {
+    for (const [sequence, change, message] of [
+      [5, null, /record 5 is missing/],
+      [5, 9, /wrong hash/],
+      [4, 1, /record 4 was pruned/],
+    ] as const) {
+      const directory = temporaryDirectory();
+      const writer = filled(8, directory);
+      const record = writer.get(keyWriter().journal(4));
+      new Journal(writer).prune(at(5), 10);
+      if (sequence === 4) writer.commit([{ key: keyWriter().journal(4), value: record }]);
+      else tamper(writer, sequence, (bytes) => (change === null ? null : flip(bytes, change)));
+      await writer.close();
+      assert.throws(() => verifyMap(directory, { since: null }), { name: 'InvariantError', message });
     }
   });
 });
