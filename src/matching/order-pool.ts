@@ -112,7 +112,7 @@ export class OrderPool {
   /** The user of every slot number, NONE for a free one: what a cancel-all looks through. */
   owners: Int32Array<ArrayBuffer>;
   #used = 0;
-  /** Where the pool will grow to, while its last quarter fills, and how much of it is at hand. */
+  /** Where the pool will grow to, while its last 32nd part fills, and how much of it is at hand. */
   #next: Int32Array<ArrayBuffer> | null = null;
   #nextReady = 0;
   #count = 0;
@@ -374,14 +374,14 @@ export class OrderPool {
       this.#free = this.words[slot + NEXT_FREE] as number;
       return slot;
     }
-    if (this.#used >= this.words.length - (this.words.length >> 2)) this.#prepare();
+    if (this.#used >= this.words.length - (this.words.length >> 5)) this.#prepare();
     if (this.#used === this.words.length) this.#grow();
     this.#used += ORDER_WORDS;
     return this.#used - ORDER_WORDS;
   }
 
   /**
-   * A page of the next array: the first touch of a page costs the kernel a microsecond or two, and all of them at once
+   * A page of the next array for each order of the last 32nd, which is as many as will be copied: the first touch of a page costs the kernel a microsecond or two, and all of them at once
    * would stop a large market for as long as a hundred thousand orders take.
    */
   #prepare(): void {
