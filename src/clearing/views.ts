@@ -11,8 +11,7 @@ import { reject } from '../core/reject.ts';
 import { isOpen } from '../margin/position.ts';
 import { allBalances } from './balances.ts';
 import { allPositions } from './positions.ts';
-import type { OrderRow } from './rows.ts';
-import type { ClearingState, MarketSlot, PositionSlot, SubAccountSlot } from './state.ts';
+import type { ClearingState, PositionSlot, SubAccountSlot } from './state.ts';
 import { undecidedFillsOf } from './undecided-fills.ts';
 
 type View = Readonly<Record<string, unknown>>;
@@ -167,10 +166,4 @@ export function countsView(state: ClearingState): Readonly<Record<string, number
     rolled_back_fills: state.tallies.rolled_back_fills.count,
     deposits: state.tallies.deposits.count,
   };
-}
-
-/** A market's live orders in the order in which its book is rebuilt (AMB-110). */
-export function liveOrders(market: MarketSlot): readonly OrderRow[] {
-  const rows = [...market.orders.values()].map((slot) => slot.row);
-  return rows.sort((a, b) => a.prioritySequence - b.prioritySequence);
 }
