@@ -108,7 +108,7 @@ const MARGIN: readonly Mutant[] = [
     file: 'src/margin/prices',
     find: 'if (goodUpdates >= recoveryUpdates)',
     put: 'if (goodUpdates >= 1)',
-    caughtBy: 'test/clearing/registry',
+    caughtBy: 'test/clearing/margin-fills',
   },
   {
     breaks: 'only what is flat is folded',
@@ -219,7 +219,7 @@ const MARKET_DATA: readonly Mutant[] = [
     file: 'src/node/market-data-feed',
     find: 'if (trade.tradeId <= last)',
     put: 'if (trade.tradeId < last)',
-    caughtBy: 'test/simulation/histories',
+    caughtBy: 'test/node/market-data-feed',
   },
 ];
 
