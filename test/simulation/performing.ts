@@ -12,7 +12,6 @@ import { ActionDoor } from '../../src/edge/oms-actions.ts';
 import type { ActionAnswer, ActionOrigin, Lifeline } from '../../src/edge/oms-backend.ts';
 import { sessionOf } from '../../src/edge/oms-session.ts';
 import type { RequestHead } from '../../src/edge/request-head.ts';
-import { bucketOf } from '../../src/sessions/bucket.ts';
 import { type Cost, priceOf, STANDARD_PRICES } from '../../src/sessions/costs.ts';
 import type { RateSettings } from '../../src/sessions/rate-limits.ts';
 import type { CreateRequest } from '../../src/wire/signed-order.ts';
@@ -26,11 +25,11 @@ import { cancelOf, closeOf, createOf, replaceOf, transferOf } from './signing.ts
 
 type UserAction = Extract<Action, { isControl: boolean }> | Extract<Action, { kind: 'cancelAll' | 'cancelBatch' }>;
 
-/** A few of a hundred requests are beyond them. */
+/** Some of a hundred requests are beyond them. */
 export const SIMULATED_RATES: RateSettings = {
-  default: bucketOf(20_000n),
-  marketMaker: bucketOf(60_000n),
-  global: bucketOf(120_000n),
+  default: { unitsPerSecond: 3_000n, capacity: 150n },
+  marketMaker: { unitsPerSecond: 9_000n, capacity: 300n },
+  global: { unitsPerSecond: 18_000n, capacity: 600n },
   prices: STANDARD_PRICES,
 };
 const NS_PER_SECOND = 1_000_000_000n;
