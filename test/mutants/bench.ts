@@ -42,8 +42,9 @@ class Bench {
     const file = join(BUILD_PATH, `${suite}.test.js`);
     // A test run that was started by a test would run nothing and be content.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const timeout = Math.ceil(msMax);
-    const child = spawn(process.execPath, ['--test', file], { cwd: this.home, env, stdio: 'ignore', timeout });
+    const limit = { timeout: Math.ceil(msMax), killSignal: 'SIGKILL' } as const;
+    // The file itself, in one process: a runner around it would leave it behind when it hangs.
+    const child = spawn(process.execPath, [file], { cwd: this.home, env, stdio: 'ignore', ...limit });
     return new Promise((done) => child.once('exit', (code) => done(code)));
   }
 
