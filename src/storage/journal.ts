@@ -11,13 +11,12 @@
  * A crash leaves the last record whole or absent, as a commit is one LMDB transaction: there is no torn tail to cut, and
  * so any gap, wrong hash or wrong length is damage, told as an InvariantError and never shortened away.
  *
- *
  * Records go from the oldest on, when a snapshot has taken their place (`prune`).
  */
 import { assert, must } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { ByteWriter } from './byte-writer.ts';
-import type { StorageReader, StorageWriter } from './environment.ts';
+import type { StorageReader, StorageWriter, Write } from './environment.ts';
 import { journalBaseWrite, readJournalBase } from './journal-base.ts';
 import {
   decodeRecord,
@@ -33,6 +32,8 @@ import { endOf, KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 const NOTHING = 0 as Sequence;
 const KEY_CHUNK_BYTES = 64;
 const RECORDS_PER_STEP = 64;
+/** What one commit of a prune reads and frees, one record more at most: milliseconds, whatever the records' size. */
+const PRUNED_BYTES_PER_COMMIT = 1 << 22;
 
 /** A record that was written before, here or elsewhere. */
 export interface CopiedRecord {
@@ -198,10 +199,10 @@ export class Journal {
   }
 
   /**
-   * Removes the oldest records, in one flushed commit.
+   * Removes the oldest records, in one flushed commit of some MiB at most; one goes in any case.
    *
    * @param below none from this one on goes; it is there.
-   * @param recordsMax how many go at most: bounds the commit.
+   * @param recordsMax how many go at most.
    * @returns whether everything below is gone.
    */
   prune(below: Sequence, recordsMax: number): boolean {
@@ -211,17 +212,24 @@ export class Journal {
     );
     const first = this.#firstSequence;
     if (first >= below) return true;
-    const next = Math.min(below, first + recordsMax) as Sequence;
-    const keys = keyWriter();
-    const gone = this.#writer.range({ from: keys.journal(first), to: keys.journal(next), limit: recordsMax });
-    assert(gone.length === next - first, `journal: its records from ${first} to ${next} are there`);
-    const prunedBytes = gone.reduce((sum, { value }) => sum + value.length, this.#prunedBytes);
-    const hash = journalHashAt(this.#writer, next);
+    const end = Math.min(below, first + recordsMax);
     this.#keyBytes.reset();
-    const base = journalBaseWrite(this.#keyBytes, { sequence: next, hash, prunedBytes });
-    this.#writer.commit([...gone.map(({ key }) => ({ key, value: null })), base]);
-    this.#firstSequence = next;
+    const writes: Write[] = [];
+    let bytes = 0;
+    let next = first as number;
+    for (; next < end && bytes < PRUNED_BYTES_PER_COMMIT; next += 1) {
+      // One after the other, only to be measured: together they may be larger than memory has room for.
+      const key = this.#keys.journal(next);
+      bytes += must(this.#writer.get(key), `journal: record ${next} is missing`).length;
+      writes.push({ key, value: null });
+    }
+    const prunedBytes = this.#prunedBytes + bytes;
+    const sequence = next as Sequence;
+    const hash = journalHashAt(this.#writer, sequence);
+    writes.push(journalBaseWrite(this.#keyBytes, { sequence, hash, prunedBytes }));
+    this.#writer.commit(writes);
+    this.#firstSequence = sequence;
     this.#prunedBytes = prunedBytes;
-    return next === below;
+    return sequence === below;
   }
 }

@@ -179,6 +179,23 @@ suite('journal', () => {
     }
   });
 
+  test('a step of a prune is bounded by bytes as well: large records go a few at a time, and one always goes', async () => {
+    const directory = temporaryDirectory();
+    const writer = openWriter(directory);
+    const journal = new Journal(writer);
+    const MIB = 1 << 20;
+    const sizes = [5 * MIB, MIB, MIB, MIB, MIB, 64, 3 * MIB, 64, 64];
+    for (const [index, bytes] of sizes.entries()) journal.append(time(index + 1), new Uint8Array(bytes).fill(index));
+    const steps: number[] = [];
+    for (let isDone = false; !isDone; ) {
+      isDone = journal.prune(at(9), 64);
+      steps.push(journal.firstSequence);
+    }
+    assert.deepEqual(steps, [2, 6, 9]);
+    await writer.close();
+    assert.equal(verifyMap(directory, { since: null }).firstSequence, 9);
+  });
+
   test('a base that is another record, or is not there, is damage; so is a record below it', async () => {
     for (const [sequence, change, message] of [
       [5, null, /record 5 is missing/],
