@@ -16,7 +16,7 @@ import { assert } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';
 import type { Sequence } from '../core/units.ts';
 import { readCheckpoint } from '../storage/checkpoint.ts';
-import { snapshotsIn } from '../storage/data-files.ts';
+import { oldestWithin } from '../storage/data-files.ts';
 import { isHeld } from '../storage/data-lock.ts';
 import { openReader, type StorageReader } from '../storage/environment.ts';
 import { journalBounds, journalHashAt, readJournal } from '../storage/journal.ts';
@@ -110,13 +110,15 @@ export interface ReplayStart {
   readonly sequence: Sequence;
 }
 
-/** As far back as the journal goes: its first record, or the oldest snapshot at its base or behind. */
+/** As far back as the journal goes: its first record, or the oldest snapshot of a record that it has. */
 async function earliestStart(directory: string, reader: StorageReader): Promise<ReplayStart> {
-  const { firstSequence } = journalBounds(reader);
+  const { firstSequence, lastSequence } = journalBounds(reader);
   if (firstSequence <= 1) return emptyStart();
-  const snapshot = snapshotsIn(directory).find(({ sequence }) => sequence >= firstSequence);
+  const snapshot = oldestWithin(directory, firstSequence, lastSequence);
   if (snapshot !== undefined) return startAt(reader, snapshot.path);
-  throw new StorageError(`the journal of ${directory} begins with record ${firstSequence} and no snapshot is that old`);
+  throw new StorageError(
+    `the journal of ${directory} begins with record ${firstSequence} and no snapshot is of a record that it has`,
+  );
 }
 
 export function emptyStart(): ReplayStart {

@@ -13,14 +13,14 @@
  *
  * A copy is never read before it is whole: it grows under another name and is renamed at the end.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/checkpoint.ts';
 import { applyBatch } from '../clearing/clearing.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import type { Sequence } from '../core/units.ts';
-import { CHAINS, flush, flushTree, snapshotPath, snapshotsIn } from '../storage/data-files.ts';
+import { CHAINS, flush, flushTree, oldestWithin, snapshotPath, snapshotsIn } from '../storage/data-files.ts';
 import { isHeld } from '../storage/data-lock.ts';
 import { MAP_FILE_NAME, openReader } from '../storage/environment.ts';
 import { type CopiedRecord, journalBounds } from '../storage/journal.ts';
@@ -53,7 +53,7 @@ export async function backupData(directory: string, to: string, progress: Progre
     } finally {
       await reader.close();
     }
-    copyBeside(directory, half);
+    await copyBeside(directory, half);
     return auditCopy(half, progress);
   });
 }
@@ -64,7 +64,7 @@ export async function restoreData(backup: string, to: string, progress: Progress
   return build(to, async (half) => {
     const map = join(backup, MAP_FILE_NAME);
     await copying(map, half, progress, (to) => copyFile(map, to));
-    copyBeside(backup, half);
+    await copyBeside(backup, half);
     return auditCopy(half, progress);
   });
 }
@@ -132,19 +132,23 @@ class Rebuild {
   readonly #durability: LmdbDurability;
   readonly #progress: Progress;
   readonly #state: ClearingState;
+  readonly #begin: number;
   #next: number;
+  #reached = 0;
   #waiting: CopiedRecord[] = [];
   #last: CopiedRecord | null = null;
 
   constructor(directory: string, { state, sequence }: ReplayStart, progress: Progress) {
     this.#durability = new LmdbDurability(directory);
     this.#state = state;
+    this.#begin = sequence;
     this.#next = sequence + 1;
     this.#progress = progress;
   }
 
   /** Records up to the start are in the snapshot. */
   add(record: CopiedRecord): void {
+    this.#reached = record.sequence;
     if (record.sequence < this.#next) return;
     if (record.sequence > this.#next) {
       const begins = `the journal begins with record ${record.sequence}`;
@@ -155,7 +159,12 @@ class Rebuild {
     if (this.#waiting.length >= RECORDS_PER_COMMIT) this.#take();
   }
 
+  /** @throws StorageError when the start is younger than all of the journal: what it gave would not be the journal's. */
   end(): void {
+    if (this.#reached < this.#begin) {
+      const ends = `the journal ends with record ${this.#reached}`;
+      throw new StorageError(`${ends}, the snapshot is of record ${this.#begin}: give one that is not younger`);
+    }
     this.#take();
     if (canCheckpoint(this.#state)) this.#checkpoint();
   }
@@ -209,18 +218,31 @@ export async function build<T>(to: string, fill: (half: string) => Promise<T>): 
 async function auditCopy(directory: string, progress: Progress): Promise<Audit> {
   const audit = await auditData(directory, progress);
   const { firstSequence } = audit.map;
-  const isWhole = firstSequence <= 1 || snapshotsIn(directory).some(({ sequence }) => sequence >= firstSequence);
+  const isWhole = firstSequence <= 1 || oldestWithin(directory, firstSequence, audit.sequence) !== undefined;
   if (!isWhole) throw new StorageError('the journal was pruned while it was copied: try again');
   return audit;
 }
 
-/** Snapshots and chains. Those of a running node may come and go; one that is there is whole. */
-function copyBeside(from: string, to: string): void {
+/**
+ * Chains, and the snapshots of the map that was copied. Those of a running node come and go: one that is there is whole,
+ * one that was made since the map was copied is of no record that the copy has.
+ */
+async function copyBeside(from: string, to: string): Promise<void> {
   copyChains(from, to);
+  const { lastSequence } = await withReader(to, journalBounds);
   for (const { sequence, path } of snapshotsIn(from)) {
-    const place = snapshotPath(to, sequence);
-    mkdirSync(place, { recursive: true });
-    cpSync(join(path, MAP_FILE_NAME), join(place, MAP_FILE_NAME));
+    if (sequence <= lastSequence) copySnapshot(path, snapshotPath(to, sequence));
+  }
+}
+
+/** One that was removed meanwhile is left out. */
+function copySnapshot(path: string, place: string): void {
+  mkdirSync(place, { recursive: true });
+  try {
+    copyFileSync(join(path, MAP_FILE_NAME), join(place, MAP_FILE_NAME));
+  } catch (error) {
+    if (existsSync(path)) throw error;
+    rmSync(place, { recursive: true });
   }
 }
 

@@ -19,7 +19,7 @@ import { toHex } from '../core/hex.ts';
 import type { UserId } from '../core/ids.ts';
 import { SIDE } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import { snapshotsIn } from '../storage/data-files.ts';
+import { oldestWithin } from '../storage/data-files.ts';
 import type { StorageReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { type CopiedRecord, journalBounds, readJournal } from '../storage/journal.ts';
@@ -153,9 +153,9 @@ export async function rebuildFrom(
   if (!statSync(source).isDirectory())
     return rebuildData(readExportedJournal(source), { to, snapshot, beside: null }, progress);
   return withReader(source, (reader) => {
-    const { firstSequence } = journalBounds(reader);
+    const { firstSequence, lastSequence } = journalBounds(reader);
     if (firstSequence === 0) throw new StorageError(`${source} has an empty journal`);
-    const own = firstSequence === 1 ? undefined : snapshotsIn(source).find(({ sequence }) => sequence >= firstSequence);
+    const own = firstSequence === 1 ? undefined : oldestWithin(source, firstSequence, lastSequence);
     const from = { to, snapshot: snapshot ?? own?.path ?? null, beside: source };
     return rebuildData(readJournal(reader, firstSequence), from, progress);
   });

@@ -10,7 +10,6 @@
  * verification, a rebuild from the journal. What lies before can only be replayed from a copy that was kept elsewhere.
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadState } from '../clearing/checkpoint.ts';
 import { stateHash } from '../clearing/state-hash.ts';
@@ -19,7 +18,14 @@ import { parseHex, toHex } from '../core/hex.ts';
 import type { Sequence } from '../core/units.ts';
 import { checkpointSequence, readCheckpoint } from '../storage/checkpoint.ts';
 import { copyAnchor, copyTables } from '../storage/copy-map.ts';
-import { flush, SNAPSHOTS, type SnapshotPlace, snapshotPath, snapshotsIn } from '../storage/data-files.ts';
+import {
+  flush,
+  removeSnapshots,
+  SNAPSHOTS,
+  type SnapshotPlace,
+  snapshotPath,
+  snapshotsIn,
+} from '../storage/data-files.ts';
 import { isHeld, lockDirectory } from '../storage/data-lock.ts';
 import { openWriter, type StorageReader } from '../storage/environment.ts';
 import { journalBounds } from '../storage/journal.ts';
@@ -74,7 +80,9 @@ async function fillSnapshot(reader: StorageReader, half: string, progress: Progr
   try {
     return reader.view(() => {
       const checkpoint = readCheckpoint(reader);
-      if (checkpoint === null) throw new StorageError('there is no checkpoint yet, so there is no snapshot of it');
+      // Of record 0 there is nothing to keep: it is what every journal begins with.
+      if (checkpoint === null || checkpoint.sequence === 0)
+        throw new StorageError('there is no checkpoint yet, so there is no snapshot of it');
       copyTables(reader, writer, { progress: (entries) => progress('copying', entries, 0) });
       const hash = must(parseHex(stateHash(loadState(loadRows(writer))), HASH_BYTES), 'a state hash is hex');
       copyAnchor(reader, writer, { ...checkpoint, stateHash: hash, clean: false });
@@ -170,5 +178,6 @@ export async function oldestKept(directory: string, keep: number, progress: Prog
 
 /** Removes the snapshots below one that stays. */
 export async function forgetSnapshots(directory: string, below: Sequence): Promise<void> {
-  for (const { sequence, path } of snapshotsIn(directory)) if (sequence < below) await rm(path, { recursive: true });
+  const old = snapshotsIn(directory).filter(({ sequence }) => sequence < below);
+  await removeSnapshots(directory, old);
 }

@@ -20,7 +20,14 @@ import { parseHex } from '../core/hex.ts';
 import type { Sequence } from '../core/units.ts';
 import { type Checkpoint, decodeCheckpoint } from '../storage/checkpoint.ts';
 import { copyAnchor, copyTables } from '../storage/copy-map.ts';
-import { flush, flushTree, snapshotPath, snapshotsIn } from '../storage/data-files.ts';
+import {
+  flush,
+  flushTree,
+  removeSnapshots,
+  type SnapshotPlace,
+  snapshotPath,
+  snapshotsIn,
+} from '../storage/data-files.ts';
 import { lockDirectory } from '../storage/data-lock.ts';
 import {
   DATA_VERSION,
@@ -164,15 +171,7 @@ function link(file: string, name: string): void {
 /** The new map takes the place of the old one; the snapshot from which its journal leads is there before. */
 async function replace(directory: string, made: string, sequence: Sequence): Promise<void> {
   flushTree(made);
-  const snapshot = snapshotPath(directory, sequence);
-  const fresh = join(made, 'snapshot');
-  mkdirSync(fresh);
-  cpSync(join(made, MAP_FILE_NAME), join(fresh, MAP_FILE_NAME));
-  flushTree(fresh);
-  mkdirSync(dirname(snapshot), { recursive: true });
-  rmSync(snapshot, { recursive: true, force: true });
-  renameSync(fresh, snapshot);
-  flush(dirname(snapshot));
+  if (sequence > 0) await placeSnapshot(directory, made, sequence);
   // A mark of the old map would vouch for pages of the new one.
   forgetVerifiedMark(directory);
   rmSync(join(directory, `${MAP_FILE_NAME}-lock`), { force: true });
@@ -181,8 +180,22 @@ async function replace(directory: string, made: string, sequence: Sequence): Pro
   flush(directory);
 }
 
+async function placeSnapshot(directory: string, made: string, sequence: Sequence): Promise<void> {
+  const snapshot = snapshotPath(directory, sequence);
+  const fresh = join(made, 'snapshot');
+  mkdirSync(fresh);
+  cpSync(join(made, MAP_FILE_NAME), join(fresh, MAP_FILE_NAME));
+  flushTree(fresh);
+  mkdirSync(dirname(snapshot), { recursive: true });
+  // Linked beside the old map by now.
+  const same = snapshotsIn(directory).filter((found) => found.sequence === sequence);
+  await removeSnapshots(directory, same);
+  renameSync(fresh, snapshot);
+  flush(dirname(snapshot));
+}
+
 async function removeSnapshotsBut(version: number, directory: string): Promise<void> {
-  for (const { path } of snapshotsIn(directory)) {
-    if ((await dataVersionOf(path)) !== version) rmSync(path, { recursive: true });
-  }
+  const others: SnapshotPlace[] = [];
+  for (const place of snapshotsIn(directory)) if ((await dataVersionOf(place.path)) !== version) others.push(place);
+  await removeSnapshots(directory, others);
 }

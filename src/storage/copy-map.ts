@@ -3,7 +3,7 @@
  * reflect. What a snapshot is made by, and each step of an upgrade, which converts the entries on their way.
  *
  *   source     │ meta │ tables …………… │ 1 2 3 … n │ n+1 … │
- *   target     │ meta │ tables, anew  │         n │                 n: of the checkpoint
+ *   target     │ meta │ tables, anew  │         n │                 n: of the checkpoint; no record where it is 0
  *
  * Runs inside one view of the source, so a node may write meanwhile. The target is packed: pages are full, none is free.
  */
@@ -58,16 +58,20 @@ export function copyTables(source: StorageReader, target: StorageWriter, options
   return entries;
 }
 
-/** Copies the record of the checkpoint and makes it the base of the target's journal. */
+/** Copies the record of the checkpoint and makes it the base of the target's journal, which of record 0 is empty. */
 export function copyAnchor(
   source: StorageReader,
   target: StorageWriter,
   checkpoint: Omit<Checkpoint, 'journalBytes'>,
 ): void {
   const { sequence, journalHash } = checkpoint;
+  const bytes = new ByteWriter(1 << 10);
+  if (sequence === 0) {
+    target.commit([checkpointMetaWrite(bytes, { ...checkpoint, journalBytes: 0 })]);
+    return;
+  }
   const key = keyWriter().journal(sequence);
   const record = must(source.get(key), `journal: record ${sequence} is missing`);
-  const bytes = new ByteWriter(1 << 10);
   target.commit([
     { key, value: record, rule: 'append' },
     checkpointMetaWrite(bytes, { ...checkpoint, journalBytes: record.length }),

@@ -3,17 +3,21 @@
  *
  *   snapshots/<sequence, 16 digits>/ledger.mdb   the tables as they were right after that record, which is the only one of
  *                                                its journal: a data directory of its own, small where history is
+ *   snapshots/gone-<sequence>/                   one that is being removed
  *   chains/<chain id>.json                       simulated chains
  *   data-<version>-at-<sequence>/                what an upgrade has replaced
  */
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { open, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Sequence } from '../core/units.ts';
 
 export const SNAPSHOTS = 'snapshots';
 export const CHAINS = 'chains';
 const SEQUENCE_DIGITS = 16;
 const SNAPSHOT_FORM = /^[0-9]{16}$/;
+/** Begins the name of a snapshot that is being removed, so that it never counts as one. */
+const GONE = 'gone-';
 
 export interface SnapshotPlace {
   readonly sequence: Sequence;
@@ -30,6 +34,32 @@ export function snapshotsIn(directory: string): readonly SnapshotPlace[] {
   if (!existsSync(home)) return [];
   const names = readdirSync(home).filter((name) => SNAPSHOT_FORM.test(name));
   return names.sort().map((name) => ({ sequence: Number(name) as Sequence, path: join(home, name) }));
+}
+
+/** The oldest from which a journal of these records leads on to its end. */
+export function oldestWithin(directory: string, first: number, last: number): SnapshotPlace | undefined {
+  return snapshotsIn(directory).find(({ sequence }) => sequence >= first && sequence <= last);
+}
+
+/** Removes snapshots: killed at any moment, each is whole or counts no more. What an earlier removal left goes too. */
+export async function removeSnapshots(directory: string, places: readonly SnapshotPlace[]): Promise<void> {
+  const home = join(directory, SNAPSHOTS);
+  if (!existsSync(home)) return;
+  await sweepGone(home);
+  if (places.length === 0) return;
+  for (const { path } of places) await rename(path, join(home, `${GONE}${basename(path)}`));
+  const names = await open(home, 'r');
+  try {
+    await names.sync();
+  } finally {
+    await names.close();
+  }
+  await sweepGone(home);
+}
+
+async function sweepGone(home: string): Promise<void> {
+  const gone = readdirSync(home).filter((name) => name.startsWith(GONE));
+  for (const name of gone) await rm(join(home, name), { recursive: true, force: true });
 }
 
 /** Everything in a directory, then the directory, made durable. */

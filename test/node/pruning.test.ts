@@ -1,18 +1,31 @@
 /** Snapshots and the journal below them: what goes, what stays possible, what is refused. */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { auditData, replayData, withReader } from '../../src/node/audit-data.ts';
 import { backupData, restoreData } from '../../src/node/copy-data.ts';
 import { EXPORTS, type ExportName, exportLines, rebuildFrom } from '../../src/node/export-data.ts';
 import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
-import { makeSnapshot, pruneData } from '../../src/node/snapshot-data.ts';
-import { SNAPSHOTS, snapshotsIn } from '../../src/storage/data-files.ts';
+import { forgetSnapshots, makeSnapshot, pruneData } from '../../src/node/snapshot-data.ts';
+import { SNAPSHOTS, snapshotPath, snapshotsIn } from '../../src/storage/data-files.ts';
 import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
 import { journalBounds } from '../../src/storage/journal.ts';
 import { damagedRecords } from '../support/damage.ts';
 import { live } from '../support/lived-data.ts';
+import { SIMULATION_START_NS } from '../support/simulated-node.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const quiet = (): void => undefined;
@@ -132,6 +145,79 @@ suite('pruning', () => {
       snapshotsIn(directory).map(({ sequence }) => String(sequence).padStart(16, '0')),
       'nothing half is left',
     );
+  });
+
+  test('a snapshot that is younger than the journal stands for nothing: no backup, replay or rebuild begins with it', async () => {
+    const directory = join(temporaryDirectory(), 'copy');
+    cpSync(whole, directory, { recursive: true });
+    const map = join(directory, MAP_FILE_NAME);
+    await pruneData(directory, 1, quiet);
+    const early = readFileSync(map);
+    const [first, last] = await bounds(directory);
+    const aside = join(temporaryDirectory(), 'snapshot');
+    cpSync(snapshotPath(directory, first), aside, { recursive: true });
+    await lived(directory, 300, SEED + 3);
+    await pruneData(directory, 1, quiet);
+    const [young] = snapshotsIn(directory);
+    assert.ok(young !== undefined && young.sequence > last && first > 1);
+    // As a copy finds it whose map was read before the node made that snapshot and pruned.
+    writeFileSync(map, early);
+    const to = (): string => join(temporaryDirectory(), 'to');
+    await assert.rejects(backupData(directory, to(), quiet), /was pruned while it was copied/);
+    await assert.rejects(restoreData(directory, to(), quiet), /was pruned while it was copied/);
+    await assert.rejects(replayData(directory, null, quiet), { name: 'StorageError', message: /no snapshot/ });
+    await assert.rejects(rebuildFrom(directory, to(), null, quiet), /give the snapshot/);
+    await assert.rejects(rebuildFrom(directory, to(), young.path, quiet), /the journal ends with record \d+.*younger/);
+
+    cpSync(aside, snapshotPath(directory, first), { recursive: true });
+    symlinkSync('removed', snapshotPath(directory, first + 1));
+    const backup = to();
+    const { stateHash } = await backupData(directory, backup, quiet);
+    assert.deepEqual(
+      snapshotsIn(backup).map(({ sequence }) => sequence),
+      [first],
+      'what is younger, or was removed meanwhile, is left out',
+    );
+    assert.deepEqual(await replayData(backup, null, quiet), { fromSequence: first, sequence: last, stateHash });
+    assert.equal((await rebuildFrom(backup, to(), null, quiet)).stateHash, stateHash);
+  });
+
+  test('a snapshot is whole for as long as it has its name, also while it is removed; a removal that was killed is ended', async () => {
+    const directory = join(temporaryDirectory(), 'copy');
+    cpSync(whole, directory, { recursive: true });
+    const [first, second] = snapshotsIn(directory);
+    assert.ok(first !== undefined && second !== undefined);
+    for (let index = 0; index < 200; index += 1) writeFileSync(join(first.path, `file-${index}`), '');
+    let isDone = false;
+    const removing = forgetSnapshots(directory, second.sequence).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      for (const { path } of snapshotsIn(directory))
+        assert.ok(existsSync(join(path, 'file-0')) || path === second.path);
+      await setImmediate();
+    }
+    await removing;
+    assert.deepEqual(snapshotsIn(directory), [second]);
+
+    const gone = join(directory, SNAPSHOTS, `gone-${String(first.sequence).padStart(16, '0')}`);
+    mkdirSync(gone);
+    assert.deepEqual(snapshotsIn(directory), [second], 'half removed, it is none');
+    await pruneData(directory, 1, quiet);
+    assert.equal(existsSync(gone), false);
+  });
+
+  test('a node that was stopped before its first input has nothing to snapshot or prune, and that is no damage', async () => {
+    const directory = temporaryDirectory();
+    const durability = new LmdbDurability(directory);
+    const mark = { timeNs: SIMULATION_START_NS as TimestampNs, sequence: 0 as Sequence, clean: false, stateHash: null };
+    durability.checkpoint(mark, []);
+    await durability.close();
+    for (const call of [() => makeSnapshot(directory, quiet), () => pruneData(directory, 1, quiet)]) {
+      await assert.rejects(call, { name: 'StorageError', message: /no checkpoint yet/ });
+    }
+    assert.deepEqual(snapshotsIn(directory), []);
+    assert.equal((await auditData(directory, quiet)).sequence, 0);
   });
 });
 

@@ -10,13 +10,18 @@ import { devKey } from '../../src/client/keys.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { auditData, replayData, withReader } from '../../src/node/audit-data.ts';
 import { type ExportName, exportLines } from '../../src/node/export-data.ts';
+import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
 import { pruneData } from '../../src/node/snapshot-data.ts';
 import { upgradeData } from '../../src/node/upgrade-data.ts';
+import { ByteWriter } from '../../src/storage/byte-writer.ts';
 import { snapshotsIn } from '../../src/storage/data-files.ts';
 import { DATA_VERSION, dataVersionOf, MAP_FILE_NAME, openWriter } from '../../src/storage/environment.ts';
 import { Journal } from '../../src/storage/journal.ts';
+import { keyWriter, META } from '../../src/storage/key-layout.ts';
+import { encodeFrame } from '../../src/storage/row-codecs.ts';
 import { readVerifiedMark, writeVerifiedMark } from '../../src/storage/verified-mark.ts';
 import { damagedRecords } from '../support/damage.ts';
+import { live } from '../support/lived-data.ts';
 import { removeDirectory, startNode, stopNode } from '../support/node-process.ts';
 import { OLD_VERSIONS, oldData, type Said } from '../support/old-data.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -119,6 +124,20 @@ suite('upgrade of the data', () => {
     }
   });
 
+  test('a directory that was stopped before its first input is upgraded to one whose journal begins with record 1', async () => {
+    const directory = temporaryDirectory();
+    await stoppedAtNothing(directory);
+    const upgraded = await upgradeData(directory, quiet);
+    assert.deepEqual([upgraded?.from, upgraded?.sequence], [6, 0]);
+    assert.deepEqual(snapshotsIn(directory), []);
+    const durability = new LmdbDurability(directory);
+    live(durability, 11, 60);
+    await durability.close();
+    const { stateHash, map } = await auditData(directory, quiet);
+    assert.equal(map.firstSequence, 1);
+    assert.equal((await replayData(directory, null, quiet)).stateHash, stateHash);
+  });
+
   test('a mark of what was verified of the old map vouches for nothing of the new one', async () => {
     const { directory } = oldData(6);
     writeVerifiedMark(directory, { txn: 1_000_000, sequence: 1, hash: new Uint8Array(32) });
@@ -126,6 +145,22 @@ suite('upgrade of the data', () => {
     assert.equal(readVerifiedMark(directory), null);
   });
 });
+
+/** As a node of version 6 leaves a directory in which nothing ever happened. */
+async function stoppedAtNothing(directory: string): Promise<void> {
+  const nothing = new Uint8Array(32);
+  const key = keyWriter().meta(META.checkpoint);
+  const bytes = new ByteWriter(1 << 10);
+  const value = encodeFrame(bytes, key, () => {
+    bytes.safe(0);
+    bytes.raw(nothing);
+    bytes.raw(nothing);
+    bytes.flag(true);
+  });
+  const writer = openWriter(directory, { version: 6 });
+  writer.commit([{ key, value }]);
+  await writer.close();
+}
 
 /** As a kill leaves a directory of version 6: a record behind the checkpoint. */
 async function appendRecord(directory: string): Promise<void> {
