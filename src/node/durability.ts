@@ -49,7 +49,8 @@ export interface Durability {
   /** All rows or none, on the disk when it returns. */
   checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void;
   /**
-   * Removes the oldest journal records below a snapshot, at most so many and some MiB; the checkpoint is at `below` or behind it.
+   * Removes the oldest journal records below a snapshot, at most so many and some MiB; the checkpoint is at `below` or
+   * behind it.
    *
    * @returns whether all of them are gone.
    */
