@@ -217,6 +217,7 @@ function orderOf(fill: number): OrderRow {
     parentId: '',
     enabledQuantity: 10_000,
     activatedQuantity: 0,
+    droppedQuantity: 0,
     maxFeeRate: 1_000,
     creationNs: time,
     timestampNs: time,

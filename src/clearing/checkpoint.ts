@@ -28,6 +28,7 @@ import type {
   OrderRow,
   PositionRow,
   RowWrite,
+  StoredOrder,
   SubAccountRow,
   TableName,
   TallyRow,
@@ -37,7 +38,6 @@ import {
   type AssetTotals,
   type ClearingState,
   createClearingState,
-  type OrderSlot,
   portableSha256,
   type Sha256,
   type Tally,
@@ -155,10 +155,10 @@ function load(state: ClearingState, write: LoadedRow): void {
       loadPosition(state, write.row);
       break;
     case 'order':
-      loadOrder(state, write.row);
+      loadOrder(state, write.row, null);
       break;
     case 'storedOrder':
-      loadOrder(state, write.stored.look())?.store(write.stored);
+      loadOrder(state, write.stored.look(), write.stored);
       break;
     case 'price':
       placePrice(state, write.row);
@@ -212,9 +212,9 @@ function loadPosition(state: ClearingState, row: PositionRow): void {
   placeLegs(state, slot, { base: row.base, quote: row.quote, entry: row.entry });
 }
 
-function loadOrder(state: ClearingState, row: OrderRow): OrderSlot | null {
-  if (row.end !== 0) return null;
-  return addLiveOrder(state, must(state.markets[row.marketIndex], 'the market of an order is loaded'), row);
+function loadOrder(state: ClearingState, row: OrderRow, stored: StoredOrder | null): void {
+  if (row.end !== 0) return;
+  addLiveOrder(state, must(state.markets[row.marketIndex], 'the market of an order is loaded'), row, stored);
 }
 
 function loadDeposit(state: ClearingState, row: DepositRow): void {

@@ -90,11 +90,11 @@ function checkOrders(state: ClearingState): void {
   for (const market of state.markets) {
     assert(market.decidedSequence <= market.sequence, 'what is decided has arrived');
     for (const [sequence, slot] of market.orders) {
-      const { hold, dropped } = slot;
+      const { hold } = slot;
       // A look at the next order ends this one: what looks at others comes last.
       const row = slot.look();
       assert(row.end === 0 && row.orderSequence === sequence, 'live orders are live, under their own name');
-      assert(hold === holdOf(row, market.definition, dropped), 'an order holds what it needs');
+      assert(hold === holdOf(row, market.definition), 'an order holds what it needs');
       const spent = row.side === SIDE.buy ? slot.usd : slot.base;
       held.set(spent, ((held.get(spent) ?? ZERO_18) + hold) as Amount18);
       checkEnabled(market, slot);

@@ -21,27 +21,27 @@ export function quote18(amount: number, market: MarketDefinition): Amount18 {
   return (BigInt(amount) * powerOfTen(18 - market.quantityDecimals)) as Amount18;
 }
 
-/** What a live order holds of the balance that it spends. Margin orders hold no spot. @param dropped lots (state.ts). */
-export function holdOf(row: OrderRow, market: MarketDefinition, dropped: number): Amount18 {
+/** What a live order holds of the balance that it spends. Margin orders hold no spot. */
+export function holdOf(row: OrderRow, market: MarketDefinition): Amount18 {
   if (row.triggerState !== TRIGGER_STATE.live || (row.flags & ORDER_FLAG.isSpot) === 0) return ZERO_18;
-  if (row.side === SIDE.sell) return quantity18(lotsToSell(row, dropped), market.quantityDecimals);
-  const notional = usdToSpend(row, market, dropped);
+  if (row.side === SIDE.sell) return quantity18(lotsToSell(row), market.quantityDecimals);
+  const notional = usdToSpend(row, market);
   return add18(notional, tradingFee18(notional, market.takerFeeRate));
 }
 
 /** Less what is confirmed; an order replaced below its fills needs nothing more. */
-function lotsToSell(row: OrderRow, dropped: number): RawQuantity {
+function lotsToSell(row: OrderRow): RawQuantity {
   const isBoundByTarget = row.kind === ORDER_KIND.marketQuote && row.quantity === 0;
   const lots = isBoundByTarget ? row.budget : row.enabledQuantity;
-  return Math.max(0, lots - row.filledQuantity - dropped) as RawQuantity;
+  return Math.max(0, lots - row.filledQuantity - row.droppedQuantity) as RawQuantity;
 }
 
 /**
  * Without fees. A released market buy that has neither cap nor budget is bound by what it finds only. One that is sized
  * in base spends nothing while all that its parent has activated is filled.
  */
-function usdToSpend(row: OrderRow, market: MarketDefinition, dropped: number): Amount18 {
-  const lots = row.enabledQuantity - row.filledQuantity - dropped;
+function usdToSpend(row: OrderRow, market: MarketDefinition): Amount18 {
+  const lots = row.enabledQuantity - row.filledQuantity - row.droppedQuantity;
   if (row.kind !== ORDER_KIND.marketQuote && lots <= 0) return ZERO_18;
   if (row.kind === ORDER_KIND.limit) return notional18(row.price, lots as RawQuantity, market);
   const left = quote18(row.amount === 0 ? row.budget : row.amount, market) - row.filledNotional;

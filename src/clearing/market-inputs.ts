@@ -22,7 +22,7 @@ import {
   applyRestored,
   dropUnmatched,
 } from './orders.ts';
-import type { ClearingState, Entering, MarketSlot } from './state.ts';
+import type { ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { applyActivated, applyTriggered } from './triggers.ts';
 
 function marketSlot(state: ClearingState, marketIndex: number): MarketSlot {
@@ -64,8 +64,7 @@ function applyMarketInput(
   effects: Effect[],
 ): void {
   if (market.entering !== null && !isOfMatch(market.entering, input)) {
-    dropUnmatched(market, market.entering);
-    market.entering = null;
+    dropUnmatched(state, market, market.entering);
   }
   applyByKind(state, market, input, nowNs, effects);
   market.decidedSequence = input.sequence;
@@ -73,7 +72,7 @@ function applyMarketInput(
 }
 
 /** Whether the market still speaks of the match that this order began: its fills, and own orders in its way. */
-function isOfMatch({ slot }: Entering, input: MarketInput): boolean {
+function isOfMatch(slot: OrderSlot, input: MarketInput): boolean {
   if (input.kind === 'matched') return input.takerOrder === slot.row.orderSequence;
   return input.kind === 'ended' && input.end === ORDER_END.selfTradePrevented;
 }

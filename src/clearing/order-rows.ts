@@ -25,6 +25,7 @@ export type OrderChanges = Partial<
     | 'parentSequence'
     | 'enabledQuantity'
     | 'activatedQuantity'
+    | 'droppedQuantity'
     | 'timestampNs'
     | 'lastUpdateNs'
     | 'filledQuantity'
@@ -69,6 +70,7 @@ export function newOrderRow(
     parentId: order.parentId,
     enabledQuantity: order.quantity,
     activatedQuantity: 0,
+    droppedQuantity: 0,
     maxFeeRate: order.maxFeeRate,
     creationNs: order.creationNs,
     timestampNs: order.creationNs,
@@ -111,6 +113,7 @@ export function changedRow(row: OrderRow, changes: OrderChanges): OrderRow {
     parentId: row.parentId,
     enabledQuantity: changes.enabledQuantity ?? row.enabledQuantity,
     activatedQuantity: changes.activatedQuantity ?? row.activatedQuantity,
+    droppedQuantity: changes.droppedQuantity ?? row.droppedQuantity,
     maxFeeRate: row.maxFeeRate,
     creationNs: row.creationNs,
     timestampNs: changes.timestampNs ?? row.timestampNs,

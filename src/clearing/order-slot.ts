@@ -27,7 +27,6 @@ export class LiveOrderSlot implements OrderSlot {
   readonly usd: BalanceSlot;
   hold: Amount18 = ZERO_18;
   pressing: PressingOrders | null = null;
-  dropped = 0;
   planned: Filled | null = null;
   private plain: OrderRow | null;
   private stored: StoredOrder | null = null;

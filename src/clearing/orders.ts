@@ -15,16 +15,7 @@
 import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
-import {
-  ORDER_END,
-  ORDER_FLAG,
-  ORDER_KIND,
-  type OrderEnd,
-  SIDE,
-  TIF,
-  TRIGGER,
-  TRIGGER_STATE,
-} from '../core/order-terms.ts';
+import { ORDER_END, ORDER_FLAG, ORDER_KIND, type OrderEnd, SIDE, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import { balanceSlot, ensureUser } from './balances.ts';
@@ -36,8 +27,8 @@ import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
 import { LiveOrderSlot } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
-import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
-import type { BalanceSlot, ClearingState, Entering, MarketSlot, OrderSlot } from './state.ts';
+import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrder } from './rows.ts';
+import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { addWaiting } from './trigger-heaps.ts';
 
@@ -47,7 +38,7 @@ export function isFilled(row: OrderRow): boolean {
 }
 
 function spentBalance(slot: OrderSlot): BalanceSlot {
-  return slot.row.side === SIDE.buy ? slot.usd : slot.base;
+  return slot.look().side === SIDE.buy ? slot.usd : slot.base;
 }
 
 function setHold(slot: OrderSlot, hold: Amount18): void {
@@ -62,8 +53,17 @@ export function liveOrder(market: MarketSlot, order: Sequence): OrderSlot {
   return must(market.orders.get(order), 'the market speaks of an order that is live in clearing');
 }
 
-/** Puts a row among the live orders. Its user and sub-account exist. */
-export function addLiveOrder(state: ClearingState, market: MarketSlot, row: OrderRow): OrderSlot {
+/**
+ * Puts a row among the live orders. Its user and sub-account exist.
+ *
+ * @param stored the bytes at which `row` is a look; they keep it, and the look may move on.
+ */
+export function addLiveOrder(
+  state: ClearingState,
+  market: MarketSlot,
+  row: OrderRow,
+  stored: StoredOrder | null = null,
+): OrderSlot {
   assert(row.end === 0, 'a live order has not ended');
   assert(!market.orders.has(row.orderSequence), 'an order is created once');
   const user = must(state.users.get(row.user), 'the user of an order is known');
@@ -75,10 +75,11 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
   const isLeveraged = isMarginType(account.row) && (row.flags & ORDER_FLAG.isSpot) === 0;
   const position = isLeveraged ? positionSlot(state, account, assetId) : null;
   const slot = new LiveOrderSlot(row, { market, account, position, base, usd });
-  slot.dropped = droppedBy(row);
+  if (stored !== null) slot.store(stored);
   addPressing(slot);
-  setHold(slot, holdOf(row, market.definition, slot.dropped));
+  setHold(slot, holdOf(row, market.definition));
   market.orders.set(row.orderSequence, slot);
+  if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = slot;
   linkChild(market, slot);
   for (const heap of market.triggers) addWaiting(heap, slot);
   return slot;
@@ -87,7 +88,7 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
 /** Replaces the row of a live order and the hold that follows from it. */
 export function changeOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   slot.row = row;
-  setHold(slot, holdOf(row, market.definition, slot.dropped));
+  setHold(slot, holdOf(row, market.definition));
   state.dirty.orders.add(slot);
 }
 
@@ -102,22 +103,28 @@ export function enableChildren(state: ClearingState, market: MarketSlot, parent:
   }
 }
 
-/** Computes the holds of a market again, after its fees changed. */
+/**
+ * Computes the holds of a market again, after its taker fee changed. Nearly all of a large market is only looked at: a
+ * sale holds lots, and what holds nothing spends nothing at any fee.
+ */
 export function rehold(market: MarketSlot): void {
-  for (const slot of market.orders.values()) setHold(slot, holdOf(slot.row, market.definition, slot.dropped));
+  for (const slot of market.orders.values()) {
+    if (slot.hold === ZERO_18) continue;
+    const row = slot.look();
+    if (row.side === SIDE.buy) setHold(slot, holdOf(row, market.definition));
+  }
 }
 
-/** What the market let go of a child that never rests and did not match is dropped: it holds nothing for it (AMB-29). */
-export function dropUnmatched(market: MarketSlot, { slot, lots }: Entering): void {
-  if (market.orders.get(slot.row.orderSequence) !== slot) return;
-  slot.dropped = Math.max(0, lots - slot.row.filledQuantity);
-  setHold(slot, holdOf(slot.row, market.definition, slot.dropped));
-}
-
-/** What was in force of a child that never rests and is not filled was dropped before the start that reads its row. */
-function droppedBy(row: OrderRow): number {
-  if (row.activatedQuantity === 0 || (row.tif !== TIF.ioc && row.tif !== TIF.fok)) return 0;
-  return Math.max(0, row.activatedQuantity - row.filledQuantity);
+/**
+ * The market speaks of something else: what it let go of the child that was entering and did not match is dropped, and
+ * held no more (AMB-29).
+ */
+export function dropUnmatched(state: ClearingState, market: MarketSlot, slot: OrderSlot): void {
+  market.entering = null;
+  const { row } = slot;
+  if (market.orders.get(row.orderSequence) !== slot) return;
+  const droppedQuantity = Math.max(0, row.activatedQuantity - row.filledQuantity);
+  changeOrder(state, market, slot, changedRow(row, { droppedQuantity, flags: row.flags & ~ORDER_FLAG.entering }));
 }
 
 /** Takes an order off the live ones and counts it among the finished. @param row its last row, with its end. */

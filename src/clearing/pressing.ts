@@ -31,13 +31,14 @@ function mayPress(slot: OrderSlot): boolean {
 /** Puts a live order among those of its book and side, behind those admitted before it, if it may press. */
 export function addPressing(slot: OrderSlot): void {
   if (!mayPress(slot)) return;
-  const { account, market, position, base, row } = slot;
-  const books = ownPressing(account)[row.side];
+  const { account, market, position, base } = slot;
+  const { side } = slot.look();
+  const books = ownPressing(account)[side];
   const key = position ?? base;
   let book = books.get(key);
   if (book === undefined) {
     const risk = must(position?.risk ?? base.collateral, 'an order of a margin account is about collateral');
-    book = { side: row.side, market, position, risk, orders: new Set(), counted: null };
+    book = { side, market, position, risk, orders: new Set(), counted: null };
     books.set(key, book);
   }
   book.orders.add(slot);
@@ -95,14 +96,15 @@ function recount(book: PressingOrders, terms: AssetTerms): CountedOrders {
 }
 
 /** What is left of a live order. */
-function openOrder({ row, market, dropped }: OrderSlot): OpenOrder {
+function openOrder({ row, market }: OrderSlot): OpenOrder {
+  const lots = lotsLeft(row.enabledQuantity - row.filledQuantity - row.droppedQuantity);
   if (row.kind === ORDER_KIND.limit) {
-    return { price: row.price, lots: lotsLeft(row.enabledQuantity - row.filledQuantity - dropped), spend: ZERO_18 };
+    return { price: row.price, lots, spend: ZERO_18 };
   }
   const amount = row.amount === 0 ? 0n : quote18(row.amount, market.definition) - row.filledNotional;
   const spend = (amount > 0n ? amount : 0n) as Amount18;
   const isSized = row.kind === ORDER_KIND.marketBase;
-  return { price: 0, lots: isSized ? lotsLeft(row.enabledQuantity - row.filledQuantity - dropped) : 0, spend };
+  return { price: 0, lots: isSized ? lots : 0, spend };
 }
 
 function lotsLeft(lots: number): number {

@@ -137,8 +137,9 @@ export function applyPutMarket(state: ClearingState, input: PutMarket, effects: 
   const definition = outcome.value;
   const zero = 0 as Sequence;
   const market = known ?? placeMarket(state, { definition, sequence: zero, lastTradeId: zero });
+  const isNewFee = market.definition.takerFeeRate !== definition.takerFeeRate;
   market.definition = definition;
-  rehold(market);
+  if (isNewFee) rehold(market);
   state.dirty.markets.add(market);
   effects.push({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } });
   return accepted(marketView(definition));

@@ -33,8 +33,7 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
   for (const slot of state.risks.values()) if (slot.mark !== null) changeMark(state, slot, tripped(slot.mark));
   for (const market of state.markets) {
     market.unit = [];
-    if (market.entering !== null) dropUnmatched(market, market.entering);
-    market.entering = null;
+    if (market.entering !== null) dropUnmatched(state, market, market.entering);
     endLostOrders(state, market, nowNs, effects);
     if (!input.clean) jumpSequences(state, market);
     market.decidedSequence = market.sequence;

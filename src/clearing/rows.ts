@@ -87,6 +87,8 @@ export interface OrderRow {
   readonly enabledQuantity: number;
   /** Of a child that is not released whole: lots that its market has put in force. 0 for every other order (AMB-29). */
   readonly activatedQuantity: number;
+  /** Of an IOC, FOK or market child: lots that its market put in force and nobody matched; nothing is held for them (AMB-29). */
+  readonly droppedQuantity: number;
   readonly maxFeeRate: number;
   readonly creationNs: TimestampNs;
   /** creation, raised to the timestamp of the last applied replace (AMB-18). */

@@ -52,7 +52,7 @@ function orderLine(row: OrderRow): string {
     `order|${row.marketIndex}|${row.orderSequence}|${row.prioritySequence}|${row.user}|${row.subAccount}|` +
     `${row.orderId}|${row.side}|${row.kind}|${row.tif}|${row.flags}|${row.price}|${row.quantity}|${row.amount}|` +
     `${row.budget}|${row.triggerKind}|${row.triggerPrice}|${row.triggerState}|${row.parentSequence}|${row.parentId}|` +
-    `${row.enabledQuantity}|${row.activatedQuantity}|${row.maxFeeRate}|` +
+    `${row.enabledQuantity}|${row.activatedQuantity}|${row.droppedQuantity}|${row.maxFeeRate}|` +
     `${row.creationNs}|${row.timestampNs}|${row.goodUntilNs}|${row.expiryNs}|${row.admittedNs}|${row.lastUpdateNs}|` +
     `${row.filledQuantity}|${row.filledNotional}|${row.fees}|${row.faultReason}|${row.verdict}|${toHex(row.signature)}`
   );

@@ -152,8 +152,6 @@ export interface OrderSlot {
   hold: Amount18;
   /** Where it presses; null where it never does. Derived. */
   pressing: PressingOrders | null;
-  /** Released lots of an IOC, FOK or market child that nobody matched: nothing is held for them (AMB-29). Derived. */
-  dropped: number;
   /** Confirmed fills as a plan would leave them (fill-plan.ts); null outside of judging. */
   planned: Filled | null;
 }
@@ -162,12 +160,6 @@ export interface OrderSlot {
 export interface Filled {
   readonly quantity: number;
   readonly notional: Amount18;
-}
-
-/** A child that never rests while it is matched: `lots` of it are released altogether. */
-export interface Entering {
-  readonly slot: OrderSlot;
-  readonly lots: number;
 }
 
 export interface MarketSlot {
@@ -183,8 +175,8 @@ export interface MarketSlot {
   readonly children: Map<Sequence, Set<OrderSlot>>;
   /** Dormant orders by their triggers, those above first (AMB-28). Derived. */
   readonly triggers: readonly [TriggerHeap, TriggerHeap];
-  /** Until the market speaks of something else. Derived. */
-  entering: Entering | null;
+  /** The order whose row says so (ORDER_FLAG.entering), until the market speaks of something else. Derived. */
+  entering: OrderSlot | null;
   /** Fills of a fill-or-kill match that are not complete yet (AMB-34). */
   unit: Matched[];
   /** Whether a held fill of this market waits, so that everything after it waits too. */

@@ -10,7 +10,7 @@
  * A child is told of again when more of it is enabled: it stays fired, or live for the part that was released. Nothing is
  * held or filled before the last state; a restart keeps all of them.
  */
-import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
+import { ORDER_FLAG, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { RawPrice } from '../core/units.ts';
 import { unlinkOrder } from './children.ts';
 import type { Activated, Triggered } from './inputs.ts';
@@ -38,18 +38,19 @@ export function applyTriggered(state: ClearingState, market: MarketSlot, input: 
 /** A child that is released whole is an order like any other from then on: a replace may ask for more (AMB-29). */
 export function applyActivated(state: ClearingState, market: MarketSlot, input: Activated): void {
   const slot = liveOrder(market, input.order);
-  const { parentSequence, enabledQuantity, quantity } = slot.row;
+  const { parentSequence, enabledQuantity, quantity, tif, flags } = slot.row;
   const isWhole = parentSequence !== 0 && input.quantity === quantity;
   if (isWhole) unlinkOrder(market, slot);
+  const isEntering = parentSequence !== 0 && !isWhole && (tif === TIF.ioc || tif === TIF.fok);
   const changes = {
     parentSequence: isWhole ? 0 : parentSequence,
     enabledQuantity: isWhole ? quantity : enabledQuantity,
     activatedQuantity: isWhole || parentSequence === 0 ? 0 : input.quantity,
+    flags: isEntering ? flags | ORDER_FLAG.entering : flags,
     triggerState: TRIGGER_STATE.live,
     prioritySequence: input.prioritySequence,
     lastUpdateNs: input.timeNs,
   };
   changeOrder(state, market, slot, changedRow(slot.row, changes));
-  const neverRests = slot.row.tif === TIF.ioc || slot.row.tif === TIF.fok;
-  if (parentSequence !== 0 && !isWhole && neverRests) market.entering = { slot, lots: input.quantity };
+  if (isEntering) market.entering = slot;
 }

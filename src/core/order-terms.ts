@@ -30,6 +30,8 @@ export const ORDER_FLAG = {
   covered: 16,
   /** A fill of a market order was rolled back: its target is not met, whatever its market said (AMB-32 c). Set by clearing. */
   rolledBack: 32,
+  /** A child in part released that never rests is being matched, until its market speaks of something else. Set by clearing. */
+  entering: 64,
 } as const;
 
 /** Where an order with a trigger stands (TRG-01, AMB-28). `live`: it has none, or was released. */

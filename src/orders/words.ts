@@ -96,7 +96,10 @@ export type FillOutcome =
 
 /** A live order as clearing kept it at a restart. */
 export interface RestoredOrder
-  extends Omit<OrderRow, 'end' | 'faultReason' | 'verdict' | 'text' | 'signature' | 'activatedQuantity'> {
+  extends Omit<
+    OrderRow,
+    'end' | 'faultReason' | 'verdict' | 'text' | 'signature' | 'activatedQuantity' | 'droppedQuantity'
+  > {
   /** Lots that its market has released, or never kept back. */
   readonly inForce: number;
 }

@@ -30,6 +30,7 @@ export const orderCodec: RowCodec<OrderRow> = {
     to.text(row.parentId);
     to.safe(row.enabledQuantity);
     to.safe(row.activatedQuantity);
+    to.safe(row.droppedQuantity);
     to.safe(row.maxFeeRate);
     to.u64(row.creationNs);
     to.u64(row.timestampNs);
@@ -69,6 +70,7 @@ export const orderCodec: RowCodec<OrderRow> = {
       parentId: from.text() as OrderId | '',
       enabledQuantity: from.safe(),
       activatedQuantity: from.safe(),
+      droppedQuantity: from.safe(),
       maxFeeRate: from.safe(),
       creationNs: from.u64() as TimestampNs,
       timestampNs: from.u64() as TimestampNs,

@@ -10,7 +10,7 @@
  *   0 version 1 │ 1 market 4 │ 5 order 8 │ 13 priority 8 │ 21 user 32 │ 53 sub-account 1 │ 54 length 4, order id a
  *   58+a         side 1 │ kind 1 │ tif 1 │ flags 4 │ price 8 │ quantity 8 │ amount 8 │ budget 8 │ trigger: kind 1, price 8,
  *                state 1 │ parent 8 │ length 4, parent id b
- *   119+a+b      enabled 8 │ activated 8 │ fee rate 8 │ creation, timestamp, good until, expiry, admitted, last update:
+ *   119+a+b      enabled 8 │ activated 8 │ dropped 8 │ fee rate 8 │ creation, timestamp, good until, expiry, admitted, last update:
  *                8 each │ filled 8 │ notional 16 │ fees 16 │ end 1 │ fault 1 │ verdict 1 │ length 4, text c │ length 4, signature │ CRC 4
  */
 import type { OrderRow, SignatureVerdict, StoredOrder } from '../clearing/rows.ts';
@@ -29,7 +29,7 @@ const USER_BYTES = 32;
 const ID_LENGTH_AT = 54;
 const ID_AT = 58;
 const TERMS_BYTES = 61;
-const FIGURES_BYTES = 119;
+const FIGURES_BYTES = 127;
 
 interface Shelf {
   readonly bytes: Buffer;
@@ -174,44 +174,47 @@ class OrderLook implements OrderRow {
   get activatedQuantity(): number {
     return this.#safe(this.#figures + 8);
   }
-  get maxFeeRate(): number {
+  get droppedQuantity(): number {
     return this.#safe(this.#figures + 16);
   }
-  get creationNs(): TimestampNs {
-    return this.#time(this.#figures + 24);
+  get maxFeeRate(): number {
+    return this.#safe(this.#figures + 24);
   }
-  get timestampNs(): TimestampNs {
+  get creationNs(): TimestampNs {
     return this.#time(this.#figures + 32);
   }
-  get goodUntilNs(): TimestampNs {
+  get timestampNs(): TimestampNs {
     return this.#time(this.#figures + 40);
   }
-  get expiryNs(): TimestampNs {
+  get goodUntilNs(): TimestampNs {
     return this.#time(this.#figures + 48);
   }
-  get admittedNs(): TimestampNs {
+  get expiryNs(): TimestampNs {
     return this.#time(this.#figures + 56);
   }
-  get lastUpdateNs(): TimestampNs {
+  get admittedNs(): TimestampNs {
     return this.#time(this.#figures + 64);
   }
+  get lastUpdateNs(): TimestampNs {
+    return this.#time(this.#figures + 72);
+  }
   get filledQuantity(): number {
-    return this.#safe(this.#figures + 72);
+    return this.#safe(this.#figures + 80);
   }
   get filledNotional(): Amount18 {
-    return this.#amount(this.#figures + 80);
+    return this.#amount(this.#figures + 88);
   }
   get fees(): Amount18 {
-    return this.#amount(this.#figures + 96);
+    return this.#amount(this.#figures + 104);
   }
   get end(): OrderEnd | 0 {
-    return this.#view.getUint8(this.#figures + 112) as OrderEnd | 0;
+    return this.#view.getUint8(this.#figures + 120) as OrderEnd | 0;
   }
   get faultReason(): RollbackReason {
-    return this.#view.getUint8(this.#figures + 113) as RollbackReason;
+    return this.#view.getUint8(this.#figures + 121) as RollbackReason;
   }
   get verdict(): SignatureVerdict {
-    return this.#view.getUint8(this.#figures + 114) as SignatureVerdict;
+    return this.#view.getUint8(this.#figures + 122) as SignatureVerdict;
   }
   get text(): string {
     const at = this.#figures + FIGURES_BYTES;

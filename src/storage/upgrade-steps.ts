@@ -5,7 +5,7 @@
  *
  *   5 ─▶ 6   entries of runs of finished orders and of trades say their sub-account
  *   6 ─▶ 7   where the journal begins stands in the map, and its size in the checkpoint; an order's row says what is in
- *            force of a child that is released in part
+ *            force of a child that is released in part, and what of that nobody matched
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal-base.ts).
@@ -13,7 +13,7 @@
 
 import { must } from '../core/assert.ts';
 import type { OrderId } from '../core/ids.ts';
-import { TRIGGER_STATE } from '../core/order-terms.ts';
+import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
@@ -83,13 +83,18 @@ const ORDER_6 = {
   subAccount: 53,
   idLength: 54,
   id: 58,
+  tif: 2,
   triggerState: 48,
   parent: 49,
   parentIdLength: 57,
   parentId: 61,
+  filled: 64,
 };
 
-/** Versions 5 and 6 took all that was enabled of a released child for released. */
+/**
+ * Versions 5 and 6 took all that was enabled of a released child for released, and ended one that never rests with its
+ * last match: what it had not filled was dropped.
+ */
 function withActivated({ key, value }: Entry, to: ByteWriter): Uint8Array {
   if (key[0] !== TABLE.openOrder && key[0] !== TABLE.finishedOrder) return value;
   const body = checkFrame(key, value);
@@ -98,10 +103,15 @@ function withActivated({ key, value }: Entry, to: ByteWriter): Uint8Array {
   const figures = terms + ORDER_6.parentId + view.getUint32(terms + ORDER_6.parentIdLength);
   const isChild = view.getBigUint64(terms + ORDER_6.parent) !== 0n;
   const isReleased = body[terms + ORDER_6.triggerState] === TRIGGER_STATE.live;
+  const isActivated = isChild && isReleased;
+  const tif = body[terms + ORDER_6.tif];
+  const neverRests = tif === TIF.ioc || tif === TIF.fok;
+  const left = view.getBigUint64(figures) - view.getBigUint64(figures + ORDER_6.filled);
   const enabled = body.subarray(figures, figures + SAFE_BYTES);
   return encodeFrame(to, key, () => {
     to.raw(body.subarray(1, figures + SAFE_BYTES));
-    to.raw(isChild && isReleased ? enabled : NOTHING);
+    to.raw(isActivated ? enabled : NOTHING);
+    to.u64(isActivated && neverRests && left > 0n ? left : 0n);
     to.raw(body.subarray(figures + SAFE_BYTES));
   });
 }

@@ -9,7 +9,15 @@ import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash, stateLines } from '../../src/clearing/state-hash.ts';
 import { Player } from '../support/clearing-player.ts';
 import { moves, type Step, step, USERS } from '../support/clearing-steps.ts';
-import { balancesOf, type ClearingWorld, ETH, PlainTables, positionsOf, USD } from '../support/clearing-world.ts';
+import {
+  balancesOf,
+  type ClearingWorld,
+  ETH,
+  heldOf,
+  PlainTables,
+  positionsOf,
+  USD,
+} from '../support/clearing-world.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const PARAMETERS = propertyParameters(60);
@@ -125,6 +133,7 @@ suite('random worlds', () => {
           const loaded = tables.load();
           checkLedger(loaded);
           assert.deepEqual([...stateLines(loaded)], [...stateLines(state)]);
+          assert.deepEqual(heldOf(loaded), heldOf(state));
           state = loaded;
         });
         assert.deepEqual([...stateLines(state)], [...stateLines(world.state)]);

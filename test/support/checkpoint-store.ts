@@ -73,6 +73,7 @@ export function order(sequence: number, more: Partial<OrderRow> = {}): OrderRow 
     parentId: '',
     enabledQuantity: 10,
     activatedQuantity: 0,
+    droppedQuantity: 0,
     maxFeeRate: 1000,
     creationNs: time,
     timestampNs: time,

@@ -62,6 +62,7 @@ function rowOf(order: PlainOrder): OrderRow {
     parentId: '',
     enabledQuantity: order.quantity,
     activatedQuantity: 0,
+    droppedQuantity: 0,
     maxFeeRate: 500,
     creationNs: NOW,
     timestampNs: NOW,

@@ -108,6 +108,7 @@ export const orderRow: Arbitrary<OrderRow> = record({
   parentId: fc.oneof(fc.constant<''>(''), orderId),
   enabledQuantity: safe,
   activatedQuantity: safe,
+  droppedQuantity: safe,
   maxFeeRate: safe,
   creationNs: time,
   timestampNs: time,
