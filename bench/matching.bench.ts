@@ -158,7 +158,7 @@ function idOf(order: number): string {
 /** Our engine with the two command records that its caller uses again and again. */
 class Ours {
   readonly events: RecordingEvents = new RecordingEvents();
-  readonly engine: MarketEngine = new MarketEngine({ events: this.events, priceDecimals: 2, hashSeed: 1 });
+  readonly engine: MarketEngine = new MarketEngine({ events: this.events, priceDecimals: 2, hashSeed: 1n });
   readonly #commands: Int32Array;
   readonly #create: NewOrderCommand;
   readonly #cancel: CancelCommand;

@@ -33,7 +33,7 @@ const SIZES = {
   full: { users: 20_000, orders: 200_000, triggers: 40_000 },
 } as const;
 const TAPE_BYTES = 1 << 20;
-const HASH_SEED = 1;
+const HASH_SEED = 1n;
 
 /** Keeps one record and hands it on. */
 class Tape implements RecordSink {

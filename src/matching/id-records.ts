@@ -13,7 +13,7 @@
  */
 import { assert } from '../core/assert.ts';
 import { ORDER_ID_BYTES_MAX } from '../core/limits.ts';
-import { hashWords, lastWordMask, wordCount } from './key-words.ts';
+import { type HashKey, hashWords, lastWordMask, wordCount } from './key-words.ts';
 import { grown, NONE } from './pools.ts';
 
 const USER = 0;
@@ -134,8 +134,8 @@ export class IdRecords {
     return (record & OFFSET_MASK) + ID;
   }
 
-  hashOf(seed: number, record: number): number {
-    return hashWords(seed, this.wordsOf(record), this.idAt(record), this.bytesOf(record));
+  hashOf(key: HashKey, record: number): number {
+    return hashWords(key, this.userOf(record), this.wordsOf(record), this.idAt(record), this.bytesOf(record));
   }
 
   #get(record: number, word: number): number {

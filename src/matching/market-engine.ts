@@ -48,6 +48,7 @@ import type {
 } from './commands.ts';
 import { InjectedFills } from './injected-fills.ts';
 import { Intake } from './intake.ts';
+import { hashKeyOf } from './key-words.ts';
 import { ID_STATE, OrderIds } from './order-ids.ts';
 import { ORDER_STATE, ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
@@ -68,8 +69,8 @@ export interface MarketEngineOptions {
   readonly events: MarketEvents;
   /** Of the market; they never change. */
   readonly priceDecimals: number;
-  /** 32 bits that nobody outside knows; the hash tables start from it, no event depends on it. */
-  readonly hashSeed?: number;
+  /** 64 bits that nobody outside knows: the key of the hash tables. No event depends on it. */
+  readonly hashSeed?: bigint;
   readonly heldCancelNs?: bigint;
   readonly heldCancelsPerUserMax?: number;
   readonly rememberedIdsPerUserMax?: number;
@@ -98,17 +99,17 @@ export class MarketEngine {
   readonly #unplaced: number[] = [];
 
   constructor(options: MarketEngineOptions) {
-    const seed = options.hashSeed ?? 0;
+    const key = hashKeyOf(options.hashSeed ?? 0n);
     const capacity = options.firstCapacity ?? FIRST_CAPACITY;
     assert(Number.isInteger(Math.log2(capacity)), 'pools start with a power of two');
     assert(new Uint8Array(Uint32Array.of(1).buffer)[0] === 1, 'the machine is little-endian');
     this.#events = options.events;
     this.#quoteUnit = 10n ** BigInt(options.priceDecimals);
-    this.#users = new UserTable(capacity, seed);
+    this.#users = new UserTable(capacity, key);
     const orders = new OrderPool(capacity);
     this.#ids = new OrderIds(orders, this.#users, {
       capacity,
-      seed,
+      key,
       rememberedMax: options.rememberedIdsPerUserMax ?? REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
     });
     this.#triggers = new Triggers(options.events, this.#quoteUnit);

@@ -23,7 +23,7 @@ import { assert } from '../core/assert.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
 import { fromWords, highWord, lowWord } from '../core/time-words.ts';
 import { IdRecords } from './id-records.ts';
-import { hashWords } from './key-words.ts';
+import { type HashKey, hashWords } from './key-words.ts';
 import { LiveIds } from './live-ids.ts';
 import type { OrderPool } from './order-pool.ts';
 import { PastIds } from './past-ids.ts';
@@ -51,15 +51,15 @@ export class OrderIds {
   readonly #orders: OrderPool;
   readonly #users: UserTable;
   readonly #past: PastIds;
-  readonly #seed: number;
+  readonly #key: HashKey;
   readonly #rememberedMax: number;
   #sweptUser = 0;
 
-  constructor(orders: OrderPool, users: UserTable, options: { capacity: number; seed: number; rememberedMax: number }) {
+  constructor(orders: OrderPool, users: UserTable, options: { capacity: number; key: HashKey; rememberedMax: number }) {
     const { capacity } = options;
     this.#orders = orders;
     this.#users = users;
-    this.#seed = options.seed;
+    this.#key = options.key;
     this.#rememberedMax = options.rememberedMax;
     this.records = new IdRecords();
     this.live = new LiveIds(orders, capacity);
@@ -72,7 +72,7 @@ export class OrderIds {
   }
 
   hashOf(user: number, words: Int32Array, at: number, bytes: number): number {
-    return hashWords(this.#seed ^ Math.imul(user, 0x9e3779b1), words, at, bytes);
+    return hashWords(this.#key, user, words, at, bytes);
   }
 
   /** @param hash what `hashOf` says of the same id. @returns its record, HELD or REMEMBERED; or NONE. */
@@ -201,8 +201,7 @@ export class OrderIds {
   }
 
   #makeStale(record: number): void {
-    const hash = this.records.hashOf(this.#seed ^ Math.imul(this.records.userOf(record), 0x9e3779b1), record);
-    this.#past.remove(hash, record);
+    this.#past.remove(this.records.hashOf(this.#key, record), record);
     this.records.setState(record, ID_STATE.stale);
   }
 

@@ -13,6 +13,13 @@
  * apart. Young ids wander in the order of their hashes, which is the order of the directory: their cache misses overlap.
  * Filters lie by themselves: those of a million ids are about as large as a second-level cache.
  *
+ * It doubles only while it stays below eight words a page. A page that no more bits, or none that are allowed, would
+ * divide grows a chain instead: its filter then speaks for all of the chain, and a search reads it to its end. Hashes
+ * have a key that no client knows, so that this happens to nobody; but ids are chosen by clients, and whatever they
+ * are, memory stays in proportion to their number and nothing here fails.
+ *
+ *   head (full) ─▶ open ─▶ full ─▶ full        who leaves makes room in `open`, the only one that is not full
+ *
  * Bits are not cleared when an id is taken out; a page's filter is made anew when 32 were taken out of it.
  */
 import { assert } from '../core/assert.ts';
@@ -31,8 +38,10 @@ const REMOVED_MAX = 32;
 const CHUNK_BITS = 6;
 const CHUNK_PAGES: number = 1 << CHUNK_BITS;
 const CHUNK_MASK: number = CHUNK_PAGES - 1;
-/** More would mean that hundreds of ids have one hash. */
-const DEPTH_MAX = 28;
+/** Words of the directory for each page, at most: three to five are usual. */
+const DIRECTORY_PER_PAGE = 8;
+/** The end of a chain. Page 0 is in the directory from the beginning, so it follows none. */
+const NO_PAGE = 0;
 const FIRST_PAGES = 64;
 
 export class PastIds {
@@ -43,10 +52,16 @@ export class PastIds {
   #youngCount = 0;
   readonly #pages: Int32Array<ArrayBuffer>[] = [];
   readonly #filters: Int32Array<ArrayBuffer>[] = [];
-  /** Of each page: its ids, those taken out since its filter was made, the bits of the hash that led to it. */
+  /**
+   * Of each page: its ids, and the next of its chain; of the head besides: ids taken out of the chain since its filter
+   * was made, the bits of the hash that led to it.
+   */
   #counts: Int32Array<ArrayBuffer> = new Int32Array(FIRST_PAGES);
   #removed: Int32Array<ArrayBuffer> = new Int32Array(FIRST_PAGES);
   #depths: Int32Array<ArrayBuffer> = new Int32Array(FIRST_PAGES);
+  #next: Int32Array<ArrayBuffer> = new Int32Array(FIRST_PAGES);
+  /** Pages that left a chain, linked through `#next`. */
+  #freePage: number = NO_PAGE;
   #pageCount = 0;
   /** Page numbers by the first `#depth` bits of a hash. */
   #directory: Int32Array<ArrayBuffer>;
@@ -63,7 +78,7 @@ export class PastIds {
 
   get bytes(): number {
     const chunks = [...this.#pages, ...this.#filters].reduce((sum, chunk) => sum + chunk.byteLength, 0);
-    return this.#young.byteLength + this.#directory.byteLength + this.#counts.byteLength * 3 + chunks;
+    return this.#young.byteLength + this.#directory.byteLength + this.#counts.byteLength * 4 + chunks;
   }
 
   /** The record of this id, or NONE. */
@@ -95,17 +110,58 @@ export class PastIds {
   /** An id that is here. What ended first usually stands near the front of its page. */
   remove(hash: number, record: number): void {
     if (this.#removeYoung(hash, record)) return;
-    const page = this.#directory[hash >>> (32 - this.#depth)] as number;
+    const head = this.#directory[hash >>> (32 - this.#depth)] as number;
+    let page = head;
+    let at = this.#placeIn(page, record + 1);
+    while (at === NONE) {
+      page = this.#next[page] as number;
+      assert(page !== NO_PAGE, 'an id to take out is in its page');
+      at = this.#placeIn(page, record + 1);
+    }
+    this.#fillGap(head, page, at);
+    this.#removed[head] = (this.#removed[head] as number) + 1;
+    if ((this.#removed[head] as number) >= REMOVED_MAX) this.#refilter(head);
+  }
+
+  /** The last id of the page that is not full moves to where one was taken out. */
+  #fillGap(head: number, page: number, at: number): void {
+    const open = this.#openOf(head);
+    const left = (this.#counts[open] as number) - 1;
+    const [chunk, from] = [this.#chunkOf(page), this.#chunkOf(open)];
+    const last = startOf(open) + left * 2;
+    chunk[at] = from[last] as number;
+    chunk[at + 1] = from[last + 1] as number;
+    this.#counts[open] = left;
+    if (left === 0 && open !== head) this.#unchain(head, open);
+  }
+
+  /** Where the pair with this second word lies in the page's chunk, or NONE. */
+  #placeIn(page: number, named: number): number {
     const chunk = this.#chunkOf(page);
-    const last = startOf(page) + ((this.#counts[page] as number) - 1) * 2;
-    let at = startOf(page);
-    while (at <= last && chunk[at + 1] !== record + 1) at += 2;
-    assert(at <= last, 'an id to take out is in its page');
-    chunk[at] = chunk[last] as number;
-    chunk[at + 1] = chunk[last + 1] as number;
-    this.#counts[page] = (this.#counts[page] as number) - 1;
-    this.#removed[page] = (this.#removed[page] as number) + 1;
-    if ((this.#removed[page] as number) >= REMOVED_MAX) this.#refilter(page);
+    const end = startOf(page) + (this.#counts[page] as number) * 2;
+    for (let at = startOf(page); at < end; at += 2) if (chunk[at + 1] === named) return at;
+    return NONE;
+  }
+
+  /** Of a chain, the page that takes the next id, while it has room. */
+  #openOf(head: number): number {
+    const next = this.#next[head] as number;
+    return next === NO_PAGE ? head : next;
+  }
+
+  #chain(head: number): number {
+    const page = this.#newPage(0);
+    this.#next[page] = this.#next[head] as number;
+    this.#next[head] = page;
+    return page;
+  }
+
+  /** Only the one behind the head leaves a chain. */
+  #unchain(head: number, page: number): void {
+    this.#next[head] = this.#next[page] as number;
+    this.#counts[page] = 0;
+    this.#next[page] = this.#freePage;
+    this.#freePage = page;
   }
 
   /** @returns whether it was young. What stands behind it moves up to where its search begins. */
@@ -126,14 +182,18 @@ export class PastIds {
     return true;
   }
 
-  #findIn(page: number, id: { hash: number; user: number; words: Int32Array; at: number; bytes: number }): number {
-    const chunk = this.#chunkOf(page);
-    const end = startOf(page) + (this.#counts[page] as number) * 2;
-    for (let at = startOf(page); at < end; at += 2) {
-      const record = (chunk[at + 1] as number) - 1;
-      const isSame = chunk[at] === id.hash;
-      if (isSame && this.#records.equals(record, id.user, id.words, id.at, id.bytes)) return record;
-    }
+  #findIn(head: number, id: { hash: number; user: number; words: Int32Array; at: number; bytes: number }): number {
+    let page = head;
+    do {
+      const chunk = this.#chunkOf(page);
+      const end = startOf(page) + (this.#counts[page] as number) * 2;
+      for (let at = startOf(page); at < end; at += 2) {
+        const record = (chunk[at + 1] as number) - 1;
+        const isSame = chunk[at] === id.hash;
+        if (isSame && this.#records.equals(record, id.user, id.words, id.at, id.bytes)) return record;
+      }
+      page = this.#next[page] as number;
+    } while (page !== NO_PAGE);
     return NONE;
   }
 
@@ -150,34 +210,42 @@ export class PastIds {
 
   #addOld(hash: number, named: number): void {
     let page = this.#directory[hash >>> (32 - this.#depth)] as number;
-    while ((this.#counts[page] as number) >= IDS_PER_PAGE_MAX) {
+    while ((this.#counts[page] as number) >= IDS_PER_PAGE_MAX && this.#isDivisible(page, hash)) {
       this.#split(page, hash);
       page = this.#directory[hash >>> (32 - this.#depth)] as number;
     }
     this.#enter(page, hash, named);
   }
 
-  #enter(page: number, hash: number, named: number): void {
+  /** Whether the directory may become as large as telling the ids of the page and this one apart needs. */
+  #isDivisible(page: number, hash: number): boolean {
+    const chunk = this.#chunkOf(page);
+    const end = startOf(page) + PAGE_WORDS;
+    let differing = 0;
+    for (let at = startOf(page); at < end; at += 2) differing |= (chunk[at] as number) ^ hash;
+    const depth = Math.clz32(differing) + 1;
+    return depth <= this.#depth || 2 ** depth <= this.#pageCount * DIRECTORY_PER_PAGE;
+  }
+
+  /** One more in the chain of this page. */
+  #enter(head: number, hash: number, named: number): void {
+    let page = this.#openOf(head);
+    if (this.#counts[page] === IDS_PER_PAGE_MAX) page = this.#chain(head);
     const count = this.#counts[page] as number;
-    const chunk = this.#pages[page >>> CHUNK_BITS] as Int32Array;
-    const at = (page & CHUNK_MASK) * PAGE_WORDS + count * 2;
+    const chunk = this.#chunkOf(page);
+    const at = startOf(page) + count * 2;
     chunk[at] = hash;
     chunk[at + 1] = named;
     this.#counts[page] = count + 1;
-    note(this.#filters[page >>> CHUNK_BITS] as Int32Array, (page & CHUNK_MASK) * FILTER_WORDS, hash);
+    note(this.#filters[head >>> CHUNK_BITS] as Int32Array, filterOf(head), hash);
   }
 
-  /** Two pages of a full one, by the next bit of the hashes. */
+  /** Two chains of that of a full page, by the next bit of the hashes. */
   #split(page: number, hash: number): void {
     const depth = this.#depths[page] as number;
     if (depth === this.#depth) this.#doubleDirectory();
+    const old = this.#takeAll(page);
     const upper = this.#newPage(depth + 1);
-    const start = startOf(page);
-    const chunk = this.#chunkOf(page);
-    const old = chunk.slice(start, start + (this.#counts[page] as number) * 2);
-    (this.#filters[page >>> CHUNK_BITS] as Int32Array).fill(0, filterOf(page), filterOf(page) + FILTER_WORDS);
-    this.#counts[page] = 0;
-    this.#removed[page] = 0;
     this.#depths[page] = depth + 1;
     for (let at = 0; at < old.length; at += 2) {
       const isUpper = (((old[at] as number) >>> (31 - depth)) & 1) === 1;
@@ -188,20 +256,46 @@ export class PastIds {
     this.#directory.fill(upper, first + span / 2, first + span);
   }
 
+  /** The pairs of a chain, of which an empty head is left. */
+  #takeAll(head: number): Int32Array {
+    const pages = [head];
+    for (let page = this.#next[head] as number; page !== NO_PAGE; page = this.#next[page] as number) pages.push(page);
+    const pairs = new Int32Array(pages.length * PAGE_WORDS);
+    let count = 0;
+    for (const page of pages) {
+      const start = startOf(page);
+      pairs.set(this.#chunkOf(page).subarray(start, start + (this.#counts[page] as number) * 2), count * 2);
+      count += this.#counts[page] as number;
+      if (page !== head) this.#unchain(head, page);
+    }
+    (this.#filters[head >>> CHUNK_BITS] as Int32Array).fill(0, filterOf(head), filterOf(head) + FILTER_WORDS);
+    this.#counts[head] = 0;
+    this.#removed[head] = 0;
+    return pairs.subarray(0, count * 2);
+  }
+
   #doubleDirectory(): void {
-    assert(this.#depth < DEPTH_MAX, 'hashes of ids differ');
     const old = this.#directory;
     this.#directory = new Int32Array(old.length * 2);
     for (let at = 0; at < old.length; at++) this.#directory.fill(old[at] as number, at * 2, at * 2 + 2);
     this.#depth++;
   }
 
+  /** An empty one, the head of a chain or to become part of one. */
   #newPage(depth: number): number {
+    if (this.#freePage !== NO_PAGE) {
+      const free = this.#freePage;
+      this.#freePage = this.#next[free] as number;
+      this.#next[free] = NO_PAGE;
+      this.#depths[free] = depth;
+      return free;
+    }
     const page = this.#pageCount++;
     if (page === this.#counts.length) {
       this.#counts = grown(this.#counts, page * 2);
       this.#removed = grown(this.#removed, page * 2);
       this.#depths = grown(this.#depths, page * 2);
+      this.#next = grown(this.#next, page * 2);
     }
     this.#depths[page] = depth;
     makeRoom(this.#pages, page, PAGE_WORDS);
@@ -209,15 +303,19 @@ export class PastIds {
     return page;
   }
 
-  /** The page's filter anew, of the ids that it holds. */
-  #refilter(page: number): void {
-    const filters = this.#filters[page >>> CHUNK_BITS] as Int32Array;
-    const chunk = this.#chunkOf(page);
-    const start = startOf(page);
-    filters.fill(0, filterOf(page), filterOf(page) + FILTER_WORDS);
-    this.#removed[page] = 0;
-    const end = start + (this.#counts[page] as number) * 2;
-    for (let at = start; at < end; at += 2) note(filters, filterOf(page), chunk[at] as number);
+  /** The filter anew, of the ids of the chain. */
+  #refilter(head: number): void {
+    const filters = this.#filters[head >>> CHUNK_BITS] as Int32Array;
+    filters.fill(0, filterOf(head), filterOf(head) + FILTER_WORDS);
+    this.#removed[head] = 0;
+    let page = head;
+    do {
+      const chunk = this.#chunkOf(page);
+      const start = startOf(page);
+      const end = start + (this.#counts[page] as number) * 2;
+      for (let at = start; at < end; at += 2) note(filters, filterOf(head), chunk[at] as number);
+      page = this.#next[page] as number;
+    } while (page !== NO_PAGE);
   }
 
   #chunkOf(page: number): Int32Array<ArrayBuffer> {

@@ -7,13 +7,14 @@
  * Open addressing over Int32Array, at most half full. Bounded by the number of registered users.
  */
 import { USER_BYTES } from './commands.ts';
-import { hashPair } from './key-words.ts';
+import { type HashKey, hashWords } from './key-words.ts';
 import { grown, NONE } from './pools.ts';
 
 export const USER_WORDS: number = USER_BYTES / 4;
 /** The compiler folds constants of the same file, imported and exported ones it loads. */
 const KEY_WORDS = 8;
 const NOBODY = -1;
+const HASHED_BYTES = 8;
 
 export class UserTable {
   /** The keys, one after the other. */
@@ -27,10 +28,10 @@ export class UserTable {
   hasWatermark: Uint8Array<ArrayBuffer>;
   #table: Int32Array<ArrayBuffer>;
   #count = 0;
-  readonly #seed: number;
+  readonly #key: HashKey;
 
-  constructor(capacity: number, seed: number) {
-    this.#seed = seed;
+  constructor(capacity: number, key: HashKey) {
+    this.#key = key;
     this.words = new Int32Array(capacity * USER_WORDS);
     this.heldCount = new Int32Array(capacity);
     this.rememberedHead = new Int32Array(capacity);
@@ -80,9 +81,9 @@ export class UserTable {
     return user;
   }
 
-  /** Keys are points of a curve, which nobody can shape at will: two words are enough to spread them. */
+  /** Of the first two words: nobody makes many keys of a curve that have 64 bits in common. */
   #hash(from: Int32Array, at: number): number {
-    return hashPair(this.#seed, from[at] as number, from[at + 1] as number);
+    return hashWords(this.#key, 0, from, at, HASHED_BYTES);
   }
 
   #enter(user: number): void {

@@ -1,5 +1,5 @@
 /** The actors of the worker threads, made from their wiring and the node's settings. workers/*.ts boot them. */
-import { randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
 import { SharedBudget } from '../sessions/shared-budget.ts';
@@ -34,9 +34,6 @@ function settingsOf(wiring: ActorWiring): WorkerSettings {
   return wiring.settings as WorkerSettings;
 }
 
-/** Nobody outside knows where a market's hash tables begin, so nobody can choose order ids that meet in one place. */
-const HASH_SEEDS: number = 2 ** 32;
-
 export const marketFactories: ActorFactories = Object.fromEntries(
   Array.from({ length: SHARDS_MAX }, (_, shard) => [
     marketActor(shard),
@@ -49,7 +46,8 @@ function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor
   return new MarketShardActor({
     name: wiring.name,
     clock: wiring.clock,
-    hashSeed: randomInt(HASH_SEEDS),
+    // Told to nobody and kept nowhere, so that nobody can choose order ids that meet in one place.
+    hashSeed: randomBytes(8).readBigUInt64LE(),
     isStalled: () => words.isStalled(shard),
     beat: () => wiring.beat(),
     clearingLane: wiring.laneOf(CLEARING),

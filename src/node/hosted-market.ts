@@ -17,7 +17,7 @@ const PUMP_BUDGET = 64;
 export interface MarketBeginning {
   /** With 18 decimals; null before the first. */
   readonly oraclePrice: bigint | null;
-  readonly hashSeed: number;
+  readonly hashSeed: bigint;
 }
 
 export class HostedMarket {

@@ -46,7 +46,7 @@ export interface MarketShardWiring {
   readonly name: string;
   readonly clock: Clock;
   /** 32 bits that no event depends on. */
-  readonly hashSeed: number;
+  readonly hashSeed: bigint;
   /** A test hook holds its commands back (operator-api.md 7.3 `stall_market`). */
   readonly isStalled: () => boolean;
   /** A large book is opened in one piece: the thread says between its steps that it is alive. */

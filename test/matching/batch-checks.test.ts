@@ -131,7 +131,7 @@ function openMarket(): HostedMarket {
     wantRoom: () => {},
   };
   const to = { clearing: new Outbox(nowhere), door: new Outbox(nowhere), data: nowhere };
-  const market = new HostedMarket(MARKET, to, { oraclePrice: null, hashSeed: 1 });
+  const market = new HostedMarket(MARKET, to, { oraclePrice: null, hashSeed: 1n });
   market.finishRestore({ sequence: 7, lastTradeId: 3, nowNs: START_NS });
   return market;
 }

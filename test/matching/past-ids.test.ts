@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { IdRecords } from '../../src/matching/id-records.ts';
-import { hashWords } from '../../src/matching/key-words.ts';
+import { hashKeyOf, hashWords } from '../../src/matching/key-words.ts';
 import { PastIds } from '../../src/matching/past-ids.ts';
 import { NONE } from '../../src/matching/pools.ts';
 
 const USER = 7;
 const ID_BYTES = 8;
+const KEY = hashKeyOf(1n);
 
 /** Numbers in turn, the same in every run. */
 function dice(seed: number): (below: number) => number {
@@ -33,7 +34,8 @@ class Memory {
   hashOf(id: number): number {
     this.words[0] = id;
     this.words[1] = 0x3d3d3d3d;
-    return hashWords(1, this.words, 0, ID_BYTES) & ~((1 << (32 - this.hashBits)) - 1);
+    if (this.hashBits === 0) return 0x5eed;
+    return hashWords(KEY, USER, this.words, 0, ID_BYTES) & ~((1 << (32 - this.hashBits)) - 1);
   }
 
   add(id: number): number {
@@ -81,6 +83,50 @@ suite('ids of the past', () => {
 
   test('ids that share a hash are told apart by their bytes', () => {
     play(new Memory(8, 12), 30_000, 20_000);
+  });
+
+  for (const hashBits of [0, 1, 3]) {
+    test(`thousands of ids with one of ${2 ** hashBits} hashes stay right, young and old (AMB-07, AMB-08)`, () => {
+      play(new Memory(8, hashBits), 20_000, 6_000);
+    });
+  }
+
+  test('ids with one hash take no more memory than others, and give it back to new ones (AMB-07)', () => {
+    const [same, usual] = [new Memory(1_024, 0), new Memory(1_024, 32)];
+    for (let id = 0; id < 20_000; id++) for (const memory of [same, usual]) memory.add(id);
+    assert.ok(same.past.bytes <= usual.past.bytes, `${same.past.bytes} bytes, usual are ${usual.past.bytes}`);
+    const full = same.past.bytes;
+    const kept: number[] = [];
+    const churned = new Memory(1_024, 0);
+    for (let id = 0; id < 12_000; id++) {
+      kept.push(churned.add(id));
+      if (id >= 2_000) churned.remove(id - 2_000, kept[id - 2_000] as number);
+    }
+    assert.ok(churned.past.bytes < full / 2, `${churned.past.bytes} bytes for 2,000 ids, ${full} for 20,000`);
+    for (let id = 0; id < 12_000; id++) assert.equal(churned.find(id), id < 10_000 ? NONE : kept[id]);
+  });
+
+  test('ids that share their first bits, whatever their number of bits, cost memory for themselves alone', () => {
+    for (let shared = 1; shared < 32; shared++) {
+      const memory = new Memory(8, 32);
+      const hashes: number[] = [];
+      const records: number[] = [];
+      for (let id = 0; id < 600; id++) {
+        hashes.push(memory.hashOf(id) >>> shared);
+        records.push(memory.records.add(USER, 1, 0, 0, memory.words, 0, ID_BYTES));
+        memory.past.add(hashes[id] as number, records[id] as number);
+      }
+      assert.ok(memory.past.bytes < 600 * 200, `${shared} bits: ${memory.past.bytes} bytes`);
+      for (let id = 0; id < 600; id++) {
+        memory.hashOf(id);
+        assert.equal(memory.past.find(hashes[id] as number, USER, memory.words, 0, ID_BYTES), records[id]);
+      }
+      for (let id = 0; id < 600; id++) memory.past.remove(hashes[id] as number, records[id] as number);
+      for (let id = 0; id < 600; id++) {
+        memory.hashOf(id);
+        assert.equal(memory.past.find(hashes[id] as number, USER, memory.words, 0, ID_BYTES), NONE);
+      }
+    }
   });
 
   test('another user has the same id', () => {

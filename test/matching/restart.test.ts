@@ -242,7 +242,7 @@ suite('the hash of a book', () => {
 
   test('tells every two apart that differ in what waits, and no representation of one (TRG-01, AMB-110)', () => {
     const hashes = stories.map(([, story]) => {
-      const [desk, other] = [new MarketDesk({ hashSeed: 1 }), new MarketDesk({ hashSeed: 2, firstCapacity: 2 })];
+      const [desk, other] = [new MarketDesk({ hashSeed: 1n }), new MarketDesk({ hashSeed: 2n, firstCapacity: 2 })];
       for (const each of [desk, other]) {
         each.buy('p', 9, 100);
         story(each);

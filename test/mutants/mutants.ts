@@ -251,6 +251,20 @@ const MATCHING: readonly Mutant[] = [
     put: 'const lots = left;',
     caughtBy: 'test/matching/orders',
   },
+  {
+    breaks: 'ids are known however many of them have one hash',
+    file: 'src/matching/past-ids',
+    find: 'this.#next[page] = this.#next[head];',
+    put: '',
+    caughtBy: 'test/matching/past-ids',
+  },
+  {
+    breaks: 'who does not know the key cannot make ids meet',
+    file: 'src/matching/key-words',
+    find: 'v0 ^= word;',
+    put: '',
+    caughtBy: 'test/matching/key-words',
+  },
 ];
 
 export const MUTANTS: readonly Mutant[] = [...STORAGE, ...NODE, ...MONEY, ...MATCHING, ...ROOM_MUTANTS];

@@ -285,7 +285,7 @@ export class MarketPair {
   }
 
   #newEngine(events: MarketRecorder, hashSeed: number): MarketEngine {
-    return new MarketEngine({ events, ...this.#limits, hashSeed, firstCapacity: 4 });
+    return new MarketEngine({ events, ...this.#limits, hashSeed: BigInt(hashSeed), firstCapacity: 4 });
   }
 
   /** What survives a crash: the rules, and what clearing would hand back. */

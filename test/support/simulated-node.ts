@@ -98,7 +98,7 @@ export class SimulatedNode {
       const shard = new MarketShardActor({
         name: wiring.name,
         clock: wiring.clock,
-        hashSeed: seed,
+        hashSeed: BigInt(seed),
         isStalled: () => false,
         beat: () => undefined,
         clearingLane: wiring.laneOf(CLEARING),
