@@ -42,9 +42,16 @@ const STORAGE: readonly Mutant[] = [
   {
     breaks: 'a row is what its checksum says',
     file: 'src/storage/row-codecs',
-    find: 'if (stored !== crc32c(body, crc32c(key)))',
-    put: 'if (stored === undefined)',
+    find: 'if (checksumAt(value, body.length) !== crc32c(body, crc32c(key)))',
+    put: 'if (body.length < 0)',
     caughtBy: 'test/reliability/damage',
+  },
+  {
+    breaks: 'a match that a checkpoint falls into ends after it',
+    file: 'src/clearing/orders',
+    find: 'if ((row.flags & ORDER_FLAG.entering) !== 0)\n        market.entering = slot;',
+    put: '',
+    caughtBy: 'test/clearing/stored-state',
   },
   {
     breaks: 'a checkpoint is whole with its sequence',
