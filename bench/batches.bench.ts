@@ -11,7 +11,8 @@ import { generateSeed, keyFromSeed } from '../src/client/keys.ts';
 import { OperatorClient } from '../src/client/operator.ts';
 import type { SignedAction } from '../src/client/signed-actions.ts';
 import { assert } from '../src/core/assert.ts';
-import { type NodeProcess, removeDirectory, startNode, stopNode } from '../test/support/node-process.ts';
+import { type NodeProcess, startNode, stopNode } from '../test/support/node-process.ts';
+import { removeDirectory } from '../test/support/temporary-directory.ts';
 import { type BenchResult, interleave, median, type Scale } from './bench-kit.ts';
 
 const ASSET = '900';

@@ -9,7 +9,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { OperatorClient } from '../src/client/operator.ts';
 import { must } from '../src/core/assert.ts';
-import { removeDirectory, startNode, stopNode } from '../test/support/node-process.ts';
+import { startNode, stopNode } from '../test/support/node-process.ts';
+import { removeDirectory } from '../test/support/temporary-directory.ts';
 import { type BenchResult, type BenchRow, median, type Scale } from './bench-kit.ts';
 import type { ControlFlow, ControlPlan, ControlResult, Latency } from './control-plan.ts';
 

@@ -12,7 +12,8 @@ import { generateSeed, keyFromSeed } from '../src/client/keys.ts';
 import { OperatorClient } from '../src/client/operator.ts';
 import type { SignedAction } from '../src/client/signed-actions.ts';
 import { assert } from '../src/core/assert.ts';
-import { removeDirectory, startNode, stopNode } from '../test/support/node-process.ts';
+import { startNode, stopNode } from '../test/support/node-process.ts';
+import { removeDirectory } from '../test/support/temporary-directory.ts';
 import { type BenchResult, percentile, type Scale } from './bench-kit.ts';
 
 /** Within what may pass between signing an order and sending it. */

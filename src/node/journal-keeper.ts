@@ -12,7 +12,9 @@ import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Outcome } from '../core/outcome.ts';
 import type { Sequence } from '../core/units.ts';
+import { checkpointSequence } from '../storage/checkpoint.ts';
 import { StorageError } from '../storage/storage-error.ts';
+import { withReader } from './audit-data.ts';
 import { forgetSnapshots, makeSnapshot, oldestKept } from './snapshot-data.ts';
 
 const EXIT_FAILED = 65;
@@ -66,7 +68,7 @@ export class JournalKeeper {
     );
   }
 
-  /** @returns where the journal begins now; null when the node stopped meanwhile. */
+  /** @returns where the journal begins now; null when the node stopped meanwhile, or has no checkpoint yet. */
   async #run(): Promise<Sequence | null> {
     const { directory, entry, keep, prune } = this.#parts;
     const child = spawn(process.execPath, [entry.pathname, directory, String(keep)], {
@@ -86,7 +88,8 @@ export class JournalKeeper {
     }
     const how = await ended;
     if (this.#timer === null) return null;
-    if (how !== 0 || below === null) throw new Error(reason ?? `the process ended with ${how}`);
+    if (how !== 0) throw new Error(reason ?? `the process ended with ${how}`);
+    if (below === null) return null;
     const pruned = await prune(below);
     if (!pruned.ok) throw new Error(pruned.reject.message);
     await forgetSnapshots(directory, below);
@@ -94,7 +97,7 @@ export class JournalKeeper {
   }
 }
 
-/** The child's side. @returns its exit code. */
+/** The child's side; it says nothing where there is no checkpoint yet. @returns its exit code. */
 export async function runKeeper(directory: string, keep: number, say: (line: string) => void): Promise<number> {
   setPriority(constants.priority.PRIORITY_LOW);
   const { ppid } = process;
@@ -103,6 +106,7 @@ export async function runKeeper(directory: string, keep: number, say: (line: str
     if (process.ppid !== ppid) throw new StorageError('its node is gone');
   };
   try {
+    if ((await withReader(directory, (reader) => checkpointSequence(reader))) === 0) return 0;
     await makeSnapshot(directory, look);
     say(`prune ${await oldestKept(directory, keep, look)}`);
     return 0;

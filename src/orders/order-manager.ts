@@ -320,7 +320,10 @@ export class OrderManager {
 
   /** A market appeared or changed; holds follow its taker rate. */
   onMarketChanged(definition: MarketDefinition): void {
+    const takerFeeRate = this.#markets.find(definition.assetId)?.definition.takerFeeRate;
     const market = this.#markets.set(definition);
+    // Of what an operator may change, holds know the taker fee only; a large market is not walked for its status.
+    if (definition.takerFeeRate === takerFeeRate) return;
     for (const order of market.orders.values()) this.#book.rehold(order);
     for (const { order } of this.#intake.creates.values()) this.#book.rehold(order);
   }

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { loadKey } from '../../src/client/keys.ts';
-import { removeDirectory } from '../support/node-process.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { startWireServer, type WireHandlers, withLogin } from '../support/wire-server.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));

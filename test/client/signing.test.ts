@@ -25,9 +25,8 @@ import {
 import { toHex } from '../../src/core/hex.ts';
 import { type AssetId, parseOrderId } from '../../src/core/ids.ts';
 import { decodeCreate } from '../../src/wire/signed-order.ts';
-import { removeDirectory } from '../support/node-process.ts';
 import { propertyParameters } from '../support/property.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { USER_9D, USER_42, vectorNamed } from '../support/wire-vectors.ts';
 
 const WIRE = keyFromSeed(new Uint8Array(32).fill(0x42));

@@ -1,6 +1,7 @@
 /** A node of the `test` profile under the contract suite: its clock, its operator, and plain clients with money. */
 import assert from 'node:assert/strict';
-import { barrier, type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { barrier, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
 import { PlainClient, PlainKey, type Ports } from './plain-client.ts';
 
 const START_NS = 1_800_000_000_000_000_000n;

@@ -7,7 +7,8 @@ import { after, before, suite, test } from 'node:test';
 import { devKey } from '../../src/client/keys.ts';
 import { must } from '../../src/core/assert.ts';
 import { ApiRunner, assertTold, soonTold, type Told } from '../support/api-runner.ts';
-import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
 
 let node: NodeProcess;
 let seller: ApiRunner;

@@ -9,8 +9,8 @@ import { sha512 } from '@noble/hashes/sha2.js';
 import { REJECT_CODE, type RejectName } from '../../src/core/reject.ts';
 import { examplesOf } from '../support/doc-examples.ts';
 import { DocRunner } from '../support/doc-runner.ts';
-import { type NodeProcess, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const PAGES = ['README.md', 'docs/trading.md', 'docs/operating.md', 'docs/api.md', 'docs/margin.md'];
 const STREAMS = [

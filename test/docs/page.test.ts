@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { ChromiumPage, findChromium } from '../support/chromium.ts';
-import { type NodeProcess, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
 
 const chromium = findChromium();
 const options = chromium === null ? { skip: 'no Chromium here; RINGBOOK_CHROMIUM names one' } : {};
@@ -21,10 +22,9 @@ suite('the reference page in a browser', options, () => {
   });
 
   after(async () => {
+    if (node !== undefined) await stopNode(node, 'SIGKILL');
+    if (node !== undefined) removeDirectory(node.dataDirectory);
     await page?.close();
-    if (node === undefined) return;
-    await stopNode(node, 'SIGKILL');
-    removeDirectory(node.dataDirectory);
   });
 
   async function logInAs(name: string): Promise<string> {

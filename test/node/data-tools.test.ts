@@ -13,8 +13,8 @@ import { backupData, restoreData } from '../../src/node/copy-data.ts';
 import { EXPORTS, type ExportName, exportLines, rebuildFrom } from '../../src/node/export-data.ts';
 import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
 import { damagedRecords } from '../support/damage.ts';
-import { barrier, type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { barrier, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const ETH = '2' as AssetId;

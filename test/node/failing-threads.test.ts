@@ -14,9 +14,9 @@ import type { Depth, PublicTrade } from '../../src/client/replies.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { FREEZE_TO_END_MS } from '../../src/core/limits.ts';
 import { BROKEN_PROMISE, cueEnvironment, type Fault, giveCue } from '../support/fault-cue.ts';
-import { barrier, type NodeProcess, removeDirectory, startNode } from '../support/node-process.ts';
+import { barrier, type NodeProcess, startNode } from '../support/node-process.ts';
 import { aMoment, eventually, SLOWEST } from '../support/patience.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const PROGRAM = fileURLToPath(new URL('../support/faulty-node-main.js', import.meta.url));
 const ETH = '2' as AssetId;

@@ -6,7 +6,8 @@ import { after, before, suite, test } from 'node:test';
 import { parseBook, parseFlow } from '../../src/cli/flow-format.ts';
 import { replayFlow } from '../../src/cli/replay-flow.ts';
 import { syntheticFlow } from '../../src/cli/synthetic-flow.ts';
-import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
 
 /** Recorded data is never committed: it lies beside the checkout where there is any. */
 const RECORDED = process.env['RINGBOOK_RECORDED_FLOW'] ?? join('..', 'shared', 'data');

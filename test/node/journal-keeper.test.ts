@@ -7,8 +7,8 @@ import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import { auditData, replayData } from '../../src/node/audit-data.ts';
 import { snapshotsIn } from '../../src/storage/data-files.ts';
-import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const PRUNES = 2;
 const quiet = (): void => undefined;

@@ -4,8 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
 import { ConfigError, loadConfig, type NodeConfig } from '../../src/node/config.ts';
-import { removeDirectory } from '../support/node-process.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { writeTlsPair } from '../support/tls-pair.ts';
 
 suite('public listeners', () => {

@@ -14,10 +14,10 @@ import type { OperationResponse, UserTrade } from '../../src/client/replies.ts';
 import type { OrderTicket } from '../../src/client/signed-actions.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { HEARTBEAT_LOST_MS } from '../../src/core/limits.ts';
-import { barrier, type NodeProcess, operator, removeDirectory, startNode } from '../support/node-process.ts';
+import { barrier, type NodeProcess, operator, startNode } from '../support/node-process.ts';
 import { eventually } from '../support/patience.ts';
 import { choke, nudge } from '../support/stalled-reader.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ETH = '2' as AssetId;
 const BTC = '1' as AssetId;

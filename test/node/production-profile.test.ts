@@ -4,9 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { removeDirectory } from '../support/node-process.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const TOKEN = 'f'.repeat(32);

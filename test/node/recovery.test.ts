@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { crashAtFlush, drainUnderLoad, fillTheDisk, killAcknowledged, killNodes } from '../support/node-campaigns.ts';
-import { removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
 
 const KILLS = 2;
 const SEED = 20_261_121;

@@ -6,8 +6,9 @@ import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import { barrier, type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { barrier, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { eventually, SLOWEST } from '../support/patience.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
 
 const ETH = '2' as AssetId;
 /** Of processor time: what else runs on the machine is not its fault. */

@@ -6,7 +6,8 @@ import { suite, test } from 'node:test';
 import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
 import { readVerifiedMark, writeVerifiedMark } from '../../src/storage/verified-mark.ts';
 import { damagedRecords } from '../support/damage.ts';
-import { type NodeProcess, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
 
 /** A directory in which a node has run and stopped. */
 async function usedDirectory(): Promise<string> {

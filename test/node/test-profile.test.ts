@@ -8,9 +8,9 @@ import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { OrderEvent } from '../../src/client/order-events.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import { barrier, type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { barrier, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { aMoment, eventually } from '../support/patience.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const START_NS = 1_800_000_000_000_000_000n;
 const SECOND_NS = 1_000_000_000n;

@@ -9,8 +9,8 @@ import https from 'node:https';
 import { after, before, suite, test } from 'node:test';
 import WebSocket from 'ws';
 import { PlainKey } from '../contract/plain-client.ts';
-import { type NodeProcess, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { TLS_CERTIFICATE, writeTlsPair } from '../support/tls-pair.ts';
 
 const TOKEN = 't'.repeat(32);

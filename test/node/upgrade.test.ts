@@ -22,9 +22,9 @@ import { encodeFrame } from '../../src/storage/row-codecs.ts';
 import { readVerifiedMark, writeVerifiedMark } from '../../src/storage/verified-mark.ts';
 import { damagedRecords } from '../support/damage.ts';
 import { live } from '../support/lived-data.ts';
-import { removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { startNode, stopNode } from '../support/node-process.ts';
 import { OLD_VERSIONS, oldData, type Said } from '../support/old-data.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const quiet = (): void => undefined;

@@ -12,7 +12,8 @@ import { devKey } from '../../src/client/keys.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { withReader } from '../../src/node/audit-data.ts';
 import { exportLines } from '../../src/node/export-data.ts';
-import { type NodeProcess, operator, removeDirectory, startNode, stopNode } from '../support/node-process.ts';
+import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
 
 const ETH = '2' as AssetId;
 const BTC = '1' as AssetId;

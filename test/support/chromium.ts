@@ -3,9 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { WebSocket } from 'ws';
 import { must } from '../../src/core/assert.ts';
-import { removeDirectory } from './node-process.ts';
 import { PATIENCE_MS } from './patience.ts';
-import { temporaryDirectory } from './temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from './temporary-directory.ts';
 
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 /** Without these Chromium tries to reach hosts of its maker at every start. */
@@ -95,9 +94,11 @@ export class ChromiumPage {
 
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#process.once('exit', resolve));
-    this.#socket.terminate();
-    this.#process.kill('SIGKILL');
+    // Asked to, it ends with its helpers; killed, it leaves them behind.
+    this.#session = '';
+    void this.#ask('Browser.close', {});
     await ended;
+    this.#socket.terminate();
     removeDirectory(this.#profile);
   }
 

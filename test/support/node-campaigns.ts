@@ -15,10 +15,10 @@ import { devKey } from '../../src/client/keys.ts';
 import { auditData } from '../../src/node/audit-data.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { checkBook, checkHistory, Load } from './node-load.ts';
-import { barrier, type NodeProcess, operator, removeDirectory, startNode, stopNode } from './node-process.ts';
+import { barrier, type NodeProcess, operator, startNode, stopNode } from './node-process.ts';
 import { aMoment } from './patience.ts';
 import { recoveredAndReplayed } from './recovered.ts';
-import { temporaryDirectory } from './temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from './temporary-directory.ts';
 
 const SIDES_BEFORE_A_KILL = 20;
 const KILL_MS_MAX = 700;

@@ -3,7 +3,6 @@
  * The data directory outlives the process, so that a test can start it again.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PATIENCE_MS } from './patience.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -44,11 +43,6 @@ export interface NodeOptions {
   readonly fileKiBMax?: number;
   /** In the dev profile budgets are lifted once the node is ready, unless the test is about them. */
   readonly rateLimits?: 'lifted' | 'standard';
-}
-
-/** Helpers of a process that was killed may still write while they end: then it is tried again. */
-export function removeDirectory(path: string): void {
-  rmSync(path, { recursive: true, force: true, maxRetries: 30, retryDelay: 50 });
 }
 
 function environment(options: NodeOptions, dataDirectory: string): NodeJS.ProcessEnv {

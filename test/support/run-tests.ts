@@ -13,7 +13,7 @@ import { spec, tap } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
 /** A test gives up on what it waits for long before. */
-const FILE_MS_MAX = 1_800_000;
+const FILE_MS_MAX = 720_000;
 /** Longest first, as measured on two quiet cores; everything else is shorter and goes by name. */
 const LONGEST = [
   'simulation/million-first-half',

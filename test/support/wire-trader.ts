@@ -6,8 +6,9 @@ import assert from 'node:assert/strict';
 import WebSocket from 'ws';
 import { keyFromSeed, type SigningKey } from '../../src/client/keys.ts';
 import { behindEverything } from './edge-client.ts';
-import { barrier, type NodeProcess, operator, removeDirectory, startNode, stopNode } from './node-process.ts';
+import { barrier, type NodeProcess, operator, startNode, stopNode } from './node-process.ts';
 import { eventually } from './patience.ts';
+import { removeDirectory } from './temporary-directory.ts';
 import type { Change, Ticket } from './wire-orders.ts';
 
 type Json = Readonly<Record<string, unknown>>;
