@@ -42,17 +42,9 @@ export interface RequestHead {
   readonly headers: Readonly<Record<HeaderName, string>>;
 }
 
-/**
- * Copies the head of a request.
- *
- * @returns INVALID_REQUEST when the headers are too long, a security header came twice or a path parameter is not percent-encoded UTF-8. The
- *   head is complete either way, so that the refusal can be written with its trace ids.
- */
-export function readHead(
-  request: HttpRequest,
-  parameterCount: number,
-): { readonly head: RequestHead; readonly verdict: Outcome<null> } {
-  const headers: Record<HeaderName, string> = {
+/** Every header that is read, not sent. */
+export function noHeaders(): Record<HeaderName, string> {
+  return {
     authorization: '',
     'user-id': '',
     'content-length': '',
@@ -63,6 +55,19 @@ export function readHead(
     'x-ringbook-resend': '',
     'x-ringbook-timing': '',
   };
+}
+
+/**
+ * Copies the head of a request.
+ *
+ * @returns INVALID_REQUEST when the headers are too long, a security header came twice or a path parameter is not percent-encoded UTF-8. The
+ *   head is complete either way, so that the refusal can be written with its trace ids.
+ */
+export function readHead(
+  request: HttpRequest,
+  parameterCount: number,
+): { readonly head: RequestHead; readonly verdict: Outcome<null> } {
+  const headers = noHeaders();
   const seen = new Set<string>();
   let bytes = 0;
   let fault: Reject | undefined;

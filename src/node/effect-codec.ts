@@ -38,7 +38,7 @@ import {
   OrderRestoredAtBoot,
   PositionChanged,
 } from '../messages/generated/messages.ts';
-import { encodePlain } from '../messages/plain-values.ts';
+import { decodePlain, encodePlain } from '../messages/plain-values.ts';
 import { writeNewOrderFields, writeOrderId, writeText, writeUser } from './order-codec.ts';
 
 /** Effects that are structs. */
@@ -242,6 +242,12 @@ export function writeNews(news: NodeNews, sink: RecordSink): void {
   NodeEvent.setTextBytes(sink.views, at, text.length);
   sink.views.u8.set(text, at + NodeEvent.bytes);
   sink.commit();
+}
+
+/** The news of the message at `at`. */
+export function readNews(v: Views, at: number): NodeNews {
+  const start = at + NodeEvent.bytes;
+  return decodePlain<NodeNews>(v.u8.subarray(start, start + NodeEvent.textBytes(v, at)));
 }
 
 export function writeFlushed(

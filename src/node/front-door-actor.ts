@@ -36,7 +36,7 @@ import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { accountEventOf } from './account-news.ts';
 import { readBalance, readMarketRisk, readMatch, readPosition, readRestoredRow } from './door-words.ts';
-import type { NodeNews } from './effect-codec.ts';
+import { type NodeNews, readNews } from './effect-codec.ts';
 import type { FrontDoor } from './front-door.ts';
 import { readOrderId, readUser } from './order-codec.ts';
 import type { UnflushedWindow } from './unflushed-window.ts';
@@ -223,11 +223,9 @@ export class FrontDoorActor implements Actor {
         this.parts.replied(NodeReply.requestId(v, at), outcome);
         break;
       }
-      case NodeEvent.typeId: {
-        const start = at + NodeEvent.bytes;
-        this.onNews(decodePlain<NodeNews>(v.u8.subarray(start, start + NodeEvent.textBytes(v, at))));
+      case NodeEvent.typeId:
+        this.onNews(readNews(v, at));
         break;
-      }
       default:
         throw new InvariantError(`the front door received a message of type ${typeId}`);
     }

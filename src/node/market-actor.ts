@@ -34,7 +34,7 @@ import { decodePlain } from '../messages/plain-values.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { COMMAND_NOTE } from './command-notes.ts';
-import type { NodeNews } from './effect-codec.ts';
+import { type NodeNews, readNews } from './effect-codec.ts';
 import { type InjectedFill, keyOf } from './fill-injection.ts';
 import { HostedMarket } from './hosted-market.ts';
 import { CommandReader, readRememberedId, readRestoredOrder } from './market-commands.ts';
@@ -201,11 +201,9 @@ export class MarketShardActor implements Actor {
       case MarketRestored.typeId:
         this.onRestored(v, at, bytes);
         break;
-      case NodeEvent.typeId: {
-        const start = at + NodeEvent.bytes;
-        this.onNews(decodePlain<NodeNews>(v.u8.subarray(start, start + NodeEvent.textBytes(v, at))));
+      case NodeEvent.typeId:
+        this.onNews(readNews(v, at));
         break;
-      }
       default:
         throw new InvariantError(`a market received a message of type ${typeId}`);
     }

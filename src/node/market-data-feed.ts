@@ -22,8 +22,7 @@ import {
   Matched,
   NodeEvent,
 } from '../messages/generated/messages.ts';
-import { decodePlain } from '../messages/plain-values.ts';
-import type { NodeNews } from './effect-codec.ts';
+import { type NodeNews, readNews } from './effect-codec.ts';
 
 /** Klines are kept for seven days (KLN-04). */
 const HISTORY_NS = 604_800_000_000_000n;
@@ -111,11 +110,9 @@ export class MarketDataFeed {
       case MarketDecided.typeId:
         this.data.clearingPassed(MarketDecided.marketIndex(v, at), MarketDecided.timeNs(v, at) as TimestampNs);
         break;
-      case NodeEvent.typeId: {
-        const start = at + NodeEvent.bytes;
-        this.onNews(decodePlain<NodeNews>(v.u8.subarray(start, start + NodeEvent.textBytes(v, at))));
+      case NodeEvent.typeId:
+        this.onNews(readNews(v, at));
         break;
-      }
       default:
         assert(false, `market data received a message of type ${typeId}`);
     }

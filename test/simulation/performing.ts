@@ -11,7 +11,7 @@ import type { Amount18, TimestampNs } from '../../src/core/units.ts';
 import { ActionDoor } from '../../src/edge/oms-actions.ts';
 import type { ActionAnswer, ActionOrigin, Lifeline } from '../../src/edge/oms-backend.ts';
 import { sessionOf } from '../../src/edge/oms-session.ts';
-import type { RequestHead } from '../../src/edge/request-head.ts';
+import { noHeaders, type RequestHead } from '../../src/edge/request-head.ts';
 import { type Cost, priceOf, STANDARD_PRICES } from '../../src/sessions/costs.ts';
 import type { RateSettings } from '../../src/sessions/rate-limits.ts';
 import type { CreateRequest } from '../../src/wire/signed-order.ts';
@@ -370,18 +370,6 @@ function costOf(action: Action): Cost {
 }
 
 function headOf(user: UserId, token: string): RequestHead {
-  const headers = { ...NO_HEADERS, authorization: `Bearer ${token}`, 'user-id': user };
+  const headers = { ...noHeaders(), authorization: `Bearer ${token}`, 'user-id': user };
   return { method: 'POST', path: '/', query: '', parameters: [], headers };
 }
-
-const NO_HEADERS: RequestHead['headers'] = {
-  authorization: '',
-  'user-id': '',
-  'content-length': '',
-  traceparent: '',
-  'sec-websocket-protocol': '',
-  'x-forwarded-for': '',
-  'if-none-match': '',
-  'x-ringbook-resend': '',
-  'x-ringbook-timing': '',
-};
