@@ -15,12 +15,12 @@ import { SIDE } from '../src/core/order-terms.ts';
 import type { TimestampNs } from '../src/core/units.ts';
 import { type Views, viewsOf } from '../src/core/views.ts';
 import { BalanceChanged, MarketRestored, OrderRestoredAtBoot } from '../src/messages/generated/messages.ts';
-import { readBalance, readRestoredRow } from '../src/node/door-words.ts';
+import { readBalance } from '../src/node/door-words.ts';
 import type { RecordSink } from '../src/node/effect-codec.ts';
 import { HostedMarket } from '../src/node/hosted-market.ts';
 import { LmdbDurability } from '../src/node/lmdb-durability.ts';
-import { readRestoredOrder } from '../src/node/market-commands.ts';
 import { Outbox, type Outlet } from '../src/node/outbox.ts';
+import { RestoredCommandReader, readRestoredRow } from '../src/node/restored-word.ts';
 import { restoreParts } from '../src/node/restoring.ts';
 import { OrderManager } from '../src/orders/order-manager.ts';
 import { LARGE_DATA_LOTS } from '../test/support/large-data.ts';
@@ -122,6 +122,7 @@ class DoorEar {
 class MarketEar {
   readonly #markets: readonly HostedMarket[];
   readonly #nowNs: TimestampNs;
+  readonly #reader = new RestoredCommandReader();
 
   constructor(state: ClearingState, nowNs: TimestampNs) {
     const outbox = new Outbox(new SilentOutlet());
@@ -134,7 +135,7 @@ class MarketEar {
   readonly heard = (typeId: number, v: Views): void => {
     if (typeId === OrderRestoredAtBoot.typeId) {
       const market = this.#at(OrderRestoredAtBoot.marketIndex(v, 0));
-      market.engine.restoreOrder(readRestoredOrder(v, 0, market.moneyUnit));
+      market.engine.restoreOrder(this.#reader.read(v, 0, market.moneyUnit));
     } else if (typeId === MarketRestored.typeId) {
       const position = { sequence: MarketRestored.sequence(v, 0), lastTradeId: MarketRestored.lastTradeId(v, 0) };
       this.#at(MarketRestored.marketIndex(v, 0)).finishRestore({ ...position, nowNs: this.#nowNs });

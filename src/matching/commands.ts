@@ -155,9 +155,12 @@ export interface RestoredOrder extends OrderKey {
   triggerPrice: number;
   /** The parent's name if it is live, else 0: then all of the order is activated. Parents come before their children. */
   parent: number;
-  creationNs: TimestampNs;
-  timestampNs: TimestampNs;
-  expiryNs: TimestampNs;
+  creationHigh: number;
+  creationLow: number;
+  timestampHigh: number;
+  timestampLow: number;
+  expiryHigh: number;
+  expiryLow: number;
 }
 
 /** An id that is taken by a finished order (AMB-08). */

@@ -9,7 +9,6 @@
  * ends when the restore is finished, as after a rollback.
  */
 import { assert, must } from '../core/assert.ts';
-import { highWord, lowWord } from '../core/time-words.ts';
 import type { Book } from './book.ts';
 import type { RestoredOrder, RestoredPosition } from './commands.ts';
 import { ORDER_STATE, type OrderPool } from './order-pool.ts';
@@ -23,9 +22,9 @@ export function allocateRestored(book: Book, command: RestoredOrder, user: numbe
   orders.setFilled(slot, command.filledQuantity);
   orders.setSequence(slot, command.order);
   orders.setPriority(slot, command.prioritySequence);
-  orders.setCreation(slot, highWord(command.creationNs), lowWord(command.creationNs));
-  orders.setTimestamp(slot, highWord(command.timestampNs), lowWord(command.timestampNs));
-  orders.setExpiry(slot, highWord(command.expiryNs), lowWord(command.expiryNs));
+  orders.setCreation(slot, command.creationHigh, command.creationLow);
+  orders.setTimestamp(slot, command.timestampHigh, command.timestampLow);
+  orders.setExpiry(slot, command.expiryHigh, command.expiryLow);
   return slot;
 }
 

@@ -14,13 +14,11 @@ import type {
   MarketDecided as MarketDecidedEffect,
   MarketRiskChanged as MarketRiskEffect,
 } from '../clearing/effects.ts';
-import type { BalanceRow, OrderRow, PositionRow, TradeRow } from '../clearing/rows.ts';
+import type { BalanceRow, PositionRow, TradeRow } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
-import { ORDER_ID_BYTES_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import { TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
-import { type Views, viewsOf } from '../core/views.ts';
+import type { Views } from '../core/views.ts';
 import type { PriceSource } from '../margin/prices.ts';
 import {
   BalanceChanged,
@@ -31,15 +29,13 @@ import {
   MarketDecided,
   MarketRestored,
   MarketRiskChanged,
-  NewOrder,
   NodeEvent,
   NodeReply,
   OrderIdRemembered,
-  OrderRestoredAtBoot,
   PositionChanged,
 } from '../messages/generated/messages.ts';
 import { decodePlain, encodePlain } from '../messages/plain-values.ts';
-import { writeNewOrderFields, writeOrderId, writeText, writeUser } from './order-codec.ts';
+import { writeOrderId, writeText, writeUser } from './order-codec.ts';
 
 /** Effects that are structs. */
 type HotKind =
@@ -260,63 +256,6 @@ export function writeFlushed(
   JournalFlushed.setCheckpoint(sink.views, at, flushed.checkpoint);
   JournalFlushed.setTimeNs(sink.views, at, flushed.timeNs);
   sink.commit();
-}
-
-/** Lots that the market has released, or never kept back. */
-function inForceOf({ triggerState, parentSequence, quantity, activatedQuantity }: OrderRow): number {
-  if (triggerState !== TRIGGER_STATE.live) return 0;
-  return parentSequence === 0 ? quantity : activatedQuantity;
-}
-
-const RESTORED_BYTES_MAX = OrderRestoredAtBoot.bytes + NewOrder.bytes + ORDER_ID_BYTES_MAX;
-
-/**
- * One live order at boot, to its market and to the front door: made once, written to both. The signed text stays with
- * clearing: of it nobody needs more than the parent's id.
- */
-export class RestoredOrderWord {
-  readonly #views = viewsOf(new ArrayBuffer(padded(RESTORED_BYTES_MAX)), 0, padded(RESTORED_BYTES_MAX));
-  #bytes = 0;
-
-  /** @param parent its parent's name if that lives, else 0. */
-  set(row: OrderRow, parent: number): void {
-    const v = this.#views;
-    const { parentId, admittedNs, marketIndex } = row;
-    OrderRestoredAtBoot.setOrder(v, 0, row.orderSequence);
-    OrderRestoredAtBoot.setPrioritySequence(v, 0, row.prioritySequence);
-    OrderRestoredAtBoot.setPrice(v, 0, row.price);
-    OrderRestoredAtBoot.setQuantity(v, 0, row.quantity);
-    OrderRestoredAtBoot.setFilledQuantity(v, 0, row.filledQuantity);
-    OrderRestoredAtBoot.setTimestampNs(v, 0, row.timestampNs);
-    OrderRestoredAtBoot.setAdmittedNs(v, 0, admittedNs);
-    OrderRestoredAtBoot.setLastUpdateNs(v, 0, row.lastUpdateNs);
-    OrderRestoredAtBoot.setFilledNotional(v, 0, row.filledNotional);
-    OrderRestoredAtBoot.setFees(v, 0, row.fees);
-    OrderRestoredAtBoot.setTriggerPrice(v, 0, row.triggerPrice);
-    OrderRestoredAtBoot.setParent(v, 0, parent);
-    OrderRestoredAtBoot.setEnabledQuantity(v, 0, row.enabledQuantity);
-    OrderRestoredAtBoot.setInForce(v, 0, inForceOf(row));
-    OrderRestoredAtBoot.setMarketIndex(v, 0, marketIndex);
-    OrderRestoredAtBoot.setTriggerKind(v, 0, row.triggerKind);
-    OrderRestoredAtBoot.setTriggerState(v, 0, row.triggerState);
-    OrderRestoredAtBoot.setFlags(v, 0, row.flags);
-    const textBytes = parentId.length;
-    const around = { requestId: 0, receivedNs: admittedNs, marketIndex, budget: row.budget, textBytes, parentIdAt: 0 };
-    writeNewOrderFields(v, OrderRestoredAtBoot.bytes, row, row, around);
-    writeText(v, OrderRestoredAtBoot.bytes + NewOrder.bytes, parentId);
-    this.#bytes = OrderRestoredAtBoot.bytes + NewOrder.bytes + textBytes;
-  }
-
-  write(sink: RecordSink): void {
-    const at = sink.claim(OrderRestoredAtBoot.typeId, this.#bytes);
-    if (at < 0) return;
-    sink.views.u8.set(this.#views.u8.subarray(0, this.#bytes), at);
-    sink.commit();
-  }
-}
-
-function padded(bytes: number): number {
-  return (bytes + 7) & ~7;
 }
 
 /** An order id that stays taken (AMB-08). */

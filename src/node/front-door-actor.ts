@@ -35,10 +35,11 @@ import type { OrderWord } from '../orders/words.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { accountEventOf } from './account-news.ts';
-import { readBalance, readMarketRisk, readMatch, readPosition, readRestoredRow } from './door-words.ts';
+import { readBalance, readMarketRisk, readMatch, readPosition } from './door-words.ts';
 import { type NodeNews, readNews } from './effect-codec.ts';
 import type { FrontDoor } from './front-door.ts';
 import { readOrderId, readUser } from './order-codec.ts';
+import { readRestoredRow } from './restored-word.ts';
 import type { UnflushedWindow } from './unflushed-window.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 

@@ -37,8 +37,9 @@ import { COMMAND_NOTE } from './command-notes.ts';
 import { type NodeNews, readNews } from './effect-codec.ts';
 import { type InjectedFill, keyOf } from './fill-injection.ts';
 import { HostedMarket } from './hosted-market.ts';
-import { CommandReader, readRememberedId, readRestoredOrder } from './market-commands.ts';
+import { CommandReader, readRememberedId } from './market-commands.ts';
 import { Outbox } from './outbox.ts';
+import { RestoredCommandReader } from './restored-word.ts';
 
 type PriceAccepted = Extract<Effect, { kind: 'priceAccepted' }>;
 
@@ -64,6 +65,7 @@ export class MarketShardActor implements Actor {
   private readonly clearing: Outbox;
   private readonly door: Outbox;
   private readonly commands = new CommandReader();
+  private readonly restored = new RestoredCommandReader();
   private readonly markets = new Map<number, HostedMarket>();
   /** Last oracle prices, for markets of this shard that are yet to come as well. */
   private readonly prices = new Map<AssetId, bigint>();
@@ -277,7 +279,7 @@ export class MarketShardActor implements Actor {
   }
 
   private onRestoredOrder(market: HostedMarket, v: Views, at: number): void {
-    market.engine.restoreOrder(readRestoredOrder(v, at, market.moneyUnit));
+    market.engine.restoreOrder(this.restored.read(v, at, market.moneyUnit));
   }
 
   /** The market is whole: it opens, and the front door is told by the same message. */

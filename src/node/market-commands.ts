@@ -2,19 +2,16 @@
  * Messages as the commands of an engine, read where they lie: one record per kind, filled anew for each, so nothing is
  * allocated per message. Times stay two words and keys stay in the ring.
  *
- * What comes at boot, once an order, is a record of its own each time.
+ * Not here: orders that are told at boot (restored-word.ts).
  */
 import {
   ORDER_END,
-  ORDER_FLAG,
-  ORDER_KIND,
   type OrderEnd,
   type OrderKind,
   type RollbackReason,
   type Side,
   type Tif,
   type TriggerKind,
-  type TriggerState,
 } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -27,7 +24,6 @@ import type {
   ReleaseCommand,
   RememberedId,
   ReplaceCommand,
-  RestoredOrder,
   RollbackCommand,
 } from '../matching/commands.ts';
 import {
@@ -36,7 +32,6 @@ import {
   FillRolledBack,
   NewOrder,
   OrderIdRemembered,
-  OrderRestoredAtBoot,
   ReleaseOrder,
   ReplaceOrder,
 } from '../messages/generated/messages.ts';
@@ -243,44 +238,6 @@ export class CommandReader {
     command.takerReason = FillRolledBack.takerReason(v, at) as RollbackReason;
     return command;
   }
-}
-
-/**
- * @param moneyUnit the engine's unit of money, with 18 decimals.
- *
- * One literal: a start reads a million of them, and an object that grows is moved again and again. */
-export function readRestoredOrder(v: Views, at: number, moneyUnit: bigint): RestoredOrder {
-  const source = at + OrderRestoredAtBoot.bytes;
-  const kind = NewOrder.kind(v, source) as OrderKind;
-  return {
-    words: v.i32,
-    userAt: (source + NewOrder.userAt) >>> 2,
-    orderIdAt: (source + NewOrder.orderIdAt) >>> 2,
-    orderIdBytes: NewOrder.orderIdBytes(v, source),
-    order: OrderRestoredAtBoot.order(v, at),
-    prioritySequence: OrderRestoredAtBoot.prioritySequence(v, at),
-    subAccount: NewOrder.subAccount(v, source),
-    side: NewOrder.side(v, source) as Side,
-    kind,
-    tif: NewOrder.tif(v, source) as Tif,
-    // Clearing's own note of a lost fill means nothing to a market.
-    flags: OrderRestoredAtBoot.flags(v, at) & ~ORDER_FLAG.rolledBack,
-    price: OrderRestoredAtBoot.price(v, at),
-    quantity: OrderRestoredAtBoot.quantity(v, at),
-    amount: NewOrder.amount(v, source),
-    budget: NewOrder.budget(v, source),
-    filledQuantity: OrderRestoredAtBoot.filledQuantity(v, at),
-    inForce: OrderRestoredAtBoot.inForce(v, at),
-    // A limit order is bound by lots alone.
-    spent: kind === ORDER_KIND.limit ? 0n : OrderRestoredAtBoot.filledNotional(v, at) / moneyUnit,
-    triggerState: OrderRestoredAtBoot.triggerState(v, at) as TriggerState,
-    triggerKind: OrderRestoredAtBoot.triggerKind(v, at) as TriggerKind,
-    triggerPrice: OrderRestoredAtBoot.triggerPrice(v, at),
-    parent: OrderRestoredAtBoot.parent(v, at),
-    creationNs: NewOrder.creationNs(v, source) as TimestampNs,
-    timestampNs: OrderRestoredAtBoot.timestampNs(v, at) as TimestampNs,
-    expiryNs: NewOrder.expiryNs(v, source) as TimestampNs,
-  };
 }
 
 export function readRememberedId(v: Views, at: number): RememberedId {

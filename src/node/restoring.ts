@@ -16,7 +16,6 @@ import type { Durability } from './durability.ts';
 import {
   type EffectSinks,
   type RecordSink,
-  RestoredOrderWord,
   writeBalance,
   writeEffect,
   writeIdWatermark,
@@ -26,6 +25,7 @@ import {
   writePosition,
   writeRememberedId,
 } from './effect-codec.ts';
+import { RestoredOrderWord } from './restored-word.ts';
 
 /** Of users, orders or ids: a part is small against a ring. */
 const PER_PART = 64;

@@ -98,7 +98,18 @@ export type FillOutcome =
 export interface RestoredOrder
   extends Omit<
     OrderRow,
-    'end' | 'faultReason' | 'verdict' | 'text' | 'signature' | 'activatedQuantity' | 'droppedQuantity'
+    | 'end'
+    | 'faultReason'
+    | 'verdict'
+    | 'text'
+    | 'signature'
+    | 'activatedQuantity'
+    | 'droppedQuantity'
+    | 'maxFeeRate'
+    | 'expiryNs'
+    | 'admittedNs'
+    | 'prioritySequence'
+    | 'parentSequence'
   > {
   /** Lots that its market has released, or never kept back. */
   readonly inForce: number;

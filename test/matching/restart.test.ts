@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ORDER_KIND, type Side, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
+import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { RestoredOrder } from '../../src/matching/commands.ts';
 import { ends, fills, MarketDesk, only, releases, tradeAt } from '../support/market-desk.ts';
@@ -21,11 +22,17 @@ function restore(desk: MarketDesk, side: Side, words: Partial<RestoredOrder> & {
     spent: 0n,
     triggerState: TRIGGER_STATE.live,
     parent: 0,
-    creationNs: START_NS,
-    timestampNs: START_NS,
-    expiryNs: (START_NS + LIFE_NS) as TimestampNs,
+    creationHigh: highWord(START_NS),
+    creationLow: lowWord(START_NS),
+    timestampHigh: highWord(START_NS),
+    timestampLow: lowWord(START_NS),
+    ...expiringAt(START_NS + LIFE_NS),
     ...words,
   });
+}
+
+function expiringAt(ns: bigint): Pick<RestoredOrder, 'expiryHigh' | 'expiryLow'> {
+  return { expiryHigh: highWord(ns), expiryLow: lowWord(ns) };
 }
 
 function finish(desk: MarketDesk, nowNs: bigint = START_NS): void {
@@ -202,7 +209,7 @@ suite('restart with triggers', () => {
 
   test('a parent that expired while the node was down takes its children along (ORD-20, AMB-29)', () => {
     const desk = new MarketDesk();
-    restore(desk, BUY, { order: 1, expiryNs: (START_NS + 5n) as TimestampNs });
+    restore(desk, BUY, { order: 1, ...expiringAt(START_NS + 5n) });
     restore(desk, SELL, { order: 2, ...dormant, parent: 1, quantity: 3 });
     finish(desk, START_NS + 5n);
     assert.deepEqual(ends(desk.recorder.take()), [

@@ -355,9 +355,12 @@ function restore(engine: MarketEngine, order: ReferenceOrder): void {
     triggerKind: order.triggerKind,
     triggerPrice: order.triggerPrice,
     parent: order.parent?.sequence ?? 0,
-    creationNs: order.creationNs as TimestampNs,
-    timestampNs: order.timestampNs as TimestampNs,
-    expiryNs: order.expiryNs as TimestampNs,
+    creationHigh: highWord(order.creationNs),
+    creationLow: lowWord(order.creationNs),
+    timestampHigh: highWord(order.timestampNs),
+    timestampLow: lowWord(order.timestampNs),
+    expiryHigh: highWord(order.expiryNs),
+    expiryLow: lowWord(order.expiryNs),
   });
 }
 

@@ -897,81 +897,129 @@ export const JournalFlushed = {
   },
 } as const;
 
-/** At boot: one live order with the values in force; `parent` is 0 when there is none or it lives no more, `flags` those that the node set included. Tail: the NewOrder as it was admitted (its `text_bytes` of text included). */
+/** At boot: one live order with the values in force, `flags` those that the node set included. The first part is what the front door keeps, as it lies here; `priority_sequence`, `parent` (0 when there is none or it lives no more) and `expiry_ns` are the market's. Tail: the id of its parent, `parent_id_bytes` of ASCII. */
 export const OrderRestoredAtBoot = {
   typeId: 45,
-  bytes: 136,
+  bytes: 272,
   order: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  prioritySequence: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
-  setPrioritySequence: (v: Views, at: number, value: number): void => {
+  price: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  setPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
-  price: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
-  setPrice: (v: Views, at: number, value: number): void => {
+  quantity: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
-  quantity: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
-  setQuantity: (v: Views, at: number, value: number): void => {
+  amount: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setAmount: (v: Views, at: number, value: number): void => {
     v.f64[(at + 24) >>> 3] = value;
   },
-  filledQuantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
-  setFilledQuantity: (v: Views, at: number, value: number): void => {
+  budget: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setBudget: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
-  timestampNsAt: 40,
-  timestampNs: (v: Views, at: number): bigint => v.u64[(at + 40) >>> 3] as bigint,
-  setTimestampNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 40) >>> 3] = value;
-  },
-  admittedNsAt: 48,
-  admittedNs: (v: Views, at: number): bigint => v.u64[(at + 48) >>> 3] as bigint,
-  setAdmittedNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 48) >>> 3] = value;
-  },
-  lastUpdateNsAt: 56,
-  lastUpdateNs: (v: Views, at: number): bigint => v.u64[(at + 56) >>> 3] as bigint,
-  setLastUpdateNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 56) >>> 3] = value;
-  },
-  filledNotional: (v: Views, at: number): bigint => readInt128(v, at + 64),
-  setFilledNotional: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 64, value),
-  fees: (v: Views, at: number): bigint => readInt128(v, at + 80),
-  setFees: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 80, value),
-  triggerPrice: (v: Views, at: number): number => v.f64[(at + 96) >>> 3] as number,
+  triggerPrice: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
   setTriggerPrice: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 96) >>> 3] = value;
+    v.f64[(at + 40) >>> 3] = value;
   },
-  parent: (v: Views, at: number): number => v.f64[(at + 104) >>> 3] as number,
-  setParent: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 104) >>> 3] = value;
-  },
-  enabledQuantity: (v: Views, at: number): number => v.f64[(at + 112) >>> 3] as number,
+  enabledQuantity: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
   setEnabledQuantity: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 112) >>> 3] = value;
+    v.f64[(at + 48) >>> 3] = value;
   },
-  inForce: (v: Views, at: number): number => v.f64[(at + 120) >>> 3] as number,
+  inForce: (v: Views, at: number): number => v.f64[(at + 56) >>> 3] as number,
   setInForce: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 120) >>> 3] = value;
+    v.f64[(at + 56) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 128) >>> 2] as number,
+  filledQuantity: (v: Views, at: number): number => v.f64[(at + 64) >>> 3] as number,
+  setFilledQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 64) >>> 3] = value;
+  },
+  filledNotional: (v: Views, at: number): bigint => readInt128(v, at + 72),
+  setFilledNotional: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 72, value),
+  fees: (v: Views, at: number): bigint => readInt128(v, at + 88),
+  setFees: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 88, value),
+  creationNsAt: 104,
+  creationNs: (v: Views, at: number): bigint => v.u64[(at + 104) >>> 3] as bigint,
+  setCreationNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 104) >>> 3] = value;
+  },
+  goodUntilNsAt: 112,
+  goodUntilNs: (v: Views, at: number): bigint => v.u64[(at + 112) >>> 3] as bigint,
+  setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 112) >>> 3] = value;
+  },
+  timestampNsAt: 120,
+  timestampNs: (v: Views, at: number): bigint => v.u64[(at + 120) >>> 3] as bigint,
+  setTimestampNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 120) >>> 3] = value;
+  },
+  lastUpdateNsAt: 128,
+  lastUpdateNs: (v: Views, at: number): bigint => v.u64[(at + 128) >>> 3] as bigint,
+  setLastUpdateNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 128) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 136) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 128) >>> 2] = value;
+    v.u32[(at + 136) >>> 2] = value;
   },
-  triggerKind: (v: Views, at: number): number => v.u8[at + 132] as number,
-  setTriggerKind: (v: Views, at: number, value: number): void => {
-    v.u8[at + 132] = value;
+  subAccount: (v: Views, at: number): number => v.u16[(at + 140) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 140) >>> 1] = value;
   },
-  triggerState: (v: Views, at: number): number => v.u8[at + 133] as number,
-  setTriggerState: (v: Views, at: number, value: number): void => {
-    v.u8[at + 133] = value;
+  side: (v: Views, at: number): number => v.u8[at + 142] as number,
+  setSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 142] = value;
   },
-  flags: (v: Views, at: number): number => v.u8[at + 134] as number,
+  kind: (v: Views, at: number): number => v.u8[at + 143] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 143] = value;
+  },
+  tif: (v: Views, at: number): number => v.u8[at + 144] as number,
+  setTif: (v: Views, at: number, value: number): void => {
+    v.u8[at + 144] = value;
+  },
+  flags: (v: Views, at: number): number => v.u8[at + 145] as number,
   setFlags: (v: Views, at: number, value: number): void => {
-    v.u8[at + 134] = value;
+    v.u8[at + 145] = value;
   },
+  triggerKind: (v: Views, at: number): number => v.u8[at + 146] as number,
+  setTriggerKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 146] = value;
+  },
+  triggerState: (v: Views, at: number): number => v.u8[at + 147] as number,
+  setTriggerState: (v: Views, at: number, value: number): void => {
+    v.u8[at + 147] = value;
+  },
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 148] as number,
+  setOrderIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 148] = value;
+  },
+  parentIdBytes: (v: Views, at: number): number => v.u8[at + 149] as number,
+  setParentIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 149] = value;
+  },
+  prioritySequence: (v: Views, at: number): number => v.f64[(at + 152) >>> 3] as number,
+  setPrioritySequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 152) >>> 3] = value;
+  },
+  parent: (v: Views, at: number): number => v.f64[(at + 160) >>> 3] as number,
+  setParent: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 160) >>> 3] = value;
+  },
+  expiryNsAt: 168,
+  expiryNs: (v: Views, at: number): bigint => v.u64[(at + 168) >>> 3] as bigint,
+  setExpiryNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 168) >>> 3] = value;
+  },
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 176,
+  userLength: 32,
+  /** Offset and length of the 64 bytes of `order_id`. */
+  orderIdAt: 208,
+  orderIdLength: 64,
 } as const;
 
 /** At boot: an order id that is taken (AMB-08). */
