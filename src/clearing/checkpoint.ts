@@ -43,6 +43,7 @@ import {
   type Tally,
 } from './state.ts';
 import { parseDigest } from './tallies.ts';
+import { fireAll } from './triggers.ts';
 
 /** Whether the rows would say everything: false while a test hook or an incomplete unit is in force. */
 export function canCheckpoint(state: ClearingState): boolean {
@@ -69,6 +70,7 @@ function tallyRow(tally: Tally): TallyRow {
 /** Every row that changed since the last call, whole; forgets that they changed. Finished orders leave memory here. */
 export function drainDirtyRows(state: ClearingState): RowWrite[] {
   assert(canCheckpoint(state), 'a checkpoint is taken when rows say everything');
+  fireAll(state);
   const { dirty } = state;
   const rows: RowWrite[] = [];
   for (const slot of dirty.users) rows.push({ table: 'user', row: slot.row });

@@ -22,6 +22,7 @@ import type {
   PressingOrders,
   RiskSlot,
 } from './state.ts';
+import { isWatchedRight } from './trigger-heaps.ts';
 
 /** claims + faucet = vault holdings. @throws InvariantError */
 export function assertConserved(totals: AssetTotals): void {
@@ -98,6 +99,7 @@ function checkOrders(state: ClearingState): void {
       const spent = row.side === SIDE.buy ? slot.usd : slot.base;
       held.set(spent, ((held.get(spent) ?? ZERO_18) + hold) as Amount18);
       checkEnabled(market, slot);
+      assert(isWatchedRight(market, slot), 'an order that waits for a price is found by it');
       assert(isPressingRight(slot, termsInForce), 'orders that may press are found by their account, and counted');
     }
   }

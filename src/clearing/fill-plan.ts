@@ -16,7 +16,7 @@ import type { Overlay } from './account-margin.ts';
 import { SPOT_ACCOUNT, setOwned } from './balances.ts';
 import type { Measures } from './caps.ts';
 import type { Matched } from './inputs.ts';
-import { liveOrder } from './orders.ts';
+import { namedOrder } from './orders.ts';
 import { interestAfter, setLegs } from './positions.ts';
 import { riskSlot, termsOf, termsWith } from './risks.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, PositionSlot, RiskSlot } from './state.ts';
@@ -49,12 +49,12 @@ export function fillOf(market: MarketSlot, input: Matched): Fill {
     market: market.definition,
     input,
     maker: {
-      slot: liveOrder(market, input.makerOrder),
+      slot: namedOrder(market, input.makerOrder),
       feeRate: makerFeeRate,
       fee: tradingFee18(notional, makerFeeRate),
     },
     taker: {
-      slot: liveOrder(market, input.takerOrder),
+      slot: namedOrder(market, input.takerOrder),
       feeRate: takerFeeRate,
       fee: tradingFee18(notional, takerFeeRate),
     },

@@ -15,6 +15,7 @@ import type {
   PressingOrders,
   SubAccountSlot,
 } from './state.ts';
+import type { WaitingTrigger } from './trigger-heaps.ts';
 
 /** What an order is tied to for life. */
 export type OrderTies = Pick<OrderSlot, 'market' | 'account' | 'position' | 'base' | 'usd'>;
@@ -27,6 +28,7 @@ export class LiveOrderSlot implements OrderSlot {
   readonly usd: BalanceSlot;
   hold: Amount18 = ZERO_18;
   pressing: PressingOrders | null = null;
+  waits: WaitingTrigger | null = null;
   planned: Filled | null = null;
   private plain: OrderRow | null;
   private stored: StoredOrder | null = null;

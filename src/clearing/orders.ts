@@ -30,7 +30,7 @@ import { addPressing, notePressing, removePressing } from './pressing.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrder } from './rows.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
-import { addWaiting } from './trigger-heaps.ts';
+import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
 
 /** Whether every lot in force is confirmed. Never of an order without a number of lots. */
 export function isFilled(row: OrderRow): boolean {
@@ -49,8 +49,21 @@ function setHold(slot: OrderSlot, hold: Amount18): void {
   slot.hold = hold;
 }
 
-export function liveOrder(market: MarketSlot, order: Sequence): OrderSlot {
+/** The order that its market names, whether or not its row knows yet that it has fired. */
+export function namedOrder(market: MarketSlot, order: Sequence): OrderSlot {
   return must(market.orders.get(order), 'the market speaks of an order that is live in clearing');
+}
+
+/** The order that its market names, with its row in force. */
+function liveOrder(state: ClearingState, market: MarketSlot, order: Sequence): OrderSlot {
+  const slot = namedOrder(market, order);
+  if (isFired(slot)) fireOrder(state, market, slot);
+  return slot;
+}
+
+/** Its row says that it has fired. */
+export function fireOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot): void {
+  changeOrder(state, market, slot, changedRow(slot.row, { triggerState: TRIGGER_STATE.fired }));
 }
 
 /**
@@ -81,13 +94,14 @@ export function addLiveOrder(
   market.orders.set(row.orderSequence, slot);
   if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = slot;
   linkChild(market, slot);
-  for (const heap of market.triggers) addWaiting(heap, slot);
+  watchTrigger(market, slot);
   return slot;
 }
 
 /** Replaces the row of a live order and the hold that follows from it. */
 export function changeOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   slot.row = row;
+  if (slot.waits !== null && row.triggerState !== TRIGGER_STATE.dormant) unwatchTrigger(slot);
   setHold(slot, holdOf(row, market.definition));
   state.dirty.orders.add(slot);
 }
@@ -135,6 +149,7 @@ export function finishOrder(state: ClearingState, market: MarketSlot, slot: Orde
   enableChildren(state, market, slot);
   market.orders.delete(row.orderSequence);
   removePressing(slot);
+  unwatchTrigger(slot);
   unlinkOrder(market, slot);
   state.dirty.orders.delete(slot);
   tallyFinishedOrder(state, row);
@@ -178,7 +193,7 @@ export function applyCreateRefused(state: ClearingState, input: CreateRefused, e
 }
 
 export function applyReplaced(state: ClearingState, market: MarketSlot, input: Replaced): void {
-  const slot = liveOrder(market, input.order);
+  const slot = liveOrder(state, market, input.order);
   const { activatedQuantity, parentSequence } = slot.row;
   // Its parent is over, and all that this enabled is in force: it is an order like any other from here on (AMB-29).
   const isWhole = activatedQuantity !== 0 && activatedQuantity === input.quantity;
@@ -194,7 +209,7 @@ export function applyReplaced(state: ClearingState, market: MarketSlot, input: R
     lastUpdateNs: input.timeNs,
   };
   changeOrder(state, market, slot, changedRow(slot.row, { ...changes, ...triggerAfter(slot.row, input) }));
-  for (const heap of market.triggers) addWaiting(heap, slot);
+  watchTrigger(market, slot);
 }
 
 /** A released order keeps the trigger that released it; one whose trigger moved waits for the new one. */
@@ -205,7 +220,7 @@ function triggerAfter(row: OrderRow, { triggerKind, triggerPrice }: Replaced): O
 }
 
 export function applyEnded(state: ClearingState, market: MarketSlot, input: Ended): void {
-  const slot = liveOrder(market, input.order);
+  const slot = liveOrder(state, market, input.order);
   const isLimit = slot.row.kind === ORDER_KIND.limit;
   if (isLimit && input.end === ORDER_END.filled && !isFilled(slot.row)) return;
   const { faultReason, timeNs } = input;
@@ -229,7 +244,7 @@ export function applyCovered(state: ClearingState, market: MarketSlot, input: Co
 }
 
 export function applyRestored(state: ClearingState, market: MarketSlot, input: Restored): void {
-  const slot = liveOrder(market, input.order);
+  const slot = liveOrder(state, market, input.order);
   const { prioritySequence, timeNs } = input;
   changeOrder(state, market, slot, changedRow(slot.row, { prioritySequence, lastUpdateNs: timeNs }));
 }

@@ -25,11 +25,13 @@ import { changeOrder, dropUnmatched, finishOrder, isFilled } from './orders.ts';
 import { changeMark } from './risks.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
+import { fireAll } from './triggers.ts';
 
 export function applyRestarted(state: ClearingState, input: Restarted, nowNs: TimestampNs, effects: Effect[]): void {
   endHolds(state.hooks);
   setFault(state.hooks, null);
   dropWaitingFills(state, nowNs, effects);
+  fireAll(state);
   for (const slot of state.risks.values()) if (slot.mark !== null) changeMark(state, slot, tripped(slot.mark));
   for (const market of state.markets) {
     market.unit = [];

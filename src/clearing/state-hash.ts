@@ -8,10 +8,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex } from '../core/hex.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import { TRIGGER_STATE, type TriggerState } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { isOpen } from '../margin/position.ts';
 import type { OrderRow } from './rows.ts';
-import type { ClearingState } from './state.ts';
+import type { ClearingState, OrderSlot } from './state.ts';
+import { isFired } from './trigger-heaps.ts';
 
 function sorted<V>(map: ReadonlyMap<string, V>): readonly (readonly [string, V])[] {
   return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -47,15 +49,21 @@ function definitionLine(market: MarketDefinition): string {
 }
 
 /** Every field of a live order, the signature standing for the text that it signs. */
-function orderLine(row: OrderRow): string {
+function orderLine(row: OrderRow, triggerState: TriggerState): string {
   return (
     `order|${row.marketIndex}|${row.orderSequence}|${row.prioritySequence}|${row.user}|${row.subAccount}|` +
     `${row.orderId}|${row.side}|${row.kind}|${row.tif}|${row.flags}|${row.price}|${row.quantity}|${row.amount}|` +
-    `${row.budget}|${row.triggerKind}|${row.triggerPrice}|${row.triggerState}|${row.parentSequence}|${row.parentId}|` +
+    `${row.budget}|${row.triggerKind}|${row.triggerPrice}|${triggerState}|${row.parentSequence}|${row.parentId}|` +
     `${row.enabledQuantity}|${row.activatedQuantity}|${row.droppedQuantity}|${row.maxFeeRate}|` +
     `${row.creationNs}|${row.timestampNs}|${row.goodUntilNs}|${row.expiryNs}|${row.admittedNs}|${row.lastUpdateNs}|` +
     `${row.filledQuantity}|${row.filledNotional}|${row.fees}|${row.faultReason}|${row.verdict}|${toHex(row.signature)}`
   );
+}
+
+/** That a price has fired the order is a fact before its row says so (trigger-heaps.ts). */
+function orderLineOf(slot: OrderSlot): string {
+  const row = slot.look();
+  return orderLine(row, isFired(slot) ? TRIGGER_STATE.fired : row.triggerState);
 }
 
 function* marketLines(state: ClearingState): Generator<string> {
@@ -64,7 +72,7 @@ function* marketLines(state: ClearingState): Generator<string> {
     yield `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
     for (const order of Float64Array.from(market.orders.keys()).sort()) {
       const slot = market.orders.get(order as Sequence);
-      if (slot !== undefined) yield orderLine(slot.look());
+      if (slot !== undefined) yield orderLineOf(slot);
     }
   }
 }

@@ -34,7 +34,7 @@ import type {
   UserRow,
 } from './rows.ts';
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
-import type { TriggerHeap } from './trigger-heaps.ts';
+import type { TriggerHeap, WaitingTrigger } from './trigger-heaps.ts';
 
 /** What margin needs of one asset; of USD there is none. Sums are derived, kept with each change (AMB-54). */
 export interface RiskSlot {
@@ -152,6 +152,8 @@ export interface OrderSlot {
   hold: Amount18;
   /** Where it presses; null where it never does. Derived. */
   pressing: PressingOrders | null;
+  /** Where it waits for its trigger; null while it does not. Derived. */
+  waits: WaitingTrigger | null;
   /** Confirmed fills as a plan would leave them (fill-plan.ts); null outside of judging. */
   planned: Filled | null;
 }
@@ -262,6 +264,8 @@ export interface ClearingState {
   readonly touchedRisks: Set<RiskSlot>;
   readonly touchedMarkets: Set<MarketSlot>;
   readonly touchedTotals: Set<AssetTotals>;
+  /** Markets with orders that have fired and whose rows do not say so yet (trigger-heaps.ts). Derived. */
+  readonly firing: Set<MarketSlot>;
 }
 
 function emptyTally(name: TallyName): Tally {
@@ -325,5 +329,6 @@ export function createClearingState(sha256: Sha256 = portableSha256): ClearingSt
     touchedRisks: new Set(),
     touchedMarkets: new Set(),
     touchedTotals: new Set(),
+    firing: new Set(),
   };
 }

@@ -15,21 +15,52 @@ import type { RawPrice } from '../core/units.ts';
 import { unlinkOrder } from './children.ts';
 import type { Activated, Triggered } from './inputs.ts';
 import { changedRow } from './order-rows.ts';
-import { changeOrder, liveOrder } from './orders.ts';
+import { changeOrder, fireOrder, namedOrder } from './orders.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
-import { takeReached } from './trigger-heaps.ts';
+import { confirmPrice, isWorkingOff, nextFired } from './trigger-heaps.ts';
 
-/** A fill has confirmed at this price: what waits for it is fired, if it was admitted before (TRG-03). */
+/** Steps of one market before it is another one's turn. */
+const STEPS_PER_TURN = 64;
+
+/**
+ * A fill has confirmed at this price: what waits for it has fired, if it was admitted before (TRG-03). Rows follow a part
+ * at a time (`fireSome`): nobody can tell but who reads rows without asking `isFired`, and neither hash nor tables can.
+ */
 export function fireReached(state: ClearingState, market: MarketSlot, price: RawPrice): void {
-  for (const heap of market.triggers) {
-    for (let slot = takeReached(heap, price); slot !== null; slot = takeReached(heap, price)) {
-      changeOrder(state, market, slot, changedRow(slot.row, { triggerState: TRIGGER_STATE.fired }));
-    }
+  for (const heap of market.triggers) if (confirmPrice(heap, price)) state.firing.add(market);
+}
+
+/** Has the rows of so many orders say that they have fired, some of each market in turn. When changes nothing else. */
+export function fireSome(state: ClearingState, stepsMax: number): void {
+  let left = stepsMax;
+  // A set goes round: a market that is put in again comes last.
+  for (const market of state.firing) {
+    if (left <= 0) return;
+    const steps = Math.min(left, STEPS_PER_TURN);
+    left -= steps;
+    state.firing.delete(market);
+    if (fireInMarket(state, market, steps)) state.firing.add(market);
   }
 }
 
+/** Every row says what has fired: before rows are written, and before they are told after a start. */
+export function fireAll(state: ClearingState): void {
+  fireSome(state, Number.POSITIVE_INFINITY);
+}
+
+/** @returns whether there is more to do. */
+function fireInMarket(state: ClearingState, market: MarketSlot, stepsMax: number): boolean {
+  for (let step = 0; step < stepsMax; step += 1) {
+    const heap = market.triggers.find(isWorkingOff);
+    if (heap === undefined) return false;
+    const slot = nextFired(heap);
+    if (slot !== null) fireOrder(state, market, slot);
+  }
+  return market.triggers.some(isWorkingOff);
+}
+
 export function applyTriggered(state: ClearingState, market: MarketSlot, input: Triggered): void {
-  const slot = liveOrder(market, input.order);
+  const slot = namedOrder(market, input.order);
   if (slot.row.triggerState === TRIGGER_STATE.live) return;
   const changes = { triggerState: TRIGGER_STATE.fired, lastUpdateNs: input.timeNs };
   changeOrder(state, market, slot, changedRow(slot.row, changes));
@@ -37,7 +68,7 @@ export function applyTriggered(state: ClearingState, market: MarketSlot, input: 
 
 /** A child that is released whole is an order like any other from then on: a replace may ask for more (AMB-29). */
 export function applyActivated(state: ClearingState, market: MarketSlot, input: Activated): void {
-  const slot = liveOrder(market, input.order);
+  const slot = namedOrder(market, input.order);
   const { parentSequence, enabledQuantity, quantity, tif, flags } = slot.row;
   const isWhole = parentSequence !== 0 && input.quantity === quantity;
   if (isWhole) unlinkOrder(market, slot);

@@ -10,12 +10,13 @@
  * Not here: what an input does (src/clearing), how bytes get to the disk (durability.ts).
  */
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/checkpoint.ts';
-import { applyBatch, verdictsNeeded } from '../clearing/clearing.ts';
+import { applyBatch, FIRED_PER_TURN, verdictsNeeded } from '../clearing/clearing.ts';
 import type { Effect } from '../clearing/effects.ts';
 import type { Verdict } from '../clearing/inputs.ts';
 import type { MarketRow, OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
+import { fireSome } from '../clearing/triggers.ts';
 import { InvariantError, must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { Clock, Sequence, TimestampNs } from '../core/units.ts';
@@ -151,7 +152,12 @@ export class ClearingActor implements Actor {
   }
 
   hasMore(): boolean {
-    return this.restoring !== null && this.flushOutboxes();
+    return this.restoring === null ? this.isFiring() : this.flushOutboxes();
+  }
+
+  /** Whether rows have yet to say which orders a price has fired. */
+  private isFiring(): boolean {
+    return this.state !== null && this.state.firing.size > 0;
   }
 
   handle(_lane: number, typeId: number, views: Views, at: number, bytes: number): void {
@@ -172,6 +178,7 @@ export class ClearingActor implements Actor {
       return;
     }
     if (this.batch.count > 0) this.commit();
+    else fireSome(this.ledger, FIRED_PER_TURN);
     this.answer();
     if (this.isCheckpointDue()) this.checkpoint(false);
     if (this.pruneBelow > 0) this.prune();
@@ -273,7 +280,8 @@ export class ClearingActor implements Actor {
       behind >= checkpointRecords ||
       elapsedMs() - this.checkpointedAtMs >= checkpointMs ||
       dirtyRowCount(this.ledger) >= checkpointRows;
-    return behind > 0 && isDue && canCheckpoint(this.ledger);
+    // While triggers fire, it would have to write all of them at once.
+    return behind > 0 && isDue && !this.isFiring() && canCheckpoint(this.ledger);
   }
 
   private checkpoint(clean: boolean): void {
