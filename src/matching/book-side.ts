@@ -18,6 +18,7 @@ import { LevelIndex } from './level-index.ts';
 import { LevelQueues } from './level-queues.ts';
 import { LEVEL, ORDER_STATE, type OrderPool } from './order-pool.ts';
 import { NONE } from './pools.ts';
+import type { PriceHash } from './price-hash.ts';
 
 const BUY: Side = SIDE.buy;
 
@@ -29,11 +30,11 @@ export class BookSide {
   readonly #index: LevelIndex;
   readonly #queues: LevelQueues;
 
-  constructor(side: Side, orders: OrderPool, leaves: number) {
+  constructor(side: Side, orders: OrderPool, levels: { readonly leaves: number; readonly hash: PriceHash }) {
     this.side = side;
     this.#sign = side === SIDE.buy ? 1 : -1;
     this.#orders = orders;
-    this.#index = new LevelIndex(leaves);
+    this.#index = new LevelIndex(levels.leaves, levels.hash);
     this.#queues = new LevelQueues(orders, this.#index.levelCapacity);
   }
 

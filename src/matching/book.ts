@@ -24,9 +24,11 @@ import type { Sequence } from '../core/units.ts';
 import { BookSide } from './book-side.ts';
 import { FILL_UNIT, type FillUnit, type MarketEvents } from './commands.ts';
 import { ExpiryWatch } from './expiry-watch.ts';
+import type { HashKey } from './key-words.ts';
 import type { OrderIds } from './order-ids.ts';
 import { MARK, ORDER_STATE, type OrderPool } from './order-pool.ts';
 import { NONE } from './pools.ts';
+import { PriceHash } from './price-hash.ts';
 import { UndecidedTrades } from './undecided-trades.ts';
 
 /** To begin with; leaves grow by themselves. */
@@ -50,6 +52,8 @@ export interface BookParts {
   readonly ids: OrderIds;
   readonly events: MarketEvents;
   readonly watcher: BookWatcher;
+  /** For the hash of prices. */
+  readonly key: HashKey;
 }
 
 export class Book {
@@ -76,9 +80,9 @@ export class Book {
     this.#events = events;
     this.#watcher = watcher;
     this.orders = parts.orders;
-    const leaves = Math.max(capacity / ORDERS_PER_LEAF, 1);
-    this.buys = new BookSide(SIDE.buy, this.orders, leaves);
-    this.sells = new BookSide(SIDE.sell, this.orders, leaves);
+    const levels = { leaves: Math.max(capacity / ORDERS_PER_LEAF, 1), hash: new PriceHash(parts.key) };
+    this.buys = new BookSide(SIDE.buy, this.orders, levels);
+    this.sells = new BookSide(SIDE.sell, this.orders, levels);
     this.expiries = new ExpiryWatch(this.orders);
     this.trades = new UndecidedTrades(this.orders, capacity);
   }

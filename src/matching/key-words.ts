@@ -94,9 +94,3 @@ export function hashWords(key: HashKey, user: number, words: Int32Array, at: num
   }
   return v1 ^ v3;
 }
-
-/** A hash of a safe integer of either sign. */
-export function hashNumber(value: number): number {
-  const low = value | 0;
-  return finishHash(mixWord(low, Math.floor(value / 4_294_967_296) | 0));
-}

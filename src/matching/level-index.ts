@@ -20,8 +20,8 @@
  *   (2) The last leaf of `order` is not empty; `best` is its highest level, NONE if there is no leaf.
  *   (3) Empty leaves further down wait to be used again, never more than the others and 64.
  */
-import { hashNumber } from './key-words.ts';
 import { grown, NONE } from './pools.ts';
+import type { PriceHash } from './price-hash.ts';
 
 const LEAF_BITS = 5;
 const LEAF_SIZE: number = 1 << LEAF_BITS;
@@ -42,12 +42,15 @@ export class LevelIndex {
   #order: Int32Array<ArrayBuffer>;
   #orderCount = 0;
   #emptyCount = 0;
+  readonly #hash: PriceHash;
   #table: Int32Array<ArrayBuffer>;
   #used = 0;
   #free: number = NONE;
   #detached: number = NONE;
 
-  constructor(leaves: number) {
+  /** @param hash nobody outside can aim at: who chooses prices chooses keys. */
+  constructor(leaves: number, hash: PriceHash) {
+    this.#hash = hash;
     this.capacity = leaves;
     this.#key = new Float64Array(leaves);
     this.#mask = new Int32Array(leaves);
@@ -162,7 +165,7 @@ export class LevelIndex {
   #leafOf(key: number): number {
     const table = this.#table;
     const mask = table.length - 1;
-    for (let place = hashNumber(key) & mask; ; place = (place + 1) & mask) {
+    for (let place = this.#hash.of(key) & mask; ; place = (place + 1) & mask) {
       const leaf = table[place] as number;
       if (leaf === NONE || this.#key[leaf] === key) return leaf;
     }
@@ -230,7 +233,7 @@ export class LevelIndex {
   #enter(leaf: number): void {
     const table = this.#table;
     const mask = table.length - 1;
-    let place = hashNumber(this.#key[leaf] as number) & mask;
+    let place = this.#hash.of(this.#key[leaf] as number) & mask;
     while (table[place] !== NONE) place = (place + 1) & mask;
     table[place] = leaf;
   }
@@ -238,11 +241,11 @@ export class LevelIndex {
   #unhash(leaf: number): void {
     const table = this.#table;
     const mask = table.length - 1;
-    let gap = hashNumber(this.#key[leaf] as number) & mask;
+    let gap = this.#hash.of(this.#key[leaf] as number) & mask;
     while (table[gap] !== leaf) gap = (gap + 1) & mask;
     for (let place = (gap + 1) & mask; table[place] !== NONE; place = (place + 1) & mask) {
       const moved = table[place] as number;
-      const home = hashNumber(this.#key[moved] as number) & mask;
+      const home = this.#hash.of(this.#key[moved] as number) & mask;
       if (((place - home) & mask) < ((place - gap) & mask)) continue;
       table[gap] = moved;
       gap = place;

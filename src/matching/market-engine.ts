@@ -113,7 +113,7 @@ export class MarketEngine {
       rememberedMax: options.rememberedIdsPerUserMax ?? REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
     });
     this.#triggers = new Triggers(options.events, this.#quoteUnit);
-    this.#book = new Book({ orders, ids: this.#ids, events: options.events, watcher: this.#triggers }, capacity);
+    this.#book = new Book({ orders, ids: this.#ids, events: options.events, watcher: this.#triggers, key }, capacity);
     this.#triggers.attach(this.#book);
     this.#restored = new RestoredNames(orders);
     this.#intake = new Intake(orders, this.#ids, this.#users);

@@ -5,7 +5,9 @@ import { InvariantError } from '../../src/core/assert.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { BookSide } from '../../src/matching/book-side.ts';
+import { hashKeyOf } from '../../src/matching/key-words.ts';
 import { ORDER_STATE, OrderPool } from '../../src/matching/order-pool.ts';
+import { PriceHash } from '../../src/matching/price-hash.ts';
 import { ToldLevels } from '../../src/matching/told-levels.ts';
 import { HostedMarket } from '../../src/node/hosted-market.ts';
 import { Outbox, type Outlet } from '../../src/node/outbox.ts';
@@ -18,7 +20,7 @@ const PRICE = 100;
 /** A side with three orders of 5, 6 and 7 lots at one price. */
 function threeOrders(): { side: BookSide; orders: OrderPool; slots: number[] } {
   const orders = new OrderPool(4);
-  const side = new BookSide(BUY, orders, 1);
+  const side = new BookSide(BUY, orders, { leaves: 1, hash: new PriceHash(hashKeyOf(1n)) });
   const slots = [5, 6, 7].map((lots, at) => {
     const slot = orders.allocate({ ...PLAIN_TERMS, side: BUY, price: PRICE }, 0, lots);
     orders.setPriority(slot, at + 1);

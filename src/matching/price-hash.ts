@@ -1,0 +1,42 @@
+/**
+ * A keyed hash of whole numbers that clients choose: simple tabulation. Each byte of a number picks a word of a table of
+ * its own, and the hash is all of them together.
+ *
+ * Whoever does not know the tables cannot choose numbers that crowd a part of a hash table: a search in it takes
+ * constant time on average, whatever the numbers (Patrascu and Thorup, "The power of simple tabulation hashing", 2011).
+ * A keyed hash of bytes (key-words.ts) would do the same and take four times as long; every level that is not the best
+ * is found by this.
+ */
+import { type HashKey, hashWords } from './key-words.ts';
+
+const TABLE = 256;
+const TABLES = 6;
+/** No user has this number: nothing else is hashed to these words. */
+const NO_USER = -1;
+
+export class PriceHash {
+  readonly #words: Int32Array<ArrayBuffer> = new Int32Array(TABLE * TABLES);
+
+  constructor(key: HashKey) {
+    const word = new Int32Array(1);
+    for (let at = 0; at < this.#words.length; at++) {
+      word[0] = at;
+      this.#words[at] = hashWords(key, NO_USER, word, 0, 4);
+    }
+  }
+
+  /** @param value −2^48 … 2^48. @returns 32 bits, signed. */
+  of(value: number): number {
+    const words = this.#words;
+    const low = value | 0;
+    const high = Math.floor(value / 4_294_967_296);
+    return (
+      (words[low & 255] as number) ^
+      (words[256 + ((low >>> 8) & 255)] as number) ^
+      (words[512 + ((low >>> 16) & 255)] as number) ^
+      (words[768 + (low >>> 24)] as number) ^
+      (words[1_024 + (high & 255)] as number) ^
+      (words[1_280 + ((high >> 8) & 255)] as number)
+    );
+  }
+}
