@@ -18,13 +18,15 @@ export function hasLiveParent(market: MarketSlot, row: OrderRow): boolean {
 }
 
 /**
- * Lots of the order that may trade when its quantity is as given. All of them where no parent lives: it was filled
- * before the child came, or its market has said what is left of the child.
+ * Lots of the order that may trade when its quantity is as given. Where the parent is over here, and its market may not
+ * have heard: no more than its fills enabled, if that was not all of the child; else all that the market lets a child
+ * have of a parent that is filled (AMB-29). When it has heard, it says what is left of the child.
  */
 export function enabledQuantityOf(market: MarketSlot, row: OrderRow, quantity: number): number {
   if (row.parentSequence === 0) return quantity;
   const parent = market.orders.get(row.parentSequence);
-  return parent === undefined ? quantity : Math.min(quantity, parent.row.filledQuantity);
+  if (parent !== undefined) return Math.min(quantity, parent.row.filledQuantity);
+  return row.enabledQuantity < row.quantity ? Math.min(quantity, row.enabledQuantity) : quantity;
 }
 
 /** Takes a live order into the index, if it is a child. */

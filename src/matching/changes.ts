@@ -46,10 +46,15 @@ export function replaceOrder(at: ChangePlace, slot: number, command: ReplaceComm
   else changeGrowing(at, slot, waiting, command);
 }
 
-/** A trigger changes only while it waits (AMB-20); the total of a child not while only a part of it is in force. */
+/**
+ * A trigger changes only while it waits (AMB-20); the total of a child not while only a part of it is in force, and not to
+ * more than a parent that is filled can activate.
+ */
 function asksTooMuch(triggers: Triggers, waiting: Waiting | null, { triggerKind, quantity }: ReplaceCommand): boolean {
   if (triggerKind !== TRIGGER.none && (waiting === null || triggers.hasFired(waiting))) return true;
-  return waiting !== null && waiting.inForce > 0 && quantity !== 0 && quantity !== waiting.total;
+  if (waiting === null || quantity === 0 || quantity === waiting.total) return false;
+  const { parent, inForce, total } = waiting;
+  return inForce > 0 || (parent !== null && quantity > total && !triggers.mayActivate(parent.slot, quantity));
 }
 
 function takeAge({ orders }: Book, slot: number, command: ReplaceCommand): void {

@@ -175,8 +175,9 @@ export class MarketEngine {
   /** An order with a trigger, with or without a parent: it waits. */
   #createWaiting(command: NewOrderCommand): void {
     const parent = command.parentIdBytes === 0 ? null : this.#intake.parentOf(command, this.#triggers);
-    if (typeof parent === 'object' && parent !== null) {
-      this.#events.createRefused(0, command, parent.refusal);
+    const isParent = typeof parent === 'number';
+    if (parent !== null && (!isParent || !this.#triggers.mayActivate(parent, command.quantity))) {
+      this.#events.createRefused(0, command, isParent ? REJECT_CODE.INVALID_ORDER : parent.refusal);
       return;
     }
     const { orders } = this.#book;

@@ -87,6 +87,17 @@ export class Triggers implements BookWatcher {
     return this.#parents.get(slot)?.children.size ?? 0;
   }
 
+  /**
+   * Whether an order may have a child of so many lots. What has nothing left in the book activates no more than it has
+   * filled; clearing may have confirmed all of it and know it no more, and counts a child as activated that comes then.
+   */
+  mayActivate(parent: number, lots: number): boolean {
+    const { orders } = this.#theBook;
+    const state = orders.stateOf(parent);
+    if (state === ORDER_STATE.resting) return true;
+    return state !== ORDER_STATE.ended && lots <= orders.filledOf(parent);
+  }
+
   of(slot: number): Waiting {
     return must(this.#bySlot.get(slot), 'an order that is marked has its trigger');
   }
@@ -431,7 +442,7 @@ export class Triggers implements BookWatcher {
     if (known !== undefined) return known;
     const { orders, trades } = this.#theBook;
     const confirmed = orders.filledOf(slot) - trades.pendingLots(slot);
-    const parent = { order: orders.sequenceOf(slot), confirmed, children: new Set<Waiting>() };
+    const parent = { slot, order: orders.sequenceOf(slot), confirmed, children: new Set<Waiting>() };
     this.#parents.set(slot, parent);
     orders.mark(slot, MARK.hasChildren);
     return parent;

@@ -27,6 +27,7 @@ export interface Waiting extends BookedTrigger<Waiting> {
 }
 
 export interface Parent {
+  readonly slot: number;
   /** Its name. */
   readonly order: number;
   confirmed: number;

@@ -256,11 +256,23 @@ suite('children', () => {
     );
   });
 
-  test('a child whose parent was filled before it came is enabled whole', () => {
+  test('a child whose parent was filled before it came is enabled whole: it wants no more than those fills', () => {
     const { world, parent } = family();
     fillParent(world, parent, 40_000);
     const child = world.createChild(parent, { ...SELL, ...ABOVE, quantity: 15_000 });
     assert.equal(world.order(child)?.enabledQuantity, 15_000);
+  });
+
+  test('a child that is replaced before its market hears of its parent’s end is enabled no further (AMB-19, AMB-29, AMB-110)', () => {
+    for (const quantity of [35_000, 20_000, 8_000]) {
+      const { world, parent, child } = family();
+      fillParent(world, parent, 10_000);
+      world.end(parent, ORDER_END.userRequested);
+      world.replace(child, { quantity: quantity as RawQuantity });
+      assert.equal(world.order(child)?.enabledQuantity, Math.min(quantity, 10_000));
+      world.send({ kind: 'restarted', clean: false });
+      assert.equal(world.order(child)?.quantity, Math.min(quantity, 10_000), 'a kill before the market’s last word');
+    }
   });
 
   test('a start takes off what the parent can enable no more, also of a parent that ends there (AMB-29, AMB-110)', () => {

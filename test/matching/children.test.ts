@@ -53,6 +53,45 @@ suite('who may be a parent', () => {
     desk.settleAll();
     assert.equal(desk.sell('b', 5, 110, ANY)[0]?.[3], 'ORDER_NOT_FOUND');
   });
+
+  test('filled, it has no child that wants more than it has filled: clearing may know it no more (AMB-29, AMB-110)', () => {
+    const desk = new MarketDesk();
+    desk.buy('parent', 10, 100);
+    desk.sell('early', 15, 110, ANY);
+    const [match] = only(fill(desk, 10), 'matched');
+    assert.deepEqual(desk.sell('late', 11, 110, ANY)[0]?.slice(1, 2), [0]);
+    assert.equal(desk.sell('late', 11, 110, ANY)[0]?.[3], 'INVALID_ORDER');
+    assert.equal(desk.sell('late', 10, 110, ANY)[0]?.[0], 'accepted');
+    desk.rollback(match, OTHER, OWN);
+    assert.equal(desk.sell('later', 11, 110, ANY)[0]?.[0], 'accepted', 'it is in the book again');
+  });
+
+  test('filled or ended, it lets no child grow beyond its fills; a child may shrink (AMB-19, AMB-29)', () => {
+    const desk = new MarketDesk();
+    let at = START_NS;
+    const resize = (quantity: number) => names(desk.replace('child', { quantity, timestampNs: ++at }));
+    desk.buy('parent', 10, 100);
+    desk.sell('child', 5, 110, ANY);
+    assert.deepEqual(resize(12), ['replaced'], 'it may fill yet');
+    assert.deepEqual(resize(6), ['replaced']);
+    fill(desk, 8);
+    assert.deepEqual(resize(11), ['replaced']);
+    assert.deepEqual(resize(6), ['replaced']);
+    fill(desk, 2);
+    assert.deepEqual(resize(11), ['replaceRefused']);
+    assert.deepEqual(resize(10), ['replaced']);
+    assert.deepEqual(resize(9), ['replaced']);
+    desk.settleAll();
+    assert.deepEqual(resize(11), ['replaced'], 'all of it was activated: an order like any other');
+  });
+
+  test('ended with fills undecided, it lets no child grow: some of them may roll back (AMB-29)', () => {
+    const desk = family(5);
+    fill(desk, 8);
+    desk.cancel('parent');
+    const refused = desk.replace('child', { quantity: 6, timestampNs: START_NS + 1n });
+    assert.deepEqual(only(refused, 'replaceRefused')[0]?.at(-1), 'INVALID_ORDER');
+  });
 });
 
 suite('children', () => {

@@ -277,9 +277,10 @@ export class PlainClearing {
 
   replace(name: Sequence, price: number, quantity: number): void {
     const order = this.orders.get(name) as PlainOrder;
+    const isBound = order.parent !== 0 && !this.orders.has(order.parent) && order.enabled < order.quantity;
     order.price = price;
     order.quantity = quantity;
-    order.enabled = quantity;
+    order.enabled = isBound ? Math.min(quantity, order.enabled) : quantity;
   }
 
   /** So many lots of it are in the main book. A child of which all are is an order like any other. */

@@ -24,6 +24,7 @@ import {
   isAlive,
   isPostOnly,
   left,
+  mayActivate,
   orderOf,
   type ReferenceOrder,
   type ReferenceTrade,
@@ -101,8 +102,10 @@ export class ReferenceBook extends ReferenceState {
     if (age < 0n || (age === 0n && !this.#isSame(order, terms))) return 'REQUEST_TOO_OLD';
     if (age > 0n && terms.triggerKind !== TRIGGER.none && order.state !== 'dormant') return 'INVALID_ORDER';
     const isPartly = order.activated > 0n && order.activated < order.quantity;
-    const isResized = terms.quantity !== 0 && BigInt(terms.quantity) !== order.quantity;
-    return isPartly && isResized ? 'INVALID_ORDER' : null;
+    const quantity = terms.quantity === 0 ? order.quantity : BigInt(terms.quantity);
+    if (isPartly && quantity !== order.quantity) return 'INVALID_ORDER';
+    const isTooMuch = quantity > order.quantity && order.parent !== null && !mayActivate(order.parent, quantity);
+    return isTooMuch ? 'INVALID_ORDER' : null;
   }
 
   #isSame(order: ReferenceOrder, { price, quantity, triggerKind, triggerPrice }: ReferenceReplace): boolean {
@@ -349,6 +352,7 @@ export class ReferenceBook extends ReferenceState {
     const { kind, triggerKind, side, subAccount } = parent;
     const canBe = kind === ORDER_KIND.limit && triggerKind === TRIGGER.none;
     if (!canBe || side === terms.side || subAccount !== terms.subAccount) return 'INVALID_ORDER';
+    if (!mayActivate(parent, BigInt(terms.quantity))) return 'INVALID_ORDER';
     return this.childrenOf(parent).filter(isAlive).length >= CHILDREN_PER_PARENT_MAX ? 'TOO_MANY_OPEN_ORDERS' : null;
   }
 

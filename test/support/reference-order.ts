@@ -138,6 +138,11 @@ export function left({ activated, filled }: ReferenceOrder): bigint {
   return activated > filled ? activated - filled : 0n;
 }
 
+/** An order of which nothing is left to match activates no more than its fills. */
+export function mayActivate(parent: ReferenceOrder, quantity: bigint): boolean {
+  return parent.state === 'resting' || (parent.state !== 'ended' && quantity <= parent.filled);
+}
+
 /** What its parent's confirmed fills activate (AMB-29). */
 export function enabled({ parent, quantity }: ReferenceOrder): bigint {
   return parent === null || parent.confirmed > quantity ? quantity : parent.confirmed;
