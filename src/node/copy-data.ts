@@ -19,11 +19,13 @@ import { dirname, join, resolve } from 'node:path';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/checkpoint.ts';
 import { applyBatch } from '../clearing/clearing.ts';
 import type { ClearingState } from '../clearing/state.ts';
+import { assert } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
 import { CHAINS, flush, flushTree, oldestWithin, snapshotPath, snapshotsIn } from '../storage/data-files.ts';
 import { isHeld } from '../storage/data-lock.ts';
 import { MAP_FILE_NAME, openReader } from '../storage/environment.ts';
-import { type CopiedRecord, journalBounds } from '../storage/journal.ts';
+import { type CopiedRecord, journalBounds, readJournal } from '../storage/journal.ts';
+import { equal } from '../storage/journal-record.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import {
   type Audit,
@@ -103,7 +105,7 @@ export async function rebuildData(
   progress: Progress,
 ): Promise<Audit> {
   return build(to, async (half) => {
-    const begun = snapshot === null ? emptyStart() : await beginWith(snapshot, half);
+    const begun = snapshot === null ? { ...emptyStart(), record: null } : await beginWith(snapshot, half);
     const rebuild = new Rebuild(half, begun, progress);
     try {
       for await (const record of records) rebuild.add(record);
@@ -116,39 +118,48 @@ export async function rebuildData(
   });
 }
 
+/** Where a rebuild begins, and the record of the journal that made it so; null for nothing. */
+interface Beginning extends ReplayStart {
+  readonly record: CopiedRecord | null;
+}
+
 /** A snapshot is where the tables begin, and stays beside them: the journal leads from there. */
-async function beginWith(snapshot: string, half: string): Promise<ReplayStart> {
+async function beginWith(snapshot: string, half: string): Promise<Beginning> {
   const start = await withReader(snapshot, (reader) => startAt(reader, snapshot));
+  const record = await withReader(snapshot, (reader) => readJournal(reader, start.sequence).next().value ?? null);
   const { firstSequence, lastSequence } = await withReader(snapshot, journalBounds);
   if (firstSequence !== lastSequence) throw new StorageError(`${snapshot} is no snapshot: it has a journal of its own`);
   cpSync(join(snapshot, MAP_FILE_NAME), join(half, MAP_FILE_NAME));
   const place = snapshotPath(half, start.sequence);
   mkdirSync(place, { recursive: true });
   cpSync(join(snapshot, MAP_FILE_NAME), join(place, MAP_FILE_NAME));
-  return start;
+  return { ...start, record };
 }
 
 class Rebuild {
   readonly #durability: LmdbDurability;
   readonly #progress: Progress;
   readonly #state: ClearingState;
-  readonly #begin: number;
+  readonly #begin: Beginning;
   #next: number;
   #reached = 0;
   #waiting: CopiedRecord[] = [];
   #last: CopiedRecord | null = null;
 
-  constructor(directory: string, { state, sequence }: ReplayStart, progress: Progress) {
+  constructor(directory: string, begin: Beginning, progress: Progress) {
     this.#durability = new LmdbDurability(directory);
-    this.#state = state;
-    this.#begin = sequence;
-    this.#next = sequence + 1;
+    this.#state = begin.state;
+    this.#begin = begin;
+    this.#next = begin.sequence + 1;
     this.#progress = progress;
   }
 
-  /** Records up to the start are in the snapshot. */
+  /** Records up to the start are in the snapshot. @throws InvariantError when the last of them is another one there. */
   add(record: CopiedRecord): void {
     this.#reached = record.sequence;
+    const { record: base } = this.#begin;
+    const isOther = base !== null && record.sequence === base.sequence && !isSameRecord(record, base);
+    assert(!isOther, `the snapshot is not of this journal: record ${record.sequence} differs`);
     if (record.sequence < this.#next) return;
     if (record.sequence > this.#next) {
       const begins = `the journal begins with record ${record.sequence}`;
@@ -161,9 +172,10 @@ class Rebuild {
 
   /** @throws StorageError when the start is younger than all of the journal: what it gave would not be the journal's. */
   end(): void {
-    if (this.#reached < this.#begin) {
+    const { sequence } = this.#begin;
+    if (this.#reached < sequence) {
       const ends = `the journal ends with record ${this.#reached}`;
-      throw new StorageError(`${ends}, the snapshot is of record ${this.#begin}: give one that is not younger`);
+      throw new StorageError(`${ends}, the snapshot is of record ${sequence}: give one that is not younger`);
     }
     this.#take();
     if (canCheckpoint(this.#state)) this.#checkpoint();
@@ -190,6 +202,10 @@ class Rebuild {
     const mark = { timeNs, sequence: sequence as Sequence, clean: false, stateHash: null };
     this.#durability.checkpoint(mark, drainDirtyRows(this.#state));
   }
+}
+
+function isSameRecord(a: CopiedRecord, b: CopiedRecord): boolean {
+  return a.timeNs === b.timeNs && equal(a.hash, b.hash) && equal(a.payload, b.payload);
 }
 
 /** Fills a directory of another name, which gets its own when everything is in it and flushed. */

@@ -31,6 +31,7 @@ import { openWriter, type StorageReader } from '../storage/environment.ts';
 import { journalBounds } from '../storage/journal.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
 import { loadRows } from '../storage/load-rows.ts';
+import { nativeSha256, nativeTextHash } from '../storage/sha256.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { auditData, emptyStart, type Progress, replayTo, startAt, withReader } from './audit-data.ts';
 import { build } from './copy-data.ts';
@@ -74,20 +75,28 @@ function snapshotAt(directory: string, wanted: Sequence): SnapshotPlace | undefi
   return snapshotsIn(directory).find(({ sequence }) => sequence === wanted);
 }
 
-/** Everything at one version of the map. @returns the sequence of its checkpoint. */
+/**
+ * Everything at one version of the map, which is held while tables are copied and no longer: pages that a running node
+ * frees meanwhile cannot be used again until then. The record of the checkpoint stays, as only what lies below a snapshot
+ * is ever pruned.
+ *
+ * @returns the sequence of its checkpoint.
+ */
 async function fillSnapshot(reader: StorageReader, half: string, progress: Progress): Promise<Sequence> {
   const writer = openWriter(half);
   try {
-    return reader.view(() => {
-      const checkpoint = readCheckpoint(reader);
+    const checkpoint = reader.view(() => {
+      const found = readCheckpoint(reader);
       // Of record 0 there is nothing to keep: it is what every journal begins with.
-      if (checkpoint === null || checkpoint.sequence === 0)
+      if (found === null || found.sequence === 0)
         throw new StorageError('there is no checkpoint yet, so there is no snapshot of it');
       copyTables(reader, writer, { progress: (entries) => progress('copying', entries, 0) });
-      const hash = must(parseHex(stateHash(loadState(loadRows(writer))), HASH_BYTES), 'a state hash is hex');
-      copyAnchor(reader, writer, { ...checkpoint, stateHash: hash, clean: false });
-      return checkpoint.sequence;
+      return found;
     });
+    const hash = stateHash(loadState(loadRows(writer), nativeSha256), nativeTextHash());
+    const bytes = must(parseHex(hash, HASH_BYTES), 'a state hash is hex');
+    copyAnchor(reader, writer, { ...checkpoint, stateHash: bytes, clean: false });
+    return checkpoint.sequence;
   } finally {
     await writer.close();
   }
@@ -111,7 +120,7 @@ async function prove(
   }
   const start = before === undefined ? emptyStart() : await startAt(reader, before.path);
   replayTo(reader, start, sequence, progress);
-  const replayed = stateHash(start.state);
+  const replayed = stateHash(start.state, nativeTextHash());
   const found = await withReader(path, storedHash);
   assert(replayed === found, `replay gives the state ${replayed} at record ${sequence}, the snapshot says ${found}`);
 }

@@ -111,6 +111,29 @@ suite('pruning', () => {
     for (const what of EXPORTS) assert.deepEqual(await lines(again, what), await lines(data, what), what);
   });
 
+  test('a journal that ends at a snapshot of another one is not taken for its own, nor one that goes on from there', async () => {
+    const file = join(temporaryDirectory(), 'journal.jsonl');
+    const snapshot = snapshotsIn(data)[0] ?? assert.fail('there is a snapshot');
+    const own = (await lines(data, 'journal')).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const at = own.findIndex(({ sequence }) => sequence === snapshot.sequence);
+    const rebuilt = (records: readonly object[]) => {
+      writeFileSync(file, records.map((record) => JSON.stringify(record)).join('\n'));
+      return rebuildFrom(file, join(temporaryDirectory(), 'rebuilt'), snapshot.path, quiet);
+    };
+    const upTo = own.slice(0, at + 1);
+    assert.equal((await rebuilt(upTo)).sequence, snapshot.sequence);
+    const changed = [
+      { hash: '00'.repeat(32) },
+      { payload: Buffer.from('another batch').toString('base64') },
+      { time_ns: '1' },
+    ];
+    for (const change of changed) {
+      const foreign = [...upTo.slice(0, -1), { ...upTo.at(-1), ...change }];
+      await assert.rejects(rebuilt(foreign), /snapshot is not of this journal: record \d+ differs/);
+      await assert.rejects(rebuilt([...foreign, ...own.slice(at + 1)]), /not of this journal/);
+    }
+  });
+
   test('space of what is pruned is used again: a directory that is pruned stays small while its journal goes on', async () => {
     const pruned = temporaryDirectory();
     const kept = temporaryDirectory();
