@@ -66,8 +66,13 @@ class Director {
   }
 }
 
-/** Plays one seed for so many operations. @throws BrokenLaw */
-export async function playSeed(seed: number, operations: number, tally: Tally = new Tally()): Promise<Tally> {
+/** Plays one seed for so many operations. @param ended is told of the journal that all its lives left. @throws BrokenLaw */
+export async function playSeed(
+  seed: number,
+  operations: number,
+  tally: Tally = new Tally(),
+  ended: (journal: Player['journal']) => void = () => undefined,
+): Promise<Tally> {
   const director = new Director(seed);
   const first = director.lifeOptions();
   const events: ScriptEvent[] = [];
@@ -80,6 +85,7 @@ export async function playSeed(seed: number, operations: number, tally: Tally = 
       await player.play(event);
     }
     await player.finish();
+    ended(player.journal);
   } catch (error) {
     throw new BrokenLaw({ seed, first, events }, error);
   }

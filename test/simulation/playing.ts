@@ -78,6 +78,11 @@ export class Player {
     return this.life.node;
   }
 
+  /** What the disk holds of all its lives. */
+  get journal(): Disk['journal'] {
+    return this.disk.journal;
+  }
+
   /** @throws whatever law is broken. */
   async play(event: ScriptEvent): Promise<void> {
     try {

@@ -1,0 +1,77 @@
+/**
+ * Makes the golden data of this version of the data (test/node/golden.test.ts): the journal of a simulated history with
+ * two kills, behind it what operators may do, and the states that it leads to. The same code makes the same journal.
+ *
+ *   node dist/test/reliability/make-golden.js
+ *
+ * Once a version has its golden data it is never made anew: code that replays it to other states is another version.
+ */
+import type { NodeInput } from '../../src/clearing/inputs.ts';
+import type { UserId } from '../../src/core/ids.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import { BatchBuffer, decodeBatch } from '../../src/node/journal-batch.ts';
+import { DATA_VERSION } from '../../src/storage/environment.ts';
+import { playSeed } from '../simulation/campaign.ts';
+import { type GoldenRecord, goldenOf, hasGolden, INPUT_KINDS, writeGolden } from '../support/golden-data.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+
+const SEED = 6;
+const OPERATIONS = 1_300;
+const CHAIN = '000000000000007a69';
+const VAULT = `${'0d'.repeat(20)}${'0'.repeat(24)}@${CHAIN}`;
+const SETTLER = '5e'.repeat(32) as UserId;
+
+/** What no simulated user or operator does. */
+const OPERATING: readonly NodeInput[] = [
+  { kind: 'putConfig', request: 1, config: 'chain', key: CHAIN, method: 'put', body: { kind: 'simulated' } },
+  {
+    kind: 'putConfig',
+    request: 2,
+    config: 'vault',
+    key: VAULT,
+    method: 'put',
+    body: { administrators: ['5d5c99edf529335160ff180fa141dd4967fc00d2'], quorum: 1, confirmations: null },
+  },
+  {
+    kind: 'putConfig',
+    request: 3,
+    config: 'settler',
+    key: SETTLER,
+    method: 'put',
+    body: { chain_id: CHAIN, executor: 'e3'.repeat(20) },
+  },
+  {
+    kind: 'putConfig',
+    request: 4,
+    config: 'settings',
+    key: '',
+    method: 'patch',
+    body: { oracle_max_jump: '0.5', preflight_minimum: '0.02' },
+  },
+  { kind: 'setPrices', request: 5, body: { prices: [{ asset_id: '1', price: '1', source: 'far' }] } },
+  { kind: 'touchUser', request: 6, user: 'd4'.repeat(32) as UserId },
+  { kind: 'clockMoved', request: 7 },
+  { kind: 'restarted', clean: false },
+];
+
+/** One record each. */
+function operated(after: TimestampNs): GoldenRecord[] {
+  return OPERATING.map((input, at) => {
+    const timeNs = (after + BigInt(at + 1)) as TimestampNs;
+    const batch = new BatchBuffer();
+    batch.addPlain(input, timeNs);
+    return { timeNs, payload: batch.seal(timeNs, []).slice() };
+  });
+}
+
+if (hasGolden(DATA_VERSION)) throw new Error(`version ${DATA_VERSION} has its golden data`);
+const records: GoldenRecord[] = [];
+await playSeed(SEED, OPERATIONS, undefined, (journal) => records.push(...journal));
+records.push(...operated(records.at(-1)?.timeNs ?? (0n as TimestampNs)));
+const kinds = new Set(records.flatMap(({ payload }) => decodeBatch(payload).inputs.map(({ kind }) => kind)));
+const missing = Object.keys(INPUT_KINDS).filter((kind) => !kinds.has(kind as keyof typeof INPUT_KINDS));
+if (missing.length > 0) throw new Error(`no input of the kinds ${missing.join(', ')}: draw another seed`);
+const directory = temporaryDirectory();
+const golden = await goldenOf(DATA_VERSION, records, directory);
+removeDirectory(directory);
+process.stdout.write(`${records.length} records, ${golden.hashes.length} states, ${writeGolden(golden)} bytes\n`);
