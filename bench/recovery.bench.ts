@@ -15,12 +15,14 @@ import { SIDE } from '../src/core/order-terms.ts';
 import type { TimestampNs } from '../src/core/units.ts';
 import { type Views, viewsOf } from '../src/core/views.ts';
 import { BalanceChanged, MarketRestored, OrderRestoredAtBoot } from '../src/messages/generated/messages.ts';
-import { readBalance } from '../src/node/door-words.ts';
+import { DoorRestore } from '../src/node/door-restore.ts';
+import { readBalance, UserTexts } from '../src/node/door-words.ts';
 import type { RecordSink } from '../src/node/effect-codec.ts';
 import { HostedMarket } from '../src/node/hosted-market.ts';
+import { KeptOrderBytes } from '../src/node/kept-orders.ts';
 import { LmdbDurability } from '../src/node/lmdb-durability.ts';
 import { Outbox, type Outlet } from '../src/node/outbox.ts';
-import { RestoredCommandReader, readRestoredRow } from '../src/node/restored-word.ts';
+import { RestoredCommandReader } from '../src/node/restored-word.ts';
 import { restoreParts } from '../src/node/restoring.ts';
 import { OrderManager } from '../src/orders/order-manager.ts';
 import { LARGE_DATA_LOTS } from '../test/support/large-data.ts';
@@ -106,15 +108,18 @@ function tell(restoring: Restoring, door: Tape, market: Tape): number {
 
 /** The part of the front door that takes in orders and balances. */
 class DoorEar {
-  readonly manager = new OrderManager({ sink: new RecordingSink(), history: NO_HISTORY });
+  readonly #users = new UserTexts();
+  readonly #kept = new KeptOrderBytes(HASH_SEED);
+  readonly manager = new OrderManager({ sink: new RecordingSink(), history: NO_HISTORY, kept: this.#kept });
+  readonly #restore = new DoorRestore(this.manager, this.#kept);
 
   constructor(state: ClearingState) {
     for (const { definition, sequence } of state.markets) this.manager.restoreMarket(definition, sequence);
   }
 
   readonly heard = (typeId: number, v: Views): void => {
-    if (typeId === OrderRestoredAtBoot.typeId) this.manager.restoreOrder(readRestoredRow(v, 0));
-    else if (typeId === BalanceChanged.typeId) this.manager.onBalanceChanged(readBalance(v, 0));
+    if (typeId === OrderRestoredAtBoot.typeId) this.#restore.order(v, 0);
+    else if (typeId === BalanceChanged.typeId) this.manager.onBalanceChanged(readBalance(v, 0, this.#users));
   };
 }
 

@@ -1,6 +1,6 @@
 /** Messages to the front door as the words that the order manager hears. */
 import type { BalanceRow, PositionRow } from '../clearing/rows.ts';
-import type { AssetId } from '../core/ids.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
 import type { Side } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -9,6 +9,25 @@ import type { AssetMarks } from '../orders/asset-desk.ts';
 import type { Match } from '../orders/trade-view.ts';
 import { readMark } from './effect-codec.ts';
 import { readText, readUser } from './order-codec.ts';
+
+const USER_WORDS = 8;
+
+/** Ids of users as text; words of one user most often come one after the other, and share it. */
+export class UserTexts {
+  readonly #words = new Int32Array(USER_WORDS);
+  #text = '' as UserId;
+
+  /** @param at a multiple of 4. */
+  read(v: Views, at: number): UserId {
+    const from = at >>> 2;
+    let isLast = this.#text !== '';
+    for (let word = 0; isLast && word < USER_WORDS; word += 1) isLast = this.#words[word] === v.i32[from + word];
+    if (isLast) return this.#text;
+    for (let word = 0; word < USER_WORDS; word += 1) this.#words[word] = v.i32[from + word] as number;
+    this.#text = readUser(v, at);
+    return this.#text;
+  }
+}
 
 export function readMatch(v: Views, at: number): Match {
   return {
@@ -26,10 +45,10 @@ export function readMatch(v: Views, at: number): Match {
   };
 }
 
-export function readBalance(v: Views, at: number): BalanceRow {
+export function readBalance(v: Views, at: number, users: UserTexts): BalanceRow {
   const asset = readText(v, at + BalanceChanged.bytes, BalanceChanged.assetBytes(v, at));
   return {
-    user: readUser(v, at + BalanceChanged.userAt),
+    user: users.read(v, at + BalanceChanged.userAt),
     subAccount: BalanceChanged.subAccount(v, at),
     asset: asset as AssetId,
     owned: BalanceChanged.owned(v, at) as Amount18,
@@ -37,10 +56,10 @@ export function readBalance(v: Views, at: number): BalanceRow {
   };
 }
 
-export function readPosition(v: Views, at: number): PositionRow {
+export function readPosition(v: Views, at: number, users: UserTexts): PositionRow {
   const asset = readText(v, at + PositionChanged.bytes, PositionChanged.assetBytes(v, at));
   return {
-    user: readUser(v, at + PositionChanged.userAt),
+    user: users.read(v, at + PositionChanged.userAt),
     subAccount: PositionChanged.subAccount(v, at),
     asset: asset as AssetId,
     base: PositionChanged.base(v, at) as Amount18,

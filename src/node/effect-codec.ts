@@ -4,7 +4,8 @@
  *   fillConfirmed     front door, market data          fillRolledBack   front door, its market, market data
  *   balanceChanged    front door                       marketDecided    front door, its market, market data
  *   positionChanged   front door                       marketRiskChanged   front door
- *   replied           front door                       everything cold  front door; markets also where they need it
+ *   userChanged       front door                       replied             front door
+ *   everything cold   front door; markets also where they need it
  */
 
 import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
@@ -14,7 +15,7 @@ import type {
   MarketDecided as MarketDecidedEffect,
   MarketRiskChanged as MarketRiskEffect,
 } from '../clearing/effects.ts';
-import type { BalanceRow, PositionRow, TradeRow } from '../clearing/rows.ts';
+import type { BalanceRow, PositionRow, TradeRow, UserRow } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
@@ -33,6 +34,7 @@ import {
   NodeReply,
   OrderIdRemembered,
   PositionChanged,
+  UserChanged,
 } from '../messages/generated/messages.ts';
 import { decodePlain, encodePlain } from '../messages/plain-values.ts';
 import { writeOrderId, writeText, writeUser } from './order-codec.ts';
@@ -43,6 +45,7 @@ type HotKind =
   | 'fillRolledBack'
   | 'balanceChanged'
   | 'positionChanged'
+  | 'userChanged'
   | 'marketRiskChanged'
   | 'marketDecided'
   | 'replied';
@@ -87,6 +90,9 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
     case 'positionChanged':
       writePosition(effect.row, to.door);
       return;
+    case 'userChanged':
+      writeUserChanged(effect.row, to.door);
+      return;
     case 'marketRiskChanged':
       writeMarketRisk(effect, to.door);
       return;
@@ -105,7 +111,6 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
       }
       return;
     case 'orderEnded':
-    case 'userChanged':
     case 'subAccountChanged':
     case 'positionCleared':
     case 'depositLanded':
@@ -180,6 +185,14 @@ export function writePosition(row: PositionRow, sink: RecordSink): void {
   PositionChanged.setAssetBytes(v, at, row.asset.length);
   writeUser(v, at + PositionChanged.userAt, row.user);
   writeText(v, at + PositionChanged.bytes, row.asset);
+  sink.commit();
+}
+
+export function writeUserChanged(row: Pick<UserRow, 'user' | 'isMarketMaker'>, sink: RecordSink): void {
+  const at = sink.claim(UserChanged.typeId, UserChanged.bytes);
+  if (at < 0) return;
+  UserChanged.setIsMarketMaker(sink.views, at, row.isMarketMaker ? 1 : 0);
+  writeUser(sink.views, at + UserChanged.userAt, row.user);
   sink.commit();
 }
 

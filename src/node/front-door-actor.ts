@@ -29,17 +29,17 @@ import {
   OrderRestoredAtBoot,
   OrderTriggered,
   PositionChanged,
+  UserChanged,
 } from '../messages/generated/messages.ts';
 import { decodePlain } from '../messages/plain-values.ts';
 import type { OrderWord } from '../orders/words.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { accountEventOf } from './account-news.ts';
-import { readBalance, readMarketRisk, readMatch, readPosition } from './door-words.ts';
+import { readBalance, readMarketRisk, readMatch, readPosition, UserTexts } from './door-words.ts';
 import { type NodeNews, readNews } from './effect-codec.ts';
 import type { FrontDoor } from './front-door.ts';
 import { readOrderId, readUser } from './order-codec.ts';
-import { readRestoredRow } from './restored-word.ts';
 import type { UnflushedWindow } from './unflushed-window.ts';
 import type { SignatureDesk } from './verify-desk.ts';
 
@@ -71,6 +71,7 @@ interface OrderMessage {
 export class FrontDoorActor implements Actor {
   readonly name = 'front-door';
   private readonly parts: FrontDoorActorParts;
+  private readonly users = new UserTexts();
   /** Clearing has told everything that lives. */
   private isRestored = false;
   /** Markets that are open, of which clearing has yet to tell. */
@@ -192,10 +193,16 @@ export class FrontDoorActor implements Actor {
         });
         break;
       case BalanceChanged.typeId:
-        this.onBalance(readBalance(v, at));
+        this.onBalance(readBalance(v, at, this.users));
         break;
       case PositionChanged.typeId:
-        this.onPosition(readPosition(v, at));
+        this.onPosition(readPosition(v, at, this.users));
+        break;
+      case UserChanged.typeId:
+        this.onUser({
+          user: this.users.read(v, at + UserChanged.userAt),
+          isMarketMaker: UserChanged.isMarketMaker(v, at) === 1,
+        });
         break;
       case MarketRiskChanged.typeId:
         door.orders.margin.onMarketRisk(readMarketRisk(v, at));
@@ -210,7 +217,7 @@ export class FrontDoorActor implements Actor {
         });
         break;
       case OrderRestoredAtBoot.typeId:
-        door.orders.restoreOrder(readRestoredRow(v, at));
+        door.restore.order(v, at);
         break;
       case MarketRestored.typeId:
         this.opening.add(MarketRestored.marketIndex(v, at));
@@ -287,7 +294,6 @@ export class FrontDoorActor implements Actor {
   private onNews(news: NodeNews): void {
     const { door } = this.parts;
     if (news.kind === 'restored') this.onRestored();
-    else if (news.kind === 'userChanged') this.onUser(news.row);
     else if (news.kind === 'subAccountChanged') door.orders.onSubAccountChanged(news.row);
     else if (news.kind === 'priceAccepted') this.onPrice(news.row);
     else if (news.kind === 'registryChanged') {
@@ -324,7 +330,7 @@ export class FrontDoorActor implements Actor {
     this.parts.door.orders.margin.onOraclePrice(asset, { price, timeNs, isTripped, goodUpdates });
   }
 
-  private onUser(row: UserRow): void {
+  private onUser(row: Pick<UserRow, 'user' | 'isMarketMaker'>): void {
     this.parts.door.userKnown(row.user, row.isMarketMaker);
     this.parts.door.orders.onUserChanged(row);
   }

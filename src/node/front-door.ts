@@ -60,10 +60,12 @@ import { BatchRoad } from './batch-road.ts';
 import { BulkCancels } from './bulk-cancels.ts';
 import { CreateDesk } from './create-desk.ts';
 import { MARKET_BUSY } from './door-refusals.ts';
+import { DoorRestore } from './door-restore.ts';
 import { readSettings } from './door-settings.ts';
 import { Errands } from './errands.ts';
 import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
 import type { PageReader } from './history-thread.ts';
+import { KeptOrderBytes } from './kept-orders.ts';
 import { MarginDesk } from './margin-desk.ts';
 import { MarginNews } from './margin-news.ts';
 import { NodeReductions } from './node-reductions.ts';
@@ -118,6 +120,7 @@ const DEFAULT_MULTISIG_ONLY: MultisigReads = { multisigConfig: () => DEFAULT_MUL
 
 export class FrontDoor implements OmsBackend, OrderSink {
   readonly orders: OrderManager;
+  readonly restore: DoorRestore;
   readonly limits: UserLimits;
   readonly registry: RegistryDesk;
   readonly margin: MarginDesk;
@@ -147,7 +150,9 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.parts = parts;
     this.limits = parts.limits;
     this.pages = new PageDesk(parts.pages);
-    this.orders = new OrderManager({ sink: this, history: parts.history });
+    const kept = new KeptOrderBytes(randomBytes(8).readBigUInt64LE());
+    this.orders = new OrderManager({ sink: this, history: parts.history, kept });
+    this.restore = new DoorRestore(this.orders, kept);
     this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
     const { command } = parts;
     this.accountActions = new AccountActions({ desk: parts.desk, command, poke: parts.poke });

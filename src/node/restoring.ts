@@ -24,6 +24,7 @@ import {
   writeNews,
   writePosition,
   writeRememberedId,
+  writeUserChanged,
 } from './effect-codec.ts';
 import { RestoredOrderWord } from './restored-word.ts';
 
@@ -77,7 +78,7 @@ export function* restoreParts(restoring: Restoring): Generator<number, void, und
 
 function* tellUsers(state: ClearingState, to: EffectSinks): Generator<void> {
   for (const user of state.users.values()) {
-    writeNews({ kind: 'userChanged', row: user.row }, to.door);
+    writeUserChanged(user.row, to.door);
     for (const account of user.subAccounts.values()) {
       if (!isGiven(account.row)) writeNews({ kind: 'subAccountChanged', row: account.row }, to.door);
       for (const slot of account.balances.values()) writeBalance(slot, to.door);

@@ -12,7 +12,8 @@
  *     ▲                 └──────rolled back──▶ nothing, or the order's hold again
  *
  * Invariants
- *   (1) held = the sum of the holds of all orders that spend from the balance; pending likewise of undecided fills.
+ *   (1) held = the sum of the holds of all orders that spend from the balance; pending likewise of undecided fills. Who
+ *       asks for a balance wakes its user first (sleepers.ts).
  *   (2) held, pending, settling ≥ 0.
  *   (3) An order is let through only if its hold fits into what is available.
  *
@@ -27,6 +28,7 @@
 import { assert } from '../core/assert.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { Sleepers } from './sleepers.ts';
 
 /** The spot balances of one sub-account. */
 export interface SpotAccount {
@@ -103,14 +105,21 @@ export class WordCount {
 export class Holds {
   readonly #byUser = new Map<UserId, Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>>();
   readonly #words: WordCount;
+  readonly #sleepers: Sleepers;
 
   /** @param words counts clearing's words on balances and positions. */
-  constructor(words: WordCount = new WordCount()) {
+  constructor(words: WordCount = new WordCount(), sleepers: Sleepers = new Sleepers()) {
     this.#words = words;
+    this.#sleepers = sleepers;
   }
 
   /** The balance, made with nothing in it if clearing has not spoken of it. */
   balance(key: BalanceKey): Balance {
+    this.#sleepers.wake(key.user);
+    return this.#balance(key);
+  }
+
+  #balance(key: BalanceKey): Balance {
     const account = this.#account(key.user, key.subAccount);
     const known = account.balances.get(key.asset);
     if (known !== undefined) return known;
@@ -132,6 +141,7 @@ export class Holds {
 
   /** The spot side of a sub-account; what comes to it later is seen in it. */
   account(user: UserId, subAccount: number): SpotAccount {
+    this.#sleepers.wake(user);
     return this.#account(user, subAccount);
   }
 
@@ -150,11 +160,13 @@ export class Holds {
 
   /** The spot side of a sub-account; a question makes none. */
   peek(user: UserId, subAccount: number): SpotAccount {
+    this.#sleepers.wake(user);
     return this.#byUser.get(user)?.get(subAccount) ?? { balances: new Map(), changes: 0 };
   }
 
   /** The balance if there is one; a question makes none. */
   find(key: BalanceKey): Balance | undefined {
+    this.#sleepers.wake(key.user);
     return this.#byUser.get(key.user)?.get(key.subAccount)?.balances.get(key.asset);
   }
 
@@ -173,13 +185,14 @@ export class Holds {
 
   /** Of one sub-account. */
   balancesOf(user: UserId, subAccount: number): readonly Balance[] {
+    this.#sleepers.wake(user);
     return [...(this.#byUser.get(user)?.get(subAccount)?.balances.values() ?? [])];
   }
 
-  /** Clearing's absolute balance; it contains every fill confirmed before it. */
+  /** Clearing's absolute balance; it contains every fill confirmed before it. Nobody is woken: no hold depends on it. */
   setOwned(key: BalanceKey, owned: Amount18): void {
     assert(owned >= 0n, 'a spot balance is never negative');
-    const balance = this.balance(key);
+    const balance = this.#balance(key);
     balance.owned = owned;
     balance.settling = 0n;
     balance.settlingIn = 0n;

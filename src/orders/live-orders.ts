@@ -9,12 +9,14 @@
  *   (1) An order with a sequence is found by (market, sequence).
  *   (2) `byId` of a user names for every (market, order id) the order that was admitted, or else the first on its way.
  *       Others on their way with the same id are its `twins`: the market will admit one of them at most.
+ *   (3) A user that is found here does not sleep (sleepers.ts).
  *
  * Not here: what an order is (live-order.ts).
  */
 import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import { isTiedTo, type LiveOrder, type OrderTerms } from './live-order.ts';
+import { Sleepers } from './sleepers.ts';
 
 interface OrdersOfUser {
   /** The one text that all of the user's orders share. */
@@ -29,19 +31,28 @@ interface OrdersOfUser {
 const SUB_ACCOUNTS = 65_536;
 
 export class LiveOrders {
+  readonly #sleepers: Sleepers;
   readonly #byUser = new Map<UserId, OrdersOfUser>();
   #count = 0;
 
+  constructor(sleepers: Sleepers = new Sleepers()) {
+    this.#sleepers = sleepers;
+  }
+
+  /** Those that sleep included. */
   get count(): number {
-    return this.#count;
+    return this.#count + this.#sleepers.count;
   }
 
   /** The user's orders in memory, one per market and id. */
   ofUser(user: UserId): Iterable<LiveOrder> {
-    return this.#byUser.get(user)?.byId.values() ?? [];
+    return this.#find(user)?.byId.values() ?? [];
   }
 
-  /** The user's orders that are tied to a connection and whose end has not been told, those on their way included. */
+  /**
+   * The user's orders that are tied to a connection and whose end has not been told, those on their way included. No
+   * connection outlives a restart: nothing that sleeps is tied.
+   */
   tiedTo(user: UserId, connection: number): readonly LiveOrder[] {
     const own = this.#byUser.get(user);
     if (own === undefined) return [];
@@ -50,24 +61,24 @@ export class LiveOrders {
   }
 
   find(user: UserId, marketIndex: number, orderId: OrderId): LiveOrder | undefined {
-    return this.#byUser.get(user)?.byId.get(idKey(marketIndex, orderId));
+    return this.#find(user)?.byId.get(idKey(marketIndex, orderId));
   }
 
   /** Whether nobody knows yet which order this id will name: several creates with it are on their way. */
   isContested({ user, orderId }: Pick<OrderTerms, 'user' | 'orderId'>, marketIndex: number): boolean {
-    const own = this.#byUser.get(user);
+    const own = this.#find(user);
     const key = idKey(marketIndex, orderId);
     return own?.byId.get(key)?.sequence === 0 && own.twins?.has(key) === true;
   }
 
   /** Orders of a sub-account in a market that count against the cap (AMB-124). */
   openCount(user: UserId, subAccount: number, marketIndex: number): number {
-    return this.#byUser.get(user)?.open.get(openKey(marketIndex, subAccount)) ?? 0;
+    return this.#find(user)?.open.get(openKey(marketIndex, subAccount)) ?? 0;
   }
 
   /** Markets in which the user has an unfinished order, those on their way included. */
   openMarkets(user: UserId): readonly number[] {
-    const keys = this.#byUser.get(user)?.open.keys() ?? [];
+    const keys = this.#find(user)?.open.keys() ?? [];
     return [...new Set(Array.from(keys, (key) => Math.floor(key / SUB_ACCOUNTS)))].sort((a, b) => a - b);
   }
 
@@ -80,6 +91,11 @@ export class LiveOrders {
     this.#countOpen(own, order, 1);
   }
 
+  /** Whether orders of the user are in memory; nobody is woken. */
+  has(user: UserId): boolean {
+    return this.#byUser.has(user);
+  }
+
   /** The text of the user's id that the user's orders share: a start makes a million of them, and keeps one a user. */
   sharedName(user: UserId): UserId {
     return this.#byUser.get(user)?.user ?? user;
@@ -88,23 +104,22 @@ export class LiveOrders {
   /** An order that was admitted before a restart. */
   restore(order: LiveOrder, sequence: number): void {
     const own = this.#ensure(order.terms.user);
-    const { orders } = order.market;
-    const [names, ids] = [orders.size, own.byId.size];
+    const ids = own.byId.size;
     order.sequence = sequence;
     order.lastSequence = sequence;
-    orders.set(sequence, order);
+    const isNew = order.market.orders.add(sequence, order);
     own.byId.set(keyOf(order), order);
-    assert(orders.size > names && own.byId.size > ids, 'an order is restored once');
+    assert(isNew && own.byId.size > ids, 'an order is restored once');
     this.#count += 1;
     this.#countOpen(own, order, 1);
   }
 
   /** The market admitted it: its id and its sequence name it from here on. */
   admit(order: LiveOrder, sequence: number): void {
-    assert(order.sequence === 0 && !order.market.orders.has(sequence), 'an order is admitted once');
+    const isNew = order.sequence === 0 && order.market.orders.add(sequence, order);
+    assert(isNew, 'an order is admitted once');
     order.sequence = sequence;
     order.lastSequence = sequence;
-    order.market.orders.set(sequence, order);
     const own = this.#of(order);
     const key = keyOf(order);
     const first = own.byId.get(key);
@@ -144,8 +159,16 @@ export class LiveOrders {
     else twinsOf(own).set(key, others);
   }
 
-  #ensure(user: UserId): OrdersOfUser {
+  /** Who is found does not sleep; who is not may. */
+  #find(user: UserId): OrdersOfUser | undefined {
     const known = this.#byUser.get(user);
+    if (known !== undefined) return known;
+    this.#sleepers.wake(user);
+    return this.#byUser.get(user);
+  }
+
+  #ensure(user: UserId): OrdersOfUser {
+    const known = this.#find(user);
     if (known !== undefined) return known;
     const fresh: OrdersOfUser = { user, byId: new Map(), twins: null, open: new Map() };
     this.#byUser.set(user, fresh);

@@ -1,7 +1,7 @@
 /**
  * The margin-type sub-accounts of all users, made when clearing or an order first speaks of one.
  *
- * Not here: which sub-accounts there are and of which type (accounts.ts), what one is worth (margin-account.ts).
+ * Who asks for one wakes its user first (sleepers.ts). Not here: which sub-accounts there are and of which type (accounts.ts), what one is worth (margin-account.ts).
  */
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
@@ -14,6 +14,7 @@ import type { Holds, WordCount } from './holds.ts';
 import { isSpot, type LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import { newLaneEntry } from './pressure-lane.ts';
+import type { Sleepers } from './sleepers.ts';
 
 /** Clearing's word on a position, flushed and absolute. */
 export interface PositionWord {
@@ -24,6 +25,13 @@ export interface PositionWord {
   readonly quote: Amount18;
   /** What the open base cost, without fees; not negative. */
   readonly entry: Amount18;
+}
+
+export interface MarginAccountsParts {
+  readonly holds: Holds;
+  readonly desk: AssetDesk;
+  readonly words: WordCount;
+  readonly sleepers: Sleepers;
 }
 
 /** Slots of orders on their way lie behind every market sequence. */
@@ -38,16 +46,19 @@ export class MarginAccounts {
   readonly #users = new Map<UserId, Map<number, MarginAccount>>();
   readonly #holds: Holds;
   readonly #words: WordCount;
+  readonly #sleepers: Sleepers;
   #slot = ON_THE_WAY;
 
-  constructor(holds: Holds, desk: AssetDesk, words: WordCount) {
+  constructor({ holds, desk, words, sleepers }: MarginAccountsParts) {
     this.desk = desk;
+    this.#sleepers = sleepers;
     this.#holds = holds;
     this.#words = words;
   }
 
   /** Only for accounts of a margin type. */
   account(user: UserId, index: number): MarginAccount {
+    this.#sleepers.wake(user);
     const own = this.#users.get(user) ?? new Map<number, MarginAccount>();
     this.#users.set(user, own);
     const known = own.get(index);
@@ -58,6 +69,7 @@ export class MarginAccounts {
   }
 
   find(user: UserId, index: number): MarginAccount | undefined {
+    this.#sleepers.wake(user);
     return this.#users.get(user)?.get(index);
   }
 
@@ -68,6 +80,7 @@ export class MarginAccounts {
 
   /** Of one user, by no order. */
   of(user: UserId): Iterable<MarginAccount> {
+    this.#sleepers.wake(user);
     return this.#users.get(user)?.values() ?? [];
   }
 

@@ -28,6 +28,7 @@ import { Reductions } from './reductions.ts';
 import type { Requests } from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { simulate, type Trial } from './simulation.ts';
+import type { Sleepers } from './sleepers.ts';
 
 export interface MarginRoomParts {
   readonly accounts: Accounts;
@@ -36,6 +37,7 @@ export interface MarginRoomParts {
   readonly words: WordCount;
   readonly requests: Requests;
   readonly sink: OrderSink;
+  readonly sleepers: Sleepers;
 }
 
 export class MarginRoom {
@@ -44,6 +46,7 @@ export class MarginRoom {
   readonly check: MarginCheck;
   readonly reductions: Reductions;
   readonly #kinds: Accounts;
+  readonly #sleepers: Sleepers;
   readonly #markets: Markets;
   readonly #autoReduce: AutoReduce;
   readonly #excess: ReduceOnlyExcess;
@@ -51,11 +54,12 @@ export class MarginRoom {
   readonly #view: MarginView;
   #settings: OrderSettings = DEFAULT_SETTINGS;
 
-  constructor({ accounts, markets, holds, words, requests, sink }: MarginRoomParts) {
+  constructor({ accounts, markets, holds, words, requests, sink, sleepers }: MarginRoomParts) {
     const { desk } = this;
     this.#kinds = accounts;
+    this.#sleepers = sleepers;
     this.#markets = markets;
-    this.accounts = new MarginAccounts(holds, desk, words);
+    this.accounts = new MarginAccounts({ holds, desk, words, sleepers });
     this.check = new MarginCheck(accounts, this.accounts, DEFAULT_SETTINGS.preflightMinimum);
     this.reductions = new Reductions(requests, sink);
     this.#autoReduce = new AutoReduce(accounts, this.accounts, (reduction) => this.reductions.reduce(reduction));
@@ -100,6 +104,7 @@ export class MarginRoom {
   /** Every turn: orders of accounts whose capacity has become negative give way (AR-01), and reduce-only ones in excess. */
   reduceOrders(now: TimestampNs): void {
     this.desk.refresh(now);
+    if (this.#settings.autoReduces || this.#settings.cancelsReduceOnlyExcess) this.#sleepers.wakeWatched();
     this.#autoReduce.look(this.#settings, now);
     if (this.#settings.cancelsReduceOnlyExcess) this.#excess.look();
   }

@@ -3,12 +3,13 @@ import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { LiveOrder } from './live-order.ts';
+import { MarketOrders } from './market-orders.ts';
+import { Sleepers } from './sleepers.ts';
 import type { PendingTrade } from './trade-view.ts';
 
 export interface MarketSlot {
   definition: MarketDefinition;
-  /** Admitted orders in memory, by the sequence of their admission. */
-  readonly orders: Map<number, LiveOrder>;
+  readonly orders: MarketOrders;
   /** Matches that clearing has not decided, by trade id. */
   readonly pendingTrades: Map<number, PendingTrade>;
   /** A part of a child that never rests is being matched: nothing but its fills has been heard since. */
@@ -20,8 +21,13 @@ export interface MarketSlot {
 }
 
 export class Markets {
+  readonly #sleepers: Sleepers;
   readonly #byIndex = new Map<number, MarketSlot>();
   readonly #byAsset = new Map<AssetId, MarketSlot>();
+
+  constructor(sleepers: Sleepers = new Sleepers()) {
+    this.#sleepers = sleepers;
+  }
 
   /** A new market, or a new definition of a known one. */
   set(definition: MarketDefinition): MarketSlot {
@@ -32,7 +38,7 @@ export class Markets {
     }
     const slot: MarketSlot = {
       definition,
-      orders: new Map(),
+      orders: new MarketOrders(definition.marketIndex, this.#sleepers),
       pendingTrades: new Map(),
       entering: null,
       seenSequence: 0,

@@ -59,7 +59,7 @@ export class OrderBookView {
     this.rehold(order);
   }
 
-  /** One that was admitted before a restart; parents are linked when all are there. */
+  /** One that was admitted before a restart; parents are linked when all of the user's are there. */
   restore(order: LiveOrder, sequence: number): void {
     this.#orders.restore(order, sequence);
     this.rehold(order);
@@ -110,8 +110,8 @@ export class OrderBookView {
   }
 
   /** After a restart: a parent that is not in memory is over, and what it activated is final. */
-  linkParents(market: MarketSlot): void {
-    for (const order of market.orders.values()) order.parent = this.#parentOf(order);
+  linkParents(orders: Iterable<LiveOrder>): void {
+    for (const order of orders) order.parent = this.#parentOf(order);
   }
 
   #parentOf({ terms, market }: LiveOrder): LiveOrder | null {

@@ -51,6 +51,7 @@ import { Releases } from './releases.ts';
 import { type OrderRequest, Requests } from './requests.ts';
 import { restoredOrder } from './restored-order.ts';
 import type { OrderSettings } from './settings.ts';
+import { type KeptOrders, Sleepers } from './sleepers.ts';
 import { Tail } from './tail.ts';
 import type { Match } from './trade-view.ts';
 import type {
@@ -69,17 +70,20 @@ import type {
 export interface OrderManagerParts {
   readonly sink: OrderSink;
   readonly history: OrderHistory;
+  /** Orders of a restart as bytes; without it every restored order comes into memory at once. */
+  readonly kept?: KeptOrders;
 }
 
 export class OrderManager {
   /** Positions, prices, pressure: the margin side. */
   readonly margin: MarginRoom;
-  readonly #markets = new Markets();
+  readonly #sleepers: Sleepers;
+  readonly #markets: Markets;
   readonly #accounts = new Accounts();
   readonly #words = new WordCount();
-  readonly #holds = new Holds(this.#words);
-  readonly #orders = new LiveOrders();
-  readonly #tail = new Tail(this.#orders);
+  readonly #holds: Holds;
+  readonly #orders: LiveOrders;
+  readonly #tail: Tail;
   readonly #sink: OrderSink;
   readonly #requests: Requests;
   readonly #book: OrderBookView;
@@ -88,8 +92,17 @@ export class OrderManager {
   readonly #intake: Intake;
   readonly #pages: PageSources;
 
-  constructor({ sink, history }: OrderManagerParts) {
-    const [markets, orders, holds, tail] = [this.#markets, this.#orders, this.#holds, this.#tail];
+  constructor({ sink, history, kept }: OrderManagerParts) {
+    const sleepers = new Sleepers(kept);
+    const markets = new Markets(sleepers);
+    const orders = new LiveOrders(sleepers);
+    const holds = new Holds(this.#words, sleepers);
+    const tail = new Tail(orders);
+    this.#sleepers = sleepers;
+    this.#markets = markets;
+    this.#orders = orders;
+    this.#holds = holds;
+    this.#tail = tail;
     const requests = new Requests(sink);
     const book = new OrderBookView({ orders, holds, tail, sink });
     this.#sink = sink;
@@ -97,11 +110,12 @@ export class OrderManager {
     this.#book = book;
     this.#fills = new FillView(book, this.#words, { holds, tail, sink });
     const accounts = this.#accounts;
-    const room = new MarginRoom({ accounts, markets, holds, words: this.#words, requests, sink });
+    const room = new MarginRoom({ accounts, markets, holds, words: this.#words, requests, sink, sleepers });
     this.margin = room;
     this.#releases = new Releases(book, room.check, sink);
     this.#intake = new Intake({ markets, accounts, holds, orders, requests, book, history, margin: room });
     this.#pages = { markets, orders, tail, history };
+    sleepers.onWake((rows) => this.#awaken(rows));
   }
 
   // ---- requests (intake.ts)
@@ -324,7 +338,8 @@ export class OrderManager {
     const market = this.#markets.set(definition);
     // Of what an operator may change, holds know the taker fee only; a large market is not walked for its status.
     if (definition.takerFeeRate === takerFeeRate) return;
-    for (const order of market.orders.values()) this.#book.rehold(order);
+    // What sleeps holds nothing yet.
+    for (const order of market.orders.awake()) this.#book.rehold(order);
     for (const { order } of this.#intake.creates.values()) this.#book.rehold(order);
   }
 
@@ -338,6 +353,7 @@ export class OrderManager {
 
   /** A live order with its confirmed fills. Its market and balances are known; no event is owed. */
   restoreOrder(row: RestoredOrder): void {
+    this.#sleepers.wake(row.user);
     const market = this.#markets.at(row.marketIndex);
     const user = this.#orders.sharedName(row.user);
     const { subAccount } = row;
@@ -346,6 +362,25 @@ export class OrderManager {
     const order = restoredOrder(row, { user, market, balance });
     this.margin.check.seat(order);
     this.#book.restore(order, row.orderSequence);
+  }
+
+  /** Whether orders of the user are in memory: then none of them may sleep. */
+  isAwake(user: UserId): boolean {
+    return this.#orders.has(user);
+  }
+
+  /** An order of the user in this account is kept as bytes. Who is in a margin-type account is looked at in rounds. */
+  fellAsleep(user: UserId, subAccount: number): void {
+    if (this.#accounts.isMargin(user, subAccount)) this.#sleepers.watch(user);
+  }
+
+  /** All orders of one user that slept. */
+  #awaken(rows: readonly RestoredOrder[]): void {
+    for (const row of rows) this.restoreOrder(row);
+    for (const { marketIndex, orderSequence, parentId } of rows) {
+      const order = this.#markets.at(marketIndex).orders.get(orderSequence);
+      if (parentId !== '' && order !== undefined) this.#book.linkParents([order]);
+    }
   }
 
   /** Where the market stood, all of it flushed. */

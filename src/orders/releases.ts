@@ -76,8 +76,8 @@ export class Releases {
 
   /** The market takes commands again: what had fired before the restart is released, in the order of admission. */
   marketOpened(market: MarketSlot): void {
-    this.#book.linkParents(market);
-    for (const order of market.orders.values()) {
+    this.#book.linkParents(market.orders.awake());
+    for (const order of market.orders.awake()) {
       if (order.triggerState === TRIGGER_STATE.fired && order.end === 0) {
         this.#answer(order, { sequence: 0, quantity: enabledOf(order) });
       }

@@ -801,6 +801,19 @@ export const MarketDecided = {
   },
 } as const;
 
+/** A user is known, or has become a market maker or none. */
+export const UserChanged = {
+  typeId: 72,
+  bytes: 33,
+  /** Offset and length of the 32 bytes of `user`. */
+  userAt: 0,
+  userLength: 32,
+  isMarketMaker: (v: Views, at: number): number => v.u8[at + 32] as number,
+  setIsMarketMaker: (v: Views, at: number, value: number): void => {
+    v.u8[at + 32] = value;
+  },
+} as const;
+
 /** Absolute spot balance after a flushed batch. Tail: `asset_bytes` of the asset id. */
 export const BalanceChanged = {
   typeId: 43,
@@ -818,7 +831,7 @@ export const BalanceChanged = {
     v.u8[at + 34] = value;
   },
   /** Offset and length of the 32 bytes of `user`. */
-  userAt: 35,
+  userAt: 36,
   userLength: 32,
 } as const;
 
@@ -841,7 +854,7 @@ export const PositionChanged = {
     v.u8[at + 50] = value;
   },
   /** Offset and length of the 32 bytes of `user`. */
-  userAt: 51,
+  userAt: 52,
   userLength: 32,
 } as const;
 
@@ -897,7 +910,7 @@ export const JournalFlushed = {
   },
 } as const;
 
-/** At boot: one live order with the values in force, `flags` those that the node set included. The first part is what the front door keeps, as it lies here; `priority_sequence`, `parent` (0 when there is none or it lives no more) and `expiry_ns` are the market's. Tail: the id of its parent, `parent_id_bytes` of ASCII. */
+/** At boot: one live order with the values in force, `flags` those that the node set included. The first part is what the front door keeps, as it lies here; `expiry_ns`, `priority_sequence` and `parent` (0 when there is none or it lives no more) are the market's. Tail: the id of its parent, `parent_id_bytes` of ASCII. */
 export const OrderRestoredAtBoot = {
   typeId: 45,
   bytes: 272,
@@ -1001,18 +1014,18 @@ export const OrderRestoredAtBoot = {
   setParentIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 149] = value;
   },
-  prioritySequence: (v: Views, at: number): number => v.f64[(at + 152) >>> 3] as number,
-  setPrioritySequence: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 152) >>> 3] = value;
+  expiryNsAt: 152,
+  expiryNs: (v: Views, at: number): bigint => v.u64[(at + 152) >>> 3] as bigint,
+  setExpiryNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 152) >>> 3] = value;
   },
-  parent: (v: Views, at: number): number => v.f64[(at + 160) >>> 3] as number,
-  setParent: (v: Views, at: number, value: number): void => {
+  prioritySequence: (v: Views, at: number): number => v.f64[(at + 160) >>> 3] as number,
+  setPrioritySequence: (v: Views, at: number, value: number): void => {
     v.f64[(at + 160) >>> 3] = value;
   },
-  expiryNsAt: 168,
-  expiryNs: (v: Views, at: number): bigint => v.u64[(at + 168) >>> 3] as bigint,
-  setExpiryNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 168) >>> 3] = value;
+  parent: (v: Views, at: number): number => v.f64[(at + 168) >>> 3] as number,
+  setParent: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 168) >>> 3] = value;
   },
   /** Offset and length of the 32 bytes of `user`. */
   userAt: 176,
