@@ -13,7 +13,7 @@ import type { TimestampNs } from '../core/units.ts';
 import { balanceRow, balanceSlot, emptyAccount, placeOwned, totalsOf } from './balances.ts';
 import { depositCounterKey } from './deposits.ts';
 import { isHolding } from './hooks.ts';
-import { addLiveOrder } from './orders.ts';
+import { addLiveOrder, addStoredOrder } from './orders.ts';
 import { placeLegs, positionRow, positionSlot } from './positions.ts';
 import { placeAsset } from './registry-assets.ts';
 import { placeConfig } from './registry-config.ts';
@@ -28,7 +28,7 @@ import type {
   OrderRow,
   PositionRow,
   RowWrite,
-  StoredOrder,
+  StoredOrders,
   SubAccountRow,
   TableName,
   TallyRow,
@@ -157,10 +157,10 @@ function load(state: ClearingState, write: LoadedRow): void {
       loadPosition(state, write.row);
       break;
     case 'order':
-      loadOrder(state, write.row, null);
+      loadOrder(state, write.row);
       break;
     case 'storedOrder':
-      loadOrder(state, write.stored.look(), write.stored);
+      loadStoredOrder(state, write.stored, write.place);
       break;
     case 'price':
       placePrice(state, write.row);
@@ -214,9 +214,15 @@ function loadPosition(state: ClearingState, row: PositionRow): void {
   placeLegs(state, slot, { base: row.base, quote: row.quote, entry: row.entry });
 }
 
-function loadOrder(state: ClearingState, row: OrderRow, stored: StoredOrder | null): void {
+function loadOrder(state: ClearingState, row: OrderRow): void {
   if (row.end !== 0) return;
-  addLiveOrder(state, must(state.markets[row.marketIndex], 'the market of an order is loaded'), row, stored);
+  addLiveOrder(state, must(state.markets[row.marketIndex], 'the market of an order is loaded'), row);
+}
+
+function loadStoredOrder(state: ClearingState, stored: StoredOrders, place: number): void {
+  const { end, marketIndex } = stored.look(place);
+  if (end !== 0) return;
+  addStoredOrder(state, must(state.markets[marketIndex], 'the market of an order is loaded'), stored, place);
 }
 
 function loadDeposit(state: ClearingState, row: DepositRow): void {

@@ -10,6 +10,7 @@ import type { AssetTerms } from '../margin/asset-terms.ts';
 import { allBalances, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
 import { holdOf } from './holds.ts';
+import { balanceSpentBy } from './orders.ts';
 import { allPositions } from './positions.ts';
 import { isPressingRight } from './pressing.ts';
 import { termsOf } from './risks.ts';
@@ -56,7 +57,7 @@ function checkScratch(state: ClearingState): void {
   for (const { planned, isChanged } of allBalances(state)) assert(planned === null && !isChanged, promise);
   for (const { planned, isChanged } of allPositions(state)) assert(planned === null && !isChanged, promise);
   for (const market of state.markets) {
-    for (const { planned } of market.orders.values()) assert(planned === null, promise);
+    for (const [, { planned }] of market.orders.slots()) assert(planned === null, promise);
   }
 }
 
@@ -90,22 +91,31 @@ function checkOrders(state: ClearingState): void {
   const held = new Map<BalanceSlot, Amount18>();
   for (const market of state.markets) {
     assert(market.decidedSequence <= market.sequence, 'what is decided has arrived');
-    for (const [sequence, slot] of market.orders) {
-      const { hold } = slot;
-      // A look at the next order ends this one: what looks at others comes last.
-      const row = slot.look();
-      assert(row.end === 0 && row.orderSequence === sequence, 'live orders are live, under their own name');
-      assert(hold === holdOf(row, market.definition), 'an order holds what it needs');
-      const spent = row.side === SIDE.buy ? slot.usd : slot.base;
+    for (const [name, slot] of market.orders.slots())
+      assert(slot.look().orderSequence === name, 'an order has its name');
+    for (const row of market.orders.looks()) {
+      const { orderSequence: name, side } = row;
+      assert(row.end === 0, 'live orders are live');
+      const hold = holdOf(row, market.definition);
+      const slot = market.orders.slotOf(name);
+      const spent = slot === null ? balanceSpentBy(state, market, row) : side === SIDE.buy ? slot.usd : slot.base;
       held.set(spent, ((held.get(spent) ?? ZERO_18) + hold) as Amount18);
-      checkEnabled(market, slot);
-      assert(isWatchedRight(market, slot), 'an order that waits for a price is found by it');
-      assert(isPressingRight(slot, termsInForce), 'orders that may press are found by their account, and counted');
+      assert(slot === null || slot.hold === hold, 'an order holds what it needs');
+      // A look at the next order ends this one: what looks at others comes last.
+      if (slot === null)
+        assert(row.parentSequence === 0 && row.enabledQuantity === row.quantity, 'a child is not shelved');
+      else checkSlot(market, slot);
     }
   }
   for (const slot of allBalances(state)) {
     assert(slot.held === (held.get(slot) ?? 0n), 'a balance is held by its live orders');
   }
+}
+
+function checkSlot(market: MarketSlot, slot: OrderSlot): void {
+  checkEnabled(market, slot);
+  assert(isWatchedRight(market, slot), 'an order that waits for a price is found by it');
+  assert(isPressingRight(slot, termsInForce), 'orders that may press are found by their account, and counted');
 }
 
 function termsInForce({ risk }: PressingOrders): AssetTerms {
@@ -114,14 +124,16 @@ function termsInForce({ risk }: PressingOrders): AssetTerms {
 
 function checkEnabled(market: MarketSlot, slot: OrderSlot): void {
   const row = slot.look();
+  const { parentSequence, enabledQuantity, quantity } = row;
   const isChild = hasLiveParent(market, row);
+  // A parent that is asked for ends the look.
   assert(
-    isChild || row.parentSequence === 0
-      ? row.enabledQuantity === enabledQuantityOf(market, row, row.quantity)
-      : row.enabledQuantity <= row.quantity,
+    isChild || parentSequence === 0
+      ? enabledQuantity === enabledQuantityOf(market, row, quantity)
+      : enabledQuantity <= quantity,
     'a child is enabled as far as its parent is filled',
   );
-  const indexed = row.parentSequence !== 0 && market.children.get(row.parentSequence)?.has(slot) === true;
+  const indexed = parentSequence !== 0 && market.children.get(parentSequence)?.has(slot) === true;
   assert(indexed === isChild, 'live children of live parents are found by their parent');
 }
 

@@ -5,7 +5,7 @@
  */
 import { must } from '../core/assert.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
-import type { OrderRow, StoredOrder } from './rows.ts';
+import type { OrderRow, StoredOrders } from './rows.ts';
 import type {
   BalanceSlot,
   Filled,
@@ -30,11 +30,11 @@ export class LiveOrderSlot implements OrderSlot {
   pressing: PressingOrders | null = null;
   waits: WaitingTrigger | null = null;
   planned: Filled | null = null;
-  private plain: OrderRow | null;
-  private stored: StoredOrder | null = null;
+  private plain: OrderRow | null = null;
+  private stored: StoredOrders | null = null;
+  private place = 0;
 
-  constructor(row: OrderRow, { market, account, position, base, usd }: OrderTies) {
-    this.plain = row;
+  constructor({ market, account, position, base, usd }: OrderTies) {
     this.market = market;
     this.account = account;
     this.position = position;
@@ -48,22 +48,22 @@ export class LiveOrderSlot implements OrderSlot {
 
   set row(row: OrderRow) {
     this.plain = row;
-    this.stored = null;
   }
 
   look(): OrderRow {
-    return this.plain ?? must(this.stored, 'an order has its row').look();
+    return this.plain ?? must(this.stored, 'an order has its row').look(this.place);
   }
 
-  /** Its row is what these bytes say. */
-  store(stored: StoredOrder): void {
-    this.plain = null;
+  /** Its row is what the bytes at this place say, until it is asked for. */
+  store(stored: StoredOrders, place: number): void {
     this.stored = stored;
+    this.place = place;
   }
 
   private unpack(): OrderRow {
-    const row = must(this.stored, 'an order has its row').read();
-    this.row = row;
+    const row = must(this.stored, 'an order has its row').take(this.place);
+    this.plain = row;
+    this.stored = null;
     return row;
   }
 }

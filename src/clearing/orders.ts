@@ -15,6 +15,7 @@
 import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, type OrderEnd, SIDE, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
@@ -24,10 +25,10 @@ import type { Effect } from './effects.ts';
 import { holdOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
 import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
-import { LiveOrderSlot } from './order-slot.ts';
+import { LiveOrderSlot, type OrderTies } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
-import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrder } from './rows.ts';
+import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrders } from './rows.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
@@ -66,36 +67,71 @@ export function fireOrder(state: ClearingState, market: MarketSlot, slot: OrderS
   changeOrder(state, market, slot, changedRow(slot.row, { triggerState: TRIGGER_STATE.fired }));
 }
 
-/**
- * Puts a row among the live orders. Its user and sub-account exist.
- *
- * @param stored the bytes at which `row` is a look; they keep it, and the look may move on.
- */
-export function addLiveOrder(
-  state: ClearingState,
-  market: MarketSlot,
-  row: OrderRow,
-  stored: StoredOrder | null = null,
-): OrderSlot {
+/** What an order is tied to. Its user and sub-account exist. */
+function tiesOf(state: ClearingState, market: MarketSlot, row: OrderRow): OrderTies {
+  const { user, subAccount, flags } = row;
+  const owner = must(state.users.get(user), 'the user of an order is known');
+  const account = must(owner.subAccounts.get(subAccount), 'the sub-account of an order exists');
+  const { assetId } = market.definition;
+  const base = balanceSlot(state, owner, subAccount, assetId);
+  const usd = balanceSlot(state, owner, subAccount, USD);
+  // A margin order of a Spot account is refused with its first fill, like any other order that breaks its terms.
+  const isLeveraged = isMarginType(account.row) && (flags & ORDER_FLAG.isSpot) === 0;
+  return { market, account, position: isLeveraged ? positionSlot(state, account, assetId) : null, base, usd };
+}
+
+/** Puts an order among the live ones. Its user and sub-account exist. */
+export function addLiveOrder(state: ClearingState, market: MarketSlot, row: OrderRow): OrderSlot {
   assert(row.end === 0, 'a live order has not ended');
   assert(!market.orders.has(row.orderSequence), 'an order is created once');
-  const user = must(state.users.get(row.user), 'the user of an order is known');
-  const account = must(user.subAccounts.get(row.subAccount), 'the sub-account of an order exists');
-  const { assetId } = market.definition;
-  const base = balanceSlot(state, user, row.subAccount, assetId);
-  const usd = balanceSlot(state, user, row.subAccount, USD);
-  // A margin order of a Spot account is refused with its first fill, like any other order that breaks its terms.
-  const isLeveraged = isMarginType(account.row) && (row.flags & ORDER_FLAG.isSpot) === 0;
-  const position = isLeveraged ? positionSlot(state, account, assetId) : null;
-  const slot = new LiveOrderSlot(row, { market, account, position, base, usd });
-  if (stored !== null) slot.store(stored);
-  addPressing(slot);
+  const slot = new LiveOrderSlot(tiesOf(state, market, row));
+  slot.row = row;
   setHold(slot, holdOf(row, market.definition));
   market.orders.set(row.orderSequence, slot);
-  if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = slot;
+  linkOrder(market, slot);
+  return slot;
+}
+
+/** Whoever finds the order by something else than its name finds it from now on. */
+function linkOrder(market: MarketSlot, slot: OrderSlot): void {
+  addPressing(slot);
+  if ((slot.look().flags & ORDER_FLAG.entering) !== 0) market.entering = slot;
   linkChild(market, slot);
   watchTrigger(market, slot);
+}
+
+/**
+ * Puts an order that a start finds among the live ones, behind those of lower sequences. Most are left on their shelf:
+ * nobody looks for them but by their name.
+ */
+export function addStoredOrder(state: ClearingState, market: MarketSlot, stored: StoredOrders, place: number): void {
+  const row = stored.look(place);
+  assert(row.end === 0, 'a live order has not ended');
+  const { orderSequence: name, parentSequence, triggerState, flags } = row;
+  const spent = balanceSpentBy(state, market, row);
+  spent.held = add18(spent.held, holdOf(row, market.definition));
+  market.orders.shelve(name, stored, place);
+  const isFoundByName =
+    parentSequence === 0 &&
+    triggerState !== TRIGGER_STATE.dormant &&
+    (flags & ORDER_FLAG.entering) === 0 &&
+    !isMarginType(spent.account.row);
+  if (!isFoundByName) linkOrder(market, namedOrder(market, name));
+}
+
+/** The slot of an order that was on a shelf: what it holds is held already. */
+export function unshelved(state: ClearingState, market: MarketSlot, stored: StoredOrders, place: number): OrderSlot {
+  const slot = new LiveOrderSlot(tiesOf(state, market, stored.look(place)));
+  slot.store(stored, place);
+  slot.hold = holdOf(slot.look(), market.definition);
   return slot;
+}
+
+/** The balance that an order spends, whose slot is not needed. */
+export function balanceSpentBy(state: ClearingState, market: MarketSlot, row: OrderRow): BalanceSlot {
+  const { user, subAccount, side } = row;
+  const owner = must(state.users.get(user), 'the user of an order is known');
+  return balanceSlot(state, owner, subAccount, side === SIDE.buy ? USD : market.definition.assetId);
 }
 
 /** Replaces the row of a live order and the hold that follows from it. */
@@ -120,12 +156,21 @@ export function enableChildren(state: ClearingState, market: MarketSlot, parent:
 /**
  * Computes the holds of a market again, after its taker fee changed. Nearly all of a large market is only looked at: a
  * sale holds lots, and what holds nothing spends nothing at any fee.
+ *
+ * @param before what the market was.
  */
-export function rehold(market: MarketSlot): void {
-  for (const slot of market.orders.values()) {
-    if (slot.hold === ZERO_18) continue;
-    const row = slot.look();
-    if (row.side === SIDE.buy) setHold(slot, holdOf(row, market.definition));
+export function rehold(state: ClearingState, market: MarketSlot, before: MarketDefinition): void {
+  for (const row of market.orders.looks()) {
+    if (row.side === SIDE.sell) continue;
+    const held = holdOf(row, before);
+    if (held === ZERO_18) continue;
+    const hold = holdOf(row, market.definition);
+    const slot = market.orders.slotOf(row.orderSequence);
+    if (slot !== null) setHold(slot, hold);
+    else {
+      const spent = balanceSpentBy(state, market, row);
+      spent.held = add18(subtract18(spent.held, held), hold);
+    }
   }
 }
 

@@ -12,7 +12,8 @@ import type { Amount18, RawPrice, RawQuantity, Sequence } from '../core/units.ts
 import { BodyReader } from './body-reader.ts';
 import type { Effect } from './effects.ts';
 import type { PutMarket } from './inputs.ts';
-import { rehold } from './orders.ts';
+import { LiveOrders } from './live-orders.ts';
+import { rehold, unshelved } from './orders.ts';
 import { assetNotFound } from './registry-assets.ts';
 import type { MarketRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
@@ -109,7 +110,7 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
     lastTradeId,
     decidedSequence: sequence,
     decidedTradeId: lastTradeId,
-    orders: new Map(),
+    orders: new LiveOrders((stored, place) => unshelved(state, market, stored, place)),
     children: new Map(),
     triggers: [emptyHeap(TRIGGER.above), emptyHeap(TRIGGER.below)],
     entering: null,
@@ -137,9 +138,9 @@ export function applyPutMarket(state: ClearingState, input: PutMarket, effects: 
   const definition = outcome.value;
   const zero = 0 as Sequence;
   const market = known ?? placeMarket(state, { definition, sequence: zero, lastTradeId: zero });
-  const isNewFee = market.definition.takerFeeRate !== definition.takerFeeRate;
+  const before = market.definition;
   market.definition = definition;
-  if (isNewFee) rehold(market);
+  if (before.takerFeeRate !== definition.takerFeeRate) rehold(state, market, before);
   state.dirty.markets.add(market);
   effects.push({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } });
   return accepted(marketView(definition));

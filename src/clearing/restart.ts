@@ -21,7 +21,7 @@ import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
 import { dropWaitingFills } from './market-inputs.ts';
 import { changedRow, type OrderChanges } from './order-rows.ts';
-import { changeOrder, dropUnmatched, finishOrder, isFilled } from './orders.ts';
+import { changeOrder, dropUnmatched, finishOrder, isFilled, namedOrder } from './orders.ts';
 import { changeMark } from './risks.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
@@ -91,8 +91,9 @@ function goesBackWhole(market: MarketSlot, row: OrderRow): boolean {
 
 function endLostOrders(state: ClearingState, market: MarketSlot, nowNs: TimestampNs, effects: Effect[]): void {
   // Live orders stand in the order of their sequences: they are created and loaded in it, parents before children.
-  for (const slot of market.orders.values()) {
-    if (goesBackWhole(market, slot.look())) continue;
+  for (const look of market.orders.looks()) {
+    if (goesBackWhole(market, look)) continue;
+    const slot = namedOrder(market, look.orderSequence);
     const left = withoutLostPart(market, slot.row);
     const end = left.end === 0 ? endAtRestart(left) : left.end;
     if (end !== null) {

@@ -114,15 +114,15 @@ export interface OrderRow {
   readonly signature: Uint8Array;
 }
 
-/** A live order as a start finds it: its bytes, out of which its row can be read. */
-export interface StoredOrder {
-  /** Its row, made anew. */
-  read(): OrderRow;
+/** Live orders as a start finds them: bytes, out of which the row at a place can be read. */
+export interface StoredOrders {
+  /** The row, made anew. Its place is given up: what lies there is not asked for again. */
+  take(place: number): OrderRow;
   /**
-   * Its row to look at, valid until the next look at any order. Its members are read when they are asked: it is not a
+   * The row to look at, valid until the next look at any order. Its members are read when they are asked: it is not a
    * plain value, so it is neither kept nor spread.
    */
-  look(): OrderRow;
+  look(place: number): OrderRow;
 }
 
 export interface TradeSide {
@@ -261,4 +261,6 @@ export type TableName = keyof Tables;
 export type RowWrite = { readonly [T in TableName]: { readonly table: T; readonly row: Tables[T] } }[TableName];
 
 /** A row as a start reads it. */
-export type LoadedRow = RowWrite | { readonly table: 'storedOrder'; readonly stored: StoredOrder };
+export type LoadedRow =
+  | RowWrite
+  | { readonly table: 'storedOrder'; readonly stored: StoredOrders; readonly place: number };

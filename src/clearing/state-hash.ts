@@ -60,19 +60,15 @@ function orderLine(row: OrderRow, triggerState: TriggerState): string {
   );
 }
 
-/** That a price has fired the order is a fact before its row says so (trigger-heaps.ts). */
-function orderLineOf(slot: OrderSlot): string {
-  const row = slot.look();
-  return orderLine(row, isFired(slot) ? TRIGGER_STATE.fired : row.triggerState);
-}
-
 function* marketLines(state: ClearingState): Generator<string> {
   for (const market of state.markets) {
     const { definition, sequence, lastTradeId } = market;
     yield `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
     for (const order of Float64Array.from(market.orders.keys()).sort()) {
-      const slot = market.orders.get(order as Sequence);
-      if (slot !== undefined) yield orderLineOf(slot);
+      // That a price has fired the order is a fact before its row says so (trigger-heaps.ts).
+      const slot = market.orders.slotOf(order as Sequence);
+      const row = slot === null ? market.orders.look(order as Sequence) : slot.look();
+      if (row !== undefined) yield orderLine(row, slot !== null && isFired(slot) ? TRIGGER_STATE.fired : row.triggerState);
     }
   }
 }

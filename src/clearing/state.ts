@@ -21,13 +21,13 @@ import type { Legs } from '../margin/position.ts';
 import type { PriceSource } from '../margin/prices.ts';
 import type { RiskTerms } from '../margin/risk-terms.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
+import type { LiveOrders } from './live-orders.ts';
 import type {
   AssetRow,
   ConfigRow,
   DepositRow,
   OrderRow,
   PriceRow,
-  StoredOrder,
   SubAccountRow,
   TallyName,
   TradeRow,
@@ -139,10 +139,8 @@ export interface UserSlot {
 /** A live order with what its fills move: two balances, or the position of a margin order. */
 export interface OrderSlot {
   row: OrderRow;
-  /** The row to look at, as it lies: for who goes through all orders (rows.ts, StoredOrder). */
+  /** The row to look at, as it lies: for who goes through many orders (rows.ts, StoredOrders). */
   look(): OrderRow;
-  /** Leaves the row in its bytes until it is asked for. */
-  store(stored: StoredOrder): void;
   readonly market: MarketSlot;
   readonly account: SubAccountSlot;
   readonly position: PositionSlot | null;
@@ -172,7 +170,7 @@ export interface MarketSlot {
   /** Of the last input that was applied. */
   decidedSequence: Sequence;
   decidedTradeId: Sequence;
-  readonly orders: Map<Sequence, OrderSlot>;
+  readonly orders: LiveOrders;
   /** Live children by the name of their live parent (AMB-29). Derived. */
   readonly children: Map<Sequence, Set<OrderSlot>>;
   /** Dormant orders by their triggers, those above first (AMB-28). Derived. */

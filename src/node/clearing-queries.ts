@@ -75,9 +75,9 @@ function knownPrices(state: ClearingState): KnownPrices {
 }
 
 /** Orders that wait for their trigger or for their release. */
-function untriggered(slots: Iterable<{ readonly row: OrderRow }>): number {
+function untriggered(rows: Iterable<OrderRow>): number {
   let count = 0;
-  for (const { row } of slots) if (row.triggerState !== TRIGGER_STATE.live) count += 1;
+  for (const row of rows) if (row.triggerState !== TRIGGER_STATE.live) count += 1;
   return count;
 }
 
@@ -96,7 +96,7 @@ function stateView(state: ClearingState, place: JournalPlace): Answers['state'] 
           sequence: market.sequence,
           last_trade_id: market.lastTradeId,
           open_orders: market.orders.size,
-          untriggered_orders: untriggered(market.orders.values()),
+          untriggered_orders: untriggered(market.orders.looks()),
         },
       ]),
     ),

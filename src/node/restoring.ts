@@ -9,8 +9,10 @@
  */
 import { positionRow } from '../clearing/positions.ts';
 import { riskSlot } from '../clearing/risks.ts';
-import type { ClearingState, MarketSlot, OrderSlot } from '../clearing/state.ts';
-import type { TimestampNs } from '../core/units.ts';
+import type { OrderRow } from '../clearing/rows.ts';
+import type { ClearingState, MarketSlot } from '../clearing/state.ts';
+import { must } from '../core/assert.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
 import { isGiven } from '../orders/accounts.ts';
 import type { Durability } from './durability.ts';
 import {
@@ -99,8 +101,8 @@ function* tellMarkets(state: ClearingState, to: EffectSinks): Generator<boolean>
     }
     const teller = new OrderTeller(market, [shard, to.door]);
     const turns = yield* turnsOf(market);
-    for (const slot of turns ?? market.orders.values()) {
-      teller.tell(slot);
+    for (const row of turns === null ? market.orders.looks() : looksAt(market, turns)) {
+      teller.tell(row);
       yield true;
     }
   }
@@ -126,54 +128,62 @@ class OrderTeller {
   readonly #sinks: readonly RecordSink[];
   readonly #word = new RestoredOrderWord();
   /** Parents that came ahead of their turn, until that. */
-  readonly #ahead = new Set<OrderSlot>();
+  readonly #ahead = new Set<Sequence>();
 
   constructor(market: MarketSlot, sinks: readonly RecordSink[]) {
     this.#market = market;
     this.#sinks = sinks;
   }
 
-  /** In its turn. */
-  tell(slot: OrderSlot): void {
-    if (this.#ahead.delete(slot)) return;
-    const parent = this.#parentOf(slot);
-    if (parent !== null && !this.#isTold(parent, slot)) {
+  /** In its turn. @param row a look, which is over when this returns. */
+  tell(row: OrderRow): void {
+    const { orderSequence: name, parentSequence } = row;
+    if (this.#ahead.size > 0 && this.#ahead.delete(name)) return;
+    // The parent that lives and may activate more of it. A child that was released whole is like any order (AMB-29).
+    if (parentSequence === 0 || !this.#market.orders.has(parentSequence)) this.#say(row, 0);
+    else this.#tellChild(row, parentSequence);
+  }
+
+  #tellChild({ orderSequence: name, prioritySequence }: OrderRow, parentName: Sequence): void {
+    const parent = this.#look(parentName);
+    if (!this.#ahead.has(parentName) && parent.prioritySequence > prioritySequence) {
       this.tell(parent);
-      this.#ahead.add(parent);
+      this.#ahead.add(parentName);
     }
-    this.#word.set(slot.look(), parent?.row.orderSequence ?? 0);
+    this.#say(this.#look(name), parentName);
+  }
+
+  #look(name: Sequence): OrderRow {
+    return must(this.#market.orders.look(name), 'a live order is there');
+  }
+
+  #say(row: OrderRow, parent: Sequence | 0): void {
+    this.#word.set(row, parent);
     for (const sink of this.#sinks) this.#word.write(sink);
-  }
-
-  /** The parent that lives and may activate more of it. A child that was released whole is like any order (AMB-29). */
-  #parentOf(slot: OrderSlot): OrderSlot | null {
-    const { parentSequence } = slot.look();
-    return parentSequence === 0 ? null : (this.#market.orders.get(parentSequence) ?? null);
-  }
-
-  #isTold(parent: OrderSlot, child: OrderSlot): boolean {
-    return this.#ahead.has(parent) || parent.row.prioritySequence <= child.row.prioritySequence;
   }
 }
 
 /**
  * Live orders stand in the order in which they were admitted, which most often is that of their priorities. Yields now and
- * then, as all of them are looked at. @returns null when their order is right as it is.
+ * then, as all of them are looked at. @returns null when their order is right as it is, or their names in the right one.
  */
-function* turnsOf(market: MarketSlot): Generator<boolean, readonly OrderSlot[] | null> {
+function* turnsOf(market: MarketSlot): Generator<boolean, Float64Array | null> {
   const priorities = new Float64Array(market.orders.size);
   let at = 0;
   let isSorted = true;
-  for (const slot of market.orders.values()) {
-    const priority = slot.look().prioritySequence;
+  for (const { prioritySequence: priority } of market.orders.looks()) {
     priorities[at] = priority;
     if (at > 0 && priority < (priorities[at - 1] as number)) isSorted = false;
     at += 1;
     if (at % LOOKS_PER_PART === 0) yield false;
   }
   if (isSorted) return null;
-  const slots = [...market.orders.values()];
-  const turns = Uint32Array.from(slots, (_, index) => index);
+  const names = Float64Array.from(market.orders.keys());
+  const turns = Uint32Array.from(names, (_, index) => index);
   turns.sort((a, b) => (priorities[a] as number) - (priorities[b] as number));
-  return Array.from(turns, (index) => slots[index] as OrderSlot);
+  return Float64Array.from(turns, (index) => names[index] as number);
+}
+
+function* looksAt(market: MarketSlot, names: Float64Array): Generator<OrderRow> {
+  for (const name of names) yield must(market.orders.look(name as Sequence), 'a live order is there');
 }

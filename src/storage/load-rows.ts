@@ -46,7 +46,7 @@ export function* loadRows(reader: StorageReader): Generator<LoadedRow, void, und
     const found = new TableSums();
     for (const { key, value } of entriesOf(reader, TABLE_OF[table])) {
       found.add(key, value);
-      if (table === 'order') yield { table: 'storedOrder', stored: shelves.add(key, value) };
+      if (table === 'order') yield { table: 'storedOrder', stored: shelves, place: shelves.add(key, value) };
       else yield { table, row: decodeRow(table, key, value) } as RowWrite;
     }
     checkSum(table, found.of(TABLE_OF[table]), written.of(TABLE_OF[table]));

@@ -2,7 +2,7 @@
  * A live order that stays in the bytes of its row until something happens to it. A start reads a million of them: as
  * bytes they cost the garbage collector nothing, and most are not touched for days.
  *
- *   shelf    │ value │ value │ value │ …      a megabyte; an order knows its shelf and its place on it
+ *   shelf    │ value │ value │ value │ …      a megabyte; the place of an order is that of its byte on all shelves
  *
  * What the codec of orders says field by field (row-codecs-orders.ts) stands here once more, as places. Two ids of any
  * length make them move: a is the length of the order's id, b of its parent's, c of the signed text.
@@ -13,7 +13,7 @@
  *   119+a+b      enabled 8 │ activated 8 │ dropped 8 │ fee rate 8 │ creation, timestamp, good until, expiry, admitted, last update:
  *                8 each │ filled 8 │ notional 16 │ fees 16 │ end 1 │ fault 1 │ verdict 1 │ length 4, text c │ length 4, signature │ CRC 4
  */
-import type { OrderRow, SignatureVerdict, StoredOrder } from '../clearing/rows.ts';
+import type { OrderRow, SignatureVerdict, StoredOrders } from '../clearing/rows.ts';
 import { assert } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
@@ -35,60 +35,97 @@ interface Shelf {
   readonly bytes: Buffer;
   /** Over the same bytes. */
   readonly view: DataView;
+  /** How many orders lie there. */
+  orders: number;
 }
 
 function newShelf(byteLength: number): Shelf {
   const bytes = Buffer.allocUnsafeSlow(byteLength);
-  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), orders: 0 };
 }
 
-/** Takes in order rows as they are. */
-export class OrderShelves {
-  #shelf: Shelf = newShelf(0);
+/** Room on a shelf that nothing is in yet. */
+export interface Room {
+  readonly bytes: Buffer;
+  readonly at: number;
+}
+
+/**
+ * Takes in order rows as they are. Whoever fills a shelf asks for room, writes into it, keeps what it wrote, and places
+ * the rows in it.
+ */
+export class OrderShelves implements StoredOrders {
+  readonly #shelves: Shelf[] = [];
+  readonly #look = new OrderLook();
+  /** Another one: a row that is made says nothing about what is being looked at. */
+  readonly #reading = new OrderLook();
+  #last: Shelf = newShelf(0);
   #end = 0;
 
-  /** @throws InvariantError when the value is not what was written under the key. */
-  add(key: Uint8Array, value: Uint8Array): StoredOrder {
-    const body = checkFrame(key, value);
-    const { length } = body;
-    if (this.#end + length > this.#shelf.bytes.length) {
-      this.#shelf = newShelf(Math.max(SHELF_BYTES, length));
+  /** The next so many bytes. */
+  room(byteLength: number): Room {
+    if (this.#end + byteLength > this.#last.bytes.length) {
+      this.#letGo(this.#shelves.length - 1, this.#last);
+      this.#last = newShelf(Math.max(SHELF_BYTES, byteLength));
+      this.#shelves.push(this.#last);
       this.#end = 0;
     }
-    const at = this.#end;
-    this.#shelf.bytes.set(body, at);
-    this.#end += length;
-    OrderLook.SHARED.point(this.#shelf, at);
-    assert(OrderLook.SHARED.endAt() === at + length, 'storage: an order is as long as its layout says');
-    return new OrderOnShelf(this.#shelf, at, length);
+    return { bytes: this.#last.bytes, at: this.#end };
+  }
+
+  /** Of the room asked for last. */
+  keep(byteLength: number): void {
+    this.#end += byteLength;
+  }
+
+  /**
+   * The place of a row that begins at `from` of the last shelf and ends, without its checksum, at `to`.
+   *
+   * @throws InvariantError when it is not as long as its layout says.
+   */
+  place(from: number, to: number): number {
+    this.#look.point(this.#last, from);
+    assert(this.#look.endAt() === to, 'storage: an order is as long as its layout says');
+    this.#last.orders += 1;
+    return (this.#shelves.length - 1) * SHELF_BYTES + from;
+  }
+
+  /** @returns its place. @throws InvariantError when the value is not what was written under the key. */
+  add(key: Uint8Array, value: Uint8Array): number {
+    const body = checkFrame(key, value);
+    const { bytes, at } = this.room(body.length);
+    bytes.set(body, at);
+    this.keep(body.length);
+    return this.place(at, at + body.length);
+  }
+
+  look(place: number): OrderRow {
+    const index = Math.floor(place / SHELF_BYTES);
+    this.#look.point(this.#shelves[index] as Shelf, place - index * SHELF_BYTES);
+    return this.#look;
+  }
+
+  take(place: number): OrderRow {
+    const index = Math.floor(place / SHELF_BYTES);
+    const at = place - index * SHELF_BYTES;
+    const shelf = this.#shelves[index] as Shelf;
+    this.#reading.point(shelf, at);
+    const row = orderCodec.read(new ByteReader(shelf.bytes.subarray(at + 1, this.#reading.endAt())));
+    shelf.orders -= 1;
+    if (shelf !== this.#last) this.#letGo(index, shelf);
+    return row;
+  }
+
+  /** The bytes of a shelf on which nothing lies any more go. */
+  #letGo(index: number, shelf: Shelf): void {
+    if (index >= 0 && shelf.orders === 0) this.#shelves[index] = EMPTY_SHELF;
   }
 }
 
-class OrderOnShelf implements StoredOrder {
-  readonly #shelf: Shelf;
-  readonly #at: number;
-  readonly #length: number;
+const EMPTY_SHELF: Shelf = newShelf(0);
 
-  constructor(shelf: Shelf, at: number, length: number) {
-    this.#shelf = shelf;
-    this.#at = at;
-    this.#length = length;
-  }
-
-  read(): OrderRow {
-    const from = new ByteReader(this.#shelf.bytes.subarray(this.#at + 1, this.#at + this.#length));
-    return orderCodec.read(from);
-  }
-
-  look(): OrderRow {
-    OrderLook.SHARED.point(this.#shelf, this.#at);
-    return OrderLook.SHARED;
-  }
-}
-
-/** Reads each member where it lies, whenever it is asked. One for all orders: it points at one of them at a time. */
+/** Reads each member where it lies, whenever it is asked. It points at one order at a time. */
 class OrderLook implements OrderRow {
-  static readonly SHARED: OrderLook = new OrderLook();
   #bytes: Buffer = Buffer.alloc(0);
   #view: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;

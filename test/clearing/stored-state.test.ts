@@ -252,10 +252,10 @@ suite('a state out of its tables', () => {
     const lived = world.state;
     let reads = 0;
     world.state = tables.loadStored((stored) => ({
-      look: () => stored.look(),
-      read: () => {
+      look: (place) => stored.look(place),
+      take: (place) => {
         reads += 1;
-        return stored.read();
+        return stored.take(place);
       },
     }));
     const changes = [{ status: 'CancelOnly' }, { taker_fee_rate: 900 }, { maker_fee_rate: -900 }];

@@ -11,7 +11,7 @@ import { applyBatch, verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { Batch, ClearingInput, Created, Matched, NewOrder, Replaced, Verdict } from '../../src/clearing/inputs.ts';
 import { allPositions } from '../../src/clearing/positions.ts';
-import type { LoadedRow, OrderRow, RowWrite, StoredOrder, TableName } from '../../src/clearing/rows.ts';
+import type { LoadedRow, OrderRow, RowWrite, StoredOrders, TableName } from '../../src/clearing/rows.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import {
@@ -310,13 +310,14 @@ export class PlainTables {
   }
 
   /** As a start does: orders lie in their bytes. @param told what an order's bytes are taken for. */
-  loadStored(told: (stored: StoredOrder) => StoredOrder = (stored) => stored): ClearingState {
+  loadStored(told: (stored: StoredOrders) => StoredOrders = (stored) => stored): ClearingState {
     const shelves = new OrderShelves();
+    const stored = told(shelves);
     const key = Buffer.from('order');
     const rows = LOAD_ORDER.flatMap((table) => this.of(table)).map((write): LoadedRow => {
       if (write.table !== 'order') return write;
       const bytes = encodeRow(new ByteWriter(1_024), 'order', key, write.row);
-      return { table: 'storedOrder', stored: told(shelves.add(key, bytes)) };
+      return { table: 'storedOrder', stored, place: shelves.add(key, bytes) };
     });
     return loadState(rows);
   }

@@ -5,6 +5,6 @@ import { loadRows } from '../../src/storage/load-rows.ts';
 
 export function plainRows(reader: StorageReader): RowWrite[] {
   return Array.from(loadRows(reader), (loaded) =>
-    loaded.table === 'storedOrder' ? { table: 'order', row: loaded.stored.read() } : loaded,
+    loaded.table === 'storedOrder' ? { table: 'order', row: loaded.stored.take(loaded.place) } : loaded,
   );
 }
