@@ -34,6 +34,7 @@ import type {
   TallyRow,
   UserRow,
 } from './rows.ts';
+import { SpentBalances } from './spent-balances.ts';
 import {
   type AssetTotals,
   type ClearingState,
@@ -131,12 +132,20 @@ export const LOAD_ORDER: readonly TableName[] = [
  */
 export function loadState(rows: Iterable<LoadedRow>, sha256: Sha256 = portableSha256): ClearingState {
   const state = createClearingState(sha256);
-  for (const write of rows) load(state, write);
+  const loading: Loading = { state, spender: null };
+  for (const write of rows) load(loading, write);
   state.touchedRisks.clear();
   return state;
 }
 
-function load(state: ClearingState, write: LoadedRow): void {
+interface Loading {
+  readonly state: ClearingState;
+  /** From the first order on: all users are there by then. */
+  spender: SpentBalances | null;
+}
+
+function load(loading: Loading, write: LoadedRow): void {
+  const { state } = loading;
   switch (write.table) {
     case 'user':
       loadUser(state, write.row);
@@ -160,7 +169,7 @@ function load(state: ClearingState, write: LoadedRow): void {
       loadOrder(state, write.row);
       break;
     case 'storedOrder':
-      loadStoredOrder(state, write.stored, write.place);
+      loadStoredOrder(loading, write.stored, write.place);
       break;
     case 'price':
       placePrice(state, write.row);
@@ -219,10 +228,12 @@ function loadOrder(state: ClearingState, row: OrderRow): void {
   addLiveOrder(state, must(state.markets[row.marketIndex], 'the market of an order is loaded'), row);
 }
 
-function loadStoredOrder(state: ClearingState, stored: StoredOrders, place: number): void {
+function loadStoredOrder(loading: Loading, stored: StoredOrders, place: number): void {
   const { end, marketIndex } = stored.look(place);
   if (end !== 0) return;
-  addStoredOrder(state, must(state.markets[marketIndex], 'the market of an order is loaded'), stored, place);
+  loading.spender ??= new SpentBalances(loading.state);
+  const market = must(loading.state.markets[marketIndex], 'the market of an order is loaded');
+  addStoredOrder(market, loading.spender, stored, place);
 }
 
 function loadDeposit(state: ClearingState, row: DepositRow): void {

@@ -2,6 +2,7 @@
  * The ledger adds up (AMB-116). After every batch the touched assets are compared through their running sums; a full
  * recount of everything derived is for the start, for operators and for tests.
  */
+import { add18 } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { SIDE } from '../core/order-terms.ts';
@@ -10,10 +11,10 @@ import type { AssetTerms } from '../margin/asset-terms.ts';
 import { allBalances, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
 import { holdOf } from './holds.ts';
-import { balanceSpentBy } from './orders.ts';
 import { allPositions } from './positions.ts';
 import { isPressingRight } from './pressing.ts';
 import { termsOf } from './risks.ts';
+import { SpentBalances } from './spent-balances.ts';
 import type {
   AssetTotals,
   BalanceSlot,
@@ -89,26 +90,28 @@ function checkRisks(state: ClearingState): void {
 
 function checkOrders(state: ClearingState): void {
   const held = new Map<BalanceSlot, Amount18>();
+  const spender = new SpentBalances(state);
   for (const market of state.markets) {
     assert(market.decidedSequence <= market.sequence, 'what is decided has arrived');
-    for (const [name, slot] of market.orders.slots())
-      assert(slot.look().orderSequence === name, 'an order has its name');
-    for (const row of market.orders.looks()) {
-      const { orderSequence: name, side } = row;
-      assert(row.end === 0, 'live orders are live');
-      const hold = holdOf(row, market.definition);
-      const slot = market.orders.slotOf(name);
-      const spent = slot === null ? balanceSpentBy(state, market, row) : side === SIDE.buy ? slot.usd : slot.base;
-      held.set(spent, ((held.get(spent) ?? ZERO_18) + hold) as Amount18);
-      assert(slot === null || slot.hold === hold, 'an order holds what it needs');
+    for (const [name, slot] of market.orders.slots()) {
       // A look at the next order ends this one: what looks at others comes last.
-      if (slot === null)
-        assert(row.parentSequence === 0 && row.enabledQuantity === row.quantity, 'a child is not shelved');
-      else checkSlot(market, slot);
+      const row = slot.look();
+      assert(row.end === 0 && row.orderSequence === name, 'live orders are live, under their own name');
+      assert(slot.hold === holdOf(row, market.definition), 'an order holds what it needs');
+      const spent = row.side === SIDE.buy ? slot.usd : slot.base;
+      held.set(spent, add18(held.get(spent) ?? ZERO_18, slot.hold));
+      checkSlot(market, slot);
     }
+    market.orders.forEachShelved((stored, place, name) => {
+      const row = stored.look(place);
+      assert(row.end === 0 && row.orderSequence === name, 'live orders are live, under their own name');
+      assert(row.parentSequence === 0 && row.enabledQuantity === row.quantity, 'no child is left on a shelf');
+      const spent = spender.of(market, stored, place, row);
+      held.set(spent, add18(held.get(spent) ?? ZERO_18, holdOf(row, market.definition)));
+    });
   }
   for (const slot of allBalances(state)) {
-    assert(slot.held === (held.get(slot) ?? 0n), 'a balance is held by its live orders');
+    assert(slot.held === (held.get(slot) ?? ZERO_18), 'a balance is held by its live orders');
   }
 }
 

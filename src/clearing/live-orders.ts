@@ -91,6 +91,16 @@ export class LiveOrders {
     return this.#slots;
   }
 
+  /** Shows what is still on its shelf, in its turn, and nothing else. Nothing may be taken off meanwhile. */
+  forEachShelved(visit: (stored: StoredOrders, place: number, name: Sequence) => void): void {
+    const stored = this.#stored;
+    if (stored === null) return;
+    for (let at = 0; at < this.#shelves; at += 1) {
+      const place = this.#places[at] as number;
+      if (place !== TAKEN_OFF) visit(stored, place, this.#names[at] as Sequence);
+    }
+  }
+
   /** Every row in its turn, to look at only. Orders may be asked for, and end, meanwhile. */
   *looks(): Generator<OrderRow, void, undefined> {
     for (let at = 0; at < this.#shelves; at += 1) {

@@ -29,6 +29,7 @@ import { LiveOrderSlot, type OrderTies } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrders } from './rows.ts';
+import type { SpentBalances } from './spent-balances.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
@@ -104,11 +105,11 @@ function linkOrder(market: MarketSlot, slot: OrderSlot): void {
  * Puts an order that a start finds among the live ones, behind those of lower sequences. Most are left on their shelf:
  * nobody looks for them but by their name.
  */
-export function addStoredOrder(state: ClearingState, market: MarketSlot, stored: StoredOrders, place: number): void {
+export function addStoredOrder(market: MarketSlot, spender: SpentBalances, stored: StoredOrders, place: number): void {
   const row = stored.look(place);
   assert(row.end === 0, 'a live order has not ended');
   const { orderSequence: name, parentSequence, triggerState, flags } = row;
-  const spent = balanceSpentBy(state, market, row);
+  const spent = spender.of(market, stored, place, row);
   spent.held = add18(spent.held, holdOf(row, market.definition));
   market.orders.shelve(name, stored, place);
   const isFoundByName =
@@ -128,7 +129,7 @@ export function unshelved(state: ClearingState, market: MarketSlot, stored: Stor
 }
 
 /** The balance that an order spends, whose slot is not needed. */
-export function balanceSpentBy(state: ClearingState, market: MarketSlot, row: OrderRow): BalanceSlot {
+function balanceSpentBy(state: ClearingState, market: MarketSlot, row: OrderRow): BalanceSlot {
   const { user, subAccount, side } = row;
   const owner = must(state.users.get(user), 'the user of an order is known');
   return balanceSlot(state, owner, subAccount, side === SIDE.buy ? USD : market.definition.assetId);

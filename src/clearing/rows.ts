@@ -123,6 +123,8 @@ export interface StoredOrders {
    * plain value, so it is neither kept nor spread.
    */
   look(place: number): OrderRow;
+  /** Which of the rows of users, in the order in which they were read, is its user's; -1 where nobody counted. */
+  userAt(place: number): number;
 }
 
 export interface TradeSide {

@@ -1,4 +1,5 @@
 /** Clearing's disk: the journal, checkpoints and remembered ids in one LMDB environment (durability.ts). */
+import { join } from 'node:path';
 import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
 import type { RowWrite } from '../clearing/rows.ts';
 import { assert, must } from '../core/assert.ts';
@@ -6,7 +7,13 @@ import { parseHex, toHex } from '../core/hex.ts';
 import { CLOCK_SKEW_NS, ORDER_LIFE_NS } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { CheckpointWriter, checkpointSequence, readCheckpoint } from '../storage/checkpoint.ts';
-import { type EnvironmentOptions, openWriter, type StorageReader, type StorageWriter } from '../storage/environment.ts';
+import {
+  type EnvironmentOptions,
+  MAP_FILE_NAME,
+  openWriter,
+  type StorageReader,
+  type StorageWriter,
+} from '../storage/environment.ts';
 import { loadIdWatermarks, loadRememberedIds } from '../storage/id-runs.ts';
 import { type CopiedRecord, Journal, journalBounds, readJournal, recordBytesAfter } from '../storage/journal.ts';
 import { HASH_BYTES, RECORD_BYTES } from '../storage/journal-record.ts';
@@ -21,6 +28,7 @@ const FORGET_AFTER_NS = ORDER_LIFE_NS + CLOCK_SKEW_NS;
 
 export class LmdbDurability implements Durability {
   private readonly writer: StorageWriter;
+  private readonly path: string;
   private readonly journal: Journal;
   private readonly checkpoints: CheckpointWriter;
   /** Of every record that was ever appended to this journal. */
@@ -29,6 +37,7 @@ export class LmdbDurability implements Durability {
   /** @throws StorageError when the directory is held by another node, damaged or not writable. */
   constructor(directory: string, options: EnvironmentOptions = {}) {
     this.writer = openWriter(directory, options);
+    this.path = join(directory, MAP_FILE_NAME);
     this.journal = new Journal(this.writer);
     this.checkpoints = new CheckpointWriter(this.writer);
     this.appendedBytes = appendedBytesOf(this.writer);
@@ -44,7 +53,7 @@ export class LmdbDurability implements Durability {
   }
 
   recover(): Recovery {
-    return recoveryOf(this.writer);
+    return recoveryOf(this.writer, this.path);
   }
 
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
@@ -95,8 +104,12 @@ function appendedBytesOf(reader: StorageReader): number {
   return (checkpoint?.journalBytes ?? 0) + recordBytesAfter(reader, checkpoint?.sequence ?? (0 as Sequence));
 }
 
-/** What a start would find, for whoever can read the map. @throws InvariantError when it contradicts itself. */
-export function recoveryOf(reader: StorageReader): Recovery {
+/**
+ * What a start would find, for whoever can read the map. @throws InvariantError when it contradicts itself.
+ *
+ * @param path as for loadRows.
+ */
+export function recoveryOf(reader: StorageReader, path: string | null = null): Recovery {
   const found = readCheckpoint(reader);
   const { lastSequence } = journalBounds(reader);
   const from = ((found?.sequence ?? 0) + 1) as Sequence;
@@ -111,7 +124,7 @@ export function recoveryOf(reader: StorageReader): Recovery {
             clean: found.clean,
             stateHash: found.clean ? toHex(found.stateHash) : null,
           },
-    rows: loadRows(reader),
+    rows: loadRows(reader, path),
     rowCount: countRows(reader),
     lastTimeNs,
     batches: lastSequence >= from ? batchesFrom(reader, from) : [],

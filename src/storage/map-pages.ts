@@ -19,14 +19,21 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { InvariantError } from '../core/assert.ts';
 import { type MapMeta, META_PAGES, readMetas, type TreeRoot } from './map-meta.ts';
+import {
+  DEPTH_MAX,
+  damagedPage,
+  HEADER_BYTES,
+  IN_PAGES_OF_ITS_OWN,
+  KIND,
+  NO_PAGE,
+  NODE_BYTES,
+  PAGES_REFERENCE_BYTES,
+  type PagePlace,
+  type TreePageHeader,
+  treePageHeader,
+  txnOf,
+} from './tree-pages.ts';
 
-const HEADER_BYTES = 24;
-const NODE_BYTES = 8;
-const KIND = { branch: 0x01, leaf: 0x02, overflow: 0x04 } as const;
-const IN_PAGES_OF_ITS_OWN = 0x01;
-const PAGES_REFERENCE_BYTES = 24;
-const NO_PAGE = 2n ** 64n - 1n;
-const DEPTH_MAX = 32;
 const KEY_BYTES_MAX = 1_978;
 const NO_KEY: Buffer = Buffer.alloc(0);
 const FREE_TAIL_BYTES = 1_048_576;
@@ -59,24 +66,10 @@ export function walkMap(path: string, options: WalkOptions): Walked {
   }
 }
 
-function damaged(page: number, how: string): InvariantError {
-  return new InvariantError(`map: page ${page} ${how}`);
-}
-
 /** A page of a tree that is being looked through. */
-interface TreePage {
+interface TreePage extends TreePageHeader {
   readonly number: number;
   readonly bytes: Buffer;
-  readonly txn: number;
-  readonly isLeaf: boolean;
-  readonly nodes: number;
-}
-
-interface Place {
-  readonly page: number;
-  readonly depth: number;
-  /** No page below was written later. */
-  readonly txnMax: number;
 }
 
 /** How one of the two trees is walked. */
@@ -137,7 +130,7 @@ class Walk {
     }
   }
 
-  #page(place: Place, task: Task): void {
+  #page(place: PagePlace, task: Task): void {
     const page = this.#read(place);
     if (page.txn <= task.since) {
       this.#isAll = false;
@@ -149,9 +142,10 @@ class Walk {
       const { bytes } = page;
       const keyBytes = bytes.readUInt16LE(at + 6);
       const key = bytes.subarray(at + NODE_BYTES, at + NODE_BYTES + keyBytes);
-      if (keyBytes > KEY_BYTES_MAX || key.length !== keyBytes) throw damaged(page.number, 'has a key beyond its end');
+      if (keyBytes > KEY_BYTES_MAX || key.length !== keyBytes)
+        throw damagedPage(page.number, 'has a key beyond its end');
       if (task.isNumeric && keyBytes !== 8 && (page.isLeaf || index > 0))
-        throw damaged(page.number, 'has a key of a wrong length');
+        throw damagedPage(page.number, 'has a key of a wrong length');
       if (page.isLeaf) used += this.#leafNode(page, at, key, task);
       else {
         used += even(NODE_BYTES + keyBytes);
@@ -161,7 +155,7 @@ class Walk {
       }
     }
     const upper = page.bytes.readUInt16LE(22);
-    if (upper + used !== page.bytes.length - HEADER_BYTES) throw damaged(page.number, 'is not filled by its nodes');
+    if (upper + used !== page.bytes.length - HEADER_BYTES) throw damagedPage(page.number, 'is not filled by its nodes');
   }
 
   /** @returns the bytes that the node takes. */
@@ -172,16 +166,16 @@ class Walk {
     const valueAt = at + NODE_BYTES + key.length;
     const isBehind = this.#lastKey.length === 0 || compare(key, this.#lastKey, isNumeric) > 0;
     const isWithin = this.#separator.length === 0 || compare(key, this.#separator, isNumeric) >= 0;
-    if (key.length === 0 || !isBehind || !isWithin) throw damaged(page.number, 'has keys out of order');
+    if (key.length === 0 || !isBehind || !isWithin) throw damagedPage(page.number, 'has keys out of order');
     this.#lastKey = Buffer.from(key);
     this.#entries += 1;
     if (flags === 0) {
-      if (valueAt + valueBytes > bytes.length) throw damaged(page.number, 'has a value beyond its end');
+      if (valueAt + valueBytes > bytes.length) throw damagedPage(page.number, 'has a value beyond its end');
       entry(key, bytes.subarray(valueAt, valueAt + valueBytes));
       return even(NODE_BYTES + key.length + valueBytes);
     }
     if (flags !== IN_PAGES_OF_ITS_OWN || valueAt + PAGES_REFERENCE_BYTES > bytes.length) {
-      throw damaged(page.number, 'has a node of an unknown kind');
+      throw damagedPage(page.number, 'has a node of an unknown kind');
     }
     const reference = bytes.subarray(valueAt, valueAt + PAGES_REFERENCE_BYTES);
     // A value in pages of its own may be older than the page that leads to it.
@@ -194,7 +188,7 @@ class Walk {
   #divide(page: number, separator: Buffer, { isNumeric }: Task): void {
     const isAboveKeys = this.#lastKey.length === 0 || compare(separator, this.#lastKey, isNumeric) > 0;
     const isAboveLast = this.#separator.length === 0 || compare(separator, this.#separator, isNumeric) > 0;
-    if (separator.length === 0 || !isAboveKeys || !isAboveLast) throw damaged(page, 'divides its keys wrongly');
+    if (separator.length === 0 || !isAboveKeys || !isAboveLast) throw damagedPage(page, 'divides its keys wrongly');
     this.#separator = Buffer.from(separator);
   }
 
@@ -202,35 +196,26 @@ class Walk {
     const upper = page.bytes.readUInt16LE(22);
     const offset = page.bytes.readUInt16LE(HEADER_BYTES + 2 * index);
     const at = offset + HEADER_BYTES;
-    if (offset < upper || at + NODE_BYTES > page.bytes.length) throw damaged(page.number, 'has a node beyond its end');
+    if (offset < upper || at + NODE_BYTES > page.bytes.length)
+      throw damagedPage(page.number, 'has a node beyond its end');
     return at;
   }
 
-  #read({ page: number, depth, txnMax }: Place): TreePage {
-    if (depth === 0) throw damaged(number, 'is deeper than its tree');
-    const bytes = this.#pages(number, 1);
-    const kind = bytes.readUInt16LE(18);
-    const txn = txnOf(bytes);
-    const lower = bytes.readUInt16LE(20);
-    const isLeaf = kind === KIND.leaf;
-    if (!isLeaf && kind !== KIND.branch) throw damaged(number, 'is of an unknown kind');
-    if (isLeaf !== (depth === 1)) throw damaged(number, 'is at the wrong depth');
-    if (bytes.readUInt16LE(16) !== 0 || lower % 2 !== 0 || lower === 0) throw damaged(number, 'has a damaged header');
-    if (lower > bytes.readUInt16LE(22)) throw damaged(number, 'has more nodes than room');
-    if (txn > txnMax) throw damaged(number, 'was written after what points to it');
-    return { number, bytes, txn, isLeaf, nodes: lower / 2 };
+  #read(place: PagePlace): TreePage {
+    const bytes = this.#pages(place.page, 1);
+    return { number: place.page, bytes, ...treePageHeader(bytes, 0, place) };
   }
 
   #ownPages(owner: TreePage, reference: Buffer, valueBytes: number): Buffer {
     const first = Number(reference.readBigUInt64LE(0));
     const count = Number(reference.readBigUInt64LE(16));
     const needed = Math.ceil((HEADER_BYTES + valueBytes) / this.#meta.pageBytes);
-    if (count !== needed) throw damaged(owner.number, 'has a value in the wrong number of pages');
+    if (count !== needed) throw damagedPage(owner.number, 'has a value in the wrong number of pages');
     const bytes = this.#pages(first, count);
     const txn = txnOf(bytes);
     const isOwn = bytes.readUInt16LE(18) === KIND.overflow && bytes.readUInt32LE(20) === count;
     if (!isOwn || txn !== Number(reference.readBigUInt64LE(8)) || txn > owner.txn) {
-      throw damaged(first, 'is not the value that points to it');
+      throw damagedPage(first, 'is not the value that points to it');
     }
     return bytes.subarray(HEADER_BYTES, HEADER_BYTES + valueBytes);
   }
@@ -238,13 +223,13 @@ class Walk {
   /** Pages that follow each other, the first of which has a header. Each may be met once. */
   #pages(first: number, count: number): Buffer {
     const { pageBytes, lastPage } = this.#meta;
-    if (first < META_PAGES || first + count - 1 > lastPage) throw damaged(first, 'is not in the file');
+    if (first < META_PAGES || first + count - 1 > lastPage) throw damagedPage(first, 'is not in the file');
     for (let page = first; page < first + count; page += 1) this.#meet(page);
     const bytes = Buffer.allocUnsafe(count * pageBytes);
     if (readSync(this.#descriptor, bytes, 0, bytes.length, first * pageBytes) !== bytes.length) {
-      throw damaged(first, 'is cut off');
+      throw damagedPage(first, 'is cut off');
     }
-    if (Number(bytes.readBigUInt64LE(0)) !== first) throw damaged(first, 'is another page');
+    if (Number(bytes.readBigUInt64LE(0)) !== first) throw damagedPage(first, 'is another page');
     const before = this.#pagesRead;
     this.#pagesRead += count;
     if (Math.floor(before / PROGRESS_PAGES) !== Math.floor(this.#pagesRead / PROGRESS_PAGES)) {
@@ -257,7 +242,7 @@ class Walk {
     const index = page >>> 3;
     const bit = 1 << (page & 7);
     const byte = this.#met[index] ?? 0;
-    if ((byte & bit) !== 0) throw damaged(page, 'is used twice');
+    if ((byte & bit) !== 0) throw damagedPage(page, 'is used twice');
     this.#met[index] = byte | bit;
   }
 
@@ -277,18 +262,12 @@ class Walk {
         number = index <= count ? Number(list.readBigInt64LE(8 * index)) : 0;
       }
       if (number < META_PAGES || number + length - 1 > this.#meta.lastPage)
-        throw damaged(number, 'is free and not in the file');
+        throw damagedPage(number, 'is free and not in the file');
       for (let page = number; page < number + length; page += 1) this.#meet(page);
       free += length;
     }
     return free;
   }
-}
-
-function txnOf(page: Buffer): number {
-  const txn = Number(page.readBigUInt64LE(8));
-  if (!Number.isSafeInteger(txn)) throw new InvariantError('map: a page was written by no transaction');
-  return txn;
 }
 
 function compare(a: Buffer, b: Buffer, isNumeric: boolean): number {

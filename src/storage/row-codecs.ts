@@ -77,8 +77,23 @@ export function checkFrame(key: Uint8Array, value: Uint8Array): Uint8Array {
   return body;
 }
 
+/**
+ * Like checkFrame, where key and value lie one behind the other.
+ *
+ * @param at where the key begins; `valueAt` the value, `end` what is behind it.
+ * @returns where the checksum begins.
+ */
+export function checkFrameAt(bytes: Buffer, at: number, valueAt: number, end: number): number {
+  const bodyEnd = end - CRC_BYTES;
+  if (bodyEnd <= valueAt) throw damaged(bytes.subarray(at, valueAt), 'too short');
+  // A checksum goes on where the one before has ended: key and value are one piece.
+  if (checksumAt(bytes, bodyEnd) !== crc32c(bytes, 0, at, bodyEnd))
+    throw damaged(bytes.subarray(at, valueAt), 'damaged');
+  return bodyEnd;
+}
+
 /** Four bytes as they were written. @param at there are so many behind it. */
-function checksumAt(value: Uint8Array, at: number): number {
+export function checksumAt(value: Uint8Array, at: number): number {
   const upper = ((value[at] as number) << 24) | ((value[at + 1] as number) << 16);
   return (upper | ((value[at + 2] as number) << 8) | (value[at + 3] as number)) >>> 0;
 }

@@ -19,8 +19,11 @@ import type { OrderId, UserId } from '../core/ids.ts';
 import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import { ByteReader } from './byte-reader.ts';
-import { checkFrame, LAYOUT_VERSION } from './row-codecs.ts';
+import type { MapLeaves, Room } from './map-leaves.ts';
+import { checkFrame, checkFrameAt, checksumAt, LAYOUT_VERSION } from './row-codecs.ts';
 import { orderCodec } from './row-codecs-orders.ts';
+import type { TableSums } from './table-sums.ts';
+import { UserOrdinals } from './user-ordinals.ts';
 
 const SHELF_BYTES = 1 << 20;
 const U32 = 0x1_0000_0000;
@@ -39,64 +42,64 @@ interface Shelf {
   orders: number;
 }
 
+/** Shared memory is shared with nobody: it does not count as work for the garbage collector, which a gigabyte of buffers would. */
 function newShelf(byteLength: number): Shelf {
-  const bytes = Buffer.allocUnsafeSlow(byteLength);
+  const bytes = Buffer.from(new SharedArrayBuffer(byteLength));
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), orders: 0 };
 }
 
-/** Room on a shelf that nothing is in yet. */
-export interface Room {
-  readonly bytes: Buffer;
-  readonly at: number;
-}
-
-/**
- * Takes in order rows as they are. Whoever fills a shelf asks for room, writes into it, keeps what it wrote, and places
- * the rows in it.
- */
+/** Takes in order rows as they are. */
 export class OrderShelves implements StoredOrders {
+  /** Of the users whose orders these are. */
+  readonly users: UserOrdinals = new UserOrdinals();
   readonly #shelves: Shelf[] = [];
   readonly #look = new OrderLook();
   /** Another one: a row that is made says nothing about what is being looked at. */
   readonly #reading = new OrderLook();
-  #last: Shelf = newShelf(0);
   #end = 0;
 
-  /** The next so many bytes. */
-  room(byteLength: number): Room {
-    if (this.#end + byteLength > this.#last.bytes.length) {
-      this.#letGo(this.#shelves.length - 1, this.#last);
-      this.#last = newShelf(Math.max(SHELF_BYTES, byteLength));
-      this.#shelves.push(this.#last);
-      this.#end = 0;
-    }
-    return { bytes: this.#last.bytes, at: this.#end };
-  }
-
-  /** Of the room asked for last. */
-  keep(byteLength: number): void {
-    this.#end += byteLength;
-  }
-
   /**
-   * The place of a row that begins at `from` of the last shelf and ends, without its checksum, at `to`.
+   * All of a table: its leaves are read onto the shelves, and stay there without what is free in them.
    *
-   * @throws InvariantError when it is not as long as its layout says.
+   * @param sums take in each entry.
+   * @returns their places in the order of their keys. @throws InvariantError when one is not what was written.
    */
-  place(from: number, to: number): number {
-    this.#look.point(this.#last, from);
-    assert(this.#look.endAt() === to, 'storage: an order is as long as its layout says');
-    this.#last.orders += 1;
-    return (this.#shelves.length - 1) * SHELF_BYTES + from;
+  *fill(leaves: MapLeaves, table: number, sums: TableSums): Generator<number, void, undefined> {
+    const room = (byteLength: number): Room => this.#room(byteLength);
+    for (const leaf of leaves.of(table, room)) {
+      this.#end += leaf.compact();
+      const index = this.#shelves.length - 1;
+      for (let node = 0; node < leaf.nodes; node += 1) {
+        leaf.read(node);
+        const { bytes, keyAt, valueAt, valueEnd } = leaf;
+        if (bytes[keyAt] !== table) continue;
+        if (leaf.isElsewhere) {
+          const own = leaves.elsewhere(leaf, giveFresh);
+          const value = own.bytes.subarray(own.at, own.at + leaf.valueBytes);
+          sums.add(bytes.subarray(keyAt, valueAt), value);
+          yield this.add(bytes.subarray(keyAt, valueAt), value);
+        } else {
+          const bodyEnd = checkFrameAt(bytes, keyAt, valueAt, valueEnd);
+          sums.addChecksum(table, checksumAt(bytes, bodyEnd));
+          yield this.#place(index, valueAt, bodyEnd);
+        }
+      }
+    }
   }
 
   /** @returns its place. @throws InvariantError when the value is not what was written under the key. */
   add(key: Uint8Array, value: Uint8Array): number {
     const body = checkFrame(key, value);
-    const { bytes, at } = this.room(body.length);
+    const { bytes, at } = this.#room(body.length);
     bytes.set(body, at);
-    this.keep(body.length);
-    return this.place(at, at + body.length);
+    this.#end += body.length;
+    return this.#place(this.#shelves.length - 1, at, at + body.length);
+  }
+
+  userAt(place: number): number {
+    const index = Math.floor(place / SHELF_BYTES);
+    const { bytes } = this.#shelves[index] as Shelf;
+    return this.users.find(bytes, place - index * SHELF_BYTES + USER_AT);
   }
 
   look(place: number): OrderRow {
@@ -112,14 +115,37 @@ export class OrderShelves implements StoredOrders {
     this.#reading.point(shelf, at);
     const row = orderCodec.read(new ByteReader(shelf.bytes.subarray(at + 1, this.#reading.endAt())));
     shelf.orders -= 1;
-    if (shelf !== this.#last) this.#letGo(index, shelf);
+    if (index < this.#shelves.length - 1) this.#letGo(index);
     return row;
   }
 
-  /** The bytes of a shelf on which nothing lies any more go. */
-  #letGo(index: number, shelf: Shelf): void {
-    if (index >= 0 && shelf.orders === 0) this.#shelves[index] = EMPTY_SHELF;
+  /** The next so many bytes. */
+  #room(byteLength: number): Room {
+    const last = this.#shelves.at(-1);
+    if (last !== undefined && this.#end + byteLength <= last.bytes.length) return { bytes: last.bytes, at: this.#end };
+    if (last !== undefined) this.#letGo(this.#shelves.length - 1);
+    const shelf = newShelf(Math.max(SHELF_BYTES, byteLength));
+    this.#shelves.push(shelf);
+    this.#end = 0;
+    return { bytes: shelf.bytes, at: 0 };
   }
+
+  #place(index: number, from: number, to: number): number {
+    const shelf = this.#shelves[index] as Shelf;
+    this.#look.point(shelf, from);
+    assert(this.#look.endAt() === to, 'storage: an order is as long as its layout says');
+    shelf.orders += 1;
+    return index * SHELF_BYTES + from;
+  }
+
+  /** The bytes of a shelf on which nothing lies any more go. */
+  #letGo(index: number): void {
+    if ((this.#shelves[index] as Shelf).orders === 0) this.#shelves[index] = EMPTY_SHELF;
+  }
+}
+
+function giveFresh(byteLength: number): Room {
+  return { bytes: Buffer.allocUnsafeSlow(byteLength), at: 0 };
 }
 
 const EMPTY_SHELF: Shelf = newShelf(0);

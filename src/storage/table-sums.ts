@@ -36,11 +36,16 @@ export class TableSums {
   }
 
   add(key: Uint8Array, value: Uint8Array): void {
-    this.#change(key, checksumOf(value), 1);
+    this.#change(tableOf(key), checksumOf(value), 1);
+  }
+
+  /** An entry of that table whose checksum is known. */
+  addChecksum(table: number, checksum: number): void {
+    this.#change(table, checksum, 1);
   }
 
   remove(key: Uint8Array, checksum: number): void {
-    this.#change(key, MODULUS - checksum, -1);
+    this.#change(tableOf(key), MODULUS - checksum, -1);
   }
 
   of(table: number): TableSum {
@@ -56,8 +61,7 @@ export class TableSums {
   }
 
   /** @param sum from 0 to MODULUS. */
-  #change(key: Uint8Array, sum: number, entries: number): void {
-    const table = tableOf(key);
+  #change(table: number, sum: number, entries: number): void {
     const count = (this.#entries[table] ?? 0) + entries;
     assert(count >= 0, 'storage: a table has no fewer than no entries');
     this.#entries[table] = count;

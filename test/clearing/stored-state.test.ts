@@ -252,6 +252,7 @@ suite('a state out of its tables', () => {
     const lived = world.state;
     let reads = 0;
     world.state = tables.loadStored((stored) => ({
+      userAt: (place) => stored.userAt(place),
       look: (place) => stored.look(place),
       take: (place) => {
         reads += 1;

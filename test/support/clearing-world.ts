@@ -315,6 +315,7 @@ export class PlainTables {
     const stored = told(shelves);
     const key = Buffer.from('order');
     const rows = LOAD_ORDER.flatMap((table) => this.of(table)).map((write): LoadedRow => {
+      if (write.table === 'user') shelves.users.add(Buffer.from(write.row.user, 'hex'), 0);
       if (write.table !== 'order') return write;
       const bytes = encodeRow(new ByteWriter(1_024), 'order', key, write.row);
       return { table: 'storedOrder', stored, place: shelves.add(key, bytes) };
