@@ -12,7 +12,7 @@ import { TRIGGER_STATE, type TriggerState } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { isOpen } from '../margin/position.ts';
 import type { OrderRow } from './rows.ts';
-import type { ClearingState, OrderSlot } from './state.ts';
+import type { ClearingState } from './state.ts';
 import { isFired } from './trigger-heaps.ts';
 
 function sorted<V>(map: ReadonlyMap<string, V>): readonly (readonly [string, V])[] {
@@ -68,7 +68,8 @@ function* marketLines(state: ClearingState): Generator<string> {
       // That a price has fired the order is a fact before its row says so (trigger-heaps.ts).
       const slot = market.orders.slotOf(order as Sequence);
       const row = slot === null ? market.orders.look(order as Sequence) : slot.look();
-      if (row !== undefined) yield orderLine(row, slot !== null && isFired(slot) ? TRIGGER_STATE.fired : row.triggerState);
+      if (row !== undefined)
+        yield orderLine(row, slot !== null && isFired(slot) ? TRIGGER_STATE.fired : row.triggerState);
     }
   }
 }
