@@ -35,15 +35,7 @@ import type {
   UserRow,
 } from './rows.ts';
 import { SpentBalances } from './spent-balances.ts';
-import {
-  type AssetTotals,
-  type ClearingState,
-  createClearingState,
-  portableSha256,
-  type Sha256,
-  type Tally,
-} from './state.ts';
-import { parseDigest } from './tallies.ts';
+import { type AssetTotals, type ClearingState, createClearingState, portableSha256, type Sha256 } from './state.ts';
 import { fireAll } from './triggers.ts';
 
 /** Whether the rows would say everything: false while a test hook or an incomplete unit is in force. */
@@ -62,10 +54,6 @@ export function dirtyRowCount(state: ClearingState): number {
 
 function totalsRow(totals: AssetTotals): AssetTotalsRow {
   return { asset: totals.asset, vaultHoldings: totals.vaultHoldings, faucet: totals.faucet };
-}
-
-function tallyRow(tally: Tally): TallyRow {
-  return { name: tally.name, count: tally.count, digest: tally.digest };
 }
 
 /** Every row that changed since the last call, whole; forgets that they changed. Finished orders leave memory here. */
@@ -90,7 +78,7 @@ export function drainDirtyRows(state: ClearingState): RowWrite[] {
     rows.push({ table: 'config', row: must(state.configs.get(key), 'a dirty object exists') });
   }
   for (const totals of dirty.totals) rows.push({ table: 'totals', row: totalsRow(totals) });
-  for (const tally of dirty.tallies) rows.push({ table: 'tally', row: tallyRow(tally) });
+  for (const tally of dirty.tallies) rows.push({ table: 'tally', row: tally.row });
   forget(state);
   return rows;
 }
@@ -248,9 +236,7 @@ function loadTotals(state: ClearingState, row: AssetTotalsRow): void {
 }
 
 function loadTally(state: ClearingState, row: TallyRow): void {
-  const tally = state.tallies[row.name];
-  tally.count = row.count;
-  tally.digest = parseDigest(row.digest);
+  state.tallies[row.name].restore(row);
 }
 
 /** An order id that is taken for 30 days after its creation (AMB-08). */

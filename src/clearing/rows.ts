@@ -232,12 +232,13 @@ export type TallyName = 'trades' | 'rolled_back_fills' | 'finished_orders' | 'de
 
 /**
  * Append-only facts in one number and one digest: they leave memory, but the state hash still covers them. Key: name.
- * `digest` is 64 hex digits: digest' = SHA-256(digest, fact), in the order in which the facts happened.
+ * `digest` is 64 hex digits, of all facts but those in `pending`, which are not yet enough to be hashed (tally.ts).
  */
 export interface TallyRow {
   readonly name: TallyName;
   readonly count: number;
   readonly digest: string;
+  readonly pending: Uint8Array;
 }
 
 /** Every table with the row it holds. The fee account is an ordinary user row with balances. */

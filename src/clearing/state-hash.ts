@@ -100,7 +100,8 @@ function* sumLines(state: ClearingState): Generator<string> {
   }
   for (const [key, next] of sorted(state.depositCounters)) yield `deposits|${key}|${next}`;
   for (const [name, tally] of sorted(new Map(Object.entries(state.tallies)))) {
-    yield `tally|${name}|${tally.count}|${tally.digest}`;
+    const { count, digest, pending } = tally.row;
+    yield `tally|${name}|${count}|${digest}|${toHex(pending)}`;
   }
 }
 

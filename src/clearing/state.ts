@@ -34,6 +34,7 @@ import type {
   UserRow,
 } from './rows.ts';
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
+import { Tally } from './tally.ts';
 import type { TriggerHeap, WaitingTrigger } from './trigger-heaps.ts';
 
 /** What margin needs of one asset; of USD there is none. Sums are derived, kept with each change (AMB-54). */
@@ -205,13 +206,6 @@ export interface Hooks {
   faults: FaultInForce[];
 }
 
-export interface Tally {
-  readonly name: TallyName;
-  count: number;
-  /** 64 hex digits. */
-  digest: string;
-}
-
 /** What the next checkpoint writes. Sets hold what is written whole from its slot; lists hold finished facts. */
 export interface Dirty {
   readonly users: Set<UserSlot>;
@@ -266,10 +260,6 @@ export interface ClearingState {
   readonly firing: Set<MarketSlot>;
 }
 
-function emptyTally(name: TallyName): Tally {
-  return { name, count: 0, digest: '0'.repeat(64) };
-}
-
 function emptyDirty(): Dirty {
   return {
     users: new Set(),
@@ -313,10 +303,10 @@ export function createClearingState(sha256: Sha256 = portableSha256): ClearingSt
     totals: new Map(),
     risks: new Map(),
     tallies: {
-      trades: emptyTally('trades'),
-      rolled_back_fills: emptyTally('rolled_back_fills'),
-      finished_orders: emptyTally('finished_orders'),
-      deposits: emptyTally('deposits'),
+      trades: new Tally('trades'),
+      rolled_back_fills: new Tally('rolled_back_fills'),
+      finished_orders: new Tally('finished_orders'),
+      deposits: new Tally('deposits'),
     },
     depositCounters: new Map(),
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },

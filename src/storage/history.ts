@@ -13,7 +13,7 @@ import { must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { checkpointSequence } from './checkpoint.ts';
-import type { Entry, StorageReader } from './environment.ts';
+import type { StorageReader } from './environment.ts';
 import { readOrderOfId } from './finished-orders.ts';
 import { keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
 import { decodeFrame, decodeRow } from './row-codecs.ts';
@@ -26,6 +26,7 @@ import {
   TRADE_RUNS,
   type TradeEntry,
 } from './runs.ts';
+import { readTrade, tradesAfter, tradesBefore } from './trade-blocks.ts';
 import { marketsWithCount, readCount } from './user-counts.ts';
 
 export interface HistoryRequest {
@@ -75,7 +76,7 @@ export class History {
    */
   userTrades(request: HistoryRequest, ties?: Ties<TradeEntry>): HistoryPage<UserTrade> {
     return this.#page(request, TRADE_RUNS, ties, ({ marketIndex, item }) => {
-      return { trade: this.#tradeAt(marketIndex, item.tradeId), isMaker: item.side === TRADE_SIDE.maker };
+      return { trade: readTrade(this.#reader, marketIndex, item.tradeId), isMaker: item.side === TRADE_SIDE.maker };
     });
   }
 
@@ -113,17 +114,26 @@ export class History {
   }): readonly TradeRow[] {
     const { marketIndex, below, skip, limit } = request;
     return this.#reader.view(() => {
-      const { from, to } = marketBounds(marketIndex, below);
-      return this.#reader.range({ from, to, newestFirst: true, skip, limit }).map(decodeTrade);
+      const trades: TradeRow[] = [];
+      let rank = 0;
+      for (const trade of limit > 0 ? tradesBefore(this.#reader, marketIndex, below) : []) {
+        if (rank >= skip) trades.push(trade);
+        rank += 1;
+        if (rank === skip + limit) break;
+      }
+      return trades;
     });
   }
 
   /** Trades of a market with ids above `tradeId`, oldest first. */
   marketTradesAfter(marketIndex: number, tradeId: Sequence, limit: number): readonly TradeRow[] {
     return this.#reader.view(() => {
-      const { to } = marketBounds(marketIndex, null);
-      const from = keyWriter().ofMarket(TABLE.trade, marketIndex, tradeId + 1);
-      return this.#reader.range({ from, to, limit }).map(decodeTrade);
+      const trades: TradeRow[] = [];
+      for (const trade of limit > 0 ? tradesAfter(this.#reader, marketIndex, tradeId) : []) {
+        trades.push(trade);
+        if (trades.length === limit) break;
+      }
+      return trades;
     });
   }
 
@@ -175,12 +185,6 @@ export class History {
     const value = must(this.#reader.get(key), `storage: order ${orderSequence} of market ${marketIndex} is missing`);
     return decodeRow('order', key, value);
   }
-
-  #tradeAt(marketIndex: number, tradeId: Sequence): TradeRow {
-    const key = keyWriter().ofMarket(TABLE.trade, marketIndex, tradeId);
-    const value = must(this.#reader.get(key), `storage: trade ${tradeId} of market ${marketIndex} is missing`);
-    return decodeRow('trade', key, value);
-  }
 }
 
 /** The same entries, equals in the order that the caller wants; they are two sides in each market at most. */
@@ -203,20 +207,4 @@ function* ranked<Place, Item extends Place>(
     equals.push(entry);
   }
   yield* equals.sort(ties);
-}
-
-function decodeTrade({ key, value }: Entry): TradeRow {
-  return decodeRow('trade', key, value);
-}
-
-/** The keys of a market's trades, up to but without `below`. */
-function marketBounds(
-  marketIndex: number,
-  below: Sequence | null,
-): { readonly from: Uint8Array; readonly to: Uint8Array } {
-  const keys = keyWriter();
-  return {
-    from: keys.ofMarket(TABLE.trade, marketIndex, 0),
-    to: keys.ofMarket(TABLE.trade, marketIndex, below ?? Number.MAX_SAFE_INTEGER),
-  };
 }

@@ -21,7 +21,7 @@
  *   34   by order id               user 32, market 4, order id                        order sequence 8
  *   35   runs of ids               user 32, market 4, checkpoint 8, chunk 4           key of the run in 32; ids as they ended
  *   36   what ids there are        user 32, market 4                                  count 8, watermark 8, place in 35
- *   40 trade                       market 4, trade id 8
+ *   40 block of trades             market 4, trade id 8                              trades from that one on (trade-blocks.ts)
  *   41   runs of a user's          user 32, market 4, match time 8, trade id 8, side 1          run of: the last three
  *   50 count of finished orders    user 32, market 4 (none: all of the user's)        count 8
  *   51 count of trades             user 32, market 4 (none: all of the user's)        count 8
@@ -63,7 +63,7 @@ export const TABLE = {
   finishedById: 0x34,
   idRun: 0x35,
   idList: 0x36,
-  trade: 0x40,
+  tradeBlock: 0x40,
   tradeRun: 0x41,
   finishedCount: 0x50,
   tradeCount: 0x51,
@@ -174,7 +174,7 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  /** Open order, finished order and trade: one of a market's by its sequence. */
+  /** Open order, finished order and block of trades: one of a market's by its sequence. */
   ofMarket(table: Table, marketIndex: number, sequence: number): Uint8Array {
     this.#begin(table);
     this.#writer.u32(marketIndex);

@@ -112,9 +112,10 @@ export const tallyCodec: RowCodec<TallyRow> = {
     to.text(row.name);
     to.safe(row.count);
     to.hex(row.digest, 32);
+    to.bytes(row.pending);
   },
   read(from) {
-    return { name: from.text() as TallyName, count: from.safe(), digest: from.hex(32) };
+    return { name: from.text() as TallyName, count: from.safe(), digest: from.hex(32), pending: from.bytes() };
   },
 };
 

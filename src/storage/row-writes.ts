@@ -1,6 +1,7 @@
 /**
- * From changed rows to the writes they mean: each row under its key, and the runs that finished orders and trades add to
- * the lists of their users (key-layout.ts). Runs are known when all rows are: `end` comes last.
+ * From changed rows to the writes they mean: each row under its key, trades in blocks, and the runs that finished orders
+ * and trades add to the lists of their users (key-layout.ts). Blocks and runs are known when all rows are: `end` comes
+ * last.
  */
 import type { OrderRow, RowWrite, TradeRow, TradeSide } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
@@ -14,6 +15,7 @@ import { type IdEntry, idRunKey, idRunWrites } from './id-runs.ts';
 import { endOf, KeyWriter, keyWriter, type ListName, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
 import { encodeFrame, encodeRow } from './row-codecs.ts';
 import { cutIntoRuns, encodeRun, FINISHED_RUNS, RUN_ENTRIES_MAX, TRADE_RUNS, type TradeEntry } from './runs.ts';
+import { tradeBlockWrites } from './trade-blocks.ts';
 import type { UserCounts } from './user-counts.ts';
 
 /** Table and market. */
@@ -35,6 +37,8 @@ export class RowWrites {
   readonly #writes: Write[] = [];
   /** Per market the highest sequence of an order that is open in the tables, or becomes so here; -1 for none. */
   readonly #lastOpen = new Map<number, number>();
+  /** By market, in the order in which they came. */
+  readonly #trades = new Map<number, TradeRow[]>();
   readonly #additions = new Map<UserId, Map<number, Additions>>();
 
   /** @param checkpoint its journal sequence: one that adds orders is above every one that did before. */
@@ -60,8 +64,11 @@ export class RowWrites {
     }
   }
 
-  /** Writes of the rows in their order, then of the lists, user by user and market by market. */
+  /** Writes of the rows in their order, then of the trades, then of the lists, user by user and market by market. */
   end(): readonly Write[] {
+    for (const trades of this.#trades.values()) {
+      this.#writes.push(...tradeBlockWrites(this.#reader, this.#bytes, this.#keys, trades));
+    }
     for (const markets of this.#additions.values()) {
       for (const additions of markets.values()) {
         if (additions.orders.length > 0) this.#endOrders(additions);
@@ -101,8 +108,9 @@ export class RowWrites {
   #trade(row: TradeRow): void {
     this.#addSide(row, row.maker, TRADE_SIDE.maker);
     this.#addSide(row, row.taker, TRADE_SIDE.taker);
-    const key = this.#keys.ofMarket(TABLE.trade, row.marketIndex, row.tradeId);
-    this.#writes.push({ key, value: encodeRow(this.#bytes, 'trade', key, row), rule: 'once' });
+    const trades = this.#trades.get(row.marketIndex);
+    if (trades === undefined) this.#trades.set(row.marketIndex, [row]);
+    else trades.push(row);
   }
 
   #addSide({ marketIndex, tradeId, matchedNs }: TradeRow, { user, subAccount }: TradeSide, side: TradeSideIndex): void {

@@ -6,6 +6,8 @@
  *   5 ─▶ 6   entries of runs of finished orders and of trades say their sub-account
  *   6 ─▶ 7   where the journal begins stands in the map, and its size in the checkpoint; an order's row says what is in
  *            force of a child that is released in part, and what of that nobody matched
+ *   7 ─▶ 8   trades stand in blocks (trade-blocks.ts): those of before in blocks of one; a tally carries the facts that it
+ *            has not hashed yet: before, it hashed each at once
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal-base.ts).
@@ -35,6 +37,7 @@ export interface UpgradeStep {
 export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 5, convert: (source) => (entry, to) => withSubAccounts(source, entry, to) },
   { from: 6, convert: () => withActivated },
+  { from: 7, convert: () => withBlocksAndPieces },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -50,7 +53,7 @@ const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Con
   if (key[0] !== TABLE.tradeRun) return entry.value;
   const { marketIndex } = listNameOf(key);
   const items = decodeRun(entry, readTrade5).map((item) => {
-    const tradeKey = keyWriter().ofMarket(TABLE.trade, marketIndex, item.tradeId);
+    const tradeKey = keyWriter().ofMarket(TABLE.tradeBlock, marketIndex, item.tradeId);
     const { maker, taker } = decodeRow('trade', tradeKey, rowBytes(source, tradeKey));
     return { ...item, subAccount: (item.side === TRADE_SIDE.maker ? maker : taker).subAccount };
   });
@@ -113,5 +116,17 @@ function withActivated({ key, value }: Entry, to: ByteWriter): Uint8Array {
     to.raw(isActivated ? enabled : NOTHING);
     to.u64(isActivated && neverRests && left > 0n ? left : 0n);
     to.raw(body.subarray(figures + SAFE_BYTES));
+  });
+}
+
+/** Versions 5 to 7 had one trade under each key, and tallies with nothing pending. */
+function withBlocksAndPieces({ key, value }: Entry, to: ByteWriter): Uint8Array {
+  const [table] = key;
+  if (table !== TABLE.tradeBlock && table !== TABLE.tally) return value;
+  const body = checkFrame(key, value).subarray(1);
+  return encodeFrame(to, key, () => {
+    if (table === TABLE.tradeBlock) to.u32(1);
+    to.raw(body);
+    if (table === TABLE.tally) to.u32(0);
   });
 }

@@ -9,6 +9,8 @@ import { ByteWriter } from '../../src/storage/byte-writer.ts';
 import type { StorageReader } from '../../src/storage/environment.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
 import { checkFrame, decodeRow, encodeFrame, encodeRow } from '../../src/storage/row-codecs.ts';
+import { tradeCodec } from '../../src/storage/row-codecs-orders.ts';
+import { decodeRun } from '../../src/storage/runs.ts';
 import { UPGRADE_STEPS } from '../../src/storage/upgrade-steps.ts';
 import { propertyParameters } from '../support/property.ts';
 import { ROW_ARBITRARIES } from '../support/row-arbitraries.ts';
@@ -48,6 +50,34 @@ suite('steps of an upgrade', () => {
         });
       }),
       propertyParameters(200),
+    );
+  });
+
+  test('7 to 8: a trade is a block of one, and a tally has nothing pending; everything else stays as it is', () => {
+    const step = must(
+      UPGRADE_STEPS.find(({ from }) => from === 7),
+      'version 7 is upgraded',
+    );
+    const convert = step.convert({} as StorageReader);
+    const to = new ByteWriter(64);
+    fc.assert(
+      fc.property(ROW_ARBITRARIES.trade, ROW_ARBITRARIES.tally, ROW_ARBITRARIES.balance, (trade, tally, balance) => {
+        const tradeKey = keyWriter().ofMarket(TABLE.tradeBlock, trade.marketIndex, trade.tradeId);
+        const value = must(convert({ key: tradeKey, value: encodeRow(to, 'trade', tradeKey, trade) }, to), 'it stays');
+        assert.deepEqual(decodeRun({ key: tradeKey, value }, tradeCodec.read), [trade]);
+
+        const tallyKey = keyWriter().named(TABLE.tally, tally.name);
+        const nothing = { ...tally, pending: new Uint8Array(0) };
+        const today = encodeRow(to, 'tally', tallyKey, nothing);
+        const body = checkFrame(tallyKey, today);
+        const before = encodeFrame(to, tallyKey, () => to.raw(body.subarray(1, body.length - 4)));
+        assert.deepEqual(convert({ key: tallyKey, value: before }, to), today);
+
+        const key = keyWriter().balance(balance.user, balance.subAccount, balance.asset);
+        const other = encodeRow(to, 'balance', key, balance);
+        assert.equal(convert({ key, value: other }, to), other);
+      }),
+      propertyParameters(50),
     );
   });
 });

@@ -234,6 +234,7 @@ const tallyRow: Arbitrary<TallyRow> = record({
   name: fc.constantFrom('trades', 'rolled_back_fills', 'finished_orders', 'deposits'),
   count: safe,
   digest: hex(32),
+  pending: fc.uint8Array({ maxLength: 64 }),
 });
 
 export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> } = {

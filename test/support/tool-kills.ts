@@ -26,7 +26,13 @@ const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const STEPS = 400;
 const SAID = ['trades', 'balances', 'positions'] as const;
 /** Points that a command passes, in its order. */
-const UPGRADE_MARKS = [/^upgrade\.half.6/, /^upgrade\.half.7/, /^data-[56]-at-/, /^snapshots.[0-9]{16}/];
+const UPGRADE_MARKS = [
+  /^upgrade\.half.6/,
+  /^upgrade\.half.7/,
+  /^upgrade\.half.8/,
+  /^data-[567]-at-/,
+  /^snapshots.[0-9]{16}/,
+];
 const PRUNE_MARKS = [/^snapshots.new\.half.ledger\.mdb$/, /^snapshots.new$/];
 const AFTER_MARK_MS = 150;
 const quiet = (): void => undefined;
