@@ -135,7 +135,7 @@ export function balanceRow(slot: BalanceSlot): BalanceRow {
   return { user, subAccount, asset, owned, locked };
 }
 
-/** Tells the balances that the current input changed, and forgets them. */
+/** Tells the balances that changed since the last call, and forgets that they did. */
 export function flushChangedBalances(state: ClearingState, effects: Effect[]): void {
   const { changedBalances } = state;
   if (changedBalances.length === 0) return;

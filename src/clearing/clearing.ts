@@ -4,8 +4,8 @@
  *
  *   inputs ──verdictsNeeded──▶ shell verifies ──▶ Batch {time, inputs, verdicts} ──applyBatch──▶ effects
  *
- * How inputs are cut into batches changes nothing but `marketDecided`, which is said once per market and batch, and the
- * times that are a batch's.
+ * How inputs are cut into batches changes nothing but what is said once per batch, which is `marketDecided` and how
+ * balances and positions are after a run of markets' inputs, and the times that are a batch's.
  *
  * A broken promise throws InvariantError, and the node must stop (operator-api.md 1).
  */
@@ -109,9 +109,11 @@ export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]
   for (const verdict of batch.verdicts) learnVerdict(state, verdict);
   for (const input of batch.inputs) {
     applyInput(state, input, batch.timeNs, effects);
-    flushChangedBalances(state, effects);
-    flushChangedPositions(state, effects);
+    // Fills of a batch move the same balances many times: told when all are through, or before a request's reply is
+    // followed by anything else.
+    if (!isOfMarket(input)) tellChanged(state, effects);
   }
+  tellChanged(state, effects);
   for (const totals of state.touchedTotals) assertConserved(totals);
   state.touchedTotals.clear();
   flushTouchedRisks(state, effects);
@@ -126,6 +128,11 @@ export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]
   }
   state.touchedMarkets.clear();
   if (state.firing.size > 0) fireSome(state, FIRED_PER_TURN + 2 * batch.inputs.length);
+}
+
+function tellChanged(state: ClearingState, effects: Effect[]): void {
+  flushChangedBalances(state, effects);
+  flushChangedPositions(state, effects);
 }
 
 function applyInput(state: ClearingState, input: ClearingInput, nowNs: TimestampNs, effects: Effect[]): void {

@@ -44,13 +44,13 @@ export interface FillRolledBack {
   readonly takerSide: Side;
 }
 
-/** Absolute, at most once per balance and input. */
+/** Absolute, at most once per balance and run of markets' inputs. */
 export interface BalanceChanged {
   readonly kind: 'balanceChanged';
   readonly row: BalanceRow;
 }
 
-/** Absolute, at most once per position and input. With both legs at 0 it is gone. */
+/** Absolute, at most once per position and run of markets' inputs. With both legs at 0 it is gone. */
 export interface PositionChanged {
   readonly kind: 'positionChanged';
   readonly row: PositionRow;

@@ -249,7 +249,7 @@ export interface ClearingState {
   /** By market index: whether the signatures of orders are valid whose `created` has not been applied yet. */
   readonly verdicts: Map<number, Map<Sequence, boolean>>;
   readonly dirty: Dirty;
-  /** What the current input changed, each once. */
+  /** What changed and is not told yet, each once. */
   readonly changedBalances: BalanceSlot[];
   readonly changedPositions: PositionSlot[];
   /** Markets and assets that the current batch touched; of risks those whose mark or interest changed. */

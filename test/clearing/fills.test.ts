@@ -49,6 +49,33 @@ suite('fills', () => {
     assert.equal(decided?.throughSequence, 3);
   });
 
+  test('fills of one batch tell each balance once, as it is after all; a request is followed by what it and they changed', () => {
+    const world = funded();
+    const maker = world.create({ user: BOB, side: SIDE.sell, quantity: 40_000 });
+    const taker = world.create({ user: ALICE, side: SIDE.buy, quantity: 40_000 });
+    const fill = (ahead: number) =>
+      world.matchInput(maker, taker, 10_000, { ...world.next(0, ahead), tradeId: ahead as Sequence });
+    const ask = {
+      kind: 'faucet' as const,
+      request: world.request(),
+      body: { user_id: ALICE, sub_account: 0, asset_id: USD, amount: '5' },
+    };
+    const effects = world.send(fill(1), fill(2), ask, fill(3));
+    const told = (from: number, to: number) =>
+      effectsOf(effects.slice(from, to), 'balanceChanged').map(({ row }) => row);
+    const replied = effects.findIndex((effect) => effect.kind === 'replied');
+    assert.deepEqual(told(0, replied), []);
+    const third = effects.findLastIndex((effect) => effect.kind === 'fillConfirmed');
+    const [first, second] = [told(replied, third), told(third, effects.length)];
+    for (const rows of [first, second]) {
+      const names = rows.map(({ user, asset }) => `${user}/${asset}`);
+      assert.deepEqual([names.length, new Set(names).size], [5, 5]);
+    }
+    const ofAlice = (rows: typeof first) => rows.find(({ user, asset }) => user === ALICE && asset === ETH)?.owned;
+    assert.deepEqual([ofAlice(first), ofAlice(second)], [2n * E18, 3n * E18]);
+    assert.equal(world.owned(ALICE, ETH), 3n * E18);
+  });
+
   test('a fee is rounded up and a rebate down, both against the user (AMB-41, EX-27)', () => {
     const world = funded({ book_price_decimals: 4, book_quantity_decimals: 10, maker_fee_rate: -50 });
     const maker = world.create({ user: BOB, side: SIDE.sell, price: 12_345, quantity: 3_333_333_333 });
