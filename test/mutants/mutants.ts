@@ -49,7 +49,7 @@ const STORAGE: readonly Mutant[] = [
   {
     breaks: 'a match that a checkpoint falls into ends after it',
     file: 'src/clearing/orders',
-    find: 'if ((row.flags & ORDER_FLAG.entering) !== 0)\n        market.entering = slot;',
+    find: 'if ((slot.look().flags & ORDER_FLAG.entering) !== 0)\n        market.entering = slot;',
     put: '',
     caughtBy: 'test/clearing/stored-state',
   },
@@ -98,6 +98,13 @@ const STORAGE: readonly Mutant[] = [
 ];
 
 const NODE: readonly Mutant[] = [
+  {
+    breaks: 'a journal goes on from its own snapshot alone',
+    file: 'src/node/copy-data',
+    find: '!isSameRecord(record, base)',
+    put: 'false',
+    caughtBy: 'test/node/pruning',
+  },
   {
     breaks: 'what is applied was journaled before',
     file: 'src/node/clearing-actor',
@@ -227,6 +234,27 @@ const MONEY: readonly Mutant[] = [
     put: 'return true;',
     caughtBy: 'test/clearing/fills',
   },
+  {
+    breaks: 'what a price has fired has fired before its row says so',
+    file: 'src/clearing/trigger-heaps',
+    find: 'const price = at === IN_LINE ? farthestSince(heap, since) : heap.inForce;',
+    put: 'const price = heap.inForce;',
+    caughtBy: 'test/clearing/trigger-heaps',
+  },
+  {
+    breaks: 'a trigger that came behind a price is not fired by it',
+    file: 'src/clearing/trigger-heaps',
+    find: '<= entry.since)',
+    put: '<= 0)',
+    caughtBy: 'test/clearing/trigger-heaps',
+  },
+  {
+    breaks: 'what a finished parent has enabled bounds its child',
+    file: 'src/clearing/children',
+    find: 'return row.enabledQuantity < row.quantity ? Math.min(quantity, row.enabledQuantity) : quantity;',
+    put: 'return quantity;',
+    caughtBy: 'test/clearing/triggers',
+  },
 ];
 
 const MATCHING: readonly Mutant[] = [
@@ -271,6 +299,13 @@ const MATCHING: readonly Mutant[] = [
     find: 'v0 ^= word;',
     put: '',
     caughtBy: 'test/matching/key-words',
+  },
+  {
+    breaks: 'who does not know the key cannot make prices meet',
+    file: 'src/matching/price-hash',
+    find: 'this.#words[at] = hashWords(key, NO_USER, word, 0, 4);',
+    put: 'this.#words[at] = at;',
+    caughtBy: 'test/matching/price-hash',
   },
 ];
 

@@ -298,6 +298,13 @@ const RING_AND_BOOK: readonly Mutant[] = [
     caughtBy: 'test/matching/children',
   },
   {
+    breaks: 'a child wants no more than a parent that is filled can activate',
+    file: 'src/matching/triggers',
+    find: 'return state !== ORDER_STATE.ended && lots <= orders.filledOf(parent);',
+    put: 'return state !== ORDER_STATE.ended;',
+    caughtBy: 'test/matching/children',
+  },
+  {
     breaks: 'a fill-or-kill order passes over its own orders',
     file: 'src/matching/sizing',
     find: 'if (!book.isSameOwner(maker, slot))',
