@@ -13,6 +13,7 @@
 import { assert } from '../core/assert.ts';
 import { writeHex } from '../core/hex.ts';
 import { crc32c } from './crc32c.ts';
+import { USER_BYTES, writeUserBytes } from './user-bytes.ts';
 
 const U32 = 0x1_0000_0000;
 const U64 = 1n << 64n;
@@ -54,7 +55,7 @@ export class ByteWriter {
 
   /** Ends the piece with the CRC-32C of what came before it: the bytes with that checksum, then the piece so far. */
   checksum(before: number): void {
-    this.u32(crc32c(this.#chunk, before, this.#start, this.#position));
+    this.u32(crc32c(this.#chunk, before, this.#start, this.#position, this.#view));
   }
 
   u8(value: number): void {
@@ -145,7 +146,8 @@ export class ByteWriter {
   hex(value: string, byteCount: number): void {
     assert(value.length === 2 * byteCount, 'storage: hex of the expected length');
     const at = this.#take(byteCount);
-    assert(writeHex(this.#chunk, at, value) === byteCount, 'storage: hex digits');
+    if (byteCount === USER_BYTES) writeUserBytes(this.#view, at, value);
+    else assert(writeHex(this.#chunk, at, value) === byteCount, 'storage: hex digits');
   }
 
   /** Bytes with their length in four bytes before them. */

@@ -18,7 +18,7 @@ import { ByteWriter } from './byte-writer.ts';
 import { DATA_VERSION, type StorageReader, type StorageWriter, type Write } from './environment.ts';
 import { type FinishedLimits, Forgetting } from './finished-orders.ts';
 import { IdLists } from './id-lists.ts';
-import { journalHashAt } from './journal.ts';
+import { journalHashAt, storedHashAt } from './journal.ts';
 import { equal, HASH_BYTES } from './journal-record.ts';
 import { keyWriter, META } from './key-layout.ts';
 import { decodeFrame, encodeFrame } from './row-codecs.ts';
@@ -79,7 +79,7 @@ export class CheckpointWriter {
   write(checkpoint: CheckpointWrite): void {
     const before = checkpointSequence(this.#writer);
     assert(checkpoint.sequence >= before, 'checkpoint: its sequence never goes backwards');
-    const hash = journalHashAt(this.#writer, checkpoint.sequence);
+    const hash = storedHashAt(this.#writer, checkpoint.sequence);
     assert(equal(checkpoint.journalHash, hash), 'checkpoint: it names the hash of its journal record');
     this.#bytes.reset();
     const writes = this.#writesOf(checkpoint);

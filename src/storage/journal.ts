@@ -107,6 +107,13 @@ export function journalHashAt(reader: StorageReader, sequence: Sequence): Uint8A
   return decodeStandalone(recordBytes(reader, keyWriter(), sequence), sequence).hash;
 }
 
+/** What a record that this process has written or checked says of itself: like journalHashAt, but not computed anew. */
+export function storedHashAt(reader: StorageReader, sequence: Sequence): Uint8Array {
+  if (sequence === NOTHING) return GENESIS_HASH;
+  const bytes = recordBytes(reader, keyWriter(), sequence);
+  return bytes.subarray(bytes.length - HASH_BYTES);
+}
+
 /** The hash that the record at `sequence` must name; null when its predecessor was pruned. */
 function hashBefore(reader: StorageReader, keys: KeyWriter, sequence: number, first: number): Uint8Array | null {
   if (sequence === 1) return GENESIS_HASH;

@@ -22,6 +22,29 @@ suite('crc32c', () => {
     );
   });
 
+  test('with a view of the bytes it is the same, wherever they begin and end', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 120 }),
+        fc.nat(20),
+        fc.nat(20),
+        fc.nat(0xffff_ffff),
+        (bytes, head, tail, seed) => {
+          const from = Math.min(head, bytes.length);
+          const to = Math.max(from, bytes.length - tail);
+          const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+          assert.equal(crc32c(bytes, seed, from, to, view), crc32c(bytes.slice(from, to), seed));
+        },
+      ),
+      propertyParameters(),
+    );
+    const check = Buffer.from('123456789123456789');
+    const view = new DataView(check.buffer, check.byteOffset, check.byteLength);
+    assert.equal(crc32c(check, 0, 9, 18, view), 0xe3069283);
+    const ff = new Uint8Array(32).fill(0xff);
+    assert.equal(crc32c(ff, 0, 0, 32, new DataView(ff.buffer)), 0x62a8ab43);
+  });
+
   test('one flipped bit changes it', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), fc.nat(), (bytes, where) => {
