@@ -42,6 +42,7 @@ export function addPressing(slot: OrderSlot): void {
     books.set(key, book);
   }
   book.orders.add(slot);
+  book.counted = null;
   slot.pressing = book;
 }
 

@@ -113,3 +113,23 @@ test('what orders count follows fills, replaces, releases and the position (MRG-
   world.end(sell, ORDER_END.userRequested);
   assert.equal(left(), null);
 });
+
+test('an order that comes after its account was asked counts with the next question (TRF-08, AMB-50, AMB-65)', () => {
+  const world = MarginWorld.make();
+  world.fund(ALICE, USD, '10000', 1);
+  let nonce = 0n;
+  const ask = (amount: string): string | null => {
+    nonce += 1n;
+    const move = { sourceIndex: 1, targetIndex: 0, asset: USD, amount: e18(amount), targetType: null, nonce };
+    return codeOf(reply(apply(world, [{ kind: 'transfer', request: world.request(), user: ALICE, ...move }])));
+  };
+  const buy = (quantity: number): void => {
+    const order = world.terms({ user: ALICE, subAccount: 1, flags: 0, side: SIDE.buy, price: 100_000, quantity });
+    apply(world, [{ kind: 'created', ...world.next(), order, parent: 0 }]);
+  };
+  buy(10_000);
+  assert.equal(ask('1'), null);
+  buy(10_000_000);
+  assert.equal(ask('1'), 'INSUFFICIENT_MARGIN');
+  checkLedger(world.state);
+});
