@@ -210,10 +210,8 @@ export class Book {
     const state = orders.stateOf(slot);
     if (orders.pendingOf(slot) !== 0 || state === ORDER_STATE.resting || state === ORDER_STATE.dormant) return;
     const isParent = orders.hasMark(slot, MARK.hasChildren);
-    const wasCancelled = state === ORDER_STATE.ended && isCancel(orders.endOf(slot));
-    this.#ids.remember(slot, wasCancelled);
+    this.#ids.retire(slot, state === ORDER_STATE.ended && isCancel(orders.endOf(slot)));
     if (isParent) this.#watcher.parentOver(slot);
-    orders.release(slot);
   }
 
   /** Every trade up to `tradeId` is decided: confirmed, unless it was rolled back. */

@@ -63,7 +63,7 @@ export class InjectedFills {
     const book = this.#book;
     const { orders } = book;
     const state = orders.sequenceOf(slot) === order ? orders.stateOf(slot) : ORDER_STATE.free;
-    if (!isAtFault(reason) || state === ORDER_STATE.free || state === ORDER_STATE.ended) return;
+    if (!isAtFault(reason) || state === ORDER_STATE.free || state >= ORDER_STATE.ended) return;
     if (state === ORDER_STATE.resting) book.takeOff(slot);
     book.end(slot, ORDER_END.atFault, reason);
   }

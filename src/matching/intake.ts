@@ -44,7 +44,7 @@ export class Intake {
     if (user === NONE) return NONE;
     const hash = this.ids.hashOf(user, words, orderIdAt, orderIdBytes);
     this.#hash = hash;
-    return this.ids.live.find(hash, user, words, orderIdAt, orderIdBytes);
+    return this.ids.findLive(hash, user, words, orderIdAt, orderIdBytes);
   }
 
   /** After a findLive that found none. @returns the record that knows this id, or NONE, as after 30 days. */
@@ -64,7 +64,7 @@ export class Intake {
   /** An order of the user of the last look-up, by an id that lies by itself. */
   #findOther(words: Int32Array, bytes: number): number {
     if (this.user === NONE) return NONE;
-    return this.ids.live.find(this.ids.hashOf(this.user, words, 0, bytes), this.user, words, 0, bytes);
+    return this.ids.findLive(this.ids.hashOf(this.user, words, 0, bytes), this.user, words, 0, bytes);
   }
 
   /** The slot of a child's parent (TRG-04 to TRG-06, AMB-29), or why it can be none. */

@@ -161,8 +161,7 @@ export class MarketEngine {
     const slot = this.#admit(command);
     const sequence = this.#book.orders.sequenceOf(slot);
     if ((command.flags & ORDER_FLAG.postOnly) !== 0 && this.#book.wouldTake(slot, command.price)) {
-      this.#ids.remember(slot, true);
-      this.#book.orders.release(slot);
+      this.#ids.retire(slot, true);
       this.#events.createRefused(sequence, command, REJECT_CODE.WOULD_CROSS);
       return;
     }
@@ -412,6 +411,7 @@ export class MarketEngine {
       this.#expire(high, low);
       this.#book.commitDepth();
     }
+    if (this.#ids.isDue) this.#ids.writeDown();
     if (this.#ids.heldHead !== NONE) this.#expireHolds(high, low);
   }
 

@@ -16,6 +16,7 @@
  *   FILLED            nothing left, every fill pending or confirmed; a rollback may bring it back (AMB-32 b)
  *   FILLED_COVERED    FILLED, and a cancel came: it never comes back (AMB-23, AMB-32 d)
  *   ENDED             its end was told; only pending fills keep it here
+ *   FORGOTTEN         counted no more; its slot is kept until its id is written down (order-ids.ts)
  *
  * Between `allocate` and the end of its create an order is FRESH.
  *
@@ -38,6 +39,7 @@ export const ORDER_STATE = {
   filled: 4,
   filledCovered: 5,
   ended: 6,
+  forgotten: 7,
 } as const;
 
 export const ORDER_WORDS = 32;
@@ -170,11 +172,17 @@ export class OrderPool {
     return slot;
   }
 
-  release(slot: number): void {
+  /** The order is over: it counts no more, and nobody finds it here. Its slot waits to be released. */
+  retire(slot: number): void {
     this.#count--;
+    this.owners[slot >> NUMBER] = NONE;
+    this.setState(slot, ORDER_STATE.forgotten);
+  }
+
+  /** Another order may have the slot of one that is FORGOTTEN. */
+  release(slot: number): void {
     this.words[slot + STATE] = ORDER_STATE.free;
     this.words[slot + NEXT_FREE] = this.#free;
-    this.owners[slot >> NUMBER] = NONE;
     this.#free = slot;
   }
 

@@ -287,11 +287,11 @@ const MATCHING: readonly Mutant[] = [
     caughtBy: 'test/matching/orders',
   },
   {
-    breaks: 'ids are known however many of them have one hash',
-    file: 'src/matching/past-ids',
-    find: 'this.#next[page] = this.#next[head];',
-    put: '',
-    caughtBy: 'test/matching/past-ids',
+    breaks: 'an id that stays is known when its neighbours leave',
+    file: 'src/matching/id-table',
+    find: 'this.placeOf(pairs[place * 2]) > gap',
+    put: 'false',
+    caughtBy: 'test/matching/id-table',
   },
   {
     breaks: 'who does not know the key cannot make ids meet',
