@@ -1,11 +1,11 @@
 /**
  * The market engine beside two order books from npm, on the same flows in the same run; every round a fresh book, filled
- * untimed. The traded quantity must be equal.
+ * untimed. What is traded must be equal: quantity and notional.
  *
  * Ours is the whole road of a command: user and order id of 24 characters resolved from bytes, an expiry watched, every
  * event written into a record of 64 bytes, settlement of the trades every 64 commands. Commands lie one behind the other,
  * as in the ring from which a market reads them. Theirs: ids as strings or numbers as they want them, results read for
- * the traded quantity only. All of them run whole flows; of `wall` they run a first part.
+ * what they traded only. All of them run whole flows; of `wall` they run a first part.
  *
  * Latency: every command between two readings of the clock, the readings included.
  */
@@ -46,7 +46,8 @@ const END_NS: bigint = NOW_NS + ORDER_LIFE_NS;
 
 /** Every event becomes a record of eight numbers in a ring, as a lane to clearing would have it. */
 class RecordingEvents implements MarketEvents {
-  traded = 0;
+  quantity = 0;
+  notional = 0;
   readonly #cells: Float64Array = new Float64Array(RECORDS * RECORD_CELLS);
   #at = 0;
 
@@ -85,7 +86,8 @@ class RecordingEvents implements MarketEvents {
   matched(
     ...[sequence, tradeId, maker, taker, price, quantity, side, unit]: Parameters<MarketEvents['matched']>
   ): void {
-    this.traded += quantity;
+    this.quantity += quantity;
+    this.notional += quantity * price;
     this.#write(11, sequence, tradeId, maker, taker, price, quantity, side * 4 + unit);
   }
   ended(sequence: number, order: number, end: number, fault: number, remaining: number, requestId: number): void {
@@ -218,10 +220,16 @@ class Ours {
   }
 }
 
+/** What was traded: lots, and lots times ticks. Both stay far below 2^53. */
+interface Traded {
+  quantity: number;
+  notional: number;
+}
+
 interface Result {
   readonly megaOpsPerSecond: number;
-  /** Traded in the flow's first part, preload included. */
-  readonly tradedPart: number;
+  /** In the flow's first part, preload included. */
+  readonly traded: Traded;
 }
 
 /** How many of the timed commands the others run. */
@@ -234,51 +242,60 @@ function roundOfOurs(flow: Flow, commands: Int32Array, { part }: Lengths): Resul
   ours.runTo(0, flow.preload);
   const start = performance.now();
   ours.runTo(flow.preload, flow.preload + part);
-  const tradedPart = ours.events.traded;
+  const { quantity, notional } = ours.events;
   ours.runTo(flow.preload + part, flow.length);
   const elapsedMs = performance.now() - start;
   ours.engine.checkInvariants();
   return {
     megaOpsPerSecond: megaOps(flow.length - flow.preload, elapsedMs),
-    tradedPart,
+    traded: { quantity, notional },
   };
 }
 
 function roundOfNodejsOrderBook(flow: Flow, ids: readonly string[], { part }: Lengths): Result {
   const book = new OrderBook();
-  let traded = 0;
+  const traded: Traded = { quantity: 0, notional: 0 };
   const step = (at: number): void => {
     const id = ids[flow.order[at] as number] as string;
     if (flow.kind[at] === CREATE) {
       const size = flow.quantity[at] as number;
       const side = flow.side[at] === 0 ? TheirSide.BUY : TheirSide.SELL;
-      traded += size - book.limit({ id, side, size, price: flow.price[at] as number }).quantityLeft;
+      const result = book.limit({ id, side, size, price: flow.price[at] as number });
+      traded.quantity += size - result.quantityLeft;
+      // The taker is among the orders that are done, or in part, as well as the makers.
+      for (const maker of result.done)
+        if (maker.id !== id && 'price' in maker) traded.notional += maker.price * maker.size;
+      const { partial } = result;
+      if (partial !== null && partial.id !== id) traded.notional += partial.price * result.partialQuantityProcessed;
     } else book.cancel(id);
   };
-  return timed(flow, part, step, () => traded);
+  return timed(flow, part, step, traded);
 }
 
 function roundOfMatchEngine(flow: Flow, { part }: Lengths): Result {
   const { ASK, BID } = matchEngine.TRADE_SIDE;
   const book = new matchEngine.Orderbook();
-  let traded = 0;
+  const traded: Traded = { quantity: 0, notional: 0 };
   const step = (at: number): void => {
     const order = flow.order[at] as number;
     if (flow.kind[at] === CREATE) {
       const side = flow.side[at] === 0 ? BID : ASK;
       const { trades } = book.add(order, side, flow.price[at] as number, flow.quantity[at] as number);
-      for (const trade of trades) traded += Number(trade.tradeQuantity);
+      for (const { tradeQuantity, tradePrice } of trades) {
+        traded.quantity += Number(tradeQuantity);
+        traded.notional += Number(tradeQuantity) * Number(tradePrice);
+      }
     } else book.cancel(order);
   };
-  return timed(flow, part, step, () => traded);
+  return timed(flow, part, step, traded);
 }
 
-function timed(flow: Flow, part: number, step: (at: number) => void, traded: () => number): Result {
+function timed(flow: Flow, part: number, step: (at: number) => void, traded: Traded): Result {
   for (let at = 0; at < flow.preload; at++) step(at);
   const start = performance.now();
   for (let at = flow.preload; at < flow.preload + part; at++) step(at);
   const elapsedMs = performance.now() - start;
-  return { megaOpsPerSecond: megaOps(part, elapsedMs), tradedPart: traded() };
+  return { megaOpsPerSecond: megaOps(part, elapsedMs), traded };
 }
 
 function megaOps(count: number, elapsedMs: number): number {
@@ -323,9 +340,9 @@ function bytesPerOrder(orders: number): number {
 async function measure(flow: Flow, rounds: number, lengths: Lengths): Promise<{ rows: BenchRow[]; check: string }> {
   const commands = commandsOf(flow);
   const ids = Array.from({ length: flow.orders }, (_, order) => idOf(order));
-  const parts = new Set<number>();
-  const note = ({ megaOpsPerSecond, tradedPart }: Result): number => {
-    parts.add(tradedPart);
+  const parts = new Set<string>();
+  const note = ({ megaOpsPerSecond, traded: { quantity, notional } }: Result): number => {
+    parts.add(`${quantity} for ${notional}`);
     return megaOpsPerSecond;
   };
   const contenders = [
@@ -334,7 +351,7 @@ async function measure(flow: Flow, rounds: number, lengths: Lengths): Promise<{ 
     { label: 'nodejs-order-book', round: () => note(roundOfNodejsOrderBook(flow, ids, lengths)) },
   ];
   const figures = (await interleave(contenders, rounds)).map(median);
-  assert(parts.size === 1, `${flow.name}: everybody trades the same quantity, not ${[...parts].join(', ')}`);
+  assert(parts.size === 1, `${flow.name}: everybody trades the same, not ${[...parts].join(', ')}`);
   const tookNs = latencies(flow, commands);
   const [ours = 0, second = 0, third = 0] = figures;
   const rows = contenders.map(({ label }, i) => ({
