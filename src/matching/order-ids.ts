@@ -14,9 +14,9 @@
  *   STALE        found no more, still in its queue
  *
  * All but live and forgotten ids are records (id-records.ts) found through past-ids.ts. To write one down touches places
- * that are in no cache; eight at a time the processor waits for all of them together, which saves a tenth of the time of
- * all commands. A command pays for eight at most, so that an end which ends thousands stops nobody. Whoever asks for a
- * FORGOTTEN id has all of them written down first.
+ * that are in no cache; of two at a time the processor waits for both together. Eight would save another tenth of the time
+ * of all commands, and double the time of the slowest thousandth. A command pays for two at most, so that an end which
+ * ends thousands stops nobody. Whoever asks for a FORGOTTEN id has all of them written down first.
  *
  * Invariant: when a command looks for an id, every user has at most `rememberedMax` that are remembered or forgotten. The
  * one that ended first makes room, and the user's watermark rises to its creation time: creates signed at or before it
@@ -42,7 +42,7 @@ const CANCELLED: number = ID_STATE.rememberedCancelled;
 const FORGOTTEN: number = ORDER_STATE.forgotten;
 
 /** Ids that are written down at a time. */
-const BATCH = 8;
+const BATCH = 2;
 const FIRST_WAITING = 64;
 /** Slots are even; the last bit of one that waits says that its order was cancelled. */
 const CANCELLED_BIT = 1;
