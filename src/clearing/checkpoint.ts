@@ -157,7 +157,7 @@ function load(loading: Loading, write: LoadedRow): void {
       loadOrder(state, write.row);
       break;
     case 'storedOrder':
-      loadStoredOrder(loading, write.stored, write.place);
+      loadStoredOrder(loading, write.row, write.stored, write.place);
       break;
     case 'price':
       placePrice(state, write.row);
@@ -216,12 +216,12 @@ function loadOrder(state: ClearingState, row: OrderRow): void {
   addLiveOrder(state, must(state.markets[row.marketIndex], 'the market of an order is loaded'), row);
 }
 
-function loadStoredOrder(loading: Loading, stored: StoredOrders, place: number): void {
-  const { end, marketIndex } = stored.look(place);
+function loadStoredOrder(loading: Loading, row: OrderRow, stored: StoredOrders, place: number): void {
+  const { end, marketIndex } = row;
   if (end !== 0) return;
   loading.spender ??= new SpentBalances(loading.state);
   const market = must(loading.state.markets[marketIndex], 'the market of an order is loaded');
-  addStoredOrder(market, loading.spender, stored, place);
+  addStoredOrder(market, loading.spender, row, stored, place);
 }
 
 function loadDeposit(state: ClearingState, row: DepositRow): void {

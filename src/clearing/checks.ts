@@ -14,6 +14,7 @@ import { holdOf } from './holds.ts';
 import { allPositions } from './positions.ts';
 import { isPressingRight } from './pressing.ts';
 import { termsOf } from './risks.ts';
+import type { OrderRow } from './rows.ts';
 import { SpentBalances } from './spent-balances.ts';
 import type {
   AssetTotals,
@@ -33,6 +34,15 @@ export function assertConserved(totals: AssetTotals): void {
 
 /** Recounts claims, holds and signs from the rows. @throws InvariantError at the first thing that does not agree. */
 export function checkLedger(state: ClearingState): void {
+  checkSums(state);
+  checkOrders(state);
+}
+
+/**
+ * Everything but orders. For a state that was made from its rows a moment ago: what its orders hold, and by what they are
+ * found, was counted from those rows by the very functions that would count again.
+ */
+export function checkSums(state: ClearingState): void {
   const claims = new Map<AssetTotals, bigint>();
   for (const slot of allBalances(state)) {
     assert(slot.owned >= 0n && slot.locked >= 0n, 'no balance is negative');
@@ -46,7 +56,6 @@ export function checkLedger(state: ClearingState): void {
     assert(totals.claims === (claims.get(totals) ?? 0n), `claims of asset ${totals.asset} are the sum of its balances`);
     assertConserved(totals);
   }
-  checkOrders(state);
   checkUsers(state);
   checkRisks(state);
   checkScratch(state);
@@ -94,42 +103,42 @@ function checkOrders(state: ClearingState): void {
   for (const market of state.markets) {
     assert(market.decidedSequence <= market.sequence, 'what is decided has arrived');
     for (const [name, slot] of market.orders.slots()) {
-      // A look at the next order ends this one: what looks at others comes last.
-      const row = slot.look();
-      assert(row.end === 0 && row.orderSequence === name, 'live orders are live, under their own name');
-      assert(slot.hold === holdOf(row, market.definition), 'an order holds what it needs');
-      const spent = row.side === SIDE.buy ? slot.usd : slot.base;
-      held.set(spent, add18(held.get(spent) ?? ZERO_18, slot.hold));
-      checkSlot(market, slot);
+      assert(slot.isStored || slot.row.orderSequence === name, 'live orders are live under their own name');
     }
-    market.orders.forEachShelved((stored, place, name) => {
-      const row = stored.look(place);
-      assert(row.end === 0 && row.orderSequence === name, 'live orders are live, under their own name');
-      assert(row.parentSequence === 0 && row.enabledQuantity === row.quantity, 'no child is left on a shelf');
-      const spent = spender.of(market, stored, place, row);
-      held.set(spent, add18(held.get(spent) ?? ZERO_18, holdOf(row, market.definition)));
-    });
+    for (const row of market.orders.looks()) {
+      assert(row.end === 0, 'live orders are live');
+      const slot = market.orders.slotOf(row.orderSequence);
+      const hold = holdOf(row, market.definition);
+      const spent =
+        slot === null
+          ? spender.of(market, market.orders.userOf(row), row)
+          : row.side === SIDE.buy
+            ? slot.usd
+            : slot.base;
+      held.set(spent, add18(held.get(spent) ?? ZERO_18, hold));
+      if (slot === null) assert(row.parentSequence === 0 && row.enabledQuantity === row.quantity, 'a child has a slot');
+      else checkSlot(market, slot, row, hold);
+    }
   }
   for (const slot of allBalances(state)) {
     assert(slot.held === (held.get(slot) ?? ZERO_18), 'a balance is held by its live orders');
   }
 }
 
-function checkSlot(market: MarketSlot, slot: OrderSlot): void {
-  checkEnabled(market, slot);
-  assert(isWatchedRight(market, slot), 'an order that waits for a price is found by it');
-  assert(isPressingRight(slot, termsInForce), 'orders that may press are found by their account, and counted');
+function checkSlot(market: MarketSlot, slot: OrderSlot, row: OrderRow, hold: Amount18): void {
+  assert(slot.hold === hold, 'an order holds what it needs');
+  checkEnabled(market, slot, row);
+  assert(isWatchedRight(market, slot, row), 'an order that waits for a price is found by it');
+  assert(isPressingRight(slot, row, termsInForce), 'orders that may press are found by their account, and counted');
 }
 
 function termsInForce({ risk }: PressingOrders): AssetTerms {
   return risk.terms ?? termsOf(risk, risk.termsNs);
 }
 
-function checkEnabled(market: MarketSlot, slot: OrderSlot): void {
-  const row = slot.look();
+function checkEnabled(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   const { parentSequence, enabledQuantity, quantity } = row;
   const isChild = hasLiveParent(market, row);
-  // A parent that is asked for ends the look.
   assert(
     isChild || parentSequence === 0
       ? enabledQuantity === enabledQuantityOf(market, row, quantity)

@@ -30,8 +30,7 @@ export function enabledQuantityOf(market: MarketSlot, row: OrderRow, quantity: n
 }
 
 /** Takes a live order into the index, if it is a child. */
-export function linkChild(market: MarketSlot, slot: OrderSlot): void {
-  const { parentSequence: parent } = slot.look();
+export function linkChild(market: MarketSlot, slot: OrderSlot, { parentSequence: parent }: OrderRow): void {
   if (parent === 0 || !market.orders.has(parent)) return;
   const children = market.children.get(parent);
   if (children === undefined) market.children.set(parent, new Set([slot]));

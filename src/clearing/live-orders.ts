@@ -1,20 +1,27 @@
 /**
  * The live orders of a market by sequence, in the order of their admission. Most orders of a large market have not been
- * touched since the start: of those there is a name and a place, and their rows lie in their bytes (rows.ts).
+ * touched since the start: of those there is a name and a place, and their rows lie where the start found them (rows.ts).
  *
- *   shelved   names  │ 17 │ 21 │ 22 │ … rising      a start puts them there; 16 bytes an order, nothing for the collector
- *             places │  p │  — │  r │ …             — : taken off, or over
- *   slots     a map: what was taken off, as something happened to it, and all that was created since
+ *   names    │ 17 │ 21 │ 22 │ …     rising: what a start found
+ *   places   │  p │  q │  r │ …     of their rows
+ *   states   │  s │  – │ sl │ …     s: on its shelf, l: with a slot, as somebody finds it by it, – : touched, or over
+ *   slots    a map: what was touched or linked, and all that was created since
  *
- * Invariants: names of shelved orders rise, and every order created later has a higher one. An order is in one place.
+ * Invariants: names rise, and every order created later has a higher one. The row of an order that is on its shelf is
+ * what it was at the start.
  */
-import { assert } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
 import type { OrderRow, StoredOrders } from './rows.ts';
 import type { OrderSlot } from './state.ts';
 
-const TAKEN_OFF = -1;
 const ROOM_MIN = 64;
+/** Nothing was done with it but to link it. */
+const ON_SHELF = 1;
+/** A restart may end or change it. */
+const UNSETTLED = 2;
+/** It has a slot. */
+const LINKED = 4;
 
 /** Makes the slot of an order that is taken off its shelf. */
 export type Unshelve = (stored: StoredOrders, place: number) => OrderSlot;
@@ -25,32 +32,35 @@ export class LiveOrders {
   #stored: StoredOrders | null = null;
   #names: Float64Array = new Float64Array(0);
   #places: Float64Array = new Float64Array(0);
+  #states: Uint8Array = new Uint8Array(0);
   /** How many names there are. */
-  #shelves = 0;
-  /** How many of those are still there. */
-  #shelved = 0;
+  #count = 0;
+  /** How many of those have no slot and are live. */
+  #withoutSlot = 0;
+  /** Priorities of those whose priority is not their sequence. */
+  readonly #moved = new Map<Sequence, Sequence>();
 
   constructor(unshelve: Unshelve) {
     this.#unshelve = unshelve;
   }
 
   get size(): number {
-    return this.#slots.size + this.#shelved;
+    return this.#slots.size + this.#withoutSlot;
   }
 
-  /** What is asked for has something happen to it: it is taken off its shelf, which ends every look. */
+  /** What is asked for has something happen to it: it is taken off its shelf, which ends every look at one order. */
   get(name: Sequence): OrderSlot | undefined {
     const slot = this.#slots.get(name);
-    if (slot !== undefined || this.#shelved === 0) return slot;
+    if (slot !== undefined || this.#withoutSlot === 0) return slot;
     const at = this.#find(name);
     return at < 0 ? undefined : this.#takeOff(at);
   }
 
   has(name: Sequence): boolean {
-    return this.#slots.has(name) || (this.#shelved > 0 && this.#find(name) >= 0);
+    return this.#slots.has(name) || (this.#withoutSlot > 0 && this.#find(name) >= 0);
   }
 
-  /** The row to look at, valid until the next look at any order. */
+  /** The row to look at, valid until the next look at one order. */
   look(name: Sequence): OrderRow | undefined {
     const slot = this.#slots.get(name);
     if (slot !== undefined || this.#stored === null) return slot?.look();
@@ -59,69 +69,103 @@ export class LiveOrders {
   }
 
   set(name: Sequence, slot: OrderSlot): void {
-    assert(name > this.#lastShelved(), 'an order is created after those that a start finds');
+    assert(name > this.#lastName(), 'an order is created after those that a start finds');
     this.#slots.set(name, slot);
   }
 
-  /** Puts an order where it is not touched. Its sequence is above all others. */
-  shelve(name: Sequence, stored: StoredOrders, place: number): void {
-    assert(name > this.#lastShelved() && !this.#slots.has(name), 'orders are shelved in the order of their admission');
+  /**
+   * Leaves an order where it lies. Its sequence is above all others.
+   *
+   * @param isSettled whether a restart leaves it as it is, as long as nothing happens to it.
+   */
+  shelve(row: OrderRow, stored: StoredOrders, place: number, isSettled: boolean): void {
+    const { orderSequence: name, prioritySequence } = row;
+    assert(name > this.#lastName() && !this.#slots.has(name), 'orders are shelved in the order of their admission');
     assert(this.#stored === null || this.#stored === stored, 'the orders of a market lie together');
     this.#stored = stored;
-    if (this.#shelves === this.#names.length) this.#grow();
-    this.#names[this.#shelves] = name;
-    this.#places[this.#shelves] = place;
-    this.#shelves += 1;
-    this.#shelved += 1;
+    if (this.#count === this.#names.length) this.#grow();
+    this.#names[this.#count] = name;
+    this.#places[this.#count] = place;
+    this.#states[this.#count] = isSettled ? ON_SHELF : ON_SHELF | UNSETTLED;
+    if (prioritySequence !== name) this.#moved.set(name, prioritySequence);
+    this.#count += 1;
+    this.#withoutSlot += 1;
+  }
+
+  /** Gives the order that was shelved last a slot by which it is found, whose row still lies where it lay. */
+  link(slot: OrderSlot): void {
+    const at = this.#count - 1;
+    this.#states[at] = this.#state(at) | LINKED;
+    this.#slots.set(this.#lastName() as Sequence, slot);
+    this.#withoutSlot -= 1;
   }
 
   delete(name: Sequence): void {
-    if (this.#slots.delete(name) || this.#shelved === 0) return;
     const at = this.#find(name);
-    if (at >= 0) this.#giveUp(at);
+    if (at >= 0) this.#states[at] = 0;
+    if (!this.#slots.delete(name) && at >= 0) this.#withoutSlot -= 1;
   }
 
-  /** The slot of an order that something has happened to. */
+  /** The slot of an order that has one. */
   slotOf(name: Sequence): OrderSlot | null {
     return this.#slots.get(name) ?? null;
   }
 
-  /** Of all orders that something has happened to, in no particular order. */
+  /** Of all orders that have one, in no particular order. */
   slots(): Iterable<[Sequence, OrderSlot]> {
     return this.#slots;
   }
 
-  /** Shows what is still on its shelf, in its turn, and nothing else. Nothing may be taken off meanwhile. */
-  forEachShelved(visit: (stored: StoredOrders, place: number, name: Sequence) => void): void {
-    const stored = this.#stored;
-    if (stored === null) return;
-    for (let at = 0; at < this.#shelves; at += 1) {
-      const place = this.#places[at] as number;
-      if (place !== TAKEN_OFF) visit(stored, place, this.#names[at] as Sequence);
-    }
-  }
-
   /** Every row in its turn, to look at only. Orders may be asked for, and end, meanwhile. */
   *looks(): Generator<OrderRow, void, undefined> {
-    for (let at = 0; at < this.#shelves; at += 1) {
-      const place = this.#places[at] as number;
-      if (place !== TAKEN_OFF) yield (this.#stored as StoredOrders).look(place);
-      else {
-        const slot = this.#slots.get(this.#names[at] as Sequence);
-        if (slot !== undefined) yield slot.look();
+    const stored = this.#stored;
+    if (stored !== null) {
+      const rows = stored.looks(this.#placesOnShelf())[Symbol.iterator]();
+      try {
+        for (let at = 0; at < this.#count; at += 1) {
+          if (this.#isOnShelf(at)) yield must(rows.next().value ?? undefined, 'an order lies where it was left');
+          else {
+            const slot = this.#slots.get(this.#names[at] as Sequence);
+            if (slot !== undefined) yield slot.look();
+          }
+        }
+      } finally {
+        rows.return?.();
       }
     }
-    const last = this.#lastShelved();
+    const last = this.#lastName();
     for (const [name, slot] of this.#slots) if (name > last) yield slot.look();
   }
 
   *keys(): Generator<Sequence> {
-    for (let at = 0; at < this.#shelves; at += 1) {
+    for (let at = 0; at < this.#count; at += 1) {
       const name = this.#names[at] as Sequence;
-      if ((this.#places[at] as number) !== TAKEN_OFF || this.#slots.has(name)) yield name;
+      if (this.#isOnShelf(at) || this.#slots.has(name)) yield name;
     }
-    const last = this.#lastShelved();
+    const last = this.#lastName();
     for (const name of this.#slots.keys()) if (name > last) yield name;
+  }
+
+  /** As StoredOrders says it: of a look; negative of a row of its own. */
+  userOf(row: OrderRow): number {
+    return this.#stored?.userOf(row) ?? -1;
+  }
+
+  /** Names of those that a restart has to look at: something happened to them, or it was so from the start. */
+  *unsettled(): Generator<Sequence> {
+    for (let at = 0; at < this.#count; at += 1) {
+      const name = this.#names[at] as Sequence;
+      if (this.#isOnShelf(at) ? (this.#state(at) & UNSETTLED) !== 0 : this.#slots.has(name)) yield name;
+    }
+    const last = this.#lastName();
+    for (const name of this.#slots.keys()) if (name > last) yield name;
+  }
+
+  /** Of a live order. */
+  priorityOf(name: Sequence): Sequence {
+    const slot = this.#slots.get(name);
+    if (slot !== undefined && !slot.isStored) return slot.row.prioritySequence;
+    return this.#moved.get(name) ?? name;
   }
 
   /** All of them, taken off their shelves: for those who mean to touch all, or have few. */
@@ -136,44 +180,56 @@ export class LiveOrders {
     for (const slot of this.values()) yield [slot.look().orderSequence, slot];
   }
 
-  #lastShelved(): number {
-    return this.#shelves === 0 ? Number.NEGATIVE_INFINITY : (this.#names[this.#shelves - 1] as number);
+  #lastName(): number {
+    return this.#count === 0 ? Number.NEGATIVE_INFINITY : (this.#names[this.#count - 1] as number);
   }
 
-  /** Where an order is shelved, or a negative number. */
+  #state(at: number): number {
+    return this.#states[at] as number;
+  }
+
+  /** Whether its row lies where it lay. That of a linked order may have been read, and changed. */
+  #isOnShelf(at: number): boolean {
+    const state = this.#state(at);
+    if ((state & LINKED) === 0) return state !== 0;
+    return this.#slots.get(this.#names[at] as Sequence)?.isStored === true;
+  }
+
+  *#placesOnShelf(): Generator<number, void, undefined> {
+    for (let at = 0; at < this.#count; at += 1) if (this.#isOnShelf(at)) yield this.#places[at] as number;
+  }
+
+  /** Where an order stands that a start found and that is live, or a negative number. */
   #find(name: number): number {
-    if (name > this.#lastShelved()) return -1;
+    if (name > this.#lastName()) return -1;
     let low = 0;
-    let high = this.#shelves;
+    let high = this.#count;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((this.#names[middle] as number) < name) low = middle + 1;
       else high = middle;
     }
-    return this.#names[low] === name && this.#places[low] !== TAKEN_OFF ? low : -1;
+    return this.#names[low] === name && this.#state(low) !== 0 ? low : -1;
   }
 
   #takeOff(at: number): OrderSlot {
-    const place = this.#giveUp(at);
-    const slot = this.#unshelve(this.#stored as StoredOrders, place);
+    const slot = this.#unshelve(this.#stored as StoredOrders, this.#places[at] as number);
+    this.#states[at] = 0;
+    this.#withoutSlot -= 1;
     this.#slots.set(this.#names[at] as Sequence, slot);
     return slot;
-  }
-
-  #giveUp(at: number): number {
-    const place = this.#places[at] as number;
-    this.#places[at] = TAKEN_OFF;
-    this.#shelved -= 1;
-    return place;
   }
 
   #grow(): void {
     const room = Math.max(ROOM_MIN, 2 * this.#names.length);
     const names = new Float64Array(room);
     const places = new Float64Array(room);
+    const states = new Uint8Array(room);
     names.set(this.#names);
     places.set(this.#places);
+    states.set(this.#states);
     this.#names = names;
     this.#places = places;
+    this.#states = states;
   }
 }

@@ -48,6 +48,11 @@ export class LiveOrderSlot implements OrderSlot {
 
   set row(row: OrderRow) {
     this.plain = row;
+    this.stored = null;
+  }
+
+  get isStored(): boolean {
+    return this.stored !== null;
   }
 
   look(): OrderRow {

@@ -24,20 +24,16 @@ import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './childre
 import type { Effect } from './effects.ts';
 import { holdOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
+import { goesBackWhole, isFilled } from './order-ends.ts';
 import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
 import { LiveOrderSlot, type OrderTies } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrders } from './rows.ts';
 import type { SpentBalances } from './spent-balances.ts';
-import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot } from './state.ts';
+import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, UserSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
-
-/** Whether every lot in force is confirmed. Never of an order without a number of lots. */
-export function isFilled(row: OrderRow): boolean {
-  return row.quantity !== 0 && row.filledQuantity >= row.quantity;
-}
 
 function spentBalance(slot: OrderSlot): BalanceSlot {
   return slot.look().side === SIDE.buy ? slot.usd : slot.base;
@@ -68,10 +64,9 @@ export function fireOrder(state: ClearingState, market: MarketSlot, slot: OrderS
   changeOrder(state, market, slot, changedRow(slot.row, { triggerState: TRIGGER_STATE.fired }));
 }
 
-/** What an order is tied to. Its user and sub-account exist. */
-function tiesOf(state: ClearingState, market: MarketSlot, row: OrderRow): OrderTies {
-  const { user, subAccount, flags } = row;
-  const owner = must(state.users.get(user), 'the user of an order is known');
+/** What an order is tied to. Its sub-account exists. */
+function tiesOf(state: ClearingState, market: MarketSlot, owner: UserSlot, row: OrderRow): OrderTies {
+  const { subAccount, flags } = row;
   const account = must(owner.subAccounts.get(subAccount), 'the sub-account of an order exists');
   const { assetId } = market.definition;
   const base = balanceSlot(state, owner, subAccount, assetId);
@@ -81,58 +76,76 @@ function tiesOf(state: ClearingState, market: MarketSlot, row: OrderRow): OrderT
   return { market, account, position: isLeveraged ? positionSlot(state, account, assetId) : null, base, usd };
 }
 
+function ownerOf(state: ClearingState, { user }: OrderRow): UserSlot {
+  return must(state.users.get(user), 'the user of an order is known');
+}
+
 /** Puts an order among the live ones. Its user and sub-account exist. */
 export function addLiveOrder(state: ClearingState, market: MarketSlot, row: OrderRow): OrderSlot {
   assert(row.end === 0, 'a live order has not ended');
   assert(!market.orders.has(row.orderSequence), 'an order is created once');
-  const slot = new LiveOrderSlot(tiesOf(state, market, row));
+  const slot = new LiveOrderSlot(tiesOf(state, market, ownerOf(state, row), row));
   slot.row = row;
   setHold(slot, holdOf(row, market.definition));
   market.orders.set(row.orderSequence, slot);
-  linkOrder(market, slot);
+  linkOrder(market, slot, row);
   return slot;
 }
 
 /** Whoever finds the order by something else than its name finds it from now on. */
-function linkOrder(market: MarketSlot, slot: OrderSlot): void {
-  addPressing(slot);
-  if ((slot.look().flags & ORDER_FLAG.entering) !== 0) market.entering = slot;
-  linkChild(market, slot);
-  watchTrigger(market, slot);
+function linkOrder(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
+  addPressing(slot, row);
+  if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = slot;
+  linkChild(market, slot, row);
+  watchTrigger(market, slot, row);
 }
 
 /**
- * Puts an order that a start finds among the live ones, behind those of lower sequences. Most are left on their shelf:
+ * Puts an order that a start finds among the live ones, behind those of lower sequences. Most are left where they lie:
  * nobody looks for them but by their name.
+ *
+ * @param row a look.
  */
-export function addStoredOrder(market: MarketSlot, spender: SpentBalances, stored: StoredOrders, place: number): void {
-  const row = stored.look(place);
+export function addStoredOrder(
+  market: MarketSlot,
+  spender: SpentBalances,
+  row: OrderRow,
+  stored: StoredOrders,
+  place: number,
+): void {
   assert(row.end === 0, 'a live order has not ended');
-  const { orderSequence: name, parentSequence, triggerState, flags } = row;
-  const spent = spender.of(market, stored, place, row);
-  spent.held = add18(spent.held, holdOf(row, market.definition));
-  market.orders.shelve(name, stored, place);
+  const { parentSequence, triggerState, flags } = row;
+  const ordinal = stored.userOf(row);
+  const spent = spender.of(market, ordinal, row);
+  const hold = holdOf(row, market.definition);
+  spent.held = add18(spent.held, hold);
+  market.orders.shelve(row, stored, place, parentSequence === 0 && goesBackWhole(row));
   const isFoundByName =
     parentSequence === 0 &&
     triggerState !== TRIGGER_STATE.dormant &&
     (flags & ORDER_FLAG.entering) === 0 &&
     !isMarginType(spent.account.row);
-  if (!isFoundByName) linkOrder(market, namedOrder(market, name));
+  if (isFoundByName) return;
+  const slot = new LiveOrderSlot(tiesOf(spender.state, market, spender.userOf(ordinal, row), row));
+  slot.store(stored, place);
+  slot.hold = hold;
+  market.orders.link(slot);
+  linkOrder(market, slot, row);
 }
 
-/** The slot of an order that was on a shelf: what it holds is held already. */
+/** The slot of an order that was on its shelf: what it holds is held already. */
 export function unshelved(state: ClearingState, market: MarketSlot, stored: StoredOrders, place: number): OrderSlot {
-  const slot = new LiveOrderSlot(tiesOf(state, market, stored.look(place)));
-  slot.store(stored, place);
-  slot.hold = holdOf(slot.look(), market.definition);
+  const row = stored.take(place);
+  const slot = new LiveOrderSlot(tiesOf(state, market, ownerOf(state, row), row));
+  slot.row = row;
+  slot.hold = holdOf(row, market.definition);
   return slot;
 }
 
 /** The balance that an order spends, whose slot is not needed. */
 function balanceSpentBy(state: ClearingState, market: MarketSlot, row: OrderRow): BalanceSlot {
-  const { user, subAccount, side } = row;
-  const owner = must(state.users.get(user), 'the user of an order is known');
-  return balanceSlot(state, owner, subAccount, side === SIDE.buy ? USD : market.definition.assetId);
+  const { subAccount, side } = row;
+  return balanceSlot(state, ownerOf(state, row), subAccount, side === SIDE.buy ? USD : market.definition.assetId);
 }
 
 /** Replaces the row of a live order and the hold that follows from it. */
@@ -255,7 +268,7 @@ export function applyReplaced(state: ClearingState, market: MarketSlot, input: R
     lastUpdateNs: input.timeNs,
   };
   changeOrder(state, market, slot, changedRow(slot.row, { ...changes, ...triggerAfter(slot.row, input) }));
-  watchTrigger(market, slot);
+  watchTrigger(market, slot, slot.row);
 }
 
 /** A released order keeps the trigger that released it; one whose trigger moved waits for the new one. */

@@ -17,22 +17,21 @@ import type { AssetTerms } from '../margin/asset-terms.ts';
 import { countSide, marketPrice, type OpenOrder } from '../margin/pressure.ts';
 import { ownPressing } from './balances.ts';
 import { quote18 } from './holds.ts';
+import type { OrderRow } from './rows.ts';
 import type { CountedOrders, OrderSlot, PressingOrders } from './state.ts';
 
 /** Whether an order may ever press. A spot sale does not: it turns collateral into USD, which counts more. */
-function mayPress(slot: OrderSlot): boolean {
-  const { account, position } = slot;
+function mayPress({ account, position }: OrderSlot, row: OrderRow): boolean {
   if (!isMarginType(account.row)) return false;
-  const row = slot.look();
   if ((row.flags & ORDER_FLAG.reduceOnly) !== 0) return false;
   return position !== null || row.side === SIDE.buy;
 }
 
 /** Puts a live order among those of its book and side, behind those admitted before it, if it may press. */
-export function addPressing(slot: OrderSlot): void {
-  if (!mayPress(slot)) return;
+export function addPressing(slot: OrderSlot, row: OrderRow): void {
+  if (!mayPress(slot, row)) return;
   const { account, market, position, base } = slot;
-  const { side } = slot.look();
+  const { side } = row;
   const books = ownPressing(account)[side];
   const key = position ?? base;
   let book = books.get(key);
@@ -113,14 +112,14 @@ function lotsLeft(lots: number): number {
 }
 
 /** Whether the order is where it belongs, and what is kept of its book is still so; for checks. */
-export function isPressingRight(slot: OrderSlot, terms: (book: PressingOrders) => AssetTerms): boolean {
+export function isPressingRight(slot: OrderSlot, row: OrderRow, terms: (book: PressingOrders) => AssetTerms): boolean {
   const { account, position, base, pressing } = slot;
-  if (pressing === null) return !mayPress(slot);
-  const { side } = slot.look();
+  if (pressing === null) return !mayPress(slot, row);
+  const { side } = row;
   const isThere = pressing.orders.has(slot) && account.pressing[side].get(position ?? base) === pressing;
   const first = pressing.orders.values().next().value;
-  if (first !== slot || pressing.counted === null) return mayPress(slot) && isThere;
+  if (first !== slot || pressing.counted === null) return mayPress(slot, row) && isThere;
   const kept = countedOf(pressing, terms(pressing));
   const anew = recount(pressing, terms(pressing));
-  return mayPress(slot) && isThere && kept.notional === anew.notional && kept.presses === anew.presses;
+  return mayPress(slot, row) && isThere && kept.notional === anew.notional && kept.presses === anew.presses;
 }

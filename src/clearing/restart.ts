@@ -12,7 +12,7 @@
  *   marks                        tripped: stale until enough fresh ones came in a row
  */
 import { RESTART_SEQUENCE_GAP } from '../core/limits.ts';
-import { ORDER_END, ORDER_FLAG, type OrderEnd, ROLLBACK_REASON, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
+import { ORDER_END } from '../core/order-terms.ts';
 import type { RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import { tripped } from '../margin/prices.ts';
 import { hasLiveParent } from './children.ts';
@@ -20,8 +20,9 @@ import type { Effect } from './effects.ts';
 import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
 import { dropWaitingFills } from './market-inputs.ts';
+import { endAtRestart } from './order-ends.ts';
 import { changedRow, type OrderChanges } from './order-rows.ts';
-import { changeOrder, dropUnmatched, finishOrder, isFilled, namedOrder } from './orders.ts';
+import { changeOrder, dropUnmatched, finishOrder, namedOrder } from './orders.ts';
 import { changeMark } from './risks.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
@@ -50,26 +51,6 @@ function jumpSequences(state: ClearingState, market: MarketSlot): void {
   state.dirty.markets.add(market);
 }
 
-/** How an order ends that cannot go back into a book, or null for one that can. */
-function endAtRestart(row: OrderRow): OrderEnd | null {
-  if (row.faultReason !== ROLLBACK_REASON.none) return ORDER_END.atFault;
-  if ((row.flags & ORDER_FLAG.covered) !== 0) return ORDER_END.userRequested;
-  if (isFilled(row)) return ORDER_END.filled;
-  if (row.triggerState !== TRIGGER_STATE.live || mayGrow(row)) return null;
-  if (row.tif === TIF.ioc) return ORDER_END.immediateOrCancel;
-  return row.tif === TIF.fok ? endOfFillOrKill(row) : null;
-}
-
-/** A child of which a part was released: once it is whole it has no parent here any more. */
-function mayGrow({ parentSequence, activatedQuantity, quantity }: OrderRow): boolean {
-  return parentSequence !== 0 && activatedQuantity < quantity;
-}
-
-/** All of its match was confirmed or nothing; only a child is matched more than once (AMB-29, AMB-34). */
-function endOfFillOrKill(row: OrderRow): OrderEnd {
-  return row.filledQuantity > 0 && row.parentId === '' ? ORDER_END.filled : ORDER_END.fillOrKill;
-}
-
 const AS_ANY_OTHER: OrderChanges = { parentSequence: 0, activatedQuantity: 0 };
 
 /**
@@ -83,17 +64,10 @@ function withoutLostPart(market: MarketSlot, row: OrderRow): OrderRow {
   return changedRow(row, row.activatedQuantity < quantity ? { quantity } : { quantity, ...AS_ANY_OTHER });
 }
 
-/** Most orders: nothing of them is read but this. */
-function goesBackWhole(market: MarketSlot, row: OrderRow): boolean {
-  const isCut = row.enabledQuantity !== row.quantity && !hasLiveParent(market, row);
-  return !isCut && endAtRestart(row) === null;
-}
-
 function endLostOrders(state: ClearingState, market: MarketSlot, nowNs: TimestampNs, effects: Effect[]): void {
   // Live orders stand in the order of their sequences: they are created and loaded in it, parents before children.
-  for (const look of market.orders.looks()) {
-    if (goesBackWhole(market, look)) continue;
-    const slot = namedOrder(market, look.orderSequence);
+  for (const name of market.orders.unsettled()) {
+    const slot = namedOrder(market, name);
     const left = withoutLostPart(market, slot.row);
     const end = left.end === 0 ? endAtRestart(left) : left.end;
     if (end !== null) {

@@ -114,7 +114,7 @@ export interface OrderRow {
   readonly signature: Uint8Array;
 }
 
-/** Live orders as a start finds them: bytes, out of which the row at a place can be read. */
+/** Live orders of a market as a start finds them: bytes somewhere, out of which the row at a place can be read. */
 export interface StoredOrders {
   /** The row, made anew. Its place is given up: what lies there is not asked for again. */
   take(place: number): OrderRow;
@@ -123,8 +123,10 @@ export interface StoredOrders {
    * plain value, so it is neither kept nor spread.
    */
   look(place: number): OrderRow;
-  /** Which of the rows of users, in the order in which they were read, is its user's; -1 where nobody counted. */
-  userAt(place: number): number;
+  /** The rows at these places, which rise, each valid until the next; looks at single orders do not end it. */
+  looks(places: Iterable<number>): Iterable<OrderRow>;
+  /** Which of the rows of users, in the order in which they were read, is that of a look's user; -1 where nobody counted. */
+  userOf(look: OrderRow): number;
 }
 
 export interface TradeSide {
@@ -266,4 +268,10 @@ export type RowWrite = { readonly [T in TableName]: { readonly table: T; readonl
 /** A row as a start reads it. */
 export type LoadedRow =
   | RowWrite
-  | { readonly table: 'storedOrder'; readonly stored: StoredOrders; readonly place: number };
+  | {
+      readonly table: 'storedOrder';
+      readonly stored: StoredOrders;
+      readonly place: number;
+      /** A look, valid until the next row. */
+      readonly row: OrderRow;
+    };

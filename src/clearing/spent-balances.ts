@@ -1,17 +1,17 @@
 /**
- * The balances that orders on their shelves spend, for whoever goes through all of them: found by the ordinals of their
- * users, as a look at the texts of a million of them would take seconds. One of these sees each order once and is
- * thrown away.
+ * The balances that orders spend whose rows lie where a start found them, for whoever goes through all of them: found by
+ * the ordinals of their users, as looking at the texts of a million of them would take seconds. One of these serves one
+ * walk and is thrown away.
  */
 import { must } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { balanceSlot, SPOT_ACCOUNT } from './balances.ts';
-import type { OrderRow, StoredOrders } from './rows.ts';
+import type { OrderRow } from './rows.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, UserSlot } from './state.ts';
 
 export class SpentBalances {
-  readonly #state: ClearingState;
+  readonly state: ClearingState;
   /** In the order of their rows. */
   readonly #users: readonly UserSlot[];
   #market: MarketSlot | null = null;
@@ -20,25 +20,34 @@ export class SpentBalances {
   /** Of the asset of `#market`. */
   #base: BalanceSlot[] = [];
 
+  /** Once all users are there. */
   constructor(state: ClearingState) {
-    this.#state = state;
+    this.state = state;
     this.#users = [...state.users.values()];
   }
 
-  /** @param row the look at that place. */
-  of(market: MarketSlot, stored: StoredOrders, place: number, row: OrderRow): BalanceSlot {
-    const ordinal = stored.userAt(place);
-    const owner = ordinal < 0 ? this.#state.users.get(row.user) : this.#users[ordinal];
-    const user = must(owner, 'the user of an order is known');
+  /** @param ordinal as StoredOrders says it. */
+  userOf(ordinal: number, row: OrderRow): UserSlot {
+    const user = ordinal < 0 ? this.state.users.get(row.user) : this.#users[ordinal];
+    return must(user, 'the user of an order is known');
+  }
+
+  of(market: MarketSlot, ordinal: number, row: OrderRow): BalanceSlot {
     const { subAccount, side } = row;
-    const asset = side === SIDE.buy ? USD : market.definition.assetId;
-    if (ordinal < 0 || subAccount !== SPOT_ACCOUNT) return balanceSlot(this.#state, user, subAccount, asset);
+    const isBuy = side === SIDE.buy;
+    const asset = isBuy ? USD : market.definition.assetId;
+    if (ordinal < 0 || subAccount !== SPOT_ACCOUNT) {
+      return balanceSlot(this.state, this.userOf(ordinal, row), subAccount, asset);
+    }
     if (this.#market !== market) {
       this.#market = market;
       this.#base = [];
     }
-    const found = side === SIDE.buy ? this.#usd : this.#base;
-    found[ordinal] ??= balanceSlot(this.#state, user, subAccount, asset);
-    return found[ordinal];
+    const found = isBuy ? this.#usd : this.#base;
+    const known = found[ordinal];
+    if (known !== undefined) return known;
+    const slot = balanceSlot(this.state, this.userOf(ordinal, row), subAccount, asset);
+    found[ordinal] = slot;
+    return slot;
   }
 }

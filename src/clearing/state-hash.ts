@@ -9,7 +9,6 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex } from '../core/hex.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { TRIGGER_STATE, type TriggerState } from '../core/order-terms.ts';
-import type { Sequence } from '../core/units.ts';
 import { isOpen } from '../margin/position.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState } from './state.ts';
@@ -64,12 +63,11 @@ function* marketLines(state: ClearingState): Generator<string> {
   for (const market of state.markets) {
     const { definition, sequence, lastTradeId } = market;
     yield `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
-    for (const order of Float64Array.from(market.orders.keys()).sort()) {
+    // Live orders stand in the order of their sequences.
+    for (const row of market.orders.looks()) {
       // That a price has fired the order is a fact before its row says so (trigger-heaps.ts).
-      const slot = market.orders.slotOf(order as Sequence);
-      const row = slot === null ? market.orders.look(order as Sequence) : slot.look();
-      if (row !== undefined)
-        yield orderLine(row, slot !== null && isFired(slot) ? TRIGGER_STATE.fired : row.triggerState);
+      const slot = market.orders.slotOf(row.orderSequence);
+      yield orderLine(row, slot !== null && isFired(slot) ? TRIGGER_STATE.fired : row.triggerState);
     }
   }
 }

@@ -140,8 +140,10 @@ export interface UserSlot {
 /** A live order with what its fills move: two balances, or the position of a margin order. */
 export interface OrderSlot {
   row: OrderRow;
-  /** The row to look at, as it lies: for who goes through many orders (rows.ts, StoredOrders). */
+  /** The row to look at, as it lies (rows.ts, StoredOrders). */
   look(): OrderRow;
+  /** Whether the row still lies where a start found it, as nothing has happened to the order since. */
+  readonly isStored: boolean;
   readonly market: MarketSlot;
   readonly account: SubAccountSlot;
   readonly position: PositionSlot | null;

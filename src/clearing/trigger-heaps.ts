@@ -15,6 +15,7 @@
  */
 import { must } from '../core/assert.ts';
 import { TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
+import type { OrderRow } from './rows.ts';
 import type { MarketSlot, OrderSlot } from './state.ts';
 
 type WaitingKind = typeof TRIGGER.above | typeof TRIGGER.below;
@@ -67,8 +68,7 @@ export function isWorkingOff({ inForce, line, lineHead }: TriggerHeap): boolean 
 }
 
 /** Takes in an order that became dormant, or whose trigger moved; any other one is let go. */
-export function watchTrigger(market: MarketSlot, slot: OrderSlot): void {
-  const row = slot.look();
+export function watchTrigger(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   const { triggerPrice } = row;
   const heap =
     row.triggerState === TRIGGER_STATE.dormant ? market.triggers.find((of) => of.kind === row.triggerKind) : undefined;
@@ -209,8 +209,8 @@ function sink(heap: TriggerHeap, from: number): void {
 }
 
 /** For checks: the order waits where it is found, and only if it has to (3). */
-export function isWatchedRight(market: MarketSlot, slot: OrderSlot): boolean {
-  const { triggerState, triggerKind, triggerPrice } = slot.look();
+export function isWatchedRight(market: MarketSlot, slot: OrderSlot, row: OrderRow): boolean {
+  const { triggerState, triggerKind, triggerPrice } = row;
   const { waits } = slot;
   const isWaiting = triggerState === TRIGGER_STATE.dormant && triggerKind !== TRIGGER.none;
   if (waits === null) return !isWaiting;

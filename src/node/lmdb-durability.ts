@@ -17,7 +17,7 @@ import {
 import { loadIdWatermarks, loadRememberedIds } from '../storage/id-runs.ts';
 import { type CopiedRecord, Journal, journalBounds, readJournal, recordBytesAfter } from '../storage/journal.ts';
 import { HASH_BYTES, RECORD_BYTES } from '../storage/journal-record.ts';
-import { countRows, loadRows } from '../storage/load-rows.ts';
+import { countRows, loadRows, readRows } from '../storage/load-rows.ts';
 import type { CheckpointMark, Durability, JournaledBatch, JournalSize, Recovery } from './durability.ts';
 
 /** A checkpoint that is not the last of a stop carries no state hash: zeros. */
@@ -53,7 +53,7 @@ export class LmdbDurability implements Durability {
   }
 
   recover(): Recovery {
-    return recoveryOf(this.writer, this.path);
+    return recoveryOf(this.writer, readRows(this.path, this.writer));
   }
 
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
@@ -107,9 +107,9 @@ function appendedBytesOf(reader: StorageReader): number {
 /**
  * What a start would find, for whoever can read the map. @throws InvariantError when it contradicts itself.
  *
- * @param path as for loadRows.
+ * @param rows of its tables.
  */
-export function recoveryOf(reader: StorageReader, path: string | null = null): Recovery {
+export function recoveryOf(reader: StorageReader, rows: Recovery['rows'] = loadRows(reader)): Recovery {
   const found = readCheckpoint(reader);
   const { lastSequence } = journalBounds(reader);
   const from = ((found?.sequence ?? 0) + 1) as Sequence;
@@ -124,7 +124,7 @@ export function recoveryOf(reader: StorageReader, path: string | null = null): R
             clean: found.clean,
             stateHash: found.clean ? toHex(found.stateHash) : null,
           },
-    rows: loadRows(reader, path),
+    rows,
     rowCount: countRows(reader),
     lastTimeNs,
     batches: lastSequence >= from ? batchesFrom(reader, from) : [],

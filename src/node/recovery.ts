@@ -8,7 +8,7 @@
  *   nothing                                an empty node
  */
 import { loadState } from '../clearing/checkpoint.ts';
-import { checkLedger } from '../clearing/checks.ts';
+import { checkLedger, checkSums } from '../clearing/checks.ts';
 import { applyBatch } from '../clearing/clearing.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
@@ -51,7 +51,8 @@ export function recoverState(durability: Pick<Durability, 'recover'>, tell: Reco
       'the tables give the state of the stop',
     );
   }
-  checkLedger(state);
+  if (sequence === checkpointed) checkSums(state);
+  else checkLedger(state);
   return { state, sequence, checkpointed, timeNs: recovery.lastTimeNs, clean, isEmpty: sequence === 0 };
 }
 

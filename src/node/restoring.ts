@@ -165,25 +165,38 @@ class OrderTeller {
 
 /**
  * Live orders stand in the order in which they were admitted, which most often is that of their priorities. Yields now and
- * then, as all of them are looked at. @returns null when their order is right as it is, or their names in the right one.
+ * then, as all of them are asked. @returns null when their order is right as it is, or their names in the right one.
  */
-function* turnsOf(market: MarketSlot): Generator<boolean, Float64Array | null> {
-  const priorities = new Float64Array(market.orders.size);
+function* turnsOf({ orders }: MarketSlot): Generator<boolean, Float64Array | null> {
+  const names = new Float64Array(orders.size);
+  const priorities = new Float64Array(orders.size);
   let at = 0;
   let isSorted = true;
-  for (const { prioritySequence: priority } of market.orders.looks()) {
+  for (const name of orders.keys()) {
+    const priority = orders.priorityOf(name);
+    names[at] = name;
     priorities[at] = priority;
     if (at > 0 && priority < (priorities[at - 1] as number)) isSorted = false;
     at += 1;
     if (at % LOOKS_PER_PART === 0) yield false;
   }
   if (isSorted) return null;
-  const names = Float64Array.from(market.orders.keys());
   const turns = Uint32Array.from(names, (_, index) => index);
   turns.sort((a, b) => (priorities[a] as number) - (priorities[b] as number));
   return Float64Array.from(turns, (index) => names[index] as number);
 }
 
-function* looksAt(market: MarketSlot, names: Float64Array): Generator<OrderRow> {
-  for (const name of names) yield must(market.orders.look(name as Sequence), 'a live order is there');
+/** Looks in turns: on a walk through all that leaves out those whose turn comes later; these are looked up then. */
+function* looksAt({ orders }: MarketSlot, names: Float64Array): Generator<OrderRow> {
+  const walk = orders.looks();
+  try {
+    let ahead = walk.next();
+    for (const name of names as Iterable<number> as Iterable<Sequence>) {
+      while (ahead.done !== true && ahead.value.orderSequence < name) ahead = walk.next();
+      if (ahead.done !== true && ahead.value.orderSequence === name) yield ahead.value;
+      else yield must(orders.look(name), 'a live order is there');
+    }
+  } finally {
+    walk.return();
+  }
 }

@@ -9,11 +9,12 @@
 import { LOAD_ORDER } from '../clearing/checkpoint.ts';
 import type { LoadedRow, RowWrite, TableName } from '../clearing/rows.ts';
 import type { Entry, StorageReader } from './environment.ts';
-import { endOf, keyWriter, TABLE, type Table } from './key-layout.ts';
+import { endOf, keyWriter, META, TABLE, type Table } from './key-layout.ts';
 import { MapLeaves } from './map-leaves.ts';
 import { decodeRow } from './row-codecs.ts';
 import { OrderShelves } from './stored-order.ts';
-import { checkSum, readTableSums, TableSums } from './table-sums.ts';
+import { OrderTable } from './table-orders.ts';
+import { checkSum, decodeTableSums, readTableSums, TableSums } from './table-sums.ts';
 
 const ENTRIES_PER_STEP = 512;
 /** In the key of a user. */
@@ -37,41 +38,66 @@ const TABLE_OF: Readonly<Record<Exclude<TableName, 'trade'>, Table>> = {
 };
 
 /**
- * Rows of everything but history: live orders are the only orders.
+ * Rows of everything but history: live orders are the only orders. They are held in memory, as bytes.
  *
- * @param path the map's own file, for the one who may write to it: then entries are read without lmdb (map-leaves.ts).
  * @throws InvariantError at the first damaged row, and at the end of a table that lacks one or has one too many.
  */
-export function* loadRows(reader: StorageReader, path: string | null = null): Generator<LoadedRow, void, undefined> {
-  const leaves = path === null ? null : new MapLeaves(path);
-  try {
-    yield* rowsOf(reader, leaves);
-  } finally {
-    leaves?.close();
-  }
-}
-
-function* rowsOf(reader: StorageReader, leaves: MapLeaves | null): Generator<LoadedRow, void, undefined> {
+export function* loadRows(reader: StorageReader): Generator<LoadedRow, void, undefined> {
   const shelves = new OrderShelves();
   const written = readTableSums(reader);
   for (const table of LOAD_ORDER) {
     if (table === 'trade') continue;
     const found = new TableSums();
-    if (table === 'order' && leaves !== null) {
-      for (const place of shelves.fill(leaves, TABLE.openOrder, found)) {
-        yield { table: 'storedOrder', stored: shelves, place };
+    for (const { key, value } of entriesOf(reader, TABLE_OF[table])) {
+      found.add(key, value);
+      if (table === 'user') shelves.users.add(key, USER_AT);
+      if (table === 'order') {
+        const place = shelves.add(key, value);
+        yield { table: 'storedOrder', stored: shelves, place, row: shelves.look(place) };
+      } else yield { table, row: decodeRow(table, key, value) } as RowWrite;
+    }
+    checkSum(table, found.of(TABLE_OF[table]), written.of(TABLE_OF[table]));
+  }
+}
+
+/**
+ * The same rows for the one who writes the map: read without lmdb (map-leaves.ts), and live orders stay in their table
+ * (table-orders.ts).
+ *
+ * @param path of the map's file. @param reader of the same map, for orders that are asked for later.
+ */
+export function* readRows(path: string, reader: Pick<StorageReader, 'get'>): Generator<LoadedRow, void, undefined> {
+  const leaves = new MapLeaves(path);
+  try {
+    yield* rowsIn(leaves, new OrderTable(path, reader));
+  } finally {
+    leaves.close();
+  }
+}
+
+function* rowsIn(leaves: MapLeaves, orders: OrderTable): Generator<LoadedRow, void, undefined> {
+  const written = writtenSums(leaves);
+  for (const table of LOAD_ORDER) {
+    if (table === 'trade') continue;
+    const found = new TableSums();
+    if (table === 'order') {
+      for (const { stored, place, row } of orders.load(leaves, found)) {
+        yield { table: 'storedOrder', stored, place, row };
       }
     } else {
-      const entries = leaves === null ? entriesOf(reader, TABLE_OF[table]) : leaves.entries(TABLE_OF[table]);
-      for (const { key, value } of entries) {
+      for (const { key, value } of leaves.entries(Uint8Array.of(TABLE_OF[table]))) {
         found.add(key, value);
-        if (table === 'user') shelves.users.add(key, USER_AT);
-        if (table === 'order') yield { table: 'storedOrder', stored: shelves, place: shelves.add(key, value) };
-        else yield { table, row: decodeRow(table, key, value) } as RowWrite;
+        if (table === 'user') orders.users.add(key, USER_AT);
+        yield { table, row: decodeRow(table, key, value) } as RowWrite;
       }
     }
     checkSum(table, found.of(TABLE_OF[table]), written.of(TABLE_OF[table]));
   }
+}
+
+function writtenSums(leaves: MapLeaves): TableSums {
+  for (const { key, value } of leaves.entries(keyWriter().meta(META.tableSums))) return decodeTableSums(key, value);
+  return new TableSums();
 }
 
 /** How many rows there will be. */

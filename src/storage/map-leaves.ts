@@ -3,10 +3,8 @@
  * call and two buffers for each are most of what that would cost. Only for who holds the directory, and writes nothing
  * meanwhile: pages of an older version may be used again.
  *
- *   leaf as it lies   │ header │ offsets of nodes │ … free … │ node │ node │ … │      ── compact ──▶      │ node │ node │ … │
- *
- * A leaf is read to wherever its reader wants it, so that what shall stay is copied once. What pages promise is checked
- * as far as reading needs it; what entries say, and that all are there, checksums and sums tell (load-rows.ts).
+ * What pages promise is checked as far as reading needs it; what entries say, and that all are there, checksums and sums
+ * tell (load-rows.ts).
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { Entry } from './environment.ts';
@@ -35,7 +33,7 @@ export interface Room {
 /** Gives room for so many bytes. */
 export type GiveRoom = (byteLength: number) => Room;
 
-/** One leaf at a time, and one of its nodes: what `next` reads is over with the next. */
+/** A page of the tree, a leaf most often, and one of its nodes at a time. */
 export class Leaf {
   bytes: Buffer = Buffer.alloc(0);
   nodes = 0;
@@ -48,7 +46,6 @@ export class Leaf {
   valueBytes = 0;
   #page = 0;
   #txn = 0;
-  #offsets: Uint16Array = new Uint16Array(0);
   #upper = 0;
   /** Where offset 0 would be. */
   #base = 0;
@@ -57,6 +54,7 @@ export class Leaf {
   /** @throws InvariantError when these are not the bytes of that page. */
   open({ bytes, at }: Room, pageBytes: number, place: PagePlace): void {
     const { nodes, upper, txn } = treePageHeader(bytes, at, place);
+    if (HEADER_BYTES + 2 * nodes > pageBytes) throw damagedPage(place.page, 'has more nodes than room');
     this.bytes = bytes;
     this.nodes = nodes;
     this.#page = place.page;
@@ -64,24 +62,10 @@ export class Leaf {
     this.#upper = upper;
     this.#base = at + HEADER_BYTES;
     this.#end = at + pageBytes;
-    if (this.#offsets.length < nodes) this.#offsets = new Uint16Array(2 * nodes);
-    for (let node = 0; node < nodes; node += 1) this.#offsets[node] = bytes.readUInt16LE(this.#base + 2 * node);
-  }
-
-  /** Moves the nodes to the front. @returns how many bytes they are. */
-  compact(): number {
-    const from = this.#base + this.#upper;
-    const to = this.#base - HEADER_BYTES;
-    this.bytes.copyWithin(to, from, this.#end);
-    this.#base = to - this.#upper;
-    this.#end -= from - to;
-    return this.#end - to;
   }
 
   read(node: number): void {
-    const offset = this.#offsets[node] as number;
-    const at = this.#base + offset;
-    if (offset < this.#upper || at + NODE_BYTES > this.#end) throw this.damaged('has a node beyond its end');
+    const at = this.#nodeAt(node);
     const { bytes } = this;
     const flags = bytes.readUInt16LE(at + 4);
     this.keyAt = at + NODE_BYTES;
@@ -93,8 +77,34 @@ export class Leaf {
     if (this.valueAt === this.keyAt || this.valueEnd > this.#end) throw this.damaged('has an entry beyond its end');
   }
 
+  /** In a branch: how the key of a node compares. */
+  compareBranch(node: number, prefix: Uint8Array): number {
+    const at = this.#nodeAt(node);
+    const keyBytes = this.bytes.readUInt16LE(at + 6);
+    if (at + NODE_BYTES + keyBytes > this.#end) throw this.damaged('has a key beyond its end');
+    return comparePrefix(this.bytes, at + NODE_BYTES, keyBytes, prefix);
+  }
+
+  /** In a branch: the page to which a node leads. */
+  child(node: number): number {
+    const at = this.#nodeAt(node);
+    return this.bytes.readUInt32LE(at) + this.bytes.readUInt16LE(at + 4) * 2 ** 32;
+  }
+
+  /** Of the key that was read last: below 0 when it comes before all keys with that prefix, 0 when it has it. */
+  compareKey(prefix: Uint8Array): number {
+    return comparePrefix(this.bytes, this.keyAt, this.valueAt - this.keyAt, prefix);
+  }
+
   get txn(): number {
     return this.#txn;
+  }
+
+  #nodeAt(node: number): number {
+    const offset = this.bytes.readUInt16LE(this.#base + 2 * node);
+    const at = this.#base + offset;
+    if (offset < this.#upper || at + NODE_BYTES > this.#end) throw this.damaged('has a node beyond its end');
+    return at;
   }
 
   damaged(how: string): Error {
@@ -113,39 +123,40 @@ export class MapLeaves {
     this.#meta = readMetas(this.#descriptor);
   }
 
+  get pageBytes(): number {
+    return this.#meta.pageBytes;
+  }
+
   close(): void {
     closeSync(this.#descriptor);
   }
 
-  /** The leaves in which the entries of a table are, in order; among them may be others, of the tables beside it. */
-  *of(table: number, room: GiveRoom): Generator<Leaf, void, undefined> {
+  /** The leaves in which the entries are whose keys have a prefix, in order; among them may be others beside those. */
+  *of(prefix: Uint8Array, room: GiveRoom): Generator<Leaf, void, undefined> {
     const { main, txn } = this.#meta;
     if (main.page === NO_PAGE) return;
     const place = { page: Number(main.page), depth: main.depth, txnMax: txn };
     if (main.depth > DEPTH_MAX) throw damagedPage(place.page, 'is too high a root');
-    yield* this.#below(place, table, room);
+    yield* this.#below(place, prefix, room);
   }
 
-  /** The entries of a table; their bytes are valid until the next. */
-  *entries(table: number): Generator<Entry, void, undefined> {
+  /** The entries whose keys have a prefix; their bytes are valid until the next. */
+  *entries(prefix: Uint8Array): Generator<Entry, void, undefined> {
     const scratch = Buffer.allocUnsafeSlow(this.#meta.pageBytes);
     const room = { bytes: scratch, at: 0 };
-    for (const leaf of this.of(table, () => room)) {
+    for (const leaf of this.of(prefix, () => room)) {
       for (let node = 0; node < leaf.nodes; node += 1) {
         leaf.read(node);
-        if (leaf.bytes[leaf.keyAt] !== table) continue;
+        if (leaf.compareKey(prefix) !== 0) continue;
         const key = leaf.bytes.subarray(leaf.keyAt, leaf.valueAt);
-        if (!leaf.isElsewhere) yield { key, value: leaf.bytes.subarray(leaf.valueAt, leaf.valueEnd) };
-        else {
-          const { bytes, at } = this.elsewhere(leaf, fresh);
-          yield { key, value: bytes.subarray(at, at + leaf.valueBytes) };
-        }
+        const value = leaf.isElsewhere ? this.elsewhere(leaf) : leaf.bytes.subarray(leaf.valueAt, leaf.valueEnd);
+        yield { key, value };
       }
     }
   }
 
-  /** The value of the node that a leaf has read, where that is in pages of its own. @returns where it begins. */
-  elsewhere(leaf: Leaf, room: GiveRoom): Room {
+  /** The value of the node that a leaf has read, where that is in pages of its own. */
+  elsewhere(leaf: Leaf): Buffer {
     const { bytes, valueAt, valueBytes } = leaf;
     const { pageBytes } = this.#meta;
     const first = safeAt(bytes, valueAt);
@@ -153,37 +164,28 @@ export class MapLeaves {
     if (count !== Math.ceil((HEADER_BYTES + valueBytes) / pageBytes)) {
       throw leaf.damaged('has a value in the wrong number of pages');
     }
-    const own = this.#pages(first, count, room);
-    const txn = txnOf(own.bytes, own.at);
-    const isOwn =
-      own.bytes.readUInt16LE(own.at + 18) === KIND.overflow && own.bytes.readUInt32LE(own.at + 20) === count;
+    const own = this.#pages(first, count, fresh);
+    const txn = txnOf(own.bytes);
+    const isOwn = own.bytes.readUInt16LE(18) === KIND.overflow && own.bytes.readUInt32LE(20) === count;
     if (!isOwn || txn !== safeAt(bytes, valueAt + 8) || txn > leaf.txn) {
       throw damagedPage(first, 'is not the value that points to it');
     }
-    return { bytes: own.bytes, at: own.at + HEADER_BYTES };
+    return own.bytes.subarray(HEADER_BYTES, HEADER_BYTES + valueBytes);
   }
 
-  *#below(place: PagePlace, table: number, room: GiveRoom): Generator<Leaf, void, undefined> {
+  *#below(place: PagePlace, prefix: Uint8Array, room: GiveRoom): Generator<Leaf, void, undefined> {
     if (place.depth === 1) {
       this.#leaf.open(this.#pages(place.page, 1, room), this.#meta.pageBytes, place);
       yield this.#leaf;
       return;
     }
-    const { bytes } = this.#pages(place.page, 1, fresh);
-    const { nodes, txn, upper } = treePageHeader(bytes, 0, place);
-    const nodeAt = (node: number): number => {
-      const offset = bytes.readUInt16LE(HEADER_BYTES + 2 * node);
-      if (offset < upper || offset + HEADER_BYTES + NODE_BYTES >= bytes.length + (node === 0 ? 1 : 0))
-        throw damagedPage(place.page, 'has a node beyond its end');
-      return offset + HEADER_BYTES;
-    };
-    for (let node = 0; node < nodes; node += 1) {
+    const branch = new Leaf();
+    branch.open(this.#pages(place.page, 1, fresh), this.#meta.pageBytes, place);
+    for (let node = 0; node < branch.nodes; node += 1) {
       // What is below a node lies from its key up to the next one's; the first key is left out.
-      if (node > 0 && (bytes[nodeAt(node) + NODE_BYTES] as number) > table) return;
-      if (node + 1 < nodes && (bytes[nodeAt(node + 1) + NODE_BYTES] as number) < table) continue;
-      const at = nodeAt(node);
-      const page = bytes.readUInt32LE(at) + bytes.readUInt16LE(at + 4) * 2 ** 32;
-      yield* this.#below({ page, depth: place.depth - 1, txnMax: txn }, table, room);
+      if (node > 0 && branch.compareBranch(node, prefix) > 0) return;
+      if (node + 1 < branch.nodes && branch.compareBranch(node + 1, prefix) < 0) continue;
+      yield* this.#below({ page: branch.child(node), depth: place.depth - 1, txnMax: branch.txn }, prefix, room);
     }
   }
 
@@ -198,6 +200,16 @@ export class MapLeaves {
     if (safeAt(bytes, at) !== first) throw damagedPage(first, 'is another page');
     return room;
   }
+}
+
+/** Keys sort by their bytes. @returns 0 when the key begins with the prefix. */
+function comparePrefix(bytes: Buffer, at: number, keyBytes: number, prefix: Uint8Array): number {
+  for (let index = 0; index < prefix.length; index += 1) {
+    if (index === keyBytes) return -1;
+    const difference = (bytes[at + index] as number) - (prefix[index] as number);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 function fresh(byteLength: number): Room {

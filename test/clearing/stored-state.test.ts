@@ -252,7 +252,8 @@ suite('a state out of its tables', () => {
     const lived = world.state;
     let reads = 0;
     world.state = tables.loadStored((stored) => ({
-      userAt: (place) => stored.userAt(place),
+      looks: (places) => stored.looks(places),
+      userOf: (look) => stored.userOf(look),
       look: (place) => stored.look(place),
       take: (place) => {
         reads += 1;

@@ -163,7 +163,7 @@ class SlowMarket {
   check(): void {
     for (const slot of this.plain.keys()) {
       assert.equal(isFired(slot) ? TRIGGER_STATE.fired : slot.row.triggerState, this.stateOf(slot));
-      assert.ok(isWatchedRight(this.market, slot));
+      assert.ok(isWatchedRight(this.market, slot, slot.row));
     }
   }
 

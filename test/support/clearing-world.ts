@@ -314,13 +314,19 @@ export class PlainTables {
     const shelves = new OrderShelves();
     const stored = told(shelves);
     const key = Buffer.from('order');
-    const rows = LOAD_ORDER.flatMap((table) => this.of(table)).map((write): LoadedRow => {
-      if (write.table === 'user') shelves.users.add(Buffer.from(write.row.user, 'hex'), 0);
-      if (write.table !== 'order') return write;
-      const bytes = encodeRow(new ByteWriter(1_024), 'order', key, write.row);
-      return { table: 'storedOrder', stored, place: shelves.add(key, bytes) };
-    });
-    return loadState(rows);
+    const writes = LOAD_ORDER.flatMap((table) => this.of(table));
+    // One by one: each look is over with the next.
+    function* rows(): Generator<LoadedRow> {
+      for (const write of writes) {
+        if (write.table === 'user') shelves.users.add(Buffer.from(write.row.user, 'hex'), 0);
+        if (write.table !== 'order') yield write;
+        else {
+          const place = shelves.add(key, encodeRow(new ByteWriter(1_024), 'order', key, write.row));
+          yield { table: 'storedOrder', stored, place, row: shelves.look(place) };
+        }
+      }
+    }
+    return loadState(rows());
   }
 }
 

@@ -1,0 +1,33 @@
+/** How orders end without a word of their market: as filled, or at a restart (restart.ts). Functions of a row alone. */
+import { ORDER_END, ORDER_FLAG, type OrderEnd, ROLLBACK_REASON, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
+import type { OrderRow } from './rows.ts';
+
+/** Whether every lot in force is confirmed. Never of an order without a number of lots. */
+export function isFilled(row: OrderRow): boolean {
+  return row.quantity !== 0 && row.filledQuantity >= row.quantity;
+}
+
+/** How an order ends that cannot go back into a book, or null for one that can. */
+export function endAtRestart(row: OrderRow): OrderEnd | null {
+  if (row.faultReason !== ROLLBACK_REASON.none) return ORDER_END.atFault;
+  if ((row.flags & ORDER_FLAG.covered) !== 0) return ORDER_END.userRequested;
+  if (isFilled(row)) return ORDER_END.filled;
+  if (row.triggerState !== TRIGGER_STATE.live || mayGrow(row)) return null;
+  if (row.tif === TIF.ioc) return ORDER_END.immediateOrCancel;
+  return row.tif === TIF.fok ? endOfFillOrKill(row) : null;
+}
+
+/** A child of which a part was released: once it is whole it has no parent here any more. */
+function mayGrow({ parentSequence, activatedQuantity, quantity }: OrderRow): boolean {
+  return parentSequence !== 0 && activatedQuantity < quantity;
+}
+
+/** All of its match was confirmed or nothing; only a child is matched more than once (AMB-29, AMB-34). */
+function endOfFillOrKill(row: OrderRow): OrderEnd {
+  return row.filledQuantity > 0 && row.parentId === '' ? ORDER_END.filled : ORDER_END.fillOrKill;
+}
+
+/** Whether an order without a parent goes back as it is: nearly all do, and nothing else is asked about them. */
+export function goesBackWhole(row: OrderRow): boolean {
+  return row.enabledQuantity === row.quantity && endAtRestart(row) === null;
+}
