@@ -27,7 +27,7 @@ export interface WaitingTrigger {
   readonly triggerPrice: number;
   /** Confirmed prices before it came. */
   readonly since: number;
-  /** Place in the heap; IN_LINE while it stands in the line. */
+  /** Place in the heap; below 0 while it stands in the line: ~ the place there. */
   at: number;
 }
 
@@ -50,8 +50,6 @@ export interface TriggerHeap {
   /** Prices that were confirmed while others were worked off. */
   count: number;
 }
-
-const IN_LINE = -1;
 
 export function emptyHeap(kind: WaitingKind): TriggerHeap {
   return { kind, entries: [], inForce: null, line: [], lineHead: 0, prices: [], pricesHead: 0, count: 0 };
@@ -76,7 +74,7 @@ export function watchTrigger(market: MarketSlot, slot: OrderSlot, row: OrderRow)
   if (waits !== null && waits.heap === heap && waits.triggerPrice === triggerPrice) return;
   unwatchTrigger(slot);
   if (heap === undefined) return;
-  const entry: WaitingTrigger = { heap, slot, triggerPrice, since: heap.count, at: IN_LINE };
+  const entry: WaitingTrigger = { heap, slot, triggerPrice, since: heap.count, at: ~heap.line.length };
   slot.waits = entry;
   if (isWorkingOff(heap)) heap.line.push(entry);
   else push(heap, entry);
@@ -87,7 +85,7 @@ export function unwatchTrigger(slot: OrderSlot): void {
   const entry = slot.waits;
   if (entry === null) return;
   slot.waits = null;
-  if (entry.at !== IN_LINE) remove(entry.heap, entry.at);
+  if (entry.at >= 0) remove(entry.heap, entry.at);
 }
 
 /** A fill has confirmed at this price. @returns whether some order is to be fired, or to be looked at. */
@@ -111,7 +109,7 @@ function dropOutdone({ kind, prices, pricesHead }: TriggerHeap, price: number): 
 export function isFired({ waits }: OrderSlot): boolean {
   if (waits === null) return false;
   const { heap, triggerPrice, since, at } = waits;
-  const price = at === IN_LINE ? farthestSince(heap, since) : heap.inForce;
+  const price = at < 0 ? farthestSince(heap, since) : heap.inForce;
   return price !== null && isReached(heap.kind, triggerPrice, price);
 }
 
@@ -215,7 +213,7 @@ export function isWatchedRight(market: MarketSlot, slot: OrderSlot, row: OrderRo
   const isWaiting = triggerState === TRIGGER_STATE.dormant && triggerKind !== TRIGGER.none;
   if (waits === null) return !isWaiting;
   const { heap, at } = waits;
-  const isFound = at === IN_LINE ? heap.line.includes(waits, heap.lineHead) : heap.entries[at] === waits;
+  const isFound = at < 0 ? ~at >= heap.lineHead && heap.line[~at] === waits : heap.entries[at] === waits;
   return (
     isWaiting &&
     isFound &&

@@ -6,7 +6,7 @@ import type { MarketInput, Matched } from '../../src/clearing/inputs.ts';
 import { takeMarketInput } from '../../src/clearing/market-inputs.ts';
 import { createClearingState, type MarketSlot, type OrderSlot } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
-import { isFired, isWatchedRight } from '../../src/clearing/trigger-heaps.ts';
+import { isFired, isWatchedRight, type WaitingTrigger } from '../../src/clearing/trigger-heaps.ts';
 import { fireAll, fireReached, fireSome } from '../../src/clearing/triggers.ts';
 import {
   ORDER_END,
@@ -244,6 +244,36 @@ suite('trigger heaps', () => {
     assert.ok(turns > count / FIRED_PER_TURN - 1);
     assert.equal(rowsFired(world), count);
     assert.equal(stateHash(world.state), hash, 'what has fired had fired before its row said so');
+  });
+
+  test('a check finds thousands in line one by one, whoever else stands there', () => {
+    const count = 2_000;
+    const { world, fill } = crowd(FIRED_PER_TURN * 4);
+    world.send(fill);
+    const [market] = world.state.markets as [MarketSlot];
+    const heap = market.triggers.find(({ kind }) => kind === TRIGGER.above);
+    assert.ok(heap !== undefined && heap.inForce !== null);
+    const stop = { side: SIDE.sell, triggerKind: TRIGGER.above, triggerPrice: 30 };
+    const created = { kind: 'created' as const, parent: 0 as const };
+    for (let at = 0; at < count; at += 1) {
+      takeMarketInput(world.state, { ...created, ...world.next(), order: world.terms(stop) }, world.nowNs, []);
+    }
+    const { line } = heap;
+    assert.equal(line.length, count);
+    let reads = 0;
+    heap.line = new Proxy(line, {
+      get: (of, name) => {
+        reads += 1;
+        return Reflect.get(of, name);
+      },
+    });
+    for (const { slot } of line) assert.ok(isWatchedRight(market, slot, slot.row));
+    assert.ok(reads <= 4 * count, `${reads} reads for ${count} orders`);
+    const [first, second] = line as [WaitingTrigger, WaitingTrigger];
+    for (const astray of [second.at, ~count, 0]) {
+      first.slot.waits = { ...first, at: astray };
+      assert.ok(!isWatchedRight(market, first.slot, first.slot.row));
+    }
   });
 
   test('while thousands of triggers fire, a checkpoint and a replay know of all of them (TRG-03, AMB-110)', () => {
