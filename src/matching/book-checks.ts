@@ -1,8 +1,8 @@
 /** What can be said of a whole book: that it is sound, and a hash of what it holds. For tests, replay and boot. */
 import { assert } from '../core/assert.ts';
+import { finishHash, mixWord, wordCount } from '../core/key-words.ts';
 import { isBefore } from '../core/time-words.ts';
 import type { Book } from './book.ts';
-import { finishHash, mixWord, wordCount } from './key-words.ts';
 import type { OrderIds } from './order-ids.ts';
 import { ORDER_STATE, type OrderPool } from './order-pool.ts';
 import type { Triggers } from './triggers.ts';

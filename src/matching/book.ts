@@ -9,6 +9,7 @@
  *   (2) An order has as many `pending` as undecided trades name it; one that neither lives nor has any is forgotten.
  */
 import { assert } from '../core/assert.ts';
+import type { HashKey } from '../core/key-words.ts';
 import { RAW_MAX } from '../core/limits.ts';
 import {
   isCancel,
@@ -24,7 +25,6 @@ import type { Sequence } from '../core/units.ts';
 import { BookSide } from './book-side.ts';
 import { FILL_UNIT, type FillUnit, type MarketEvents } from './commands.ts';
 import { ExpiryWatch } from './expiry-watch.ts';
-import type { HashKey } from './key-words.ts';
 import type { OrderIds } from './order-ids.ts';
 import { MARK, ORDER_STATE, type OrderPool } from './order-pool.ts';
 import { NONE } from './pools.ts';

@@ -12,8 +12,8 @@
  * are not exchanged; ids of one client have one length in practice.
  */
 import { assert } from '../core/assert.ts';
+import { type HashKey, hashWords, lastWordMask, wordCount } from '../core/key-words.ts';
 import { ORDER_ID_BYTES_MAX } from '../core/limits.ts';
-import { type HashKey, hashWords, lastWordMask, wordCount } from './key-words.ts';
 import { grown, NONE } from './pools.ts';
 
 const USER = 0;

@@ -4,8 +4,9 @@
  *
  * Neither a search nor a removal looks at the record of another order, unless their hashes are equal.
  */
+
+import { lastWordMask, wordCount } from '../core/key-words.ts';
 import { IdTable } from './id-table.ts';
-import { lastWordMask, wordCount } from './key-words.ts';
 import { INLINE_ID_WORDS, type OrderPool } from './order-pool.ts';
 import { grown, NONE } from './pools.ts';
 

@@ -14,6 +14,7 @@
  * lets wait; rollback.ts undoes; restore.ts rebuilds. Not here: ticks, lots, holds and signatures (the front door).
  */
 import { assert } from '../core/assert.ts';
+import { hashKeyOf } from '../core/key-words.ts';
 import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX, REMEMBERED_IDS_PER_USER_AND_MARKET_MAX } from '../core/limits.ts';
 import {
   MARKET_STATUS,
@@ -48,7 +49,6 @@ import type {
 } from './commands.ts';
 import { InjectedFills } from './injected-fills.ts';
 import { Intake } from './intake.ts';
-import { hashKeyOf } from './key-words.ts';
 import { ID_STATE, OrderIds } from './order-ids.ts';
 import { ORDER_STATE, ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';

@@ -25,10 +25,10 @@
  * An id counts as free from creation + 30 days on, whenever its memory is reclaimed.
  */
 import { assert } from '../core/assert.ts';
+import { type HashKey, hashWords } from '../core/key-words.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
 import { fromWords, highWord, lowWord } from '../core/time-words.ts';
 import { IdRecords } from './id-records.ts';
-import { type HashKey, hashWords } from './key-words.ts';
 import { LiveIds } from './live-ids.ts';
 import { ORDER_STATE, type OrderPool } from './order-pool.ts';
 import { PastIds } from './past-ids.ts';

@@ -7,7 +7,7 @@
  * A keyed hash of bytes (key-words.ts) would do the same and take four times as long; every level that is not the best
  * is found by this.
  */
-import { type HashKey, hashWords } from './key-words.ts';
+import { type HashKey, hashWords } from '../core/key-words.ts';
 
 const TABLE = 256;
 const TABLES = 6;

@@ -6,8 +6,9 @@
  *
  * Open addressing over Int32Array, at most half full. Bounded by the number of registered users.
  */
+
+import { type HashKey, hashWords } from '../core/key-words.ts';
 import { USER_BYTES } from './commands.ts';
-import { type HashKey, hashWords } from './key-words.ts';
 import { grown, NONE } from './pools.ts';
 
 export const USER_WORDS: number = USER_BYTES / 4;

@@ -16,8 +16,8 @@
  */
 import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
+import { hashKeyOf } from '../core/key-words.ts';
 import { type Views, viewsOf } from '../core/views.ts';
-import { hashKeyOf } from '../matching/key-words.ts';
 import { UserTable } from '../matching/user-table.ts';
 import { OrderRestoredAtBoot } from '../messages/generated/messages.ts';
 import type { KeptOrders } from '../orders/sleepers.ts';

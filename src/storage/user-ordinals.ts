@@ -3,18 +3,22 @@
  * each of a million orders: a text of 64 digits for each of them would cost more than all else that is done with it.
  *
  *   words     │ user 0, 8 words │ user 1, 8 words │ …
- *   places    open addressing by a hash with a seed of its own, so that nobody can make users that meet
+ *   places    open addressing by a hash with a key of its own, so that nobody can make users that meet (core/key-words.ts)
  */
 import { randomBytes } from 'node:crypto';
 import { assert } from '../core/assert.ts';
+import { type HashKey, hashKeyOf, hashWords } from '../core/key-words.ts';
 
 const WORDS = 8;
 const WORD_BYTES = 4;
+const USER_BYTES: number = WORDS * WORD_BYTES;
 const ROOM_MIN = 1_024;
+/** The hash is of bytes and of nobody else's number. */
+const NO_NUMBER = 0;
 const NOBODY = -1;
 
 export class UserOrdinals {
-  readonly #seeds: Int32Array = seeds();
+  readonly #key: HashKey = hashKeyOf(randomBytes(8).readBigUInt64LE());
   /** The user that is being added or looked for. */
   readonly #wanted = new Int32Array(WORDS);
   #words = new Int32Array(ROOM_MIN * WORDS);
@@ -36,6 +40,18 @@ export class UserOrdinals {
     return this.#places[this.#place(bytes, at)] as number;
   }
 
+  /** For checks: the most places at which a search looks that finds somebody. */
+  get searchMax(): number {
+    const mask = this.#places.length - 1;
+    let most = 0;
+    for (let ordinal = 0; ordinal < this.#count; ordinal += 1) {
+      const from = ordinal * WORDS;
+      const passed = (this.#placeOf(this.#words, from) - this.#firstPlaceOf(this.#words, from)) & mask;
+      most = Math.max(most, passed + 1);
+    }
+    return most;
+  }
+
   #place(bytes: Uint8Array, at: number): number {
     for (let word = 0; word < WORDS; word += 1) {
       const from = at + WORD_BYTES * word;
@@ -50,16 +66,16 @@ export class UserOrdinals {
 
   /** Of the user whose words begin at `from`, or where it would be. */
   #placeOf(words: Int32Array, from: number): number {
-    let hash = 0;
-    for (let word = 0; word < WORDS; word += 1) {
-      hash = Math.imul(hash ^ (words[from + word] as number), this.#seeds[word] as number);
-      hash ^= hash >>> 15;
-    }
     const mask = this.#places.length - 1;
-    for (let place = hash & mask; ; place = (place + 1) & mask) {
+    for (let place = this.#firstPlaceOf(words, from); ; place = (place + 1) & mask) {
       const ordinal = this.#places[place] as number;
       if (ordinal === NOBODY || this.#isAt(ordinal, words, from)) return place;
     }
+  }
+
+  /** Of all bytes: that one differs is enough. */
+  #firstPlaceOf(words: Int32Array, from: number): number {
+    return hashWords(this.#key, NO_NUMBER, words, from, USER_BYTES) & (this.#places.length - 1);
   }
 
   #isAt(ordinal: number, words: Int32Array, from: number): boolean {
@@ -77,11 +93,6 @@ export class UserOrdinals {
       this.#places[this.#placeOf(words, ordinal * WORDS)] = ordinal;
     }
   }
-}
-
-function seeds(): Int32Array {
-  const bytes = randomBytes(WORDS * WORD_BYTES);
-  return Int32Array.from({ length: WORDS }, (_, word) => bytes.readInt32LE(WORD_BYTES * word) | 1);
 }
 
 function emptyPlaces(count: number): Int32Array {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
+import { hashKeyOf } from '../../src/core/key-words.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { BookSide } from '../../src/matching/book-side.ts';
-import { hashKeyOf } from '../../src/matching/key-words.ts';
 import { ORDER_STATE, OrderPool } from '../../src/matching/order-pool.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
 import { ToldLevels } from '../../src/matching/told-levels.ts';

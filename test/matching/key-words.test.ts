@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { parseOrderId } from '../../src/core/ids.ts';
-import { hashKeyOf, hashWords } from '../../src/matching/key-words.ts';
+import { hashKeyOf, hashWords } from '../../src/core/key-words.ts';
 import { MarketDesk } from '../support/market-desk.ts';
 
 /** Of HalfSipHash-1-3, as the Linux kernel tests its own: of so many bytes 0, 1, 2, … under the key 0, 1, … 7. */

@@ -1,8 +1,8 @@
 /** The memory of finished ids beside a plain map: found while it is there, not before and not after (AMB-08, AMB-25). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { hashKeyOf, hashWords } from '../../src/core/key-words.ts';
 import { IdRecords } from '../../src/matching/id-records.ts';
-import { hashKeyOf, hashWords } from '../../src/matching/key-words.ts';
 import { PastIds } from '../../src/matching/past-ids.ts';
 import { NONE } from '../../src/matching/pools.ts';
 

@@ -1,7 +1,7 @@
 /** The keyed hash of prices: numbers that were made to meet, and numbers in a row (I19). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { finishHash, hashKeyOf, mixWord } from '../../src/matching/key-words.ts';
+import { finishHash, hashKeyOf, mixWord } from '../../src/core/key-words.ts';
 import { LevelIndex } from '../../src/matching/level-index.ts';
 import { NONE } from '../../src/matching/pools.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';

@@ -295,7 +295,7 @@ const MATCHING: readonly Mutant[] = [
   },
   {
     breaks: 'who does not know the key cannot make ids meet',
-    file: 'src/matching/key-words',
+    file: 'src/core/key-words',
     find: 'v0 ^= word;',
     put: '',
     caughtBy: 'test/matching/key-words',
