@@ -5,7 +5,7 @@
  *   places   ─┬────┬────┬────┬─   pairs (hash, number + 1); by the leading bits of the hash, then linear probing
  *   filter   ─┴────┴────┴────┴─   if there is one: 32 bits for the eight places that begin there, two bits an entry
  *
- * Places stand in the order of the hashes, and probing does not wrap: whoever finds no room at the end makes the table
+ * Places stand in the order of the hashes, and probing does not wrap: whoever takes the last place but one makes the table
  * longer. When five eighths of the places are taken, a table twice as long begins, and every entry that is added moves
  * the next few places to it, in their order:
  *
@@ -26,8 +26,15 @@ const BITS_MIN = 4;
 const PLACES_MOVED = 16;
 /** From a place to its word of the filter. */
 const FILTER_SHIFT = 3;
-/** Places behind the last one at which an entry may begin. */
-const FIRST_TAIL = 32;
+/**
+ * Places behind the last one at which an entry may begin. In a large table so many that no cluster of a keyed hash ever
+ * fills them, as to make it longer is to copy it: 11 of 16 places are taken at most, and then one table in e^31
+ * reaches 512 places beyond the end. What is never touched is no memory yet.
+ */
+const TAIL_MIN = 32;
+const TAIL_MAX = 512;
+/** From the places of a table to those of its tail. */
+const TAIL_SHIFT = 5;
 
 export class IdTable {
   readonly #hasFilter: boolean;
@@ -109,7 +116,7 @@ export class Places {
     this.size = 2 ** bits;
     this.#shift = 32 - bits;
     this.#hasFilter = hasFilter;
-    this.pairs = new Int32Array((this.size + FIRST_TAIL) * 2);
+    this.pairs = new Int32Array((this.size + tailOf(this.size)) * 2);
     this.#filter = new Int32Array(hasFilter ? this.size >>> FILTER_SHIFT : 0);
   }
 
@@ -175,6 +182,10 @@ export class Places {
     }
     this.#filter[word] = bits;
   }
+}
+
+function tailOf(size: number): number {
+  return Math.max(TAIL_MIN, Math.min(TAIL_MAX, size >>> TAIL_SHIFT));
 }
 
 /** Two of 32 bits, of all that the hash says. */
