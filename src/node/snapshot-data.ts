@@ -17,7 +17,7 @@ import { assert, must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';
 import type { Sequence } from '../core/units.ts';
 import { checkpointSequence, readCheckpoint } from '../storage/checkpoint.ts';
-import { copyAnchor, copyTables } from '../storage/copy-map.ts';
+import { anchorOf, copyTables, writeAnchor } from '../storage/copy-map.ts';
 import {
   flush,
   removeSnapshots,
@@ -77,25 +77,24 @@ function snapshotAt(directory: string, wanted: Sequence): SnapshotPlace | undefi
 
 /**
  * Everything at one version of the map, which is held while tables are copied and no longer: pages that a running node
- * frees meanwhile cannot be used again until then. The record of the checkpoint stays, as only what lies below a snapshot
- * is ever pruned.
+ * frees meanwhile cannot be used again until then. The record of the checkpoint is read with them: it may be pruned then.
  *
  * @returns the sequence of its checkpoint.
  */
 async function fillSnapshot(reader: StorageReader, half: string, progress: Progress): Promise<Sequence> {
   const writer = openWriter(half);
   try {
-    const checkpoint = reader.view(() => {
+    const [checkpoint, anchor] = reader.view(() => {
       const found = readCheckpoint(reader);
       // Of record 0 there is nothing to keep: it is what every journal begins with.
       if (found === null || found.sequence === 0)
         throw new StorageError('there is no checkpoint yet, so there is no snapshot of it');
       copyTables(reader, writer, { progress: (entries) => progress('copying', entries, 0) });
-      return found;
+      return [found, anchorOf(reader, found)] as const;
     });
     const hash = stateHash(loadState(loadRows(writer), nativeSha256), nativeTextHash());
     const bytes = must(parseHex(hash, HASH_BYTES), 'a state hash is hex');
-    copyAnchor(reader, writer, { ...checkpoint, stateHash: bytes, clean: false });
+    writeAnchor(writer, { ...checkpoint, stateHash: bytes, clean: false }, anchor);
     return checkpoint.sequence;
   } finally {
     await writer.close();

@@ -19,7 +19,7 @@ import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { Sequence } from '../core/units.ts';
 import { type Checkpoint, decodeCheckpoint } from '../storage/checkpoint.ts';
-import { copyAnchor, copyTables } from '../storage/copy-map.ts';
+import { anchorOf, copyTables, writeAnchor } from '../storage/copy-map.ts';
 import {
   flush,
   flushTree,
@@ -140,7 +140,7 @@ async function makeMap({ source, half, checkpoint, steps, progress }: Making): P
       copyTables(reader, writer, { convert: convert(reader), progress: told });
       if (index === steps.length - 1) {
         const hash = must(parseHex(stateHash(loadState(loadRows(writer))), HASH_BYTES), 'a state hash is hex');
-        copyAnchor(source, writer, { ...checkpoint, stateHash: hash });
+        writeAnchor(writer, { ...checkpoint, stateHash: hash }, anchorOf(source, checkpoint));
       }
     } finally {
       await writer.close();

@@ -58,22 +58,29 @@ export function copyTables(source: StorageReader, target: StorageWriter, options
   return entries;
 }
 
-/** Copies the record of the checkpoint and makes it the base of the target's journal, which of record 0 is empty. */
-export function copyAnchor(
-  source: StorageReader,
+/**
+ * The record of a checkpoint, as it lies; null of record 0, which every journal begins with. A running node may prune it
+ * any time: it is read in the view in which the checkpoint was.
+ */
+export function anchorOf(source: StorageReader, { sequence }: Pick<Checkpoint, 'sequence'>): Uint8Array | null {
+  if (sequence === 0) return null;
+  return must(source.get(keyWriter().journal(sequence)), `journal: record ${sequence} is missing`);
+}
+
+/** Makes the record of the checkpoint the base of the target's journal, which of record 0 is empty. */
+export function writeAnchor(
   target: StorageWriter,
   checkpoint: Omit<Checkpoint, 'journalBytes'>,
+  record: Uint8Array | null,
 ): void {
   const { sequence, journalHash } = checkpoint;
   const bytes = new ByteWriter(1 << 10);
-  if (sequence === 0) {
+  if (record === null) {
     target.commit([checkpointMetaWrite(bytes, { ...checkpoint, journalBytes: 0 })]);
     return;
   }
-  const key = keyWriter().journal(sequence);
-  const record = must(source.get(key), `journal: record ${sequence} is missing`);
   target.commit([
-    { key, value: record, rule: 'append' },
+    { key: keyWriter().journal(sequence), value: record, rule: 'append' },
     checkpointMetaWrite(bytes, { ...checkpoint, journalBytes: record.length }),
     journalBaseWrite(bytes, { sequence, hash: journalHash, prunedBytes: 0 }),
   ]);

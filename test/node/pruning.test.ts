@@ -206,6 +206,25 @@ suite('pruning', () => {
     assert.equal((await rebuildFrom(backup, to(), null, quiet)).stateHash, stateHash);
   });
 
+  test('a journal that is pruned while a snapshot of it is made is no damage: the snapshot is not proven, and that is said', async () => {
+    const directory = join(temporaryDirectory(), 'copy');
+    cpSync(whole, directory, { recursive: true });
+    for (const { path } of snapshotsIn(directory)) rmSync(path, { recursive: true });
+    const durability = new LmdbDurability(directory);
+    let hasPruned = false;
+    const making = makeSnapshot(directory, (phase) => {
+      if (phase !== 'copying' || hasPruned) return;
+      hasPruned = true;
+      const before = durability.lastSequence;
+      live(durability, SEED + 3, 300);
+      assert.ok(durability.prune((before + 1) as Sequence, Number.MAX_SAFE_INTEGER));
+    });
+    await assert.rejects(making, { name: 'StorageError', message: /no snapshot .* is left/ });
+    assert.ok(hasPruned);
+    await durability.close();
+    assert.deepEqual(snapshotsIn(directory), []);
+  });
+
   test('a snapshot is whole for as long as it has its name, also while it is removed; a removal that was killed is ended', async () => {
     const directory = join(temporaryDirectory(), 'copy');
     cpSync(whole, directory, { recursive: true });
