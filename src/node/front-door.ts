@@ -421,6 +421,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.safety.sendWaiting();
   }
 
+  /** Every turn: orders give way that an account can no longer bear. */
+  reduceOrders(): void {
+    if (this.orders.margin.reduceOrders(this.nowNs())) this.parts.poke();
+  }
+
   /** Forgets sessions that are over. */
   sweep(): void {
     this.tokens.sweep(this.nowNs());

@@ -53,6 +53,8 @@ export class MarginRoom {
   readonly #sources: MarginSources;
   readonly #view: MarginView;
   #settings: OrderSettings = DEFAULT_SETTINGS;
+  /** Before that a user may have orders that are yet to be told: nobody is woken to be looked at. */
+  #isRestored = false;
 
   constructor({ accounts, markets, holds, words, requests, sink, sleepers }: MarginRoomParts) {
     const { desk } = this;
@@ -96,17 +98,25 @@ export class MarginRoom {
 
   /** Everything that lives has been told after a start. Restored prices may be old: no orders give way to them. */
   onRestored(): void {
+    this.#isRestored = true;
     this.desk.awaitPrices();
   }
 
   // ---- now and then
 
-  /** Every turn: orders of accounts whose capacity has become negative give way (AR-01), and reduce-only ones in excess. */
-  reduceOrders(now: TimestampNs): void {
+  /**
+   * Every turn: orders of accounts whose capacity has become negative give way (AR-01), and reduce-only ones in excess.
+   *
+   * @returns whether accounts sleep that are to be looked at: the next turn should not wait for something to happen.
+   */
+  reduceOrders(now: TimestampNs): boolean {
+    const { autoReduces, cancelsReduceOnlyExcess } = this.#settings;
     this.desk.refresh(now);
-    if (this.#settings.autoReduces || this.#settings.cancelsReduceOnlyExcess) this.#sleepers.wakeWatched();
+    const isLooking = this.#isRestored && (autoReduces || cancelsReduceOnlyExcess);
+    const hasMore = isLooking && this.#sleepers.wakeWatched();
     this.#autoReduce.look(this.#settings, now);
-    if (this.#settings.cancelsReduceOnlyExcess) this.#excess.look();
+    if (cancelsReduceOnlyExcess) this.#excess.look();
+    return hasMore;
   }
 
   // ---- reads

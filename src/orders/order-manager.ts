@@ -438,6 +438,11 @@ export class OrderManager {
     return this.#orders.count;
   }
 
+  /** Orders of a restart that slept and do no more, ever. */
+  get ordersWoken(): number {
+    return this.#sleepers.woken;
+  }
+
   /** For metrics: sides of confirmed trades that no announced checkpoint holds. */
   get tailTrades(): number {
     return this.#tail.tradeCount;

@@ -32,8 +32,8 @@ export interface KeptOrders {
 
 export const NONE_KEPT: KeptOrders = { count: 0, take: () => [], ownerOf: () => undefined };
 
-/** Users that one turn wakes for what the node itself looks for. */
-const WOKEN_PER_TURN = 4;
+/** Orders that one turn wakes for what the node itself looks for, the last user's beyond it: about a millisecond. */
+export const WATCHED_PER_TURN = 256;
 
 /** Brings orders of one user into memory. */
 export type Awaken = (rows: readonly RestoredOrder[]) => void;
@@ -50,6 +50,8 @@ export class Sleepers {
   readonly #kept: KeptOrders;
   /** Users with orders that the node looks at by itself, in rounds: those of margin-type accounts. */
   readonly #watched = new Set<UserId>();
+  #round: Iterator<UserId> = [].values();
+  #woken = 0;
   #awaken: Awaken | null = null;
 
   constructor(kept: KeptOrders = NONE_KEPT) {
@@ -64,6 +66,11 @@ export class Sleepers {
   /** Orders that sleep. */
   get count(): number {
     return this.#kept.count;
+  }
+
+  /** Orders that were woken, ever. */
+  get woken(): number {
+    return this.#woken;
   }
 
   /** After this the user has no order asleep. */
@@ -85,22 +92,30 @@ export class Sleepers {
     this.#watched.add(user);
   }
 
-  /** Every turn of such a look: a few of those that are watched. */
-  wakeWatched(): void {
-    if (this.#watched.size === 0) return;
-    let woken = 0;
-    for (const user of this.#watched) {
+  /** Every turn of such a look: some of those that are watched. @returns whether others still wait. */
+  wakeWatched(): boolean {
+    const most = this.#woken + WATCHED_PER_TURN;
+    while (this.#watched.size > 0 && this.#woken < most) {
+      const user = this.#nextWatched();
       this.#watched.delete(user);
-      this.wake(user);
-      woken += 1;
-      if (woken === WOKEN_PER_TURN) return;
+      this.#wake(user);
     }
+    return this.#watched.size > 0;
+  }
+
+  /** One walk for many turns: a new one would pass everybody who has left. */
+  #nextWatched(): UserId {
+    const next = this.#round.next();
+    if (next.done !== true) return next.value;
+    this.#round = this.#watched.values();
+    return must(this.#round.next().value, 'somebody is watched');
   }
 
   #wake(user: UserId): void {
     const rows = this.#kept.take(user);
     if (rows.length === 0) return;
     this.#watched.delete(user);
+    this.#woken += rows.length;
     must(this.#awaken, 'somebody hears of those that wake')(rows);
   }
 }

@@ -160,13 +160,14 @@ function ordersOf(wishes: readonly Wish[]): readonly Restored[] {
     const own = orders.filter((order) => order.user === user && order.definition === definition);
     const parent = wish.parent === 0 ? undefined : own.at(-wish.parent);
     const isParent = parent !== undefined && parent.row.parentSequence === 0;
-    const row = rowOf(wish, orders.length, { user, definition }, isParent ? parent.row : null);
+    const row = restoredRow(wish, orders.length, { user, definition }, isParent ? parent.row : null);
     orders.push({ row, user, definition });
   }
   return orders;
 }
 
-function rowOf(
+/** Of one user and market; no parent: null. */
+export function restoredRow(
   wish: Wish,
   index: number,
   { user, definition }: Pick<Restored, 'user' | 'definition'>,
