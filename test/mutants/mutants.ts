@@ -49,7 +49,7 @@ const STORAGE: readonly Mutant[] = [
   {
     breaks: 'a match that a checkpoint falls into ends after it',
     file: 'src/clearing/orders',
-    find: 'if ((slot.look().flags & ORDER_FLAG.entering) !== 0)\n        market.entering = slot;',
+    find: 'if ((row.flags & ORDER_FLAG.entering) !== 0)\n        market.entering = slot;',
     put: '',
     caughtBy: 'test/clearing/stored-state',
   },
@@ -237,7 +237,7 @@ const MONEY: readonly Mutant[] = [
   {
     breaks: 'what a price has fired has fired before its row says so',
     file: 'src/clearing/trigger-heaps',
-    find: 'const price = at === IN_LINE ? farthestSince(heap, since) : heap.inForce;',
+    find: 'const price = at < 0 ? farthestSince(heap, since) : heap.inForce;',
     put: 'const price = heap.inForce;',
     caughtBy: 'test/clearing/trigger-heaps',
   },
