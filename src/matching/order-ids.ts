@@ -15,8 +15,9 @@
  *
  * All but live and forgotten ids are records (id-records.ts) found through past-ids.ts. To write one down touches places
  * that are in no cache; of two at a time the processor waits for both together. Eight would save another tenth of the time
- * of all commands, and double the time of the slowest thousandth. A command pays for two at most, so that an end which
- * ends thousands stops nobody. Whoever asks for a FORGOTTEN id has all of them written down first.
+ * of all commands, and double the time of the slowest thousandth. A command pays for two, so that what ends thousands
+ * leaves that work to thousands. But whoever asks for a FORGOTTEN id, or comes when a user has more ids than it may, has
+ * all of them written down first: a microsecond for each, which is what their end took too.
  *
  * Invariant: when a command looks for an id, every user has at most `rememberedMax` that are remembered or forgotten. The
  * one that ended first makes room, and the user's watermark rises to its creation time: creates signed at or before it

@@ -87,7 +87,10 @@ export const INLINE_ID_WORDS: number = ORDER_WORDS - ID;
  */
 export const MARK = { hasChildren: 0x1_0000, waits: 0x2_0000, wasConditional: 0x4_0000, isWatched: 0x8_0000 } as const;
 const MARKS = ~0xffff;
-/** Slots are 31-bit numbers: of words, 32 of them an order. */
+/**
+ * Slots are 31-bit numbers: of words, 32 of them an order. One slot more may be FORGOTTEN: when a create comes, fewer
+ * ids wait than are written down at a time, which is two (order-ids.ts).
+ */
 export const ORDERS_MAX: number = 2 ** 26 - 1;
 
 /** What an order starts with. */
