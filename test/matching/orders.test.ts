@@ -192,6 +192,35 @@ suite('expiry', () => {
     assert.equal(desk.buy('too many', 1, 99)[0]?.[0], 'accepted');
   });
 
+  test('a full market whose orders end in crowds takes no more memory than one whose orders end one by one (AMB-08)', () => {
+    const desk = new MarketDesk({ ordersMax: 15, firstCapacity: 16 });
+    let next = 0;
+    const live: string[] = [];
+    const fill = (): void => {
+      while (desk.buy(`id ${next}`, 1, 100)[0]?.[0] === 'accepted') live.push(`id ${next++}`);
+    };
+    const cancelOldest = (): string => {
+      const id = live.shift() ?? assert.fail('somebody rests');
+      desk.cancel(id);
+      return id;
+    };
+    // As many ids as the tables of ids have room for the rest of.
+    while (next < 800) {
+      fill();
+      const refused = desk.cancel(cancelOldest());
+      assert.equal(refused[0]?.[0], 'cancelRefused', 'who asks for an id that was in use has all written down');
+    }
+    const { bytes } = desk.engine;
+    for (let round = 0; next < 1_050; round++) {
+      if (round % 7 === 0) {
+        desk.cancelAll();
+        live.length = 0;
+      } else for (let count = 0; count < 1 + (round % 5); count++) cancelOldest();
+      fill();
+    }
+    assert.equal(desk.engine.bytes, bytes);
+  });
+
   test('an order that is over when it arrives is refused (ORD-20)', () => {
     const desk = new MarketDesk();
     assert.equal(desk.buy('a', 1, 100, { creationNs: START_NS - LIFE_NS })[0]?.[3], 'ORDER_EXPIRED');
