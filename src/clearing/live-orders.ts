@@ -16,6 +16,8 @@ import type { OrderRow, StoredOrders } from './rows.ts';
 import type { OrderSlot } from './state.ts';
 
 const ROOM_MIN = 64;
+/** A walk through all of them may take seconds: it says so often that somebody is working. */
+const LOOKS_PER_BEAT = 1_024;
 /** Nothing was done with it but to link it. */
 const ON_SHELF = 1;
 /** A restart may end or change it. */
@@ -29,6 +31,7 @@ export type Unshelve = (stored: StoredOrders, place: number) => OrderSlot;
 export class LiveOrders {
   readonly #slots = new Map<Sequence, OrderSlot>();
   readonly #unshelve: Unshelve;
+  readonly #beat: () => void;
   #stored: StoredOrders | null = null;
   #names: Float64Array = new Float64Array(0);
   #places: Float64Array = new Float64Array(0);
@@ -40,8 +43,10 @@ export class LiveOrders {
   /** Priorities of those whose priority is not their sequence. */
   readonly #moved = new Map<Sequence, Sequence>();
 
-  constructor(unshelve: Unshelve) {
+  /** @param beat called again and again while all are walked. */
+  constructor(unshelve: Unshelve, beat: () => void) {
     this.#unshelve = unshelve;
+    this.#beat = beat;
   }
 
   get size(): number {
@@ -123,6 +128,7 @@ export class LiveOrders {
       const rows = stored.looks(this.#placesOnShelf())[Symbol.iterator]();
       try {
         for (let at = 0; at < this.#count; at += 1) {
+          if (at % LOOKS_PER_BEAT === 0) this.#beat();
           if (this.#isOnShelf(at)) yield must(rows.next().value ?? undefined, 'an order lies where it was left');
           else {
             const slot = this.#slots.get(this.#names[at] as Sequence);
@@ -134,7 +140,12 @@ export class LiveOrders {
       }
     }
     const last = this.#lastName();
-    for (const [name, slot] of this.#slots) if (name > last) yield slot.look();
+    let seen = 0;
+    for (const [name, slot] of this.#slots) {
+      if (seen % LOOKS_PER_BEAT === 0) this.#beat();
+      seen += 1;
+      if (name > last) yield slot.look();
+    }
   }
 
   *keys(): Generator<Sequence> {

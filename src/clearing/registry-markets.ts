@@ -110,7 +110,10 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
     lastTradeId,
     decidedSequence: sequence,
     decidedTradeId: lastTradeId,
-    orders: new LiveOrders((stored, place) => unshelved(state, market, stored, place)),
+    orders: new LiveOrders(
+      (stored, place) => unshelved(state, market, stored, place),
+      () => state.beat(),
+    ),
     children: new Map(),
     triggers: [emptyHeap(TRIGGER.above), emptyHeap(TRIGGER.below)],
     entering: null,

@@ -59,7 +59,7 @@ function orderLine(row: OrderRow, triggerState: TriggerState): string {
   );
 }
 
-function* marketLines(state: ClearingState): Generator<string> {
+function* marketLines(state: ClearingState, see: SeeOrder): Generator<string> {
   for (const market of state.markets) {
     const { definition, sequence, lastTradeId } = market;
     yield `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
@@ -67,6 +67,7 @@ function* marketLines(state: ClearingState): Generator<string> {
     for (const row of market.orders.looks()) {
       // That a price has fired the order is a fact before its row says so (trigger-heaps.ts).
       const slot = market.orders.slotOf(row.orderSequence);
+      see(row);
       yield orderLine(row, slot !== null && isFired(slot) ? TRIGGER_STATE.fired : row.triggerState);
     }
   }
@@ -103,10 +104,13 @@ function* sumLines(state: ClearingState): Generator<string> {
   }
 }
 
+/** Told of the row of each live order, to look at only. */
+export type SeeOrder = (row: OrderRow) => void;
+
 /** Every durable fact, one a line. */
-export function* stateLines(state: ClearingState): Generator<string> {
+export function* stateLines(state: ClearingState, see: SeeOrder = () => undefined): Generator<string> {
   yield* accountLines(state);
-  yield* marketLines(state);
+  yield* marketLines(state, see);
   yield* registryLines(state);
   yield* sumLines(state);
 }
@@ -129,16 +133,17 @@ export function portableTextHash(): TextHash {
 }
 
 /**
- * Takes time in proportion to users and live orders.
+ * Takes time in proportion to users and live orders, and beats meanwhile.
  *
- * @param hash a faster one, where there is one.
+ * @param hash a faster one, where there is one. @param see for who would walk through all orders as well.
  * @returns 64 hex digits.
  */
-export function stateHash(state: ClearingState, hash: TextHash = portableTextHash()): string {
+export function stateHash(state: ClearingState, hash: TextHash = portableTextHash(), see?: SeeOrder): string {
   let chunk = '';
-  for (const line of stateLines(state)) {
+  for (const line of stateLines(state, see)) {
     chunk += `${line}\n`;
     if (chunk.length < CHUNK_CHARACTERS) continue;
+    state.beat();
     hash.update(chunk);
     chunk = '';
   }

@@ -229,6 +229,8 @@ export interface Dirty {
 
 export interface ClearingState {
   readonly sha256: Sha256;
+  /** Called again and again by what goes through all orders or users: whoever works is not frozen (AMB-111). */
+  beat: () => void;
   readonly users: Map<UserId, UserSlot>;
   /** By market index. */
   readonly markets: MarketSlot[];
@@ -294,6 +296,7 @@ export function portableSha256(bytes: Uint8Array): string {
 export function createClearingState(sha256: Sha256 = portableSha256): ClearingState {
   return {
     sha256,
+    beat: () => undefined,
     users: new Map(),
     markets: [],
     marketOfAsset: new Map(),

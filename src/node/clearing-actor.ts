@@ -120,6 +120,7 @@ export class ClearingActor implements Actor {
     const boot = recoverState(durability, this.options.recovering);
     this.options.notBefore(boot.timeNs);
     this.state = boot.state;
+    this.state.beat = this.options.beat;
     this.sequence = boot.sequence;
     this.checkpointed = boot.checkpointed;
     this.checkpointedAtMs = this.options.elapsedMs();

@@ -1,6 +1,5 @@
 /** Questions about applied state, answered on the clearing thread between two batches (operator-api.md 4.7, 6). */
 import { type HooksView, hooksView } from '../clearing/hooks.ts';
-import type { OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { countsView, ledgerView, userView } from '../clearing/views.ts';
@@ -74,29 +73,28 @@ function knownPrices(state: ClearingState): KnownPrices {
   return Object.fromEntries(priced.map(({ asset, oracle, mark }) => [asset, { oracle, mark }]));
 }
 
-/** Orders that wait for their trigger or for their release. */
-function untriggered(rows: Iterable<OrderRow>): number {
-  let count = 0;
-  for (const row of rows) if (row.triggerState !== TRIGGER_STATE.live) count += 1;
-  return count;
-}
-
+/** All orders are walked once. */
 function stateView(state: ClearingState, place: JournalPlace): Answers['state'] {
+  /** Of each market: orders that wait for their trigger or for their release. */
+  const untriggered = state.markets.map(() => 0);
+  const hash = stateHash(state, nativeTextHash(), ({ marketIndex, triggerState }) => {
+    if (triggerState !== TRIGGER_STATE.live) untriggered[marketIndex] = (untriggered[marketIndex] ?? 0) + 1;
+  });
   return {
     journal: {
       sequence: place.sequence,
       flushed_sequence: place.sequence,
       snapshot_sequence: place.checkpoint,
     },
-    state_hash: stateHash(state, nativeTextHash()),
+    state_hash: hash,
     markets: Object.fromEntries(
-      state.markets.map((market) => [
+      state.markets.map((market, index) => [
         market.definition.assetId,
         {
           sequence: market.sequence,
           last_trade_id: market.lastTradeId,
           open_orders: market.orders.size,
-          untriggered_orders: untriggered(market.orders.looks()),
+          untriggered_orders: untriggered[index] ?? 0,
         },
       ]),
     ),

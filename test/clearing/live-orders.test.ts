@@ -36,6 +36,8 @@ class PlainShelf implements StoredOrders {
   }
 }
 
+const beats = (): void => undefined;
+
 type Row = { -readonly [K in keyof OrderRow]: OrderRow[K] };
 
 /** Every seventh was replaced later. */
@@ -73,7 +75,7 @@ suite('live orders', () => {
     fc.assert(
       fc.property(shelved, fc.array(step, { maxLength: 80 }), (names, steps) => {
         const shelf = new PlainShelf();
-        const live = new LiveOrders((stored, place) => slotOf(stored.take(place)));
+        const live = new LiveOrders((stored, place) => slotOf(stored.take(place)), beats);
         const plain = new Map<number, true>();
         for (const name of names.sort((a, b) => a - b)) {
           live.shelve(rowOf(name), shelf, 10 * name, name % 4 !== 0);
@@ -133,7 +135,7 @@ suite('live orders', () => {
   });
 
   test('an order is shelved behind those before it, and once', () => {
-    const live = new LiveOrders((stored, place) => slotOf(stored.take(place)));
+    const live = new LiveOrders((stored, place) => slotOf(stored.take(place)), beats);
     const shelf = new PlainShelf();
     live.shelve(rowOf(5), shelf, 50, true);
     for (const name of [4, 5]) assert.throws(() => live.shelve(rowOf(name), shelf, 10 * name, true), /in the order/);

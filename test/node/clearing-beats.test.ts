@@ -2,13 +2,18 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
+import { answerQuery } from '../../src/node/clearing-queries.ts';
+import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
+import { makeLargeRows } from '../support/large-rows.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** Judged, flushed, applied, told. */
 const BEATS_OF_A_BATCH = 4;
 /** Before its transaction and after. */
 const BEATS_OF_A_CHECKPOINT = 2;
+const ORDERS_PER_BEAT = 1_024;
 
 function beatsOfOneBatch(checkpointAfter: number): number {
   const node = new SimulatedNode({
@@ -30,5 +35,37 @@ suite('beats of clearing', () => {
 
   test('a checkpoint beats before its transaction and after it (AMB-111)', () => {
     assert.equal(beatsOfOneBatch(1), BEATS_OF_A_BATCH + BEATS_OF_A_CHECKPOINT);
+  });
+
+  test('whoever goes through all orders beats on the way: a changed taker fee, the state that an operator asks for (AMB-111)', async () => {
+    const directory = temporaryDirectory();
+    await makeLargeRows(directory, { users: 40, orders: 12_000, triggers: 32 });
+    const durability = new LmdbDurability(directory);
+    const node = new SimulatedNode({ seed: 1, durability, startNs: SIMULATION_START_NS, forged: new Set() });
+    node.settle();
+    const { ledger } = node.clearing;
+    const counts = ledger.markets.map(({ orders }) => orders.size);
+    assert.ok(counts.every((count) => count > 4 * ORDERS_PER_BEAT));
+    for (const [index, { definition }] of ledger.markets.entries()) {
+      const before = node.clearingBeats;
+      const body = { taker_fee_rate: definition.takerFeeRate + 100 };
+      node.commandAll([{ kind: 'putMarket', method: 'patch', assetId: definition.assetId, body }]);
+      assert.equal(ledger.markets[index]?.definition.takerFeeRate, body.taker_fee_rate);
+      const rehold = node.clearingBeats - before - BEATS_OF_A_BATCH;
+      assert.ok(rehold >= (counts[index] ?? 0) / ORDERS_PER_BEAT, `a changed fee beats ${rehold} times`);
+    }
+    const before = node.clearingBeats;
+    const answer = answerQuery({ kind: 'state' }, ledger, { sequence: 1, checkpoint: 1, delayMs: 0 });
+    const beats = node.clearingBeats - before;
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    assert.ok(beats >= all / ORDERS_PER_BEAT, `a look at the state beats ${beats} times`);
+    const told = answer.ok ? Object.values(answer.value.markets) : [];
+    assert.deepEqual(
+      told.map((market) => market['open_orders']),
+      counts,
+    );
+    const waiting = told.reduce((sum, market) => sum + Number(market['untriggered_orders']), 0);
+    assert.equal(waiting, 32);
+    await durability.close();
   });
 });
