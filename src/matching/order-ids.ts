@@ -16,12 +16,16 @@
  * All but live and forgotten ids are records (id-records.ts) found through past-ids.ts. To write one down touches places
  * that are in no cache; of two at a time the processor waits for both together. Eight would save another tenth of the time
  * of all commands, and double the time of the slowest thousandth. A command pays for two, so that what ends thousands
- * leaves that work to thousands. But whoever asks for a FORGOTTEN id, or comes when a user has more ids than it may, has
- * all of them written down first: a microsecond for each, which is what their end took too.
+ * leaves that work to thousands. An id that somebody asks for meanwhile is written down out of turn, it alone. Its record
+ * waits in the place of its slot, and comes into its user's queue when the slot would have:
  *
- * Invariant: when a command looks for an id, every user has at most `rememberedMax` that are remembered or forgotten. The
- * one that ended first makes room, and the user's watermark rises to its creation time: creates signed at or before it
- * could be replays.
+ *   waiting   ─┬──────┬──────┬─────────┬──────┬─   in the order of their ends, of all users
+ *              │ slot │ slot │ ~record │ slot │
+ *
+ * Invariant: every user has at most `rememberedMax` ids that are remembered or forgotten. When one more ends, the one that
+ * ended first makes room at once, and the user's watermark rises to its creation time: creates signed at or before it
+ * could be replays. It is the first of the user's queue. Only if that is empty, as more than `rememberedMax` of the user's
+ * ids wait, ids are written down until it is not.
  *
  * An id counts as free from creation + 30 days on, whenever its memory is reclaimed.
  */
@@ -67,17 +71,17 @@ export class OrderIds {
   readonly #key: HashKey;
   readonly #rememberedMax: number;
   #sweptUser = 0;
-  /** FORGOTTEN slots in the order of their ends: a ring. */
+  /** FORGOTTEN slots, and records that were written down out of turn (~record), in the order of their ends: a ring. */
   #waiting: Int32Array<ArrayBuffer> = new Int32Array(FIRST_WAITING);
+  /** Number of the first one: places are numbers of 32 bits, of which the ring's length leaves the last ones. */
   #first = 0;
   #waitingCount = 0;
-  /** So many have to wait for the next command to write them down: one, when somebody has too many ids. */
-  #dueAt: number = BATCH;
   /** Of no meaning: it keeps the compiler from leaving the first step out. */
   #touched = 0;
 
   constructor(orders: OrderPool, users: UserTable, options: { capacity: number; key: HashKey; rememberedMax: number }) {
     const { capacity } = options;
+    assert(options.rememberedMax >= 1, 'an id that ends is remembered');
     this.#orders = orders;
     this.#users = users;
     this.#key = options.key;
@@ -100,7 +104,7 @@ export class OrderIds {
   findLive(hash: number, user: number, words: Int32Array, at: number, bytes: number): number {
     const slot = this.live.find(hash, user, words, at, bytes);
     if (slot === NONE || this.#orders.stateOf(slot) !== FORGOTTEN) return slot;
-    this.writeAllDown();
+    this.#writeOutOfTurn(slot);
     return NONE;
   }
 
@@ -138,54 +142,61 @@ export class OrderIds {
   retire(slot: number, wasCancelled: boolean): void {
     const orders = this.#orders;
     const user = orders.userOf(slot);
-    orders.retire(slot);
     if (this.#waitingCount === this.#waiting.length) this.#growWaiting();
-    const mask = this.#waiting.length - 1;
-    this.#waiting[(this.#first + this.#waitingCount) & mask] = wasCancelled ? slot | CANCELLED_BIT : slot;
+    const place = (this.#first + this.#waitingCount) | 0;
+    orders.retire(slot, place);
+    this.#waiting[place & (this.#waiting.length - 1)] = wasCancelled ? slot | CANCELLED_BIT : slot;
     this.#waitingCount++;
     const { rememberedCount } = this.#users;
     const count = (rememberedCount[user] as number) + 1;
     rememberedCount[user] = count;
-    if (count > this.#rememberedMax) this.#dueAt = 1;
+    if (count > this.#rememberedMax) this.#evict(user);
   }
 
   /** Whether the next command has ids to write down before it looks for any. */
   get isDue(): boolean {
-    return this.#waitingCount >= this.#dueAt;
+    return this.#waitingCount >= BATCH;
   }
 
-  /** Writes down a batch of forgotten ids; all, when somebody has too many. */
+  /** Writes down a batch of forgotten ids. */
   writeDown(): void {
-    if (this.#dueAt === BATCH) this.#writeBatch();
-    else this.writeAllDown();
+    this.#writeFirst(Math.min(this.#waitingCount, BATCH));
   }
 
-  /** No id is only forgotten after it. */
-  writeAllDown(): void {
-    while (this.#waitingCount > 0) this.#writeBatch();
-    this.#dueAt = BATCH;
-  }
-
-  /** One step for all of them after the other, each step touching what no other of them waits for. */
-  #writeBatch(): void {
+  /** The first `count` that wait. One step for all of them after the other, each touching what no other waits for. */
+  #writeFirst(count: number): void {
     const orders = this.#orders;
-    const count = Math.min(this.#waitingCount, BATCH);
     const mask = this.#waiting.length - 1;
     for (let i = 0; i < count; i++) {
-      const slot = (this.#waiting[(this.#first + i) & mask] as number) & ~CANCELLED_BIT;
-      this.#touched ^= this.#past.touch(orders.idHashOf(slot));
+      const waiting = this.#waiting[(this.#first + i) & mask] as number;
+      if (waiting >= 0) this.#touched ^= this.#past.touch(orders.idHashOf(waiting & ~CANCELLED_BIT));
     }
     for (let i = 0; i < count; i++) {
       const waiting = this.#waiting[(this.#first + i) & mask] as number;
-      const slot = waiting & ~CANCELLED_BIT;
-      this.live.remove(slot);
-      const record = this.#recordOf(slot, waiting === slot ? REMEMBERED : CANCELLED);
-      this.#past.add(orders.idHashOf(slot), record);
-      this.#enqueue(orders.userOf(slot), record);
-      orders.release(slot);
+      if (waiting < 0) this.#enqueue(this.records.userOf(~waiting), ~waiting);
+      else this.#enqueue(orders.userOf(waiting & ~CANCELLED_BIT), this.#write(waiting));
     }
-    this.#first = (this.#first + count) & mask;
+    this.#first = (this.#first + count) | 0;
     this.#waitingCount -= count;
+  }
+
+  /** It is found among the past ids from here on, and keeps its place among those that wait. */
+  #writeOutOfTurn(slot: number): void {
+    const at = this.#orders.placeOf(slot) & (this.#waiting.length - 1);
+    const waiting = this.#waiting[at] as number;
+    assert((waiting & ~CANCELLED_BIT) === slot, 'a forgotten id is where its slot says');
+    this.#waiting[at] = ~this.#write(waiting);
+  }
+
+  /** @param waiting a slot, with the bit. It is another order's from here on. @returns its record, in no queue. */
+  #write(waiting: number): number {
+    const orders = this.#orders;
+    const slot = waiting & ~CANCELLED_BIT;
+    this.live.remove(slot);
+    const record = this.#recordOf(slot, waiting === slot ? REMEMBERED : CANCELLED);
+    this.#past.add(orders.idHashOf(slot), record);
+    orders.release(slot);
+    return record;
   }
 
   #recordOf(slot: number, state: number): number {
@@ -199,9 +210,12 @@ export class OrderIds {
 
   #growWaiting(): void {
     const old = this.#waiting;
-    this.#waiting = new Int32Array(old.length * 2);
-    for (let i = 0; i < old.length; i++) this.#waiting[i] = old[(this.#first + i) & (old.length - 1)] as number;
-    this.#first = 0;
+    const next = new Int32Array(old.length * 2);
+    for (let i = 0; i < old.length; i++) {
+      const place = this.#first + i;
+      next[place & (next.length - 1)] = old[place & (old.length - 1)] as number;
+    }
+    this.#waiting = next;
   }
 
   /** An id of an order that is in no pool: of one that ended before the node started. */
@@ -211,6 +225,7 @@ export class OrderIds {
     const { rememberedCount } = this.#users;
     rememberedCount[user] = (rememberedCount[user] as number) + 1;
     this.#enqueue(user, record);
+    if ((rememberedCount[user] as number) > this.#rememberedMax) this.#evict(user);
   }
 
   #record(user: number, id: IdWords, state: number, timeNs: bigint): number {
@@ -218,14 +233,13 @@ export class OrderIds {
     return this.records.add(user, state, highWord(timeNs), lowWord(timeNs), words, orderIdAt, orderIdBytes);
   }
 
-  /** At the end of the user's queue; it is counted. */
+  /** At the end of the user's queue; it is counted. STALE by then, if it was used again while it waited. */
   #enqueue(user: number, record: number): void {
-    const { rememberedHead, rememberedTail, rememberedCount } = this.#users;
+    const { rememberedHead, rememberedTail } = this.#users;
     const tail = rememberedTail[user] as number;
     if (tail === NONE) rememberedHead[user] = record;
     else this.records.setLink(tail, record);
     rememberedTail[user] = record;
-    if ((rememberedCount[user] as number) > this.#rememberedMax) this.#evict(user);
   }
 
   isRemembered(record: number): boolean {
@@ -260,7 +274,7 @@ export class OrderIds {
 
   /** Reclaims at most `budget` records that are over, user by user, taking turns. */
   sweep(nowNs: bigint, budget: number): void {
-    for (let written = 0; written < budget && this.#waitingCount > 0; written += BATCH) this.#writeBatch();
+    for (let written = 0; written < budget && this.#waitingCount > 0; written += BATCH) this.writeDown();
     const { count, rememberedHead } = this.#users;
     for (let users = Math.min(budget, count), freed = 0; users > 0 && freed < budget; users--) {
       this.#sweptUser = this.#sweptUser + 1 < count ? this.#sweptUser + 1 : 0;
@@ -272,11 +286,23 @@ export class OrderIds {
     }
   }
 
+  /** Of a user with more ids than it may have: the one that ended first. */
   #evict(user: number): void {
-    const { rememberedHead } = this.#users;
-    while (this.records.stateOf(rememberedHead[user] as number) === ID_STATE.stale) this.#dropRememberedHead(user);
-    this.raiseWatermark(user, this.createdNs(rememberedHead[user] as number));
+    const head = this.#firstOf(user);
+    this.raiseWatermark(user, this.createdNs(head));
     this.#dropRememberedHead(user);
+  }
+
+  #firstOf(user: number): number {
+    const { rememberedHead } = this.#users;
+    for (;;) {
+      const head = rememberedHead[user] as number;
+      if (head === NONE) {
+        assert(this.#waitingCount > 0, 'every id that counts is in a queue or waits');
+        this.#writeFirst(1);
+      } else if (this.records.stateOf(head) !== ID_STATE.stale) return head;
+      else this.#dropRememberedHead(user);
+    }
   }
 
   #dropRememberedHead(user: number): void {

@@ -59,6 +59,8 @@ const PRIORITY = 8;
 /** Words: offsets into `words` from the slot. While RESTING: its level, and its position in the level's queue. */
 export const LEVEL = 8;
 export const POSITION = 9;
+/** While FORGOTTEN: its place among those that wait to be written down. */
+const PLACE = 8;
 /** While free: the next free slot. */
 const NEXT_FREE = 8;
 const USER = 10;
@@ -175,11 +177,17 @@ export class OrderPool {
     return slot;
   }
 
-  /** The order is over: it counts no more, and nobody finds it here. Its slot waits to be released. */
-  retire(slot: number): void {
+  /** The order is over: it counts no more, and nobody finds it here. Its slot waits to be released, in this place. */
+  retire(slot: number, place: number): void {
     this.#count--;
+    this.words[slot + PLACE] = place;
     this.owners[slot >> NUMBER] = NONE;
     this.setState(slot, ORDER_STATE.forgotten);
+  }
+
+  /** Of a FORGOTTEN slot. */
+  placeOf(slot: number): number {
+    return this.words[slot + PLACE] as number;
   }
 
   /** Another order may have the slot of one that is FORGOTTEN. */

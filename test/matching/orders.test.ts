@@ -208,7 +208,7 @@ suite('expiry', () => {
     while (next < 800) {
       fill();
       const refused = desk.cancel(cancelOldest());
-      assert.equal(refused[0]?.[0], 'cancelRefused', 'who asks for an id that was in use has all written down');
+      assert.equal(refused[0]?.[0], 'cancelRefused', 'who asks for an id that was in use has it written down');
     }
     const { bytes } = desk.engine;
     for (let round = 0; next < 1_050; round++) {
