@@ -1,4 +1,5 @@
 /** Clearing's disk: the journal, checkpoints and remembered ids in one LMDB environment (durability.ts). */
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
 import type { RowWrite } from '../clearing/rows.ts';
@@ -28,7 +29,8 @@ const FORGET_AFTER_NS = ORDER_LIFE_NS + CLOCK_SKEW_NS;
 
 export class LmdbDurability implements Durability {
   private readonly writer: StorageWriter;
-  private readonly path: string;
+  /** The map's file, for what is read without lmdb: opened once, whatever becomes of its name; null once closed. */
+  private file: number | null;
   private readonly journal: Journal;
   private readonly checkpoints: CheckpointWriter;
   /** Of every record that was ever appended to this journal. */
@@ -37,7 +39,7 @@ export class LmdbDurability implements Durability {
   /** @throws StorageError when the directory is held by another node, damaged or not writable. */
   constructor(directory: string, options: EnvironmentOptions = {}) {
     this.writer = openWriter(directory, options);
-    this.path = join(directory, MAP_FILE_NAME);
+    this.file = openSync(join(directory, MAP_FILE_NAME), 'r');
     this.journal = new Journal(this.writer);
     this.checkpoints = new CheckpointWriter(this.writer);
     this.appendedBytes = appendedBytesOf(this.writer);
@@ -53,7 +55,7 @@ export class LmdbDurability implements Durability {
   }
 
   recover(): Recovery {
-    return recoveryOf(this.writer, readRows(this.path, this.writer));
+    return recoveryOf(this.writer, readRows(must(this.file, 'storage: the map is open'), this.writer));
   }
 
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
@@ -95,6 +97,8 @@ export class LmdbDurability implements Durability {
   }
 
   close(): Promise<void> {
+    if (this.file !== null) closeSync(this.file);
+    this.file = null;
     return this.writer.close();
   }
 }

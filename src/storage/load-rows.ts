@@ -64,15 +64,13 @@ export function* loadRows(reader: StorageReader): Generator<LoadedRow, void, und
  * The same rows for the one who writes the map: read without lmdb (map-leaves.ts), and live orders stay in their table
  * (table-orders.ts).
  *
- * @param path of the map's file. @param reader of the same map, for orders that are asked for later.
+ * @param descriptor of the map's file, open as long as orders are asked for. @param reader of the same map, for those.
  */
-export function* readRows(path: string, reader: Pick<StorageReader, 'get'>): Generator<LoadedRow, void, undefined> {
-  const leaves = new MapLeaves(path);
-  try {
-    yield* rowsIn(leaves, new OrderTable(path, reader));
-  } finally {
-    leaves.close();
-  }
+export function readRows(
+  descriptor: number,
+  reader: Pick<StorageReader, 'get'>,
+): Generator<LoadedRow, void, undefined> {
+  return rowsIn(new MapLeaves(descriptor), new OrderTable(descriptor, reader));
 }
 
 function* rowsIn(leaves: MapLeaves, orders: OrderTable): Generator<LoadedRow, void, undefined> {

@@ -6,7 +6,7 @@
  * What pages promise is checked as far as reading needs it; what entries say, and that all are there, checksums and sums
  * tell (load-rows.ts).
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import type { Entry } from './environment.ts';
 import { type MapMeta, META_PAGES, readMetas } from './map-meta.ts';
 import {
@@ -127,19 +127,19 @@ export class MapLeaves {
   #countAhead = 0;
   #before = 0;
 
-  /** @throws InvariantError when its meta pages are damaged. */
-  constructor(path: string) {
-    this.#descriptor = openSync(path, 'r');
-    this.#meta = readMetas(this.#descriptor);
+  /**
+   * The map as it is now.
+   *
+   * @param descriptor of its file, which stays open. @throws InvariantError when its meta pages are damaged.
+   */
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+    this.#meta = readMetas(descriptor);
     this.#ahead = Buffer.allocUnsafeSlow(PAGES_AHEAD * this.#meta.pageBytes);
   }
 
   get pageBytes(): number {
     return this.#meta.pageBytes;
-  }
-
-  close(): void {
-    closeSync(this.#descriptor);
   }
 
   /** The leaves in which the entries are whose keys have a prefix, in order; among them may be others beside those. */

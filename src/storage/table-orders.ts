@@ -6,7 +6,11 @@
  * Only for the one who writes the map: a row that it has not changed since it loaded it is what it was, and nobody else
  * changes any. Whoever loads, or walks, writes nothing meanwhile.
  *
- * Every row that is read is checked again: what was damaged since the start is found, and ends the node.
+ * Every row that is read is checked again: what was damaged since the start, or is another version of itself, however
+ * sound, is found, and ends the node. For that the checksum of each is kept, beside its name:
+ *
+ *   sequences    │ 17 │ 21 │ 22 │ …     of a market, rising; the place of an order is its index
+ *   checksums    │  c │  d │  e │ …     as its row had it when it was loaded
  */
 import type { OrderRow, StoredOrders } from '../clearing/rows.ts';
 import { assert, must } from '../core/assert.ts';
@@ -26,11 +30,11 @@ const MARKET_AT = 1;
 const SEQUENCE_AT = 5;
 const U32 = 0x1_0000_0000;
 const CRC_BYTES = 4;
+const ROOM_MIN = 64;
 
 /** An order as a load finds it. */
 export interface FoundOrder {
   readonly stored: StoredOrders;
-  /** Its sequence. */
   readonly place: number;
   /** A look, valid until the next. */
   readonly row: OrderRow;
@@ -39,14 +43,14 @@ export interface FoundOrder {
 export class OrderTable {
   /** Of the users whose orders these are, in the order of their rows. */
   readonly users: UserOrdinals = new UserOrdinals();
-  readonly path: string;
+  readonly #descriptor: number;
   readonly #reader: Getting;
   readonly #markets = new Map<number, TableOrders>();
   readonly #keys: KeyWriter = keyWriter();
 
-  /** @param path of the map's file. */
-  constructor(path: string, reader: Getting) {
-    this.path = path;
+  /** @param descriptor of the map's file, which stays open as long as orders are asked for. */
+  constructor(descriptor: number, reader: Getting) {
+    this.#descriptor = descriptor;
     this.#reader = reader;
   }
 
@@ -57,20 +61,32 @@ export class OrderTable {
    */
   *load(leaves: MapLeaves, sums: TableSums): Generator<FoundOrder, void, undefined> {
     const walk = new OrderWalk(leaves);
-    for (const place of walk.entries(Uint8Array.of(TABLE.openOrder))) {
-      sums.addChecksum(TABLE.openOrder, walk.checksum);
-      yield { stored: this.#ofMarket(walk.marketIndex), place, row: walk.look };
+    for (const sequence of walk.sequences(Uint8Array.of(TABLE.openOrder))) {
+      const checksum = walk.open();
+      sums.addChecksum(TABLE.openOrder, checksum);
+      const stored = this.#ofMarket(walk.marketIndex);
+      yield { stored, place: stored.add(sequence, checksum), row: walk.look };
     }
   }
 
-  read(marketIndex: number, sequence: number): OrderRow {
-    const key = this.#key(marketIndex, sequence);
-    return decodeRow('order', key, this.#value(key));
+  /** The map as it is now. */
+  leaves(): MapLeaves {
+    return new MapLeaves(this.#descriptor);
   }
 
-  open(look: OrderLook, marketIndex: number, sequence: number): void {
+  read(marketIndex: number, sequence: number, checksum: number): OrderRow {
     const key = this.#key(marketIndex, sequence);
-    const body = checkFrame(key, this.#value(key));
+    const value = this.#value(key);
+    const row = decodeRow('order', key, value);
+    checkVersion(checksumAt(value, value.length - CRC_BYTES), checksum);
+    return row;
+  }
+
+  open(look: OrderLook, marketIndex: number, sequence: number, checksum: number): void {
+    const key = this.#key(marketIndex, sequence);
+    const value = this.#value(key);
+    const body = checkFrame(key, value);
+    checkVersion(checksumAt(value, body.length), checksum);
     look.open(rowBytes(Buffer.from(body.buffer, body.byteOffset, body.length)), 0, body.length);
   }
 
@@ -91,53 +107,81 @@ export class OrderTable {
   }
 }
 
-/** Those of one market; their places are their sequences. */
+/** Those of one market. */
 class TableOrders implements StoredOrders {
   readonly #table: OrderTable;
   readonly #marketIndex: number;
   readonly #look = new OrderLook();
+  #sequences = new Float64Array(ROOM_MIN);
+  #checksums = new Uint32Array(ROOM_MIN);
+  #count = 0;
 
   constructor(table: OrderTable, marketIndex: number) {
     this.#table = table;
     this.#marketIndex = marketIndex;
   }
 
-  take(sequence: number): OrderRow {
-    return this.#table.read(this.#marketIndex, sequence);
+  /** The next one, whose sequence is above all others. @returns its place. */
+  add(sequence: number, checksum: number): number {
+    const place = this.#count;
+    if (place === this.#sequences.length) this.#grow();
+    this.#sequences[place] = sequence;
+    this.#checksums[place] = checksum;
+    this.#count += 1;
+    return place;
   }
 
-  look(sequence: number): OrderRow {
-    this.#table.open(this.#look, this.#marketIndex, sequence);
+  take(place: number): OrderRow {
+    return this.#table.read(this.#marketIndex, this.#sequence(place), this.#checksum(place));
+  }
+
+  look(place: number): OrderRow {
+    this.#table.open(this.#look, this.#marketIndex, this.#sequence(place), this.#checksum(place));
     return this.#look;
   }
 
-  *looks(sequences: Iterable<number>): Generator<OrderRow, void, undefined> {
-    const leaves = new MapLeaves(this.#table.path);
-    try {
-      const walk = new OrderWalk(leaves);
-      const found = walk.entries(marketPrefix(this.#marketIndex));
-      for (const sequence of sequences) {
-        let at = found.next();
-        while (at.done !== true && at.value < sequence) at = found.next();
-        assert(at.done !== true && at.value === sequence, 'storage: an order that nobody changed is in its table');
-        yield walk.look;
-      }
-    } finally {
-      leaves.close();
+  *looks(places: Iterable<number>): Generator<OrderRow, void, undefined> {
+    const walk = new OrderWalk(this.#table.leaves());
+    const found = walk.sequences(marketPrefix(this.#marketIndex));
+    for (const place of places) {
+      const sequence = this.#sequence(place);
+      let at = found.next();
+      while (at.done !== true && at.value < sequence) at = found.next();
+      assert(at.done !== true && at.value === sequence, 'storage: an order that nobody changed is in its table');
+      checkVersion(walk.open(), this.#checksum(place));
+      yield walk.look;
     }
   }
 
   userOf(look: OrderRow): number {
     return look instanceof OrderLook ? look.ordinalIn(this.#table.users) : -1;
   }
+
+  #sequence(place: number): number {
+    return must(this.#sequences[place], 'storage: a place is that of an order');
+  }
+
+  #checksum(place: number): number {
+    return must(this.#checksums[place], 'storage: a place is that of an order');
+  }
+
+  #grow(): void {
+    const sequences = new Float64Array(2 * this.#count);
+    const checksums = new Uint32Array(2 * this.#count);
+    sequences.set(this.#sequences);
+    checksums.set(this.#checksums);
+    this.#sequences = sequences;
+    this.#checksums = checksums;
+  }
 }
 
-/** Goes through orders leaf by leaf; one at a time is open to be looked at. */
+/** Goes through orders leaf by leaf; whoever wants the one at which it stands opens it. */
 class OrderWalk {
   readonly look: OrderLook = new OrderLook();
-  /** Of the order that is open. */
+  /** Of the order at which it stands. */
   marketIndex = 0;
-  checksum = 0;
+  #sequence = 0;
+  #leaf: Leaf | null = null;
   readonly #leaves: MapLeaves;
   /** Of the leaf. */
   readonly #scratch: RowBytes;
@@ -147,40 +191,52 @@ class OrderWalk {
     this.#scratch = rowBytes(Buffer.allocUnsafeSlow(leaves.pageBytes));
   }
 
-  /** @returns the sequence of each, as it is opened. @throws InvariantError when one is not what was written. */
-  *entries(prefix: Uint8Array): Generator<number, void, undefined> {
+  /** Of each in its turn. */
+  *sequences(prefix: Uint8Array): Generator<number, void, undefined> {
     const room: Room = { bytes: this.#scratch.bytes, at: 0 };
     for (const leaf of this.#leaves.of(prefix, () => room)) {
       for (let node = 0; node < leaf.nodes; node += 1) {
         leaf.read(node);
         if (leaf.compareKey(prefix) !== 0) continue;
-        yield this.#open(leaf);
+        yield this.#stand(leaf);
       }
     }
   }
 
-  #open(leaf: Leaf): number {
-    const { bytes, keyAt, valueAt, valueEnd } = leaf;
+  #stand(leaf: Leaf): number {
+    const { bytes, keyAt, valueAt } = leaf;
     assert(valueAt - keyAt === KEY_BYTES, 'storage: the key of an order is a market and a sequence');
     this.marketIndex = bytes.readUInt32BE(keyAt + MARKET_AT);
-    const sequence = bytes.readUInt32BE(keyAt + SEQUENCE_AT) * U32 + bytes.readUInt32BE(keyAt + SEQUENCE_AT + 4);
-    if (leaf.isElsewhere) this.#openElsewhere(leaf);
-    else {
-      const bodyEnd = checkFrameAt(bytes, keyAt, valueAt, valueEnd);
-      this.checksum = checksumAt(bytes, bodyEnd);
-      this.look.open(this.#scratch, valueAt, bodyEnd);
-    }
-    const { look } = this;
-    assert(look.orderSequence === sequence && look.marketIndex === this.marketIndex, 'storage: an order has its key');
-    return sequence;
+    this.#sequence = bytes.readUInt32BE(keyAt + SEQUENCE_AT) * U32 + bytes.readUInt32BE(keyAt + SEQUENCE_AT + 4);
+    this.#leaf = leaf;
+    return this.#sequence;
   }
 
-  #openElsewhere(leaf: Leaf): void {
+  /** @returns the checksum of its row. @throws InvariantError when that is not what was written. */
+  open(): number {
+    const leaf = must(this.#leaf, 'storage: a walk stands at an order');
+    const checksum = leaf.isElsewhere ? this.#openElsewhere(leaf) : this.#openHere(leaf);
+    const isOfKey = this.look.orderSequence === this.#sequence && this.look.marketIndex === this.marketIndex;
+    assert(isOfKey, 'storage: an order has its key');
+    return checksum;
+  }
+
+  #openHere({ bytes, keyAt, valueAt, valueEnd }: Leaf): number {
+    const bodyEnd = checkFrameAt(bytes, keyAt, valueAt, valueEnd);
+    this.look.open(this.#scratch, valueAt, bodyEnd);
+    return checksumAt(bytes, bodyEnd);
+  }
+
+  #openElsewhere(leaf: Leaf): number {
     const value = this.#leaves.elsewhere(leaf);
     const body = checkFrame(leaf.bytes.subarray(leaf.keyAt, leaf.valueAt), value);
-    this.checksum = checksumAt(value, value.length - CRC_BYTES);
     this.look.open(rowBytes(value), 0, body.length);
+    return checksumAt(value, body.length);
   }
+}
+
+function checkVersion(found: number, loaded: number): void {
+  assert(found === loaded, 'storage: an order that nobody changed is as it was loaded');
 }
 
 function marketPrefix(marketIndex: number): Uint8Array {

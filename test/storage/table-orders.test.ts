@@ -1,9 +1,10 @@
 /** What a start reads without lmdb, against what lmdb reads. */
 import assert from 'node:assert/strict';
+import { closeSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { LoadedRow, OrderRow, RowWrite } from '../../src/clearing/rows.ts';
+import type { LoadedRow, OrderRow, RowWrite, StoredOrders } from '../../src/clearing/rows.ts';
 import { ORDER_END } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
 import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
@@ -11,7 +12,7 @@ import { loadRows, readRows } from '../../src/storage/load-rows.ts';
 import { CheckpointStore, order, userOf } from '../support/checkpoint-store.ts';
 import { propertyParameters } from '../support/property.ts';
 
-const pathOf = (store: CheckpointStore): string => join(store.directory, MAP_FILE_NAME);
+const fileOf = (store: CheckpointStore): number => openSync(join(store.directory, MAP_FILE_NAME), 'r');
 
 /** Of every row; an order's as it is looked at when it is its turn. */
 function plain(rows: Iterable<LoadedRow>): RowWrite[] {
@@ -45,6 +46,7 @@ function live(more: Partial<OrderRow> & { readonly orderSequence: Sequence }): O
 suite('orders in their table', () => {
   test('a start reads the rows that lmdb reads, and finds and walks each order where it lies', async () => {
     const store = new CheckpointStore();
+    const file = fileOf(store);
     const there = new Map<string, OrderRow>();
     store.checkpoint([1, 2, 3, 4].map(user));
     let step = 0;
@@ -58,13 +60,13 @@ suite('orders in their table', () => {
         for (const row of rows) there.set(`${row.marketIndex}/${row.orderSequence}`, row);
         const gone = over.map(([, row]) => ({ ...row, end: ORDER_END.userRequested }));
         store.checkpoint([...rows, ...gone].map((row) => ({ table: 'order', row })));
-        const read = plain(readRows(pathOf(store), store.writer));
+        const read = plain(readRows(file, store.writer));
         assert.deepEqual(read, plain(loadRows(store.writer)));
         assert.equal(read.filter(({ table }) => table === 'order').length, there.size);
-        for (const loaded of readRows(pathOf(store), store.writer)) {
+        for (const loaded of readRows(file, store.writer)) {
           if (loaded.table !== 'storedOrder') continue;
           const { stored, place, row } = loaded;
-          const plainRow = there.get(`${row.marketIndex}/${place}`);
+          const plainRow = there.get(`${row.marketIndex}/${row.orderSequence}`);
           for (const name of Object.keys(plainRow ?? {}) as (keyof OrderRow)[])
             assert.deepEqual(row[name], plainRow?.[name], name);
           assert.equal(row.text, stored.look(place).text);
@@ -73,27 +75,81 @@ suite('orders in their table', () => {
       }),
       { ...propertyParameters(12) },
     );
+    closeSync(file);
     await store.close();
   });
 
+  /** 300 orders in two markets, of which those of the second are found again. */
+  function walked(store: CheckpointStore, file: number): { readonly stored: StoredOrders; readonly places: number[] } {
+    const rows = Array.from({ length: 300 }, (_, at) => textOf(at + 1, `text ${at + 1}`));
+    store.checkpoint([user(1), ...rows]);
+    const found = Array.from(readRows(file, store.writer), (loaded) =>
+      loaded.table === 'storedOrder' && loaded.row.marketIndex === 1 ? [loaded] : [],
+    ).flat();
+    const [first] = found;
+    assert.ok(first !== undefined && found.length === 150);
+    return { stored: first.stored, places: found.map(({ place }) => place) };
+  }
+
+  function textOf(sequence: number, text: string): RowWrite {
+    const row = live({ marketIndex: (sequence + 1) % 2, orderSequence: sequence as Sequence, text });
+    return { table: 'order', row };
+  }
+
   test('a walk shows the orders that are asked for, in their order, whatever else is looked at', async () => {
     const store = new CheckpointStore();
-    const rows = Array.from({ length: 300 }, (_, at) =>
-      live({ marketIndex: at % 2, orderSequence: (at + 1) as Sequence, text: `text ${at}` }),
-    );
-    store.checkpoint([user(1), ...rows.map((row) => ({ table: 'order', row }) as const)]);
-    const found = [...readRows(pathOf(store), store.writer)].filter((loaded) => loaded.table === 'storedOrder');
-    const stored = found.find(({ place }) => place === 2)?.stored;
-    const wanted = rows.filter(({ marketIndex }, at) => marketIndex === 1 && at % 3 === 0);
-    let at = 0;
-    for (const row of stored?.looks(wanted.map(({ orderSequence }) => orderSequence)) ?? []) {
-      assert.equal(stored?.look(300).text, 'text 299');
-      assert.equal(row.text, wanted[at]?.text);
-      at += 1;
+    const file = fileOf(store);
+    const { stored, places } = walked(store, file);
+    const wanted = places.filter((_, at) => at % 3 === 0);
+    const seen: string[] = [];
+    for (const row of stored.looks(wanted)) {
+      assert.equal(stored.look(places.at(-1) ?? 0).text, 'text 300');
+      seen.push(row.text);
     }
-    assert.equal(at, wanted.length);
-    assert.throws(() => [...(stored?.looks([3]) ?? [])], { name: 'InvariantError' }, 'it is of the other market');
-    assert.throws(() => stored?.take(301), { name: 'InvariantError' });
+    assert.deepEqual(
+      seen,
+      wanted.map((place) => `text ${2 * (place + 1)}`),
+    );
+    assert.throws(() => [...stored.looks([150])], { name: 'InvariantError' }, 'there are only so many');
+    assert.throws(() => stored.take(150), { name: 'InvariantError' });
+    closeSync(file);
+    await store.close();
+  });
+
+  test('an order that is in its table as another version of itself, however sound, is damage', async () => {
+    const store = new CheckpointStore();
+    const file = fileOf(store);
+    const { stored, places } = walked(store, file);
+    const [before, place, after] = places.slice(20, 23) as [number, number, number];
+    store.checkpoint([textOf(2 * (place + 1), 'text of before')]);
+    const wrong = { name: 'InvariantError', message: /as it was loaded/ };
+    assert.throws(() => stored.take(place), wrong);
+    assert.throws(() => stored.look(place), wrong);
+    assert.throws(() => [...stored.looks(places)], wrong);
+    // Whoever changed it does not ask for it, and all others are as they were.
+    const others = places.filter((each) => each !== place);
+    assert.equal([...stored.looks(others)].length, 149);
+    for (const each of [before, after]) assert.equal(stored.take(each).text, `text ${2 * (each + 1)}`);
+    closeSync(file);
+    await store.close();
+  });
+
+  test('a walk reads the map that was loaded, whatever becomes of its name, and opens nothing', async () => {
+    const store = new CheckpointStore();
+    const file = fileOf(store);
+    const { stored, places } = walked(store, file);
+    const path = join(store.directory, MAP_FILE_NAME);
+    renameSync(path, `${path}.away`);
+    assert.equal([...stored.looks(places)].length, 150);
+    const other = new CheckpointStore();
+    other.checkpoint([user(1), textOf(2, 'another')]);
+    renameSync(join(other.directory, MAP_FILE_NAME), path);
+    assert.deepEqual(
+      Array.from(stored.looks(places), ({ text }) => text),
+      places.map((place) => `text ${2 * (place + 1)}`),
+    );
+    await other.close();
+    closeSync(file);
     await store.close();
   });
 });
