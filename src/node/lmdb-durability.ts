@@ -29,8 +29,8 @@ const FORGET_AFTER_NS = ORDER_LIFE_NS + CLOCK_SKEW_NS;
 
 export class LmdbDurability implements Durability {
   private readonly writer: StorageWriter;
-  /** The map's file, for what is read without lmdb: opened once, whatever becomes of its name; null once closed. */
-  private file: number | null;
+  /** The map's file, for what is read without lmdb: opened once, whatever becomes of its name. */
+  private readonly file: number;
   private readonly journal: Journal;
   private readonly checkpoints: CheckpointWriter;
   /** Of every record that was ever appended to this journal. */
@@ -55,7 +55,7 @@ export class LmdbDurability implements Durability {
   }
 
   recover(): Recovery {
-    return recoveryOf(this.writer, readRows(must(this.file, 'storage: the map is open'), this.writer));
+    return recoveryOf(this.writer, readRows(this.file, this.writer));
   }
 
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
@@ -97,8 +97,7 @@ export class LmdbDurability implements Durability {
   }
 
   close(): Promise<void> {
-    if (this.file !== null) closeSync(this.file);
-    this.file = null;
+    closeSync(this.file);
     return this.writer.close();
   }
 }
