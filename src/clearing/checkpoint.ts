@@ -7,8 +7,6 @@
 import { add18 } from '../core/arithmetic.ts';
 import { assert, must, unreachable } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import { ORDER_LIFE_NS } from '../core/limits.ts';
-import { isCancel } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { balanceRow, balanceSlot, emptyAccount, placeOwned, totalsOf } from './balances.ts';
 import { depositCounterKey } from './deposits.ts';
@@ -254,13 +252,4 @@ export interface IdWatermark {
   readonly marketIndex: number;
   readonly user: UserId;
   readonly creationNs: TimestampNs;
-}
-
-/** The ids that the markets must remember at a start. Clearing keeps no finished orders: feed it the order table. */
-export function* tombstonesOf(rows: Iterable<OrderRow>, nowNs: TimestampNs): Generator<Tombstone> {
-  for (const row of rows) {
-    if (row.end === 0 || row.creationNs + ORDER_LIFE_NS <= nowNs) continue;
-    const { marketIndex, user, orderId, creationNs } = row;
-    yield { marketIndex, user, orderId, creationNs, wasCancelled: isCancel(row.end) };
-  }
 }

@@ -190,10 +190,6 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return inDoor + onTheWay + orders.shortReleases + releases.size + safety.size;
   }
 
-  get sessionUsers(): number {
-    return this.tokens.userCount;
-  }
-
   // ---- sessions
 
   issueNonce(user: UserId): { readonly value: string; readonly ceNonce: number } {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { canCheckpoint, dirtyRowCount, drainDirtyRows, tombstonesOf } from '../../src/clearing/checkpoint.ts';
+import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { hooksView, parseRejectFill } from '../../src/clearing/hooks.ts';
@@ -22,6 +22,7 @@ import {
   reply,
   USD,
 } from '../support/clearing-world.ts';
+import { tombstonesOf } from '../support/memory-durability.ts';
 
 const R = ROLLBACK_REASON;
 

@@ -3,8 +3,10 @@
  * Rows are kept by the keys that rows.ts names.
  */
 import type { IdWatermark, Tombstone } from '../../src/clearing/checkpoint.ts';
-import { LOAD_ORDER, tombstonesOf } from '../../src/clearing/checkpoint.ts';
+import { LOAD_ORDER } from '../../src/clearing/checkpoint.ts';
 import type { MarketRow, OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
+import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
+import { isCancel } from '../../src/core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/node/durability.ts';
 
@@ -138,5 +140,14 @@ export class MemoryDurability implements Durability {
   private rows(table: string): RowWrite[] {
     const entries = [...(this.tables.get(table) ?? [])];
     return entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, write]) => write);
+  }
+}
+
+/** The ids that the markets must remember at a start. Clearing keeps no finished orders: feed it the order table. */
+export function* tombstonesOf(rows: Iterable<OrderRow>, nowNs: TimestampNs): Generator<Tombstone> {
+  for (const row of rows) {
+    if (row.end === 0 || row.creationNs + ORDER_LIFE_NS <= nowNs) continue;
+    const { marketIndex, user, orderId, creationNs } = row;
+    yield { marketIndex, user, orderId, creationNs, wasCancelled: isCancel(row.end) };
   }
 }
