@@ -129,6 +129,17 @@ function guarded<T>(doing: string, call: () => T): T {
   }
 }
 
+function checkOrder(entries: readonly Entry[], { from, to, newestFirst = false }: Range): void {
+  let before: Uint8Array | null = null;
+  for (const { key } of entries) {
+    const isWithin = Buffer.compare(from, key) <= 0 && Buffer.compare(key, to) < 0;
+    const order = before === null ? 0 : Buffer.compare(before, key);
+    const isNext = before === null || (newestFirst ? order > 0 : order < 0);
+    if (!isWithin || !isNext) throw new InvariantError('map: a page is not the one that belongs there');
+    before = key;
+  }
+}
+
 /** Reads of the latest committed version. Every value is a copy. */
 export class StorageReader {
   protected readonly map: Bytes;
@@ -164,7 +175,11 @@ export class StorageReader {
     return guarded('reading a key', () => this.map.getBinary(key) ?? null);
   }
 
-  /** At most `limit` entries with from ≤ key < to, in order, skipping `skip`. */
+  /**
+   * At most `limit` entries with from ≤ key < to, in order, skipping `skip`.
+   *
+   * @throws InvariantError when they are not: lmdb takes whatever page lies where one is expected.
+   */
   range(range: Range): readonly Entry[] {
     return guarded('reading a range', () => {
       const bounds =
@@ -172,7 +187,9 @@ export class StorageReader {
           ? // Reversed, lmdb starts at the given key and ends before the other: both bounds move by the least key step.
             { start: range.to, end: range.from, exclusiveStart: true, inclusiveEnd: true, reverse: true }
           : { start: range.from, end: range.to };
-      return Array.from(this.map.getRange({ ...bounds, limit: range.limit, offset: range.skip ?? 0 }));
+      const entries = Array.from(this.map.getRange({ ...bounds, limit: range.limit, offset: range.skip ?? 0 }));
+      checkOrder(entries, range);
+      return entries;
     });
   }
 

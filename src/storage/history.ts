@@ -9,13 +9,13 @@
  * Not here: pending fills and live orders (they are never in a list), names and decimals (the edge).
  */
 import type { OrderRow, TradeRow } from '../clearing/rows.ts';
-import { must } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { checkpointSequence } from './checkpoint.ts';
 import type { StorageReader } from './environment.ts';
 import { readOrderOfId } from './finished-orders.ts';
-import { keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
+import { endOf, keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
 import { decodeFrame, decodeRow } from './row-codecs.ts';
 import {
   FINISHED_RUNS,
@@ -23,6 +23,7 @@ import {
   type Listed,
   newestFirst,
   type RunKind,
+  type RunTable,
   TRADE_RUNS,
   type TradeEntry,
 } from './runs.ts';
@@ -163,21 +164,33 @@ export class History {
     const { user, marketIndex, subAccounts = null, skip, limit } = request;
     return this.#reader.view(() => {
       const counted = readCount(this.#reader, kind.counts, user, marketIndex);
+      if (counted === 0) this.#checkEmpty(kind.table, user, marketIndex);
       const rows: Row[] = [];
       let rank = 0;
       // Only the lists themselves know how many there are of some sub-accounts: they are read to their end.
       const isFiltered = subAccounts !== null && counted > 0;
       if (isFiltered || (limit > 0 && skip < counted)) {
         const markets = marketIndex === null ? marketsWithCount(this.#reader, kind.counts, user) : [marketIndex];
+        let entries = 0;
         for (const listed of ranked(newestFirst(this.#reader, kind, user, markets), kind, ties)) {
+          entries += 1;
           if (isFiltered && !subAccounts.includes(listed.item.subAccount)) continue;
           if (rank >= skip && rank < skip + limit) rows.push(rowOf(listed));
           rank += 1;
           if (!isFiltered && rank === skip + limit) break;
         }
+        const expected = isFiltered ? counted : Math.min(skip + limit, counted);
+        assert(entries === expected, 'storage: a list is as long as its count');
       }
       return { rows, total: isFiltered ? rank : counted, checkpoint: checkpointSequence(this.#reader) };
     });
+  }
+
+  /** Nothing counted is nothing listed: a count that lies on a damaged page is not there for lmdb. */
+  #checkEmpty(table: RunTable, user: UserId, marketIndex: number | null): void {
+    const from = keyWriter().ofUser(table, user, marketIndex);
+    const isEmpty = this.#reader.range({ from, to: endOf(from), limit: 1 }).length === 0;
+    assert(isEmpty, 'storage: who has a list has a count');
   }
 
   #finishedOrderAt(marketIndex: number, orderSequence: Sequence): OrderRow {

@@ -30,7 +30,7 @@ const RUNS_PER_STEP = 8;
 /** Table, user, market. */
 const LIST_NAME_BYTES = 37;
 
-type RunTable = typeof TABLE.finishedRun | typeof TABLE.tradeRun;
+export type RunTable = typeof TABLE.finishedRun | typeof TABLE.tradeRun;
 
 /** Sorts finished orders of a user in a market. */
 export interface FinishedPlace {

@@ -19,6 +19,7 @@ import { damageCampaign } from '../support/damage-campaign.ts';
 import { callsOf, faultCampaign, powerLossCampaign } from '../support/io-campaigns.ts';
 import { buildShim } from '../support/io-shim.ts';
 import { killCampaign } from '../support/kill-campaign.ts';
+import { liveDamageCampaign } from '../support/live-damage-campaign.ts';
 import { accountCampaign } from '../support/margin-laws.ts';
 import {
   crashAtFlush,
@@ -149,6 +150,14 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     run: async (seed, images) => {
       const { silent, ...counts } = await damageCampaign(seed, images);
       return { problems: silent.map((what) => `seed ${seed}: ${what} was silent`), counts };
+    },
+  },
+  'live-damage': {
+    runs: 'nodes whose map is damaged while they run',
+    usually: 90,
+    run: async (seed, runs) => {
+      const { problems, ...counts } = await liveDamageCampaign(seed, runs);
+      return { problems, counts };
     },
   },
   accounts: {

@@ -7,6 +7,7 @@ import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type CommitWatch, openReader, openWriter, type Write } from '../../src/storage/environment.ts';
 import { journalBounds } from '../../src/storage/journal.ts';
+import { swapLeaves } from '../support/live-damage.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const CHILD = fileURLToPath(new URL('../support/storage-child.js', import.meta.url));
@@ -166,6 +167,26 @@ suite('environment', () => {
     bytes.fill(0xff, 4096 + 20, 4096 + 40);
     writeFileSync(path, bytes);
     assert.throws(() => openWriter(directory), { name: 'StorageError', message: /is not a database/ });
+  });
+
+  test('pages that lie in each other’s place are noticed by whoever reads a range over them, in both directions', async () => {
+    const directory = temporaryDirectory();
+    const writer = openWriter(directory);
+    const writes = Array.from({ length: 1_000 }, (_, index) => {
+      return { key: key(0x20, index >> 8, index & 0xff), value: new Uint8Array(64) };
+    });
+    writer.commit(writes);
+    const all = { from: key(0x20), to: key(0x21), limit: 2_000 };
+    assert.equal(writer.range(all).length, 1_000);
+    swapLeaves(join(directory, 'ledger.mdb'), 2, 5);
+    for (const newestFirst of [false, true]) {
+      const range = { ...all, newestFirst };
+      assert.throws(() => writer.view(() => writer.range(range)), {
+        name: 'InvariantError',
+        message: /not the one that belongs there/,
+      });
+    }
+    await writer.close();
   });
 
   test('when the disk refuses, the error says so and what was flushed before is still there', async () => {

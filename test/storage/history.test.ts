@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
+import { TABLE } from '../../src/storage/key-layout.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -187,6 +188,27 @@ suite('history', () => {
     assert.deepEqual(store.history.finishedOrders({ ...asked, marketIndex: 3 }), { rows: [], total: 0, checkpoint: 2 });
     assert.equal(store.history.finishedOrder(userOf(9), 0, 'none' as OrderId), null);
     await store.close();
+  });
+
+  test('a list and its count that contradict each other are no page: a part of one is not there', async () => {
+    const asked = { user: userOf(1), marketIndex: null, skip: 0, limit: 100 };
+    const rows = [1, 2, 3].map((sequence): RowWrite => ({ table: 'order', row: order(sequence) }));
+    const losses = [
+      { table: TABLE.finishedRun, message: /a list is as long as its count/ },
+      { table: TABLE.finishedCount, message: /who has a list has a count/ },
+    ];
+    for (const { table, message } of losses) {
+      const store = stored(rows);
+      assert.equal(store.history.finishedOrders(asked).rows.length, 3);
+      const [lost] = store.writer.range({ from: Uint8Array.of(table), to: Uint8Array.of(table + 1), limit: 1 });
+      assert.ok(lost !== undefined);
+      store.writer.commit([{ key: lost.key, value: null }]);
+      for (const subAccounts of [null, [1]]) {
+        const read = (): unknown => store.history.finishedOrders({ ...asked, subAccounts });
+        assert.throws(read, { name: 'InvariantError', message });
+      }
+      await store.close();
+    }
   });
 });
 

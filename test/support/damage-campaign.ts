@@ -45,7 +45,8 @@ export async function damageCampaign(seed: number, images: number): Promise<Dama
   return counts;
 }
 
-function isAccepted(directory: string): boolean {
+/** Whether a verification of the whole directory finds nothing. */
+export function isAccepted(directory: string): boolean {
   try {
     verifyMap(directory, { since: null });
     return true;

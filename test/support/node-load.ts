@@ -25,9 +25,12 @@ interface ToldSide {
 /** Two users who trade with each other, spot and margin, until the node goes away. */
 export class Load {
   readonly told: ToldSide[] = [];
+  /** Every order that was sent, by its id. */
+  readonly orders: Map<string, Order> = new Map();
   readonly clients: readonly RingbookClient[];
   private readonly random: SeededRandom;
   private readonly marginIds: Set<string>;
+  private isStopped = false;
 
   /** @param marginIds ids of margin orders, those of earlier lives of the node as well. */
   constructor(node: NodeProcess, random: SeededRandom, marginIds: Set<string>) {
@@ -38,7 +41,7 @@ export class Load {
     );
   }
 
-  /** Trades until the node is gone; it always is before a test loses its patience. */
+  /** Trades until it is stopped or the node is gone; one of them always comes before a test loses its patience. */
   async run(): Promise<void> {
     const controls = [];
     for (const client of this.clients) {
@@ -52,19 +55,26 @@ export class Load {
     }
     const endsAt = performance.now() + PATIENCE_MS;
     const inFlight = new Set<Promise<unknown>>();
-    while (performance.now() < endsAt) {
+    while (performance.now() < endsAt && !this.isStopped) {
       const who = this.random.below(2);
       const client = this.clients[who];
       const control = controls[who];
       assert.ok(client !== undefined && control !== undefined);
       const order = await this.order(client);
       if (!order.target.isSpot) this.marginIds.add(order.orderId);
+      this.orders.set(order.orderId, order);
       const answer = control.send(client.signCreate(order)).catch(() => undefined);
       inFlight.add(answer);
       void answer.finally(() => inFlight.delete(answer));
       if (inFlight.size >= 32) await Promise.race(inFlight);
       if (this.random.below(8) === 0) void client.cancel(ETH, order.orderId).catch(() => undefined);
     }
+    await Promise.all(inFlight);
+  }
+
+  /** Sends nothing more; `run` comes to its end when everything that was sent is answered. */
+  stop(): void {
+    this.isStopped = true;
   }
 
   /** Mostly limit orders; some at market, some that wait for a price; a third of all on margin. */

@@ -1,0 +1,17 @@
+/** A map that is damaged under a running node, a share of what `node dist/test/reliability/run.js live-damage` tries. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { liveDamageCampaign } from '../support/live-damage-campaign.ts';
+
+const RUNS = 2;
+const SEED = 20_261_122;
+
+suite('damage under a running node', () => {
+  test('a flipped bit of an open order, and a file that is cut: found, or everything is right (AMB-111)', async () => {
+    const counts = await liveDamageCampaign(SEED, RUNS);
+    assert.deepEqual(counts.problems, []);
+    assert.equal(counts.refused + counts.late + counts.harmless, RUNS);
+    assert.ok(counts.refused > 0, 'what is in use was hit');
+    assert.ok(counts.confirmed > 0);
+  });
+});
