@@ -90,12 +90,15 @@ interface Import {
 }
 
 const IMPORT_FORM = /^(?:import|export)\s(type\s)?(?:[^'"`;]*?\sfrom\s)?'([^']+)'/gm;
+const REQUIRE_FORM = /createRequire\(import\.meta\.url\)\('([^']+)'\)/g;
 
 function importsOf(file: SourceFile): readonly Import[] {
-  return [...file.text.matchAll(IMPORT_FORM)].map(([, type, target = '']) => ({
+  const imported = [...file.text.matchAll(IMPORT_FORM)].map(([, type, target = '']) => ({
     target,
     typeOnly: type !== undefined,
   }));
+  const required = [...file.text.matchAll(REQUIRE_FORM)].map(([, target = '']) => ({ target, typeOnly: false }));
+  return [...imported, ...required];
 }
 
 /** The room that a relative import leads to, or null for a package. */

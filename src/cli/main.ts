@@ -5,40 +5,30 @@
  * Not here: what the subcommands do (one file each). Each is loaded when it is asked for, so that help needs no native
  * module and a broken one can still be diagnosed by `doctor`.
  */
-import { backupCommand, restoreCommand } from './backup-command.ts';
-import { bookCommand } from './book-command.ts';
-import { cancelAllCommand } from './cancel-all-command.ts';
 import { type Command, EXIT, type ExitCode, explain, usageError } from './command.ts';
-import { doctorCommand } from './doctor-command.ts';
-import { exportCommand } from './export-command.ts';
-import { keygenCommand } from './keygen-command.ts';
-import { orderCommand } from './order-command.ts';
-import { pruneCommand, snapshotCommand } from './prune-command.ts';
-import { replayFlowCommand } from './replay-flow-command.ts';
-import { startCommand } from './start-command.ts';
-import { upgradeCommand } from './upgrade-command.ts';
-import { replayCommand, verifyCommand } from './verify-command.ts';
 
-const COMMANDS: readonly Command[] = [
-  startCommand,
-  keygenCommand,
-  orderCommand,
-  cancelAllCommand,
-  bookCommand,
-  replayFlowCommand,
-  doctorCommand,
-  verifyCommand,
-  replayCommand,
-  backupCommand,
-  restoreCommand,
-  exportCommand,
-  snapshotCommand,
-  pruneCommand,
-  upgradeCommand,
-];
+/** By name, in the order of the help. Starting a node waits for none of what only the others need. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  start: async () => (await import('./start-command.ts')).startCommand,
+  keygen: async () => (await import('./keygen-command.ts')).keygenCommand,
+  order: async () => (await import('./order-command.ts')).orderCommand,
+  'cancel-all': async () => (await import('./cancel-all-command.ts')).cancelAllCommand,
+  book: async () => (await import('./book-command.ts')).bookCommand,
+  'replay-flow': async () => (await import('./replay-flow-command.ts')).replayFlowCommand,
+  doctor: async () => (await import('./doctor-command.ts')).doctorCommand,
+  verify: async () => (await import('./verify-command.ts')).verifyCommand,
+  replay: async () => (await import('./verify-command.ts')).replayCommand,
+  backup: async () => (await import('./backup-command.ts')).backupCommand,
+  restore: async () => (await import('./backup-command.ts')).restoreCommand,
+  export: async () => (await import('./export-command.ts')).exportCommand,
+  snapshot: async () => (await import('./prune-command.ts')).snapshotCommand,
+  prune: async () => (await import('./prune-command.ts')).pruneCommand,
+  upgrade: async () => (await import('./upgrade-command.ts')).upgradeCommand,
+};
 
-function help(): string {
-  const lines = COMMANDS.map((command) => `  ${command.name.padEnd(12)} ${command.summary}`);
+async function help(): Promise<string> {
+  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
+  const lines = commands.map((command) => `  ${command.name.padEnd(12)} ${command.summary}`);
   return `ringbook, an exchange node
 
 usage: ringbook <command> [options]
@@ -52,12 +42,13 @@ ${lines.join('\n')}
 async function run(argv: readonly string[]): Promise<ExitCode> {
   const [name, ...rest] = argv;
   if (name === '--help' || name === '-h' || name === 'help') {
-    process.stdout.write(help());
+    process.stdout.write(await help());
     return EXIT.done;
   }
-  if (name === undefined) throw usageError(`which command?\n\n${help()}`);
-  const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (command === undefined) throw usageError(`there is no command "${name}"; "ringbook --help" lists them`);
+  if (name === undefined) throw usageError(`which command?\n\n${await help()}`);
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (load === undefined) throw usageError(`there is no command "${name}"; "ringbook --help" lists them`);
+  const command = await load();
   if (rest.includes('--help') || rest.includes('-h')) {
     process.stdout.write(command.help);
     return EXIT.done;

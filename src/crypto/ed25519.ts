@@ -8,9 +8,10 @@
  * Trap: the binding silently answers `undefined` for memory of a SharedArrayBuffer. Everything is therefore copied
  * into buffers of this module first, and only `true` counts.
  */
-import sodium from 'sodium-native';
+
 import { assert } from '../core/assert.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import { sodium } from './sodium.ts';
 
 export const SIGNATURE_BYTES = 64;
 export const PUBLIC_KEY_BYTES = 32;

@@ -24,7 +24,6 @@ import { UserLimits } from '../sessions/user-limits.ts';
 import { type DataLock, lockDirectory } from '../storage/data-lock.ts';
 import { MAP_FILE_NAME, openReader } from '../storage/environment.ts';
 import { TableHistory } from '../storage/order-history.ts';
-import { marketFactories, type WorkerSettings } from './actor-factories.ts';
 import { ChainActor } from './chain-actor.ts';
 import { ClearingDesk } from './clearing-desk.ts';
 import { ConfigError, MANUAL_CLOCK_START_NS, type NodeConfig } from './config.ts';
@@ -35,6 +34,7 @@ import { FrontDoorActor } from './front-door-actor.ts';
 import { FrontDoorMetrics } from './front-door-metrics.ts';
 import { HistoryThread } from './history-thread.ts';
 import { JournalKeeper } from './journal-keeper.ts';
+import { marketFactories } from './market-factory.ts';
 import { MDS_LISTEN_FAILED, NodeWords } from './node-words.ts';
 import type { OpsParts, Waiting } from './ops-parts.ts';
 import { OpsServer } from './ops-server.ts';
@@ -49,6 +49,7 @@ import { CLEARING, FRONT_DOOR, marketActor, nodeTopology } from './topology.ts';
 import { UnflushedWindow } from './unflushed-window.ts';
 import { VerifyDesk } from './verify-desk.ts';
 import { COMMIT, VERSION } from './version.ts';
+import type { WorkerSettings } from './worker-settings.ts';
 
 const VERIFY = 'verify';
 const WORKER_ENTRY: Readonly<Record<string, string>> = {

@@ -1,5 +1,7 @@
 /** A worker of a real node whose actors misbehave on cue, at their next tick (fault-cue.ts). */
-import { clearingFactories, marketDataFactories, marketFactories } from '../../src/node/actor-factories.ts';
+import { clearingFactories } from '../../src/node/clearing-factory.ts';
+import { marketDataFactories } from '../../src/node/market-data-factory.ts';
+import { marketFactories } from '../../src/node/market-factory.ts';
 import type { Actor, ActorFactories, ActorFactory } from '../../src/runtime/actor.ts';
 import { bootThread } from '../../src/runtime/thread-boot.ts';
 import { obeyCue } from './fault-cue.ts';

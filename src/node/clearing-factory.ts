@@ -1,0 +1,53 @@
+/** The clearing engine, made from its wiring and the node's settings; workers/clearing.ts boots it. */
+import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
+import { SharedClock } from '../runtime/clock.ts';
+import { ClearingActor } from './clearing-actor.ts';
+import { LmdbDurability } from './lmdb-durability.ts';
+import { NodeWords } from './node-words.ts';
+import { verifyOrder } from './order-verdict.ts';
+import { RECOVERY_STEPS } from './recovery.ts';
+import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from './topology.ts';
+import { settingsOf } from './worker-settings.ts';
+
+export const clearingFactories: ActorFactories = { [CLEARING]: createClearing };
+
+function createClearing(wiring: ActorWiring): ClearingActor {
+  const settings = settingsOf(wiring);
+  const words = new NodeWords(settings.words);
+  const commits = wiring.metrics.histogram('commit_ns');
+  const journalBytes = wiring.metrics.gauge('journal_bytes');
+  const journalFirst = wiring.metrics.gauge('journal_first_sequence');
+  return new ClearingActor({
+    clock: wiring.clock,
+    notBefore: (timeNs) => {
+      if (wiring.clock instanceof SharedClock) wiring.clock.setTo(timeNs);
+    },
+    durability: new LmdbDurability(settings.dataDirectory, {
+      mapBytes: settings.mapBytes,
+      // The main thread claimed the directory before there were threads, and gives it free when they have ended.
+      lock: { epoch: words.epoch(), release: () => undefined },
+    }),
+    recovering: (step, done, of) => words.setRecovery(1 + RECOVERY_STEPS.indexOf(step), done, of),
+    verifyOrder,
+    door: wiring.outlet(FRONT_DOOR),
+    data: wiring.outlet(MARKET_DATA),
+    markets: Array.from({ length: settings.shards }, (_, shard) => wiring.outlet(marketActor(shard))),
+    checkpointMs: settings.checkpointMs,
+    checkpointRecords: settings.checkpointRecords,
+    checkpointRows: settings.checkpointRows,
+    beat: () => wiring.beat(),
+    elapsedMs: () => performance.now(),
+    commitNs: (nanoseconds) => commits.record(nanoseconds),
+    journalSequence: wiring.metrics.gauge('journal_sequence'),
+    journalSize: ({ firstSequence, bytes }) => {
+      journalFirst.set(firstSequence);
+      journalBytes.set(bytes);
+    },
+    hooks: { wait: waitMs, crash: () => process.kill(process.pid, 'SIGKILL') },
+  });
+}
+
+/** Blocks this thread: it has no event loop (operator-api.md 7.3 `delay_ms`). */
+function waitMs(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

@@ -1,0 +1,30 @@
+/** Market shards, made from their wiring and the node's settings; workers/market.ts boots one a thread. */
+import { randomBytes } from 'node:crypto';
+import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
+import { MarketShardActor } from './market-actor.ts';
+import { NodeWords } from './node-words.ts';
+import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from './topology.ts';
+import { settingsOf } from './worker-settings.ts';
+
+export const marketFactories: ActorFactories = Object.fromEntries(
+  Array.from({ length: SHARDS_MAX }, (_, shard) => [
+    marketActor(shard),
+    (wiring: ActorWiring) => createMarketShard(wiring, shard),
+  ]),
+);
+
+function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor {
+  const words = new NodeWords(settingsOf(wiring).words);
+  return new MarketShardActor({
+    name: wiring.name,
+    clock: wiring.clock,
+    // Told to nobody and kept nowhere, so that nobody can choose order ids that meet in one place.
+    hashSeed: randomBytes(8).readBigUInt64LE(),
+    isStalled: () => words.isStalled(shard),
+    beat: () => wiring.beat(),
+    clearingLane: wiring.laneOf(CLEARING),
+    clearing: wiring.outlet(CLEARING),
+    door: wiring.outlet(FRONT_DOOR),
+    data: wiring.outlet(MARKET_DATA),
+  });
+}

@@ -1,0 +1,21 @@
+/** What the node tells the actors of its worker threads beside their wiring. */
+import type { ActorWiring } from '../runtime/actor.ts';
+import type { ListenerSettings } from './public-listeners.ts';
+
+/** Given to every worker; a structured clone. */
+export interface WorkerSettings {
+  readonly dataDirectory: string;
+  readonly mapBytes: number;
+  readonly checkpointMs: number;
+  readonly checkpointRecords: number;
+  readonly checkpointRows: number;
+  readonly shards: number;
+  readonly mdsListener: ListenerSettings;
+  readonly words: SharedArrayBuffer;
+  /** Of SharedBudget. */
+  readonly budget: SharedArrayBuffer;
+}
+
+export function settingsOf(wiring: ActorWiring): WorkerSettings {
+  return wiring.settings as WorkerSettings;
+}
