@@ -96,7 +96,8 @@ export function balanceSlot(state: ClearingState, user: UserSlot, subAccount: nu
       collateral: asset !== USD && isMarginType(account.row) ? riskSlot(state, asset) : null,
       owned: ZERO_18,
       locked: ZERO_18,
-      held: ZERO_18,
+      heldBySells: ZERO_18,
+      buys: null,
       planned: null,
       isChanged: false,
     };
@@ -123,11 +124,6 @@ export function placeOwned(slot: BalanceSlot, owned: Amount18): void {
   slot.owned = owned;
   if (collateral === null) return;
   collateral.collateral = add18(collateral.collateral, subtract18(owned, before));
-}
-
-/** What can leave the balance: owned without holds (TRF-04), and never below zero. */
-export function availableOf(slot: BalanceSlot): Amount18 {
-  return slot.held >= slot.owned ? ZERO_18 : subtract18(slot.owned, slot.held);
 }
 
 export function balanceRow(slot: BalanceSlot): BalanceRow {

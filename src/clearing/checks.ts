@@ -10,7 +10,7 @@ import { type Amount18, ZERO_18 } from '../core/units.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
 import { allBalances, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
-import { holdOf } from './holds.ts';
+import { heldOf, holdOf, spendOf } from './holds.ts';
 import { allPositions } from './positions.ts';
 import { isPressingRight } from './pressing.ts';
 import { termsOf } from './risks.ts';
@@ -117,16 +117,16 @@ function checkOrders(state: ClearingState): void {
             : slot.base;
       held.set(spent, add18(held.get(spent) ?? ZERO_18, hold));
       if (slot === null) assert(row.parentSequence === 0 && row.enabledQuantity === row.quantity, 'a child has a slot');
-      else checkSlot(market, slot, row, hold);
+      else checkSlot(market, slot, row);
     }
   }
   for (const slot of allBalances(state)) {
-    assert(slot.held === (held.get(slot) ?? ZERO_18), 'a balance is held by its live orders');
+    assert(heldOf(slot) === (held.get(slot) ?? ZERO_18), 'a balance is held by its live orders');
   }
 }
 
-function checkSlot(market: MarketSlot, slot: OrderSlot, row: OrderRow, hold: Amount18): void {
-  assert(slot.hold === hold, 'an order holds what it needs');
+function checkSlot(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
+  assert(slot.spend === spendOf(row, market.definition), 'an order may spend what it needs');
   checkEnabled(market, slot, row);
   assert(isWatchedRight(market, slot, row), 'an order that waits for a price is found by it');
   assert(isPressingRight(slot, row, termsInForce), 'orders that may press are found by their account, and counted');

@@ -26,7 +26,7 @@ export class LiveOrderSlot implements OrderSlot {
   readonly position: PositionSlot | null;
   readonly base: BalanceSlot;
   readonly usd: BalanceSlot;
-  hold: Amount18 = ZERO_18;
+  spend: Amount18 = ZERO_18;
   pressing: PressingOrders | null = null;
   waits: WaitingTrigger | null = null;
   planned: Filled | null = null;

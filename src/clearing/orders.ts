@@ -12,17 +12,15 @@
  *
  * Not here: triggers (triggers.ts), what an order holds (holds.ts), parents (children.ts).
  */
-import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
-import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, type OrderEnd, SIDE, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import { balanceSlot, ensureUser } from './balances.ts';
 import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './children.ts';
 import type { Effect } from './effects.ts';
-import { holdOf } from './holds.ts';
+import { changeSpend, spendOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
 import { goesBackWhole, isFilled } from './order-ends.ts';
 import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
@@ -39,12 +37,10 @@ function spentBalance(slot: OrderSlot): BalanceSlot {
   return slot.look().side === SIDE.buy ? slot.usd : slot.base;
 }
 
-function setHold(slot: OrderSlot, hold: Amount18): void {
-  const balance = spentBalance(slot);
+function setSpend(slot: OrderSlot, spend: Amount18): void {
   notePressing(slot);
-  balance.held = add18(subtract18(balance.held, slot.hold), hold);
-  assert(balance.held >= 0n, 'holds are never negative');
-  slot.hold = hold;
+  changeSpend(spentBalance(slot), slot.market, slot.spend, spend);
+  slot.spend = spend;
 }
 
 /** The order that its market names, whether or not its row knows yet that it has fired. */
@@ -86,7 +82,7 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
   assert(!market.orders.has(row.orderSequence), 'an order is created once');
   const slot = new LiveOrderSlot(tiesOf(state, market, ownerOf(state, row), row));
   slot.row = row;
-  setHold(slot, holdOf(row, market.definition));
+  setSpend(slot, spendOf(row, market.definition));
   market.orders.set(row.orderSequence, slot);
   linkOrder(market, slot, row);
   return slot;
@@ -117,8 +113,8 @@ export function addStoredOrder(
   const { parentSequence, triggerState, flags } = row;
   const ordinal = stored.userOf(row);
   const spent = spender.of(market, ordinal, row);
-  const hold = holdOf(row, market.definition);
-  spent.held = add18(spent.held, hold);
+  const spend = spendOf(row, market.definition);
+  changeSpend(spent, market, ZERO_18, spend);
   market.orders.shelve(row, stored, place, parentSequence === 0 && goesBackWhole(row));
   const isFoundByName =
     parentSequence === 0 &&
@@ -128,7 +124,7 @@ export function addStoredOrder(
   if (isFoundByName) return;
   const slot = new LiveOrderSlot(tiesOf(spender.state, market, spender.userOf(ordinal, row), row));
   slot.store(stored, place);
-  slot.hold = hold;
+  slot.spend = spend;
   market.orders.link(slot);
   linkOrder(market, slot, row);
 }
@@ -138,21 +134,15 @@ export function unshelved(state: ClearingState, market: MarketSlot, stored: Stor
   const row = stored.take(place);
   const slot = new LiveOrderSlot(tiesOf(state, market, ownerOf(state, row), row));
   slot.row = row;
-  slot.hold = holdOf(row, market.definition);
+  slot.spend = spendOf(row, market.definition);
   return slot;
-}
-
-/** The balance that an order spends, whose slot is not needed. */
-function balanceSpentBy(state: ClearingState, market: MarketSlot, row: OrderRow): BalanceSlot {
-  const { subAccount, side } = row;
-  return balanceSlot(state, ownerOf(state, row), subAccount, side === SIDE.buy ? USD : market.definition.assetId);
 }
 
 /** Replaces the row of a live order and the hold that follows from it. */
 export function changeOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   slot.row = row;
   if (slot.waits !== null && row.triggerState !== TRIGGER_STATE.dormant) unwatchTrigger(slot);
-  setHold(slot, holdOf(row, market.definition));
+  setSpend(slot, spendOf(row, market.definition));
   state.dirty.orders.add(slot);
 }
 
@@ -163,27 +153,6 @@ export function enableChildren(state: ClearingState, market: MarketSlot, parent:
     const enabledQuantity = enabledQuantityOf(market, child.row, child.row.quantity);
     if (enabledQuantity !== child.row.enabledQuantity) {
       changeOrder(state, market, child, changedRow(child.row, { enabledQuantity }));
-    }
-  }
-}
-
-/**
- * Computes the holds of a market again, after its taker fee changed. Nearly all of a large market is only looked at: a
- * sale holds lots, and what holds nothing spends nothing at any fee.
- *
- * @param before what the market was.
- */
-export function rehold(state: ClearingState, market: MarketSlot, before: MarketDefinition): void {
-  for (const row of market.orders.looks()) {
-    if (row.side === SIDE.sell) continue;
-    const held = holdOf(row, before);
-    if (held === ZERO_18) continue;
-    const hold = holdOf(row, market.definition);
-    const slot = market.orders.slotOf(row.orderSequence);
-    if (slot !== null) setHold(slot, hold);
-    else {
-      const spent = balanceSpentBy(state, market, row);
-      spent.held = add18(subtract18(spent.held, held), hold);
     }
   }
 }
@@ -204,7 +173,7 @@ export function dropUnmatched(state: ClearingState, market: MarketSlot, slot: Or
 export function finishOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   assert(row.end !== 0, 'a finished order has an end');
   slot.row = row;
-  setHold(slot, ZERO_18);
+  setSpend(slot, ZERO_18);
   enableChildren(state, market, slot);
   market.orders.delete(row.orderSequence);
   removePressing(slot);

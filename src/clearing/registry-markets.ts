@@ -13,7 +13,7 @@ import { BodyReader } from './body-reader.ts';
 import type { Effect } from './effects.ts';
 import type { PutMarket } from './inputs.ts';
 import { LiveOrders } from './live-orders.ts';
-import { rehold, unshelved } from './orders.ts';
+import { unshelved } from './orders.ts';
 import { assetNotFound } from './registry-assets.ts';
 import type { MarketRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
@@ -141,9 +141,8 @@ export function applyPutMarket(state: ClearingState, input: PutMarket, effects: 
   const definition = outcome.value;
   const zero = 0 as Sequence;
   const market = known ?? placeMarket(state, { definition, sequence: zero, lastTradeId: zero });
-  const before = market.definition;
+  // What balances hold follows the fee from here on, though nothing of them is touched (holds.ts).
   market.definition = definition;
-  if (before.takerFeeRate !== definition.takerFeeRate) rehold(state, market, before);
   state.dirty.markets.add(market);
   effects.push({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } });
   return accepted(marketView(definition));

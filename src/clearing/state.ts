@@ -6,11 +6,12 @@
  *   (1) A balance is never negative, and `claims` of an asset is the sum of owned and locked over all balances and of its
  *       legs over all positions: base legs of the asset, quote legs of USD.
  *   (2) claims + faucet = vault holdings, per asset, after every batch (AMB-116).
- *   (3) `held` of a balance is the sum of what the live orders that spend it need (AMB-52).
+ *   (3) What a balance holds is the sum of what the live orders that spend it need, at the fees in force (AMB-52).
  *   (4) Live orders are exactly the rows with `end` 0; finished ones wait in `dirty` for a checkpoint and are gone.
  *   Guarded by checks.ts.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
+import type { BuyHolds } from '../core/buy-holds.ts';
 import { toHex } from '../core/hex.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
@@ -64,7 +65,7 @@ export interface AssetTotals {
   claims: Amount18;
 }
 
-/** One balance. `held` is derived from live orders and is not part of the row. */
+/** One balance. What it holds is derived from live orders (holds.ts) and is not part of the row. */
 export interface BalanceSlot {
   readonly user: UserId;
   readonly subAccount: number;
@@ -75,7 +76,10 @@ export interface BalanceSlot {
   readonly collateral: RiskSlot | null;
   owned: Amount18;
   locked: Amount18;
-  held: Amount18;
+  /** By orders that sell; 0 of USD. */
+  heldBySells: Amount18;
+  /** Of USD: what buys may spend of it, by market; null before the first. */
+  buys: Map<MarketSlot, BuyHolds> | null;
   /** What a plan would leave (fill-plan.ts); null outside of judging. */
   planned: Amount18 | null;
   /** Whether it is among the changed ones of the current input. */
@@ -149,8 +153,8 @@ export interface OrderSlot {
   readonly position: PositionSlot | null;
   readonly base: BalanceSlot;
   readonly usd: BalanceSlot;
-  /** What it holds of the balance that it spends. */
-  hold: Amount18;
+  /** What it may spend of its balance, a buy's fee apart. */
+  spend: Amount18;
   /** Where it presses; null where it never does. Derived. */
   pressing: PressingOrders | null;
   /** Where it waits for its trigger; null while it does not. Derived. */

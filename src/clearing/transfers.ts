@@ -16,8 +16,9 @@ import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../core/units.
 import { type AccountType, isMarginType, mayHold } from '../margin/account-rules.ts';
 import { capacityWith, isMarginBound } from './account-margin.ts';
 import { refuseNonce } from './action-nonces.ts';
-import { availableOf, balanceSlot, changeUser, ensureUser, setOwned } from './balances.ts';
+import { balanceSlot, changeUser, ensureUser, setOwned } from './balances.ts';
 import type { Effect } from './effects.ts';
+import { availableOf } from './holds.ts';
 import type { Transfer } from './inputs.ts';
 import { riskSlot, termsOf } from './risks.ts';
 import type { ClearingState, RiskSlot, SubAccountSlot, UserSlot } from './state.ts';

@@ -10,6 +10,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import { isOpen } from '../margin/position.ts';
 import { allBalances } from './balances.ts';
+import { heldOf } from './holds.ts';
 import { allPositions } from './positions.ts';
 import type { ClearingState, PositionSlot, SubAccountSlot } from './state.ts';
 import { undecidedFillsOf } from './undecided-fills.ts';
@@ -84,13 +85,13 @@ export function ledgerView(state: ClearingState): View {
 /** Balances of one sub-account: empty ones are left out except USD (AMB-72). */
 function balancesView(account: SubAccountSlot): View {
   const slots = [...account.balances.values()].filter(
-    (slot) => slot.asset === USD || slot.owned !== 0n || slot.locked !== 0n || slot.held !== 0n,
+    (slot) => slot.asset === USD || slot.owned !== 0n || slot.locked !== 0n || heldOf(slot) !== 0n,
   );
   slots.sort((a, b) => compareAssetIds(a.asset, b.asset));
   const shown = new Map<string, View>([[USD, { owned: '0', held: '0', locked: '0' }]]);
   for (const slot of slots) {
-    const { owned, held, locked } = slot;
-    shown.set(slot.asset, { owned: format18(owned), held: format18(held), locked: format18(locked) });
+    const { owned, locked } = slot;
+    shown.set(slot.asset, { owned: format18(owned), held: format18(heldOf(slot)), locked: format18(locked) });
   }
   return Object.fromEntries(shown);
 }

@@ -36,7 +36,7 @@ export class AssetDesk {
   #untilNs: bigint = NEVER;
   #version = 0;
 
-  /** Rises whenever the terms of any asset change: figures of one version stay what they are. */
+  /** Rises whenever the terms of any asset or a taker fee change: figures of one version stay what they are. */
   get version(): number {
     return this.#version;
   }
@@ -80,6 +80,11 @@ export class AssetDesk {
 
   #riskOf(asset: AssetId): RiskTerms {
     return this.#assets.get(asset)?.risk ?? NO_ROW_TERMS;
+  }
+
+  /** Pressure contains the taker's fee (MRG-17, MRG-18). */
+  feeChanged(): void {
+    this.#version += 1;
   }
 
   /** Time has come to `nowNs`: prices may have gone stale. */

@@ -12,8 +12,8 @@
  *     ▲                 └──────rolled back──▶ nothing, or the order's hold again
  *
  * Invariants
- *   (1) held = the sum of the holds of all orders that spend from the balance; pending likewise of undecided fills. Who
- *       asks for a balance wakes its user first (sleepers.ts).
+ *   (1) held = the sum of the holds of all orders that spend from the balance, at the fees in force; pending likewise of
+ *       undecided fills. Who asks for a balance wakes its user first (sleepers.ts).
  *   (2) held, pending, settling ≥ 0.
  *   (3) An order is let through only if its hold fits into what is available.
  *
@@ -26,8 +26,12 @@
  * Not here: which orders live (live-orders.ts) and what they need (needs.ts).
  */
 import { assert } from '../core/assert.ts';
-import type { AssetId, UserId } from '../core/ids.ts';
+import { type BuyHolds, changeBuy, heldByBuys, noBuys } from '../core/buy-holds.ts';
+import { type AssetId, USD, type UserId } from '../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
+import type { LiveOrder } from './live-order.ts';
+import type { MarketSlot } from './markets.ts';
+import { holdOf } from './needs.ts';
 import { Sleepers } from './sleepers.ts';
 
 /** The spot balances of one sub-account. */
@@ -43,7 +47,12 @@ export interface Balance {
   readonly subAccount: number;
   readonly asset: AssetId;
   owned: bigint;
+  /** At the fees as they were after `heldAt` changes: `heldOf` says what is held now. */
   held: bigint;
+  heldAt: number;
+  readonly fees: FeeChanges;
+  /** Of USD: what buys may spend of it, by market; null before the first. */
+  buys: Map<MarketSlot, BuyHolds> | null;
   pending: bigint;
   settling: bigint;
   /** What undecided fills will bring, and confirmed ones until the balance that contains it arrives. */
@@ -53,9 +62,25 @@ export interface Balance {
   messageNumber: number;
 }
 
+/** How often a taker fee has changed: a balance of which nobody asks is counted again when somebody does. */
+interface FeeChanges {
+  count: number;
+}
+
+/** What is set aside for live orders. A changed fee walks no orders: it costs each balance its markets, when asked. */
+export function heldOf(balance: Balance): bigint {
+  const { buys, fees } = balance;
+  if (balance.heldAt === fees.count) return balance.held;
+  balance.heldAt = fees.count;
+  if (buys === null) return balance.held;
+  balance.held = 0n;
+  for (const [{ definition }, own] of buys) balance.held += heldByBuys(own, definition.takerFeeRate);
+  return balance.held;
+}
+
 /** What can still be spent; negative after a restored hold found its money spent. */
 export function availableOf(balance: Balance): Amount18 {
-  return (balance.owned - balance.held - balance.pending - balance.settling) as Amount18;
+  return (balance.owned - heldOf(balance) - balance.pending - balance.settling) as Amount18;
 }
 
 /** What is owned once every fill on its way is booked. */
@@ -88,6 +113,16 @@ export interface SpotMove {
   readonly credit: Amount18;
 }
 
+function buysOf(balance: Balance, market: MarketSlot): BuyHolds {
+  balance.buys ??= new Map();
+  let buys = balance.buys.get(market);
+  if (buys === undefined) {
+    buys = noBuys(market.definition);
+    balance.buys.set(market, buys);
+  }
+  return buys;
+}
+
 /** Numbers clearing's words on balances and positions, in the order in which they are heard. */
 export class WordCount {
   #count = 0;
@@ -105,6 +140,7 @@ export class WordCount {
 export class Holds {
   readonly #byUser = new Map<UserId, Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>>();
   readonly #words: WordCount;
+  readonly #fees: FeeChanges = { count: 0 };
   readonly #sleepers: Sleepers;
 
   /** @param words counts clearing's words on balances and positions. */
@@ -129,6 +165,9 @@ export class Holds {
       asset: key.asset,
       owned: 0n,
       held: 0n,
+      heldAt: this.#fees.count,
+      fees: this.#fees,
+      buys: null,
       pending: 0n,
       settling: 0n,
       incoming: 0n,
@@ -179,8 +218,8 @@ export class Holds {
   funds(key: BalanceKey): Funds {
     const balance = this.find(key);
     if (balance === undefined) return NO_FUNDS;
-    const { owned, held, pending, settling } = balance;
-    return { owned, held, pending, settling, available: availableOf(balance) };
+    const { owned, pending, settling } = balance;
+    return { owned, held: heldOf(balance), pending, settling, available: availableOf(balance) };
   }
 
   /** Of one sub-account. */
@@ -200,11 +239,19 @@ export class Holds {
     balance.account.changes += 1;
   }
 
-  /** Changes one order's part of `held`. */
-  rehold(balance: Balance, before: Amount18, after: Amount18): void {
-    assert(before >= 0n && after >= 0n, 'a hold is never negative');
-    balance.held += after - before;
-    assert(balance.held >= 0n, 'holds: what is held is never negative');
+  /** The order may spend something else of its balance from now on, `order.spend` until now. */
+  respend(balance: Balance, order: LiveOrder, after: Amount18): void {
+    const { spend: before, market } = order;
+    if (before === after) return;
+    const held = heldOf(balance);
+    if (balance.asset === USD) changeBuy(buysOf(balance, market), before, after);
+    balance.held = held + holdOf(order, after) - holdOf(order, before);
+    assert(after >= 0n && balance.held >= 0n, 'holds: what is held is never negative');
+  }
+
+  /** A market has another taker fee, and what is held for its buys follows. */
+  feeChanged(): void {
+    this.#fees.count += 1;
   }
 
   /** A fill whose outcome clearing owes: the order's balance pays, another one receives. */

@@ -27,7 +27,7 @@ import { filledOf, isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay } 
 import type { LiveOrders } from './live-orders.ts';
 import type { MarginRoom } from './margin-room.ts';
 import type { MarketSlot, Markets } from './markets.ts';
-import { budgetOf, needOf, needWith } from './needs.ts';
+import { budgetOf, holdOf, needOf, spendWith } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import { triggerKindOf } from './order-figures.ts';
 import type { OrderHistory } from './order-history.ts';
@@ -183,7 +183,7 @@ export class Intake {
       price: newPrice ?? largestPrice(order),
       quantity: newQuantity ?? largestQuantity(order),
     };
-    const more = needWith(order, replace) - order.held;
+    const more = holdOf(order, spendWith(order, replace)) - holdOf(order, order.spend);
     if (more > 0n && order.balance !== null && more > availableOf(order.balance)) return rejected(INSUFFICIENT);
     const fault = this.#replaceFault(order, replace);
     if (fault !== null) return rejected(fault);

@@ -5,8 +5,8 @@
  * order, so what remains is derived: quantity in force − pending − confirmed, nothing after an end.
  *
  * Invariants
- *   (1) order.held = holdOf(order) (needs.ts), and it is part of order.balance.held; in its lane an order has
- *       exposureOf(order) (exposure.ts).
+ *   (1) order.spend = spendOf(order) (needs.ts), and order.balance holds that with the fee in force (holds.ts); in its
+ *       lane an order has exposureOf(order) (exposure.ts).
  *   (2) An order whose trigger has not released it has let nothing through: it holds nothing (AMB-28).
  *
  * Not here: the orders of all users (live-orders.ts), what changes an order (order-book-view.ts), what it holds
@@ -127,7 +127,8 @@ export interface LiveOrder {
   replaces: readonly ReplaceOnItsWay[];
   /** To connections over which it was created or replaced: it is cancelled with the end of any of them. */
   ties: readonly Tie[];
-  held: Amount18;
+  /** What it may still spend of its balance, a buy's fee apart. */
+  spend: Amount18;
 }
 
 /** Let through as a whole, whatever its quantity becomes. */
@@ -178,7 +179,7 @@ export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
     requests: 0,
     replaces: NO_REPLACES,
     ties: NO_TIES,
-    held: ZERO_18,
+    spend: ZERO_18,
   };
 }
 

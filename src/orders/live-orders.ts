@@ -136,7 +136,7 @@ export class LiveOrders {
 
   /** Out of memory: refused by the market, or finished and in a checkpoint. */
   remove(order: LiveOrder): void {
-    assert(order.held === 0n && order.pendingFills === 0, 'an order leaves memory without hold or pending fill');
+    assert(order.spend === 0n && order.pendingFills === 0, 'an order leaves memory without hold or pending fill');
     const own = this.#of(order);
     if (!order.isTold) this.#countOpen(own, order, -1);
     this.#count -= 1;

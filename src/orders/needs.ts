@@ -9,6 +9,8 @@
  * less what was spent. A margin order holds nothing, it is weighed (exposure.ts). An order that waits for its trigger
  * holds nothing either, a child as much as was let through and not dropped (AMB-28, AMB-29).
  *
+ * The fee is added where it is asked for: what an order may spend stays as it is when a market's fee changes (holds.ts).
+ *
  * A budget is what the front door adds where an order names no bound of its own: all that is available when it is created
  * or released. It holds that, so it cannot spend what other orders hold.
  */
@@ -40,8 +42,13 @@ interface Spent {
 const NOTHING_SPENT: Spent = { quantity: 0, notional: 0n };
 const RAW_LIMIT = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** What `quantity` lots at `price` need beyond what was spent; the price matters to limit orders only. */
-export function needOf(order: Spender, price: RawPrice, quantity: number, spent: Spent = NOTHING_SPENT): Amount18 {
+/** What `quantity` lots at `price` of an order that has spent nothing hold; the price matters to limit orders only. */
+export function needOf(order: Spender, price: RawPrice, quantity: number): Amount18 {
+  return holdOf(order, leftOf(order, price, quantity, NOTHING_SPENT));
+}
+
+/** What may be spent beyond what was, a buy's fee apart. */
+function leftOf(order: Spender, price: RawPrice, quantity: number, spent: Spent): Amount18 {
   const { definition } = order.market;
   const { side, kind, amount } = order.terms;
   if (side === SIDE.sell) {
@@ -50,14 +57,15 @@ export function needOf(order: Spender, price: RawPrice, quantity: number, spent:
   }
   if (kind !== ORDER_KIND.marketQuote && quantity <= spent.quantity) return ZERO_18;
   if (kind === ORDER_KIND.limit) {
-    return withFee(notional18(price, (quantity - spent.quantity) as RawQuantity, definition), definition);
+    return notional18(price, (quantity - spent.quantity) as RawQuantity, definition);
   }
   const left = quote18(amount === 0 ? order.bound : amount, definition) - spent.notional;
-  return left <= 0n ? ZERO_18 : withFee(left as Amount18, definition);
+  return left <= 0n ? ZERO_18 : (left as Amount18);
 }
 
-function withFee(notional: Amount18, definition: MarketDefinition): Amount18 {
-  return add18(notional, tradingFee18(notional, definition.takerFeeRate));
+/** What an order holds that may spend so much: a buy also the fee, at the taker's rate in force. */
+export function holdOf({ terms, market }: Spender, spend: Amount18): Amount18 {
+  return terms.side === SIDE.sell ? spend : add18(spend, tradingFee18(spend, market.definition.takerFeeRate));
 }
 
 /** A quote integer has the scale of quantities (AMB-05, G16). */
@@ -70,25 +78,25 @@ export function isOver(order: LiveOrder): boolean {
   return order.end !== 0 || order.faultReason !== 0 || order.isSpent || order.isCovered || order.isTold;
 }
 
-/** What the order would need with the terms of a replace. */
-export function needWith(order: LiveOrder, replace: ReplaceOnItsWay): Amount18 {
+/** What the order could spend with the terms of a replace. */
+export function spendWith(order: LiveOrder, replace: ReplaceOnItsWay): Amount18 {
   if (!isSpot(order.terms) || isOver(order) || order.isIdle || order.letThrough === 0) return ZERO_18;
   const lots = isWhole(order) ? replace.quantity : Math.min(replace.quantity, order.letThrough);
-  return needOf(order, replace.price, lots - order.dropped, spentOf(order));
+  return leftOf(order, replace.price, lots - order.dropped, spentOf(order));
 }
 
 function spentOf(order: LiveOrder): Spent {
   return { quantity: filledOf(order), notional: order.pending.notional + order.confirmed.notional };
 }
 
-/** The order's hold: the largest of what its terms in force and its replaces on the way need (RPL-07, AMB-112). */
-export function holdOf(order: LiveOrder): Amount18 {
-  let hold = needWith(order, order);
+/** The most that the order may spend by its terms in force and its replaces on the way (RPL-07, AMB-112). */
+export function spendOf(order: LiveOrder): Amount18 {
+  let most = spendWith(order, order);
   for (const replace of order.replaces) {
-    const need = needWith(order, replace);
-    if (need > hold) hold = need;
+    const spend = spendWith(order, replace);
+    if (spend > most) most = spend;
   }
-  return hold;
+  return most;
 }
 
 /** A base-sized buy without a cap, or a quote-sized sell without one: nothing in it says what it may spend. */

@@ -21,7 +21,7 @@ import type { Holds } from './holds.ts';
 import { filledOf, isChild, isFinished, type LiveOrder, neverRests } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
-import { holdOf, isOver } from './needs.ts';
+import { isOver, spendOf } from './needs.ts';
 import type { OrderNews, OrderSink } from './order-events.ts';
 import { terminalEventOf } from './order-life.ts';
 import type { Tail } from './tail.ts';
@@ -69,7 +69,7 @@ export class OrderBookView {
   /** The market refused it: it leaves no trace. A replace that was sent after it may still be on its way. */
   drop(order: LiveOrder): void {
     assert(order.sequence === 0, 'an admitted order is not dropped');
-    this.#setHold(order, ZERO_18);
+    this.#setSpend(order, ZERO_18);
     this.#orders.remove(order);
     order.isTold = true;
     this.rehold(order);
@@ -83,7 +83,7 @@ export class OrderBookView {
 
   /** Hold and weight follow from the order again. */
   rehold(order: LiveOrder): void {
-    this.#setHold(order, holdOf(order));
+    this.#setSpend(order, spendOf(order));
     if (order.seat !== null) this.#weigh(order, order.seat);
   }
 
@@ -252,10 +252,10 @@ export class OrderBookView {
     };
   }
 
-  #setHold(order: LiveOrder, hold: Amount18): void {
+  #setSpend(order: LiveOrder, spend: Amount18): void {
     if (order.balance === null) return;
-    this.#holds.rehold(order.balance, order.held, hold);
-    order.held = hold;
+    this.#holds.respend(order.balance, order, spend);
+    order.spend = spend;
   }
 
   #weigh(order: LiveOrder, { position, lane, entry, marketPrice }: Seat): void {

@@ -332,15 +332,13 @@ export class OrderManager {
     this.#accounts.setSubAccount(row);
   }
 
-  /** A market appeared or changed; holds follow its taker rate. */
+  /** A market appeared or changed; holds and pressure follow its taker rate, and no order is walked for it. */
   onMarketChanged(definition: MarketDefinition): void {
     const takerFeeRate = this.#markets.find(definition.assetId)?.definition.takerFeeRate;
-    const market = this.#markets.set(definition);
-    // Of what an operator may change, holds know the taker fee only; a large market is not walked for its status.
+    this.#markets.set(definition);
     if (definition.takerFeeRate === takerFeeRate) return;
-    // What sleeps holds nothing yet.
-    for (const order of market.orders.awake()) this.#book.rehold(order);
-    for (const { order } of this.#intake.creates.values()) this.#book.rehold(order);
+    this.#holds.feeChanged();
+    this.margin.desk.feeChanged();
   }
 
   onSettingsChanged(settings: OrderSettings): void {

@@ -23,7 +23,7 @@ import { availableOf } from './holds.ts';
 import { enabledOf, filledOf, isChild, LET_THROUGH_WHOLE, type LiveOrder } from './live-order.ts';
 import type { MarginCheck } from './margin-check.ts';
 import type { MarketSlot } from './markets.ts';
-import { boundAtRelease, budgetLeft, holdOf, isOver } from './needs.ts';
+import { boundAtRelease, budgetLeft, holdOf, isOver, spendOf } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
 import type { TriggeredWord } from './words.ts';
@@ -99,13 +99,14 @@ export class Releases {
 
   /** Takes the hold. @returns false, the order unchanged, when what is available does not cover it. */
   #letThrough(order: LiveOrder, quantity: number): boolean {
-    const available = order.balance === null ? 0n : availableOf(order.balance) + order.held;
+    const held = holdOf(order, order.spend);
+    const available = order.balance === null ? 0n : availableOf(order.balance) + held;
     const bound = boundAtRelease(order, available);
     if (bound === null) return false;
     const change = { bound, ...lotsAtRelease(order, quantity) };
     const released = { ...order, ...change };
-    const hold = holdOf(released);
-    if (hold > order.held && hold > available) return false;
+    const hold = holdOf(order, spendOf(released));
+    if (hold > held && hold > available) return false;
     if (this.#margin.releaseFault(order, released) !== null) return false;
     Object.assign(order, change);
     this.#book.rehold(order);
@@ -114,7 +115,7 @@ export class Releases {
   }
 
   #addTaker(order: LiveOrder): void {
-    for (const taker of this.#takers) if (taker.held === 0n) this.#takers.delete(taker);
+    for (const taker of this.#takers) if (taker.spend === 0n) this.#takers.delete(taker);
     this.#takers.add(order);
   }
 
@@ -123,7 +124,7 @@ export class Releases {
     if (order.market.decidedSequence < told.sequence) return true;
     const { balance } = order;
     if (balance === null) return false;
-    return [...this.#takers].some((taker) => taker !== order && taker.balance === balance && taker.held > 0n);
+    return [...this.#takers].some((taker) => taker !== order && taker.balance === balance && taker.spend > 0n);
   }
 
   #release(order: LiveOrder, { sequence, quantity }: Told, end: OrderEnd | 0): void {

@@ -173,10 +173,10 @@ const MONEY: readonly Mutant[] = [
   },
   {
     breaks: 'an order holds notional and fee',
-    file: 'src/clearing/holds',
-    find: 'return add18(notional, tradingFee18(notional, market.takerFeeRate));',
-    put: 'return notional;',
-    caughtBy: 'test/simulation/histories',
+    file: 'src/core/buy-holds',
+    find: 'notional + millions * BigInt(rate) + BigInt(restFees)',
+    put: 'notional + BigInt(restFees)',
+    caughtBy: 'test/core/buy-holds',
   },
   {
     breaks: 'clearing refuses what the limit price forbids',

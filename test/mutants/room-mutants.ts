@@ -137,8 +137,8 @@ const ORDERS: readonly Mutant[] = [
   {
     breaks: 'what fills will cost cannot be spent again',
     file: 'src/orders/holds',
-    find: 'balance.owned - balance.held - balance.pending - balance.settling',
-    put: 'balance.owned - balance.held - balance.settling',
+    find: 'balance.owned - heldOf(balance) - balance.pending - balance.settling',
+    put: 'balance.owned - heldOf(balance) - balance.settling',
     caughtBy: 'test/orders/order-manager',
   },
   {
@@ -172,8 +172,8 @@ const ORDERS: readonly Mutant[] = [
   {
     breaks: 'a released order has its hold',
     file: 'src/orders/releases',
-    find: 'if (hold > order.held && hold > available)',
-    put: 'if (hold > order.held && hold > available + 1n)',
+    find: 'if (hold > held && hold > available)',
+    put: 'if (hold > held && hold > available + 1n)',
     caughtBy: 'test/orders/triggers',
   },
   {

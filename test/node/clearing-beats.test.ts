@@ -1,6 +1,7 @@
 /** Clearing says between the steps of its longest turns that it is alive: no client's sweep may look like a hang. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { checkLedger } from '../../src/clearing/checks.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { answerQuery } from '../../src/node/clearing-queries.ts';
 import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
@@ -37,7 +38,7 @@ suite('beats of clearing', () => {
     assert.equal(beatsOfOneBatch(1), BEATS_OF_A_BATCH + BEATS_OF_A_CHECKPOINT);
   });
 
-  test('whoever goes through all orders beats on the way: a changed taker fee, the state that an operator asks for (AMB-111)', async () => {
+  test('a changed taker fee walks no order, and the state that an operator asks for beats on the way (AMB-111, AMB-52)', async () => {
     const directory = temporaryDirectory();
     await makeLargeRows(directory, { users: 40, orders: 12_000, triggers: 32 });
     const durability = new LmdbDurability(directory);
@@ -46,14 +47,13 @@ suite('beats of clearing', () => {
     const { ledger } = node.clearing;
     const counts = ledger.markets.map(({ orders }) => orders.size);
     assert.ok(counts.every((count) => count > 4 * ORDERS_PER_BEAT));
-    for (const [index, { definition }] of ledger.markets.entries()) {
+    for (const { definition } of ledger.markets) {
       const before = node.clearingBeats;
       const body = { taker_fee_rate: definition.takerFeeRate + 100 };
       node.commandAll([{ kind: 'putMarket', method: 'patch', assetId: definition.assetId, body }]);
-      assert.equal(ledger.markets[index]?.definition.takerFeeRate, body.taker_fee_rate);
-      const rehold = node.clearingBeats - before - BEATS_OF_A_BATCH;
-      assert.ok(rehold >= (counts[index] ?? 0) / ORDERS_PER_BEAT, `a changed fee beats ${rehold} times`);
+      assert.equal(node.clearingBeats - before, BEATS_OF_A_BATCH, 'a changed fee goes through none of them');
     }
+    checkLedger(ledger);
     const before = node.clearingBeats;
     const answer = answerQuery({ kind: 'state' }, ledger, { sequence: 1, checkpoint: 1, delayMs: 0 });
     const beats = node.clearingBeats - before;

@@ -10,6 +10,7 @@
 import assert from 'node:assert/strict';
 import { capacityWith } from '../../src/clearing/account-margin.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
+import { heldOf } from '../../src/clearing/holds.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { parseDecimal18 } from '../../src/core/decimal.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
@@ -79,7 +80,8 @@ function checkHolds(node: SimulatedNode): void {
     for (const [subAccount, { balances }] of node.clearing.ledger.users.get(user)?.subAccounts ?? []) {
       for (const asset of [USD, ...MARKETS]) {
         const funds = node.door.orders.funds({ user, subAccount, asset });
-        const held = balances.get(asset)?.held ?? 0n;
+        const slot = balances.get(asset);
+        const held = slot === undefined ? 0n : heldOf(slot);
         const name = `what ${user.slice(0, 4)} holds of ${asset} in ${subAccount}`;
         assert.deepEqual([funds.held, funds.pending, funds.settling], [held, 0n, 0n], name);
       }

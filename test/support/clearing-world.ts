@@ -9,6 +9,7 @@ import { drainDirtyRows, LOAD_ORDER, loadState } from '../../src/clearing/checkp
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
+import { heldOf as heldByOrders } from '../../src/clearing/holds.ts';
 import type { Batch, ClearingInput, Created, Matched, NewOrder, Replaced, Verdict } from '../../src/clearing/inputs.ts';
 import { allPositions } from '../../src/clearing/positions.ts';
 import type { LoadedRow, OrderRow, RowWrite, StoredOrders, TableName } from '../../src/clearing/rows.ts';
@@ -232,7 +233,8 @@ export class ClearingWorld {
   }
 
   held(of: UserId, asset: AssetId, subAccount = 0): bigint {
-    return this.state.users.get(of)?.subAccounts.get(subAccount)?.balances.get(asset)?.held ?? 0n;
+    const slot = this.state.users.get(of)?.subAccounts.get(subAccount)?.balances.get(asset);
+    return slot === undefined ? 0n : heldByOrders(slot);
   }
 }
 
@@ -342,14 +344,15 @@ export function balancesOf(state: ClearingState): Readonly<Record<string, bigint
   return balances;
 }
 
-/** What every balance holds, empty ones too, and every live order. */
+/** What every balance holds, empty ones too, and what every live order may spend. */
 export function heldOf(state: ClearingState): Readonly<Record<string, bigint>> {
   const held: Record<string, bigint> = {};
   for (const slot of allBalances(state)) {
-    if (slot.held !== 0n) held[`${slot.user}/${slot.subAccount}/${slot.asset}`] = slot.held;
+    const own = heldByOrders(slot);
+    if (own !== 0n) held[`${slot.user}/${slot.subAccount}/${slot.asset}`] = own;
   }
   for (const market of state.markets) {
-    for (const [order, { hold }] of market.orders) held[`${market.definition.marketIndex}/${order}`] = hold;
+    for (const [order, { spend }] of market.orders) held[`${market.definition.marketIndex}/${order}`] = spend;
   }
   return held;
 }

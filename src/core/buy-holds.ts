@@ -1,0 +1,61 @@
+/**
+ * What the buys of one market hold of the balance that pays for them, whatever the taker fee is at the moment.
+ *
+ *   order i may spend nᵢ    holds nᵢ + ceil(nᵢ × rate)    nᵢ = millionsᵢ × 10^6 + restᵢ, in 10^-18 USD
+ *   together                Σ nᵢ + rate × Σ millionsᵢ + Σ ceil(restᵢ × rate)
+ *
+ * Sums are kept of what does not depend on the rate, so a changed fee is in force for every order at once and walks none.
+ * It is exact: what is held is the sum of what each order holds. Rests are counted by their size; markets whose decimals
+ * add up to 12 or less have none.
+ *
+ * Not here: what an order may spend (holds.ts of clearing, needs.ts of the front door).
+ */
+import { type BookDecimals, RATE_SCALE } from './arithmetic.ts';
+import { assert } from './assert.ts';
+import type { Amount18 } from './units.ts';
+
+const SCALE = Number(RATE_SCALE);
+/** Up to this sum of decimals every notional is a multiple of 10^6. */
+const WHOLE_DECIMALS_MAX = 12;
+
+export interface BuyHolds {
+  /** Without fees. */
+  notional: bigint;
+  /** How many orders have each rest above 0; null where there is none. */
+  readonly rests: Map<number, number> | null;
+}
+
+export function noBuys({ priceDecimals, quantityDecimals }: BookDecimals): BuyHolds {
+  return { notional: 0n, rests: priceDecimals + quantityDecimals > WHOLE_DECIMALS_MAX ? new Map() : null };
+}
+
+/** One order may spend something else now, fees apart. @param before what it could spend, 0 for a new one. */
+export function changeBuy(buys: BuyHolds, before: Amount18, after: Amount18): void {
+  assert(before >= 0n && after >= 0n, 'an order never spends less than nothing');
+  buys.notional += after - before;
+  assert(buys.notional >= 0n, 'what buys hold is never negative');
+  if (buys.rests === null) return;
+  count(buys.rests, before, -1);
+  count(buys.rests, after, 1);
+}
+
+function count(rests: Map<number, number>, notional: Amount18, by: 1 | -1): void {
+  const rest = Number(notional % RATE_SCALE);
+  if (rest === 0) return;
+  const orders = (rests.get(rest) ?? 0) + by;
+  assert(orders >= 0, 'a rest that goes was counted');
+  if (orders === 0) rests.delete(rest);
+  else rests.set(rest, orders);
+}
+
+/** All of them together, fees included. @param rate the taker's, an integer in 1e-6, 0 to 1,000,000. */
+export function heldByBuys({ notional, rests }: BuyHolds, rate: number): Amount18 {
+  if (rate === 0) return notional as Amount18;
+  let [restSum, restFees] = [0, 0];
+  for (const [rest, orders] of rests ?? []) {
+    restSum += rest * orders;
+    restFees += Math.ceil((rest * rate) / SCALE) * orders;
+  }
+  const millions = (notional - BigInt(restSum)) / RATE_SCALE;
+  return (notional + millions * BigInt(rate) + BigInt(restFees)) as Amount18;
+}
