@@ -235,6 +235,19 @@ suite('fills of accounts by their type', () => {
     world.fund(ALICE, BTC, '0.01', 2);
     assert.equal(world.trade({ buyer, seller: B, price: 2000, quantity: 1 }), 'confirmed');
   });
+
+  test('two assets together carry a position that neither carries alone (SUB-04)', () => {
+    const world = MarginWorld.make();
+    world.fund(BOB, USD, '10000', 1);
+    world.fund(ALICE, USD, '150', 1);
+    world.fund(CAROL, BTC, '0.003', 1);
+    const failed = ['CounterpartyAtFault', 'InsufficientMargin'];
+    const trade = (user: typeof ALICE): unknown =>
+      world.trade({ buyer: { user }, seller: B, price: 2000, quantity: 1 });
+    assert.deepEqual([trade(ALICE), trade(CAROL)], [failed, failed]);
+    world.fund(ALICE, BTC, '0.003', 1);
+    assert.equal(trade(ALICE), 'confirmed');
+  });
 });
 
 suite('prices and breakers', () => {
@@ -319,6 +332,15 @@ suite('protocol caps', () => {
     // At the mark of 2010 there is room for 1.9900 only; what reduces passes above the cap (CAP-02).
     assert.deepEqual(trade(2000, 0.0001), ['ProtocolCapBreach', 'ProtocolCapBreach']);
     assert.equal(world.trade({ buyer: B, seller: A, price: 2010, quantity: 0.5 }), 'confirmed');
+  });
+
+  test('open interest is bound at the oracle where the mark is lower (CAP-03, AMB-54)', () => {
+    const world = funded({ max_total_open_interest_notional: e18('4200').toString() });
+    const trade = (quantity: number): unknown => world.trade({ buyer: A, seller: B, price: 2000, quantity });
+    assert.equal(trade(1), 'confirmed');
+    world.prices({ [ETH]: '2100' });
+    assert.equal(trade(1), 'confirmed');
+    assert.deepEqual(trade(0.0001), ['ProtocolCapBreach', 'ProtocolCapBreach']);
   });
 
   test('who does not raise the measure is not at fault (CAP-01, CAP-02, AMB-54)', () => {

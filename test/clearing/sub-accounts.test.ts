@@ -198,6 +198,18 @@ suite('transfers and margin', () => {
     assert.equal(said(world.transfer({ ...A, sourceIndex: 1, targetIndex: 0, amount: '9900' })), 'done');
   });
 
+  test('a balance reaches its minimum at the mark, not at the oracle (TRF-10, AMB-140)', () => {
+    const world = funded({ min_sub_account_balance: e18('4000').toString() });
+    const moveIn = (amount: string): string =>
+      said(world.transfer({ ...A, sourceIndex: 0, targetIndex: 1, asset: ETH, amount }));
+    world.trade({ buyer: A, seller: B, price: 1600, quantity: 0.01 });
+    assert.equal(moveIn('2.4'), 'INVALID_REQUEST transfer_amount');
+    assert.equal(moveIn('2.5'), 'done');
+    world.trade({ buyer: A, seller: B, price: 2500, quantity: 0.01 });
+    const other = { ...B, sourceIndex: 0, targetIndex: 1, asset: ETH, amount: '1.6' };
+    assert.equal(said(world.transfer(other)), 'done');
+  });
+
   test('the collateral cap binds what enters margin accounts from outside (CAP-08, CAP-09, AMB-54)', () => {
     const world = funded({ max_collateral: e18('5').toString() });
     const move = (who: { user: typeof ALICE }, sourceIndex: number, targetIndex: number, amount: string): string =>

@@ -186,6 +186,13 @@ suite('margin reads', () => {
     assert.equal((await get(`/margin/user/${ALICE}`)).text, `{"accounts":{"1":{${FIGURES}}}}`, 'nothing changed');
   });
 
+  test('a simulated spot trade moves the balances, and its fee is paid in USD (SIM-01, AMB-71)', async () => {
+    const spot = trade({ is_buy: true, size: '100000000000000000', trade_type: 'spot' });
+    const { account_equity: equity, positions } = JSON.parse((await simulate({ sub_account: 1, trade: spot })).text);
+    // 580 before; 0.1 at 2000 is worth 199 at the mark, and its fee is 0.1.
+    assert.deepEqual([equity, positions[0].size], ['578.9', '2']);
+  });
+
   test('pending transfers are applied first, and may make a trade feasible (SIM-02)', async () => {
     const buy = { sub_account: 1, trade: trade({ is_buy: true }) };
     const without = JSON.parse((await simulate(buy)).text);

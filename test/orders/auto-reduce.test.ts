@@ -154,6 +154,17 @@ suite('auto-reduce', () => {
     assert.deepEqual(look(desk), ['new 1055']);
   });
 
+  test('which is the newest its creation says, not its arrival (AMB-61)', () => {
+    const desk = new MarginDesk();
+    desk.price(TOY, 100);
+    desk.spot(USD, 300);
+    const terms = { asset: TOY, side: buy, quantity: 10, price: 90 };
+    desk.place({ id: 'new', ...terms });
+    desk.place({ id: 'old', ageNs: SECOND_NS, ...terms });
+    desk.spot(USD, 100);
+    assert.deepEqual(look(desk), ['new 1055']);
+  });
+
   test('what would fall below the minimum is cancelled (AMB-61)', () => {
     const desk = example();
     desk.manager.onMarketChanged({ ...marketOf(TOY), minimumQuantity: 500 as never });

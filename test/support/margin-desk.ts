@@ -88,6 +88,8 @@ export interface MarginWish {
   /** Raw. */
   readonly market?: MarketWish;
   readonly above?: number;
+  /** How long before NOW it was created. */
+  readonly ageNs?: bigint;
 }
 
 function lotsOf(asset: AssetId, quantity: number): RawQuantity {
@@ -290,6 +292,7 @@ export class MarginDesk {
       account: wish.account ?? 1,
       isSpot: wish.isSpot ?? false,
       reduceOnly: wish.reduceOnly ?? false,
+      creationNs: (NOW - (wish.ageNs ?? 0n)) as TimestampNs,
     };
     const base = {
       user,
