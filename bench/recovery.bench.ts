@@ -6,9 +6,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadState } from '../src/clearing/checkpoint.ts';
 import { checkLedger } from '../src/clearing/checks.ts';
 import { applyBatch } from '../src/clearing/clearing.ts';
+import { loadState } from '../src/clearing/loading.ts';
 import type { ClearingState } from '../src/clearing/state.ts';
 import { assert, must } from '../src/core/assert.ts';
 import { SIDE } from '../src/core/order-terms.ts';
@@ -17,13 +17,14 @@ import { type Views, viewsOf } from '../src/core/views.ts';
 import { BalanceChanged, MarketRestored, OrderRestoredAtBoot } from '../src/messages/generated/messages.ts';
 import { DoorRestore } from '../src/node/door-restore.ts';
 import { readBalance, UserTexts } from '../src/node/door-words.ts';
-import type { RecordSink } from '../src/node/effect-codec.ts';
+import type { EffectSinks, RecordSink } from '../src/node/effect-codec.ts';
 import { HostedMarket } from '../src/node/hosted-market.ts';
 import { KeptOrderBytes } from '../src/node/kept-orders.ts';
 import { LmdbDurability } from '../src/node/lmdb-durability.ts';
 import { Outbox, type Outlet } from '../src/node/outbox.ts';
+import { recoverParts } from '../src/node/recovery.ts';
 import { RestoredCommandReader } from '../src/node/restored-word.ts';
-import { restoreParts } from '../src/node/restoring.ts';
+import { type RestoredIds, Restorer } from '../src/node/restoring.ts';
 import { OrderManager } from '../src/orders/order-manager.ts';
 import { LARGE_DATA_LOTS } from '../test/support/large-data.ts';
 import { makeLargeRows } from '../test/support/large-rows.ts';
@@ -74,18 +75,19 @@ export async function run(scale: Scale): Promise<BenchResult> {
       return result;
     };
     const recovery = durability.recover();
+    timed('rows into memory, told in the same walk', () => walk(durability));
     const state = timed('rows into memory', () => loadState(recovery.rows));
     timed('recount', () => checkLedger(state));
     const mark = { kind: 'restarted', clean: false } as const;
     timed('mark of the restart', () =>
       applyBatch(state, { timeNs: recovery.lastTimeNs, inputs: [mark], verdicts: [] }, []),
     );
-    const restoring = { state, durability, nowNs: recovery.lastTimeNs };
-    const told = timed('telling', () => tell(restoring, new Tape(), new Tape()));
+    const ids = { durability, nowNs: recovery.lastTimeNs };
+    const told = timed('telling', () => tell(state, ids, new Tape(), new Tape()));
     const door = new DoorEar(state);
-    timed('telling, and the front door', () => tell(restoring, new Tape(door.heard), new Tape()));
+    timed('telling, and the front door', () => tell(state, ids, new Tape(door.heard), new Tape()));
     const market = new MarketEar(state, recovery.lastTimeNs);
-    timed('telling, and the markets', () => tell(restoring, new Tape(), new Tape(market.heard)));
+    timed('telling, and the markets', () => tell(state, ids, new Tape(), new Tape(market.heard)));
     await durability.close();
     const orders = size.orders + size.triggers;
     assert(door.manager.ordersInMemory === orders, 'the front door has every order');
@@ -97,13 +99,20 @@ export async function run(scale: Scale): Promise<BenchResult> {
   }
 }
 
-type Restoring = Omit<Parameters<typeof restoreParts>[0], 'to'>;
+/** Clearing's part of a start with nothing to replay. */
+function walk(durability: LmdbDurability): void {
+  const listener = new Restorer(sinksOf(new Tape(), new Tape()));
+  for (const _ of recoverParts(durability.recover(), { listener }));
+}
 
 /** @returns the number of words. */
-function tell(restoring: Restoring, door: Tape, market: Tape): number {
-  const to = { door, data: new Tape(), shards: [market], market: () => market };
-  for (const _ of restoreParts({ ...restoring, to }));
+function tell(state: ClearingState, ids: RestoredIds, door: Tape, market: Tape): number {
+  for (const _ of new Restorer(sinksOf(door, market)).rest(state, ids));
   return door.records + market.records;
+}
+
+function sinksOf(door: Tape, market: Tape): EffectSinks {
+  return { door, data: new Tape(), shards: [market], market: () => market };
 }
 
 /** The part of the front door that takes in orders and balances. */

@@ -27,7 +27,15 @@ function endOfFillOrKill(row: OrderRow): OrderEnd {
   return row.filledQuantity > 0 && row.parentId === '' ? ORDER_END.filled : ORDER_END.fillOrKill;
 }
 
-/** Whether an order without a parent goes back as it is: nearly all do, and nothing else is asked about them. */
-export function goesBackWhole(row: OrderRow): boolean {
-  return row.enabledQuantity === row.quantity && endAtRestart(row) === null;
+/**
+ * Whether a restart leaves the order as it is, as long as nothing has happened to it since it was loaded: nearly all, and
+ * nothing else is asked about them.
+ */
+export function isLeftByRestart(row: OrderRow): boolean {
+  return (
+    row.parentSequence === 0 &&
+    (row.flags & ORDER_FLAG.entering) === 0 &&
+    row.enabledQuantity === row.quantity &&
+    endAtRestart(row) === null
+  );
 }

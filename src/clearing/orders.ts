@@ -22,7 +22,7 @@ import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './childre
 import type { Effect } from './effects.ts';
 import { changeSpend, spendOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
-import { goesBackWhole, isFilled } from './order-ends.ts';
+import { isFilled, isLeftByRestart } from './order-ends.ts';
 import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
 import { LiveOrderSlot, type OrderTies } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
@@ -100,7 +100,7 @@ function linkOrder(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
  * Puts an order that a start finds among the live ones, behind those of lower sequences. Most are left where they lie:
  * nobody looks for them but by their name.
  *
- * @param row a look.
+ * @param row a look. @returns whether a restart leaves it as it is.
  */
 export function addStoredOrder(
   market: MarketSlot,
@@ -108,25 +108,27 @@ export function addStoredOrder(
   row: OrderRow,
   stored: StoredOrders,
   place: number,
-): void {
+): boolean {
   assert(row.end === 0, 'a live order has not ended');
   const { parentSequence, triggerState, flags } = row;
   const ordinal = stored.userOf(row);
   const spent = spender.of(market, ordinal, row);
   const spend = spendOf(row, market.definition);
   changeSpend(spent, market, ZERO_18, spend);
-  market.orders.shelve(row, stored, place, parentSequence === 0 && goesBackWhole(row));
+  const isSettled = isLeftByRestart(row);
+  market.orders.shelve(row, stored, place, isSettled);
   const isFoundByName =
     parentSequence === 0 &&
     triggerState !== TRIGGER_STATE.dormant &&
     (flags & ORDER_FLAG.entering) === 0 &&
     !isMarginType(spent.account.row);
-  if (isFoundByName) return;
+  if (isFoundByName) return isSettled;
   const slot = new LiveOrderSlot(tiesOf(spender.state, market, spender.userOf(ordinal, row), row));
   slot.store(stored, place);
   slot.spend = spend;
   market.orders.link(slot);
   linkOrder(market, slot, row);
+  return isSettled;
 }
 
 /** The slot of an order that was on its shelf: what it holds is held already. */

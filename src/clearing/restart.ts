@@ -38,16 +38,21 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
     market.unit = [];
     if (market.entering !== null) dropUnmatched(state, market, market.entering);
     endLostOrders(state, market, nowNs, effects);
-    if (!input.clean) jumpSequences(state, market);
+    if (!input.clean) jumpSequences(state, market, restartGap(input.clean));
     market.decidedSequence = market.sequence;
     market.decidedTradeId = market.lastTradeId;
     state.touchedMarkets.add(market);
   }
 }
 
-function jumpSequences(state: ClearingState, market: MarketSlot): void {
-  market.sequence = (market.sequence + RESTART_SEQUENCE_GAP) as Sequence;
-  market.lastTradeId = (market.lastTradeId + RESTART_SEQUENCE_GAP) as Sequence;
+/** How far sequences and trade ids jump. */
+export function restartGap(clean: boolean): number {
+  return clean ? 0 : RESTART_SEQUENCE_GAP;
+}
+
+function jumpSequences(state: ClearingState, market: MarketSlot, gap: number): void {
+  market.sequence = (market.sequence + gap) as Sequence;
+  market.lastTradeId = (market.lastTradeId + gap) as Sequence;
   state.dirty.markets.add(market);
 }
 

@@ -7,9 +7,10 @@
  *
  * A snapshot is the tables right after one record of the same journal: one of snapshot-data.ts, or any backup.
  */
-import { loadState } from '../clearing/checkpoint.ts';
+
 import { checkLedger } from '../clearing/checks.ts';
 import { applyBatch } from '../clearing/clearing.ts';
+import { loadState } from '../clearing/loading.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { assert } from '../core/assert.ts';

@@ -39,8 +39,8 @@ import {
 } from './effect-codec.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { Outbox } from './outbox.ts';
-import { type Boot, type RecoveryProgress, recoverState } from './recovery.ts';
-import { restoredCount, restoreParts } from './restoring.ts';
+import { type Boot, type RecoveryProgress, recoverParts } from './recovery.ts';
+import { Restorer, restoredCount } from './restoring.ts';
 
 /** Journal records that a turn removes at most. */
 const PRUNED_PER_TURN = 64;
@@ -116,35 +116,44 @@ export class ClearingActor implements Actor {
   }
 
   start(): void {
-    const { durability, clock } = this.options;
-    const boot = recoverState(durability, this.options.recovering);
-    this.options.notBefore(boot.timeNs);
-    this.state = boot.state;
-    this.state.beat = this.options.beat;
-    this.sequence = boot.sequence;
-    this.checkpointed = boot.checkpointed;
-    this.checkpointedAtMs = this.options.elapsedMs();
-    this.markRestart(boot);
-    // What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter.
-    if (this.sequence > this.checkpointed && canCheckpoint(this.ledger)) this.checkpoint(false);
-    for (const { definition } of this.ledger.markets) this.openMarkets.add(definition.marketIndex);
-    this.restoring = this.tellRestored(boot, clock.nowNs());
+    this.restoring = this.recover();
   }
 
-  /** Everybody else is told what lives: a part whenever there is room, and nothing is taken before all is told. */
-  private *tellRestored(boot: Boot, nowNs: TimestampNs): Generator<void, void, undefined> {
-    const { durability, recovering = () => undefined } = this.options;
+  /**
+   * Loads what the disk holds and tells everybody what lives: a part whenever there is room, and nothing is taken before
+   * all is told.
+   */
+  private *recover(): Generator<void, void, undefined> {
+    const { durability, clock, beat, recovering: tell = () => undefined } = this.options;
+    const recovery = durability.recover();
+    this.options.notBefore(recovery.lastTimeNs);
+    const restorer = new Restorer(this.sinks);
+    const boot = yield* recoverParts(recovery, { tell, beat, listener: restorer });
+    this.begin(boot, restorer);
     const state = this.ledger;
     const count = restoredCount(state);
-    for (const told of restoreParts({ state, durability, nowNs, to: this.sinks })) {
-      recovering('restoring', told, count);
+    for (const _ of restorer.rest(state, { durability, nowNs: clock.nowNs() })) {
+      tell('restoring', restorer.told, count);
       yield;
     }
-    recovering('restoring', count, count);
+    tell('restoring', count, count);
     const { sequence } = this;
     this.options.journalSize?.(durability.journalSize);
     writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.door);
     this.sendHistory();
+  }
+
+  /** All of the disk is sound and in memory. */
+  private begin(boot: Boot, restorer: Restorer): void {
+    this.state = boot.state;
+    this.sequence = boot.sequence;
+    this.checkpointed = boot.checkpointed;
+    this.checkpointedAtMs = this.options.elapsedMs();
+    this.markRestart(boot);
+    restorer.checkRestarted(boot.state);
+    // What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter.
+    if (this.sequence > this.checkpointed && canCheckpoint(boot.state)) this.checkpoint(false);
+    for (const { definition } of boot.state.markets) this.openMarkets.add(definition.marketIndex);
   }
 
   /** Nothing new is taken while something said waits for room, or has yet to be told after a start. */
@@ -204,7 +213,8 @@ export class ClearingActor implements Actor {
 
   /** The last checkpoint: a start that finds it clean needs no replay and no gap in the numbering. */
   stop(): void {
-    if (canCheckpoint(this.ledger)) this.checkpoint(true);
+    // A stop before all of the disk was read leaves it as it is.
+    if (this.state !== null && canCheckpoint(this.state)) this.checkpoint(true);
     this.flush();
     void this.options.durability.close();
   }

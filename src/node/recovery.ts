@@ -1,21 +1,24 @@
 /**
  * A start on what the disk holds (design §4, AMB-110): tables, then the journal behind them through the same function
- * that ran before. Then everyone is told what lives (restoring.ts).
+ * that ran before. Everyone is told what lives (restoring.ts).
  *
- *   checkpoint clean, nothing behind it    the state of the stop
- *   checkpoint, journal behind it          replay; then the restart is marked and sequences jump
- *   no checkpoint, journal                 replay from the first record
+ *   checkpoint clean, nothing behind it    the state of the stop                                    ┐ told while it is
+ *   checkpoint, nothing behind it          its state; the restart is marked and sequences jump      ┘ loaded
+ *   checkpoint, journal behind it          replay; the restart is marked and sequences jump         ┐ told afterwards
+ *   no checkpoint, journal                 replay from the first record                             ┘
  *   nothing                                an empty node
  */
-import { loadState } from '../clearing/checkpoint.ts';
+
 import { checkLedger, checkSums } from '../clearing/checks.ts';
 import { applyBatch } from '../clearing/clearing.ts';
+import { type LoadedOrder, StateLoader } from '../clearing/loading.ts';
+import type { LoadedRow, OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { assert } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { nativeSha256, nativeTextHash } from '../storage/sha256.ts';
-import type { Durability, JournaledBatch } from './durability.ts';
+import type { Durability, Recovery } from './durability.ts';
 import { decodeBatch } from './journal-batch.ts';
 
 export interface Boot {
@@ -33,46 +36,100 @@ export type RecoveryStep = (typeof RECOVERY_STEPS)[number];
 /** Told now and then: rows loaded, records replayed, users and orders restored, of how many. */
 export type RecoveryProgress = (step: RecoveryStep, done: number, of: number) => void;
 
-const TELL_EVERY = 4_096;
+/** Hears what is loaded while it is loaded, and is never told of anything that a replay might change. */
+export interface LoadListener {
+  /** Everything but orders is there. @param isClean whether the last stop was in order. */
+  tables(state: ClearingState, isClean: boolean): Iterable<void>;
+  /** @param row a look. @param isSettled a restart leaves it as it is. */
+  order(row: OrderRow, isSettled: boolean): void;
+}
 
-/** @throws InvariantError when the disk contradicts itself: the node does not start. */
-export function recoverState(durability: Pick<Durability, 'recover'>, tell: RecoveryProgress = () => undefined): Boot {
-  const recovery = durability.recover();
+export interface RecoveryHearers {
+  readonly tell?: RecoveryProgress;
+  readonly listener?: LoadListener;
+  /** Called now and then in what takes long without a `yield`. */
+  readonly beat?: () => void;
+}
+
+const TELL_EVERY = 4_096;
+/** Some hundred microseconds of work. */
+const ROWS_PER_PART = 64;
+
+/** All at once. @throws InvariantError when the disk contradicts itself: the node does not start. */
+export function recoverState(durability: Pick<Durability, 'recover'>, tell?: RecoveryProgress): Boot {
+  const parts = recoverParts(durability.recover(), tell === undefined ? {} : { tell });
+  for (;;) {
+    const part = parts.next();
+    if (part.done === true) return part.value;
+  }
+}
+
+/** The same in parts. @throws InvariantError when the disk contradicts itself: the node does not start. */
+export function* recoverParts(recovery: Recovery, hearers: RecoveryHearers): Generator<void, Boot, undefined> {
   const checkpointed = recovery.checkpoint?.sequence ?? (0 as Sequence);
-  const { rowCount, batchCount } = recovery;
-  const rows = counted(recovery.rows, (done) => tell('loading', done, rowCount));
-  const state = loadState(rows, nativeSha256);
-  const batches = counted(recovery.batches, (done) => tell('replaying', done, batchCount));
-  const sequence = replay(state, batches, checkpointed);
-  const clean = recovery.checkpoint?.clean === true && sequence === checkpointed;
+  const isWhole = recovery.batchCount === 0;
+  const state = yield* load(recovery, isWhole, hearers);
+  const sequence = yield* replay(state, recovery, checkpointed, hearers);
+  const clean = isWhole && recovery.checkpoint?.clean === true;
   if (clean && recovery.checkpoint?.stateHash !== null) {
     assert(
       stateHash(state, nativeTextHash()) === recovery.checkpoint?.stateHash,
       'the tables give the state of the stop',
     );
   }
-  if (sequence === checkpointed) checkSums(state);
+  if (isWhole) checkSums(state);
   else checkLedger(state);
   return { state, sequence, checkpointed, timeNs: recovery.lastTimeNs, clean, isEmpty: sequence === 0 };
 }
 
-/** The same items; says now and then how many there were. */
-function* counted<T>(items: Iterable<T>, tell: (done: number) => void): Generator<T> {
+/** @param isWhole nothing lies behind the rows: what is loaded is what lives. */
+function* load(
+  { checkpoint, rows, rowCount }: Recovery,
+  isWhole: boolean,
+  { tell, listener, beat }: RecoveryHearers,
+): Generator<void, ClearingState, undefined> {
+  const loader = new StateLoader(nativeSha256);
+  if (beat !== undefined) loader.state.beat = beat;
+  const hearing = isWhole ? listener : undefined;
+  let hasTables = false;
   let done = 0;
-  for (const item of items) {
-    yield item;
+  for (const write of rows) {
+    if (isOrder(write)) {
+      if (!hasTables && hearing !== undefined) yield* hearing.tables(loader.state, checkpoint?.clean === true);
+      hasTables = true;
+      const isSettled = loader.addOrder(write);
+      if (write.row.end === 0) hearing?.order(write.row, isSettled);
+    } else loader.add(write);
     done += 1;
-    if (done % TELL_EVERY === 0) tell(done);
+    if (done % ROWS_PER_PART === 0) yield;
+    if (done % TELL_EVERY === 0) tell?.('loading', done, rowCount);
   }
-  if (done > 0) tell(done);
+  if (done > 0) tell?.('loading', done, rowCount);
+  if (!hasTables && hearing !== undefined) yield* hearing.tables(loader.state, checkpoint?.clean === true);
+  return loader.finish();
 }
 
-function replay(state: ClearingState, batches: Iterable<JournaledBatch>, from: Sequence): Sequence {
+function isOrder(write: LoadedRow): write is LoadedOrder {
+  return write.table === 'order' || write.table === 'storedOrder';
+}
+
+function* replay(
+  state: ClearingState,
+  { batches, batchCount }: Recovery,
+  from: Sequence,
+  { tell }: RecoveryHearers,
+): Generator<void, Sequence, undefined> {
   let sequence = from;
+  let done = 0;
   for (const record of batches) {
     assert(record.sequence === sequence + 1, 'the journal goes on behind the checkpoint without a gap');
     applyBatch(state, decodeBatch(record.payload), []);
     sequence = record.sequence;
+    state.beat();
+    done += 1;
+    if (done % TELL_EVERY === 0) tell?.('replaying', done, batchCount);
+    yield;
   }
+  if (done > 0) tell?.('replaying', done, batchCount);
   return sequence;
 }

@@ -11,7 +11,7 @@
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadState } from '../clearing/checkpoint.ts';
+import { loadState } from '../clearing/loading.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { assert, must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';

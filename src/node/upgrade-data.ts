@@ -13,7 +13,7 @@
  */
 import { cpSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { loadState } from '../clearing/checkpoint.ts';
+import { loadState } from '../clearing/loading.ts';
 import { stateHash } from '../clearing/state-hash.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';

@@ -6,7 +6,7 @@
  * lets go of the map again, so a slow consumer pins nothing. No checkpoint may be written meanwhile: a restart loads
  * before it writes.
  */
-import { LOAD_ORDER } from '../clearing/checkpoint.ts';
+import { LOAD_ORDER } from '../clearing/loading.ts';
 import type { LoadedRow, RowWrite, TableName } from '../clearing/rows.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { endOf, keyWriter, META, TABLE, type Table } from './key-layout.ts';

@@ -1,13 +1,19 @@
 /** What everybody is told after a start, and in which order (AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { TRIGGER } from '../../src/core/order-terms.ts';
-import type { RawPrice, Sequence } from '../../src/core/units.ts';
+import { applyBatch } from '../../src/clearing/clearing.ts';
+import type { ClearingState } from '../../src/clearing/state.ts';
+import { must } from '../../src/core/assert.ts';
+import { ORDER_END, TIF, TRIGGER } from '../../src/core/order-terms.ts';
+import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
 import { OrderRestoredAtBoot } from '../../src/messages/generated/messages.ts';
-import type { RecordSink } from '../../src/node/effect-codec.ts';
-import { restoredCount, restoreParts } from '../../src/node/restoring.ts';
-import { ALICE, BOB, ClearingWorld, ETH, USD } from '../support/clearing-world.ts';
+import type { EffectSinks, RecordSink } from '../../src/node/effect-codec.ts';
+import { recoverParts } from '../../src/node/recovery.ts';
+import { Restorer, restoredCount } from '../../src/node/restoring.ts';
+import { ALICE, BOB, ClearingWorld, ETH, PlainTables, USD } from '../support/clearing-world.ts';
+
+const MARK = { timeNs: 0n as TimestampNs, sequence: 1 as Sequence, clean: false, stateHash: null };
 
 interface Told {
   readonly order: number;
@@ -34,15 +40,51 @@ class OrderSink implements RecordSink {
   }
 }
 
-function restored(world: ClearingWorld): { readonly door: readonly Told[]; readonly market: readonly Told[] } {
+interface Heard {
+  readonly door: readonly Told[];
+  readonly market: readonly Told[];
+}
+
+const NO_IDS = { rememberedIds: () => [], idWatermarks: () => [] };
+
+function sinks(): { readonly to: EffectSinks; readonly heard: () => Heard } {
   const [door, market, data] = [new OrderSink(), new OrderSink(), new OrderSink()];
-  const durability = { rememberedIds: () => [], idWatermarks: () => [] };
-  const to = { door, data, shards: [market], market: () => market };
-  for (const told of restoreParts({ state: world.state, durability, nowNs: world.nowNs, to })) {
-    assert.ok(told <= restoredCount(world.state));
+  const heard = (): Heard => {
+    assert.deepEqual(data.told, []);
+    return { door: door.told, market: market.told };
+  };
+  return { to: { door, data, shards: [market], market: () => market }, heard };
+}
+
+/** From the state, as after a replay. */
+function restored(world: ClearingWorld): Heard {
+  const { to, heard } = sinks();
+  const restorer = new Restorer(to);
+  for (const _ of restorer.rest(world.state, { durability: NO_IDS, nowNs: world.nowNs })) {
+    assert.ok(restorer.told <= restoredCount(world.state));
   }
-  assert.deepEqual(data.told, []);
-  return { door: door.told, market: market.told };
+  assert.equal(restorer.told, restoredCount(world.state));
+  return heard();
+}
+
+/** In the walk that loads the tables of the world, the restart applied behind it. @returns what, and how much of it at once. */
+function walked(world: ClearingWorld): Heard & { readonly atOnce: number; readonly state: ClearingState } {
+  const tables = new PlainTables();
+  tables.checkpoint(world.state);
+  const rows = tables.storedRows();
+  const { to, heard } = sinks();
+  const listener = new Restorer(to);
+  const recovery = { checkpoint: MARK, rows, rowCount: 1, lastTimeNs: world.nowNs, batches: [], batchCount: 0 };
+  const parts = recoverParts(recovery, { listener });
+  let part = parts.next();
+  while (part.done !== true) part = parts.next();
+  const { state } = part.value;
+  const atOnce = heard().market.length;
+  applyBatch(state, { timeNs: world.nowNs, inputs: [{ kind: 'restarted', clean: false }], verdicts: [] }, []);
+  listener.checkRestarted(state);
+  for (const _ of listener.rest(state, { durability: NO_IDS, nowNs: world.nowNs }));
+  assert.equal(listener.told, restoredCount(state));
+  return { ...heard(), atOnce, state };
 }
 
 function funded(): ClearingWorld {
@@ -57,16 +99,18 @@ function later(world: ClearingWorld): { readonly prioritySequence: Sequence } {
 }
 
 suite('orders that are told after a start', () => {
-  test('each once, in the order of priorities, to its market and to the front door (AMB-110)', () => {
+  test('each once, in the order of admission, to its market and to the front door (AMB-110)', () => {
     const world = funded();
     const [first, second, third] = [world.create(), world.create(), world.create()];
     world.replace(first, { ...later(world), price: 190_000 as RawPrice });
     const { door, market } = restored(world);
     assert.deepEqual(
       market.map(({ order }) => order),
-      [second, third, first],
+      [first, second, third],
     );
     assert.deepEqual(door, market);
+    const { state: _, ...walk } = walked(world);
+    assert.deepEqual(walk, { door, market, atOnce: 3 });
   });
 
   test('a parent comes before its children, though they have the earlier priority; what waits names it (AMB-29)', () => {
@@ -86,6 +130,11 @@ suite('orders that are told after a start', () => {
       { order: other, parent: 0 },
     ]);
     assert.deepEqual(door, market);
+    // In the walk that loads them, children wait until the restart is over.
+    const { atOnce, market: told, door: alike } = walked(world);
+    assert.equal(atOnce, 2);
+    assert.deepEqual(told, [market[0], market[3], market[1], market[2]]);
+    assert.deepEqual(alike, told);
   });
 
   test('a child whose parent is over names none', () => {
@@ -94,5 +143,31 @@ suite('orders that are told after a start', () => {
     const child = world.createChild(parent, { triggerKind: TRIGGER.above, triggerPrice: 220_000 });
     world.end(parent, 1);
     assert.deepEqual(restored(world).market, [{ order: child, parent: 0 }]);
+  });
+
+  test('what a restart ends is not told in the walk that loads it, nor after it; what it changes is told as it is then (AMB-110)', () => {
+    const world = funded();
+    const [stays, gone] = [world.create(), world.create({ tif: TIF.ioc })];
+    const parent = world.create();
+    const cut = world.createChild(parent, { triggerKind: TRIGGER.above, triggerPrice: 220_000 });
+    world.end(parent, ORDER_END.userRequested);
+    const { atOnce, market, door, state } = walked(world);
+    assert.equal(atOnce, 1);
+    assert.deepEqual(door, market);
+    assert.deepEqual(
+      market.map(({ order }) => order),
+      [stays, ...[cut].filter((name) => state.markets[0]?.orders.has(name))],
+    );
+    assert.equal(state.markets[0]?.orders.has(gone), false);
+  });
+
+  test('a restart that changes an order which was told before it ends the node', () => {
+    const world = funded();
+    const order = world.create();
+    const { to } = sinks();
+    const restorer = new Restorer(to);
+    for (const _ of restorer.tables(world.state, false));
+    restorer.order(must(world.state.markets[0]?.orders.look(order), 'it lives'), true);
+    assert.throws(() => restorer.checkRestarted(world.state), /told before it/);
   });
 });

@@ -8,9 +8,9 @@
  * users were told as confirmed must be confirmed in it.
  */
 import assert from 'node:assert/strict';
-import { loadState } from '../../src/clearing/checkpoint.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
+import { loadState } from '../../src/clearing/loading.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';

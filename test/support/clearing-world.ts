@@ -5,12 +5,13 @@
  */
 import assert from 'node:assert/strict';
 import { allBalances, balanceRow } from '../../src/clearing/balances.ts';
-import { drainDirtyRows, LOAD_ORDER, loadState } from '../../src/clearing/checkpoint.ts';
+import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { heldOf as heldByOrders } from '../../src/clearing/holds.ts';
 import type { Batch, ClearingInput, Created, Matched, NewOrder, Replaced, Verdict } from '../../src/clearing/inputs.ts';
+import { LOAD_ORDER, loadState } from '../../src/clearing/loading.ts';
 import { allPositions } from '../../src/clearing/positions.ts';
 import type { LoadedRow, OrderRow, RowWrite, StoredOrders, TableName } from '../../src/clearing/rows.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
@@ -313,11 +314,15 @@ export class PlainTables {
 
   /** As a start does: orders lie in their bytes. @param told what an order's bytes are taken for. */
   loadStored(told: (stored: StoredOrders) => StoredOrders = (stored) => stored): ClearingState {
+    return loadState(this.storedRows(told));
+  }
+
+  /** Each row is over with the next. @param told as `loadStored`'s. */
+  storedRows(told: (stored: StoredOrders) => StoredOrders = (stored) => stored): Iterable<LoadedRow> {
     const shelves = new OrderShelves();
     const stored = told(shelves);
     const key = Buffer.from('order');
     const writes = LOAD_ORDER.flatMap((table) => this.of(table));
-    // One by one: each look is over with the next.
     function* rows(): Generator<LoadedRow> {
       for (const write of writes) {
         if (write.table === 'user') shelves.users.add(Buffer.from(write.row.user, 'hex'), 0);
@@ -328,7 +333,7 @@ export class PlainTables {
         }
       }
     }
-    return loadState(rows());
+    return rows();
   }
 }
 

@@ -3,7 +3,7 @@
  * Rows are kept by the keys that rows.ts names.
  */
 import type { IdWatermark, Tombstone } from '../../src/clearing/checkpoint.ts';
-import { LOAD_ORDER } from '../../src/clearing/checkpoint.ts';
+import { LOAD_ORDER } from '../../src/clearing/loading.ts';
 import type { MarketRow, OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { isCancel } from '../../src/core/order-terms.ts';

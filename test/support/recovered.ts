@@ -1,6 +1,7 @@
 /** What a start would find in a directory, and what it ought to find at each sequence. */
-import { loadState } from '../../src/clearing/checkpoint.ts';
+
 import { applyBatch } from '../../src/clearing/clearing.ts';
+import { loadState } from '../../src/clearing/loading.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { auditData, replayData, withReader } from '../../src/node/audit-data.ts';
 import { decodeBatch } from '../../src/node/journal-batch.ts';
