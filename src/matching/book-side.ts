@@ -135,11 +135,11 @@ export class BookSide {
     this.#queues.moveToBack(slot, this.#orders.remaining(slot));
   }
 
-  /** Every queue by priority: after a restore, which may bring orders in any order. */
-  sortQueues(): void {
+  /** The queues in which these orders of this side rest, by priority: after a restore. */
+  sortQueuesOf(slots: readonly number[]): void {
     const orders = this.#orders;
-    for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
-      this.#queues.sort(level, (a, b) => orders.priorityOf(a) - orders.priorityOf(b));
+    const levels = new Set(slots.map((slot) => orders.words[slot + LEVEL] as number));
+    for (const level of levels) this.#queues.sort(level, (a, b) => orders.priorityOf(a) - orders.priorityOf(b));
   }
 
   /** Tells every level that changed since the last time, one at least. */

@@ -53,7 +53,7 @@ import { ID_STATE, OrderIds } from './order-ids.ts';
 import { ORDER_STATE, ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
-import { allocateRestored, continueFrom, placeRestored, RestoredNames, uncross } from './restore.ts';
+import { allocateRestored, continueFrom, placeRestored, RestoredNames, RestoredTurns, uncross } from './restore.ts';
 import { rollBack } from './rollback.ts';
 import type { ToldLevels } from './told-levels.ts';
 import { Triggers } from './triggers.ts';
@@ -94,8 +94,9 @@ export class MarketEngine {
   readonly #heldCancelsMax: number;
   readonly #ordersMax: number;
   #status: number = MARKET_STATUS.active;
-  /** Until the restore is finished: orders by name, and those that fit nowhere. */
+  /** Until the restore is finished: orders by name, those that may stand out of turn, and those that fit nowhere. */
   readonly #restored: RestoredNames;
+  readonly #turns = new RestoredTurns();
   readonly #unplaced: number[] = [];
 
   constructor(options: MarketEngineOptions) {
@@ -337,7 +338,7 @@ export class MarketEngine {
     book.sequence = Math.max(book.sequence, command.order, command.prioritySequence);
     if (command.triggerKind !== TRIGGER.none) this.#restoreWaiting(command, slot);
     const isOver = book.orders.stateOf(slot) !== ORDER_STATE.dormant || command.triggerState === TRIGGER_STATE.live;
-    if (isOver && book.orders.remaining(slot) > 0 && !placeRestored(book, slot)) this.#unplaced.push(slot);
+    if (isOver && book.orders.remaining(slot) > 0 && !placeRestored(book, slot, this.#turns)) this.#unplaced.push(slot);
   }
 
   #restoreWaiting(command: RestoredOrder, slot: number): void {
@@ -371,7 +372,7 @@ export class MarketEngine {
    */
   finishRestore(position: RestoredPosition): void {
     this.#restored.clear();
-    continueFrom(this.#book, position);
+    continueFrom(this.#book, position, this.#turns);
     for (const slot of this.#unplaced.splice(0)) this.#book.end(slot, ORDER_END.rollbackRestoreWouldCross);
     this.#expire(highWord(position.nowNs), lowWord(position.nowNs));
     uncross(this.#book);

@@ -28,8 +28,13 @@ export function allocateRestored(book: Book, command: RestoredOrder, user: numbe
   return slot;
 }
 
-/** Puts a live order where it stood. @returns whether it fits there. */
-export function placeRestored(book: Book, slot: number): boolean {
+/**
+ * Puts a live order at the end of its queue.
+ *
+ * @param turns where to note it if that may not be where it stood.
+ * @returns whether it fits there.
+ */
+export function placeRestored(book: Book, slot: number, turns: RestoredTurns): boolean {
   const { orders } = book;
   const remaining = orders.remaining(slot);
   assert(remaining > 0, 'a restored order has something left');
@@ -37,17 +42,20 @@ export function placeRestored(book: Book, slot: number): boolean {
   if (!side.fits(orders.priceOf(slot), remaining)) return false;
   orders.setState(slot, ORDER_STATE.resting);
   side.append(slot);
+  turns.note(slot, orders.sequenceOf(slot), orders.priorityOf(slot));
   book.expiries.add(slot);
   return true;
 }
 
 /** Numbering goes on after `position`, and everybody stands in the queue by priority. */
-export function continueFrom(book: Book, position: RestoredPosition): void {
+export function continueFrom(book: Book, position: RestoredPosition, turns: RestoredTurns): void {
   assert(position.sequence >= book.sequence, 'sequences never go back');
   book.sequence = position.sequence;
   book.trades.startAfter(position.lastTradeId);
-  book.buys.sortQueues();
-  book.sells.sortQueues();
+  const slots = turns.take();
+  for (const side of [book.buys, book.sells]) {
+    side.sortQueuesOf(slots.filter((slot) => book.orders.sideOf(slot) === side.side));
+  }
 }
 
 /** Later orders take what they cross. Expired orders have left before. */
@@ -63,6 +71,29 @@ export function uncross(book: Book): void {
     const bound = book.boundOf(slot);
     if (book.match(slot, bound, orders.remaining(slot)) > 0) settleDown(book, slot, bound);
     else exhausted(book, slot);
+  }
+}
+
+/**
+ * Orders that may stand before or behind others of their level out of turn. Most come by rising sequence, which is their
+ * priority: among themselves they stand right. A replaced one has a later priority, and some are told late.
+ */
+export class RestoredTurns {
+  #slots: number[] = [];
+  #last = 0;
+
+  /** An order that was put at the end of its queue. */
+  note(slot: number, sequence: number, priority: number): void {
+    if (sequence < this.#last || priority !== sequence) this.#slots.push(slot);
+    this.#last = Math.max(this.#last, sequence);
+  }
+
+  /** Everybody who was noted. */
+  take(): readonly number[] {
+    const slots = this.#slots;
+    this.#slots = [];
+    this.#last = 0;
+    return slots;
   }
 }
 
