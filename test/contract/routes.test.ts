@@ -140,6 +140,22 @@ suite('the routes of the contract', () => {
     }
   });
 
+  test('what operators and a clearing engine of its own would serve is on no public listener (AMB-115, AMB-131)', async () => {
+    const paths = [
+      ...['/metrics', '/livez', '/readyz', '/version', '/operator/state', '/operator/ledger'],
+      ...['/admin/settings/modify', '/admin/auto-reduce/force-run', '/admin/users'],
+      ...['/verifying-key', '/checkpoint/root', '/registry', '/vaults', '/settlers', '/decimals', '/fee-account'],
+    ];
+    for (const path of paths) {
+      for (const service of ['oms', 'mds'] as const) {
+        for (const method of ['GET', 'POST']) {
+          const answer = await ask(node.ports[service], path, { method, headers: alice.headers });
+          assert.equal(toldBy(answer), '404 NOT_FOUND', `${service} ${method} ${path}`);
+        }
+      }
+    }
+  });
+
   test('every protected route is 401 without session and with a bad one, reads before anything else (ERR-04, AUT-01)', async () => {
     const isProtected = ({ auth }: Route): boolean => auth === 'A' || auth === 'S';
     for (const route of ROUTES.filter(isServed).filter(isProtected)) {

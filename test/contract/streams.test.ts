@@ -71,7 +71,7 @@ suite('streams of the order service', () => {
     close(stream);
   });
 
-  test('Replaced, Canceled and Removed have their fields in order, amounts as raw integers (STR-01, wire.md 9.4)', async () => {
+  test('Replaced, Canceled and Removed have their fields in order, amounts as raw integers (STR-01, AMB-93, wire.md 9.4)', async () => {
     const stream = await alice.stream('/orders');
     const id = alice.newId();
     assert.equal((await alice.create({ id, quantity: 2_000 })).status, 200);

@@ -60,7 +60,7 @@ suite('public listeners', () => {
     });
   }
 
-  test('a pair that fits, or a terminator whose header is declared, is taken', () => {
+  test('a pair that fits, or a terminator whose header is declared, is taken (AMB-114)', () => {
     assert.deepEqual(load({ publicListeners: { tls } }).publicListeners, { tls });
     const behind = load({ publicListeners: 'plain-behind-terminator', addresses: { from: 'x-forwarded-for' } });
     assert.equal(behind.addresses?.from, 'x-forwarded-for');

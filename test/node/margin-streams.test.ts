@@ -59,7 +59,7 @@ suite('margin streams', () => {
     assert.deepEqual(stats.at(-1), JSON.parse(text));
   });
 
-  test('a fill tells the changed position once it is booked, on v1 in an envelope (STR-03, WS-04)', async () => {
+  test('a fill tells the changed position once it is booked, on v1 in an envelope (STR-03, WS-04, AMB-118)', async () => {
     await node.hook({ hold: true });
     await long.buy(limit(200_000, 10_000), MARGIN);
     await short.sell(limit(200_000, 10_000, 'IOC'), MARGIN);

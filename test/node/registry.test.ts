@@ -30,7 +30,7 @@ suite('registry', () => {
   };
   const refused = ([status, text]: [number, string]): string => `${status} ${JSON.parse(text).error.code}`;
 
-  test('assets are told by index, chain address and row, with both spellings of the caps (REG-04, REG-05, C4, AMB-138)', async () => {
+  test('assets are told by index, chain address and row, with both spellings of the caps (REG-04, REG-05, C4, AMB-117, AMB-138)', async () => {
     const { status, json } = await get('/registry/assets');
     const assets = json as Record<string, Record<string, Record<string, unknown>>>;
     assert.deepEqual([status, Object.keys(assets)], [200, ['0', '1', '2', '3']]);

@@ -169,7 +169,7 @@ suite('a dev node', () => {
     await a.cancel(ETH, rest.orderId);
   });
 
-  test('the ops listener tells life, readiness, version and metrics', async () => {
+  test('the ops listener tells life, readiness, version and metrics, and no user in them (AMB-115)', async () => {
     for (const path of ['/livez', '/readyz', '/version']) {
       assert.equal((await fetch(`${node.ops}${path}`)).status, 200, path);
     }
@@ -183,6 +183,7 @@ suite('a dev node', () => {
     ]) {
       assert.match(metrics, new RegExp(`^${family}`, 'm'));
     }
+    assert.doesNotMatch(metrics, /[0-9a-f]{64}/);
     const actors = await operator(node, 'GET', '/operator/actors');
     const names = (actors.body['actors'] as { name: string }[]).map((actor) => actor.name);
     for (const name of ['front-door', 'market-0', 'clearing', 'market-data']) assert.ok(names.includes(name), name);

@@ -100,7 +100,7 @@ suite('a production node with a certificate', () => {
     tickers.close();
   });
 
-  test('plain HTTP gets no answer on either', async () => {
+  test('plain HTTP gets no answer on either (AMB-114)', async () => {
     for (const base of [node.oms, node.mds]) {
       const plain = new Promise((resolve, reject) => {
         http.get(base.replace('https', 'http'), { agent: false }, resolve).on('error', reject);
