@@ -4,7 +4,8 @@ import { finishHash, mixWord, wordCount } from '../core/key-words.ts';
 import { isBefore } from '../core/time-words.ts';
 import type { Book } from './book.ts';
 import type { OrderIds } from './order-ids.ts';
-import { ORDER_STATE, type OrderPool } from './order-pool.ts';
+import type { OrderPool } from './order-pool.ts';
+import { ORDER_STATE } from './order-records.ts';
 import type { Triggers } from './triggers.ts';
 import { USER_WORDS, type UserTable } from './user-table.ts';
 
@@ -19,7 +20,7 @@ export function checkBook(book: Book, ids: OrderIds): void {
   for (const side of [book.buys, book.sells])
     side.forEachOrder((slot) => {
       const { live } = ids;
-      const [words, at] = [live.wordsOf(slot), live.atOf(slot)];
+      const [words, at] = [orders.idWordsOf(slot), orders.idAt(slot)];
       const found = live.find(orders.idHashOf(slot), orders.userOf(slot), words, at, orders.idBytesOf(slot));
       assert(found === slot, 'book: an order and its id know each other');
       const { lastHigh, lastLow } = book.expiries;
@@ -55,17 +56,17 @@ function checkUndecided(book: Book): void {
  *
  * @returns 53 bits, a safe integer.
  */
-export function hashBook(book: Book, ids: OrderIds, users: UserTable, triggers: Triggers): number {
+export function hashBook(book: Book, users: UserTable, triggers: Triggers): number {
   const { orders } = book;
   const hash = new BookHash();
   for (const side of [book.buys, book.sells])
     side.forEachOrder((slot) => {
-      addOrder(hash, slot, { orders, ids, users });
+      addOrder(hash, slot, orders, users);
       hash.addNumber(orders.quantityOf(slot));
     });
   triggers.forEach((waiting) => {
     const { slot, kind, price, total, enabled, inForce, money, parent } = waiting;
-    addOrder(hash, slot, { orders, ids, users });
+    addOrder(hash, slot, orders, users);
     for (const value of [kind, price, total, enabled, inForce]) hash.addNumber(value);
     hash.addNumber(parent === null ? 0 : parent.order);
     hash.add(triggers.hasFired(waiting) ? 1 : 0);
@@ -74,20 +75,14 @@ export function hashBook(book: Book, ids: OrderIds, users: UserTable, triggers: 
   return hash.value;
 }
 
-interface Holders {
-  readonly orders: OrderPool;
-  readonly ids: OrderIds;
-  readonly users: UserTable;
-}
-
 /** All but its quantity: the pool knows that of an order in the book only. */
-function addOrder(hash: BookHash, slot: number, { orders, ids, users }: Holders): void {
+function addOrder(hash: BookHash, slot: number, orders: OrderPool, users: UserTable): void {
   const user = orders.userOf(slot) * USER_WORDS;
   for (const word of users.words.subarray(user, user + USER_WORDS)) hash.add(word);
-  const from = ids.live.atOf(slot);
+  const from = orders.idAt(slot);
   const bytes = orders.idBytesOf(slot);
   hash.add(bytes);
-  for (const word of ids.live.wordsOf(slot).subarray(from, from + wordCount(bytes))) hash.add(word);
+  for (const word of orders.idWordsOf(slot).subarray(from, from + wordCount(bytes))) hash.add(word);
   hash.add(orders.sideOf(slot) * 65_536 + orders.tifOf(slot) * 256 + orders.flagsOf(slot));
   hash.add(orders.subAccountOf(slot) * 16 + orders.kindOf(slot));
   for (const value of [orders.sequenceOf, orders.priorityOf, orders.priceOf, orders.filledOf])

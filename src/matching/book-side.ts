@@ -16,7 +16,8 @@ import { SIDE, type Side } from '../core/order-terms.ts';
 import type { MarketEvents } from './commands.ts';
 import { LevelIndex } from './level-index.ts';
 import { LevelQueues } from './level-queues.ts';
-import { LEVEL, ORDER_STATE, type OrderPool } from './order-pool.ts';
+import type { OrderPool } from './order-pool.ts';
+import { LEVEL, ORDER_STATE } from './order-records.ts';
 import { NONE } from './pools.ts';
 import type { PriceHash } from './price-hash.ts';
 
@@ -39,7 +40,7 @@ export class BookSide {
   }
 
   get bytes(): number {
-    return this.#queues.bytes;
+    return this.#queues.bytes + this.#index.bytes;
   }
 
   /** The first order of the best level, or NONE. */

@@ -15,7 +15,7 @@ import { isBefore } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Book } from './book.ts';
 import type { MarketEvents, ReplaceCommand } from './commands.ts';
-import { MARK, ORDER_STATE } from './order-pool.ts';
+import { MARK, ORDER_STATE } from './order-records.ts';
 import { exhausted, NO_MONEY, place } from './placement.ts';
 import type { Triggers } from './triggers.ts';
 import type { Waiting } from './waiting.ts';

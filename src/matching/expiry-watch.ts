@@ -14,7 +14,8 @@
  * Invariant: every order in the pool whose expiry lies before the horizon is marked as watched and has one entry.
  */
 import { fromWords, highWord, isBefore, lowWord } from '../core/time-words.ts';
-import { MARK, ORDER_STATE, type OrderPool } from './order-pool.ts';
+import type { OrderPool } from './order-pool.ts';
+import { MARK, ORDER_STATE } from './order-records.ts';
 import { grown } from './pools.ts';
 
 /** An hour: reading every slot once in it is nothing, and only short-lived orders stand in the heap. */
@@ -31,10 +32,10 @@ export class ExpiryWatch {
   #horizonHigh = 0;
   #horizonLow = 0;
   /** A binary heap over (expiry, order sequence). */
-  #slots: Int32Array<ArrayBuffer> = new Int32Array(FIRST_CAPACITY);
-  #highs: Uint32Array<ArrayBuffer> = new Uint32Array(FIRST_CAPACITY);
-  #lows: Uint32Array<ArrayBuffer> = new Uint32Array(FIRST_CAPACITY);
-  #sequences: Float64Array<ArrayBuffer> = new Float64Array(FIRST_CAPACITY);
+  #slots: Int32Array = new Int32Array(FIRST_CAPACITY);
+  #highs: Uint32Array = new Uint32Array(FIRST_CAPACITY);
+  #lows: Uint32Array = new Uint32Array(FIRST_CAPACITY);
+  #sequences: Float64Array = new Float64Array(FIRST_CAPACITY);
   #count = 0;
   #cleanAt: number = FIRST_CAPACITY;
 

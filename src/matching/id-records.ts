@@ -32,7 +32,7 @@ const FIRST_CHUNK_WORDS = 1_024;
 const LAST: number = NONE;
 
 export class IdRecords {
-  readonly #chunks: Int32Array<ArrayBuffer>[] = [];
+  readonly #chunks: Int32Array[] = [];
   /** Of the last chunk; record 0 does not exist. */
   #used = 1;
   readonly #free: Int32Array = new Int32Array(wordCount(ORDER_ID_BYTES_MAX) + 1);
@@ -158,7 +158,7 @@ export class IdRecords {
       this.#used = 0;
     }
     const chunk = this.#chunks.length - 1;
-    const last = this.#chunks[chunk] as Int32Array<ArrayBuffer>;
+    const last = this.#chunks[chunk] as Int32Array;
     if (this.#used + words > last.length) this.#chunks[chunk] = grown(last, last.length * 2);
     this.#used += words;
     return (chunk << CHUNK_BITS) + this.#used - words;

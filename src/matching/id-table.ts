@@ -106,8 +106,8 @@ export class Places {
   /** Places at which an entry may begin. */
   readonly size: number;
   /** A second word of 0 is an empty place. The last place is always empty: it ends every search. */
-  pairs: Int32Array<ArrayBuffer>;
-  readonly #filter: Int32Array<ArrayBuffer>;
+  pairs: Int32Array;
+  readonly #filter: Int32Array;
   readonly #hasFilter: boolean;
   readonly #shift: number;
 

@@ -9,7 +9,7 @@ import { isAtFault, ORDER_END, type RollbackReason } from '../core/order-terms.t
 import type { Sequence } from '../core/units.ts';
 import type { Book } from './book.ts';
 import { FILL_UNIT, type MarketEvents, type RollbackCommand } from './commands.ts';
-import { ORDER_STATE } from './order-pool.ts';
+import { ORDER_STATE } from './order-records.ts';
 
 interface Party {
   readonly slot: number;

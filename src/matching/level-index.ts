@@ -35,15 +35,15 @@ export class LevelIndex {
   best: number = NONE;
   /** Leaves that exist; levels number LEAF_SIZE times as many. */
   capacity: number;
-  #key: Float64Array<ArrayBuffer>;
-  #mask: Int32Array<ArrayBuffer>;
+  #key: Float64Array;
+  #mask: Int32Array;
   /** Links free leaves, and leaves detached since the last `releaseEmpty`. */
-  #next: Int32Array<ArrayBuffer>;
-  #order: Int32Array<ArrayBuffer>;
+  #next: Int32Array;
+  #order: Int32Array;
   #orderCount = 0;
   #emptyCount = 0;
   readonly #hash: PriceHash;
-  #table: Int32Array<ArrayBuffer>;
+  #table: Int32Array;
   #used = 0;
   #free: number = NONE;
   #detached: number = NONE;
@@ -57,6 +57,12 @@ export class LevelIndex {
     this.#next = new Int32Array(leaves);
     this.#order = new Int32Array(leaves);
     this.#table = new Int32Array(leaves * 4).fill(NONE);
+  }
+
+  /** Of all arrays. */
+  get bytes(): number {
+    const arrays = [this.#key, this.#mask, this.#next, this.#order, this.#table];
+    return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
   get levelCapacity(): number {

@@ -1,42 +1,54 @@
 /**
  * The queues of a side's levels: first in, first out, with removal anywhere.
  *
- * A queue is an array of slots. Who leaves, leaves a hole; the head moves past holes. An order knows its position, so
- * taking it out touches its level and one word of the queue, and no neighbour: neighbours are records far away.
+ * A queue is a list of blocks, one cache line each. Who leaves, leaves a hole; a block of holes leaves the list, and no
+ * order ever moves. An order knows its position, so taking it out touches its level and one block of the queue, and no
+ * neighbour: neighbours are records far away.
  *
- *     head           tail        capacity
- *      ▼              ▼             ▼
- *   ·  ·  7  ·  3  9  ·  ·  ·  ·  ·  ·          · hole
+ *     head                                        tail
+ *      ▼                                           ▼
+ *   │ │7 · · 3 9 · 1│ ◀──▶ │ │· 8 · · · · 2│ ◀──▶ │ │5 4 …          · hole
+ *    └ next, previous, how many
  *
- * When the tail meets the capacity, the orders move to the front if they are fewer than half, else the queue moves to
- * one twice as long. Arrays of each length are given back to a list of that length.
+ *   word of a level   0, 1      2, 3   4     5     6      7
+ *                     quantity  price  head  tail  count  is in the list of changes
  *
- *   word   0, 1      2, 3   4     5         6     7     8      9
- *          quantity  price  base  capacity  head  tail  count  is in the list of changes      one cache line a level
+ * Invariants, of a level that has orders
+ *   (1) Every block of its list holds one order at least.
+ *   (2) The head is the position of the first order; the tail lies behind the last one.
  *
  * Every order that comes and goes passes `append` and `remove`: each does all that is to be done to a level in one
  * function, because the compiler does not put many small ones into one.
  */
 import type { Side } from '../core/order-terms.ts';
 import type { MarketEvents } from './commands.ts';
-import { LEVEL, type OrderPool, POSITION } from './order-pool.ts';
+import type { OrderPool } from './order-pool.ts';
+import { LEVEL, POSITION } from './order-records.ts';
 import { grown, NONE } from './pools.ts';
 
 const LEVEL_BITS = 4;
 const CELL_BITS: number = LEVEL_BITS - 1;
 const LEVEL_WORDS: number = 1 << LEVEL_BITS;
 const PRICE_CELL = 1;
-const BASE = 4;
-const CAPACITY = 5;
-const HEAD = 6;
-const TAIL = 7;
-const COUNT = 8;
-const IS_CHANGED = 9;
+const HEAD = 4;
+const TAIL = 5;
+const COUNT = 6;
+const IS_CHANGED = 7;
+/** Words of a block: links to its neighbours, the number of its orders, and the orders. */
+const BLOCK_WORDS = 16;
+const BLOCK: number = -BLOCK_WORDS;
+const IN_BLOCK: number = BLOCK_WORDS - 1;
+const NEXT = 0;
+const PREVIOUS = 1;
+const HELD = 2;
+const FIRST = 3;
 /** The compiler folds constants of the same file, imported ones it loads. */
 const ORDER_LEVEL: number = LEVEL;
 const ORDER_POSITION: number = POSITION;
 const HOLE: number = NONE;
-const FIRST_LENGTH = 4;
+const FIRST_BLOCKS = 16;
+/** Words by which the blocks of a large side grow. */
+const GROWTH = 65_536;
 
 export class LevelQueues {
   /** No level was ever larger. */
@@ -44,19 +56,19 @@ export class LevelQueues {
   /** Levels that changed since they were told. */
   changedCount = 0;
   readonly #orders: OrderPool;
-  #levels: Int32Array<ArrayBuffer>;
-  #cells: Float64Array<ArrayBuffer>;
-  #slots: Int32Array<ArrayBuffer>;
-  #changed: Int32Array<ArrayBuffer>;
+  #levels: Int32Array;
+  #cells: Float64Array;
+  #slots: Int32Array;
+  #changed: Int32Array;
   #used = 0;
-  /** By the logarithm of their length: bases of arrays that are free. */
-  readonly #free: number[][] = Array.from({ length: 32 }, () => []);
+  /** The first free block, or NONE; linked by NEXT. */
+  #free: number = NONE;
 
   constructor(orders: OrderPool, levels: number) {
     this.#orders = orders;
     this.#levels = new Int32Array(levels * LEVEL_WORDS);
     this.#cells = new Float64Array(this.#levels.buffer);
-    this.#slots = new Int32Array(Math.max(levels * FIRST_LENGTH, FIRST_LENGTH));
+    this.#slots = new Int32Array(FIRST_BLOCKS * BLOCK_WORDS);
     this.#changed = new Int32Array(levels);
   }
 
@@ -72,7 +84,7 @@ export class LevelQueues {
   /** Room for so many levels. */
   reserve(levels: number): void {
     this.#levels = grown(this.#levels, levels * LEVEL_WORDS);
-    this.#cells = new Float64Array(this.#levels.buffer);
+    this.#cells = new Float64Array(this.#levels.buffer, 0, this.#levels.length >> 1);
     this.#changed = grown(this.#changed, levels);
   }
 
@@ -90,18 +102,18 @@ export class LevelQueues {
 
   /** The first order. The level has one. */
   headOf(level: number): number {
-    const at = level << LEVEL_BITS;
-    return this.#slots[(this.#levels[at + BASE] as number) + (this.#levels[at + HEAD] as number)] as number;
+    return this.#slots[this.#levels[(level << LEVEL_BITS) + HEAD] as number] as number;
   }
 
   /** The order behind this one, or NONE. */
   after(level: number, slot: number): number {
-    const at = level << LEVEL_BITS;
-    const base = this.#levels[at + BASE] as number;
-    const tail = this.#levels[at + TAIL] as number;
-    for (let position = (this.#orders.words[slot + ORDER_POSITION] as number) + 1; position < tail; position++) {
-      const next = this.#slots[base + position] as number;
-      if (next !== NONE) return next;
+    const slots = this.#slots;
+    const tail = this.#levels[(level << LEVEL_BITS) + TAIL] as number;
+    let position = (this.#orders.words[slot + ORDER_POSITION] as number) + 1;
+    while (position !== tail) {
+      if ((position & IN_BLOCK) === 0) position = (slots[position - BLOCK_WORDS + NEXT] as number) + FIRST;
+      const next = slots[position++] as number;
+      if (next !== HOLE) return next;
     }
     return NONE;
   }
@@ -114,31 +126,31 @@ export class LevelQueues {
   /** An empty queue for a level that has none. */
   open(level: number, price: number): void {
     const at = level << LEVEL_BITS;
-    const base = this.#allocate(FIRST_LENGTH);
+    const block = this.#allocate();
     const levels = this.#levels;
     this.#cells[level << CELL_BITS] = 0;
     this.#cells[(level << CELL_BITS) + PRICE_CELL] = price;
-    levels[at + BASE] = base;
-    levels[at + CAPACITY] = FIRST_LENGTH;
-    levels[at + HEAD] = 0;
-    levels[at + TAIL] = 0;
+    levels[at + HEAD] = block + FIRST;
+    levels[at + TAIL] = block + FIRST;
     levels[at + COUNT] = 0;
   }
 
-  /** Gives the queue of a level back. */
+  /** Gives the queue of a level back that has no orders any more. */
   close(level: number): void {
-    const at = level << LEVEL_BITS;
-    this.#giveBack(this.#levels[at + BASE] as number, this.#levels[at + CAPACITY] as number);
+    this.#giveBack((this.#levels[(level << LEVEL_BITS) + HEAD] as number) & BLOCK);
     this.#cells[level << CELL_BITS] = 0;
   }
 
   /** To the back of the level, with `remaining` lots. */
   append(level: number, slot: number, remaining: number): void {
     const at = level << LEVEL_BITS;
-    if (this.#levels[at + TAIL] === this.#levels[at + CAPACITY]) this.#makeRoom(at);
+    if (((this.#levels[at + TAIL] as number) & IN_BLOCK) === 0) this.#addBlock(at);
     const levels = this.#levels;
+    const slots = this.#slots;
     const position = levels[at + TAIL] as number;
-    this.#slots[(levels[at + BASE] as number) + position] = slot;
+    const held = (position & BLOCK) + HELD;
+    slots[position] = slot;
+    slots[held] = (slots[held] as number) + 1;
     const { words } = this.#orders;
     words[slot + ORDER_LEVEL] = level;
     words[slot + ORDER_POSITION] = position;
@@ -166,19 +178,22 @@ export class LevelQueues {
     const levels = this.#levels;
     const slots = this.#slots;
     const at = level << LEVEL_BITS;
-    const base = levels[at + BASE] as number;
-    const tail = levels[at + TAIL] as number;
     const count = (levels[at + COUNT] as number) - 1;
-    slots[base + position] = HOLE;
+    const block = position & BLOCK;
+    const held = (slots[block + HELD] as number) - 1;
+    slots[position] = HOLE;
+    slots[block + HELD] = held;
     levels[at + COUNT] = count;
-    if (position === levels[at + HEAD]) {
+    if (held === 0) {
+      if (count > 0) this.#removeBlock(at, block);
+    } else if (position === levels[at + HEAD]) {
       let head = position + 1;
-      while (head < tail && slots[base + head] === HOLE) head++;
+      while (slots[head] === HOLE) head++;
       levels[at + HEAD] = head;
-    } else if (position === tail - 1) {
-      let last = position;
-      while (slots[base + last - 1] === HOLE) last--;
-      levels[at + TAIL] = last;
+    } else if (position + 1 === levels[at + TAIL]) {
+      let tail = position;
+      while (slots[tail - 1] === HOLE) tail--;
+      levels[at + TAIL] = tail;
     }
     this.change(level, -remaining);
     return count;
@@ -213,14 +228,16 @@ export class LevelQueues {
     this.changedCount = 0;
   }
 
-  /** Puts the orders of a level into another order. */
+  /** Puts the orders of a level into another order: each in the place of one of them. */
   sort(level: number, compare: (a: number, b: number) => number): void {
-    const sorted = this.ordersOf(level).sort(compare);
-    const at = level << LEVEL_BITS;
-    this.#levels[at + HEAD] = 0;
-    this.#levels[at + TAIL] = 0;
-    this.#levels[at + COUNT] = 0;
-    for (const slot of sorted) this.append(level, slot, 0);
+    const { words } = this.#orders;
+    const orders = this.ordersOf(level);
+    const positions = orders.map((slot) => words[slot + ORDER_POSITION] as number);
+    for (const [i, slot] of orders.sort(compare).entries()) {
+      const position = positions[i] as number;
+      this.#slots[position] = slot;
+      words[slot + ORDER_POSITION] = position;
+    }
   }
 
   ordersOf(level: number): number[] {
@@ -229,48 +246,51 @@ export class LevelQueues {
     return orders;
   }
 
-  #makeRoom(at: number): void {
-    const capacity = this.#levels[at + CAPACITY] as number;
-    const from = this.#levels[at + BASE] as number;
-    if ((this.#levels[at + COUNT] as number) * 2 < capacity) {
-      this.#moveToFront(at, from);
-      return;
-    }
-    const to = this.#allocate(capacity * 2);
-    this.#slots.copyWithin(to, from, from + capacity);
-    this.#levels[at + BASE] = to;
-    this.#levels[at + CAPACITY] = capacity * 2;
-    this.#giveBack(from, capacity);
+  /** A block at the end of a queue whose last one is full. */
+  #addBlock(at: number): void {
+    const block = this.#allocate();
+    const last = (this.#levels[at + TAIL] as number) - BLOCK_WORDS;
+    this.#slots[last + NEXT] = block;
+    this.#slots[block + PREVIOUS] = last;
+    this.#levels[at + TAIL] = block + FIRST;
   }
 
-  #moveToFront(at: number, base: number): void {
+  /** Of several blocks one that has no orders any more. */
+  #removeBlock(at: number, block: number): void {
     const slots = this.#slots;
-    const { words } = this.#orders;
-    const tail = this.#levels[at + TAIL] as number;
-    let to = 0;
-    for (let position = this.#levels[at + HEAD] as number; position < tail; position++) {
-      const slot = slots[base + position] as number;
-      if (slot === HOLE) continue;
-      slots[base + to] = slot;
-      words[slot + ORDER_POSITION] = to++;
+    const levels = this.#levels;
+    const next = slots[block + NEXT] as number;
+    const previous = slots[block + PREVIOUS] as number;
+    if (block === ((levels[at + HEAD] as number) & BLOCK)) {
+      let head = next + FIRST;
+      while (slots[head] === HOLE) head++;
+      levels[at + HEAD] = head;
+    } else if (block === (((levels[at + TAIL] as number) - 1) & BLOCK)) {
+      let tail = previous + BLOCK_WORDS;
+      while (slots[tail - 1] === HOLE) tail--;
+      levels[at + TAIL] = tail;
+    } else {
+      slots[previous + NEXT] = next;
+      slots[next + PREVIOUS] = previous;
     }
-    this.#levels[at + HEAD] = 0;
-    this.#levels[at + TAIL] = to;
+    this.#giveBack(block);
   }
 
-  #allocate(length: number): number {
-    const free = (this.#free[31 - Math.clz32(length)] as number[]).pop();
-    if (free !== undefined) return free;
-    if (this.#used + length > this.#slots.length) {
-      let capacity = this.#slots.length * 2;
-      while (capacity < this.#used + length) capacity *= 2;
-      this.#slots = grown(this.#slots, capacity);
+  #allocate(): number {
+    let block = this.#free;
+    if (block !== NONE) this.#free = this.#slots[block + NEXT] as number;
+    else {
+      const { length } = this.#slots;
+      if (this.#used === length) this.#slots = grown(this.#slots, length + Math.min(length, GROWTH));
+      block = this.#used;
+      this.#used += BLOCK_WORDS;
     }
-    this.#used += length;
-    return this.#used - length;
+    this.#slots[block + HELD] = 0;
+    return block;
   }
 
-  #giveBack(base: number, length: number): void {
-    (this.#free[31 - Math.clz32(length)] as number[]).push(base);
+  #giveBack(block: number): void {
+    this.#slots[block + NEXT] = this.#free;
+    this.#free = block;
   }
 }

@@ -50,7 +50,8 @@ import type {
 import { InjectedFills } from './injected-fills.ts';
 import { Intake } from './intake.ts';
 import { ID_STATE, OrderIds } from './order-ids.ts';
-import { ORDER_STATE, ORDERS_MAX, OrderPool } from './order-pool.ts';
+import { ORDERS_MAX, OrderPool } from './order-pool.ts';
+import { ORDER_STATE } from './order-records.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
 import { allocateRestored, continueFrom, placeRestored, RestoredNames, RestoredTurns, uncross } from './restore.ts';
@@ -386,7 +387,7 @@ export class MarketEngine {
 
   /** A safe integer that is equal for equal books, however they came about (book-checks.ts). */
   hash(): number {
-    return hashBook(this.#book, this.#ids, this.#users, this.#triggers);
+    return hashBook(this.#book, this.#users, this.#triggers);
   }
 
   /** Walks everything; for tests and boot. @throws InvariantError */

@@ -35,7 +35,8 @@ import { ORDER_LIFE_NS } from '../core/limits.ts';
 import { fromWords, highWord, lowWord } from '../core/time-words.ts';
 import { IdRecords } from './id-records.ts';
 import { LiveIds } from './live-ids.ts';
-import { ORDER_STATE, type OrderPool } from './order-pool.ts';
+import type { OrderPool } from './order-pool.ts';
+import { ORDER_STATE } from './order-records.ts';
 import { PastIds } from './past-ids.ts';
 import { NONE } from './pools.ts';
 import type { UserTable } from './user-table.ts';
@@ -72,7 +73,7 @@ export class OrderIds {
   readonly #rememberedMax: number;
   #sweptUser = 0;
   /** FORGOTTEN slots, and records that were written down out of turn (~record), in the order of their ends: a ring. */
-  #waiting: Int32Array<ArrayBuffer> = new Int32Array(FIRST_WAITING);
+  #waiting: Int32Array = new Int32Array(FIRST_WAITING);
   /** Number of the first one: places are numbers of 32 bits, of which the ring's length leaves the last ones. */
   #first = 0;
   #waitingCount = 0;
@@ -201,8 +202,7 @@ export class OrderIds {
 
   #recordOf(slot: number, state: number): number {
     const orders = this.#orders;
-    const { live } = this;
-    const [words, at, bytes] = [live.wordsOf(slot), live.atOf(slot), orders.idBytesOf(slot)];
+    const [words, at, bytes] = [orders.idWordsOf(slot), orders.idAt(slot), orders.idBytesOf(slot)];
     // Words as they lie, with a sign: an unsigned one is a float to the compiler, and often an allocation.
     const [timeHigh, timeLow] = [orders.creationHighRaw(slot), orders.creationLowRaw(slot)];
     return this.records.add(orders.userOf(slot), state, timeHigh, timeLow, words, at, bytes);

@@ -15,7 +15,7 @@ const TABLES = 6;
 const NO_USER = -1;
 
 export class PriceHash {
-  readonly #words: Int32Array<ArrayBuffer> = new Int32Array(TABLE * TABLES);
+  readonly #words: Int32Array = new Int32Array(TABLE * TABLES);
 
   constructor(key: HashKey) {
     const word = new Int32Array(1);

@@ -11,7 +11,8 @@
 import { assert, must } from '../core/assert.ts';
 import type { Book } from './book.ts';
 import type { RestoredOrder, RestoredPosition } from './commands.ts';
-import { ORDER_STATE, type OrderPool } from './order-pool.ts';
+import type { OrderPool } from './order-pool.ts';
+import { ORDER_STATE } from './order-records.ts';
 import { exhausted, lotsWanted, settleDown } from './placement.ts';
 
 /** An order of the pool as clearing kept it, FRESH and on no side. The caller gives it its id. @returns its slot. */

@@ -24,7 +24,7 @@ import { highWord, lowWord } from '../core/time-words.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Book } from './book.ts';
 import type { MarketEvents, RollbackCommand } from './commands.ts';
-import { ORDER_STATE } from './order-pool.ts';
+import { ORDER_STATE } from './order-records.ts';
 import type { Triggers } from './triggers.ts';
 
 /** Where a rollback takes place. */

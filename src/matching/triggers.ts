@@ -33,7 +33,7 @@ import {
 import type { Sequence } from '../core/units.ts';
 import { type Book, type BookWatcher, UNSIZED } from './book.ts';
 import type { MarketEvents, ReleaseCommand } from './commands.ts';
-import { MARK, ORDER_STATE } from './order-pool.ts';
+import { MARK, ORDER_STATE } from './order-records.ts';
 import { exhausted, matchSized, moneyLeft, place } from './placement.ts';
 import { sizeOf } from './sizing.ts';
 import { ReachedTriggers, TriggerBook } from './trigger-book.ts';

@@ -6,7 +6,8 @@
  * `pending` of both orders; one that was rolled back stays in the ring with quantity 0 until the watermark passes it.
  */
 import { assert } from '../core/assert.ts';
-import { type OrderPool, PENDING } from './order-pool.ts';
+import type { OrderPool } from './order-pool.ts';
+import { PENDING } from './order-records.ts';
 
 export class UndecidedTrades {
   /** Trades up to this one are decided. */

@@ -19,15 +19,15 @@ const HASHED_BYTES = 8;
 
 export class UserTable {
   /** The keys, one after the other. */
-  words: Int32Array<ArrayBuffer>;
-  heldCount: Int32Array<ArrayBuffer>;
-  rememberedHead: Int32Array<ArrayBuffer>;
-  rememberedTail: Int32Array<ArrayBuffer>;
-  rememberedCount: Int32Array<ArrayBuffer>;
+  words: Int32Array;
+  heldCount: Int32Array;
+  rememberedHead: Int32Array;
+  rememberedTail: Int32Array;
+  rememberedCount: Int32Array;
   /** Creation time of the youngest id evicted before its 30 days; 0n for none. */
-  watermarkNs: BigUint64Array<ArrayBuffer>;
-  hasWatermark: Uint8Array<ArrayBuffer>;
-  #table: Int32Array<ArrayBuffer>;
+  watermarkNs: BigUint64Array;
+  hasWatermark: Uint8Array;
+  #table: Int32Array;
   #count = 0;
   readonly #key: HashKey;
 

@@ -275,8 +275,8 @@ const MATCHING: readonly Mutant[] = [
   {
     breaks: 'orders of one price go in the order of their arrival',
     file: 'src/matching/level-queues',
-    find: 'return this.#slots[this.#levels[at + BASE] + this.#levels[at + HEAD]];',
-    put: 'return this.#slots[this.#levels[at + BASE] + this.#levels[at + TAIL] - 1];',
+    find: 'return this.#slots[this.#levels[(level << LEVEL_BITS) + HEAD]];',
+    put: 'return this.#slots[this.#levels[(level << LEVEL_BITS) + TAIL] - 1];',
     caughtBy: 'test/matching/orders',
   },
   {

@@ -1,0 +1,277 @@
+/**
+ * The records of orders: what matching touches of each, 64 bytes, one cache line.
+ *
+ * A slot is the index of a record's first 32-bit word; its 64-bit cells start at half of it.
+ *
+ *   cell    0      1         2       3
+ *           price  quantity  filled  sequence
+ *   word    8      9         10, 11    12       13       14     15
+ *           level  position  creation  id hash  pending  terms  state
+ *
+ *   RESTING           on the book; quantity − filled > 0
+ *   DORMANT           waits for its trigger or for the word that releases it (triggers.ts)
+ *   FILLED            nothing left, every fill pending or confirmed; a rollback may bring it back (AMB-32 b)
+ *   FILLED_COVERED    FILLED, and a cancel came: it never comes back (AMB-23, AMB-32 d)
+ *   ENDED             its end was told; only pending fills keep it here
+ *   FORGOTTEN         counted no more; its slot is kept until its id is written down (order-ids.ts)
+ *
+ * Between `allocate` and the end of its create an order is FRESH.
+ *
+ * `filled` is optimistic: pending fills count, rolled-back ones do not (ORD-23). It exceeds `quantity` only after a
+ * replace to less than is filled (AMB-19).
+ *
+ * Not here: which slots there are, whose they are, ids and the times that few orders have (order-pool.ts).
+ */
+import type { OrderEnd, OrderKind, Side, Tif } from '../core/order-terms.ts';
+import type { Sequence } from '../core/units.ts';
+
+export const ORDER_STATE = {
+  free: 0,
+  fresh: 1,
+  resting: 2,
+  dormant: 3,
+  filled: 4,
+  filledCovered: 5,
+  ended: 6,
+  forgotten: 7,
+} as const;
+
+export const ORDER_WORDS = 16;
+/** Cells: offsets into `numbers` from half of the slot. */
+const PRICE = 0;
+/** The total in force. */
+const QUANTITY = 1;
+const FILLED = 2;
+/** Of its admission: the order's name. */
+const SEQUENCE = 3;
+/** Words: offsets into `words` from the slot. While RESTING: its level, and its position in the level's queue. */
+export const LEVEL = 8;
+export const POSITION = 9;
+/** While FORGOTTEN: its place among those that wait to be written down. */
+const PLACE = 8;
+/** While free: the next free slot. */
+const NEXT_FREE = 8;
+const CREATION_HIGH = 10;
+const CREATION_LOW = 11;
+/** The hash under which its id is found. */
+const ID_HASH = 12;
+/** Undecided fills. */
+export const PENDING = 13;
+/** side | tif << 1 | kind << 4 | flags << 8 | sub-account << 16. */
+const TERMS = 14;
+/** state | OrderEnd << 8, the end once ENDED | marks << 16 | length of the id << 24. */
+const STATE = 15;
+const ID_BYTES_SHIFT = 24;
+
+/**
+ * `hasChildren`, and `waits` while triggers.ts knows it; `wasConditional` for ever, as such an order is no parent
+ * (TRG-06); `isWatched` while it stands in the heap of the expiry watch. `hasOwnTimes` and `isFar`, an id that lies
+ * apart, are the pool's.
+ */
+export const MARK = {
+  hasChildren: 0x1_0000,
+  waits: 0x2_0000,
+  wasConditional: 0x4_0000,
+  isWatched: 0x8_0000,
+  hasOwnTimes: 0x10_0000,
+  isFar: 0x20_0000,
+} as const;
+/** What is not state and end. */
+const MARKS = ~0xffff;
+
+/** What an order starts with. */
+export interface OrderTerms {
+  readonly side: Side;
+  readonly kind: OrderKind;
+  readonly tif: Tif;
+  readonly flags: number;
+  readonly subAccount: number;
+  readonly price: number;
+}
+
+/** Terms and times. */
+export interface NewTerms extends OrderTerms {
+  readonly creationHigh: number;
+  readonly creationLow: number;
+  readonly expiryHigh: number;
+  readonly expiryLow: number;
+}
+
+export class OrderRecords {
+  words: Int32Array;
+  numbers: Float64Array;
+
+  protected constructor(capacity: number) {
+    this.words = new Int32Array(capacity * ORDER_WORDS);
+    this.numbers = new Float64Array(this.words.buffer);
+  }
+
+  /** A FRESH order, nothing of it filled, without a name, a creation and an id. */
+  protected writeNew(slot: number, terms: OrderTerms, quantity: number): void {
+    const { words, numbers } = this;
+    const cell = slot >> 1;
+    words[slot + STATE] = ORDER_STATE.fresh;
+    words[slot + PENDING] = 0;
+    words[slot + TERMS] =
+      terms.side | (terms.tif << 1) | (terms.kind << 4) | (terms.flags << 8) | (terms.subAccount << 16);
+    numbers[cell + PRICE] = terms.price;
+    numbers[cell + QUANTITY] = quantity;
+    numbers[cell + FILLED] = 0;
+  }
+
+  protected writeBegun(slot: number, sequence: number, creationHigh: number, creationLow: number): void {
+    this.numbers[(slot >> 1) + SEQUENCE] = sequence;
+    this.words[slot + CREATION_HIGH] = creationHigh;
+    this.words[slot + CREATION_LOW] = creationLow;
+  }
+
+  protected writeId(slot: number, hash: number, bytes: number): void {
+    this.words[slot + ID_HASH] = hash;
+    this.words[slot + STATE] = (this.words[slot + STATE] as number) | (bytes << ID_BYTES_SHIFT);
+  }
+
+  /** The order is over: nobody finds it here. */
+  protected writeForgotten(slot: number, place: number): void {
+    this.words[slot + PLACE] = place;
+    this.setState(slot, ORDER_STATE.forgotten);
+  }
+
+  protected writeFree(slot: number, next: number): void {
+    this.words[slot + STATE] = ORDER_STATE.free;
+    this.words[slot + NEXT_FREE] = next;
+  }
+
+  protected nextFreeOf(slot: number): number {
+    return this.words[slot + NEXT_FREE] as number;
+  }
+
+  /** Of a FORGOTTEN slot. */
+  placeOf(slot: number): number {
+    return this.words[slot + PLACE] as number;
+  }
+
+  priceOf(slot: number): number {
+    return this.numbers[(slot >> 1) + PRICE] as number;
+  }
+
+  quantityOf(slot: number): number {
+    return this.numbers[(slot >> 1) + QUANTITY] as number;
+  }
+
+  filledOf(slot: number): number {
+    return this.numbers[(slot >> 1) + FILLED] as number;
+  }
+
+  setFilled(slot: number, filled: number): void {
+    this.numbers[(slot >> 1) + FILLED] = filled;
+  }
+
+  /** What is not filled, optimistically; never below 0. */
+  remaining(slot: number): number {
+    const left = this.quantityOf(slot) - this.filledOf(slot);
+    return Math.max(left, 0);
+  }
+
+  sequenceOf(slot: number): Sequence {
+    return this.numbers[(slot >> 1) + SEQUENCE] as Sequence;
+  }
+
+  setSequence(slot: number, sequence: number): void {
+    this.numbers[(slot >> 1) + SEQUENCE] = sequence;
+  }
+
+  creationHigh(slot: number): number {
+    return (this.words[slot + CREATION_HIGH] as number) >>> 0;
+  }
+
+  creationLow(slot: number): number {
+    return (this.words[slot + CREATION_LOW] as number) >>> 0;
+  }
+
+  /** The words of the creation as they lie, with a sign. */
+  creationHighRaw(slot: number): number {
+    return this.words[slot + CREATION_HIGH] as number;
+  }
+
+  creationLowRaw(slot: number): number {
+    return this.words[slot + CREATION_LOW] as number;
+  }
+
+  setCreation(slot: number, high: number, low: number): void {
+    this.words[slot + CREATION_HIGH] = high;
+    this.words[slot + CREATION_LOW] = low;
+  }
+
+  /** New terms by a replace. */
+  setPriceAndQuantity(slot: number, price: number, quantity: number): void {
+    this.numbers[(slot >> 1) + PRICE] = price;
+    this.numbers[(slot >> 1) + QUANTITY] = quantity;
+  }
+
+  idHashOf(slot: number): number {
+    return this.words[slot + ID_HASH] as number;
+  }
+
+  /** Length of the id. */
+  idBytesOf(slot: number): number {
+    return (this.words[slot + STATE] as number) >>> ID_BYTES_SHIFT;
+  }
+
+  pendingOf(slot: number): number {
+    return this.words[slot + PENDING] as number;
+  }
+
+  setPending(slot: number, pending: number): void {
+    this.words[slot + PENDING] = pending;
+  }
+
+  sideOf(slot: number): Side {
+    return ((this.words[slot + TERMS] as number) & 1) as Side;
+  }
+
+  tifOf(slot: number): Tif {
+    return (((this.words[slot + TERMS] as number) >> 1) & 7) as Tif;
+  }
+
+  kindOf(slot: number): OrderKind {
+    return (((this.words[slot + TERMS] as number) >> 4) & 15) as OrderKind;
+  }
+
+  flagsOf(slot: number): number {
+    return ((this.words[slot + TERMS] as number) >> 8) & 0xff;
+  }
+
+  subAccountOf(slot: number): number {
+    return (this.words[slot + TERMS] as number) >>> 16;
+  }
+
+  stateOf(slot: number): number {
+    return (this.words[slot + STATE] as number) & 0xff;
+  }
+
+  /** Keeps the marks. */
+  setState(slot: number, state: number): void {
+    this.words[slot + STATE] = ((this.words[slot + STATE] as number) & MARKS) | state;
+  }
+
+  /** Of an ENDED order. */
+  endOf(slot: number): OrderEnd {
+    return (((this.words[slot + STATE] as number) >> 8) & 0xff) as OrderEnd;
+  }
+
+  setEnded(slot: number, end: OrderEnd): void {
+    this.setState(slot, ORDER_STATE.ended | (end << 8));
+  }
+
+  hasMark(slot: number, mark: number): boolean {
+    return ((this.words[slot + STATE] as number) & mark) !== 0;
+  }
+
+  mark(slot: number, mark: number): void {
+    this.words[slot + STATE] = (this.words[slot + STATE] as number) | mark;
+  }
+
+  unmark(slot: number, mark: number): void {
+    this.words[slot + STATE] = (this.words[slot + STATE] as number) & ~mark;
+  }
+}
