@@ -28,6 +28,7 @@ export class LiveOrderSlot implements OrderSlot {
   readonly usd: BalanceSlot;
   spend: Amount18 = ZERO_18;
   pressing: PressingOrders | null = null;
+  counts: bigint | null = null;
   waits: WaitingTrigger | null = null;
   planned: Filled | null = null;
   private plain: OrderRow | null = null;

@@ -1,20 +1,23 @@
 /**
  * Open orders of a margin account as they press on its capacity (service spec 2.8, MRG-22, MRG-23, AMB-28, AMB-50).
  *
- *   account ──▶ per side and book: its orders, in the order of admission ──▶ what they count, kept until something changes
+ *   account ──▶ per side and book: its orders, in the order of admission, and the sum of what they count uncovered
+ *                                    └─▶ less what the base leg covers ──▶ what they count, kept until something changes
  *
  * What orders count depends on them and on the base leg that they may reduce, and not on weights or fees, so it stays
- * while prices move. A question asked again therefore costs its books and not their orders; only what changed a book is
- * paid for, once, by the next question.
+ * while prices move. The sum follows each change, so a question looks at no order but the first ones, as far as the base
+ * leg covers them; asked again, at none. (Orders without a limit price count at the price of the moment: while one is
+ * released, all of its book are looked at. They are gone with their match.)
  *
  * Not here: weights and roundings (src/margin), who asks (account-margin.ts).
  */
+import { notional18 } from '../core/arithmetic.ts';
 import { must } from '../core/assert.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE, TRIGGER_STATE } from '../core/order-terms.ts';
-import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { type Amount18, type RawQuantity, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
-import { countSide, marketPrice, type OpenOrder } from '../margin/pressure.ts';
+import { countOrder, countSide, marketPrice, type OpenOrder, offsetLots } from '../margin/pressure.ts';
 import { ownPressing } from './balances.ts';
 import { quote18 } from './holds.ts';
 import type { OrderRow } from './rows.ts';
@@ -37,26 +40,47 @@ export function addPressing(slot: OrderSlot, row: OrderRow): void {
   let book = books.get(key);
   if (book === undefined) {
     const risk = must(position?.risk ?? base.collateral, 'an order of a margin account is about collateral');
-    book = { side, market, position, risk, orders: new Set(), counted: null };
+    const nothing = { released: 0, unpriced: 0, notional: 0n, counted: null };
+    book = { side, market, position, risk, orders: new Set(), ...nothing };
     books.set(key, book);
   }
   book.orders.add(slot);
-  book.counted = null;
   slot.pressing = book;
+  weigh(slot, book, row);
 }
 
 /** The order or what is left of it changed. */
-export function notePressing({ pressing }: OrderSlot): void {
-  if (pressing !== null) pressing.counted = null;
+export function notePressing(slot: OrderSlot): void {
+  const { pressing } = slot;
+  if (pressing !== null) weigh(slot, pressing, slot.row);
 }
 
 export function removePressing(slot: OrderSlot): void {
   const { account, position, base, row, pressing } = slot;
   if (pressing === null) return;
   pressing.orders.delete(slot);
-  pressing.counted = null;
+  weigh(slot, pressing, null);
   if (pressing.orders.size === 0) account.pressing[row.side].delete(position ?? base);
   slot.pressing = null;
+}
+
+/** Counts the order as its row is now. @param row null for one that is over. */
+function weigh(slot: OrderSlot, book: PressingOrders, row: OrderRow | null): void {
+  const before = slot.counts;
+  const after = row === null ? null : countsUncovered(slot, row);
+  const by = (after === null ? 0 : 1) - (before === null ? 0 : 1);
+  book.released += by;
+  if (by !== 0 && (row ?? slot.row).kind !== ORDER_KIND.limit) book.unpriced += by;
+  book.notional += (after ?? 0n) - (before ?? 0n);
+  book.counted = null;
+  slot.counts = after;
+}
+
+/** As `OrderSlot.counts`. An order presses once it is released (MRG-22, AMB-28). */
+function countsUncovered({ market }: OrderSlot, row: OrderRow): bigint | null {
+  if (row.triggerState !== TRIGGER_STATE.live) return null;
+  if (row.kind !== ORDER_KIND.limit) return 0n;
+  return notional18(row.price, openLots(row) as RawQuantity, market.definition);
 }
 
 /** Margin orders net against the position, spot buys against nothing (AMB-47). */
@@ -71,55 +95,81 @@ export function countedOf(book: PressingOrders, terms: AssetTerms): CountedOrder
     counted !== null &&
     counted.base === baseOf(book) &&
     (counted.marketPrice === null || counted.marketPrice === marketPrice(terms));
-  return isFresh ? counted : recount(book, terms);
+  return isFresh ? counted : count(book, terms);
 }
 
-/** Orders are walked. An order presses once it is released (MRG-22, AMB-28). */
-function recount(book: PressingOrders, terms: AssetTerms): CountedOrders {
-  const open: OpenOrder[] = [];
-  let isPriced = false;
-  for (const slot of book.orders) {
-    if (slot.row.triggerState !== TRIGGER_STATE.live) continue;
-    open.push(openOrder(slot));
-    if (slot.row.kind !== ORDER_KIND.limit) isPriced = true;
-  }
+function count(book: PressingOrders, terms: AssetTerms): CountedOrders {
   const base = baseOf(book);
-  const { side, market } = book;
+  const isPriced = book.unpriced > 0;
   const counted: CountedOrders = {
     base,
     marketPrice: isPriced ? marketPrice(terms) : null,
-    notional: countSide({ side, market: market.definition, terms, base }, open),
-    presses: open.length > 0,
+    notional: isPriced ? countAll(book, terms) : ((book.notional - coveredOf(book, terms)) as Amount18),
+    presses: book.released > 0,
   };
   book.counted = counted;
   return counted;
 }
 
-/** What is left of a live order. */
-function openOrder({ row, market }: OrderSlot): OpenOrder {
-  const lots = lotsLeft(row.enabledQuantity - row.filledQuantity - row.droppedQuantity);
-  if (row.kind === ORDER_KIND.limit) {
-    return { price: row.price, lots, spend: ZERO_18 };
+/** What the base leg covers of limit orders, the first ones first; what comes after them is not looked at (AMB-50). */
+function coveredOf(book: PressingOrders, terms: AssetTerms): bigint {
+  const { side, market } = book;
+  let offset = offsetLots(side, baseOf(book), market.definition.quantityDecimals);
+  let covered = 0n;
+  if (offset === 0) return covered;
+  for (const slot of book.orders) {
+    if (slot.counts === null) continue;
+    const { notional, used } = countOrder(openOrder(slot), offset, market.definition, terms);
+    covered += slot.counts - notional;
+    offset -= used;
+    if (offset === 0) break;
   }
-  const amount = row.amount === 0 ? 0n : quote18(row.amount, market.definition) - row.filledNotional;
+  return covered;
+}
+
+/** Order by order, market orders at the price of the moment. */
+function countAll(book: PressingOrders, terms: AssetTerms): Amount18 {
+  const { side, market } = book;
+  const open: OpenOrder[] = [];
+  for (const slot of book.orders) if (slot.counts !== null) open.push(openOrder(slot));
+  return countSide({ side, market: market.definition, terms, base: baseOf(book) }, open);
+}
+
+/** What is left of a live order. */
+function openOrder(slot: OrderSlot): OpenOrder {
+  const { definition } = slot.market;
+  const row = slot.look();
+  if (row.kind === ORDER_KIND.limit) return { price: row.price, lots: openLots(row), spend: ZERO_18 };
+  const amount = row.amount === 0 ? 0n : quote18(row.amount, definition) - row.filledNotional;
   const spend = (amount > 0n ? amount : 0n) as Amount18;
   const isSized = row.kind === ORDER_KIND.marketBase;
-  return { price: 0, lots: isSized ? lots : 0, spend };
+  return { price: 0, lots: isSized ? openLots(row) : 0, spend };
 }
 
-function lotsLeft(lots: number): number {
-  return Math.max(0, lots);
+function openLots({ enabledQuantity, filledQuantity, droppedQuantity }: OrderRow): number {
+  return Math.max(0, enabledQuantity - filledQuantity - droppedQuantity);
 }
 
-/** Whether the order is where it belongs, and what is kept of its book is still so; for checks. */
+/** Whether the order is where it belongs and counts what it should, and so does its book; for checks. */
 export function isPressingRight(slot: OrderSlot, row: OrderRow, terms: (book: PressingOrders) => AssetTerms): boolean {
   const { account, position, base, pressing } = slot;
   if (pressing === null) return !mayPress(slot, row);
   const { side } = row;
   const isThere = pressing.orders.has(slot) && account.pressing[side].get(position ?? base) === pressing;
+  const isRight = mayPress(slot, row) && isThere && slot.counts === countsUncovered(slot, row);
   const first = pressing.orders.values().next().value;
-  if (first !== slot || pressing.counted === null) return mayPress(slot, row) && isThere;
-  const kept = countedOf(pressing, terms(pressing));
-  const anew = recount(pressing, terms(pressing));
-  return mayPress(slot, row) && isThere && kept.notional === anew.notional && kept.presses === anew.presses;
+  return isRight && (first !== slot || isBookRight(pressing, terms(pressing)));
+}
+
+function isBookRight(book: PressingOrders, terms: AssetTerms): boolean {
+  let [released, unpriced, notional] = [0, 0, 0n];
+  for (const slot of book.orders) {
+    if (slot.counts === null) continue;
+    released += 1;
+    if (slot.look().kind !== ORDER_KIND.limit) unpriced += 1;
+    notional += slot.counts;
+  }
+  const isSummedUp = book.released === released && book.unpriced === unpriced && book.notional === notional;
+  const counted = countedOf(book, terms);
+  return isSummedUp && counted.presses === released > 0 && counted.notional === countAll(book, terms);
 }

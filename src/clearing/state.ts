@@ -123,6 +123,10 @@ export interface PressingOrders {
   readonly position: PositionSlot | null;
   readonly risk: RiskSlot;
   readonly orders: Set<OrderSlot>;
+  /** Of those that are released: how many, how many of them have no limit price, and what the others count uncovered. */
+  released: number;
+  unpriced: number;
+  notional: bigint;
   /** Null after one of them changed. */
   counted: CountedOrders | null;
 }
@@ -157,6 +161,8 @@ export interface OrderSlot {
   spend: Amount18;
   /** Where it presses; null where it never does. Derived. */
   pressing: PressingOrders | null;
+  /** What it counts there while nothing covers it, 0 for one without a limit price; null until it is released. Derived. */
+  counts: bigint | null;
   /** Where it waits for its trigger; null while it does not. Derived. */
   waits: WaitingTrigger | null;
   /** Confirmed fills as a plan would leave them (fill-plan.ts); null outside of judging. */

@@ -214,7 +214,7 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/amount-bounds',
   },
   {
-    breaks: 'what open orders count is counted anew after one of them changed',
+    breaks: 'what open orders count follows each change of one of them',
     file: 'src/clearing/pressing',
     find: 'if (pressing !== null)',
     put: 'if (pressing === undefined)',
