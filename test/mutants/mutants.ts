@@ -95,6 +95,20 @@ const STORAGE: readonly Mutant[] = [
     put: '',
     caughtBy: 'test/storage/history',
   },
+  {
+    breaks: 'a page of a list is the one that belongs there',
+    file: 'src/storage/environment',
+    find: 'if (!isWithin || !isNext)',
+    put: 'if (!isWithin)',
+    caughtBy: 'test/storage/environment',
+  },
+  {
+    breaks: 'a list has all that was counted',
+    file: 'src/storage/history',
+    find: 'assert(entries === expected,',
+    put: 'assert(entries <= expected,',
+    caughtBy: 'test/storage/history',
+  },
 ];
 
 const NODE: readonly Mutant[] = [
@@ -254,6 +268,27 @@ const MONEY: readonly Mutant[] = [
     find: 'return row.enabledQuantity < row.quantity ? Math.min(quantity, row.enabledQuantity) : quantity;',
     put: 'return quantity;',
     caughtBy: 'test/clearing/triggers',
+  },
+  {
+    breaks: 'open interest is bound at the oracle as at the mark',
+    file: 'src/clearing/caps',
+    find: 'interest * prices.oracle > maxOpenInterest * ONE_18 || ',
+    put: '',
+    caughtBy: 'test/clearing/margin-fills',
+  },
+  {
+    breaks: 'a balance is worth its mark where it has a minimum',
+    file: 'src/clearing/transfers',
+    find: 'termsOf(risk, nowNs).prices.mark',
+    put: 'termsOf(risk, nowNs).prices.oracle',
+    caughtBy: 'test/clearing/sub-accounts',
+  },
+  {
+    breaks: 'a fill is stale after five minutes',
+    file: 'src/core/limits',
+    find: 'STALE_MATCH_NS = 300000000000n',
+    put: 'STALE_MATCH_NS = 301000000000n',
+    caughtBy: 'test/core/limits',
   },
 ];
 

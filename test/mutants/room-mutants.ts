@@ -183,6 +183,20 @@ const ORDERS: readonly Mutant[] = [
     put: 'return far > near ? 1 : -1;',
     caughtBy: 'test/orders/auto-reduce',
   },
+  {
+    breaks: 'of orders equally far the newest gives way first',
+    file: 'src/orders/auto-reduce',
+    find: 'a.order.timestampNs > b.order.timestampNs ? -1 : 1',
+    put: 'a.order.timestampNs > b.order.timestampNs ? 1 : -1',
+    caughtBy: 'test/orders/auto-reduce',
+  },
+  {
+    breaks: 'a simulated spot trade pays its fee',
+    file: 'src/orders/simulation',
+    find: '-notional - fee : notional - fee',
+    put: '-notional : notional',
+    caughtBy: 'test/edge/margin-routes',
+  },
 ];
 
 const MARKET_DATA: readonly Mutant[] = [
