@@ -40,7 +40,7 @@ export function checkLedger(state: ClearingState): void {
 
 /**
  * Everything but orders. For a state that was made from its rows a moment ago: what its orders hold, and by what they are
- * found, was counted from those rows by the very functions that would count again.
+ * found, was counted from those very rows.
  */
 export function checkSums(state: ClearingState): void {
   const claims = new Map<AssetTotals, bigint>();

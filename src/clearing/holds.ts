@@ -32,6 +32,16 @@ export function spendOf(row: OrderRow, market: MarketDefinition): Amount18 {
   return usdToSpend(row, market);
 }
 
+/**
+ * What a limit order may spend in units of its market, a buy's fee apart: lots, or price × lots. Beyond 2^53 it is not
+ * exact, and never too small to show that.
+ */
+export function rawSpendOf(row: OrderRow): number {
+  if (row.triggerState !== TRIGGER_STATE.live || (row.flags & ORDER_FLAG.isSpot) === 0) return 0;
+  const lots = lotsToSell(row);
+  return row.side === SIDE.sell ? lots : row.price * lots;
+}
+
 /** What a live order holds of the balance that it spends. */
 export function holdOf(row: OrderRow, market: MarketDefinition): Amount18 {
   const spend = spendOf(row, market);

@@ -11,6 +11,7 @@ import { add18 } from '../core/arithmetic.ts';
 import { assert, must, unreachable } from '../core/assert.ts';
 import { balanceSlot, emptyAccount, placeOwned, totalsOf } from './balances.ts';
 import { depositCounterKey } from './deposits.ts';
+import { LoadedHolds } from './loaded-holds.ts';
 import { isLeftByRestart } from './order-ends.ts';
 import { addLiveOrder, addStoredOrder } from './orders.ts';
 import { placeLegs, positionSlot } from './positions.ts';
@@ -27,7 +28,6 @@ import type {
   SubAccountRow,
   TableName,
 } from './rows.ts';
-import { SpentBalances } from './spent-balances.ts';
 import { type ClearingState, createClearingState, portableSha256, type Sha256 } from './state.ts';
 
 /** In which order tables are fed to a loader: a row comes after the rows that it names. */
@@ -67,7 +67,7 @@ export class StateLoader {
   /** Of the rows that were added so far. */
   readonly state: ClearingState;
   /** From the first order on: all users are there by then. */
-  #spender: SpentBalances | null = null;
+  #holds: LoadedHolds | null = null;
 
   /** @param sha256 as createClearingState's. */
   constructor(sha256: Sha256 = portableSha256) {
@@ -136,12 +136,13 @@ export class StateLoader {
       addLiveOrder(state, market, row);
       return isLeftByRestart(row);
     }
-    this.#spender ??= new SpentBalances(state);
-    return addStoredOrder(market, this.#spender, row, write.stored, write.place);
+    this.#holds ??= new LoadedHolds(state);
+    return addStoredOrder(market, this.#holds, row, write.stored, write.place);
   }
 
   /** All rows were added. */
   finish(): ClearingState {
+    this.#holds?.settle();
     this.state.touchedRisks.clear();
     return this.state;
   }

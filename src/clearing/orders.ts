@@ -17,18 +17,18 @@ import { USD } from '../core/ids.ts';
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, type OrderEnd, SIDE, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
-import { balanceSlot, ensureUser } from './balances.ts';
+import { balanceSlot, ensureUser, SPOT_ACCOUNT } from './balances.ts';
 import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './children.ts';
 import type { Effect } from './effects.ts';
 import { changeSpend, spendOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
+import type { LoadedHolds } from './loaded-holds.ts';
 import { isFilled, isLeftByRestart } from './order-ends.ts';
 import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
 import { LiveOrderSlot, type OrderTies } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
 import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrders } from './rows.ts';
-import type { SpentBalances } from './spent-balances.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, UserSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
@@ -104,31 +104,33 @@ function linkOrder(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
  */
 export function addStoredOrder(
   market: MarketSlot,
-  spender: SpentBalances,
+  holds: LoadedHolds,
   row: OrderRow,
   stored: StoredOrders,
   place: number,
 ): boolean {
   assert(row.end === 0, 'a live order has not ended');
-  const { parentSequence, triggerState, flags } = row;
+  const { parentSequence, triggerState, flags, subAccount } = row;
   const ordinal = stored.userOf(row);
-  const spent = spender.of(market, ordinal, row);
-  const spend = spendOf(row, market.definition);
-  changeSpend(spent, market, ZERO_18, spend);
+  holds.add(market, ordinal, row);
   const isSettled = isLeftByRestart(row);
   market.orders.shelve(row, stored, place, isSettled);
   const isFoundByName =
     parentSequence === 0 &&
     triggerState !== TRIGGER_STATE.dormant &&
     (flags & ORDER_FLAG.entering) === 0 &&
-    !isMarginType(spent.account.row);
+    (subAccount === SPOT_ACCOUNT || !mayPress(holds.userOf(ordinal, row), subAccount));
   if (isFoundByName) return isSettled;
-  const slot = new LiveOrderSlot(tiesOf(spender.state, market, spender.userOf(ordinal, row), row));
+  const slot = new LiveOrderSlot(tiesOf(holds.state, market, holds.userOf(ordinal, row), row));
   slot.store(stored, place);
-  slot.spend = spend;
+  slot.spend = spendOf(row, market.definition);
   market.orders.link(slot);
   linkOrder(market, slot, row);
   return isSettled;
+}
+
+function mayPress(owner: UserSlot, subAccount: number): boolean {
+  return isMarginType(must(owner.subAccounts.get(subAccount), 'the sub-account of an order exists').row);
 }
 
 /** The slot of an order that was on its shelf: what it holds is held already. */

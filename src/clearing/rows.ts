@@ -265,7 +265,7 @@ export type TableName = keyof Tables;
 /** What a checkpoint writes: changed rows, whole. Nothing is ever deleted except finished orders past their 30 days. */
 export type RowWrite = { readonly [T in TableName]: { readonly table: T; readonly row: Tables[T] } }[TableName];
 
-/** A row as a start reads it. */
+/** A row as a start reads it. That of a stored order is valid until the next row, all of it. */
 export type LoadedRow =
   | RowWrite
   | {

@@ -12,8 +12,8 @@ import type { BalanceSlot, ClearingState, MarketSlot, UserSlot } from './state.t
 
 export class SpentBalances {
   readonly state: ClearingState;
-  /** In the order of their rows. */
-  readonly #users: readonly UserSlot[];
+  /** In the order of their rows, as ordinals count them. */
+  readonly users: readonly UserSlot[];
   #market: MarketSlot | null = null;
   /** By ordinal, of accounts 0: as far as they were asked for. */
   readonly #usd: BalanceSlot[] = [];
@@ -23,12 +23,12 @@ export class SpentBalances {
   /** Once all users are there. */
   constructor(state: ClearingState) {
     this.state = state;
-    this.#users = [...state.users.values()];
+    this.users = [...state.users.values()];
   }
 
   /** @param ordinal as StoredOrders says it. */
   userOf(ordinal: number, row: OrderRow): UserSlot {
-    const user = ordinal < 0 ? this.state.users.get(row.user) : this.#users[ordinal];
+    const user = ordinal < 0 ? this.state.users.get(row.user) : this.users[ordinal];
     return must(user, 'the user of an order is known');
   }
 

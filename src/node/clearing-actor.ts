@@ -74,8 +74,11 @@ export interface ClearingOptions {
   readonly hooks: { readonly wait: (ms: number) => void; readonly crash: () => void };
 }
 
-/** Between two looks at time, command and heartbeat. */
-const PARTS_PER_TURN = 16;
+/**
+ * Of a start, between two looks at time, command and heartbeat: some ten milliseconds. Whoever hears is woken after each
+ * turn, which costs as much as a hundred orders.
+ */
+const PARTS_PER_TURN = 64;
 
 interface Question {
   readonly request: number;

@@ -26,6 +26,7 @@ import { type Views, viewsOf } from '../core/views.ts';
 import type { RestoredOrder as RestoredCommand } from '../matching/commands.ts';
 import { OrderRestoredAtBoot } from '../messages/generated/messages.ts';
 import type { RestoredOrder } from '../orders/words.ts';
+import { OrderLook } from '../storage/order-look.ts';
 import type { RecordSink } from './effect-codec.ts';
 import { readOrderId, readUser, writeOrderId, writeUser } from './order-codec.ts';
 
@@ -46,11 +47,8 @@ export class RestoredOrderWord {
   /** @param parent its parent's name if that lives, else 0. */
   set(row: OrderRow, parent: number): void {
     const v = this.#views;
-    const { orderId, parentId } = row;
-    assert(
-      orderId.length <= ORDER_ID_BYTES_MAX && parentId.length <= ORDER_ID_BYTES_MAX,
-      'order ids are within limits',
-    );
+    if (row instanceof OrderLook) this.#copyTexts(row);
+    else this.#writeTexts(row);
     OrderRestoredAtBoot.setOrder(v, 0, row.orderSequence);
     OrderRestoredAtBoot.setPrice(v, 0, row.price);
     OrderRestoredAtBoot.setQuantity(v, 0, row.quantity);
@@ -74,22 +72,46 @@ export class RestoredOrderWord {
     OrderRestoredAtBoot.setFlags(v, 0, row.flags);
     OrderRestoredAtBoot.setTriggerKind(v, 0, row.triggerKind);
     OrderRestoredAtBoot.setTriggerState(v, 0, row.triggerState);
-    OrderRestoredAtBoot.setOrderIdBytes(v, 0, orderId.length);
-    OrderRestoredAtBoot.setParentIdBytes(v, 0, parentId.length);
     OrderRestoredAtBoot.setPrioritySequence(v, 0, row.prioritySequence);
     OrderRestoredAtBoot.setParent(v, 0, parent);
     OrderRestoredAtBoot.setExpiryNs(v, 0, row.expiryNs);
-    writeUser(v, OrderRestoredAtBoot.userAt, row.user);
-    writeOrderId(v, OrderRestoredAtBoot.orderIdAt, orderId);
-    if (parentId !== '') writeOrderId(v, OrderRestoredAtBoot.bytes, parentId);
-    this.#bytes = OrderRestoredAtBoot.bytes + parentId.length;
   }
 
+  /** Word by word: a message has some seventy. */
   write(sink: RecordSink): void {
     const at = sink.claim(OrderRestoredAtBoot.typeId, this.#bytes);
     if (at < 0) return;
-    sink.views.u8.set(this.#views.u8.subarray(0, this.#bytes), at);
+    const { i32: from } = this.#views;
+    const { i32: to } = sink.views;
+    const words = (this.#bytes + 3) >>> 2;
+    const first = at >>> 2;
+    for (let word = 0; word < words; word += 1) to[first + word] = from[word] as number;
     sink.commit();
+  }
+
+  /** As they lie: nearly all orders of a start are looked at in their bytes. */
+  #copyTexts(look: OrderLook): void {
+    const { u8 } = this.#views;
+    this.#setLengths(look.orderIdBytes, look.parentIdBytes);
+    look.copyUser(u8, OrderRestoredAtBoot.userAt);
+    look.copyOrderId(u8, OrderRestoredAtBoot.orderIdAt);
+    look.copyParentId(u8, OrderRestoredAtBoot.bytes);
+  }
+
+  #writeTexts({ user, orderId, parentId }: OrderRow): void {
+    const v = this.#views;
+    this.#setLengths(orderId.length, parentId.length);
+    writeUser(v, OrderRestoredAtBoot.userAt, user);
+    writeOrderId(v, OrderRestoredAtBoot.orderIdAt, orderId);
+    if (parentId !== '') writeOrderId(v, OrderRestoredAtBoot.bytes, parentId);
+  }
+
+  #setLengths(orderIdBytes: number, parentIdBytes: number): void {
+    const v = this.#views;
+    assert(orderIdBytes <= ORDER_ID_BYTES_MAX && parentIdBytes <= ORDER_ID_BYTES_MAX, 'order ids are within limits');
+    OrderRestoredAtBoot.setOrderIdBytes(v, 0, orderIdBytes);
+    OrderRestoredAtBoot.setParentIdBytes(v, 0, parentIdBytes);
+    this.#bytes = OrderRestoredAtBoot.bytes + parentIdBytes;
   }
 }
 

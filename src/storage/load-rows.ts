@@ -78,11 +78,8 @@ function* rowsIn(leaves: MapLeaves, orders: OrderTable): Generator<LoadedRow, vo
   for (const table of LOAD_ORDER) {
     if (table === 'trade') continue;
     const found = new TableSums();
-    if (table === 'order') {
-      for (const { stored, place, row } of orders.load(leaves, found)) {
-        yield { table: 'storedOrder', stored, place, row };
-      }
-    } else {
+    if (table === 'order') yield* orders.load(leaves, found);
+    else {
       for (const { key, value } of leaves.entries(Uint8Array.of(TABLE_OF[table]))) {
         found.add(key, value);
         if (table === 'user') orders.users.add(key, USER_AT);

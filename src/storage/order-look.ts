@@ -76,6 +76,23 @@ export class OrderLook implements OrderRow {
     return users.find(this.#bytes, this.#at + USER_AT);
   }
 
+  /** Lengths and bytes of its texts, for who hands them on as they lie. */
+  get orderIdBytes(): number {
+    return this.#terms - this.#at - ID_AT;
+  }
+  get parentIdBytes(): number {
+    return this.#figures - this.#terms - TERMS_BYTES;
+  }
+  copyUser(to: Uint8Array, at: number): void {
+    this.#copy(this.#at + USER_AT, USER_BYTES, to, at);
+  }
+  copyOrderId(to: Uint8Array, at: number): void {
+    this.#copy(this.#at + ID_AT, this.orderIdBytes, to, at);
+  }
+  copyParentId(to: Uint8Array, at: number): void {
+    this.#copy(this.#terms + TERMS_BYTES, this.parentIdBytes, to, at);
+  }
+
   get marketIndex(): number {
     return this.#view.getUint32(this.#at + 1);
   }
@@ -189,6 +206,12 @@ export class OrderLook implements OrderRow {
   get signature(): Uint8Array {
     const at = this.#figures + FIGURES_BYTES + this.#textBytes();
     return new Uint8Array(this.#bytes.subarray(at + 4, this.endAt()));
+  }
+
+  /** Byte by byte: there are few. */
+  #copy(from: number, byteLength: number, to: Uint8Array, at: number): void {
+    const bytes = this.#bytes;
+    for (let index = 0; index < byteLength; index += 1) to[at + index] = bytes[from + index] as number;
   }
 
   #textBytes(): number {

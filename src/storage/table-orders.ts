@@ -12,7 +12,7 @@
  *   sequences    │ 17 │ 21 │ 22 │ …     of a market, rising; the place of an order is its index
  *   checksums    │  c │  d │  e │ …     as its row had it when it was loaded
  */
-import type { OrderRow, StoredOrders } from '../clearing/rows.ts';
+import type { LoadedRow, OrderRow, StoredOrders } from '../clearing/rows.ts';
 import { assert, must } from '../core/assert.ts';
 import type { StorageReader } from './environment.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
@@ -32,13 +32,8 @@ const U32 = 0x1_0000_0000;
 const CRC_BYTES = 4;
 const ROOM_MIN = 64;
 
-/** An order as a load finds it. */
-export interface FoundOrder {
-  readonly stored: StoredOrders;
-  readonly place: number;
-  /** A look, valid until the next. */
-  readonly row: OrderRow;
-}
+/** An order as a load finds it: one for all, valid until the next. */
+type FoundOrder = Extract<LoadedRow, { table: 'storedOrder' }>;
 
 export class OrderTable {
   /** Of the users whose orders these are, in the order of their rows. */
@@ -61,11 +56,13 @@ export class OrderTable {
    */
   *load(leaves: MapLeaves, sums: TableSums): Generator<FoundOrder, void, undefined> {
     const walk = new OrderWalk(leaves);
+    const found = { table: 'storedOrder' as const, stored: this.#ofMarket(0), place: 0, row: walk.look };
     for (const sequence of walk.sequences(Uint8Array.of(TABLE.openOrder))) {
       const checksum = walk.open();
       sums.addChecksum(TABLE.openOrder, checksum);
-      const stored = this.#ofMarket(walk.marketIndex);
-      yield { stored, place: stored.add(sequence, checksum), row: walk.look };
+      found.stored = this.#ofMarket(walk.marketIndex);
+      found.place = found.stored.add(sequence, checksum);
+      yield found;
     }
   }
 
