@@ -5,6 +5,7 @@
  *
  * Both are plain values. An answer holds rows as `T`: records, or already their JSON.
  */
+import { must } from '../core/assert.ts';
 import type { AssetId, OrderId } from '../core/ids.ts';
 import { FILL_STATUS, SIDE } from '../core/order-terms.ts';
 import { type OrderRecordView, orderRecord } from '../wire/order-record.ts';
@@ -20,7 +21,7 @@ export interface OrderDoubts {
   readonly sequences: Float64Array;
   /** Only tables that know more of the market than this can know the order as finished. */
   readonly heard: Float64Array;
-  readonly idsOnTheWay: ReadonlyMap<number, OrderId>;
+  readonly orderIds: readonly OrderId[];
 }
 
 interface Window {
@@ -112,14 +113,15 @@ function answerOrders<T>(
 function isInTables(
   snapshot: HistorySnapshot,
   { user }: HistoryQuery,
-  { marketIndexes, sequences, heard, idsOnTheWay }: OrderDoubts,
+  { marketIndexes, sequences, heard, orderIds }: OrderDoubts,
   index: number,
 ): boolean {
   const marketIndex = marketIndexes[index] ?? 0;
-  const orderId = idsOnTheWay.get(index);
-  if (orderId !== undefined) return snapshot.findOrder(user, marketIndex, orderId) !== undefined;
+  const sequence = sequences[index] ?? 0;
+  const orderId = must(orderIds[index], 'a doubt is about an order with an id');
+  if (sequence === 0) return snapshot.findOrder(user, marketIndex, orderId) !== undefined;
   if (snapshot.marketSequence(marketIndex) <= (heard[index] ?? 0)) return false;
-  return snapshot.isFinished(marketIndex, sequences[index] ?? 0);
+  return snapshot.isFinished(user, marketIndex, orderId, sequence);
 }
 
 function answerTrades<T>(

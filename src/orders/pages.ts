@@ -161,20 +161,18 @@ function isOpen(order: LiveOrder): boolean {
   return status === 'Untriggered' || status === 'Open' || status === 'PartiallyFilled';
 }
 
-/** Thousands of orders are told to another thread as three columns. */
+/** Thousands of orders are told to another thread as four columns. */
 function doubtsAbout(orders: readonly LiveOrder[]): OrderDoubts {
   const marketIndexes = new Int32Array(orders.length);
   const sequences = new Float64Array(orders.length);
   const heard = new Float64Array(orders.length);
-  const idsOnTheWay = new Map<number, OrderId>();
   orders.forEach((order, index) => {
     const { definition, seenSequence, decidedSequence } = order.market;
     marketIndexes[index] = definition.marketIndex;
     sequences[index] = order.sequence;
     heard[index] = isFinished(order) ? order.lastSequence - 1 : Math.min(seenSequence, decidedSequence);
-    if (order.sequence === 0) idsOnTheWay.set(index, order.terms.orderId);
   });
-  return { marketIndexes, sequences, heard, idsOnTheWay };
+  return { marketIndexes, sequences, heard, orderIds: orders.map(({ terms }) => terms.orderId) };
 }
 
 // ---- merging

@@ -44,7 +44,7 @@ const NAMED_DATABASES = 1;
 export const MAP_FILE_NAME = 'ledger.mdb';
 /** Written once into an empty map, in the table `meta` of key-layout.ts. */
 const DATA_VERSION_KEY: Uint8Array = Uint8Array.of(0x01, 0x01);
-export const DATA_VERSION = 8;
+export const DATA_VERSION = 9;
 
 /** What a map of that version says of itself. */
 export function versionName(version: number = DATA_VERSION): string {

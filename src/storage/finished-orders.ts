@@ -5,14 +5,16 @@
  *   finished run   the records of a user in a market that one checkpoint added, at most 256: what lists show
  *   run of ids     the same orders as they ended (id-runs.ts)
  *
- * An order over the user's limit loses its record and leaves its finished run; its id stays until its time has come, or
- * until it has to make room, which raises the watermark of its list. Runs are rewritten without what went.
+ * An order over the user's limit leaves its block (order-blocks.ts) and its finished run; its id stays until its time has come, or
+ * until it has to make room, which raises the watermark of its list. Runs and blocks are rewritten without what
+ * went.
  *
  * Markets are merged by last update. Only lists and users that the checkpoint touches are looked at, and only what was
  * written before it goes.
  *
  * Reads happen before the checkpoint's commit, its writes join it; with one writer nothing comes between the two.
  */
+import { must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { ByteReader } from './byte-reader.ts';
@@ -21,6 +23,7 @@ import type { StorageReader, Write } from './environment.ts';
 import type { IdLists } from './id-lists.ts';
 import { decodeIdRun, dueRunOf, type IdEntry, type IdRun, idRunsOf, idRunWrites } from './id-runs.ts';
 import { type KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
+import { type BlockPlace, blockWithout } from './order-blocks.ts';
 import { decodeFrame } from './row-codecs.ts';
 import { decodeRun, encodeRun, FINISHED_RUNS, type FinishedEntry, leastOf, listNameOf } from './runs.ts';
 import { marketsWithCount, type UserCounts } from './user-counts.ts';
@@ -58,6 +61,8 @@ export class Forgetting {
   readonly #lists: IdLists;
   readonly #keys: KeyWriter = keyWriter();
   readonly #removedKeys: Uint8Array[] = [];
+  /** What goes of blocks of orders: by market, by their places. */
+  readonly #gone = new Map<number, Map<BlockPlace, Set<Sequence>>>();
   /** By their keys, in hex. */
   readonly #records = new Map<string, OpenRecords>();
   readonly #ids = new Map<string, OpenIds>();
@@ -70,6 +75,13 @@ export class Forgetting {
 
   *writes(to: ByteWriter): Generator<Write, void, undefined> {
     for (const key of this.#removedKeys) yield { key, value: null };
+    for (const [marketIndex, blocks] of this.#gone) {
+      for (const [place, gone] of blocks) {
+        const key = this.#keys.ofMarket(TABLE.orderBlock, marketIndex, place);
+        const value = must(this.#reader.get(key), `storage: block ${place} of market ${marketIndex} is missing`);
+        yield { key, value: blockWithout(to, key, value, gone) };
+      }
+    }
     for (const { key, entries, hasChanged } of this.#records.values()) {
       if (!hasChanged) continue;
       yield { key, value: entries.length === 0 ? null : encodeRun(to, key, entries, FINISHED_RUNS.write) };
@@ -204,24 +216,39 @@ export class Forgetting {
     const kept = run.entries.filter(({ orderSequence }) => !sequences.has(orderSequence));
     const removedCount = run.entries.length - kept.length;
     if (removedCount === 0) return;
-    for (const { orderSequence } of run.entries) {
-      if (!sequences.has(orderSequence)) continue;
-      this.#removedKeys.push(this.#keys.ofMarket(TABLE.finishedOrder, run.marketIndex, orderSequence));
+    for (const { orderSequence, block } of run.entries) {
+      if (sequences.has(orderSequence)) this.#goneOf(run.marketIndex, block).add(orderSequence);
     }
     run.entries = kept;
     run.hasChanged = true;
     this.#counts.add(TABLE.finishedCount, run.user, run.marketIndex, -removedCount);
   }
 
+  /** The orders of that block that go. */
+  #goneOf(marketIndex: number, block: BlockPlace): Set<Sequence> {
+    let blocks = this.#gone.get(marketIndex);
+    if (blocks === undefined) {
+      blocks = new Map();
+      this.#gone.set(marketIndex, blocks);
+    }
+    let gone = blocks.get(block);
+    if (gone === undefined) {
+      gone = new Set();
+      blocks.set(block, gone);
+    }
+    return gone;
+  }
+
   /** Forgets the id, unless a later order has taken it. */
   #removeId({ user, marketIndex }: ListName, { orderId, orderSequence }: IdEntry): void {
     const key = this.#keys.finishedById(user, marketIndex, orderId);
     const value = this.#reader.get(key);
-    if (value !== null && decodeFrame(key, value, readOrderOfId) === orderSequence) this.#removedKeys.push(key);
+    if (value !== null && decodeFrame(key, value, readOrderOfId).orderSequence === orderSequence)
+      this.#removedKeys.push(key);
   }
 }
 
-/** What an order's id leads to. */
-export function readOrderOfId(from: ByteReader): Sequence {
-  return from.safe() as Sequence;
+/** What an order's id leads to: the order, and where its record lies. */
+export function readOrderOfId(from: ByteReader): { readonly orderSequence: Sequence; readonly block: BlockPlace } {
+  return { orderSequence: from.safe() as Sequence, block: from.safe() as BlockPlace };
 }

@@ -15,8 +15,9 @@ import type { Sequence, TimestampNs } from '../core/units.ts';
 import { checkpointSequence } from './checkpoint.ts';
 import type { StorageReader } from './environment.ts';
 import { readOrderOfId } from './finished-orders.ts';
-import { endOf, keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
-import { decodeFrame, decodeRow } from './row-codecs.ts';
+import { endOf, keyWriter, TRADE_SIDE } from './key-layout.ts';
+import { findOrder } from './order-blocks.ts';
+import { decodeFrame } from './row-codecs.ts';
 import {
   FINISHED_RUNS,
   type FinishedEntry,
@@ -88,7 +89,8 @@ export class History {
    */
   finishedOrders(request: HistoryRequest, ties?: Ties<FinishedEntry>): HistoryPage<OrderRow> {
     return this.#page(request, FINISHED_RUNS, ties, ({ marketIndex, item }) => {
-      return this.#finishedOrderAt(marketIndex, item.orderSequence);
+      const row = findOrder(this.#reader, marketIndex, item.block, item.orderSequence);
+      return must(row, `storage: order ${item.orderSequence} of market ${marketIndex} is missing`);
     });
   }
 
@@ -99,11 +101,16 @@ export class History {
       const byId = keys.finishedById(user, marketIndex, orderId);
       const found = this.#reader.get(byId);
       if (found === null) return null;
-      const orderSequence = decodeFrame(byId, found, readOrderOfId);
-      const key = keys.ofMarket(TABLE.finishedOrder, marketIndex, orderSequence);
-      const value = this.#reader.get(key);
-      return value === null ? null : decodeRow('order', key, value);
+      const { orderSequence, block } = decodeFrame(byId, found, readOrderOfId);
+      return findOrder(this.#reader, marketIndex, block, orderSequence);
     });
+  }
+
+  /** Whether the order of that id that has ended is this one. */
+  isFinished(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: Sequence): boolean {
+    const byId = keyWriter().finishedById(user, marketIndex, orderId);
+    const found = this.#reader.get(byId);
+    return found !== null && decodeFrame(byId, found, readOrderOfId).orderSequence === orderSequence;
   }
 
   /** Trades of a market, newest first. @param below only trade ids less than this; null for all. */
@@ -191,12 +198,6 @@ export class History {
     const from = keyWriter().ofUser(table, user, marketIndex);
     const isEmpty = this.#reader.range({ from, to: endOf(from), limit: 1 }).length === 0;
     assert(isEmpty, 'storage: who has a list has a count');
-  }
-
-  #finishedOrderAt(marketIndex: number, orderSequence: Sequence): OrderRow {
-    const key = keyWriter().ofMarket(TABLE.finishedOrder, marketIndex, orderSequence);
-    const value = must(this.#reader.get(key), `storage: order ${orderSequence} of market ${marketIndex} is missing`);
-    return decodeRow('order', key, value);
   }
 }
 

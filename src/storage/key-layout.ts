@@ -15,10 +15,10 @@
  *   23 deposit                     chain 9, tx 32, log index 4
  *   24 position                    user 32, sub-account 1, asset id
  *   30 open order                  market 4, order sequence 8
- *   31 finished order              market 4, order sequence 8
- *   32   runs of a user's          user 32, market 4, timestamp 8, order id           run of: that, order sequence 8
+ *   31 block of finished orders    market 4, order sequence 8                         orders, that one the first (order-blocks.ts)
+ *   32   runs of a user's          user 32, market 4, timestamp 8, order id           run of: that, order sequence 8, block 8
  *   33   when to look at a run     last update 8, key of the run in 35
- *   34   by order id               user 32, market 4, order id                        order sequence 8
+ *   34   by order id               user 32, market 4, order id                        order sequence 8, block 8
  *   35   runs of ids               user 32, market 4, checkpoint 8, chunk 4           key of the run in 32; ids as they ended
  *   36   what ids there are        user 32, market 4                                  count 8, watermark 8, place in 35
  *   40 block of trades             market 4, trade id 8                              trades from that one on (trade-blocks.ts)
@@ -57,7 +57,7 @@ export const TABLE = {
   deposit: 0x23,
   position: 0x24,
   openOrder: 0x30,
-  finishedOrder: 0x31,
+  orderBlock: 0x31,
   finishedRun: 0x32,
   dueRun: 0x33,
   finishedById: 0x34,
@@ -174,7 +174,7 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  /** Open order, finished order and block of trades: one of a market's by its sequence. */
+  /** Open order, block of finished orders, block of trades: one of a market's by its sequence. */
   ofMarket(table: Table, marketIndex: number, sequence: number): Uint8Array {
     this.#begin(table);
     this.#writer.u32(marketIndex);

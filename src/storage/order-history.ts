@@ -16,7 +16,7 @@ import type {
 } from '../orders/order-history.ts';
 import type { StorageReader } from './environment.ts';
 import { History } from './history.ts';
-import { keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
+import { keyWriter, TRADE_SIDE } from './key-layout.ts';
 import { decodeRow } from './row-codecs.ts';
 import type { FinishedEntry, Listed, TradeEntry } from './runs.ts';
 
@@ -52,8 +52,8 @@ class TableSnapshot implements HistorySnapshot {
     return this.market(marketIndex)?.lastTradeId ?? 0;
   }
 
-  isFinished(marketIndex: number, orderSequence: number): boolean {
-    return this.reader.get(keyWriter().ofMarket(TABLE.finishedOrder, marketIndex, orderSequence as Sequence)) !== null;
+  isFinished(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: number): boolean {
+    return this.history.isFinished(user, marketIndex, orderId, orderSequence as Sequence);
   }
 
   findOrder(user: UserId, marketIndex: number, orderId: OrderId): OrderRow | undefined {

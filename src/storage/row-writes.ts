@@ -1,5 +1,5 @@
 /**
- * From changed rows to the writes they mean: each row under its key, trades in blocks, and the runs that finished orders
+ * From changed rows to the writes they mean: each row under its key, finished orders and trades in blocks, and the runs that finished orders
  * and trades add to the lists of their users (key-layout.ts). Blocks and runs are known when all rows are: `end` comes
  * last.
  */
@@ -13,8 +13,17 @@ import type { StorageReader, Write } from './environment.ts';
 import type { IdLists } from './id-lists.ts';
 import { type IdEntry, idRunKey, idRunWrites } from './id-runs.ts';
 import { endOf, KeyWriter, keyWriter, type ListName, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
+import { type EndedOrder, orderBlockWrites } from './order-blocks.ts';
 import { encodeFrame, encodeRow } from './row-codecs.ts';
-import { cutIntoRuns, encodeRun, FINISHED_RUNS, RUN_ENTRIES_MAX, TRADE_RUNS, type TradeEntry } from './runs.ts';
+import {
+  cutIntoRuns,
+  encodeRun,
+  FINISHED_RUNS,
+  type FinishedEntry,
+  RUN_ENTRIES_MAX,
+  TRADE_RUNS,
+  type TradeEntry,
+} from './runs.ts';
 import { tradeBlockWrites } from './trade-blocks.ts';
 import type { UserCounts } from './user-counts.ts';
 
@@ -23,7 +32,7 @@ const MARKET_PREFIX_BYTES = 5;
 
 /** What one checkpoint adds to the lists of a user in a market. */
 interface Additions extends ListName {
-  readonly orders: OrderRow[];
+  readonly orders: EndedOrder[];
   readonly trades: TradeEntry[];
 }
 
@@ -39,6 +48,8 @@ export class RowWrites {
   readonly #lastOpen = new Map<number, number>();
   /** By market, in the order in which they came. */
   readonly #trades = new Map<number, TradeRow[]>();
+  /** By market. */
+  readonly #ended = new Map<number, EndedOrder[]>();
   readonly #additions = new Map<UserId, Map<number, Additions>>();
 
   /** @param checkpoint its journal sequence: one that adds orders is above every one that did before. */
@@ -64,8 +75,9 @@ export class RowWrites {
     }
   }
 
-  /** Writes of the rows in their order, then of the trades, then of the lists, user by user and market by market. */
+  /** Writes of the rows in their order, then of the blocks, then of the lists, user by user and market by market. */
   end(): readonly Write[] {
+    for (const ended of this.#ended.values()) this.#writes.push(...orderBlockWrites(this.#bytes, this.#keys, ended));
     for (const trades of this.#trades.values()) {
       this.#writes.push(...tradeBlockWrites(this.#reader, this.#bytes, this.#keys, trades));
     }
@@ -87,13 +99,15 @@ export class RowWrites {
       this.#lastOpen.set(marketIndex, Math.max(lastOpen, orderSequence));
       return;
     }
-    this.#additionsTo(row.user, marketIndex).orders.push(row);
+    const ended: EndedOrder = { row, block: orderSequence };
+    this.#additionsTo(row.user, marketIndex).orders.push(ended);
+    const ofMarket = this.#ended.get(marketIndex);
+    if (ofMarket === undefined) this.#ended.set(marketIndex, [ended]);
+    else ofMarket.push(ended);
     // Most orders end before a checkpoint saw them open: no search for what cannot be there.
     if (orderSequence <= lastOpen) {
       this.#writes.push({ key: this.#keys.ofMarket(TABLE.openOrder, marketIndex, orderSequence), value: null });
     }
-    const key = this.#keys.ofMarket(TABLE.finishedOrder, marketIndex, orderSequence);
-    this.#writes.push({ key, value: encodeRow(this.#bytes, 'order', key, row), rule: 'once' });
   }
 
   #lastOpenOf(marketIndex: number): number {
@@ -139,15 +153,18 @@ export class RowWrites {
       const ended = orders.slice(chunk * RUN_ENTRIES_MAX, (chunk + 1) * RUN_ENTRIES_MAX);
       this.#endChunk({ user, marketIndex }, chunk, ended);
     }
-    for (const { orderId, orderSequence } of orders) {
-      const key = this.#keys.finishedById(user, marketIndex, orderId);
-      const value = encodeFrame(this.#bytes, key, () => this.#bytes.safe(orderSequence));
+    for (const { row, block } of orders) {
+      const key = this.#keys.finishedById(user, marketIndex, row.orderId);
+      const value = encodeFrame(this.#bytes, key, () => {
+        this.#bytes.safe(row.orderSequence);
+        this.#bytes.safe(block);
+      });
       this.#writes.push({ key, value, rule: 'fresh' });
     }
   }
 
-  #endChunk(name: ListName, chunk: number, ended: readonly OrderRow[]): void {
-    for (const { key, items } of cutIntoRuns(this.#keys, FINISHED_RUNS, name, ended)) {
+  #endChunk(name: ListName, chunk: number, ended: readonly EndedOrder[]): void {
+    for (const { key, items } of cutIntoRuns(this.#keys, FINISHED_RUNS, name, ended.map(entryOf))) {
       this.#writes.push({ key, value: encodeRun(this.#bytes, key, items, FINISHED_RUNS.write), rule: 'once' });
       const ids = { finishedRun: key, entries: ended.map(idEntryOf) };
       const idsKey = idRunKey(this.#keys, name, this.#checkpoint, chunk);
@@ -163,7 +180,11 @@ export class RowWrites {
   }
 }
 
-function idEntryOf({ orderId, orderSequence, creationNs, lastUpdateNs, end }: OrderRow): IdEntry {
+function entryOf({ row: { timestampNs, orderId, orderSequence, subAccount }, block }: EndedOrder): FinishedEntry {
+  return { timestampNs, orderId, orderSequence, block, subAccount };
+}
+
+function idEntryOf({ row: { orderId, orderSequence, creationNs, lastUpdateNs, end } }: EndedOrder): IdEntry {
   return { orderId, orderSequence, creationNs, lastUpdateNs, wasCancelled: end !== 0 && isCancel(end) };
 }
 

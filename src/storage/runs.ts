@@ -21,6 +21,7 @@ import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { endOf, type KeyWriter, keyWriter, type ListName, TABLE, type TradeSideIndex } from './key-layout.ts';
+import type { BlockPlace } from './order-blocks.ts';
 import { decodeFrame, encodeFrame } from './row-codecs.ts';
 import type { CountTable } from './user-counts.ts';
 
@@ -39,6 +40,8 @@ export interface FinishedPlace {
 }
 export interface FinishedEntry extends FinishedPlace {
   readonly orderSequence: Sequence;
+  /** Where its record lies (order-blocks.ts). */
+  readonly block: BlockPlace;
   /** So that pages of some sub-accounts need no row of the others. */
   readonly subAccount: number;
 }
@@ -81,16 +84,18 @@ export const FINISHED_RUNS: RunKind<FinishedPlace, FinishedEntry> = {
     to.ascii(orderId);
   },
   readPlace: (from) => ({ timestampNs: from.u64() as TimestampNs, orderId: from.ascii() as OrderId }),
-  write: (to, { timestampNs, orderId, orderSequence, subAccount }) => {
+  write: (to, { timestampNs, orderId, orderSequence, block, subAccount }) => {
     to.u64(timestampNs);
     to.text(orderId);
     to.safe(orderSequence);
+    to.safe(block);
     to.u8(subAccount);
   },
   read: (from) => ({
     timestampNs: from.u64() as TimestampNs,
     orderId: from.text() as OrderId,
     orderSequence: from.safe() as Sequence,
+    block: from.safe() as BlockPlace,
     subAccount: from.u8(),
   }),
   compare: compareFinished,

@@ -8,6 +8,8 @@
  *            force of a child that is released in part, and what of that nobody matched
  *   7 ─▶ 8   trades stand in blocks (trade-blocks.ts): those of before in blocks of one; a tally carries the facts that it
  *            has not hashed yet: before, it hashed each at once
+ *   8 ─▶ 9   finished orders stand in blocks (order-blocks.ts): those of before in blocks of one; whatever leads to one
+ *            says where
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal-base.ts).
@@ -23,7 +25,7 @@ import type { Convert } from './copy-map.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { keyWriter, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
 import { checkFrame, decodeRow, encodeFrame } from './row-codecs.ts';
-import { decodeRun, encodeRun, FINISHED_RUNS, listNameOf, TRADE_RUNS } from './runs.ts';
+import { decodeRun, encodeRun, FINISHED_RUNS, type FinishedPlace, listNameOf, TRADE_RUNS } from './runs.ts';
 
 const SAFE_BYTES = 8;
 const NOTHING = new Uint8Array(SAFE_BYTES);
@@ -38,6 +40,7 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 5, convert: (source) => (entry, to) => withSubAccounts(source, entry, to) },
   { from: 6, convert: () => withActivated },
   { from: 7, convert: () => withBlocksAndPieces },
+  { from: 8, convert: () => withOrderBlocks },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -45,10 +48,10 @@ const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Con
   if (key[0] === TABLE.finishedRun) {
     const { marketIndex } = listNameOf(key);
     const items = decodeRun(entry, readFinished5).map((item) => {
-      const key = keyWriter().ofMarket(TABLE.finishedOrder, marketIndex, item.orderSequence);
+      const key = keyWriter().ofMarket(TABLE.orderBlock, marketIndex, item.orderSequence);
       return { ...item, subAccount: checkFrame(key, rowBytes(source, key))[ORDER_6.subAccount] as number };
     });
-    return encodeRun(to, key, items, FINISHED_RUNS.write);
+    return encodeRun(to, key, items, writeFinished8);
   }
   if (key[0] !== TABLE.tradeRun) return entry.value;
   const { marketIndex } = listNameOf(key);
@@ -99,7 +102,7 @@ const ORDER_6 = {
  * last match: what it had not filled was dropped.
  */
 function withActivated({ key, value }: Entry, to: ByteWriter): Uint8Array {
-  if (key[0] !== TABLE.openOrder && key[0] !== TABLE.finishedOrder) return value;
+  if (key[0] !== TABLE.openOrder && key[0] !== TABLE.orderBlock) return value;
   const body = checkFrame(key, value);
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   const terms = ORDER_6.id + view.getUint32(ORDER_6.idLength);
@@ -128,5 +131,49 @@ function withBlocksAndPieces({ key, value }: Entry, to: ByteWriter): Uint8Array 
     if (table === TABLE.tradeBlock) to.u32(1);
     to.raw(body);
     if (table === TABLE.tally) to.u32(0);
+  });
+}
+
+/** An entry of a finished run in versions 6 to 8. */
+interface Finished8 extends FinishedPlace {
+  readonly orderSequence: Sequence;
+  readonly subAccount: number;
+}
+
+function writeFinished8(to: ByteWriter, { timestampNs, orderId, orderSequence, subAccount }: Finished8): void {
+  to.u64(timestampNs);
+  to.text(orderId);
+  to.safe(orderSequence);
+  to.u8(subAccount);
+}
+
+function readFinished8(from: ByteReader): Finished8 {
+  return {
+    timestampNs: from.u64() as TimestampNs,
+    orderId: from.text() as OrderId,
+    orderSequence: from.safe() as Sequence,
+    subAccount: from.u8(),
+  };
+}
+
+/** Up to version 8 a finished order had a key of its own: its sequence, which is the place of a block of one. */
+function withOrderBlocks(entry: Entry, to: ByteWriter): Uint8Array {
+  const { key, value } = entry;
+  if (key[0] === TABLE.orderBlock) {
+    const row = checkFrame(key, value);
+    return encodeFrame(to, key, () => {
+      to.u32(1);
+      to.raw(row);
+    });
+  }
+  if (key[0] === TABLE.finishedRun) {
+    const items = decodeRun(entry, readFinished8).map((item) => ({ ...item, block: item.orderSequence }));
+    return encodeRun(to, key, items, FINISHED_RUNS.write);
+  }
+  if (key[0] !== TABLE.finishedById) return value;
+  const sequence = checkFrame(key, value).subarray(1);
+  return encodeFrame(to, key, () => {
+    to.raw(sequence);
+    to.raw(sequence);
   });
 }

@@ -19,7 +19,7 @@ const NO_DOUBTS: OrderDoubts = {
   marketIndexes: new Int32Array(),
   sequences: new Float64Array(),
   heard: new Float64Array(),
-  idsOnTheWay: new Map(),
+  orderIds: [],
 };
 const ORDERS: HistoryAsk = { kind: 'orders', query: QUERY, offset: 2, limit: 5, doubts: NO_DOUBTS };
 
@@ -60,10 +60,7 @@ suite('history thread', () => {
           marketIndexes: Int32Array.of(0, 0, 1, 1),
           sequences: Float64Array.of(1, 1, 0, 0),
           heard: Float64Array.of(3, 40, 0, 0),
-          idsOnTheWay: new Map([
-            [2, 'order-2' as OrderId],
-            [3, 'order-99' as OrderId],
-          ]),
+          orderIds: ['order-1', 'order-1', 'order-2', 'order-99'] as OrderId[],
         },
       },
       { kind: 'trades', query: QUERY, offset: 0, limit: 100, markets: [1, 0, 7] },

@@ -7,10 +7,18 @@ import { must } from '../../src/core/assert.ts';
 import { TIF, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
 import type { StorageReader } from '../../src/storage/environment.ts';
+import { readOrderOfId } from '../../src/storage/finished-orders.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
-import { checkFrame, decodeRow, encodeFrame, encodeRow } from '../../src/storage/row-codecs.ts';
-import { tradeCodec } from '../../src/storage/row-codecs-orders.ts';
-import { decodeRun } from '../../src/storage/runs.ts';
+import {
+  checkFrame,
+  decodeFrame,
+  decodeRow,
+  encodeFrame,
+  encodeRow,
+  LAYOUT_VERSION,
+} from '../../src/storage/row-codecs.ts';
+import { orderCodec, tradeCodec } from '../../src/storage/row-codecs-orders.ts';
+import { decodeRun, encodeRun, FINISHED_RUNS } from '../../src/storage/runs.ts';
 import { UPGRADE_STEPS } from '../../src/storage/upgrade-steps.ts';
 import { propertyParameters } from '../support/property.ts';
 import { ROW_ARBITRARIES } from '../support/row-arbitraries.ts';
@@ -80,4 +88,53 @@ suite('steps of an upgrade', () => {
       propertyParameters(50),
     );
   });
+
+  test('8 to 9: a finished order is a block of one, and what leads to it says so; everything else stays as it is', () => {
+    const step = must(
+      UPGRADE_STEPS.find(({ from }) => from === 8),
+      'version 8 is upgraded',
+    );
+    const convert = step.convert({} as StorageReader);
+    const to = new ByteWriter(64);
+    fc.assert(
+      fc.property(ROW_ARBITRARIES.order, ROW_ARBITRARIES.balance, (row, balance) => {
+        const { user, marketIndex, orderSequence, orderId, timestampNs, subAccount } = row;
+        const key = keyWriter().ofMarket(TABLE.orderBlock, marketIndex, orderSequence);
+        const value = must(convert({ key, value: encodeRow(to, 'order', key, row) }, to), 'it stays');
+        assert.deepEqual(ordersOf(key, value), [row]);
+
+        const idKey = keyWriter().finishedById(user, marketIndex, orderId);
+        const found = must(
+          convert({ key: idKey, value: encodeFrame(to, idKey, () => to.safe(orderSequence)) }, to),
+          'it stays',
+        );
+        assert.deepEqual(decodeFrame(idKey, found, readOrderOfId), { orderSequence, block: orderSequence });
+
+        const entry = { timestampNs, orderId, orderSequence, subAccount };
+        const runKey = keyWriter().run(TABLE.finishedRun, { user, marketIndex }, (at) => at.u64(timestampNs));
+        const run = encodeRun(to, runKey, [entry], (at) => {
+          at.u64(timestampNs);
+          at.text(orderId);
+          at.safe(orderSequence);
+          at.u8(subAccount);
+        });
+        const converted = must(convert({ key: runKey, value: run }, to), 'it stays');
+        assert.deepEqual(decodeRun({ key: runKey, value: converted }, FINISHED_RUNS.read), [
+          { ...entry, block: orderSequence },
+        ]);
+
+        const other = keyWriter().balance(balance.user, balance.subAccount, balance.asset);
+        const unchanged = encodeRow(to, 'balance', other, balance);
+        assert.equal(convert({ key: other, value: unchanged }, to), unchanged);
+      }),
+      propertyParameters(50),
+    );
+  });
 });
+
+function ordersOf(key: Uint8Array, value: Uint8Array): readonly OrderRow[] {
+  return decodeRun({ key, value }, (from) => {
+    assert.equal(from.u8(), LAYOUT_VERSION);
+    return orderCodec.read(from);
+  });
+}

@@ -37,7 +37,7 @@ suite('verification of a map', () => {
   test('what was written is accepted: every page is in use once, free or meta, and everything is counted', () => {
     const report = verifyMap(directory, WHOLE);
     assert.deepEqual([report.records, report.firstSequence, report.mark.sequence, report.checkpoint], [41, 1, 41, 40]);
-    assert.deepEqual([report.tables['finishedOrder'], report.tables['tradeBlock']], [40, 40]);
+    assert.deepEqual([report.tables['orderBlock'], report.tables['tradeBlock']], [40, 40]);
     assert.equal(report.pagesRead + report.freePages + 2, report.pages);
   });
 
@@ -56,7 +56,7 @@ suite('verification of a map', () => {
 
   for (const [what, remove] of [
     ['a trade', keyWriter().ofMarket(TABLE.tradeBlock, 0, 7)],
-    ['an order', keyWriter().ofMarket(TABLE.finishedOrder, 0, 7)],
+    ['an order', keyWriter().ofMarket(TABLE.orderBlock, 0, 7)],
     ['a record of the journal', keyWriter().journal(7)],
     ['the last record that the checkpoint names', keyWriter().journal(40)],
     ['the checkpoint and the sums', keyWriter().meta(META.tableSums)],

@@ -24,7 +24,7 @@ const MONEY: readonly Table[] = [TABLE.balance, TABLE.position, TABLE.subAccount
 const HISTORY: readonly Table[] = [
   TABLE.tradeBlock,
   TABLE.tradeRun,
-  TABLE.finishedOrder,
+  TABLE.orderBlock,
   TABLE.finishedRun,
   TABLE.finishedById,
   TABLE.idRun,

@@ -27,7 +27,7 @@ export function tablesOf(
   return {
     marketSequence: () => sequence,
     lastTradeId: () => lastTradeId,
-    isFinished: (_, order) => finished.some((row) => row.sequence === order),
+    isFinished: (_user, _market, _id, order) => finished.some((row) => row.sequence === order),
     findOrder: (user, _, id) => finished.filter((row) => row.user === user && row.id === id).map(rowOf)[0],
     finishedOrders: (query, offset, limit) => windowOf(ordersOf(query), offset, limit),
     trades: (query, offset, limit) => windowOf(tradesOf(query), offset, limit),

@@ -1,0 +1,140 @@
+/**
+ * Finished orders of a market in blocks: what a checkpoint adds, about a page under one key, like trades
+ * (trade-blocks.ts).
+ *
+ *   key     │ market 4 │ place 8 │                       the sequence of the order that was its first when it was written
+ *   value   │ version 1 │ count 4 │ order │ order │ … │ CRC 4 │
+ *   order   a row as the table of open orders has it, without its checksum (order-look.ts)
+ *
+ * An order that rested for long ends beside young ones, so blocks overlap: whatever leads to an order names the place of
+ * its block. Orders go one by one (finished-orders.ts); a block of which nothing is left goes.
+ *
+ * Invariants
+ *   (1) An order is in one block, so no two blocks of a market have one place.
+ *   (2) Sequences rise within a block. Orders go; what remains is never changed, and neither is the key.
+ */
+import type { OrderRow } from '../clearing/rows.ts';
+import { InvariantError } from '../core/assert.ts';
+import type { Sequence } from '../core/units.ts';
+import { ByteReader } from './byte-reader.ts';
+import type { ByteWriter } from './byte-writer.ts';
+import type { StorageReader, Write } from './environment.ts';
+import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
+import { OrderLook, rowBytes } from './order-look.ts';
+import { checkFrame, encodeFrame, LAYOUT_VERSION } from './row-codecs.ts';
+import { orderCodec } from './row-codecs-orders.ts';
+
+/** Of orders in a block: with its frame and the header of its page they fill one. */
+const BLOCK_BYTES = 4_063;
+/** Version and count. */
+const HEAD_BYTES = 5;
+const COUNT_AT = 1;
+/** An order whose ids, text and signature are empty. */
+const ORDER_BYTES = 250;
+
+/** The place of a block: the sequence of an order that was in it. */
+export type BlockPlace = Sequence;
+
+/** An order that a checkpoint adds; its block is known when all are. */
+export interface EndedOrder {
+  readonly row: OrderRow;
+  block: BlockPlace;
+}
+
+/**
+ * The blocks that one checkpoint adds to a market, and in each order the place of its own.
+ *
+ * @param ended sorted here, by their sequences.
+ */
+export function* orderBlockWrites(
+  to: ByteWriter,
+  keys: KeyWriter,
+  ended: EndedOrder[],
+): Generator<Write, void, undefined> {
+  ended.sort((a, b) => a.row.orderSequence - b.row.orderSequence);
+  let start = 0;
+  let bytes = 0;
+  for (const [index, { row }] of ended.entries()) {
+    const more = bytesOf(row);
+    if (bytes + more > BLOCK_BYTES && index > start) {
+      yield blockWrite(to, keys, ended.slice(start, index));
+      start = index;
+      bytes = 0;
+    }
+    bytes += more;
+  }
+  if (start < ended.length) yield blockWrite(to, keys, ended.slice(start));
+}
+
+/** More than that where a text is not ASCII: then its block takes a page more. */
+function bytesOf({ orderId, parentId, text, signature }: OrderRow): number {
+  return ORDER_BYTES + orderId.length + parentId.length + text.length + signature.length;
+}
+
+function blockWrite(to: ByteWriter, keys: KeyWriter, ended: readonly EndedOrder[]): Write {
+  const { marketIndex = 0, orderSequence: place = 0 as Sequence } = ended[0]?.row ?? {};
+  for (const order of ended) order.block = place;
+  const key = keys.ofMarket(TABLE.orderBlock, marketIndex, place);
+  const value = encodeFrame(to, key, () => {
+    to.u32(ended.length);
+    for (const { row } of ended) {
+      to.u8(LAYOUT_VERSION);
+      orderCodec.write(to, row);
+    }
+  });
+  return { key, value, rule: 'once' };
+}
+
+/** The finished order with that sequence, or null: its record is gone. @throws InvariantError when its block is damaged. */
+export function findOrder(
+  reader: StorageReader,
+  marketIndex: number,
+  block: BlockPlace,
+  orderSequence: Sequence,
+): OrderRow | null {
+  const key = keyWriter().ofMarket(TABLE.orderBlock, marketIndex, block);
+  const value = reader.get(key);
+  if (value === null) return null;
+  for (const { sequence, bytes } of ordersIn(key, value)) {
+    if (sequence === orderSequence) return orderCodec.read(new ByteReader(bytes.subarray(1)));
+  }
+  return null;
+}
+
+/** A block without those orders; null when nothing is left of it. */
+export function blockWithout(
+  to: ByteWriter,
+  key: Uint8Array,
+  value: Uint8Array,
+  gone: ReadonlySet<Sequence>,
+): Uint8Array | null {
+  const kept = ordersIn(key, value).filter(({ sequence }) => !gone.has(sequence));
+  if (kept.length === 0) return null;
+  return encodeFrame(to, key, () => {
+    to.u32(kept.length);
+    for (const { bytes } of kept) to.raw(bytes);
+  });
+}
+
+/** The orders of a block, each with the bytes of its row. */
+function ordersIn(
+  key: Uint8Array,
+  value: Uint8Array,
+): readonly { readonly sequence: Sequence; readonly bytes: Uint8Array }[] {
+  const body = checkFrame(key, value);
+  const lies = rowBytes(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  if (body[0] !== LAYOUT_VERSION || body.length < HEAD_BYTES)
+    throw new InvariantError('storage: a block of a known layout');
+  const look = new OrderLook();
+  const orders: { sequence: Sequence; bytes: Uint8Array }[] = [];
+  let at = HEAD_BYTES;
+  while (at < body.length) {
+    look.point(lies, at);
+    const end = look.endAt();
+    orders.push({ sequence: look.orderSequence, bytes: body.subarray(at, end) });
+    at = end;
+  }
+  const isWhole = at === body.length && orders.length === lies.view.getUint32(COUNT_AT);
+  if (!isWhole) throw new InvariantError('storage: a block is as long as its orders');
+  return orders;
+}

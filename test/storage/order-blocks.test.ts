@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { OrderRow } from '../../src/clearing/rows.ts';
+import type { OrderId } from '../../src/core/ids.ts';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
+import type { Entry } from '../../src/storage/environment.ts';
+import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
+import { findOrder } from '../../src/storage/order-blocks.ts';
+import { CheckpointStore, order, userOf } from '../support/checkpoint-store.ts';
+import { propertyParameters } from '../support/property.ts';
+
+/** Orders end in any order, some long after they came: sequences of several checkpoints lie among each other. */
+const lives = fc.array(
+  fc.record({
+    checkpoint: fc.nat(5),
+    marketIndex: fc.nat(1),
+    user: fc.integer({ min: 1, max: 3 }),
+    textBytes: fc.constantFrom(0, 400, 1_900, 5_000),
+    isUnicode: fc.boolean(),
+  }),
+  { maxLength: 80 },
+);
+
+type Life = typeof lives extends fc.Arbitrary<readonly (infer T)[]> ? T : never;
+
+function rowOf({ marketIndex, user, textBytes, isUnicode }: Life, sequence: number): OrderRow {
+  const text = (isUnicode ? 'ü' : 'x').repeat(textBytes);
+  const orderId = `${'i'.repeat(sequence % 36)}-${sequence}` as OrderId;
+  return order(sequence, { marketIndex, user: userOf(user), text, orderId });
+}
+
+function blocksOf(store: CheckpointStore): readonly Entry[] {
+  const keys = keyWriter();
+  const from = keys.table(TABLE.orderBlock);
+  return store.writer.range({ from, to: keys.table(TABLE.orderBlock + 1), limit: 1_000 });
+}
+
+const finished = (rows: readonly OrderRow[]) => rows.map((row) => ({ table: 'order', row }) as const);
+
+suite('blocks of finished orders', () => {
+  test('whenever orders ended and went, each that is kept is found by its id and listed once, and no other is (PAG-02, AMB-17)', async () => {
+    await fc.assert(
+      fc.asyncProperty(lives, fc.nat(90), async (all, keptFrom) => {
+        const store = new CheckpointStore();
+        const rows = all.map((life, at) => ({ checkpoint: life.checkpoint, row: rowOf(life, at + 1) }));
+        for (let checkpoint = 0; checkpoint < 6; checkpoint += 1) {
+          store.checkpoint(finished(rows.filter((ended) => ended.checkpoint === checkpoint).map(({ row }) => row)));
+        }
+        for (const beforeNs of [0n, BigInt(keptFrom)] as TimestampNs[]) {
+          store.checkpoint([], { forgetBeforeNs: beforeNs });
+          const listed = [1, 2, 3].flatMap((user) => {
+            return store.history.finishedOrders({ user: userOf(user), marketIndex: null, skip: 0, limit: 100 }).rows;
+          });
+          const kept = rows.map(({ row }) => row).filter((row) => row.lastUpdateNs >= beforeNs);
+          assert.deepEqual(
+            [...listed].sort((a, b) => a.orderSequence - b.orderSequence),
+            kept,
+          );
+          for (const { row } of rows) {
+            const isKept = kept.includes(row);
+            const { user, marketIndex, orderId, orderSequence } = row;
+            assert.deepEqual(store.history.finishedOrder(user, marketIndex, orderId), isKept ? row : null);
+            assert.equal(store.history.isFinished(user, marketIndex, orderId, orderSequence), isKept);
+            assert.equal(store.history.isFinished(user, marketIndex, orderId, 999 as Sequence), false);
+          }
+        }
+        store.checkpoint([], { forgetBeforeNs: 1_000n as TimestampNs });
+        assert.deepEqual(blocksOf(store), [], 'a block of which nothing is left goes');
+        await store.close();
+      }),
+      propertyParameters(15),
+    );
+  });
+
+  test('a block is about as long as a page, or one order', async () => {
+    const store = new CheckpointStore();
+    const text = 'x'.repeat(450);
+    const rows = Array.from({ length: 50 }, (_, index) => order(index + 1, { text }));
+    store.checkpoint(finished([...rows, order(51, { text: 'x'.repeat(9_000) })]));
+    const blocks = blocksOf(store);
+    assert.deepEqual(blocks.length, 11);
+    for (const { value } of blocks.slice(0, 10)) assert.ok(value.length <= 4_072 && value.length > 3_500);
+    await store.close();
+  });
+
+  test('a flipped bit anywhere in a block is found before an order is read from it, or forgotten with it', async () => {
+    const store = new CheckpointStore();
+    store.checkpoint(finished([order(1), order(2), order(3)]));
+    const [block] = blocksOf(store);
+    assert.ok(block !== undefined);
+    fc.assert(
+      fc.property(fc.nat(block.value.length * 8 - 1), (bit) => {
+        const value = Uint8Array.from(block.value);
+        value[bit >> 3] = (value[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+        store.writer.commit([{ key: block.key, value }]);
+        const damaged = { name: 'InvariantError', message: /is damaged/ };
+        assert.throws(() => findOrder(store.writer, 0, 1 as Sequence, 2 as Sequence), damaged);
+        assert.throws(() => store.checkpoint([], { forgetBeforeNs: 2n as TimestampNs }), damaged);
+      }),
+      propertyParameters(20),
+    );
+    store.writer.commit([{ key: block.key, value: null }]);
+    const asked = { user: userOf(1), marketIndex: null, skip: 0, limit: 9 };
+    assert.throws(() => store.history.finishedOrders(asked), { name: 'InvariantError', message: /is missing/ });
+    await store.close();
+  });
+});
