@@ -129,15 +129,21 @@ function guarded<T>(doing: string, call: () => T): T {
   }
 }
 
+/** Each key after the one before it, so the first and the last say for all of them that they are within the bounds. */
 function checkOrder(entries: readonly Entry[], { from, to, newestFirst = false }: Range): void {
-  let before: Uint8Array | null = null;
-  for (const { key } of entries) {
-    const isWithin = Buffer.compare(from, key) <= 0 && Buffer.compare(key, to) < 0;
-    const order = before === null ? 0 : Buffer.compare(before, key);
-    const isNext = before === null || (newestFirst ? order > 0 : order < 0);
-    if (!isWithin || !isNext) throw new InvariantError('map: a page is not the one that belongs there');
+  const [first] = entries;
+  const last = entries.at(-1);
+  if (first === undefined || last === undefined) return;
+  const [lowest, highest] = newestFirst ? [last, first] : [first, last];
+  let isRight = Buffer.compare(from, lowest.key) <= 0 && Buffer.compare(highest.key, to) < 0;
+  let before = first.key;
+  for (let index = 1; index < entries.length; index += 1) {
+    const { key } = entries[index] ?? first;
+    const order = Buffer.compare(before, key);
+    if (newestFirst ? order <= 0 : order >= 0) isRight = false;
     before = key;
   }
+  if (!isRight) throw new InvariantError('map: a page is not the one that belongs there');
 }
 
 /** Reads of the latest committed version. Every value is a copy. */

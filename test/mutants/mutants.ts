@@ -98,8 +98,8 @@ const STORAGE: readonly Mutant[] = [
   {
     breaks: 'a page of a list is the one that belongs there',
     file: 'src/storage/environment',
-    find: 'if (!isWithin || !isNext)',
-    put: 'if (!isWithin)',
+    find: 'if (newestFirst ? order <= 0 : order >= 0)',
+    put: 'if (false)',
     caughtBy: 'test/storage/environment',
   },
   {
