@@ -24,8 +24,8 @@
  *
  * Invariant: every user has at most `rememberedMax` ids that are remembered or forgotten. When one more ends, the one that
  * ended first makes room at once, and the user's watermark rises to its creation time: creates signed at or before it
- * could be replays. It is the first of the user's queue. Only if that is empty, as more than `rememberedMax` of the user's
- * ids wait, ids are written down until it is not.
+ * could be replays. It is the first of the user's queue, and there is one, as no more than `rememberedMax` ids wait: an end
+ * beyond those has the first of them written down.
  *
  * An id counts as free from creation + 30 days on, whenever its memory is reclaimed.
  */
@@ -143,6 +143,7 @@ export class OrderIds {
   retire(slot: number, wasCancelled: boolean): void {
     const orders = this.#orders;
     const user = orders.userOf(slot);
+    if (this.#waitingCount === this.#rememberedMax) this.#writeFirst(1);
     if (this.#waitingCount === this.#waiting.length) this.#growWaiting();
     const place = (this.#first + this.#waitingCount) | 0;
     orders.retire(slot, place);
@@ -297,11 +298,9 @@ export class OrderIds {
     const { rememberedHead } = this.#users;
     for (;;) {
       const head = rememberedHead[user] as number;
-      if (head === NONE) {
-        assert(this.#waitingCount > 0, 'every id that counts is in a queue or waits');
-        this.#writeFirst(1);
-      } else if (this.records.stateOf(head) !== ID_STATE.stale) return head;
-      else this.#dropRememberedHead(user);
+      assert(head !== NONE, 'of more ids than may wait some are in the queue of their user');
+      if (this.records.stateOf(head) !== ID_STATE.stale) return head;
+      this.#dropRememberedHead(user);
     }
   }
 

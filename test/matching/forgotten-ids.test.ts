@@ -99,6 +99,26 @@ suite('ids that wait to be written down', () => {
     for (const i of [1, 2, 3]) assert.equal(desk.cancel(`id ${CROWD - i}`)[0]?.[2], 'ALREADY_CANCELLED');
   });
 
+  test('no end writes down a second id, when more of one user end at once than may be remembered and others wait before them (AMB-08)', () => {
+    const spy = new Spy();
+    try {
+      const desk = new MarketDesk({ rememberedIdsPerUserMax: CROWD / 4 });
+      for (const user of ['bob', 'ada']) {
+        for (let i = 0; i < CROWD; i++) desk.buy(`id ${i}`, 1, 100, { user, creationNs: START_NS + BigInt(i) });
+      }
+      desk.cancelAll({ user: 'bob' });
+      spy.take();
+      desk.cancelAll({ user: 'ada' });
+      assert.ok(spy.take().added <= CROWD + WRITTEN_MAX, 'one for each end');
+      for (let i = 1; i < CROWD; i += 50) {
+        const [told] = desk.cancel(`id ${CROWD - i}`, { user: 'ada' });
+        assert.equal(told?.[2], i <= CROWD / 4 ? 'ALREADY_CANCELLED' : 'ORDER_NOT_FOUND');
+      }
+    } finally {
+      spy.restore();
+    }
+  });
+
   test('an id that was asked for makes room when it would have, not later and not sooner (AMB-08)', () => {
     const desk = new MarketDesk({ rememberedIdsPerUserMax: CROWD });
     endCrowd(desk);
