@@ -6,12 +6,13 @@
  * Facts that left memory are covered by their tallies (tallies.ts). Nothing derived and nothing transient is covered.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
+import { must } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { TRIGGER_STATE, type TriggerState } from '../core/order-terms.ts';
 import { isOpen } from '../margin/position.ts';
 import type { OrderRow } from './rows.ts';
-import type { ClearingState } from './state.ts';
+import type { ClearingState, MarketSlot } from './state.ts';
 import { isFired } from './trigger-heaps.ts';
 
 function sorted<V>(map: ReadonlyMap<string, V>): readonly (readonly [string, V])[] {
@@ -59,18 +60,8 @@ function orderLine(row: OrderRow, triggerState: TriggerState): string {
   );
 }
 
-function* marketLines(state: ClearingState, see: SeeOrder): Generator<string> {
-  for (const market of state.markets) {
-    const { definition, sequence, lastTradeId } = market;
-    yield `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
-    // Live orders stand in the order of their sequences.
-    for (const row of market.orders.looks()) {
-      // That a price has fired the order is a fact before its row says so (trigger-heaps.ts).
-      const slot = market.orders.slotOf(row.orderSequence);
-      see(row);
-      yield orderLine(row, slot !== null && isFired(slot) ? TRIGGER_STATE.fired : row.triggerState);
-    }
-  }
+function marketLine({ definition, sequence, lastTradeId }: MarketSlot): string {
+  return `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
 }
 
 function* registryLines(state: ClearingState): Generator<string> {
@@ -107,12 +98,60 @@ function* sumLines(state: ClearingState): Generator<string> {
 /** Told of the row of each live order, to look at only. */
 export type SeeOrder = (row: OrderRow) => void;
 
+/** Says every durable fact, one a line, as whoever goes through the orders comes by: `begin`, each `order`, `end`. */
+class FactLines {
+  readonly #state: ClearingState;
+  readonly #say: (line: string) => void;
+  /** Markets that were said. */
+  #markets = 0;
+
+  constructor(state: ClearingState, say: (line: string) => void) {
+    this.#state = state;
+    this.#say = say;
+  }
+
+  begin(): void {
+    for (const line of accountLines(this.#state)) this.#say(line);
+  }
+
+  /** @param isFired that a price has fired the order is a fact before its row says so (trigger-heaps.ts). */
+  order(row: OrderRow, isFired: boolean): void {
+    this.#sayMarkets(Math.min(row.marketIndex + 1, this.#state.markets.length));
+    this.#say(orderLine(row, isFired ? TRIGGER_STATE.fired : row.triggerState));
+  }
+
+  end(): void {
+    this.#sayMarkets(this.#state.markets.length);
+    for (const line of registryLines(this.#state)) this.#say(line);
+    for (const line of sumLines(this.#state)) this.#say(line);
+  }
+
+  #sayMarkets(until: number): void {
+    for (; this.#markets < until; this.#markets += 1) {
+      this.#say(marketLine(must(this.#state.markets[this.#markets], 'markets are dense')));
+    }
+  }
+}
+
+/** Those of a state that is all there. */
+function sayAll(state: ClearingState, lines: Pick<FactLines, 'begin' | 'order' | 'end'>, see: SeeOrder): void {
+  lines.begin();
+  for (const { orders } of state.markets) {
+    // Live orders stand in the order of their sequences.
+    for (const row of orders.looks()) {
+      const slot = orders.slotOf(row.orderSequence);
+      see(row);
+      lines.order(row, slot !== null && isFired(slot));
+    }
+  }
+  lines.end();
+}
+
 /** Every durable fact, one a line. */
-export function* stateLines(state: ClearingState, see: SeeOrder = () => undefined): Generator<string> {
-  yield* accountLines(state);
-  yield* marketLines(state, see);
-  yield* registryLines(state);
-  yield* sumLines(state);
+export function stateLines(state: ClearingState): readonly string[] {
+  const lines: string[] = [];
+  sayAll(state, new FactLines(state, (line) => lines.push(line)), () => undefined);
+  return lines;
 }
 
 const CHUNK_CHARACTERS = 65_536;
@@ -133,20 +172,59 @@ export function portableTextHash(): TextHash {
 }
 
 /**
+ * The hash of a state that somebody else goes through: `begin` when everything but orders is there, `order` for each live
+ * one in the order of markets and sequences, `end`, then `digest`. Beats now and then.
+ */
+export class StateHasher {
+  readonly #state: ClearingState;
+  readonly #hash: TextHash;
+  readonly #lines: FactLines;
+  #chunk = '';
+
+  /** @param hash a faster one, where there is one. */
+  constructor(state: ClearingState, hash: TextHash = portableTextHash()) {
+    this.#state = state;
+    this.#hash = hash;
+    this.#lines = new FactLines(state, (line) => this.#add(line));
+  }
+
+  begin(): void {
+    this.#lines.begin();
+  }
+
+  /** @param isFired whether a price has fired it, whatever its row says. */
+  order(row: OrderRow, isFired = false): void {
+    this.#lines.order(row, isFired);
+  }
+
+  end(): void {
+    this.#lines.end();
+  }
+
+  /** @returns 64 hex digits. */
+  digest(): string {
+    this.#hash.update(this.#chunk);
+    this.#chunk = '';
+    return this.#hash.digest();
+  }
+
+  #add(line: string): void {
+    this.#chunk += `${line}\n`;
+    if (this.#chunk.length < CHUNK_CHARACTERS) return;
+    this.#state.beat();
+    this.#hash.update(this.#chunk);
+    this.#chunk = '';
+  }
+}
+
+/**
  * Takes time in proportion to users and live orders, and beats meanwhile.
  *
  * @param hash a faster one, where there is one. @param see for who would walk through all orders as well.
  * @returns 64 hex digits.
  */
-export function stateHash(state: ClearingState, hash: TextHash = portableTextHash(), see?: SeeOrder): string {
-  let chunk = '';
-  for (const line of stateLines(state, see)) {
-    chunk += `${line}\n`;
-    if (chunk.length < CHUNK_CHARACTERS) continue;
-    state.beat();
-    hash.update(chunk);
-    chunk = '';
-  }
-  hash.update(chunk);
-  return hash.digest();
+export function stateHash(state: ClearingState, hash?: TextHash, see: SeeOrder = () => undefined): string {
+  const hasher = new StateHasher(state, hash);
+  sayAll(state, hasher, see);
+  return hasher.digest();
 }

@@ -14,7 +14,7 @@ import { applyBatch } from '../clearing/clearing.ts';
 import { type LoadedOrder, StateLoader } from '../clearing/loading.ts';
 import type { LoadedRow, OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
-import { stateHash } from '../clearing/state-hash.ts';
+import { StateHasher } from '../clearing/state-hash.ts';
 import { assert } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { nativeSha256, nativeTextHash } from '../storage/sha256.ts';
@@ -71,12 +71,6 @@ export function* recoverParts(recovery: Recovery, hearers: RecoveryHearers): Gen
   const state = yield* load(recovery, isWhole, hearers);
   const sequence = yield* replay(state, recovery, checkpointed, hearers);
   const clean = isWhole && recovery.checkpoint?.clean === true;
-  if (clean && recovery.checkpoint?.stateHash !== null) {
-    assert(
-      stateHash(state, nativeTextHash()) === recovery.checkpoint?.stateHash,
-      'the tables give the state of the stop',
-    );
-  }
   if (isWhole) checkSums(state);
   else checkLedger(state);
   return { state, sequence, checkpointed, timeNs: recovery.lastTimeNs, clean, isEmpty: sequence === 0 };
@@ -90,23 +84,62 @@ function* load(
 ): Generator<void, ClearingState, undefined> {
   const loader = new StateLoader(nativeSha256);
   if (beat !== undefined) loader.state.beat = beat;
-  const hearing = isWhole ? listener : undefined;
-  let hasTables = false;
+  const walk = new WholeWalk(loader.state, isWhole ? checkpoint : null, isWhole ? listener : undefined);
   let done = 0;
   for (const write of rows) {
     if (isOrder(write)) {
-      if (!hasTables && hearing !== undefined) yield* hearing.tables(loader.state, checkpoint?.clean === true);
-      hasTables = true;
+      if (!walk.hasTables) yield* walk.tables();
       const isSettled = loader.addOrder(write);
-      if (write.row.end === 0) hearing?.order(write.row, isSettled);
+      if (write.row.end === 0) walk.order(write.row, isSettled);
     } else loader.add(write);
     done += 1;
     if (done % ROWS_PER_PART === 0) yield;
     if (done % TELL_EVERY === 0) tell?.('loading', done, rowCount);
   }
   if (done > 0) tell?.('loading', done, rowCount);
-  if (!hasTables && hearing !== undefined) yield* hearing.tables(loader.state, checkpoint?.clean === true);
-  return loader.finish();
+  if (!walk.hasTables) yield* walk.tables();
+  const state = loader.finish();
+  walk.end();
+  return state;
+}
+
+/** What else is done with rows that say what lives: the hash of the last stop is checked, and the listener is told. */
+class WholeWalk {
+  hasTables = false;
+  readonly #state: ClearingState;
+  readonly #isClean: boolean;
+  readonly #stateHash: string | null;
+  readonly #hasher: StateHasher | null;
+  readonly #listener: LoadListener | undefined;
+
+  /** @param checkpoint that of the rows; null: what lives is another thing. */
+  constructor(state: ClearingState, checkpoint: Recovery['checkpoint'], listener: LoadListener | undefined) {
+    this.#state = state;
+    this.#isClean = checkpoint?.clean === true;
+    this.#stateHash = this.#isClean ? (checkpoint?.stateHash ?? null) : null;
+    this.#hasher = this.#stateHash === null ? null : new StateHasher(state, nativeTextHash());
+    this.#listener = listener;
+  }
+
+  /** Everything but orders is there. */
+  *tables(): Generator<void> {
+    this.hasTables = true;
+    this.#hasher?.begin();
+    if (this.#listener !== undefined) yield* this.#listener.tables(this.#state, this.#isClean);
+  }
+
+  /** A live one. */
+  order(row: OrderRow, isSettled: boolean): void {
+    this.#hasher?.order(row);
+    this.#listener?.order(row, isSettled);
+  }
+
+  /** @throws InvariantError when it is not the state of the stop. */
+  end(): void {
+    if (this.#hasher === null) return;
+    this.#hasher.end();
+    assert(this.#hasher.digest() === this.#stateHash, 'the tables give the state of the stop');
+  }
 }
 
 function isOrder(write: LoadedRow): write is LoadedOrder {
