@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId, OrderId } from '../../src/core/ids.ts';
 import { CancelOrder } from '../../src/messages/generated/messages.ts';
-import { BulkCancels } from '../../src/node/bulk-cancels.ts';
+import { BulkCancels, CANCELS_PER_TURN } from '../../src/node/bulk-cancels.ts';
 import { readOrderId } from '../../src/node/order-codec.ts';
 import { Markets } from '../../src/orders/markets.ts';
 import type { PreparedCancel } from '../../src/orders/prepared.ts';
@@ -15,8 +15,8 @@ import { ALICE, MARKET, NOW, OrderDesk } from '../support/order-desk.ts';
 const FILLER = 9;
 const OTHER = { ...MARKET, marketIndex: 4, assetId: '13' as AssetId };
 
-function shard() {
-  const ring = createRing({ capacityBytes: 1_024, reservedBytes: 0 });
+function shard(capacityBytes = 1_024) {
+  const ring = createRing({ capacityBytes, reservedBytes: 0 });
   const outlet = new Outlet(new RingWriter(ring), new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0), 'reject');
   const reader = new RingReader(ring);
   const read = (): string[] => {
@@ -80,5 +80,34 @@ suite('cancels in advance at the rings', () => {
       left = bulk.cancelSome(left);
     }
     assert.deepEqual([sent, left], [['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'], []]);
+  });
+
+  test('of thousands some go in one turn, in order, and the next turn is asked for, so that others get theirs (I20)', () => {
+    const { manager } = new OrderDesk();
+    const { outlet, read } = shard(1 << 20);
+    let pokes = 0;
+    const bulk = new BulkCancels({
+      orders: manager,
+      shards: [outlet],
+      nowNs: () => NOW,
+      openMarkets: new Set([3]),
+      unanswered: () => undefined,
+      poke: () => {
+        pokes += 1;
+      },
+    });
+    const market = new Markets().set(MARKET);
+    const ids = Array.from({ length: 2_000 }, (_, at) => `id-${at}`);
+    let left: readonly PreparedCancel[] = ids.map((id) => ({ market, user: ALICE, orderId: id as OrderId }));
+    const turns: number[] = [];
+    const sent: string[] = [];
+    while (left.length > 0) {
+      const before = left.length;
+      left = bulk.cancelSome(left);
+      turns.push(before - left.length);
+      sent.push(...read());
+    }
+    assert.ok(turns.every((count) => count > 0 && count <= CANCELS_PER_TURN));
+    assert.deepEqual([sent, pokes], [ids, turns.length]);
   });
 });
