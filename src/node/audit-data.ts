@@ -27,7 +27,8 @@ import { StorageError } from '../storage/storage-error.ts';
 import { type MapReport, verifyMap } from '../storage/verify-map.ts';
 import { decodeBatch } from './journal-batch.ts';
 import { recoveryOf } from './lmdb-durability.ts';
-import { type RecoveryProgress, recoverState } from './recovery.ts';
+import { recoverState } from './recovery.ts';
+import type { RecoveryProgress } from './recovery-steps.ts';
 
 /** What takes long tells how far it is. `of` is 0 where that is not known. */
 export type Progress = (

@@ -1,32 +1,32 @@
 /**
- * The composition root: from a configuration to a running node, and back.
+ * The composition root: from threads that have begun (node-threads.ts) to a running node, and back.
  *
- *   ops listener ─▶ threads (clearing recovers, markets are rebuilt) ─▶ seed, once ─▶ market-data and order listeners
+ *   ops listener ─▶ clearing recovers, markets are rebuilt ─▶ seed, once ─▶ market-data and order listeners
  *
  * Stopping goes the other way: the order listener, then door → markets → clearing → market data, each handling
  * everything that waits, then the ops listener.
  */
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvariantError, must } from '../core/assert.ts';
 import { OmsServer } from '../edge/oms-server.ts';
 import type { EdgeObserver } from '../edge/uws-http.ts';
+import type { ActorFactories } from '../runtime/actor.ts';
 import { hostActors } from '../runtime/actor-host.ts';
-import { SharedClock } from '../runtime/clock.ts';
-import { EventLoopRunner } from '../runtime/event-loop-runner.ts';
-import { createLogger } from '../runtime/logging.ts';
-import { Supervisor } from '../runtime/supervisor.ts';
-import { ThreadContext } from '../runtime/thread-context.ts';
-import { type Plan, planTopology } from '../runtime/topology.ts';
+import type { SharedClock } from '../runtime/clock.ts';
+import type { EventLoopRunner } from '../runtime/event-loop-runner.ts';
+import type { Supervisor } from '../runtime/supervisor.ts';
+import type { ThreadContext } from '../runtime/thread-context.ts';
+import type { Plan } from '../runtime/topology.ts';
 import { LIFTED_RATES, RateLimits, STANDARD_RATES } from '../sessions/rate-limits.ts';
-import { SharedBudget } from '../sessions/shared-budget.ts';
+import type { SharedBudget } from '../sessions/shared-budget.ts';
 import { UserLimits } from '../sessions/user-limits.ts';
-import { type DataLock, lockDirectory } from '../storage/data-lock.ts';
-import { MAP_FILE_NAME, openReader } from '../storage/environment.ts';
+import { openReader } from '../storage/environment.ts';
+import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { TableHistory } from '../storage/order-history.ts';
 import { ChainActor } from './chain-actor.ts';
 import { ClearingDesk } from './clearing-desk.ts';
-import { ConfigError, MANUAL_CLOCK_START_NS, type NodeConfig } from './config.ts';
+import { ConfigError, type NodeConfig } from './config.ts';
 import { EdgeMetrics } from './edge-metrics.ts';
 import type { NodeNews } from './effect-codec.ts';
 import { FrontDoor } from './front-door.ts';
@@ -34,31 +34,19 @@ import { FrontDoorActor } from './front-door-actor.ts';
 import { FrontDoorMetrics } from './front-door-metrics.ts';
 import { HistoryThread } from './history-thread.ts';
 import { JournalKeeper } from './journal-keeper.ts';
-import { marketFactories } from './market-factory.ts';
-import { MDS_LISTEN_FAILED, NodeWords } from './node-words.ts';
+import { type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
+import { MDS_LISTEN_FAILED, type NodeWords } from './node-words.ts';
 import type { OpsParts, Waiting } from './ops-parts.ts';
 import { OpsServer } from './ops-server.ts';
 import { OracleFeed } from './oracle-feed.ts';
-import { gateOf, type ListenerSettings, tlsOf } from './public-listeners.ts';
+import { gateOf, tlsOf } from './public-listeners.ts';
 import { whenAtRest } from './quiescence.ts';
-import { RECOVERY_STEPS } from './recovery.ts';
 import { seedNode, seedSettings } from './seed.ts';
-import { checkBeforeStart } from './start-check.ts';
-import { StartProgress, type StartStep } from './start-progress.ts';
-import { CLEARING, FRONT_DOOR, marketActor, nodeTopology } from './topology.ts';
+import { CLEARING, FRONT_DOOR, marketActor } from './topology.ts';
 import { UnflushedWindow } from './unflushed-window.ts';
 import { VerifyDesk } from './verify-desk.ts';
 import { COMMIT, VERSION } from './version.ts';
-import type { WorkerSettings } from './worker-settings.ts';
 
-const VERIFY = 'verify';
-const WORKER_ENTRY: Readonly<Record<string, string>> = {
-  clearing: 'clearing.js',
-  'market-data': 'market-data.js',
-  'check-data': 'check-data.js',
-  'keep-data': 'keep-data.js',
-  [VERIFY]: 'verify.js',
-};
 const LOOK_MS = 2;
 const STOP_MS_MAX = 20_000;
 /** Requests that a stop waits for; what is not answered then was never acknowledged. */
@@ -73,13 +61,12 @@ export interface Listening {
   readonly ops: string;
 }
 
-type Logger = ReturnType<typeof createLogger>;
-
 export class RingbookNode {
   readonly config: NodeConfig;
-  private readonly log: Logger;
-  private readonly words = new NodeWords();
-  private readonly budget = new SharedBudget();
+  private readonly log: NodeThreads['log'];
+  private readonly threads: NodeThreads;
+  private readonly words: NodeWords;
+  private readonly budget: SharedBudget;
   private readonly plan: Plan;
   private readonly clock: SharedClock;
   private readonly context: ThreadContext;
@@ -96,11 +83,6 @@ export class RingbookNode {
   private clearing: ClearingDesk | null = null;
   private history: HistoryThread | null = null;
   private chains: ChainActor | null = null;
-  private readonly progress = new StartProgress(() => this.recoveryStep(), {
-    step: (step) => this.log.info(step, 'starting'),
-    started: (ms) => this.log.info({ ms }, 'started'),
-  });
-  private lock: DataLock | null = null;
   private oms: OmsServer | null = null;
   private edge: EdgeMetrics | null = null;
   private ops: OpsServer | null = null;
@@ -111,26 +93,23 @@ export class RingbookNode {
   /** The journal's last sequence at this start: higher at every start that wrote anything. */
   private startedAtSequence = 0;
 
-  /** @param entryOf the worker entry of a thread, `verify` for the pool's; tests of failing threads give their own. */
-  constructor(config: NodeConfig, entryOf: (thread: string) => URL = workerEntry) {
+  /** @param threads begun already. */
+  constructor(threads: NodeThreads) {
+    const { config, log, words, budget, plan, clock, context, runner, supervisor } = threads;
+    this.threads = threads;
     this.config = config;
-    this.log = createLogger({ name: 'ringbook', level: config.logLevel });
-    const notBeforeNs = config.clock === 'manual' ? MANUAL_CLOCK_START_NS : 0n;
-    this.plan = planTopology(nodeTopology(config), { mode: config.clock, notBeforeNs });
-    this.clock = new SharedClock(this.plan.clock);
-    this.context = new ThreadContext(this.plan, 'main');
-    this.runner = new EventLoopRunner(this.context, () => undefined);
-    this.supervisor = new Supervisor({
-      context: this.context,
-      runner: this.runner,
-      entryOf,
-      settings: this.workerSettings(),
-      restarted: (thread, reason) => this.log.error({ thread, reason }, 'thread restarted'),
-    });
+    this.log = log;
+    this.words = words;
+    this.budget = budget;
+    this.plan = plan;
+    this.clock = clock;
+    this.context = context;
+    this.runner = runner;
+    this.supervisor = supervisor;
     this.desk = new VerifyDesk(
       config.threads.verifyThreads,
       (error) => this.supervisor.fail(`verify pool: ${error.message}`),
-      entryOf(VERIFY),
+      threads.entryOf(VERIFY),
     );
     this.keeper = new JournalKeeper({
       directory: config.dataDirectory,
@@ -142,19 +121,12 @@ export class RingbookNode {
     });
   }
 
-  /** Starts everything; resolves when all listeners are open. @throws ConfigError when a port or directory is taken. */
+  /** Opens everything; resolves when all listeners are open. @throws ConfigError when a port is taken. */
   async start(): Promise<Listening> {
     const { config } = this;
-    mkdirSync(config.dataDirectory, { recursive: true });
     const ops = await this.openOps();
-    this.lock = lockDirectory(config.dataDirectory);
-    this.words.setEpoch(this.lock.epoch);
-    await checkBeforeStart(config.dataDirectory, workerEntry('check-data'), (done, of) =>
-      this.progress.verifying(done, of),
-    );
-    this.supervisor.start();
-    await this.supervisor.whenRunning();
-    this.startFrontDoor();
+    await this.threads.whenRunning();
+    this.startFrontDoor(await this.marketFactories());
     await this.when(() => !this.waiting.has('clearing') && !this.waiting.has('markets'));
     await this.startChains();
     if (this.isEmpty && config.seed === 'none') await seedSettings(this.opsParts());
@@ -166,7 +138,7 @@ export class RingbookNode {
     if (this.words.mdsPort() === MDS_LISTEN_FAILED) throw taken('RINGBOOK_MDS_PORT', config.mdsPort);
     this.waiting.delete('market_data');
     const oms = await this.openOms();
-    this.progress.end();
+    this.threads.progress.end();
     this.startFeed();
     this.sweeper = setInterval(() => this.frontDoor.sweep(), SESSION_SWEEP_MS);
     this.keeper.start(this.config.snapshots.everyMs);
@@ -185,7 +157,7 @@ export class RingbookNode {
     await this.desk.close();
     await this.history?.close();
     await this.supervisor.stop(STOP_MS_MAX);
-    this.lock?.release();
+    this.threads.release();
     this.oms?.close();
     await this.ops?.close();
   }
@@ -211,7 +183,7 @@ export class RingbookNode {
 
   private async openOms(): Promise<number> {
     const { omsPort } = this.config;
-    const { host, port, tls, addresses } = this.listenerSettings(omsPort);
+    const { host, port, tls, addresses } = this.threads.listenerSettings(omsPort);
     const oms = new OmsServer({
       backend: this.frontDoor,
       observer: this.observer(),
@@ -230,12 +202,18 @@ export class RingbookNode {
     }
   }
 
+  /** Of markets on this thread; on others it need not know how they are made. */
+  private async marketFactories(): Promise<ActorFactories> {
+    if (this.config.threads.marketsOn === 'workers') return {};
+    return (await import('./market-factory.ts')).marketFactories;
+  }
+
   /** Actors of the main thread: from here on words of markets and clearing are heard. */
-  private startFrontDoor(): void {
+  private startFrontDoor(markets: ActorFactories): void {
     const hosts = hostActors(
-      { ...this.context, settings: this.workerSettings(), restarted: false, poke: () => this.runner.poke() },
+      { ...this.context, settings: this.threads.settings(), restarted: false, poke: () => this.runner.poke() },
       {
-        ...marketFactories,
+        ...markets,
         [FRONT_DOOR]: (wiring) => {
           const shards = Array.from({ length: this.config.threads.marketShards }, (_, shard) =>
             wiring.outlet(marketActor(shard)),
@@ -250,7 +228,7 @@ export class RingbookNode {
           const door = new FrontDoor({
             clock: this.clock,
             acks: this.config.acks,
-            history: new TableHistory(openReader(this.config.dataDirectory, this.mapOptions())),
+            history: new TableHistory(openReader(this.config.dataDirectory, this.threads.mapOptions())),
             pages: this.startHistory(),
             desk: this.desk,
             limits: this.userLimits(),
@@ -283,7 +261,7 @@ export class RingbookNode {
   }
 
   private startHistory(): HistoryThread {
-    const settings = { dataDirectory: this.config.dataDirectory, ...this.mapOptions() };
+    const settings = { dataDirectory: this.config.dataDirectory, ...this.threads.mapOptions() };
     this.history = new HistoryThread(settings, (error) => this.fail(`history: ${error.message}`));
     return this.history;
   }
@@ -331,12 +309,6 @@ export class RingbookNode {
     return must(this.clearing, 'the front door talks to clearing');
   }
 
-  private recoveryStep(): StartStep | null {
-    const { step, done, of } = this.words.recovery();
-    const name = RECOVERY_STEPS[step - 1];
-    return name === undefined ? null : { step: name, done, of };
-  }
-
   private watchVerifyPool(): void {
     if (this.desk.isFrozen(performance.now())) this.fail('a verify thread is frozen');
   }
@@ -354,7 +326,7 @@ export class RingbookNode {
       clock,
       plan,
       waitingFor: () => [...this.waiting],
-      starting: () => this.progress.step,
+      starting: () => this.threads.progress.step,
       command: (command) => this.clearingDesk.command(command),
       ask: (query) => this.clearingDesk.ask(query),
       hookClearing: (hook) => this.clearingDesk.hook(hook),
@@ -410,30 +382,6 @@ export class RingbookNode {
     return new UserLimits(new RateLimits(this.budget, rates, this.clock.nowNs()));
   }
 
-  private workerSettings(): WorkerSettings {
-    const { config } = this;
-    return {
-      dataDirectory: config.dataDirectory,
-      mapBytes: this.mapOptions().mapBytes,
-      checkpointMs: config.journal.checkpointMs,
-      checkpointRecords: config.journal.checkpointRecords,
-      checkpointRows: config.journal.checkpointRows,
-      shards: config.threads.marketShards,
-      mdsListener: this.listenerSettings(config.mdsPort),
-      words: this.words.memory,
-      budget: this.budget.memory,
-    };
-  }
-
-  private mapOptions(): { readonly mapBytes: number } {
-    return { mapBytes: this.config.storage.mapSizeMiB * 1_048_576 };
-  }
-
-  private listenerSettings(port: number): ListenerSettings {
-    const { host, publicListeners, addresses } = this.config;
-    return { host, port, tls: tlsOf(publicListeners), addresses };
-  }
-
   private url(port: number, scheme: 'http' | 'https' = 'http'): string {
     const { host } = this.config;
     return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -443,10 +391,6 @@ export class RingbookNode {
     const deadlineMs = performance.now() + withinMs;
     while (!isDone() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
-}
-
-function workerEntry(thread: string): URL {
-  return new URL(`../../workers/${WORKER_ENTRY[thread] ?? 'market.js'}`, import.meta.url);
 }
 
 function taken(variable: string, port: number): ConfigError {

@@ -39,7 +39,8 @@ import {
 } from './effect-codec.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { Outbox } from './outbox.ts';
-import { type Boot, type RecoveryProgress, recoverParts } from './recovery.ts';
+import { type Boot, recoverParts } from './recovery.ts';
+import type { RecoveryProgress } from './recovery-steps.ts';
 import { Restorer, restoredCount } from './restoring.ts';
 
 /** Journal records that a turn removes at most. */

@@ -5,7 +5,7 @@ import { ClearingActor } from './clearing-actor.ts';
 import { LmdbDurability } from './lmdb-durability.ts';
 import { NodeWords } from './node-words.ts';
 import { verifyOrder } from './order-verdict.ts';
-import { RECOVERY_STEPS } from './recovery.ts';
+import { RECOVERY_STEPS } from './recovery-steps.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from './topology.ts';
 import { settingsOf } from './worker-settings.ts';
 
@@ -14,6 +14,8 @@ export const clearingFactories: ActorFactories = { [CLEARING]: createClearing };
 function createClearing(wiring: ActorWiring): ClearingActor {
   const settings = settingsOf(wiring);
   const words = new NodeWords(settings.words);
+  // Until then its thread has loaded its modules, which is all that it may do.
+  words.waitUntilChecked(() => wiring.beat());
   const commits = wiring.metrics.histogram('commit_ns');
   const journalBytes = wiring.metrics.gauge('journal_bytes');
   const journalFirst = wiring.metrics.gauge('journal_first_sequence');

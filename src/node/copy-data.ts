@@ -23,9 +23,10 @@ import { assert } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
 import { CHAINS, flush, flushTree, oldestWithin, snapshotPath, snapshotsIn } from '../storage/data-files.ts';
 import { isHeld } from '../storage/data-lock.ts';
-import { MAP_FILE_NAME, openReader } from '../storage/environment.ts';
+import { openReader } from '../storage/environment.ts';
 import { type CopiedRecord, journalBounds, readJournal } from '../storage/journal.ts';
 import { equal } from '../storage/journal-record.ts';
+import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import {
   type Audit,

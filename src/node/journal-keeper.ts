@@ -8,22 +8,17 @@
  * Where it finds that the tables do not follow from the journal, nothing is removed and the node says so each time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Outcome } from '../core/outcome.ts';
 import type { Sequence } from '../core/units.ts';
-import { checkpointSequence } from '../storage/checkpoint.ts';
-import { StorageError } from '../storage/storage-error.ts';
-import { withReader } from './audit-data.ts';
-import { forgetSnapshots, makeSnapshot, oldestKept } from './snapshot-data.ts';
+import { forgetSnapshots } from '../storage/data-files.ts';
 
-const EXIT_FAILED = 65;
 const PRUNE_FORM = /^prune ([1-9][0-9]{0,15})$/;
 const FAILED_FORM = /^failed (.*)$/;
 
 export interface KeeperParts {
   readonly directory: string;
-  /** The program of the child: `runKeeper`. */
+  /** The program of the child: keeper-child.ts. */
   readonly entry: URL;
   /** Snapshots that stay. */
   readonly keep: number;
@@ -94,24 +89,5 @@ export class JournalKeeper {
     if (!pruned.ok) throw new Error(pruned.reject.message);
     await forgetSnapshots(directory, below);
     return below;
-  }
-}
-
-/** The child's side; it says nothing where there is no checkpoint yet. @returns its exit code. */
-export async function runKeeper(directory: string, keep: number, say: (line: string) => void): Promise<number> {
-  setPriority(constants.priority.PRIORITY_LOW);
-  const { ppid } = process;
-  // A node that was killed cannot end its child: the child looks now and then whether it is still wanted.
-  const look = (): void => {
-    if (process.ppid !== ppid) throw new StorageError('its node is gone');
-  };
-  try {
-    if ((await withReader(directory, (reader) => checkpointSequence(reader))) === 0) return 0;
-    await makeSnapshot(directory, look);
-    say(`prune ${await oldestKept(directory, keep, look)}`);
-    return 0;
-  } catch (error) {
-    say(`failed ${error instanceof Error ? error.message : String(error)}`);
-    return EXIT_FAILED;
   }
 }

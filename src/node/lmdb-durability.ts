@@ -8,17 +8,12 @@ import { parseHex, toHex } from '../core/hex.ts';
 import { CLOCK_SKEW_NS, ORDER_LIFE_NS } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { CheckpointWriter, checkpointSequence, readCheckpoint } from '../storage/checkpoint.ts';
-import {
-  type EnvironmentOptions,
-  MAP_FILE_NAME,
-  openWriter,
-  type StorageReader,
-  type StorageWriter,
-} from '../storage/environment.ts';
+import { type EnvironmentOptions, openWriter, type StorageReader, type StorageWriter } from '../storage/environment.ts';
 import { loadIdWatermarks, loadRememberedIds } from '../storage/id-runs.ts';
 import { type CopiedRecord, Journal, journalBounds, readJournal, recordBytesAfter } from '../storage/journal.ts';
 import { HASH_BYTES, RECORD_BYTES } from '../storage/journal-record.ts';
 import { countRows, loadRows, readRows } from '../storage/load-rows.ts';
+import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import type { CheckpointMark, Durability, JournaledBatch, JournalSize, Recovery } from './durability.ts';
 
 /** A checkpoint that is not the last of a stop carries no state hash: zeros. */

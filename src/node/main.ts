@@ -6,8 +6,9 @@
 import { writeSync } from 'node:fs';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import { RingbookNode } from './boot.ts';
+import type { RingbookNode } from './boot.ts';
 import { ConfigError, loadConfig } from './config.ts';
+import { NodeThreads } from './node-threads.ts';
 
 const EXIT_BROKEN = 70;
 const EXIT_REFUSED = 78;
@@ -15,27 +16,35 @@ const EXIT_REFUSED = 78;
 /** Runs a node until a signal ends it. `argv` is what follows the command's name; configuration is the environment. */
 export async function main(_argv: readonly string[]): Promise<void> {
   tuneCompiler();
-  const node = refusable(() => new RingbookNode(loadConfig(process.env)));
+  const threads = begunThreads();
   try {
+    // Workers load their modules meanwhile, and the data directory is checked.
+    const { RingbookNode } = await import('./boot.ts');
+    const node = new RingbookNode(threads);
     const open = await node.start();
     const { profile } = node.config;
     writeSync(1, `${JSON.stringify({ event: 'ready', profile, ...open, pid: process.pid })}\n`);
     if (profile !== 'production') writeSync(2, welcome(open));
+    stopOnSignals(node);
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof StorageError) refuse(error.message);
-    node.fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    return;
+    if (isRefusal(error)) refuse(error.message);
+    threads.supervisor.fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
-  stopOnSignals(node);
 }
 
-function refusable(make: () => RingbookNode): RingbookNode {
+function begunThreads(): NodeThreads {
   try {
-    return make();
+    const threads = new NodeThreads(loadConfig(process.env));
+    threads.begin();
+    return threads;
   } catch (error) {
-    if (error instanceof ConfigError) refuse(error.message);
+    if (isRefusal(error)) refuse(error.message);
     throw error;
   }
+}
+
+function isRefusal(error: unknown): error is ConfigError | StorageError {
+  return error instanceof ConfigError || error instanceof StorageError;
 }
 
 /** Nothing durable has begun, so the process may end at once. */

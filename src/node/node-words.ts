@@ -1,5 +1,6 @@
 /**
- * A few words that threads share: may the market-data listener open, which port it has, whether depth diffs wait for
+ * A few words that threads share: may clearing open the data directory, may the market-data
+ * listener open, which port it has, whether depth diffs wait for
  * their time, how far recovery is, the epoch of the data directory, which shards a test hook has stalled, and how far
  * each market's public depth is numbered.
  */
@@ -16,8 +17,10 @@ const RECOVERY_DONE = 4;
 const RECOVERY_OF = 5;
 /** Of the claim on the data directory. */
 const EPOCH = 6;
+/** The data directory is sound: clearing may open it. */
+const IS_CHECKED = 7;
 /** One word per shard from here on. */
-const STALLED = 7;
+const STALLED = 8;
 const WORDS = STALLED + SHARDS_MAX;
 /** A multiple of 8: depths lie behind the words. */
 const WORDS_BYTES = (WORDS * Int32Array.BYTES_PER_ELEMENT + 7) & ~7;
@@ -27,6 +30,9 @@ const BYTES = WORDS_BYTES + MARKETS_SEEN * Float64Array.BYTES_PER_ELEMENT;
 
 /** What `mdsPort` says when the listener could not open. */
 export const MDS_LISTEN_FAILED = -1;
+
+/** As often as any thread beats. */
+const BEAT_MS = 100;
 
 export class NodeWords {
   readonly memory: SharedArrayBuffer;
@@ -54,6 +60,16 @@ export class NodeWords {
 
   isStalled(shard: number): boolean {
     return Atomics.load(this.words, STALLED + shard) === 1;
+  }
+
+  setChecked(): void {
+    Atomics.store(this.words, IS_CHECKED, 1);
+    Atomics.notify(this.words, IS_CHECKED);
+  }
+
+  /** Blocks a thread without an event loop. @param beat called now and then. */
+  waitUntilChecked(beat: () => void): void {
+    while (Atomics.wait(this.words, IS_CHECKED, 0, BEAT_MS) === 'timed-out') beat();
   }
 
   setMdsPort(port: number): void {

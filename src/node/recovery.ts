@@ -20,6 +20,7 @@ import type { Sequence, TimestampNs } from '../core/units.ts';
 import { nativeSha256, nativeTextHash } from '../storage/sha256.ts';
 import type { Durability, Recovery } from './durability.ts';
 import { decodeBatch } from './journal-batch.ts';
+import type { RecoveryProgress } from './recovery-steps.ts';
 
 export interface Boot {
   readonly state: ClearingState;
@@ -30,11 +31,6 @@ export interface Boot {
   readonly clean: boolean;
   readonly isEmpty: boolean;
 }
-
-export const RECOVERY_STEPS = ['loading', 'replaying', 'restoring'] as const;
-export type RecoveryStep = (typeof RECOVERY_STEPS)[number];
-/** Told now and then: rows loaded, records replayed, users and orders restored, of how many. */
-export type RecoveryProgress = (step: RecoveryStep, done: number, of: number) => void;
 
 /** Hears what is loaded while it is loaded, and is never told of anything that a replay might change. */
 export interface LoadListener {

@@ -20,7 +20,7 @@ import { checkpointSequence, readCheckpoint } from '../storage/checkpoint.ts';
 import { anchorOf, copyTables, writeAnchor } from '../storage/copy-map.ts';
 import {
   flush,
-  removeSnapshots,
+  forgetSnapshots,
   SNAPSHOTS,
   type SnapshotPlace,
   snapshotPath,
@@ -182,10 +182,4 @@ export async function oldestKept(directory: string, keep: number, progress: Prog
   const oldest = must(snapshotsIn(directory).slice(-keep)[0], 'there is a snapshot');
   await auditSnapshot(oldest.path, progress);
   return oldest.sequence;
-}
-
-/** Removes the snapshots below one that stays. */
-export async function forgetSnapshots(directory: string, below: Sequence): Promise<void> {
-  const old = snapshotsIn(directory).filter(({ sequence }) => sequence < below);
-  await removeSnapshots(directory, old);
 }

@@ -6,21 +6,18 @@
  *   child      pages, checksums and chain since the mark ─▶ lines on its standard output: `<pages read> <pages>`
  *   node       exit 0 ─▶ the new mark is kept ─▶ threads start          anything else ─▶ 78
  *
- * A mark that does not fit is no mark: then everything is read (verified-mark.ts). `ringbook verify` always reads all.
+ * Not here: the child's side (start-check-child.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { InvariantError } from '../core/assert.ts';
-import { parseHex, toHex } from '../core/hex.ts';
-import { MAP_FILE_NAME } from '../storage/environment.ts';
+import { parseHex } from '../core/hex.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
+import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import { readVerifiedMark, type VerifiedMark, writeVerifiedMark } from '../storage/verified-mark.ts';
-import { verifyMap } from '../storage/verify-map.ts';
+import { type VerifiedMark, writeVerifiedMark } from '../storage/verified-mark.ts';
 
-const EXIT_DAMAGED = 65;
 const MARK_FORM = /^mark ([0-9]+) ([0-9]+) ([0-9a-f]{64})$/;
 const PROGRESS_FORM = /^([0-9]+) ([0-9]+)$/;
 const DAMAGE_FORM = /^damaged (.*)$/;
@@ -72,29 +69,4 @@ function endOf(child: ChildProcess): Promise<number | string> {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => resolve(code ?? signal ?? 'nothing'));
   });
-}
-
-/** The child's side: says how far it is, then the mark or the damage. @returns its exit code. */
-export function runCheck(directory: string, say: (line: string) => void): number {
-  try {
-    const { txn, sequence, hash } = verifySince(directory, readVerifiedMark(directory), say);
-    say(`mark ${txn} ${sequence} ${toHex(hash)}`);
-    return 0;
-  } catch (error) {
-    const word = error instanceof StorageError ? 'refused' : 'damaged';
-    say(`${word} ${error instanceof Error ? error.message : String(error)}`);
-    return EXIT_DAMAGED;
-  }
-}
-
-function verifySince(directory: string, since: VerifiedMark | null, say: (line: string) => void): VerifiedMark {
-  const progress = (pagesRead: number, pages: number): void => say(`${pagesRead} ${pages}`);
-  if (since === null) return verifyMap(directory, { since, progress }).mark;
-  try {
-    return verifyMap(directory, { since, progress }).mark;
-  } catch (error) {
-    if (!(error instanceof InvariantError)) throw error;
-    // Damage, or a mark of another directory: reading all tells which.
-    return verifyMap(directory, { since: null, progress }).mark;
-  }
 }

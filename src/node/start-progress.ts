@@ -1,5 +1,5 @@
 /** How far a start is, for `GET /readyz` and, where it takes long, for standard error. */
-import type { RecoveryStep } from './recovery.ts';
+import type { RecoveryStep } from './recovery-steps.ts';
 
 export interface StartStep {
   readonly step: 'verifying' | RecoveryStep;

@@ -32,7 +32,6 @@ import { lockDirectory } from '../storage/data-lock.ts';
 import {
   DATA_VERSION,
   dataVersionOf,
-  MAP_FILE_NAME,
   openReader,
   openWriter,
   type StorageReader,
@@ -41,6 +40,7 @@ import {
 import { journalBounds } from '../storage/journal.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
 import { loadRows } from '../storage/load-rows.ts';
+import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { UPGRADE_STEPS, type UpgradeStep } from '../storage/upgrade-steps.ts';
 import { forgetVerifiedMark } from '../storage/verified-mark.ts';

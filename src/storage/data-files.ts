@@ -41,6 +41,14 @@ export function oldestWithin(directory: string, first: number, last: number): Sn
   return snapshotsIn(directory).find(({ sequence }) => sequence >= first && sequence <= last);
 }
 
+/** Removes the snapshots below one that stays. */
+export async function forgetSnapshots(directory: string, below: Sequence): Promise<void> {
+  await removeSnapshots(
+    directory,
+    snapshotsIn(directory).filter(({ sequence }) => sequence < below),
+  );
+}
+
 /** Removes snapshots: killed at any moment, each is whole or counts no more. What an earlier removal left goes too. */
 export async function removeSnapshots(directory: string, places: readonly SnapshotPlace[]): Promise<void> {
   const home = join(directory, SNAPSHOTS);

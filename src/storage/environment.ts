@@ -22,7 +22,7 @@ import { open, type RootDatabase } from 'lmdb';
 import { InvariantError } from '../core/assert.ts';
 import { type DataLock, lockDirectory } from './data-lock.ts';
 import { keyAfter } from './key-layout.ts';
-import { checkMapFile } from './map-file.ts';
+import { checkMapFile, MAP_FILE_NAME } from './map-file.ts';
 import { StorageError, storageError } from './storage-error.ts';
 
 export interface EnvironmentOptions {
@@ -41,7 +41,6 @@ export interface EnvironmentOptions {
 export const MAP_BYTES_DEFAULT: number = 64 * 2 ** 30;
 const READERS_MAX = 126;
 const NAMED_DATABASES = 1;
-export const MAP_FILE_NAME = 'ledger.mdb';
 /** Written once into an empty map, in the table `meta` of key-layout.ts. */
 const DATA_VERSION_KEY: Uint8Array = Uint8Array.of(0x01, 0x01);
 export const DATA_VERSION = 9;

@@ -7,6 +7,9 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { StorageError } from './storage-error.ts';
 
+/** In its data directory. */
+export const MAP_FILE_NAME = 'ledger.mdb';
+
 const MAGIC = 0xbeefc0de;
 const FORMAT = 2;
 const PAGE_BYTES = { min: 512, max: 65_536 };

@@ -11,7 +11,7 @@ import type { AssetId } from '../../src/core/ids.ts';
 import { auditData, replayData, withReader } from '../../src/node/audit-data.ts';
 import { backupData, restoreData } from '../../src/node/copy-data.ts';
 import { EXPORTS, type ExportName, exportLines, rebuildFrom } from '../../src/node/export-data.ts';
-import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
+import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { damagedRecords } from '../support/damage.ts';
 import { barrier, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';

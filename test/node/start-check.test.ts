@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
+import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { readVerifiedMark, writeVerifiedMark } from '../../src/storage/verified-mark.ts';
 import { damagedRecords } from '../support/damage.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';

@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import type { LoadedRow, OrderRow, RowWrite, StoredOrders } from '../../src/clearing/rows.ts';
 import { ORDER_END } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
-import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
 import { loadRows, readRows } from '../../src/storage/load-rows.ts';
+import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { CheckpointStore, order, userOf } from '../support/checkpoint-store.ts';
 import { propertyParameters } from '../support/property.ts';
 

@@ -16,7 +16,7 @@ import { withReader } from '../../src/node/audit-data.ts';
 import { exportLines } from '../../src/node/export-data.ts';
 import { decodeBatch } from '../../src/node/journal-batch.ts';
 import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
-import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
+import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 
 /** Records between two states that are kept. */
 const HASHED_EVERY = 25;

@@ -16,7 +16,7 @@ import type { Order } from '../../src/client/canonical.ts';
 import { RingbookError } from '../../src/client/errors.ts';
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
-import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
+import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { isAccepted } from './damage-campaign.ts';
 import { LIVE_DAMAGES } from './live-damage.ts';
 import { checkBook, checkHistory, Load } from './node-load.ts';

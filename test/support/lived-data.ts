@@ -8,7 +8,7 @@ import type { RowWrite } from '../../src/clearing/rows.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/node/durability.ts';
 import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
-import { MAP_FILE_NAME } from '../../src/storage/environment.ts';
+import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { prepareMarkets } from './simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from './simulated-node.ts';
 import { Traders } from './simulated-traders.ts';

@@ -15,7 +15,7 @@ import { FrontDoor } from '../../src/node/front-door.ts';
 import { FrontDoorActor } from '../../src/node/front-door-actor.ts';
 import { MarketShardActor } from '../../src/node/market-actor.ts';
 import type { OperatorCommand, Reply } from '../../src/node/ops-parts.ts';
-import type { RecoveryProgress } from '../../src/node/recovery.ts';
+import type { RecoveryProgress } from '../../src/node/recovery-steps.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, nodeTopology } from '../../src/node/topology.ts';
 import { UnflushedWindow } from '../../src/node/unflushed-window.ts';
 import type { SignatureDesk, SignatureJob } from '../../src/node/verify-desk.ts';

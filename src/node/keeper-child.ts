@@ -1,0 +1,29 @@
+/**
+ * The child of the journal's keeper (journal-keeper.ts): makes a snapshot, proves it, and says where the journal may begin.
+ */
+import { constants, setPriority } from 'node:os';
+import { checkpointSequence } from '../storage/checkpoint.ts';
+import { StorageError } from '../storage/storage-error.ts';
+import { withReader } from './audit-data.ts';
+import { makeSnapshot, oldestKept } from './snapshot-data.ts';
+
+const EXIT_FAILED = 65;
+
+/** It says nothing where there is no checkpoint yet. @returns the exit code. */
+export async function runKeeper(directory: string, keep: number, say: (line: string) => void): Promise<number> {
+  setPriority(constants.priority.PRIORITY_LOW);
+  const { ppid } = process;
+  // A node that was killed cannot end its child: the child looks now and then whether it is still wanted.
+  const look = (): void => {
+    if (process.ppid !== ppid) throw new StorageError('its node is gone');
+  };
+  try {
+    if ((await withReader(directory, (reader) => checkpointSequence(reader))) === 0) return 0;
+    await makeSnapshot(directory, look);
+    say(`prune ${await oldestKept(directory, keep, look)}`);
+    return 0;
+  } catch (error) {
+    say(`failed ${error instanceof Error ? error.message : String(error)}`);
+    return EXIT_FAILED;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The threads of a node and what they share with the main thread. They are begun as soon as the configuration is known,
+ * so that their modules are loaded, and a child checks the data directory, while the main thread loads its own modules,
+ * which are most of all (boot.ts).
+ *
+ *   main thread   configuration ─▶ claim, spawn ─▶ loads what a front door needs ─▶ ops listener ─▶ …
+ *   child                              └─▶ checks the data directory ──┐
+ *   workers                            └─▶ load their modules ─────────┴─▶ clearing recovers
+ *
+ * Not here: how a thread is watched and ended (supervisor.ts).
+ */
+import { SharedClock } from '../runtime/clock.ts';
+import { EventLoopRunner } from '../runtime/event-loop-runner.ts';
+import { createLogger } from '../runtime/logging.ts';
+import { Supervisor } from '../runtime/supervisor.ts';
+import { ThreadContext } from '../runtime/thread-context.ts';
+import { type Plan, planTopology } from '../runtime/topology.ts';
+import { SharedBudget } from '../sessions/shared-budget.ts';
+import { type DataLock, lockDirectory } from '../storage/data-lock.ts';
+import { MANUAL_CLOCK_START_NS, type NodeConfig } from './config.ts';
+import { NodeWords } from './node-words.ts';
+import { type ListenerSettings, tlsOf } from './public-listeners.ts';
+import { RECOVERY_STEPS } from './recovery-steps.ts';
+import { checkBeforeStart } from './start-check.ts';
+import { StartProgress, type StartStep } from './start-progress.ts';
+import { nodeTopology } from './topology.ts';
+import type { WorkerSettings } from './worker-settings.ts';
+
+export const VERIFY = 'verify';
+const WORKER_ENTRY: Readonly<Record<string, string>> = {
+  clearing: 'clearing.js',
+  'market-data': 'market-data.js',
+  'check-data': 'check-data.js',
+  'keep-data': 'keep-data.js',
+  [VERIFY]: 'verify.js',
+};
+
+/** The program of a worker or of a child. */
+export function workerEntry(name: string): URL {
+  return new URL(`../../workers/${WORKER_ENTRY[name] ?? 'market.js'}`, import.meta.url);
+}
+
+export class NodeThreads {
+  readonly config: NodeConfig;
+  readonly log: ReturnType<typeof createLogger>;
+  readonly words: NodeWords = new NodeWords();
+  readonly budget: SharedBudget = new SharedBudget();
+  readonly plan: Plan;
+  readonly clock: SharedClock;
+  readonly context: ThreadContext;
+  readonly runner: EventLoopRunner;
+  readonly supervisor: Supervisor;
+  readonly progress: StartProgress;
+  readonly entryOf: (thread: string) => URL;
+  private lock: DataLock | null = null;
+  private check: Promise<void> = Promise.resolve();
+
+  /** @param entryOf the worker entry of a thread, `verify` for the pool's; tests of failing threads give their own. */
+  constructor(config: NodeConfig, entryOf: (thread: string) => URL = workerEntry) {
+    this.config = config;
+    this.entryOf = entryOf;
+    this.log = createLogger({ name: 'ringbook', level: config.logLevel });
+    const notBeforeNs = config.clock === 'manual' ? MANUAL_CLOCK_START_NS : 0n;
+    this.plan = planTopology(nodeTopology(config), { mode: config.clock, notBeforeNs });
+    this.clock = new SharedClock(this.plan.clock);
+    this.context = new ThreadContext(this.plan, 'main');
+    this.runner = new EventLoopRunner(this.context, () => undefined);
+    this.supervisor = new Supervisor({
+      context: this.context,
+      runner: this.runner,
+      entryOf,
+      settings: this.settings(),
+      restarted: (thread, reason) => this.log.error({ thread, reason }, 'thread restarted'),
+    });
+    this.progress = new StartProgress(() => this.recoveryStep(), {
+      step: (step) => this.log.info(step, 'starting'),
+      started: (ms) => this.log.info({ ms }, 'started'),
+    });
+  }
+
+  /**
+   * Claims the data directory, spawns the workers and has the directory checked. Call once.
+   *
+   * @throws StorageError when another node holds the directory.
+   */
+  begin(): void {
+    const { dataDirectory } = this.config;
+    this.lock = lockDirectory(dataDirectory);
+    this.words.setEpoch(this.lock.epoch);
+    this.check = checkBeforeStart(dataDirectory, workerEntry('check-data'), (done, of) =>
+      this.progress.verifying(done, of),
+    );
+    // Whoever waits for the check hears of its failure; until somebody does, it is not one that nobody caught.
+    this.check.catch(() => undefined);
+    this.supervisor.start();
+  }
+
+  /** Resolves when the directory is sound and every worker runs. @throws StorageError when it is damaged. */
+  async whenRunning(): Promise<void> {
+    await this.check;
+    this.words.setChecked();
+    await this.supervisor.whenRunning();
+  }
+
+  /** Every thread has ended. */
+  release(): void {
+    this.lock?.release();
+  }
+
+  settings(): WorkerSettings {
+    const { config } = this;
+    return {
+      dataDirectory: config.dataDirectory,
+      mapBytes: this.mapOptions().mapBytes,
+      checkpointMs: config.journal.checkpointMs,
+      checkpointRecords: config.journal.checkpointRecords,
+      checkpointRows: config.journal.checkpointRows,
+      shards: config.threads.marketShards,
+      mdsListener: this.listenerSettings(config.mdsPort),
+      words: this.words.memory,
+      budget: this.budget.memory,
+    };
+  }
+
+  mapOptions(): { readonly mapBytes: number } {
+    return { mapBytes: this.config.storage.mapSizeMiB * 1_048_576 };
+  }
+
+  listenerSettings(port: number): ListenerSettings {
+    const { host, publicListeners, addresses } = this.config;
+    return { host, port, tls: tlsOf(publicListeners), addresses };
+  }
+
+  private recoveryStep(): StartStep | null {
+    const { step, done, of } = this.words.recovery();
+    const name = RECOVERY_STEPS[step - 1];
+    return name === undefined ? null : { step: name, done, of };
+  }
+}
