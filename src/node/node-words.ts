@@ -31,7 +31,7 @@ const BYTES = WORDS_BYTES + MARKETS_SEEN * Float64Array.BYTES_PER_ELEMENT;
 /** What `mdsPort` says when the listener could not open. */
 export const MDS_LISTEN_FAILED = -1;
 
-/** As often as any thread beats. */
+/** A thread that waits beats like one that sleeps (doorbell.ts). */
 const BEAT_MS = 100;
 
 export class NodeWords {
