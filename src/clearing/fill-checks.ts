@@ -160,6 +160,8 @@ function marginReason(of: Case, standing: Standing): RollbackReason {
   if (!isReducing) {
     if (position !== null && plan.terms(plan.risk, nowNs).prices.isBroken) return ROLLBACK_REASON.pricingFailure;
     if (breaksCaps(of, standing)) return ROLLBACK_REASON.protocolCapBreach;
+    // Whoever has no leg owes nothing: what the fill takes was there, so no balance is negative and every term is an asset.
+    if (account.positions.size === 0) return ROLLBACK_REASON.none;
     const after = initialOf(account, nowNs, plan);
     if (isCovered(after)) return ROLLBACK_REASON.none;
     const isAllowed = initialMarginHolds(after, () => initialOf(account, nowNs, CONFIRMED));

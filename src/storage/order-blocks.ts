@@ -23,6 +23,7 @@ import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 import { OrderLook, rowBytes } from './order-look.ts';
 import { checkFrame, encodeFrame, LAYOUT_VERSION } from './row-codecs.ts';
 import { orderCodec } from './row-codecs-orders.ts';
+import { cutByBytes } from './runs.ts';
 
 /** Of orders in a block: with its frame and the header of its page they fill one. */
 const BLOCK_BYTES = 4_063;
@@ -52,22 +53,11 @@ export function* orderBlockWrites(
   ended: EndedOrder[],
 ): Generator<Write, void, undefined> {
   ended.sort((a, b) => a.row.orderSequence - b.row.orderSequence);
-  let start = 0;
-  let bytes = 0;
-  for (const [index, { row }] of ended.entries()) {
-    const more = bytesOf(row);
-    if (bytes + more > BLOCK_BYTES && index > start) {
-      yield blockWrite(to, keys, ended.slice(start, index));
-      start = index;
-      bytes = 0;
-    }
-    bytes += more;
-  }
-  if (start < ended.length) yield blockWrite(to, keys, ended.slice(start));
+  for (const piece of cutByBytes(ended, BLOCK_BYTES, bytesOf)) yield blockWrite(to, keys, piece);
 }
 
 /** More than that where a text is not ASCII: then its block takes a page more. */
-function bytesOf({ orderId, parentId, text, signature }: OrderRow): number {
+function bytesOf({ row: { orderId, parentId, text, signature } }: EndedOrder): number {
   return ORDER_BYTES + orderId.length + parentId.length + text.length + signature.length;
 }
 

@@ -159,6 +159,27 @@ export function* cutIntoRuns<Place, Item extends Place>(
   }
 }
 
+/** The items in their order, in pieces of so many bytes; one that is longer is a piece of its own. */
+export function* cutByBytes<Item>(
+  items: readonly Item[],
+  bytesMax: number,
+  bytesOf: (item: Item) => number,
+): Generator<readonly Item[], void, undefined> {
+  let piece: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const more = bytesOf(item);
+    if (bytes + more > bytesMax && piece.length > 0) {
+      yield piece;
+      piece = [];
+      bytes = 0;
+    }
+    piece.push(item);
+    bytes += more;
+  }
+  if (piece.length > 0) yield piece;
+}
+
 /** The value of a run; of a list of whatever `write` writes. */
 export function encodeRun<Item>(
   to: ByteWriter,

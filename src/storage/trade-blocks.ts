@@ -21,7 +21,7 @@ import type { Entry, StorageReader, Write } from './environment.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 import { checkFrame } from './row-codecs.ts';
 import { tradeCodec } from './row-codecs-orders.ts';
-import { decodeRun, encodeRun } from './runs.ts';
+import { cutByBytes, decodeRun, encodeRun } from './runs.ts';
 
 /** Of trades in a block: with its frame and the header of its page they fill one. */
 const BLOCK_BYTES = 4_063;
@@ -53,18 +53,11 @@ export function* tradeBlockWrites(
     assert(tradeId > last, `storage: trade ${tradeId} of market ${marketIndex} is written once, after those before it`);
     last = tradeId;
   }
-  let start = 0;
-  let bytes = 0;
-  for (const [index, { maker, taker }] of trades.entries()) {
-    const more = TRADE_BYTES + maker.orderId.length + taker.orderId.length;
-    if (bytes + more > BLOCK_BYTES && index > start) {
-      yield blockWrite(to, keys, trades.slice(start, index));
-      start = index;
-      bytes = 0;
-    }
-    bytes += more;
-  }
-  if (start < trades.length) yield blockWrite(to, keys, trades.slice(start));
+  for (const piece of cutByBytes(trades, BLOCK_BYTES, bytesOf)) yield blockWrite(to, keys, piece);
+}
+
+function bytesOf({ maker, taker }: TradeRow): number {
+  return TRADE_BYTES + maker.orderId.length + taker.orderId.length;
 }
 
 function blockWrite(to: ByteWriter, keys: KeyWriter, trades: readonly TradeRow[]): Write {
