@@ -42,6 +42,9 @@ export function ensureUser(state: ClearingState, user: UserId, effects: Effect[]
   return slot;
 }
 
+/** A walk through all of them may take seconds: it says so often that somebody is working. */
+const USERS_PER_BEAT = 4_096;
+
 const NO_BALANCES: SubAccountSlot['balances'] = new Map();
 const NO_POSITIONS: SubAccountSlot['positions'] = new Map();
 const NO_PRESSING: SubAccountSlot['pressing'] = [new Map(), new Map()];
@@ -142,8 +145,17 @@ export function flushChangedBalances(state: ClearingState, effects: Effect[]): v
   changedBalances.length = 0;
 }
 
+/** Every sub-account there is. Beats on the way. */
+export function* allAccounts(state: ClearingState): Generator<SubAccountSlot> {
+  let users = 0;
+  for (const { subAccounts } of state.users.values()) {
+    if (users % USERS_PER_BEAT === 0) state.beat();
+    users += 1;
+    yield* subAccounts.values();
+  }
+}
+
 /** Every balance there is, in no particular order. */
 export function* allBalances(state: ClearingState): Generator<BalanceSlot> {
-  for (const user of state.users.values())
-    for (const account of user.subAccounts.values()) yield* account.balances.values();
+  for (const { balances } of allAccounts(state)) yield* balances.values();
 }

@@ -82,6 +82,7 @@ export class LoadedHolds {
       [this.#sells, assetId, quantityDecimals],
     ] as const) {
       const unit = powerOfTen(18 - decimals);
+      this.state.beat();
       for (const ordinal of sums.ordinals) {
         const slot = balanceSlot(this.state, users[ordinal] as UserSlot, SPOT_ACCOUNT, asset);
         changeSpend(slot, market, ZERO_18, (BigInt(sums.raw[ordinal] as number) * unit) as Amount18);

@@ -11,7 +11,7 @@ import { AMOUNT18_MAX } from '../core/limits.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import { type Legs, magnitude, NO_LEGS } from '../margin/position.ts';
 import type { Interest } from '../margin/risk-terms.ts';
-import { ownPositions, totalsOf } from './balances.ts';
+import { allAccounts, ownPositions, totalsOf } from './balances.ts';
 import type { Effect } from './effects.ts';
 import { riskSlot, setInterest } from './risks.ts';
 import type { PositionRow } from './rows.ts';
@@ -90,6 +90,5 @@ export function flushChangedPositions(state: ClearingState, effects: Effect[]): 
 
 /** Every position there is, in no particular order. */
 export function* allPositions(state: ClearingState): Generator<PositionSlot> {
-  for (const user of state.users.values())
-    for (const account of user.subAccounts.values()) yield* account.positions.values();
+  for (const { positions } of allAccounts(state)) yield* positions.values();
 }
