@@ -2,8 +2,9 @@
  * Restored orders at the front door as bytes, until somebody speaks of their user (src/orders/sleepers.ts): of the word
  * that told an order what the door reads, copied as it lies.
  *
- *   chunk   │ the user's record before, user │ first part of OrderRestoredAtBoot │ its id │ its parent's id │ …
+ *   chunk   │ the user's record before, user, units │ units of the first part of OrderRestoredAtBoot │ its id │ its parent's id │ …
  *           └ a record's place, in units of 8 bytes, runs through all chunks
+ *   units   of 8 bytes, but for those that are 0, as more than half are: a bit says which there are
  *   users   id ─▶ number ─▶ last record, how many                  a user's records are a chain, the last one first
  *   names   market ─▶ sequence ─▶ place                            kept-names.ts
  *
@@ -29,9 +30,10 @@ import { readKeptRow } from './restored-word.ts';
 const CHUNK_BYTES = 1 << 20;
 /** Places of a chunk. */
 const CHUNK_PLACES = CHUNK_BYTES / 8;
-const HEADER_BYTES = 8;
+const HEADER_BYTES = 16;
 /** Of the struct: what comes after it is the market's. */
 const KEPT_BYTES = OrderRestoredAtBoot.expiryNsAt;
+const KEPT_UNITS: number = KEPT_BYTES / 8;
 const RECORD_BYTES_MAX = HEADER_BYTES + KEPT_BYTES + 2 * OrderRestoredAtBoot.orderIdLength;
 /** About a quarter of a millisecond of waking. A user with more costs a start 8 µs and a kilobyte an order. */
 export const KEPT_PER_USER_MAX = 64;
@@ -60,6 +62,8 @@ export class KeptOrderBytes implements KeptOrders {
   #used = CHUNK_BYTES;
   readonly #byMarket = new Map<number, KeptNames>();
   #count = 0;
+  /** The struct of the record that is read. */
+  readonly #row: Views = viewsOf(new ArrayBuffer(KEPT_BYTES), 0, KEPT_BYTES);
 
   /** @param seed 64 bits that nobody outside knows: users choose their ids. */
   constructor(seed: bigint) {
@@ -142,42 +146,65 @@ export class KeptOrderBytes implements KeptOrders {
   #write(v: Views, at: number, before: number, user: number): number {
     const idBytes = OrderRestoredAtBoot.orderIdBytes(v, at);
     const parentBytes = OrderRestoredAtBoot.parentIdBytes(v, at);
-    const place = this.#claim(HEADER_BYTES + KEPT_BYTES + padded(idBytes) + padded(parentBytes));
+    const place = this.#open();
     const { i32 } = this.#viewsAt(place);
-    const to = wordAt(place);
-    i32[to] = before;
-    i32[to + 1] = user;
-    const kept = to + HEADER_BYTES / 4;
-    copyWords(v.i32, at >>> 2, i32, kept, KEPT_BYTES / 4);
-    const id = kept + KEPT_BYTES / 4;
-    copyWords(v.i32, (at + OrderRestoredAtBoot.orderIdAt) >>> 2, i32, id, (idBytes + 3) >>> 2);
-    const parent = id + padded(idBytes) / 4;
+    const header = wordAt(place);
+    const kept = header + HEADER_BYTES / 4;
+    let units = 0;
+    let to = kept;
+    const from = at >>> 2;
+    for (let unit = 0; unit < KEPT_UNITS; unit += 1) {
+      const low = v.i32[from + 2 * unit] as number;
+      const high = v.i32[from + 2 * unit + 1] as number;
+      if ((low | high) === 0) continue;
+      units |= 1 << unit;
+      i32[to] = low;
+      i32[to + 1] = high;
+      to += 2;
+    }
+    i32[header] = before;
+    i32[header + 1] = user;
+    i32[header + 2] = units;
+    copyWords(v.i32, (at + OrderRestoredAtBoot.orderIdAt) >>> 2, i32, to, (idBytes + 3) >>> 2);
+    const parent = to + padded(idBytes) / 4;
     copyWords(v.i32, (at + OrderRestoredAtBoot.bytes) >>> 2, i32, parent, (parentBytes + 3) >>> 2);
+    this.#used += (parent - header) * 4 + padded(parentBytes);
+    assert(this.#used <= CHUNK_BYTES, 'a kept order is as long as its ids may be');
     return place;
   }
 
-  /** @returns the place of so many bytes, of a chunk that keeps one more. */
-  #claim(bytes: number): number {
-    assert(bytes <= RECORD_BYTES_MAX, 'a kept order is as long as its ids may be');
-    if (this.#used + bytes > CHUNK_BYTES) {
+  /** @returns where the next record begins, with room for the longest, in a chunk that keeps one more. */
+  #open(): number {
+    if (this.#used + RECORD_BYTES_MAX > CHUNK_BYTES) {
       this.#chunks.push({ views: viewsOf(new ArrayBuffer(CHUNK_BYTES), 0, CHUNK_BYTES), kept: 0 });
       this.#used = 0;
     }
     const index = this.#chunks.length - 1;
-    const chunk = must(this.#chunks[index], 'the last chunk is there');
-    chunk.kept += 1;
-    const place = index * CHUNK_PLACES + this.#used / 8;
-    this.#used += bytes;
-    return place;
+    must(this.#chunks[index], 'the last chunk is there').kept += 1;
+    return index * CHUNK_PLACES + this.#used / 8;
   }
 
   #read(place: number, user: UserId): RestoredOrder {
     const v = this.#viewsAt(place);
-    const at = wordAt(place) * 4 + HEADER_BYTES;
-    const id = at + KEPT_BYTES;
-    const idBytes = OrderRestoredAtBoot.orderIdBytes(v, at);
-    const parentId = readText(v, id + padded(idBytes), OrderRestoredAtBoot.parentIdBytes(v, at)) as OrderId | '';
-    return readKeptRow(v, at, { user, orderId: readOrderId(v, id, idBytes), parentId });
+    const id = this.#unpack(v, wordAt(place)) * 4;
+    const row = this.#row;
+    const idBytes = OrderRestoredAtBoot.orderIdBytes(row, 0);
+    const parentId = readText(v, id + padded(idBytes), OrderRestoredAtBoot.parentIdBytes(row, 0)) as OrderId | '';
+    return readKeptRow(row, 0, { user, orderId: readOrderId(v, id, idBytes), parentId });
+  }
+
+  /** The struct of the record at `header` into `#row`. @returns the word behind it. */
+  #unpack({ i32 }: Views, header: number): number {
+    const row = this.#row.i32;
+    const units = i32[header + 2] as number;
+    let from = header + HEADER_BYTES / 4;
+    for (let unit = 0; unit < KEPT_UNITS; unit += 1) {
+      const isThere = (units & (1 << unit)) !== 0;
+      row[2 * unit] = isThere ? (i32[from] as number) : 0;
+      row[2 * unit + 1] = isThere ? (i32[from + 1] as number) : 0;
+      if (isThere) from += 2;
+    }
+    return from;
   }
 
   /** It counts no more. @returns the one before of its user. */
