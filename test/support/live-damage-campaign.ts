@@ -98,6 +98,8 @@ class Run {
   readonly #before: Before;
   readonly #counts: LiveDamageCounts;
   readonly #random: SeededRandom;
+  /** Its own, as what the load draws depends on timing. */
+  readonly #ofDamage: SeededRandom;
   readonly #run: number;
   readonly #name: string;
   readonly #directory = temporaryDirectory();
@@ -113,6 +115,7 @@ class Run {
     this.#counts = counts;
     this.#run = run;
     this.#random = new SeededRandom(seed + run);
+    this.#ofDamage = new SeededRandom(seed + run);
     this.#name = `seed ${seed}, run ${run}`;
     this.#marginIds = new Set(before.marginIds);
   }
@@ -140,7 +143,7 @@ class Run {
     await eventually(() => isOver(1 + SIDES_AROUND));
     const damage = LIVE_DAMAGES[this.#run % LIVE_DAMAGES.length];
     assert.ok(damage !== undefined && !hasEnded(node), node.stderr());
-    this.#what = damage(join(this.#directory, MAP_FILE_NAME), this.#random, this.#before.map);
+    this.#what = damage(join(this.#directory, MAP_FILE_NAME), this.#ofDamage, this.#before.map);
     const told = load.confirmed().length;
     await eventually(() => isOver(told + SIDES_AROUND));
     load.stop();

@@ -14,6 +14,8 @@ import { HEADER_BYTES, safeAt } from '../../src/storage/tree-pages.ts';
 const BITS = 8;
 const META_BYTES = 176;
 const SECTOR_BYTES = 512;
+/** Places where a file is cut. */
+const CUTS = 1_000;
 /** A page that the node writes over while it is looked at is looked at again. */
 const LOOKS = 50;
 
@@ -77,7 +79,7 @@ const staleLeaf: LiveDamage = (path, random, earlier) =>
 /** Whoever touches what lies behind the new end through mapped memory gets SIGBUS. */
 const cutFile: LiveDamage = (path, random) =>
   changing(path, (file) => {
-    const length = random.below(file.byteLength);
+    const length = Math.floor((file.byteLength * random.below(CUTS)) / CUTS);
     file.cut(length);
     return `cut after ${length} bytes`;
   });
