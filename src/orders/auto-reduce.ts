@@ -67,9 +67,10 @@ export function planReductions(account: MarginAccount, desk: AssetDesk): readonl
     const before = counted.get(lane) ?? lane.counted;
     const pressed = account.pressureOf(position, side, before);
     const others = pressure - pressed;
-    const off = fewestLots(candidate.counted, (d) => {
-      return others + account.pressureOf(position, side, before - lotPrice * BigInt(d)) <= bearable;
-    });
+    const suffices = (off: number): boolean =>
+      others + account.pressureOf(position, side, before - lotPrice * BigInt(off)) <= bearable;
+    // Most of many go whole: one question, where the search asks as often as the number of lots has bits.
+    const off = suffices(candidate.counted) ? fewestLots(candidate.counted, suffices) : candidate.counted;
     const isCancelled = lots - off < order.market.definition.minimumQuantity || (isChild(order) && !isWhole(order));
     const after = before - lotPrice * BigInt(isCancelled ? candidate.counted : off);
     counted.set(lane, after);
