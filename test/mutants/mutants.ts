@@ -149,9 +149,9 @@ const NODE: readonly Mutant[] = [
   },
   {
     breaks: 'a damaged directory is not started on',
-    file: 'src/node/boot',
-    find: 'await checkBeforeStart(',
-    put: 'if (false) await checkBeforeStart(',
+    file: 'src/node/node-threads',
+    find: "this.check = checkBeforeStart(dataDirectory, workerEntry('check-data'), ",
+    put: 'this.check = Promise.resolve(',
     caughtBy: 'test/node/start-check',
   },
   {
