@@ -40,8 +40,6 @@ export class LiveOrders {
   #count = 0;
   /** How many of those have no slot and are live. */
   #withoutSlot = 0;
-  /** Priorities of those whose priority is not their sequence. */
-  readonly #moved = new Map<Sequence, Sequence>();
 
   /** @param beat called again and again while all are walked. */
   constructor(unshelve: Unshelve, beat: () => void) {
@@ -84,7 +82,7 @@ export class LiveOrders {
    * @param isSettled whether a restart leaves it as it is, as long as nothing happens to it.
    */
   shelve(row: OrderRow, stored: StoredOrders, place: number, isSettled: boolean): void {
-    const { orderSequence: name, prioritySequence } = row;
+    const { orderSequence: name } = row;
     assert(name > this.#lastName() && !this.#slots.has(name), 'orders are shelved in the order of their admission');
     assert(this.#stored === null || this.#stored === stored, 'the orders of a market lie together');
     this.#stored = stored;
@@ -92,7 +90,6 @@ export class LiveOrders {
     this.#names[this.#count] = name;
     this.#places[this.#count] = place;
     this.#states[this.#count] = isSettled ? ON_SHELF : ON_SHELF | UNSETTLED;
-    if (prioritySequence !== name) this.#moved.set(name, prioritySequence);
     this.#count += 1;
     this.#withoutSlot += 1;
   }
@@ -162,7 +159,16 @@ export class LiveOrders {
     return this.#stored?.userOf(row) ?? -1;
   }
 
-  /** Names of those that a restart has to look at: something happened to them, or it was so from the start. */
+  /** Whether a restart leaves a live order as it is: it lies on its shelf, and was left there so. 0 is none. */
+  isSettled(name: Sequence | 0): boolean {
+    const at = name === 0 ? -1 : this.#find(name);
+    return at >= 0 && this.#isOnShelf(at) && (this.#state(at) & UNSETTLED) === 0;
+  }
+
+  /**
+   * Names of those that a restart has to look at: something happened to them, or it was so from the start. A child is
+   * taken off its shelf when its parent ends, if not before (enableChildren of orders.ts), and comes after it.
+   */
   *unsettled(): Generator<Sequence> {
     for (let at = 0; at < this.#count; at += 1) {
       const name = this.#names[at] as Sequence;
@@ -170,13 +176,6 @@ export class LiveOrders {
     }
     const last = this.#lastName();
     for (const name of this.#slots.keys()) if (name > last) yield name;
-  }
-
-  /** Of a live order. */
-  priorityOf(name: Sequence): Sequence {
-    const slot = this.#slots.get(name);
-    if (slot !== undefined && !slot.isStored) return slot.row.prioritySequence;
-    return this.#moved.get(name) ?? name;
   }
 
   /** All of them, taken off their shelves: for those who mean to touch all, or have few. */

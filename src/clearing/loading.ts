@@ -134,7 +134,7 @@ export class StateLoader {
     assert(row.parentSequence < row.orderSequence, 'a parent is admitted before its children');
     if (write.table === 'order') {
       addLiveOrder(state, market, row);
-      return isLeftByRestart(row);
+      return isLeftByRestart(row, false);
     }
     this.#holds ??= new LoadedHolds(state);
     return addStoredOrder(market, this.#holds, row, write.stored, write.place);

@@ -30,12 +30,10 @@ function endOfFillOrKill(row: OrderRow): OrderEnd {
 /**
  * Whether a restart leaves the order as it is, as long as nothing has happened to it since it was loaded: nearly all, and
  * nothing else is asked about them.
+ *
+ * @param isParentLeft of a child: its parent lives, and a restart leaves that as it is too.
  */
-export function isLeftByRestart(row: OrderRow): boolean {
-  return (
-    row.parentSequence === 0 &&
-    (row.flags & ORDER_FLAG.entering) === 0 &&
-    row.enabledQuantity === row.quantity &&
-    endAtRestart(row) === null
-  );
+export function isLeftByRestart(row: OrderRow, isParentLeft: boolean): boolean {
+  const isWhole = row.parentSequence === 0 ? row.enabledQuantity === row.quantity : isParentLeft;
+  return isWhole && (row.flags & ORDER_FLAG.entering) === 0 && endAtRestart(row) === null;
 }

@@ -113,7 +113,7 @@ export function addStoredOrder(
   const { parentSequence, triggerState, flags, subAccount } = row;
   const ordinal = stored.userOf(row);
   holds.add(market, ordinal, row);
-  const isSettled = isLeftByRestart(row);
+  const isSettled = isLeftByRestart(row, market.orders.isSettled(parentSequence));
   market.orders.shelve(row, stored, place, isSettled);
   const isFoundByName =
     parentSequence === 0 &&

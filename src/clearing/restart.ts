@@ -56,6 +56,9 @@ function jumpSequences(state: ClearingState, market: MarketSlot, gap: number): v
   state.dirty.markets.add(market);
 }
 
+/** Each may have to be read from its table. */
+const ORDERS_PER_BEAT = 1_024;
+
 const AS_ANY_OTHER: OrderChanges = { parentSequence: 0, activatedQuantity: 0 };
 
 /**
@@ -71,7 +74,10 @@ function withoutLostPart(market: MarketSlot, row: OrderRow): OrderRow {
 
 function endLostOrders(state: ClearingState, market: MarketSlot, nowNs: TimestampNs, effects: Effect[]): void {
   // Live orders stand in the order of their sequences: they are created and loaded in it, parents before children.
+  let seen = 0;
   for (const name of market.orders.unsettled()) {
+    if (seen % ORDERS_PER_BEAT === 0) state.beat();
+    seen += 1;
     const slot = namedOrder(market, name);
     const left = withoutLostPart(market, slot.row);
     const end = left.end === 0 ? endAtRestart(left) : left.end;

@@ -125,7 +125,7 @@ export class RingbookNode {
   async start(): Promise<Listening> {
     const { config } = this;
     const ops = await this.openOps();
-    await this.threads.whenRunning();
+    await this.threads.whenTurning();
     this.startFrontDoor(await this.marketFactories());
     await this.when(() => !this.waiting.has('clearing') && !this.waiting.has('markets'));
     await this.startChains();

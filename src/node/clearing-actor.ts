@@ -211,6 +211,11 @@ export class ClearingActor implements Actor {
 
   tick(): void {}
 
+  /** Its last step, the restart, takes as long as there is to end, to fire and to write in one transaction. */
+  isRecovering(): boolean {
+    return this.restoring !== null;
+  }
+
   isQuiet(): boolean {
     return this.restoring === null && this.door.isEmpty && this.markets.every((outbox) => outbox.isEmpty);
   }

@@ -95,11 +95,11 @@ export class NodeThreads {
     this.supervisor.start();
   }
 
-  /** Resolves when the directory is sound and every worker runs. @throws StorageError when it is damaged. */
-  async whenRunning(): Promise<void> {
+  /** Resolves when the directory is sound and every worker takes turns. @throws StorageError when it is damaged. */
+  async whenTurning(): Promise<void> {
     await this.check;
     this.words.setChecked();
-    await this.supervisor.whenRunning();
+    await this.supervisor.whenTurning();
   }
 
   /** Every thread has ended. */

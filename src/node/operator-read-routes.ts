@@ -137,6 +137,7 @@ function actorView(plan: Plan, actor: PlannedActor): View {
 function actorState(plan: Plan, actor: PlannedActor, isStalled: boolean): string {
   const thread = new ThreadBlock(plan.threadBlocks, threadIndex(plan, actor.thread)).state();
   if (thread === 'running') return isStalled ? 'stalled' : 'running';
+  if (thread === 'recovering') return 'starting';
   return thread === 'draining' ? 'running' : thread;
 }
 

@@ -76,7 +76,8 @@ export class Restorer implements LoadListener {
   }
 
   order(row: OrderRow, isSettled: boolean): void {
-    if (isSettled) this.#tell(row, 0);
+    // A child that is settled has a parent that lives.
+    if (isSettled) this.#tell(row, row.parentSequence);
     else this.#lateOf(row.marketIndex).add(row.orderSequence);
   }
 

@@ -126,6 +126,11 @@ export class ActorHost {
   }
 }
 
+/** The state of a thread whose actors take turns. */
+export function turningState(hosts: readonly ActorHost[]): 'recovering' | 'running' {
+  return hosts.some(({ actor }) => actor.isRecovering?.() === true) ? 'recovering' : 'running';
+}
+
 /** Hosts for the actors of one thread, or of all threads when `thread` is null. */
 export function hostActors(
   context: HostContext,

@@ -26,6 +26,8 @@ export interface Actor {
   hasMore?(): boolean;
   /** Whether everything said is in its ring; left out: always. What is not goes on with `endBatch`, and no stop comes before. */
   isQuiet?(): boolean;
+  /** Whether it still recovers what it starts with: until then nobody watches how long its turns take. Left out: never. */
+  isRecovering?(): boolean;
   /** Periodic work, at least every `tickMs` of real time. @param nowNs - the node clock. */
   tick(nowNs: bigint): void;
   /** The orderly end: everything received was handled. */

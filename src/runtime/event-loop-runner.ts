@@ -10,7 +10,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
 import { WATCH_MS } from '../core/limits.ts';
-import type { ActorHost } from './actor-host.ts';
+import { type ActorHost, turningState } from './actor-host.ts';
 import { killProcess } from './kill-process.ts';
 import type { ThreadContext } from './thread-context.ts';
 
@@ -36,7 +36,7 @@ export class EventLoopRunner {
     this.hosts = hosts;
     for (const host of hosts) host.start();
     this.running = true;
-    this.context.block.setState('running');
+    this.context.block.setState(turningState(hosts));
     this.timer = setInterval(() => this.look(), this.context.plan.tickMs);
     this.poke();
   }
@@ -93,6 +93,7 @@ export class EventLoopRunner {
   private look(): void {
     if (!this.running) return;
     const { block, clock, spec } = this.context;
+    if (block.state() === 'recovering') block.setState(turningState(this.hosts));
     block.beat();
     if (this.obey()) return;
     block.beginTicks();
@@ -111,7 +112,7 @@ export class EventLoopRunner {
     const { block } = this.context;
     const command = block.command();
     if (command === 'run') return false;
-    if (command === 'stop' && block.state() === 'running') block.setState('draining');
+    if (command === 'stop' && block.state() !== 'draining') block.setState('draining');
     if (command === 'stop' && this.hosts.some((host) => !host.isIdle())) return false;
     this.end(command);
     return true;

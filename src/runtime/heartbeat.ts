@@ -4,21 +4,26 @@
  *   byte 0    state · beat · ticks              written by the thread
  *   byte 128  command · letters · bell          written by others (the bell by both, see doorbell.ts)
  *
- *   starting ──▶ running ──▶ draining ──▶ stopped          a restart begins again with starting
+ *   starting ──▶ recovering ──▶ running ──▶ draining ──▶ stopped          a restart begins again with starting
+ *           └─────────────────▶
  *
  * A running thread beats at least every 100 ms. One that has not beaten for HEARTBEAT_LOST_MS, as its watcher counts them,
- * is lost: the main thread watches the others (supervisor.ts) and every other thread watches the main one. Starting is exempt, because recovery
- * takes as long as it takes; so is draining, which has the deadline of the stop.
+ * is lost: the main thread watches the others (supervisor.ts) and every other thread watches the main one.
+ *
+ * A thread that recovers takes turns like a running one and reads what it is sent, but it is not watched, nor is one that
+ * starts: the end of a recovery is one step that grows with what it finds (a whole checkpoint), and a node that ends itself
+ * in it would do so at every start. One that hangs there is for whoever runs the node to see: it never becomes ready, and
+ * what it says of its progress stands still. Draining is exempt too: it has the deadline of the stop.
  */
 import { InvariantError } from '../core/assert.ts';
 import { HEARTBEAT_LOST_MS, WATCH_MS } from '../core/limits.ts';
 import { MonotonicMs } from './clock.ts';
 
-export type ThreadState = 'starting' | 'running' | 'draining' | 'stopped';
+export type ThreadState = 'starting' | 'recovering' | 'running' | 'draining' | 'stopped';
 /** `stop`: handle everything that waits, then end. `halt`: end now, change nothing. */
 export type ThreadCommand = 'run' | 'stop' | 'halt';
 
-const STATES: readonly ThreadState[] = ['starting', 'running', 'draining', 'stopped'];
+const STATES: readonly ThreadState[] = ['starting', 'recovering', 'running', 'draining', 'stopped'];
 const COMMANDS: readonly ThreadCommand[] = ['run', 'stop', 'halt'];
 
 const BLOCK_WORDS = 64;

@@ -73,9 +73,9 @@ export class Supervisor {
     this.timer = setInterval(() => this.look(), WATCH_MS);
   }
 
-  /** Resolves when every worker runs: its actors have started. A start takes as long as recovery takes. */
-  async whenRunning(): Promise<void> {
-    while (this.children.some((child) => child.block.state() !== 'running')) {
+  /** Resolves when the actors of every worker take turns. One that recovers does: others hear from it meanwhile. */
+  async whenTurning(): Promise<void> {
+    while (this.children.some(({ block }) => block.state() !== 'running' && block.state() !== 'recovering')) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }

@@ -8,7 +8,7 @@
  * killed: a frozen front door must not look like a slow one.
  */
 import { WATCH_MS } from '../core/limits.ts';
-import type { ActorHost } from './actor-host.ts';
+import { type ActorHost, turningState } from './actor-host.ts';
 import { killProcess } from './kill-process.ts';
 import type { ThreadContext } from './thread-context.ts';
 
@@ -18,7 +18,7 @@ const SPINS_PER_LOOK = 64;
 /** Returns after a stop or a halt. An error of an actor is thrown: the thread ends with it. */
 export function runThread(context: ThreadContext, hosts: readonly ActorHost[]): void {
   for (const host of hosts) host.start();
-  context.block.setState('running');
+  context.block.setState(turningState(hosts));
   new ThreadLoop(context, hosts).run();
   if (context.block.command() === 'stop') for (const { actor } of hosts) actor.stop();
   else for (const { actor } of hosts) actor.halt?.();
@@ -57,7 +57,7 @@ class ThreadLoop {
     const { block } = this.context;
     const command = block.command();
     if (command !== 'stop') return command === 'run';
-    if (block.state() === 'running') block.setState('draining');
+    if (block.state() !== 'draining') block.setState('draining');
     return this.hosts.some((host) => !host.isIdle());
   }
 
@@ -73,6 +73,7 @@ class ThreadLoop {
   private lookAtTime(): void {
     const nowMs = performance.now();
     const { block, clock } = this.context;
+    if (block.state() === 'recovering') block.setState(turningState(this.hosts));
     block.beat();
     if (nowMs - this.tickedAtMs >= this.tickMs) {
       this.tickedAtMs = nowMs;

@@ -122,7 +122,10 @@ suite('live orders', () => {
           assert.deepEqual([...live.keys()], [...plain.keys()]);
           const isUnsettled = (each: number): boolean => touched.has(each) || each % 4 === 0;
           assert.deepEqual([...live.unsettled()], [...plain.keys()].filter(isUnsettled));
-          for (const each of live.keys()) assert.equal(live.priorityOf(each), rowOf(each).prioritySequence);
+          for (let each = 0; each < next; each += 1) {
+            const isSettled = plain.has(each) && !isUnsettled(each);
+            assert.equal(live.isSettled(each as Sequence), isSettled, 'what is over is not settled either');
+          }
         }
         assert.equal(new Set(shelf.taken).size, shelf.taken.length, 'each is taken once');
         assert.deepEqual(

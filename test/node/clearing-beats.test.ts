@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { checkLedger } from '../../src/clearing/checks.ts';
+import { applyBatch } from '../../src/clearing/clearing.ts';
+import { fireReached } from '../../src/clearing/triggers.ts';
 import type { AssetId } from '../../src/core/ids.ts';
+import type { RawPrice } from '../../src/core/units.ts';
 import { answerQuery } from '../../src/node/clearing-queries.ts';
 import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
+import { recoverState } from '../../src/node/recovery.ts';
 import { makeLargeRows } from '../support/large-rows.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
@@ -15,6 +19,8 @@ const BEATS_OF_A_BATCH = 4;
 /** Before its transaction and after. */
 const BEATS_OF_A_CHECKPOINT = 2;
 const ORDERS_PER_BEAT = 1_024;
+/** Above every trigger. */
+const HIGH = Number.MAX_SAFE_INTEGER;
 
 function beatsOfOneBatch(checkpointAfter: number): number {
   const node = new SimulatedNode({
@@ -66,6 +72,32 @@ suite('beats of clearing', () => {
     );
     const waiting = told.reduce((sum, market) => sum + Number(market['untriggered_orders']), 0);
     assert.equal(waiting, 32);
+    await durability.close();
+  });
+
+  test('a restart beats while it ends orders and while triggers fire; children of live parents it does not read (AMB-110, AMB-29)', async () => {
+    const directory = temporaryDirectory();
+    const [children, leftovers, triggers] = [2_000, 4 * ORDERS_PER_BEAT, 4 * ORDERS_PER_BEAT];
+    await makeLargeRows(directory, { users: 40, orders: 2_100, triggers, children, leftovers });
+    const durability = new LmdbDurability(directory);
+    const { state, timeNs } = recoverState(durability);
+    let beats = 0;
+    state.beat = () => {
+      beats += 1;
+    };
+    const restart = (): void =>
+      void applyBatch(state, { timeNs, inputs: [{ kind: 'restarted', clean: false }], verdicts: [] }, []);
+    restart();
+    assert.equal(state.dirty.finishedOrders.length, leftovers);
+    assert.ok(beats >= leftovers / ORDERS_PER_BEAT, `${beats} beats`);
+    for (const { orders } of state.markets) {
+      for (const [, slot] of orders.slots()) assert.ok(slot.isStored, 'what waits is left where it lies');
+    }
+    for (const market of state.markets) for (const price of [1, HIGH]) fireReached(state, market, price as RawPrice);
+    beats = 0;
+    restart();
+    assert.equal(state.dirty.orders.size, triggers + children);
+    assert.ok(beats >= (triggers + children) / ORDERS_PER_BEAT, `${beats} beats`);
     await durability.close();
   });
 });

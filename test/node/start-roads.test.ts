@@ -14,7 +14,7 @@ import { makeLargeRows } from '../support/large-rows.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const SIZE = { users: 40, orders: 2_000, triggers: 400 };
+const SIZE = { users: 40, orders: 2_000, triggers: 400, children: 300, leftovers: 20 };
 
 function start(durability: Durability): SimulatedNode {
   const node = new SimulatedNode({

@@ -28,7 +28,7 @@ suite('heartbeat', () => {
   }
   const isInTime = (ms: number): boolean => Math.abs(ms - HEARTBEAT_LOST_MS) <= 2 * WATCH_MS;
 
-  test('a running thread that falls silent is lost; one that starts, drains or has stopped is not', () => {
+  test('a running thread that falls silent is lost; one that starts, recovers, drains or has stopped is not', () => {
     withTime((pass) => {
       const blocks = createThreadBlocks(2);
       const [steady, silent] = [new ThreadBlock(blocks, 0), new ThreadBlock(blocks, 1)];
@@ -41,7 +41,7 @@ suite('heartbeat', () => {
       assert.ok(isInTime(tookMs), `${tookMs} ms`);
       steady.beat();
       assert.equal(watch.lost(), 1);
-      for (const state of ['starting', 'draining', 'stopped'] as const) {
+      for (const state of ['starting', 'recovering', 'draining', 'stopped'] as const) {
         silent.setState(state);
         for (let ms = 0; ms < 2 * HEARTBEAT_LOST_MS; ms += WATCH_MS) {
           pass(WATCH_MS);

@@ -168,7 +168,7 @@ suite('on threads', () => {
     const [source, sink] = hosts.map((host) => host.actor);
     assert.ok(source instanceof Source && sink instanceof Sink);
     supervisor.start();
-    await supervisor.whenRunning();
+    await supervisor.whenTurning();
     runner.start(hosts);
     await oneAtATime(source, sink, HOPS);
     await withTheSinkClosed(source, sink, runner);

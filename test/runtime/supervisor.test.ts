@@ -82,6 +82,12 @@ suite('supervisor', { concurrency: true }, () => {
     inTime(await endsWith70('market-waits', /market: it is frozen/));
   });
 
+  test('a thread that recovers may take longer for a step than a running one may be silent (AMB-110)', async () => {
+    const { code, signal, out, err } = await runNode('market-recovers');
+    assert.deepEqual([code, signal, err], [0, null, '']);
+    assert.match(out, /market recovered\n(.*\n)*node stopped/);
+  });
+
   test('market data that fails is restarted, gets a snapshot, and the node goes on', async () => {
     const { code, out, err } = await runNode('data-throws');
     assert.equal(code, 0, err);

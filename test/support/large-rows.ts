@@ -11,7 +11,7 @@ import type { OrderRow, RowWrite } from '../../src/clearing/rows.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
-import { TRIGGER } from '../../src/core/order-terms.ts';
+import { TIF, TRIGGER } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
 import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
 import { recoverState } from '../../src/node/recovery.ts';
@@ -24,8 +24,16 @@ const TICK = 5;
 /** Fewer than the levels that lie between the buys and the sells of a lived market. */
 const LEVELS = 4_900;
 
+/** What a node that was killed may have besides. */
+export interface LargeRowsSize extends LargeSize {
+  /** Dormant ones, each of a resting order of its own as long as there are enough. */
+  readonly children?: number;
+  /** Immediate-or-cancel orders whose end was never said. */
+  readonly leftovers?: number;
+}
+
 /** @param size at least 16 orders and 16 triggers. */
-export async function makeLargeRows(directory: string, size: LargeSize): Promise<void> {
+export async function makeLargeRows(directory: string, size: LargeRowsSize): Promise<void> {
   await makeLargeData(directory, { users: 1, orders: LIVED, triggers: LIVED }, () => undefined);
   const durability = new LmdbDurability(directory);
   const { state, sequence, timeNs } = recoverState(durability);
@@ -43,7 +51,7 @@ export async function makeLargeRows(directory: string, size: LargeSize): Promise
   await durability.close();
 }
 
-function* rowsOf(state: ClearingState, size: LargeSize): Generator<RowWrite> {
+function* rowsOf(state: ClearingState, size: LargeRowsSize): Generator<RowWrite> {
   const [lived] = state.users.values();
   const model = must(lived, 'somebody lives');
   for (let index = 1; index < size.users; index += 1) {
@@ -62,25 +70,49 @@ function* rowsOf(state: ClearingState, size: LargeSize): Generator<RowWrite> {
   yield* orderRows(state, size);
 }
 
-function* orderRows(state: ClearingState, { users, orders, triggers }: LargeSize): Generator<RowWrite> {
+function* orderRows(state: ClearingState, size: LargeRowsSize): Generator<RowWrite> {
+  const { users, orders, triggers, children = 0, leftovers = 0 } = size;
   const models = state.markets.map((market) => [...market.orders.values()].map(({ row }) => row));
   const lastOf = state.markets.map((market) => market.sequence as number);
   const all = models.flat();
   const perKind = (waits: boolean): OrderRow[] =>
     all.filter(({ triggerKind }) => (triggerKind !== TRIGGER.none) === waits);
+  const [resting, waiting] = [perKind(false), perKind(true)];
+  const nextOf = ({ marketIndex }: OrderRow): Pick<OrderRow, 'orderSequence' | 'prioritySequence'> => {
+    const orderSequence = ((lastOf[marketIndex] ?? 0) + 1) as Sequence;
+    lastOf[marketIndex] = orderSequence;
+    return { orderSequence, prioritySequence: orderSequence };
+  };
+  const parents: OrderRow[] = [];
   for (const [rows, count] of [
-    [perKind(false), orders],
-    [perKind(true), triggers],
+    [resting, orders],
+    [waiting, triggers],
   ] as const) {
     for (let index = rows.length; index < count; index += 1) {
       const model = must(rows[index % rows.length], 'an order of each kind is lived');
-      const orderSequence = ((lastOf[model.marketIndex] ?? 0) + 1) as Sequence;
-      lastOf[model.marketIndex] = orderSequence;
       const orderId = `${model.orderId}-${index}` as OrderId;
       const user = index % users === 0 ? model.user : userOf(index % users);
-      const named = { user, orderId, orderSequence, prioritySequence: orderSequence };
-      yield { table: 'order', row: { ...model, ...named, ...movedBy(model, Math.floor(index / rows.length)) } };
+      const moved = movedBy(model, Math.floor(index / rows.length));
+      const row: OrderRow = { ...model, user, orderId, ...nextOf(model), ...moved };
+      if (rows === resting && parents.length < children) parents.push(row);
+      yield { table: 'order', row };
     }
+  }
+  for (let index = 0; index < children; index += 1) {
+    const parent = must(parents[index % parents.length], 'there are orders beside those that are lived');
+    const { user, marketIndex, orderSequence: parentSequence, orderId: parentId } = parent;
+    const model = must(
+      waiting.find((row) => row.marketIndex === marketIndex),
+      'each market has triggers',
+    );
+    const orderId = `${model.orderId}-child-${index}` as OrderId;
+    const child = { ...model, user, orderId, ...nextOf(model), parentSequence, parentId, enabledQuantity: 0 };
+    yield { table: 'order', row: child };
+  }
+  for (let index = 0; index < leftovers; index += 1) {
+    const model = must(resting[index % resting.length], 'an order of each kind is lived');
+    const orderId = `${model.orderId}-left-${index}` as OrderId;
+    yield { table: 'order', row: { ...model, tif: TIF.ioc, orderId, ...nextOf(model) } };
   }
   for (const market of state.markets) {
     const sequence = lastOf[market.definition.marketIndex] as Sequence;

@@ -81,6 +81,8 @@ export class SimulatedNode {
   readonly answers: ActionAnswer[] = [];
   /** How often clearing said in the middle of its work that it is alive. */
   clearingBeats = 0;
+  /** How often clearing told of its progress and did not say that it recovers. */
+  progressUnsaid = 0;
   private readonly refusals: string[] = [];
   private readonly runner: HandRunner;
   private readonly desk: ClearingDesk;
@@ -270,7 +272,10 @@ export class SimulatedNode {
       },
       elapsedMs: () => this.elapsedMs,
       hooks: { wait: () => undefined, crash: () => undefined },
-      ...(recovering === undefined ? {} : { recovering }),
+      recovering: (step, done, of) => {
+        if (!this.clearing.isRecovering()) this.progressUnsaid += 1;
+        recovering?.(step, done, of);
+      },
     });
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The small node as a process: argv[2] is what goes wrong after two hundred echoes; `stop` is an orderly end. So is
- * `data-throws`, two hundred echoes after the successor of the thread runs.
+ * `data-throws`, two hundred echoes after the successor of the thread runs, and `market-recovers`, in which all goes well.
  */
 import { hostActors } from '../../src/runtime/actor-host.ts';
 import { EventLoopRunner } from '../../src/runtime/event-loop-runner.ts';
@@ -21,7 +21,7 @@ const supervisor = new Supervisor({
   context,
   runner,
   entryOf: () => new URL('./small-node-thread.js', import.meta.url),
-  settings: null,
+  settings: scenario,
   restarted: (thread) => {
     isRestarted = true;
     say(`${thread} restarted`);
@@ -59,5 +59,5 @@ async function stop(): Promise<void> {
 }
 
 supervisor.start();
-await supervisor.whenRunning();
+await supervisor.whenTurning();
 runner.start(hosts);

@@ -7,6 +7,7 @@
 import uws from 'uWebSockets.js';
 import { writeSync } from 'node:fs';
 import { assert, InvariantError } from '../../src/core/assert.ts';
+import { HEARTBEAT_LOST_MS, WATCH_MS } from '../../src/core/limits.ts';
 import type { Views } from '../../src/core/views.ts';
 import type { Actor, ActorFactories, ActorWiring } from '../../src/runtime/actor.ts';
 import type { Outlet } from '../../src/runtime/outlet.ts';
@@ -100,14 +101,22 @@ export class Door extends QuietActor {
 class Market extends QuietActor {
   private readonly door: Outlet;
   private readonly data: Outlet;
+  private recovering: boolean;
 
   constructor(wiring: ActorWiring) {
     super(wiring);
     this.door = wiring.outlet('door');
     this.data = wiring.outlet('data');
+    this.recovering = wiring.settings === 'market-recovers';
   }
   override ready(): boolean {
-    return this.door.hasRoom(64);
+    return !this.recovering && this.door.hasRoom(64);
+  }
+  hasMore(): boolean {
+    return this.recovering;
+  }
+  isRecovering(): boolean {
+    return this.recovering;
   }
   override handle(_lane: number, typeId: number, views: Views, at: number): void {
     if (typeId === MISBEHAVIOUR['market-throws']) throw new InvariantError('a market promise is broken');
@@ -121,9 +130,19 @@ class Market extends QuietActor {
     }
     copy(this.data, typeId, value);
   }
+  override tick(): void {
+    if (this.recovering) this.recover();
+  }
   override endBatch(): void {
     this.door.flush();
     this.data.flush();
+  }
+
+  /** One step, longer than a running thread may be silent. */
+  private recover(): void {
+    waitFor(HEARTBEAT_LOST_MS + 5 * WATCH_MS);
+    this.recovering = false;
+    say('market recovered');
   }
 }
 
@@ -174,5 +193,9 @@ export function loopForEver(): void {
 
 function waitForEver(): void {
   say('frozen');
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  waitFor(Number.POSITIVE_INFINITY);
+}
+
+function waitFor(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
