@@ -5,8 +5,9 @@
  *   together                Σ nᵢ + rate × Σ millionsᵢ + Σ ceil(restᵢ × rate)
  *
  * Sums are kept of what does not depend on the rate, so a changed fee is in force for every order at once and walks none.
- * It is exact: what is held is the sum of what each order holds. Rests are counted by their size; markets whose decimals
- * add up to 12 or less have none.
+ * It is exact: what is held is the sum of what each order holds. Rests are counted by their size, and their fees are kept
+ * for the rate that was asked for last: the first question at another one goes through the sizes, of which there are fewer
+ * than a million and than orders. Markets whose decimals add up to 12 or less have no rests.
  *
  * Not here: what an order may spend (holds.ts of clearing, needs.ts of the front door).
  */
@@ -21,12 +22,23 @@ const WHOLE_DECIMALS_MAX = 12;
 export interface BuyHolds {
   /** Without fees. */
   notional: bigint;
-  /** How many orders have each rest above 0; null where there is none. */
-  readonly rests: Map<number, number> | null;
+  /** Null where there is none. */
+  readonly rests: Rests | null;
+}
+
+interface Rests {
+  /** How many orders have each rest above 0. */
+  readonly counts: Map<number, number>;
+  /** Of all: below 10^6 each, so numbers are exact. */
+  sum: number;
+  /** Of all at `rate`, rounded up for each. */
+  fees: number;
+  rate: number;
 }
 
 export function noBuys({ priceDecimals, quantityDecimals }: BookDecimals): BuyHolds {
-  return { notional: 0n, rests: priceDecimals + quantityDecimals > WHOLE_DECIMALS_MAX ? new Map() : null };
+  const hasRests = priceDecimals + quantityDecimals > WHOLE_DECIMALS_MAX;
+  return { notional: 0n, rests: hasRests ? { counts: new Map(), sum: 0, fees: 0, rate: 0 } : null };
 }
 
 /** One order may spend something else now, fees apart. @param before what it could spend, 0 for a new one. */
@@ -39,23 +51,34 @@ export function changeBuy(buys: BuyHolds, before: Amount18, after: Amount18): vo
   count(buys.rests, after, 1);
 }
 
-function count(rests: Map<number, number>, notional: Amount18, by: 1 | -1): void {
+function count(rests: Rests, notional: Amount18, by: 1 | -1): void {
   const rest = Number(notional % RATE_SCALE);
   if (rest === 0) return;
-  const orders = (rests.get(rest) ?? 0) + by;
+  const { counts, rate } = rests;
+  const orders = (counts.get(rest) ?? 0) + by;
   assert(orders >= 0, 'a rest that goes was counted');
-  if (orders === 0) rests.delete(rest);
-  else rests.set(rest, orders);
+  if (orders === 0) counts.delete(rest);
+  else counts.set(rest, orders);
+  rests.sum += by * rest;
+  rests.fees += by * feeOf(rest, rate);
+}
+
+function feeOf(rest: number, rate: number): number {
+  return Math.ceil((rest * rate) / SCALE);
+}
+
+function feesAt(rests: Rests, rate: number): number {
+  if (rests.rate === rate) return rests.fees;
+  rests.rate = rate;
+  rests.fees = 0;
+  for (const [rest, orders] of rests.counts) rests.fees += feeOf(rest, rate) * orders;
+  return rests.fees;
 }
 
 /** All of them together, fees included. @param rate the taker's, an integer in 1e-6, 0 to 1,000,000. */
 export function heldByBuys({ notional, rests }: BuyHolds, rate: number): Amount18 {
   if (rate === 0) return notional as Amount18;
-  let [restSum, restFees] = [0, 0];
-  for (const [rest, orders] of rests ?? []) {
-    restSum += rest * orders;
-    restFees += Math.ceil((rest * rate) / SCALE) * orders;
-  }
-  const millions = (notional - BigInt(restSum)) / RATE_SCALE;
-  return (notional + millions * BigInt(rate) + BigInt(restFees)) as Amount18;
+  const millions = (rests === null ? notional : notional - BigInt(rests.sum)) / RATE_SCALE;
+  const held = notional + millions * BigInt(rate);
+  return (rests === null ? held : held + BigInt(feesAt(rests, rate))) as Amount18;
 }

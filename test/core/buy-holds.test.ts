@@ -37,7 +37,8 @@ suite('what buys hold together', () => {
           assert.equal(heldByBuys(buys, rate), held);
         }
         for (const notional of orders.values()) changeBuy(buys, notional, ZERO_18);
-        assert.deepEqual([buys.notional, buys.rests?.size ?? 0], [0n, 0], 'nothing stays behind');
+        const { notional, rests } = buys;
+        assert.deepEqual([notional, rests?.counts.size ?? 0, rests?.sum ?? 0, rests?.fees ?? 0], [0n, 0, 0, 0]);
       }),
       propertyParameters(300),
     );
