@@ -166,6 +166,12 @@ export class BookSide {
       for (const slot of this.#queues.ordersOf(level)) visit(slot);
   }
 
+  /** The orders of a price, first in first out. */
+  ordersAt(price: number): number[] {
+    const level = this.#index.find(this.#sign * price);
+    return level === NONE ? [] : [...this.#queues.ordersOf(level)];
+  }
+
   /** The orders that an order of the other side with this limit could match. */
   ordersWithin(limit: number): number[] {
     const within: number[] = [];

@@ -95,10 +95,9 @@ export class MarketEngine {
   readonly #heldCancelsMax: number;
   readonly #ordersMax: number;
   #status: number = MARKET_STATUS.active;
-  /** Until the restore is finished: orders by name, those that may stand out of turn, and those that fit nowhere. */
+  /** Until the restore is finished: orders by name, and those that may stand out of turn or found no room. */
   readonly #restored: RestoredNames;
   readonly #turns = new RestoredTurns();
-  readonly #unplaced: number[] = [];
 
   constructor(options: MarketEngineOptions) {
     const key = hashKeyOf(options.hashSeed ?? 0n);
@@ -339,7 +338,7 @@ export class MarketEngine {
     book.sequence = Math.max(book.sequence, command.order, command.prioritySequence);
     if (command.triggerKind !== TRIGGER.none) this.#restoreWaiting(command, slot);
     const isOver = book.orders.stateOf(slot) !== ORDER_STATE.dormant || command.triggerState === TRIGGER_STATE.live;
-    if (isOver && book.orders.remaining(slot) > 0 && !placeRestored(book, slot, this.#turns)) this.#unplaced.push(slot);
+    if (isOver && book.orders.remaining(slot) > 0) placeRestored(book, slot, this.#turns);
   }
 
   #restoreWaiting(command: RestoredOrder, slot: number): void {
@@ -374,7 +373,6 @@ export class MarketEngine {
   finishRestore(position: RestoredPosition): void {
     this.#restored.clear();
     continueFrom(this.#book, position, this.#turns);
-    for (const slot of this.#unplaced.splice(0)) this.#book.end(slot, ORDER_END.rollbackRestoreWouldCross);
     this.#expire(highWord(position.nowNs), lowWord(position.nowNs));
     uncross(this.#book);
     this.#book.forgetDepthChanges();

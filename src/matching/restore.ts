@@ -1,14 +1,17 @@
 /**
- * A book after a restart (AMB-110): orders go in by priority sequence, quietly; then those that cross are dealt again.
+ * A book after a restart (AMB-110): orders go in as they come, quietly; then queues are put in order of priority, and
+ * orders that cross are dealt again.
  *
  * A restored book can be crossed: two orders may have matched, and the match was never confirmed. The later one takes,
  * in sequence. Only orders within the crossing prices can be concerned, so they alone leave the book and come back one
  * by one in priority order, each matching what is there and resting what is left, its priority unchanged.
  *
- * Quantity that comes back can lift a level past 2^53−1, which no admission would. The order that does not fit any more
- * ends when the restore is finished, as after a rollback.
+ * Quantity that comes back can lift a level past 2^53−1, which no admission would. Such a level is filled by priority when
+ * all are there, and the orders that do not fit any more end, as after a rollback: in which order orders came makes no
+ * difference.
  */
 import { assert, must } from '../core/assert.ts';
+import { ORDER_END } from '../core/order-terms.ts';
 import type { Book } from './book.ts';
 import type { RestoredOrder, RestoredPosition } from './commands.ts';
 import type { OrderPool } from './order-pool.ts';
@@ -30,25 +33,26 @@ export function allocateRestored(book: Book, command: RestoredOrder, user: numbe
 }
 
 /**
- * Puts a live order at the end of its queue.
+ * Puts a live order at the end of its queue, if there is room.
  *
- * @param turns where to note it if that may not be where it stood.
- * @returns whether it fits there.
+ * @param turns where to note it if there is none, or if that may not be where it stood.
  */
-export function placeRestored(book: Book, slot: number, turns: RestoredTurns): boolean {
+export function placeRestored(book: Book, slot: number, turns: RestoredTurns): void {
   const { orders } = book;
   const remaining = orders.remaining(slot);
   assert(remaining > 0, 'a restored order has something left');
   const side = book.ownSide(orders.sideOf(slot));
-  if (!side.fits(orders.priceOf(slot), remaining)) return false;
+  if (!side.fits(orders.priceOf(slot), remaining)) {
+    turns.unplaced.push(slot);
+    return;
+  }
   orders.setState(slot, ORDER_STATE.resting);
   side.append(slot);
   turns.note(slot, orders.sequenceOf(slot), orders.priorityOf(slot));
   book.expiries.add(slot);
-  return true;
 }
 
-/** Numbering goes on after `position`, and everybody stands in the queue by priority. */
+/** Numbering goes on after `position`, everybody stands in the queue by priority, and who finds no room there ends. */
 export function continueFrom(book: Book, position: RestoredPosition, turns: RestoredTurns): void {
   assert(position.sequence >= book.sequence, 'sequences never go back');
   book.sequence = position.sequence;
@@ -57,6 +61,37 @@ export function continueFrom(book: Book, position: RestoredPosition, turns: Rest
   for (const side of [book.buys, book.sells]) {
     side.sortQueuesOf(slots.filter((slot) => book.orders.sideOf(slot) === side.side));
   }
+  const over = refillByPriority(book, turns.unplaced.splice(0));
+  for (const slot of over) book.end(slot, ORDER_END.rollbackRestoreWouldCross);
+}
+
+/**
+ * The levels of the orders that found no room, filled anew by priority.
+ *
+ * @returns those that fit nowhere, on no side, by priority.
+ */
+function refillByPriority(book: Book, unplaced: readonly number[]): readonly number[] {
+  const { orders } = book;
+  const byPriority = (a: number, b: number): number => orders.priorityOf(a) - orders.priorityOf(b);
+  const over: number[] = [];
+  for (const side of [book.buys, book.sells]) {
+    const levels = new Map<number, number[]>();
+    for (const slot of unplaced.filter((each) => orders.sideOf(each) === side.side)) {
+      const price = orders.priceOf(slot);
+      const level = levels.get(price);
+      if (level === undefined) levels.set(price, [slot]);
+      else level.push(slot);
+    }
+    for (const [price, more] of levels) {
+      const placed = side.ordersAt(price);
+      for (const slot of placed) book.takeOff(slot);
+      for (const slot of [...placed, ...more].sort(byPriority)) {
+        if (side.fits(price, orders.remaining(slot))) book.rest(slot);
+        else over.push(slot);
+      }
+    }
+  }
+  return over.sort(byPriority);
 }
 
 /** Later orders take what they cross. Expired orders have left before. */
@@ -80,6 +115,8 @@ export function uncross(book: Book): void {
  * priority: among themselves they stand right. A replaced one has a later priority, and some are told late.
  */
 export class RestoredTurns {
+  /** Orders that found no room where they belong. */
+  readonly unplaced: number[] = [];
   #slots: number[] = [];
   #last = 0;
 
@@ -89,7 +126,7 @@ export class RestoredTurns {
     this.#last = Math.max(this.#last, sequence);
   }
 
-  /** Everybody who was noted. */
+  /** Everybody who was noted as out of turn. */
   take(): readonly number[] {
     const slots = this.#slots;
     this.#slots = [];

@@ -1,6 +1,7 @@
 /** Laws of a restart: what clearing kept comes back as it stood (AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { RAW_MAX } from '../../src/core/limits.ts';
 import { ORDER_KIND, type Side, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
@@ -49,6 +50,29 @@ suite('restart', () => {
       fills(desk.buy('t', 4, 100)).map((fill) => (fill as number[])[0]),
       [3, 5, 7, 1],
     );
+  });
+
+  test('where a level has more than 2^53−1 lots, the latest that do not fit end, in whatever order they come (AMB-01, AMB-110)', () => {
+    const orders = [
+      { order: 1, quantity: RAW_MAX - 10, prioritySequence: 9 },
+      { order: 2, quantity: 6 },
+      { order: 3, quantity: 5, prioritySequence: 10 },
+      { order: 4, quantity: 4 },
+      { order: 5, price: 101, quantity: RAW_MAX },
+    ];
+    const outcomes = [orders, [...orders].reverse(), orders.slice(2).concat(orders.slice(0, 2))].map((told) => {
+      const desk = new MarketDesk();
+      for (const each of told) restore(desk, SELL, each);
+      finish(desk);
+      desk.engine.checkInvariants();
+      return { ended: ends(desk.recorder.take()), levels: desk.levels(SELL), hash: desk.engine.hash() };
+    });
+    assert.deepEqual(outcomes[0]?.ended, [[3, 'RollbackRestoreWouldCross', 5]]);
+    assert.deepEqual(outcomes[0]?.levels, [
+      [100, RAW_MAX],
+      [101, RAW_MAX],
+    ]);
+    for (const outcome of outcomes) assert.deepEqual(outcome, outcomes[0]);
   });
 
   test('if restored orders cross, the later one takes, with new numbers (AMB-110)', () => {
