@@ -12,13 +12,8 @@ import { BodyReader } from './body-reader.ts';
 import type { RejectFill } from './inputs.ts';
 import type { ClearingState, Hooks } from './state.ts';
 
-/** Inputs that may wait behind held fills, all markets together. The shell leaves the rest in the rings. */
+/** Inputs that may wait behind held fills, all markets together: whoever holds them for longer ends the node. */
 export const WAITING_INPUTS_MAX = 65_536;
-
-/** How many more inputs can wait; a batch of a market that waits must not be larger. */
-export function waitingRoom(state: ClearingState): number {
-  return WAITING_INPUTS_MAX - state.hooks.waiting.length;
-}
 
 /** Whether the next fill of this asset must wait. A pass lets one through and the hold stays. */
 export function takesHold(hooks: Hooks, asset: AssetId): boolean {

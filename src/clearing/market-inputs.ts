@@ -34,7 +34,7 @@ export function takeMarketInput(state: ClearingState, input: MarketInput, nowNs:
   const market = marketSlot(state, input.marketIndex);
   arrive(state, market, input);
   if (market.waiting || isHeld(state, market, input)) {
-    assert(state.hooks.waiting.length < WAITING_INPUTS_MAX, 'the shell drains no more than can wait');
+    assert(state.hooks.waiting.length < WAITING_INPUTS_MAX, 'fills are held for a while only');
     market.waiting = true;
     state.hooks.waiting.push(input);
     return;

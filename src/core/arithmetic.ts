@@ -76,11 +76,6 @@ export function normalizeDeposit(baseUnits: bigint, tokenDecimals: number): Amou
   return mulDivFloor(baseUnits, powerOfTen(18), powerOfTen(tokenDecimals)) as Amount18;
 }
 
-/** Largest payout of an internal amount: floor(amount·10^decimals / 10^18) (AMT-07). */
-export function denormalizePayout(amount: Amount18, tokenDecimals: number): bigint {
-  return mulDivFloor(amount, powerOfTen(tokenDecimals), powerOfTen(18));
-}
-
 export function add18(a: Amount18, b: Amount18): Amount18 {
   return (a + b) as Amount18;
 }

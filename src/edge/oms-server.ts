@@ -89,11 +89,6 @@ export class OmsServer {
     return this.#hub.count;
   }
 
-  /** Requests that wait for their body or their answer. */
-  get pendingRequests(): number {
-    return this.#routes.pendingCount;
-  }
-
   /** Bytes that wait for slow readers. */
   get backlogBytes(): number {
     return this.#hub.backlogBytes;

@@ -220,10 +220,12 @@ export class ClearingActor implements Actor {
     return this.restoring === null && this.door.isEmpty && this.markets.every((outbox) => outbox.isEmpty);
   }
 
-  /** The last checkpoint: a start that finds it clean needs no replay and no gap in the numbering. */
+  /**
+   * The last checkpoint: a start that finds it clean needs no replay and no gap in the numbering. A thread stops when its
+   * actors are at rest (`isQuiet`), so all of the disk was read and told.
+   */
   stop(): void {
-    // A stop before all of the disk was read leaves it as it is.
-    if (this.state !== null && canCheckpoint(this.state)) this.checkpoint(true);
+    if (canCheckpoint(this.ledger)) this.checkpoint(true);
     this.flush();
     void this.options.durability.close();
   }

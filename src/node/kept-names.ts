@@ -1,7 +1,6 @@
 /**
- * Where the kept orders of one market lie, by their sequences. Orders come in the order of their priorities, and the
- * priority of most is their sequence: those that come in the order of sequences are columns, only the others, whose
- * priority is a later one, are entries of a map.
+ * Where the kept orders of one market lie, by their sequences. Orders come by rising sequence, and those are columns; only
+ * the few that a start tells after the others, as a restart might have changed them, are entries of a map.
  */
 import { assert } from '../core/assert.ts';
 
