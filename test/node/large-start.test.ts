@@ -12,7 +12,7 @@ import { restoredCount } from '../../src/node/restoring.ts';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { LARGE_DATA_LOTS } from '../support/large-data.ts';
 import { makeLargeRows } from '../support/large-rows.ts';
-import { startNode, stopNode } from '../support/node-process.ts';
+import { OPERATOR_TOKEN, startNode, stopNode } from '../support/node-process.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -96,15 +96,20 @@ suite('a start on 27,000 orders of 2,000 users', () => {
     assert.equal(descriptorsOf(path), 0);
   });
 
-  test('GET /readyz says how far it is until it says ready', async () => {
+  test('GET /readyz says how far it is until it says ready, and clearing starts until all is told', async () => {
     const port = await freePort();
     const starting = startNode({ dataDirectory: directory, env: { RINGBOOK_OPS_PORT: String(port) } });
     const told: Told[] = [];
     let isReady = false;
     while (!isReady) {
+      const clearing = await clearingState(port);
       const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
       const body = (await answer?.json()) as { ready: boolean; progress?: Told } | undefined;
-      if (body?.progress !== undefined) told.push(body.progress);
+      if (body?.progress !== undefined) {
+        const { step, done, of } = body.progress;
+        told.push(body.progress);
+        if (clearing === 'running') assert.deepEqual([step, done], ['restoring', of], 'whoever runs has recovered');
+      }
       isReady = body?.ready === true;
       await Promise.race([starting, new Promise((resolve) => setTimeout(resolve, 1))]);
     }
@@ -112,6 +117,15 @@ suite('a start on 27,000 orders of 2,000 users', () => {
     assert.equal(await stopNode(await starting), 0);
   });
 });
+
+/** What operators are told of it; undefined while nobody answers. */
+async function clearingState(port: number): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+  const answer = await fetch(`http://127.0.0.1:${port}/operator/actors`, { headers }).catch(() => null);
+  if (answer?.status !== 200) return undefined;
+  const { actors } = (await answer.json()) as { actors: { name: string; state: string }[] };
+  return actors.find(({ name }) => name === 'clearing')?.state;
+}
 
 /** Nobody else is given one of these by chance: systems choose from those above. */
 const PORTS = { from: 10_000, count: 20_000 };
