@@ -188,8 +188,8 @@ const MONEY: readonly Mutant[] = [
   {
     breaks: 'an order holds notional and fee',
     file: 'src/core/buy-holds',
-    find: 'notional + millions * BigInt(rate) + BigInt(restFees)',
-    put: 'notional + BigInt(restFees)',
+    find: 'const held = notional + millions * BigInt(rate);',
+    put: 'const held = notional;',
     caughtBy: 'test/core/buy-holds',
   },
   {
