@@ -6,7 +6,7 @@
  * Invariants, between commands
  *   (1) A level exists if and only if it has orders; its quantity is the sum of what remains of them.
  *   (2) A queue ascends by priority sequence.
- *   (3) A level's quantity is a safe integer: `fits` is asked before anything grows.
+ *   (3) A level's quantity is a safe integer, and there is room for every level: `fits` is asked before anything grows.
  *
  * Not here: who matches whom (book.ts), what a rank is (level-index.ts), how a queue lies in memory (level-queues.ts).
  */
@@ -23,6 +23,14 @@ import type { PriceHash } from './price-hash.ts';
 
 const BUY: Side = SIDE.buy;
 
+interface Levels {
+  /** To begin with. */
+  readonly leaves: number;
+  /** As many as fit, if not given (level-index.ts). */
+  readonly leavesMax?: number;
+  readonly hash: PriceHash;
+}
+
 export class BookSide {
   readonly side: Side;
   /** rank = sign · price. */
@@ -31,11 +39,11 @@ export class BookSide {
   readonly #index: LevelIndex;
   readonly #queues: LevelQueues;
 
-  constructor(side: Side, orders: OrderPool, levels: { readonly leaves: number; readonly hash: PriceHash }) {
+  constructor(side: Side, orders: OrderPool, levels: Levels) {
     this.side = side;
     this.#sign = side === SIDE.buy ? 1 : -1;
     this.#orders = orders;
-    this.#index = new LevelIndex(levels.leaves, levels.hash);
+    this.#index = new LevelIndex(levels.leaves, levels.hash, levels.leavesMax);
     this.#queues = new LevelQueues(orders, this.#index.levelCapacity);
   }
 
@@ -102,8 +110,9 @@ export class BookSide {
     return false;
   }
 
-  /** Whether the level at `price` stays a safe integer with `quantity` more. */
+  /** Whether there is room for a level at `price`, and it stays a safe integer with `quantity` more. */
   fits(price: number, quantity: number): boolean {
+    if (!this.#index.hasRoom(this.#sign * price)) return false;
     // No level was ever larger: usually spares looking for the level.
     if (this.#queues.largest + quantity <= RAW_MAX) return true;
     const level = this.#index.find(this.#sign * price);

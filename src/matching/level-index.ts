@@ -19,7 +19,9 @@
  *   (1) `order` ascends strictly by key; a leaf is in it if and only if it is in the hash.
  *   (2) The last leaf of `order` is not empty; `best` is its highest level, NONE if there is no leaf.
  *   (3) Empty leaves further down wait to be used again, never more than the others and 64.
+ *   (4) There are never more leaves than `leavesMax`: whoever adds a level asks `hasRoom` before.
  */
+import { assert } from '../core/assert.ts';
 import { grown, NONE } from './pools.ts';
 import type { PriceHash } from './price-hash.ts';
 
@@ -27,6 +29,8 @@ const LEAF_BITS = 5;
 const LEAF_SIZE: number = 1 << LEAF_BITS;
 const BIT_MASK: number = LEAF_SIZE - 1;
 const EMPTY_LEAVES_MAX = 64;
+/** With so many leaves the levels' records fill what is reserved for one array (pools.ts). */
+export const LEAVES_MAX: number = 2 ** 22;
 /** Leaves that are moved one by one before binary search and a block move are worth it. */
 const NEAR = 16;
 
@@ -43,14 +47,19 @@ export class LevelIndex {
   #orderCount = 0;
   #emptyCount = 0;
   readonly #hash: PriceHash;
+  readonly #leavesMax: number;
   #table: Int32Array;
   #used = 0;
   #free: number = NONE;
   #detached: number = NONE;
 
-  /** @param hash nobody outside can aim at: who chooses prices chooses keys. */
-  constructor(leaves: number, hash: PriceHash) {
+  /**
+   * @param leaves to begin with. @param hash nobody outside can aim at: who chooses prices chooses keys.
+   * @param leavesMax `leaves` doubled some times.
+   */
+  constructor(leaves: number, hash: PriceHash, leavesMax: number = LEAVES_MAX) {
     this.#hash = hash;
+    this.#leavesMax = leavesMax;
     this.capacity = leaves;
     this.#key = new Float64Array(leaves);
     this.#mask = new Int32Array(leaves);
@@ -84,6 +93,11 @@ export class LevelIndex {
     if (leaf === NONE) return NONE;
     const level = leaf * LEAF_SIZE + (rank - key * LEAF_SIZE);
     return this.has(level) ? level : NONE;
+  }
+
+  /** Whether the rank may be reached: all but leaves that there is no room for. */
+  hasRoom(rank: number): boolean {
+    return this.#used < this.#leavesMax || this.#free !== NONE || this.#leafOf(Math.floor(rank / LEAF_SIZE)) !== NONE;
   }
 
   /** @returns the level of the rank; unless it has orders already, the caller goes on with `set`. */
@@ -261,6 +275,7 @@ export class LevelIndex {
 
   #grow(): void {
     const { capacity } = this;
+    assert(capacity < this.#leavesMax, 'level index: whoever adds a level asked for room');
     this.capacity = capacity * 2;
     this.#key = grown(this.#key, capacity * 2);
     this.#mask = grown(this.#mask, capacity * 2);

@@ -26,7 +26,7 @@ import type { OrderPool } from './order-pool.ts';
 import { LEVEL, POSITION } from './order-records.ts';
 import { grown, NONE } from './pools.ts';
 
-const LEVEL_BITS = 4;
+const LEVEL_BITS = 3;
 const CELL_BITS: number = LEVEL_BITS - 1;
 const LEVEL_WORDS: number = 1 << LEVEL_BITS;
 const PRICE_CELL = 1;
