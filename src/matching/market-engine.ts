@@ -50,7 +50,7 @@ import type {
 import { InjectedFills } from './injected-fills.ts';
 import { Intake } from './intake.ts';
 import { ID_STATE, OrderIds } from './order-ids.ts';
-import { ORDERS_MAX, OrderPool } from './order-pool.ts';
+import { ORDERS_MAX, OrderPool, slotsFor } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
@@ -107,7 +107,8 @@ export class MarketEngine {
     this.#events = options.events;
     this.#quoteUnit = 10n ** BigInt(options.priceDecimals);
     this.#users = new UserTable(capacity, key);
-    const orders = new OrderPool(capacity);
+    this.#ordersMax = options.ordersMax ?? ORDERS_MAX;
+    const orders = new OrderPool(capacity, slotsFor(this.#ordersMax));
     this.#ids = new OrderIds(orders, this.#users, {
       capacity,
       key,
@@ -120,7 +121,6 @@ export class MarketEngine {
     this.#intake = new Intake(orders, this.#ids, this.#users);
     this.#injected = new InjectedFills(this.#book, options.events);
     this.#heldCancelNs = options.heldCancelNs ?? HELD_CANCEL_NS;
-    this.#ordersMax = options.ordersMax ?? ORDERS_MAX;
     this.#heldCancelsMax = options.heldCancelsPerUserMax ?? HELD_CANCELS_PER_USER_MAX;
   }
 

@@ -50,6 +50,8 @@ const FORGOTTEN: number = ORDER_STATE.forgotten;
 /** Ids that are written down at a time. */
 const BATCH = 2;
 const FIRST_WAITING = 64;
+/** A ring of which less than a sixteenth is in use is halved. */
+const ROOM_SHIFT = 4;
 /** Slots are even; the last bit of one that waits says that its order was cancelled. */
 const CANCELLED_BIT = 1;
 
@@ -144,7 +146,7 @@ export class OrderIds {
     const orders = this.#orders;
     const user = orders.userOf(slot);
     if (this.#waitingCount === this.#rememberedMax) this.#writeFirst(1);
-    if (this.#waitingCount === this.#waiting.length) this.#growWaiting();
+    if (this.#waitingCount === this.#waiting.length) this.#resizeWaiting(this.#waitingCount * 2);
     const place = (this.#first + this.#waitingCount) | 0;
     orders.retire(slot, place);
     this.#waiting[place & (this.#waiting.length - 1)] = wasCancelled ? slot | CANCELLED_BIT : slot;
@@ -180,6 +182,8 @@ export class OrderIds {
     }
     this.#first = (this.#first + count) | 0;
     this.#waitingCount -= count;
+    const { length } = this.#waiting;
+    if (length > FIRST_WAITING && this.#waitingCount < length >>> ROOM_SHIFT) this.#resizeWaiting(length >>> 1);
   }
 
   /** It is found among the past ids from here on, and keeps its place among those that wait. */
@@ -209,12 +213,13 @@ export class OrderIds {
     return this.records.add(orders.userOf(slot), state, timeHigh, timeLow, words, at, bytes);
   }
 
-  #growWaiting(): void {
+  /** @param length a power of two. */
+  #resizeWaiting(length: number): void {
     const old = this.#waiting;
-    const next = new Int32Array(old.length * 2);
-    for (let i = 0; i < old.length; i++) {
+    const next = new Int32Array(length);
+    for (let i = 0; i < this.#waitingCount; i++) {
       const place = this.#first + i;
-      next[place & (next.length - 1)] = old[place & (old.length - 1)] as number;
+      next[place & (length - 1)] = old[place & (old.length - 1)] as number;
     }
     this.#waiting = next;
   }

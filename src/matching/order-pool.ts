@@ -13,6 +13,7 @@
  *
  * The arrays are replaced when the pool grows, which only `allocate` does: whoever works on them takes them anew.
  */
+import { assert } from '../core/assert.ts';
 import { lastWordMask, wordCount } from '../core/key-words.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
 import { highWord, lowWord } from '../core/time-words.ts';
@@ -41,26 +42,42 @@ const LIFE_LOW: number = lowWord(ORDER_LIFE_NS);
 const HAS_TIMES: number = MARK.hasOwnTimes;
 const IS_FAR: number = MARK.isFar;
 /**
- * Slots are 31-bit numbers: of words, 16 of them an order, in an array of 4 GiB. One slot more may be FORGOTTEN: when a
- * create comes, fewer ids wait than are written down at a time, which is two (order-ids.ts).
+ * Slots are 31-bit numbers: of words, 16 of them an order, in an array of 4 GiB. Orders and FORGOTTEN ones together never
+ * use more slots than one for each order and one (`slotsFor`).
  */
 export const ORDERS_MAX: number = 2 ** 26 - 1;
 /** The owner of a FORGOTTEN slot is kept as this minus its number; that of a free one is NONE. */
 const FORGOTTEN_OWNER = -2;
 /** Slots by which a large pool grows. */
 const GROWTH = 16_384;
+/** Of an order id of 64 bytes. */
+const LONGEST_ID_WORDS = 16;
+
+/**
+ * Slots for so many orders, whatever has ended before. Call an order or an id that waits to be written down a claim
+ * (order-ids.ts). An end turns one claim into another, and before a create adds one it writes down two ids, if two wait:
+ * there is no claim more after it. If one waits at most, it may add one to that and to the others that there may be.
+ */
+export function slotsFor(orders: number): number {
+  return orders + 1;
+}
 
 export class OrderPool extends OrderRecords {
   /** The user of every slot number, below 0 for one that is free or FORGOTTEN: what a cancel-all looks through. */
   owners: Int32Array;
   #ids: Int32Array;
-  readonly #apart: WordHeap = new WordHeap();
+  /** Ids by their number of words, and times. */
+  readonly #farIds: readonly WordHeap[] = Array.from({ length: LONGEST_ID_WORDS + 1 }, (_, size) => new WordHeap(size));
+  readonly #times: WordHeap = new WordHeap(TIMES_WORDS);
+  readonly #wordsMax: number;
   #used = 0;
   #count = 0;
   #free: number = NONE;
 
-  constructor(capacity: number) {
+  /** @param slotsMax never more at a time, FORGOTTEN ones included. */
+  constructor(capacity: number, slotsMax: number = slotsFor(ORDERS_MAX)) {
     super(capacity);
+    this.#wordsMax = slotsMax * ORDER_WORDS;
     this.owners = new Int32Array(capacity);
     this.#ids = new Int32Array(capacity * ID_WORDS);
   }
@@ -72,7 +89,8 @@ export class OrderPool extends OrderRecords {
 
   /** Bytes of all arrays. */
   get bytes(): number {
-    return this.words.byteLength + this.owners.byteLength + this.#ids.byteLength + this.#apart.bytes;
+    const apart = this.#farIds.reduce((sum, { bytes }) => sum + bytes, this.#times.bytes);
+    return this.words.byteLength + this.owners.byteLength + this.#ids.byteLength + apart;
   }
 
   /** A FRESH order without a sequence, an id and times. */
@@ -128,15 +146,15 @@ export class OrderPool extends OrderRecords {
   priorityOf(slot: number): Sequence {
     if (!this.hasMark(slot, HAS_TIMES)) return this.sequenceOf(slot);
     const at = this.#timesAt(slot);
-    const { words } = this.#apart;
+    const { words } = this.#times;
     return ((words[at + PRIORITY_HIGH] as number) * WORD + ((words[at + PRIORITY_LOW] as number) >>> 0)) as Sequence;
   }
 
   setPriority(slot: number, sequence: number): void {
     if (!this.hasMark(slot, HAS_TIMES) && sequence === this.sequenceOf(slot)) return;
     const at = this.#ownTimes(slot);
-    this.#apart.words[at + PRIORITY_HIGH] = Math.floor(sequence / WORD);
-    this.#apart.words[at + PRIORITY_LOW] = sequence | 0;
+    this.#times.words[at + PRIORITY_HIGH] = Math.floor(sequence / WORD);
+    this.#times.words[at + PRIORITY_LOW] = sequence | 0;
   }
 
   /** Creation, raised by applied replaces (AMB-18, AMB-21). */
@@ -151,8 +169,8 @@ export class OrderPool extends OrderRecords {
   setTimestamp(slot: number, high: number, low: number): void {
     if (high === this.timestampHigh(slot) && low === this.timestampLow(slot)) return;
     const at = this.#ownTimes(slot);
-    this.#apart.words[at + TIMESTAMP_HIGH] = high;
-    this.#apart.words[at + TIMESTAMP_LOW] = low;
+    this.#times.words[at + TIMESTAMP_HIGH] = high;
+    this.#times.words[at + TIMESTAMP_LOW] = low;
   }
 
   expiryHigh(slot: number): number {
@@ -169,8 +187,8 @@ export class OrderPool extends OrderRecords {
   setExpiry(slot: number, high: number, low: number): void {
     if (low === this.expiryLow(slot) && high === this.expiryHigh(slot)) return;
     const at = this.#ownTimes(slot);
-    this.#apart.words[at + EXPIRY_HIGH] = high;
-    this.#apart.words[at + EXPIRY_LOW] = low;
+    this.#times.words[at + EXPIRY_HIGH] = high;
+    this.#times.words[at + EXPIRY_LOW] = low;
   }
 
   /** Of a FORGOTTEN order too. */
@@ -181,7 +199,7 @@ export class OrderPool extends OrderRecords {
 
   /** The words in which a slot's id lies. */
   idWordsOf(slot: number): Int32Array {
-    return this.hasMark(slot, IS_FAR) ? this.#apart.words : this.#ids;
+    return this.hasMark(slot, IS_FAR) ? this.#heapOf(slot).words : this.#ids;
   }
 
   /** Index in `idWordsOf` at which it begins; the rest of its last word is zero. */
@@ -194,7 +212,7 @@ export class OrderPool extends OrderRecords {
   setId(slot: number, hash: number, from: Int32Array, at: number, bytes: number): void {
     this.writeId(slot, hash, bytes);
     const last = (bytes - 1) >>> 2;
-    if (last >= (this.hasMark(slot, HAS_TIMES) ? TIMES_AT : ID_WORDS)) this.#setFar(slot, last + 1);
+    if (last >= (this.hasMark(slot, HAS_TIMES) ? TIMES_AT : ID_WORDS)) this.#setFar(slot);
     const own = this.idWordsOf(slot);
     const id = this.idAt(slot);
     for (let word = 0; word < last; word++) own[id + word] = from[at + word] as number;
@@ -208,6 +226,7 @@ export class OrderPool extends OrderRecords {
       this.#free = this.nextFreeOf(slot);
       return slot;
     }
+    assert(this.#used < this.#wordsMax, 'whoever begins an order has seen that there is room');
     if (this.#used === this.words.length) this.#grow();
     this.#used += ORDER_WORDS;
     return this.#used - ORDER_WORDS;
@@ -222,12 +241,17 @@ export class OrderPool extends OrderRecords {
   }
 
   #releaseApart(slot: number): void {
-    if (this.hasMark(slot, IS_FAR)) this.#apart.release(this.idAt(slot), wordCount(this.idBytesOf(slot)));
-    if (this.hasMark(slot, HAS_TIMES)) this.#apart.release(this.#timesAt(slot), TIMES_WORDS);
+    if (this.hasMark(slot, IS_FAR)) this.#heapOf(slot).release(this.idAt(slot));
+    if (this.hasMark(slot, HAS_TIMES)) this.#times.release(this.#timesAt(slot));
   }
 
-  #setFar(slot: number, words: number): void {
-    this.#ids[(slot >> NUMBER) * ID_WORDS] = this.#apart.allocate(words);
+  /** Where ids of the length of this order's lie apart. */
+  #heapOf(slot: number): WordHeap {
+    return this.#farIds[wordCount(this.idBytesOf(slot))] as WordHeap;
+  }
+
+  #setFar(slot: number): void {
+    this.#ids[(slot >> NUMBER) * ID_WORDS] = this.#heapOf(slot).allocate();
     this.mark(slot, IS_FAR);
   }
 
@@ -236,7 +260,7 @@ export class OrderPool extends OrderRecords {
   }
 
   #time(slot: number, word: number): number {
-    return (this.#apart.words[this.#timesAt(slot) + word] as number) >>> 0;
+    return (this.#times.words[this.#timesAt(slot) + word] as number) >>> 0;
   }
 
   /** Where the own times of an order lie; an order that has none begins with those that it had. */
@@ -251,8 +275,8 @@ export class OrderPool extends OrderRecords {
       this.expiryLow(slot),
     ];
     this.#leaveTimesAt(slot);
-    const at = this.#apart.allocate(TIMES_WORDS);
-    this.#apart.words.set(times, at);
+    const at = this.#times.allocate();
+    this.#times.words.set(times, at);
     this.#ids[(slot >> NUMBER) * ID_WORDS + TIMES_AT] = at;
     this.mark(slot, HAS_TIMES);
     return at;
@@ -264,7 +288,7 @@ export class OrderPool extends OrderRecords {
     if (words <= TIMES_AT || this.hasMark(slot, IS_FAR)) return;
     const from = this.idAt(slot);
     const id = this.#ids.slice(from, from + words);
-    this.#setFar(slot, words);
-    this.#apart.words.set(id, this.idAt(slot));
+    this.#setFar(slot);
+    this.idWordsOf(slot).set(id, this.idAt(slot));
   }
 }

@@ -1,43 +1,50 @@
 /**
- * Short runs of words in one growing array: what few orders have, of many sizes.
+ * Runs of words of one size in an array that grows: what few orders have. A run that is given back is the next one to be
+ * given out.
  *
- * A run that is given back waits in the list of its size, linked through its first word. Sizes are not exchanged: own
- * times have one, and ids of one client have one length in practice.
+ * There is a heap for each size, so what one size has given back is never missing to another, and nobody has to ask for
+ * room: a run has at most 16 words and an order of the pool at most one of each heap, which its array holds
+ * (order-pool.ts).
  */
-import { grown } from './pools.ts';
+import { grown, NONE } from './pools.ts';
 
 const FIRST_WORDS = 64;
-/** Of the longest run, an order id of 64 bytes. */
-const SIZE_MAX = 16;
 /** Words by which a large heap grows. */
 const GROWTH = 65_536;
 
 export class WordHeap {
   /** Replaced when it grows, which only `allocate` does. */
-  words: Int32Array = new Int32Array(FIRST_WORDS);
-  /** No run lies at 0, so 0 ends a list. */
-  #used = 1;
-  readonly #free: Int32Array = new Int32Array(SIZE_MAX + 1);
+  words: Int32Array = new Int32Array(0);
+  readonly #size: number;
+  #used = 0;
+  /** The first free run, or NONE; linked through their first words. */
+  #free: number = NONE;
+
+  /** @param size of a run: 1 … 16. */
+  constructor(size: number) {
+    this.#size = size;
+  }
 
   get bytes(): number {
     return this.words.byteLength;
   }
 
-  /** @param size 1 … 16. @returns the index of the first word; the words hold anything. */
-  allocate(size: number): number {
-    const free = this.#free[size] as number;
-    if (free !== 0) {
-      this.#free[size] = this.words[free] as number;
+  /** @returns the index of the first word of a run; the words hold anything. */
+  allocate(): number {
+    const free = this.#free;
+    if (free !== NONE) {
+      this.#free = this.words[free] as number;
       return free;
     }
     const { length } = this.words;
-    if (this.#used + size > length) this.words = grown(this.words, length + Math.min(length, GROWTH));
-    this.#used += size;
-    return this.#used - size;
+    if (this.#used + this.#size > length)
+      this.words = grown(this.words, Math.max(length + Math.min(length, GROWTH), FIRST_WORDS));
+    this.#used += this.#size;
+    return this.#used - this.#size;
   }
 
-  release(at: number, size: number): void {
-    this.words[at] = this.#free[size] as number;
-    this.#free[size] = at;
+  release(at: number): void {
+    this.words[at] = this.#free;
+    this.#free = at;
   }
 }

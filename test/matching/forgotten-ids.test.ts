@@ -119,6 +119,18 @@ suite('ids that wait to be written down', () => {
     }
   });
 
+  test('ids that ended in a crowd take no more memory when they are written down than ids that ended one by one (AMB-08)', () => {
+    const [crowd, single] = [new MarketDesk(), new MarketDesk()];
+    for (const desk of [crowd, single]) for (let i = 0; i < CROWD; i++) desk.buy(`id ${i}`, 1, 100);
+    const [before, after] = [crowd.engine.bytes, single.engine.bytes];
+    assert.equal(before, after);
+    crowd.cancelAll();
+    assert.ok(crowd.engine.bytes > before, 'they wait');
+    for (let i = 0; i < CROWD; i++) single.cancel(`id ${i}`);
+    for (const desk of [crowd, single]) for (let i = 0; i < CROWD; i++) desk.cancel('none');
+    assert.equal(crowd.engine.bytes, single.engine.bytes);
+  });
+
   test('an id that was asked for makes room when it would have, not later and not sooner (AMB-08)', () => {
     const desk = new MarketDesk({ rememberedIdsPerUserMax: CROWD });
     endCrowd(desk);

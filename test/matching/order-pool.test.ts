@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { fromWords, highWord, lowWord } from '../../src/core/time-words.ts';
-import { OrderPool } from '../../src/matching/order-pool.ts';
+import { ORDERS_MAX, OrderPool, slotsFor } from '../../src/matching/order-pool.ts';
 import { grown } from '../../src/matching/pools.ts';
 import { WordHeap } from '../../src/matching/word-heap.ts';
 import { PLAIN_TERMS } from '../support/market-recorder.ts';
@@ -105,7 +105,8 @@ suite('the pool of orders', () => {
         pool.forEach((slot) => {
           seen.push(slot);
         });
-        assert.deepEqual(new Set(seen), new Set(live.map(({ slot }) => slot)));
+        const slots = live.map(({ slot }) => slot).sort((a, b) => a - b);
+        assert.deepEqual(seen, slots, 'each once, as they lie');
       }
     };
     fc.assert(fc.property(fc.array(step, { maxLength: 60, size: 'max' }), playAll), propertyParameters(200));
@@ -143,19 +144,47 @@ suite('the pool of orders', () => {
     }
   });
 
-  test('runs of words that are given back are used again by runs of their size', () => {
-    const heap = new WordHeap();
-    const runs = Array.from({ length: 5_000 }, (_, i) => {
-      const size = 1 + (i % 16);
-      const at = heap.allocate(size);
-      heap.words.fill(i, at, at + size);
-      return { at, size, i };
-    });
-    for (const { at, size, i } of runs) assert.ok(heap.words.subarray(at, at + size).every((word) => word === i));
-    const { bytes } = heap;
-    for (const { at, size } of runs) heap.release(at, size);
-    const again = runs.map(({ size }) => heap.allocate(size));
-    assert.equal(new Set(again).size, runs.length);
-    assert.equal(heap.bytes, bytes);
+  test('runs of words hold what they are given, and what is given back is used again before more is taken', () => {
+    for (let size = 1; size <= 16; size++) {
+      const heap = new WordHeap(size);
+      const runs = Array.from({ length: 500 }, (_, i) => {
+        const at = heap.allocate();
+        heap.words.fill(i, at, at + size);
+        return { at, i };
+      });
+      for (const { at, i } of runs) assert.ok(heap.words.subarray(at, at + size).every((word) => word === i));
+      assert.ok(heap.bytes <= 4 * Math.max(2 * 500 * size, 64), `${heap.bytes} bytes of runs of ${size} words`);
+      const { bytes } = heap;
+      for (const { at } of runs) heap.release(at);
+      const again = runs.map(() => heap.allocate());
+      assert.equal(new Set(again).size, runs.length);
+      assert.equal(heap.bytes, bytes);
+    }
+  });
+
+  test('as many runs of the longest ids as a market has orders fit into one array', () => {
+    const heap = new WordHeap(16);
+    heap.words = grown(new Int32Array(0), slotsFor(ORDERS_MAX) * 16);
+    assert.equal(heap.words.length, 2 ** 30);
+    assert.ok(slotsFor(ORDERS_MAX) * 16 <= 2 ** 31 - 1, 'an index of it is a small integer');
+  });
+
+  test('what longer ids have left behind costs a pool nothing but the memory of the most that there were (AMB-08)', () => {
+    const pool = new OrderPool(2);
+    const fill = (bytes: number): number[] =>
+      Array.from({ length: 100 }, (_, i) => {
+        const slot = begin(pool, 0, i + 1, { creation: 5n, expiry: 6n });
+        pool.setId(slot, i, WORDS, 0, bytes);
+        return slot;
+      });
+    const round = (): number => {
+      for (let bytes = 1; bytes <= 64; bytes++)
+        for (const slot of fill(bytes)) {
+          pool.retire(slot, 0);
+          pool.release(slot);
+        }
+      return pool.bytes;
+    };
+    assert.equal(round(), round());
   });
 });
