@@ -1,6 +1,8 @@
 /** Market shards, made from their wiring and the node's settings; workers/market.ts boots one a thread. */
 import { randomBytes } from 'node:crypto';
+import { reserveNoAddresses } from '../matching/pools.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
+import { areAddressesBounded, ownLimits } from './address-limit.ts';
 import { MarketShardActor } from './market-actor.ts';
 import { NodeWords } from './node-words.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from './topology.ts';
@@ -15,6 +17,7 @@ export const marketFactories: ActorFactories = Object.fromEntries(
 
 function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor {
   const words = new NodeWords(settingsOf(wiring).words);
+  if (areAddressesBounded(ownLimits())) reserveNoAddresses();
   return new MarketShardActor({
     name: wiring.name,
     clock: wiring.clock,
