@@ -1,124 +1,42 @@
 /**
- * Open orders of an account whose capacity has become negative (AR-01 to AR-06, AMB-61, EX-17): the heavier side gives
- * way, farthest from the market first, by the fewest lots that suffice.
+ * Accounts whose capacity has become negative, and their orders that give way for it (AR-01 to AR-06, AMB-61, EX-17).
  *
  *   price, position, order ─▶ capacity < 0 ─▶ plan ─▶ replace or cancel, made by the node ─▶ market ─▶ Replaced, Canceled
- *                                 ▲                                                                    │
+ *                                 ▲             ▲ not enough in one look: the next one goes on          │
+ *                                 │             └──────────────────────────────────────────────────────┤
  *                                 └────────────────── cooldown of the sub-account ◀────────────────────┘
  *
- * Left alone: market makers; orders that never rest; those about which a request is on its way; those that press nothing,
- * as reduce-only ones, what waits for a trigger, and what the position covers; after a start, accounts until every asset
- * that they have to do with has had a new price (AMB-110). What is left below the market's minimum
- * is cancelled, and so is a child of which more may come.
+ * Left alone: market makers; orders as reduction-plan.ts tells; after a start, accounts until every asset that they have to
+ * do with has had a new price (AMB-110).
  *
- * Looked at in rounds, a bounded number of accounts a time. Not here: the messages (src/node).
+ * Looked at in rounds, a bounded number of accounts and orders a time, as the front door does nothing else meanwhile. An
+ * account that has more to reduce than that is asked again with the next look: what was sent counts as reduced, and the
+ * rest is planned by what is known then. Its cooldown begins with the first of them. Not here: the messages (src/node).
  */
-import { larger, powerOfTen } from '../core/arithmetic.ts';
-import { ORDER_FLAG, ORDER_KIND, SIDE, type Side, TIF } from '../core/order-terms.ts';
+import type { Side } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Accounts } from './accounts.ts';
-import type { AssetDesk } from './asset-desk.ts';
-import { isChild, isWhole, type LiveOrder } from './live-order.ts';
-import type { MarginAccount, OrderLane, Position } from './margin-account.ts';
+import type { LiveOrder } from './live-order.ts';
+import type { MarginAccount } from './margin-account.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
-import { isOver } from './needs.ts';
+import { planReductions, type Reduction } from './reduction-plan.ts';
 import type { OrderSettings } from './settings.ts';
 
 /** Accounts that one look passes, and those of them whose capacity it works out. */
 const PASSED_MAX = 1_024;
 const WORKED_OUT_MAX = 64;
-
-export interface Reduction {
-  readonly order: LiveOrder;
-  /** The new total, filled part included; 0: the order is cancelled. */
-  readonly total: number;
-}
+/** Orders that one look reduces, and after how many planned over it leaves the other accounts to the next. */
+const REDUCED_MAX = 1_024;
+const PLANNED_OVER_MAX = 4_096;
 
 /** Takes a reduction to the market; false: there is no room, nothing was done. */
 export type Reduce = (reduction: Reduction) => boolean;
 
-/** One order of the heavier side that may give way. */
-interface Candidate {
-  readonly position: Position;
-  readonly lane: OrderLane;
-  readonly order: LiveOrder;
-  readonly lots: number;
-  readonly counted: number;
-  readonly lotPrice: bigint;
-  /** |limit − reference|, and the reference, in 10^-18 USD of one unit. */
-  readonly distance: bigint;
-  readonly reference: bigint;
-}
-
-/** What to reduce, in this order; nothing where the capacity is not negative. */
-export function planReductions(account: MarginAccount, desk: AssetDesk): readonly Reduction[] {
-  const { buys, sells } = account.pressures();
-  const side: Side = buys >= sells ? SIDE.buy : SIDE.sell;
-  const heavier = larger(buys, sells);
-  const surplus = account.surplus();
-  const bearable = surplus > 0n ? surplus : 0n;
-  if (heavier <= bearable) return [];
-  const reductions: Reduction[] = [];
-  const counted = new Map<OrderLane, bigint>();
-  let pressure: bigint = heavier;
-  for (const candidate of candidatesOf(account, side, desk).sort(farthestFirst)) {
-    if (pressure <= bearable) break;
-    const { lane, position, order, lots, lotPrice } = candidate;
-    const before = counted.get(lane) ?? lane.counted;
-    const pressed = account.pressureOf(position, side, before);
-    const others = pressure - pressed;
-    const suffices = (off: number): boolean =>
-      others + account.pressureOf(position, side, before - lotPrice * BigInt(off)) <= bearable;
-    // Most of many go whole: one question, where the search asks as often as the number of lots has bits.
-    const off = suffices(candidate.counted) ? fewestLots(candidate.counted, suffices) : candidate.counted;
-    const isCancelled = lots - off < order.market.definition.minimumQuantity || (isChild(order) && !isWhole(order));
-    const after = before - lotPrice * BigInt(isCancelled ? candidate.counted : off);
-    counted.set(lane, after);
-    pressure = others + account.pressureOf(position, side, after);
-    reductions.push({ order, total: isCancelled ? 0 : order.quantity - off });
-  }
-  return reductions;
-}
-
-/** The smallest number of lots that suffices, or all of them. */
-function fewestLots(all: number, suffices: (lots: number) => boolean): number {
-  let [low, high] = [1, all];
-  while (low < high) {
-    const middle = low + Math.floor((high - low) / 2);
-    if (suffices(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-function candidatesOf(account: MarginAccount, side: Side, desk: AssetDesk): Candidate[] {
-  const candidates: Candidate[] = [];
-  for (const { position, lane } of account.lanes(side)) {
-    const reference = desk.terms(position.asset).prices.mark;
-    for (const { owner: order, exposure, netted } of lane.counting()) {
-      const { lots, lotPrice } = exposure;
-      if (!isReducible(order)) continue;
-      const limit = BigInt(order.price) * powerOfTen(18 - order.market.definition.priceDecimals);
-      const distance = limit > reference ? limit - reference : reference - limit;
-      candidates.push({ position, lane, order, lots, counted: lots - netted, lotPrice, distance, reference });
-    }
-  }
-  return candidates;
-}
-
-/** It rests, nothing about it is on its way, and a user made it (AR-04). */
-export function isReducible(order: LiveOrder): boolean {
-  const { kind, tif, flags } = order.terms;
-  const rests = kind === ORDER_KIND.limit && (tif === TIF.gtc || tif === TIF.gtd);
-  return rests && order.sequence !== 0 && order.requests === 0 && !isOver(order) && (flags & ORDER_FLAG.nodeMade) === 0;
-}
-
-/** By distance in parts of the reference; equal ones the newest first (AMB-61). */
-function farthestFirst(a: Candidate, b: Candidate): number {
-  const [far, near] = [a.distance * b.reference, b.distance * a.reference];
-  if (far !== near) return far > near ? -1 : 1;
-  if (a.order.timestampNs !== b.order.timestampNs) return a.order.timestampNs > b.order.timestampNs ? -1 : 1;
-  return b.order.sequence - a.order.sequence;
+/** Reductions of one side that one look could not hold. */
+interface Unfinished {
+  readonly side: Side;
+  /** By order, the total that was asked for. */
+  readonly sent: Map<LiveOrder, number>;
 }
 
 /** Of an account that has orders: when it was looked at last, and until when it is left alone. */
@@ -126,13 +44,18 @@ interface Watched {
   version: number;
   isExempt: boolean;
   cooldownEndNs: bigint;
+  unfinished: Unfinished | null;
 }
+
+const NOTHING_SENT: ReadonlyMap<LiveOrder, number> = new Map();
 
 export class AutoReduce {
   readonly #accounts: Accounts;
   readonly #margins: MarginAccounts;
   readonly #reduce: Reduce;
   readonly #watched = new Map<MarginAccount, Watched>();
+  /** Of what one look may do. */
+  readonly #left = { reduced: 0, plannedOver: 0 };
   #round: Iterator<MarginAccount> = [].values();
 
   constructor(accounts: Accounts, margins: MarginAccounts, reduce: Reduce) {
@@ -141,15 +64,23 @@ export class AutoReduce {
     this.#reduce = reduce;
   }
 
-  /** Every turn. The caller has brought the asset desk up to `nowNs`. */
-  look(settings: OrderSettings, nowNs: TimestampNs): void {
-    if (!settings.autoReduces || this.#margins.withOrders.size === 0) return;
+  /**
+   * Every turn. The caller has brought the asset desk up to `nowNs`.
+   *
+   * @returns whether it could not finish: the next turn should not wait for something to happen.
+   */
+  look(settings: OrderSettings, nowNs: TimestampNs): boolean {
+    this.#left.reduced = REDUCED_MAX;
+    this.#left.plannedOver = PLANNED_OVER_MAX;
+    if (!settings.autoReduces || this.#margins.withOrders.size === 0) return false;
     const most = Math.min(PASSED_MAX, this.#margins.withOrders.size);
     let workedOut = 0;
     for (let passed = 0; passed < most && workedOut < WORKED_OUT_MAX; passed += 1) {
       const account = this.#next();
       if (account !== null && this.#lookAt(account, settings, nowNs)) workedOut += 1;
+      if (this.#left.reduced <= 0 || this.#left.plannedOver <= 0) return true;
     }
+    return false;
   }
 
   /** In rounds; null when nobody is left. */
@@ -168,22 +99,43 @@ export class AutoReduce {
       this.#watched.delete(account);
       return false;
     }
-    const watched = this.#watched.get(account) ?? { version: -1, isExempt: false, cooldownEndNs: 0n };
+    const watched = this.#watched.get(account) ?? newWatched();
     const { version } = account;
     const isExempt = this.#accounts.isMarketMaker(account.user);
     const isSeen = watched.version === version && watched.isExempt === isExempt;
-    if (isSeen || nowNs < watched.cooldownEndNs) return false;
+    if (isSeen || (nowNs < watched.cooldownEndNs && watched.unfinished === null)) return false;
     if (account.awaitsPrice) return true;
     watched.isExempt = isExempt;
     this.#watched.set(account, watched);
     if (isExempt || account.capacity() >= 0n) {
       watched.version = version;
+      watched.unfinished = null;
       return true;
     }
-    const reductions = planReductions(account, this.#margins.desk);
-    const isSent = reductions.every((reduction) => this.#reduce(reduction));
-    if (reductions.length > 0) watched.cooldownEndNs = nowNs + autoReduceCooldownNs;
-    else if (isSent) watched.version = version;
+    if (this.#reduceOrders(account, watched)) watched.cooldownEndNs = nowNs + autoReduceCooldownNs;
     return true;
   }
+
+  /** @returns whether a cooldown begins. */
+  #reduceOrders(account: MarginAccount, watched: Watched): boolean {
+    const { version } = account;
+    const { unfinished } = watched;
+    const plan = planReductions(account, this.#margins.desk, unfinished?.sent ?? NOTHING_SENT, this.#left.reduced);
+    this.#left.plannedOver -= plan.candidates;
+    watched.unfinished = null;
+    if (unfinished !== null && unfinished.side !== plan.side) return false;
+    const sent = unfinished?.sent ?? new Map<LiveOrder, number>();
+    const isSent = plan.reductions.every((reduction) => {
+      sent.set(reduction.order, reduction.total);
+      return this.#reduce(reduction);
+    });
+    this.#left.reduced -= plan.reductions.length;
+    if (plan.isCut && isSent) watched.unfinished = { side: plan.side, sent };
+    else if (plan.reductions.length === 0 && isSent) watched.version = version;
+    return plan.reductions.length > 0 && unfinished === null;
+  }
+}
+
+function newWatched(): Watched {
+  return { version: -1, isExempt: false, cooldownEndNs: 0n, unfinished: null };
 }

@@ -107,16 +107,17 @@ export class MarginRoom {
   /**
    * Every turn: orders of accounts whose capacity has become negative give way (AR-01), and reduce-only ones in excess.
    *
-   * @returns whether accounts sleep that are to be looked at: the next turn should not wait for something to happen.
+   * @returns whether there is more to look at, of accounts that sleep too: the next turn should not wait for something to
+   *   happen.
    */
   reduceOrders(now: TimestampNs): boolean {
     const { autoReduces, cancelsReduceOnlyExcess } = this.#settings;
     this.desk.refresh(now);
     const isLooking = this.#isRestored && (autoReduces || cancelsReduceOnlyExcess);
     const hasMore = isLooking && this.#sleepers.wakeWatched();
-    this.#autoReduce.look(this.#settings, now);
-    if (cancelsReduceOnlyExcess) this.#excess.look();
-    return hasMore;
+    const isCut = this.#autoReduce.look(this.#settings, now);
+    const isWalking = cancelsReduceOnlyExcess && this.#excess.look();
+    return hasMore || isCut || isWalking;
   }
 
   // ---- reads

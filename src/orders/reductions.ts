@@ -3,9 +3,9 @@
  * is on its way the order is in flight, so nothing else of the node touches it (AR-04).
  */
 import { ORDER_END, type OrderEnd } from '../core/order-terms.ts';
-import type { Reduction } from './auto-reduce.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { OrderSink } from './order-events.ts';
+import type { Reduction } from './reduction-plan.ts';
 import type { Requests } from './requests.ts';
 
 export class Reductions {

@@ -178,14 +178,14 @@ const ORDERS: readonly Mutant[] = [
   },
   {
     breaks: 'orders that are farthest from the price give way first',
-    file: 'src/orders/auto-reduce',
-    find: 'return far > near ? -1 : 1;',
-    put: 'return far > near ? 1 : -1;',
+    file: 'src/orders/reduction-plan',
+    find: 'return gap;',
+    put: 'return -gap;',
     caughtBy: 'test/orders/auto-reduce',
   },
   {
     breaks: 'of orders equally far the newest gives way first',
-    file: 'src/orders/auto-reduce',
+    file: 'src/orders/reduction-plan',
     find: 'a.order.timestampNs > b.order.timestampNs ? -1 : 1',
     put: 'a.order.timestampNs > b.order.timestampNs ? 1 : -1',
     caughtBy: 'test/orders/auto-reduce',

@@ -1,6 +1,7 @@
 /** Auto-reduce (AR-01 to AR-06, AMB-61): who gives way, how much, and who is left alone. EX-17 by its numbers. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { UserId } from '../../src/core/ids.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { ALICE, BTC, ETH, MARKETS, MarginDesk, SIDE, TIF, TOY, USD, usd } from '../support/margin-desk.ts';
@@ -231,6 +232,16 @@ suite('auto-reduce', () => {
     assert.deepEqual(look(desk), []);
   });
 
+  test('which is farther is decided by the prices themselves, where doubles see no difference (AR-02, AMB-61)', () => {
+    const desk = new MarginDesk();
+    desk.price(TOY, '100.000000000000000001');
+    desk.spot(USD, 300);
+    desk.place({ id: 'below', ageNs: SECOND_NS, asset: TOY, side: buy, quantity: 10, price: 90 });
+    desk.place({ id: 'above', asset: TOY, side: buy, quantity: 10, price: 110 });
+    desk.spot(USD, 100);
+    assert.deepEqual(look(desk), ['below cancelled', 'above 9045']);
+  });
+
   test('a surplus that is gone costs all of the heavier side, then the other (AMB-61)', () => {
     const desk = example();
     desk.place({ id: 's', asset: TOY, side: sell, quantity: 10, price: 110 });
@@ -239,6 +250,103 @@ suite('auto-reduce', () => {
     assert.deepEqual(look(desk), ['b3 cancelled', 'b2 cancelled', 'b1 cancelled']);
     pass(desk, SECOND_NS);
     assert.deepEqual(look(desk), ['s cancelled']);
+  });
+});
+
+suite('auto-reduce of many orders', () => {
+  const ORDERS = 2_500;
+  /** The nearer ones first. */
+  const many = (user = ALICE, orders = ORDERS): MarginDesk => {
+    const desk = new MarginDesk();
+    desk.settings({ openOrdersMax: ORDERS });
+    desk.spot(USD, 1_000_000, 1, user);
+    placeMany(desk, user, orders);
+    return desk;
+  };
+  const placeMany = (desk: MarginDesk, user: UserId, orders: number): void => {
+    for (let at = 0; at < orders; at += 1) {
+      desk.place({ id: `${user.slice(0, 2)}-${at}`, user, side: buy, quantity: 0.01, price: 2_000 - at / 100 });
+    }
+  };
+  /** One turn. @returns how many reductions it sent, and whether the next one is not to wait. */
+  const turn = (desk: MarginDesk, sent: string[]): readonly [number, boolean] => {
+    const before = desk.sink.reductions.length;
+    const hasMore = desk.manager.margin.reduceOrders(desk.nowNs);
+    const fresh = desk.sink.reductions.slice(before);
+    sent.push(...fresh.map(({ orderId, total }) => `${orderId} ${total}`));
+    return [fresh.length, hasMore];
+  };
+
+  for (const answers of ['before', 'after'] as const) {
+    test(`goes on from look to look, whether markets answer ${answers} the next one (AR-01 to AR-03, AMB-61)`, () => {
+      const desk = many();
+      // Each presses 2.01 or a little less: the five nearest stay, the last of them in part.
+      desk.spot(USD, 10);
+      const sent: string[] = [];
+      for (const expected of [
+        [1_024, true],
+        [1_024, true],
+        [448, false],
+        [0, false],
+      ] as const) {
+        assert.deepEqual(turn(desk, sent), expected);
+        if (answers === 'before') desk.obey();
+      }
+      const farthestFirst = Array.from({ length: 2_495 }, (_, at) => `aa-${ORDERS - 1 - at} 0`);
+      assert.deepEqual(sent.slice(0, -1), farthestFirst);
+      desk.obey();
+      assert.ok(desk.capacity() >= 0n);
+      desk.spot(USD, 5);
+      assert.deepEqual(turn(desk, sent), [0, false], 'the account cools down');
+      pass(desk, SECOND_NS);
+      assert.equal(turn(desk, sent)[1], false);
+      desk.obey();
+      assert.ok(desk.capacity() >= 0n);
+    });
+  }
+
+  test('ends as soon as no more is needed (AR-01, AMB-61)', () => {
+    const desk = many();
+    desk.spot(USD, 10);
+    const sent: string[] = [];
+    assert.deepEqual(turn(desk, sent), [1_024, true]);
+    desk.spot(USD, 4_000);
+    assert.deepEqual(turn(desk, sent), [0, false], 'those on their way suffice');
+    desk.obey();
+    assert.ok(desk.capacity() >= 0n);
+    desk.spot(USD, 10);
+    assert.deepEqual(turn(desk, sent), [0, false], 'the account cools down');
+  });
+
+  test('a reduction that its market refuses is planned anew (AR-01, AR-04)', () => {
+    const desk = many();
+    desk.spot(USD, 10);
+    const sent: string[] = [];
+    turn(desk, sent);
+    const [first] = desk.sink.reductions;
+    assert.ok(first !== undefined);
+    desk.acknowledge(first.requestId, ETH, REJECT_CODE.REQUEST_TOO_OLD);
+    turn(desk, sent);
+    assert.equal(sent[1_024], sent[0]);
+  });
+
+  test('of many accounts takes several looks, and none of them more than its share (AMB-61, AMB-111)', () => {
+    const desk = many(ALICE, 900);
+    const users = Array.from({ length: 4 }, (_, at) => `c${at}`.repeat(32) as UserId);
+    for (const user of users) {
+      desk.spot(USD, 1_000_000, 1, user);
+      placeMany(desk, user, 900);
+    }
+    for (const user of [ALICE, ...users]) desk.spot(USD, 0, 1, user);
+    const sent: string[] = [];
+    const counts: number[] = [];
+    for (let more = true; more; ) {
+      const [count, hasMore] = turn(desk, sent);
+      counts.push(count);
+      more = hasMore;
+    }
+    assert.ok(counts.every((count) => count <= 1_024));
+    assert.deepEqual([sent.length, new Set(sent).size], [4_500, 4_500]);
   });
 });
 
@@ -276,6 +384,18 @@ suite('reduce-only orders that exceed their position', () => {
     desk.sink.isFull = false;
     assert.deepEqual(look(desk), ['large cancelled']);
     assert.deepEqual(look(desk), []);
+  });
+
+  test('end a bounded number a turn, where there are many (AMB-27, AMB-111)', () => {
+    const desk = shrunk({ openOrdersMax: 3_000 });
+    for (let at = 0; at < 1_500; at += 1) {
+      desk.place({ id: `r-${at}`, side: sell, quantity: 2, price: 2_300 + at, reduceOnly: true });
+    }
+    desk.settings({ cancelsReduceOnlyExcess: true });
+    assert.equal(desk.manager.margin.reduceOrders(desk.nowNs), true);
+    assert.equal(desk.obey().length, 1_024);
+    assert.equal(desk.manager.margin.reduceOrders(desk.nowNs), false);
+    assert.equal(desk.obey().length, 477);
   });
 
   test('end when the fill that opened their position is rolled back, not while it is on its way (AMB-27, AMB-142)', () => {
