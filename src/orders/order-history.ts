@@ -35,7 +35,11 @@ export interface HistorySnapshot {
   marketSequence(marketIndex: number): number;
   /** Every confirmed trade of the market up to this id is in the tables, and no later one. */
   lastTradeId(marketIndex: number): number;
-  /** Whether the order is in the tables as finished (`end` is not 0), or was. @param orderId its own. */
+  /**
+   * Whether the order is in the tables as finished (`end` is not 0), or was; or a later one of its id, which says the same.
+   *
+   * @param orderId its own.
+   */
   isFinished(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: number): boolean;
   /** A finished order by its id. */
   findOrder(user: UserId, marketIndex: number, orderId: OrderId): OrderRow | undefined;

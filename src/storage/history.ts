@@ -106,11 +106,11 @@ export class History {
     });
   }
 
-  /** Whether the order of that id that has ended is this one. */
+  /** Whether this order of that id has ended, or one that came after it: an id is used again when its order has ended. */
   isFinished(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: Sequence): boolean {
     const byId = keyWriter().finishedById(user, marketIndex, orderId);
     const found = this.#reader.get(byId);
-    return found !== null && decodeFrame(byId, found, readOrderOfId).orderSequence === orderSequence;
+    return found !== null && decodeFrame(byId, found, readOrderOfId).orderSequence >= orderSequence;
   }
 
   /** Trades of a market, newest first. @param below only trade ids less than this; null for all. */

@@ -27,7 +27,9 @@ export function tablesOf(
   return {
     marketSequence: () => sequence,
     lastTradeId: () => lastTradeId,
-    isFinished: (_user, _market, _id, order) => finished.some((row) => row.sequence === order),
+    isFinished: (user, _, id, sequence) => {
+      return finished.some((row) => row.user === user && row.id === id && row.sequence >= sequence);
+    },
     findOrder: (user, _, id) => finished.filter((row) => row.user === user && row.id === id).map(rowOf)[0],
     finishedOrders: (query, offset, limit) => windowOf(ordersOf(query), offset, limit),
     trades: (query, offset, limit) => windowOf(tradesOf(query), offset, limit),
