@@ -16,7 +16,7 @@ import { checkpointSequence } from './checkpoint.ts';
 import type { StorageReader } from './environment.ts';
 import { readOrderOfId } from './finished-orders.ts';
 import { endOf, keyWriter, TRADE_SIDE } from './key-layout.ts';
-import { findOrder } from './order-blocks.ts';
+import { OrderFinder } from './order-blocks.ts';
 import { decodeFrame } from './row-codecs.ts';
 import {
   FINISHED_RUNS,
@@ -88,8 +88,9 @@ export class History {
    * @param ties what comes first of orders with the same time and id; else the higher market index.
    */
   finishedOrders(request: HistoryRequest, ties?: Ties<FinishedEntry>): HistoryPage<OrderRow> {
+    const orders = new OrderFinder(this.#reader);
     return this.#page(request, FINISHED_RUNS, ties, ({ marketIndex, item }) => {
-      const row = findOrder(this.#reader, marketIndex, item.block, item.orderSequence);
+      const row = orders.find(marketIndex, item.block, item.orderSequence);
       return must(row, `storage: order ${item.orderSequence} of market ${marketIndex} is missing`);
     });
   }
@@ -102,7 +103,7 @@ export class History {
       const found = this.#reader.get(byId);
       if (found === null) return null;
       const { orderSequence, block } = decodeFrame(byId, found, readOrderOfId);
-      return findOrder(this.#reader, marketIndex, block, orderSequence);
+      return new OrderFinder(this.#reader).find(marketIndex, block, orderSequence);
     });
   }
 

@@ -14,7 +14,7 @@
  *   (2) Sequences rise within a block. Orders go; what remains is never changed, and neither is the key.
  */
 import type { OrderRow } from '../clearing/rows.ts';
-import { InvariantError } from '../core/assert.ts';
+import { InvariantError, must } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
@@ -32,6 +32,8 @@ const HEAD_BYTES = 5;
 const COUNT_AT = 1;
 /** An order whose ids, text and signature are empty. */
 const ORDER_BYTES = 250;
+/** Of a list of one user, that go on being asked for: a few in each market, as blocks overlap. */
+const KEPT_BLOCKS_MAX = 32;
 
 /** The place of a block: the sequence of an order that was in it. */
 export type BlockPlace = Sequence;
@@ -75,20 +77,46 @@ function blockWrite(to: ByteWriter, keys: KeyWriter, ended: readonly EndedOrder[
   return { key, value, rule: 'once' };
 }
 
-/** The finished order with that sequence, or null: its record is gone. @throws InvariantError when its block is damaged. */
-export function findOrder(
-  reader: StorageReader,
-  marketIndex: number,
-  block: BlockPlace,
-  orderSequence: Sequence,
-): OrderRow | null {
-  const key = keyWriter().ofMarket(TABLE.orderBlock, marketIndex, block);
-  const value = reader.get(key);
-  if (value === null) return null;
-  for (const { sequence, bytes } of ordersIn(key, value)) {
-    if (sequence === orderSequence) return orderCodec.read(new ByteReader(bytes.subarray(1)));
+/** A block that was checked. */
+interface OpenBlock {
+  readonly body: Uint8Array;
+  readonly sequences: readonly Sequence[];
+  /** Where each order begins, and the end of the last. */
+  readonly bounds: readonly number[];
+}
+
+/** Finds orders in one version of the tables. The blocks that it was led to last are read and checked once. */
+export class OrderFinder {
+  readonly #reader: StorageReader;
+  /** By market and place, in the order of their last use. */
+  readonly #kept = new Map<string, OpenBlock>();
+
+  constructor(reader: StorageReader) {
+    this.#reader = reader;
   }
-  return null;
+
+  /** The finished order with that sequence, or null: its record is gone. @throws InvariantError when its block is damaged. */
+  find(marketIndex: number, place: BlockPlace, orderSequence: Sequence): OrderRow | null {
+    const block = this.#block(marketIndex, place);
+    const index = block === null ? -1 : block.sequences.indexOf(orderSequence);
+    return block === null || index < 0 ? null : orderCodec.read(new ByteReader(orderAt(block, index).subarray(1)));
+  }
+
+  #block(marketIndex: number, place: BlockPlace): OpenBlock | null {
+    const name = `${marketIndex}/${place}`;
+    const block = this.#kept.get(name) ?? this.#read(marketIndex, place);
+    if (block === null) return null;
+    this.#kept.delete(name);
+    this.#kept.set(name, block);
+    if (this.#kept.size > KEPT_BLOCKS_MAX) this.#kept.delete(must(this.#kept.keys().next().value, 'one is the oldest'));
+    return block;
+  }
+
+  #read(marketIndex: number, place: BlockPlace): OpenBlock | null {
+    const key = keyWriter().ofMarket(TABLE.orderBlock, marketIndex, place);
+    const value = this.#reader.get(key);
+    return value === null ? null : openBlock(key, value);
+  }
 }
 
 /** A block without those orders; null when nothing is left of it. */
@@ -98,33 +126,36 @@ export function blockWithout(
   value: Uint8Array,
   gone: ReadonlySet<Sequence>,
 ): Uint8Array | null {
-  const kept = ordersIn(key, value).filter(({ sequence }) => !gone.has(sequence));
+  const block = openBlock(key, value);
+  const kept = [...block.sequences.keys()].filter((index) => !gone.has(block.sequences[index] as Sequence));
   if (kept.length === 0) return null;
   return encodeFrame(to, key, () => {
     to.u32(kept.length);
-    for (const { bytes } of kept) to.raw(bytes);
+    for (const index of kept) to.raw(orderAt(block, index));
   });
 }
 
-/** The orders of a block, each with the bytes of its row. */
-function ordersIn(
-  key: Uint8Array,
-  value: Uint8Array,
-): readonly { readonly sequence: Sequence; readonly bytes: Uint8Array }[] {
+function orderAt({ body, bounds }: OpenBlock, index: number): Uint8Array {
+  return body.subarray(bounds[index], bounds[index + 1]);
+}
+
+/** @throws InvariantError unless it is as it was written. */
+function openBlock(key: Uint8Array, value: Uint8Array): OpenBlock {
   const body = checkFrame(key, value);
   const lies = rowBytes(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
   if (body[0] !== LAYOUT_VERSION || body.length < HEAD_BYTES)
     throw new InvariantError('storage: a block of a known layout');
   const look = new OrderLook();
-  const orders: { sequence: Sequence; bytes: Uint8Array }[] = [];
+  const sequences: Sequence[] = [];
+  const bounds = [HEAD_BYTES];
   let at = HEAD_BYTES;
   while (at < body.length) {
     look.point(lies, at);
-    const end = look.endAt();
-    orders.push({ sequence: look.orderSequence, bytes: body.subarray(at, end) });
-    at = end;
+    sequences.push(look.orderSequence);
+    at = look.endAt();
+    bounds.push(at);
   }
-  const isWhole = at === body.length && orders.length === lies.view.getUint32(COUNT_AT);
+  const isWhole = at === body.length && sequences.length === lies.view.getUint32(COUNT_AT);
   if (!isWhole) throw new InvariantError('storage: a block is as long as its orders');
-  return orders;
+  return { body, sequences, bounds };
 }

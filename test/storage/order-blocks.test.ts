@@ -6,7 +6,7 @@ import type { OrderId } from '../../src/core/ids.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { Entry } from '../../src/storage/environment.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
-import { findOrder } from '../../src/storage/order-blocks.ts';
+import { OrderFinder } from '../../src/storage/order-blocks.ts';
 import { CheckpointStore, order, userOf } from '../support/checkpoint-store.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -85,6 +85,34 @@ suite('blocks of finished orders', () => {
     await store.close();
   });
 
+  test('in whatever order orders are asked for, each is found, and a block in the place of another is not taken for it', async () => {
+    const store = new CheckpointStore();
+    const rows = Array.from({ length: 160 }, (_, index) => order(index + 1, { text: 'x'.repeat(1_700) }));
+    store.checkpoint(finished(rows));
+    const blocks = blocksOf(store);
+    assert.equal(blocks.length, 80, 'more than are kept');
+    const finder = new OrderFinder(store.writer);
+    const find = (place: number, sequence: number): OrderRow | null =>
+      finder.find(0, place as Sequence, sequence as Sequence);
+    const last = rows.length;
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: last }), { minLength: 50, maxLength: 300 }), (sequences) => {
+        for (const sequence of sequences) {
+          const place = sequence - ((sequence - 1) % 2);
+          assert.deepEqual(find(place, sequence), rows[sequence - 1]);
+          assert.equal(find(place, sequence + 2), null, 'it is in another block');
+        }
+      }),
+      propertyParameters(5),
+    );
+    const [first, second] = blocks;
+    assert.ok(first !== undefined && second !== undefined);
+    store.writer.commit([{ key: first.key, value: second.value }]);
+    const asked = { user: userOf(1), marketIndex: null, skip: 0, limit: last };
+    assert.throws(() => store.history.finishedOrders(asked), { name: 'InvariantError', message: /is damaged/ });
+    await store.close();
+  });
+
   test('a flipped bit anywhere in a block is found before an order is read from it, or forgotten with it', async () => {
     const store = new CheckpointStore();
     store.checkpoint(finished([order(1), order(2), order(3)]));
@@ -96,7 +124,7 @@ suite('blocks of finished orders', () => {
         value[bit >> 3] = (value[bit >> 3] ?? 0) ^ (1 << (bit & 7));
         store.writer.commit([{ key: block.key, value }]);
         const damaged = { name: 'InvariantError', message: /is damaged/ };
-        assert.throws(() => findOrder(store.writer, 0, 1 as Sequence, 2 as Sequence), damaged);
+        assert.throws(() => new OrderFinder(store.writer).find(0, 1 as Sequence, 2 as Sequence), damaged);
         assert.throws(() => store.checkpoint([], { forgetBeforeNs: 2n as TimestampNs }), damaged);
       }),
       propertyParameters(20),
