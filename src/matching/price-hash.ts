@@ -1,6 +1,6 @@
 /**
  * A keyed hash of whole numbers that clients choose: simple tabulation. Each byte of a number picks a word of a table of
- * its own, and the hash is all of them together.
+ * its own, the last ten bits one of a longer table, and the hash is all of them together.
  *
  * Whoever does not know the tables cannot choose numbers that crowd a part of a hash table: a search in it takes
  * constant time on average, whatever the numbers (Patrascu and Thorup, "The power of simple tabulation hashing", 2011).
@@ -10,12 +10,13 @@
 import { type HashKey, hashWords } from '../core/key-words.ts';
 
 const TABLE = 256;
-const TABLES = 6;
+const TABLES = 5;
+const LAST_TABLE = 1_024;
 /** No user has this number: nothing else is hashed to these words. */
 const NO_USER = -1;
 
 export class PriceHash {
-  readonly #words: Int32Array = new Int32Array(TABLE * TABLES);
+  readonly #words: Int32Array = new Int32Array(TABLE * TABLES + LAST_TABLE);
 
   constructor(key: HashKey) {
     const word = new Int32Array(1);
@@ -25,7 +26,7 @@ export class PriceHash {
     }
   }
 
-  /** @param value −2^48 … 2^48. @returns 32 bits, signed. */
+  /** @param value −2^50 … 2^50. @returns 32 bits, signed. */
   of(value: number): number {
     const words = this.#words;
     const low = value | 0;
@@ -36,7 +37,7 @@ export class PriceHash {
       (words[512 + ((low >>> 16) & 255)] as number) ^
       (words[768 + (low >>> 24)] as number) ^
       (words[1_024 + (high & 255)] as number) ^
-      (words[1_280 + ((high >> 8) & 255)] as number)
+      (words[1_280 + ((high >> 8) & (LAST_TABLE - 1))] as number)
     );
   }
 }

@@ -4,14 +4,13 @@ import { suite, test } from 'node:test';
 import { hashKeyOf } from '../../src/core/key-words.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { BookSide } from '../../src/matching/book-side.ts';
-import { LEAVES_MAX } from '../../src/matching/level-index.ts';
+import { LEAF_SIZE, LEAVES_MAX } from '../../src/matching/level-index.ts';
 import { LevelQueues } from '../../src/matching/level-queues.ts';
 import { OrderPool } from '../../src/matching/order-pool.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
 import { PLAIN_TERMS } from '../support/market-recorder.ts';
 
-/** Prices that share a leaf. */
-const LEAF = 32;
+const LEAF = LEAF_SIZE;
 const LEAVES = 4;
 
 suite('room for levels', () => {
@@ -47,5 +46,18 @@ suite('room for levels', () => {
     queues.open(last, 7);
     assert.equal(queues.priceOf(last), 7);
     assert.equal(queues.countOf(last), 0);
+  });
+
+  test('an order far from all others takes no more than half a kilobyte of its side, a crowd of them no more each', () => {
+    const orders = new OrderPool(64);
+    const side = new BookSide(SIDE.sell, orders, { leaves: 1, hash: new PriceHash(hashKeyOf(1n)) });
+    const count = 2 ** 14;
+    for (let at = 1; at <= count; at++) {
+      const slot = orders.allocate({ ...PLAIN_TERMS, side: SIDE.sell, price: at * 1_000 }, 0, 1);
+      orders.setSequence(slot, at);
+      side.append(slot);
+    }
+    side.forgetChanges();
+    assert.ok(side.bytes / count < 512, `${side.bytes / count} bytes`);
   });
 });

@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { finishHash, hashKeyOf, mixWord } from '../../src/core/key-words.ts';
-import { LevelIndex } from '../../src/matching/level-index.ts';
+import { LEAF_SIZE, LevelIndex } from '../../src/matching/level-index.ts';
 import { NONE } from '../../src/matching/pools.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
 
 const SEEDS = [0n, 1n, 0x0706050403020100n, 0xffffffffffffffffn, 0x243f6a8885a308d3n];
 const PLACES = 1_024;
-const LEAF = 32;
 
 /** The hash that stood here once: anybody could compute it. */
 function oldHash(value: number): number {
@@ -54,12 +53,12 @@ suite('hashes of prices', () => {
     const keys = Array.from({ length: 64 }, (_, bit) => new PriceHash(hashKeyOf(1n << BigInt(bit))));
     assert.equal(new Set(keys.map((hash) => hash.of(0x123456789ab))).size, 64);
     const [hash] = keys;
-    assert.equal(new Set(Array.from({ length: 48 }, (_, bit) => hash?.of(2 ** bit))).size, 48);
+    assert.equal(new Set(Array.from({ length: 50 }, (_, bit) => hash?.of(2 ** bit))).size, 50);
   });
 
   test('find each of thousands of levels that were made to meet, whatever comes and goes', () => {
     const index = new LevelIndex(1, new PriceHash(hashKeyOf(9n)));
-    const ranks = keysMadeToMeet(3_000).map((key) => key * LEAF + (key % LEAF));
+    const ranks = keysMadeToMeet(3_000).map((key) => key * LEAF_SIZE + (key % LEAF_SIZE));
     for (const rank of ranks) index.set(index.reach(rank));
     for (const rank of ranks) assert.equal(index.rankOf(index.find(rank)), rank);
     ranks.forEach((rank, at) => {
