@@ -108,12 +108,10 @@ export function capacityWith(
 }
 
 /** Whether the account is held to its capacity: it borrows, or has orders that may borrow (AMB-65). */
-export function isMarginBound(account: SubAccountSlot, nowNs: TimestampNs): boolean {
+export function isMarginBound(account: SubAccountSlot): boolean {
   for (const { legs } of account.positions.values()) if (legs.base < 0n || legs.quote < 0n) return true;
   for (const books of account.pressing) {
-    for (const book of books.values()) {
-      if (book.position !== null && countedOf(book, termsOf(book.risk, nowNs)).presses) return true;
-    }
+    for (const { position, released } of books.values()) if (position !== null && released > 0) return true;
   }
   return false;
 }

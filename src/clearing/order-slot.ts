@@ -4,7 +4,7 @@
  *   stored ──row──▶ plain ──row = …──▶ plain
  */
 import { must } from '../core/assert.ts';
-import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { type Amount18, type RawPrice, ZERO_18 } from '../core/units.ts';
 import type { OrderRow, StoredOrders } from './rows.ts';
 import type {
   BalanceSlot,
@@ -28,7 +28,8 @@ export class LiveOrderSlot implements OrderSlot {
   readonly usd: BalanceSlot;
   spend: Amount18 = ZERO_18;
   pressing: PressingOrders | null = null;
-  counts: bigint | null = null;
+  openLots = -1;
+  openPrice: RawPrice | 0 = 0;
   waits: WaitingTrigger | null = null;
   planned: Filled | null = null;
   private plain: OrderRow | null = null;

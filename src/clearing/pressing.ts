@@ -6,22 +6,26 @@
  *
  * What orders count depends on them and on the base leg that they may reduce, and not on weights or fees, so it stays
  * while prices move. The sum follows each change, so a question looks at no order but the first ones, as far as the base
- * leg covers them; asked again, at none. (Orders without a limit price count at the price of the moment: while one is
- * released, all of its book are looked at. They are gone with their match.)
+ * leg covers them; asked again, at none. What it needs of an order stands in its slot: the row may lie in its table
+ * (order-slot.ts), and only that of an order without a limit price is read. (Such an order counts at the price of the
+ * moment: while one is released, all of its book are looked at. It is gone with its match.)
  *
  * Not here: weights and roundings (src/margin), who asks (account-margin.ts).
  */
 import { notional18 } from '../core/arithmetic.ts';
 import { must } from '../core/assert.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE, TRIGGER_STATE } from '../core/order-terms.ts';
-import { type Amount18, type RawQuantity, ZERO_18 } from '../core/units.ts';
+import { type Amount18, type RawPrice, type RawQuantity, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
-import { countOrder, countSide, marketPrice, type OpenOrder, offsetLots } from '../margin/pressure.ts';
+import { countSide, marketPrice, type OpenOrder, offsetLots } from '../margin/pressure.ts';
 import { ownPressing } from './balances.ts';
 import { quote18 } from './holds.ts';
 import type { OrderRow } from './rows.ts';
 import type { CountedOrders, OrderSlot, PressingOrders } from './state.ts';
+
+/** As `OrderSlot.openLots`. */
+const UNRELEASED = -1;
 
 /** Whether an order may ever press. A spot sale does not: it turns collateral into USD, which counts more. */
 function mayPress({ account, position }: OrderSlot, row: OrderRow): boolean {
@@ -56,31 +60,41 @@ export function notePressing(slot: OrderSlot): void {
 }
 
 export function removePressing(slot: OrderSlot): void {
-  const { account, position, base, row, pressing } = slot;
+  const { account, position, base, pressing } = slot;
   if (pressing === null) return;
   pressing.orders.delete(slot);
   weigh(slot, pressing, null);
-  if (pressing.orders.size === 0) account.pressing[row.side].delete(position ?? base);
+  if (pressing.orders.size === 0) account.pressing[pressing.side].delete(position ?? base);
   slot.pressing = null;
 }
 
 /** Counts the order as its row is now. @param row null for one that is over. */
 function weigh(slot: OrderSlot, book: PressingOrders, row: OrderRow | null): void {
-  const before = slot.counts;
-  const after = row === null ? null : countsUncovered(slot, row);
-  const by = (after === null ? 0 : 1) - (before === null ? 0 : 1);
+  const lots = row === null ? UNRELEASED : openLotsOf(row);
+  const price = row === null ? slot.openPrice : limitOf(row);
+  const by = (lots === UNRELEASED ? 0 : 1) - (slot.openLots === UNRELEASED ? 0 : 1);
   book.released += by;
-  if (by !== 0 && (row ?? slot.row).kind !== ORDER_KIND.limit) book.unpriced += by;
-  book.notional += (after ?? 0n) - (before ?? 0n);
+  if (price === 0) book.unpriced += by;
+  if (price !== slot.openPrice) {
+    book.notional -= notionalOf(book, slot.openPrice, slot.openLots);
+    slot.openPrice = price;
+    book.notional += notionalOf(book, price, lots);
+  } else if (lots !== slot.openLots) {
+    book.notional += notionalOf(book, price, lots) - notionalOf(book, price, slot.openLots);
+  }
+  slot.openLots = lots;
   book.counted = null;
-  slot.counts = after;
 }
 
-/** As `OrderSlot.counts`. An order presses once it is released (MRG-22, AMB-28). */
-function countsUncovered({ market }: OrderSlot, row: OrderRow): bigint | null {
-  if (row.triggerState !== TRIGGER_STATE.live) return null;
-  if (row.kind !== ORDER_KIND.limit) return 0n;
-  return notional18(row.price, openLots(row) as RawQuantity, market.definition);
+/** As `OrderSlot.openLots`. An order presses once it is released (MRG-22, AMB-28). */
+function openLotsOf(row: OrderRow): number {
+  if (row.triggerState !== TRIGGER_STATE.live) return UNRELEASED;
+  return row.kind === ORDER_KIND.limit ? lotsLeft(row) : 0;
+}
+
+/** As `OrderSlot.openPrice`. */
+function limitOf({ kind, price }: OrderRow): RawPrice | 0 {
+  return kind === ORDER_KIND.limit ? price : 0;
 }
 
 /** Margin orders net against the position, spot buys against nothing (AMB-47). */
@@ -104,25 +118,25 @@ function count(book: PressingOrders, terms: AssetTerms): CountedOrders {
   const counted: CountedOrders = {
     base,
     marketPrice: isPriced ? marketPrice(terms) : null,
-    notional: isPriced ? countAll(book, terms) : ((book.notional - coveredOf(book, terms)) as Amount18),
-    presses: book.released > 0,
+    notional: isPriced ? countAll(book, terms) : ((book.notional - coveredOf(book)) as Amount18),
   };
   book.counted = counted;
   return counted;
 }
 
 /** What the base leg covers of limit orders, the first ones first; what comes after them is not looked at (AMB-50). */
-function coveredOf(book: PressingOrders, terms: AssetTerms): bigint {
-  const { side, market } = book;
-  let offset = offsetLots(side, baseOf(book), market.definition.quantityDecimals);
+function coveredOf(book: PressingOrders): bigint {
+  let offset = offsetLots(book.side, baseOf(book), book.market.definition.quantityDecimals);
+  let { released } = book;
   let covered = 0n;
-  if (offset === 0) return covered;
-  for (const slot of book.orders) {
-    if (slot.counts === null) continue;
-    const { notional, used } = countOrder(openOrder(slot), offset, market.definition, terms);
-    covered += slot.counts - notional;
-    offset -= used;
-    if (offset === 0) break;
+  if (offset === 0 || released === 0) return covered;
+  for (const { openLots, openPrice } of book.orders) {
+    if (openLots === UNRELEASED) continue;
+    const lots = Math.min(openLots, offset);
+    covered += notionalOf(book, openPrice, lots);
+    offset -= lots;
+    released -= 1;
+    if (offset === 0 || released === 0) break;
   }
   return covered;
 }
@@ -131,23 +145,27 @@ function coveredOf(book: PressingOrders, terms: AssetTerms): bigint {
 function countAll(book: PressingOrders, terms: AssetTerms): Amount18 {
   const { side, market } = book;
   const open: OpenOrder[] = [];
-  for (const slot of book.orders) if (slot.counts !== null) open.push(openOrder(slot));
+  for (const slot of book.orders) if (slot.openLots !== UNRELEASED) open.push(openOrder(slot));
   return countSide({ side, market: market.definition, terms, base: baseOf(book) }, open);
 }
 
 /** What is left of a live order. */
 function openOrder(slot: OrderSlot): OpenOrder {
-  const { definition } = slot.market;
+  const { openPrice: price, openLots: lots, market } = slot;
+  if (price !== 0) return { price, lots, spend: ZERO_18 };
   const row = slot.look();
-  if (row.kind === ORDER_KIND.limit) return { price: row.price, lots: openLots(row), spend: ZERO_18 };
-  const amount = row.amount === 0 ? 0n : quote18(row.amount, definition) - row.filledNotional;
+  const amount = row.amount === 0 ? 0n : quote18(row.amount, market.definition) - row.filledNotional;
   const spend = (amount > 0n ? amount : 0n) as Amount18;
-  const isSized = row.kind === ORDER_KIND.marketBase;
-  return { price: 0, lots: isSized ? openLots(row) : 0, spend };
+  return { price, lots: row.kind === ORDER_KIND.marketBase ? lotsLeft(row) : 0, spend };
 }
 
-function openLots({ enabledQuantity, filledQuantity, droppedQuantity }: OrderRow): number {
+function lotsLeft({ enabledQuantity, filledQuantity, droppedQuantity }: OrderRow): number {
   return Math.max(0, enabledQuantity - filledQuantity - droppedQuantity);
+}
+
+/** Of an order that is not released: nothing. */
+function notionalOf({ market }: PressingOrders, price: RawPrice | 0, lots: number): bigint {
+  return price === 0 || lots <= 0 ? 0n : notional18(price, lots as RawQuantity, market.definition);
 }
 
 /** Whether the order is where it belongs and counts what it should, and so does its book; for checks. */
@@ -156,20 +174,21 @@ export function isPressingRight(slot: OrderSlot, row: OrderRow, terms: (book: Pr
   if (pressing === null) return !mayPress(slot, row);
   const { side } = row;
   const isThere = pressing.orders.has(slot) && account.pressing[side].get(position ?? base) === pressing;
-  const isRight = mayPress(slot, row) && isThere && slot.counts === countsUncovered(slot, row);
+  const isSame = slot.openLots === openLotsOf(row) && slot.openPrice === limitOf(row);
   const first = pressing.orders.values().next().value;
+  const isRight = mayPress(slot, row) && isThere && isSame;
   return isRight && (first !== slot || isBookRight(pressing, terms(pressing)));
 }
 
+/** Its sums are those of its orders, by what their slots say of them. */
 function isBookRight(book: PressingOrders, terms: AssetTerms): boolean {
   let [released, unpriced, notional] = [0, 0, 0n];
-  for (const slot of book.orders) {
-    if (slot.counts === null) continue;
+  for (const { openLots, openPrice } of book.orders) {
+    if (openLots === UNRELEASED) continue;
     released += 1;
-    if (slot.look().kind !== ORDER_KIND.limit) unpriced += 1;
-    notional += slot.counts;
+    if (openPrice === 0) unpriced += 1;
+    notional += notionalOf(book, openPrice, openLots);
   }
   const isSummedUp = book.released === released && book.unpriced === unpriced && book.notional === notional;
-  const counted = countedOf(book, terms);
-  return isSummedUp && counted.presses === released > 0 && counted.notional === countAll(book, terms);
+  return isSummedUp && countedOf(book, terms).notional === countAll(book, terms);
 }

@@ -16,7 +16,7 @@ import { toHex } from '../core/hex.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Side } from '../core/order-terms.ts';
-import type { Amount18, Sequence, TimestampNs } from '../core/units.ts';
+import type { Amount18, RawPrice, Sequence, TimestampNs } from '../core/units.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
 import type { Legs } from '../margin/position.ts';
 import type { PriceSource } from '../margin/prices.ts';
@@ -136,8 +136,6 @@ export interface CountedOrders {
   readonly base: bigint;
   readonly marketPrice: Amount18 | null;
   readonly notional: Amount18;
-  /** Whether any of them is released. */
-  readonly presses: boolean;
 }
 
 export interface UserSlot {
@@ -161,8 +159,10 @@ export interface OrderSlot {
   spend: Amount18;
   /** Where it presses; null where it never does. Derived. */
   pressing: PressingOrders | null;
-  /** What it counts there while nothing covers it, 0 for one without a limit price; null until it is released. Derived. */
-  counts: bigint | null;
+  /** What is left of it there, 0 of one without a limit price; -1 until it is released. Derived. */
+  openLots: number;
+  /** Its limit price there; 0 for none. Derived. */
+  openPrice: RawPrice | 0;
   /** Where it waits for its trigger; null while it does not. Derived. */
   waits: WaitingTrigger | null;
   /** Confirmed fills as a plan would leave them (fill-plan.ts); null outside of judging. */

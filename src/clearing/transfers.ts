@@ -81,7 +81,7 @@ function refuseSource(state: ClearingState, move: Move): Reject | null {
   if (owned !== 0n && isBelowMinimum(move, owned)) {
     return reject('INVALID_REQUEST', 'less than the minimum balance would remain', 'transfer_amount');
   }
-  if (!isMarginBound(source, nowNs) || capacityWith(source, { slot, owned }, nowNs) >= 0n) return null;
+  if (!isMarginBound(source) || capacityWith(source, { slot, owned }, nowNs) >= 0n) return null;
   return reject('INSUFFICIENT_MARGIN', 'the source account needs this as margin', 'transfer_amount');
 }
 

@@ -9,7 +9,7 @@ import type { OrderSlot } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
 import { ORDER_END, SIDE } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { ALICE, BOB, codeOf, ETH, reply, USD } from '../support/clearing-world.ts';
+import { ALICE, BOB, codeOf, ETH, PlainTables, reply, USD } from '../support/clearing-world.ts';
 import { BTC, e18, MarginWorld } from '../support/margin-world.ts';
 
 const ORDERS = 10_000;
@@ -100,6 +100,56 @@ test('a transfer looks at no orders but those that the position covers, and aske
   assert.deepEqual([looks(), looks()], [10, 0]);
   end(next);
   assert.equal(looks(), 0, 'a buy covers and is covered by nothing');
+  checkLedger(world.state);
+});
+
+/** The orders as a start finds them, and how many rows were read of them, one by one and in walks. */
+function restarted(world: MarginWorld): { single: number; walked: number } {
+  const reads = { single: 0, walked: 0 };
+  const tables = new PlainTables();
+  tables.checkpoint(world.state);
+  world.state = tables.loadStored((stored) => ({
+    take: (place) => {
+      reads.single += 1;
+      return stored.take(place);
+    },
+    look: (place) => {
+      reads.single += 1;
+      return stored.look(place);
+    },
+    *looks(places) {
+      for (const row of stored.looks(places)) {
+        reads.walked += 1;
+        yield row;
+      }
+    },
+    userOf: (look) => stored.userOf(look),
+  }));
+  return reads;
+}
+
+test('after a start a question about margin reads no row, and a recount each of them once (TRF-08, AMB-50, AMB-65)', () => {
+  const world = withOrders();
+  // 95 lots short: of the buys of 10 lots nine are covered, and half of the tenth.
+  world.trade({ buyer: { user: BOB }, seller: { user: ALICE }, price: 2000, quantity: 0.0095 });
+  const reads = restarted(world);
+  checkLedger(world.state);
+  assert.deepEqual(reads, { single: 0, walked: ORDERS });
+  let nonce = 0n;
+  const answer = (amount: string): string | null => {
+    nonce += 1n;
+    const move = { sourceIndex: 1, targetIndex: 0, asset: USD, amount: e18(amount), targetType: null, nonce };
+    return codeOf(reply(apply(world, [{ kind: 'transfer', request: world.request(), user: ALICE, ...move }])));
+  };
+  assert.deepEqual([answer('99999990'), answer('1')], ['INSUFFICIENT_MARGIN', null]);
+  world.prices({ [ETH]: '2001' });
+  assert.equal(answer('99999990'), 'INSUFFICIENT_MARGIN');
+  assert.equal(reads.single, 0);
+  const [first] = must(world.state.markets[0], 'the market').orders.keys();
+  const how = { end: ORDER_END.userRequested, faultReason: 0 } as const;
+  apply(world, [{ kind: 'ended', ...world.next(), order: must(first, 'one lives'), ...how }]);
+  assert.equal(answer('99999990'), 'INSUFFICIENT_MARGIN');
+  assert.equal(reads.single, 1, 'only what ends is read');
   checkLedger(world.state);
 });
 
