@@ -60,6 +60,11 @@ export function parseAssetId(text: string): AssetId | null {
   return address === null || chain === null ? null : (`${address}@${chain}` as AssetId);
 }
 
+/** USD is 1 by definition, and a token on its chain has no oracle (AMB-108). */
+export function hasOracle(id: AssetId): boolean {
+  return id !== USD && !id.includes('@');
+}
+
 /** A client's order id: the alphabet, the length, and not the node's own prefix. */
 export function parseOrderId(text: string): OrderId | null {
   return ORDER_ID_FORM.test(text) && !text.startsWith(NODE_ORDER_PREFIX) ? (text as OrderId) : null;

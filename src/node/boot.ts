@@ -337,6 +337,8 @@ export class RingbookNode {
         sessions: this.frontDoor.sessionsOf(user),
         streams: this.oms?.streams.countOf(user) ?? 0,
       }),
+      pressures: (user, subAccount) => this.frontDoor.margin.pressures(user, subAccount),
+      prices: () => this.door?.prices() ?? [],
       depthSequence: (marketIndex) => this.words.depthSequence(marketIndex),
       refusals: (limit) => this.budget.refusals(limit),
       unflushedSeconds: () => this.unflushed.seconds(performance.now()),

@@ -10,7 +10,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
-import type { AssetId, OrderId, UserId } from '../core/ids.ts';
+import { type AssetId, hasOracle, type OrderId, type UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -27,6 +27,7 @@ import type {
   PageRequest,
 } from '../edge/oms-backend.ts';
 import { type RiskRow, termsOfRow } from '../margin/risk-terms.ts';
+import type { AssetMarks } from '../orders/asset-desk.ts';
 import { AS_JSON } from '../orders/history-ask.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
 import type {
@@ -372,6 +373,13 @@ export class FrontDoor implements OmsBackend, OrderSink {
   }
 
   /** The registry as operators read it. */
+  /** Every asset that has an oracle, with its prices as pre-flight has them. */
+  *prices(): Iterable<readonly [AssetId, Pick<AssetMarks, 'oracle' | 'mark'>]> {
+    for (const asset of this.registry.assetRows.keys()) {
+      if (hasOracle(asset)) yield [asset, this.orders.margin.desk.marks(asset)];
+    }
+  }
+
   registryRows(): {
     readonly assets: ReadonlyMap<AssetId, AssetRow>;
     readonly configs: ReadonlyMap<string, ConfigRow>;

@@ -4,6 +4,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { MarginReads, PositionQuery } from '../edge/margin-backend.ts';
+import type { Pressures } from '../orders/margin-account.ts';
 import type { OrderManager } from '../orders/order-manager.ts';
 import type { ClosePreviewView, MarginViews, PositionView, SimulationView } from '../wire/margin-replies.ts';
 import type { SimulateRequest } from '../wire/simulate-request.ts';
@@ -33,6 +34,11 @@ export class MarginDesk implements MarginReads {
 
   closePreview(user: UserId, subAccount: number): ClosePreviewView {
     return this.orders.margin.view(this.nowNs()).closePreview(user, subAccount);
+  }
+
+  /** What the orders of a margin-type account press on its sides with, in USD (operator-api.md 4.7). */
+  pressures(user: UserId, subAccount: number): Pressures {
+    return this.orders.margin.pressures(user, subAccount, this.nowNs());
   }
 
   simulate(user: UserId, request: SimulateRequest): Outcome<SimulationView> {

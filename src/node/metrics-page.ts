@@ -9,6 +9,8 @@
  */
 import { AggregatorRegistry, Registry } from 'prom-client';
 import { assert } from '../core/assert.ts';
+import type { AssetId } from '../core/ids.ts';
+import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../margin/prices.ts';
 import { type HistogramSnapshot, type MetricSnapshot, snapshotMetrics } from '../runtime/metrics.ts';
 import { ringDepth } from '../runtime/spsc-ring.ts';
 import type { Plan } from '../runtime/topology.ts';
@@ -76,6 +78,7 @@ export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, nu
       parts.unflushedSeconds(),
     ),
     plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes()),
+    breakerFamily(parts),
     ...actorFamilies(parts.plan, recorded),
     counter('ringbook_rate_limited_total', 'Requests refused with 429, by the bucket that was empty.', [
       limited(parts, 'user'),
@@ -88,6 +91,24 @@ export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, nu
     ]),
   ];
   return AggregatorRegistry.aggregate([families]).metrics();
+}
+
+/** A source that never had a price has not tripped (AMB-44). */
+function breakerFamily(parts: OpsParts): Family {
+  const nowNs = parts.clock.nowNs();
+  const sample = (asset: AssetId, source: 'oracle' | 'mark', state: SourceState): Sample => ({
+    value: state === 'stale' || state === 'recovering' ? 1 : 0,
+    labels: { asset, source },
+  });
+  const samples = [...parts.prices()].flatMap(([asset, { oracle, mark }]) => [
+    sample(asset, 'oracle', sourceState(oracle, ORACLE_STALE_NS, nowNs)),
+    sample(asset, 'mark', sourceState(mark, MARK_STALE_NS, nowNs)),
+  ]);
+  return gauge(
+    'ringbook_breaker_open',
+    'Whether the prices of a source are too old, or too few since they were.',
+    samples,
+  );
 }
 
 function actorNamed(recorded: readonly Recorded[], actor: string): Recorded {

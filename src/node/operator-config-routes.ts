@@ -6,6 +6,7 @@ import type { PutConfig } from '../clearing/inputs.ts';
 import { configList, DEFAULT_WITHDRAWAL_DELAY } from '../clearing/registry-config.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
 import { DEFAULT_SETTINGS } from '../clearing/settings.ts';
+import { format18 } from '../core/decimal.ts';
 import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -148,7 +149,19 @@ function userRoutes(parts: OpsParts): readonly OpsRoute[] {
   ];
 }
 
-/** Clearing's view with what the front door knows. Spot orders put no pressure on margin, so no account has any. */
+/** Clearing's view with what the front door knows. */
 function wholeUser(parts: OpsParts, user: UserId, view: View): View {
-  return { ...view, pressure: {}, ...parts.presence(user) };
+  return { ...view, pressure: pressureView(parts, user, view), ...parts.presence(user) };
+}
+
+/** Of each margin-type account: no order presses on the others (AMB-47). */
+function pressureView(parts: OpsParts, user: UserId, view: View): View {
+  const accounts = Object.entries(view['sub_accounts'] as Readonly<Record<string, { readonly kind: string }>>);
+  const ofMargin = accounts.filter(([, { kind }]) => kind !== 'spot');
+  return Object.fromEntries(
+    ofMargin.map(([index]) => {
+      const { buys, sells } = parts.pressures(user, Number(index));
+      return [index, { buy: format18(buys), sell: format18(sells) }];
+    }),
+  );
 }

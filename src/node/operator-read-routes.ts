@@ -1,6 +1,6 @@
 /** What operators watch (operator-api.md 5, 6): prices, state, actors, ledger. */
 import { format18, formatScaled } from '../core/decimal.ts';
-import { type AssetId, compareAssetIds, USD } from '../core/ids.ts';
+import { type AssetId, compareAssetIds, hasOracle } from '../core/ids.ts';
 import { accepted } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import {
@@ -50,11 +50,6 @@ async function prices(parts: OpsParts): Promise<Reply> {
   const assets = [...parts.door.registryRows().assets.keys()].filter(hasOracle).sort(compareAssetIds);
   const views = assets.map((id): [string, View] => [id, pricesView(known[id] ?? NOT_PRICED, nowNs)]);
   return accepted({ prices: Object.fromEntries(views) });
-}
-
-/** USD is 1 by definition, and a token on its chain has no oracle. */
-function hasOracle(id: AssetId): boolean {
-  return id !== USD && !id.includes('@');
 }
 
 /** Of an asset that nobody spoke of. */

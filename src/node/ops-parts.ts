@@ -3,8 +3,10 @@
  * boot.ts implements it; ops-*.ts use nothing else of the node.
  */
 import type { NodeInput } from '../clearing/inputs.ts';
-import type { UserId } from '../core/ids.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { AssetMarks } from '../orders/asset-desk.ts';
+import type { Pressures } from '../orders/margin-account.ts';
 import type { SharedClock } from '../runtime/clock.ts';
 import type { Plan } from '../runtime/topology.ts';
 import type { LimitName } from '../sessions/shared-budget.ts';
@@ -49,6 +51,10 @@ export interface OpsParts {
   requestCounts(): ReadonlyMap<string, number>;
   /** What a user has open at this node: valid tokens, and streams of the order service. */
   presence(user: UserId): { readonly sessions: number; readonly streams: number };
+  /** What the orders of a margin-type account press on its sides with; see MarginDesk. */
+  pressures(user: UserId, subAccount: number): Pressures;
+  /** The prices of every asset that has an oracle, as pre-flight has them; none before the front door is open. */
+  prices(): Iterable<readonly [AssetId, Pick<AssetMarks, 'oracle' | 'mark'>]>;
   /** Number of the last public depth diff of a market. */
   depthSequence(marketIndex: number): number;
   /** Requests that a limit has refused, on every thread. */

@@ -18,6 +18,7 @@ import type { Accounts } from './accounts.ts';
 import { AssetDesk, type AssetMarks } from './asset-desk.ts';
 import { AutoReduce } from './auto-reduce.ts';
 import type { Holds, WordCount } from './holds.ts';
+import type { Pressures } from './margin-account.ts';
 import { MarginAccounts, type PositionWord } from './margin-accounts.ts';
 import { MarginCheck } from './margin-check.ts';
 import { type MarginSources, MarginView } from './margin-view.ts';
@@ -131,6 +132,12 @@ export class MarginRoom {
     if (!this.isMarginAccount(user, subAccount)) return ZERO_18;
     this.desk.refresh(now);
     return this.accounts.peek(user, subAccount).capacity();
+  }
+
+  /** What the orders of a margin-type account press on each side of it with (AMB-47). */
+  pressures(user: UserId, subAccount: number, now: TimestampNs): Pressures {
+    this.desk.refresh(now);
+    return this.accounts.peek(user, subAccount).pressures();
   }
 
   /** Margin-type accounts as they are read at `now`. */

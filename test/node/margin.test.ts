@@ -101,6 +101,15 @@ suite('margin', () => {
     assert.equal(Number((await margin(long))['available_margin']), before);
   });
 
+  test('an operator sees what orders press on each side with (MRG-16 to 18, operator-api.md 4.7)', async () => {
+    const pressure = async () => (await node.operate('GET', `/operator/users/${long.userId}`))['pressure'];
+    assert.deepEqual(await pressure(), { 1: { buy: '0', sell: '0' } });
+    const order = await long.buy(limit(100_000, 10_000), MARGIN);
+    assert.deepEqual(await pressure(), { 1: { buy: '100', sell: '0' } });
+    await long.cancel(order.id);
+    await long.until(order.id, 'Canceled UserRequested');
+  });
+
   test('a restart counts positions, orders and pressure once (AMB-110)', async () => {
     const order = await long.buy(limit(100_000, 10_000), MARGIN);
     const closing = await long.sell(limit(300_000, 10_000), MARGIN);

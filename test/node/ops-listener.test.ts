@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import type { AssetId } from '../../src/core/ids.ts';
+import { ONE_18, type TimestampNs } from '../../src/core/units.ts';
+import { MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../../src/margin/prices.ts';
 import { MetricsWriter } from '../../src/runtime/metrics.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { OpsDesk } from '../support/ops-client.ts';
@@ -224,6 +227,30 @@ describe('metrics', () => {
     await desk.close();
   });
 
+  test('a breaker is open from when its source is stale until enough fresh prices came (CB-01 to 03, AMB-44)', async () => {
+    const desk = await new OpsDesk().open();
+    const nowNs = desk.world.clock.nowNs();
+    const source = (ageNs: bigint, isTripped: boolean, goodUpdates = 0): PriceSource => {
+      return { price: ONE_18, timeNs: (nowNs - ageNs) as TimestampNs, isTripped, goodUpdates };
+    };
+    desk.world.prices = [
+      ['1' as AssetId, { oracle: source(0n, false), mark: null }],
+      ['2' as AssetId, { oracle: source(ORACLE_STALE_NS + 1n, false), mark: source(MARK_STALE_NS, false) }],
+      ['3' as AssetId, { oracle: source(0n, true, 2), mark: source(MARK_STALE_NS + 1n, true) }],
+    ];
+    const page = parseExposition((await desk.call('GET', '/metrics')).text);
+    const name = 'ringbook_breaker_open';
+    const samples = page.get(name)?.samples ?? new Map<string, number>();
+    const value = (asset: string) =>
+      ['oracle', 'mark'].map((of) => samples.get(`${name}{asset="${asset}",source="${of}"}`));
+    assert.deepEqual(['1', '2', '3'].map(value), [
+      [0, 0],
+      [1, 0],
+      [1, 1],
+    ]);
+    await desk.close();
+  });
+
   test('a bucket of the page holds exactly what was recorded up to its bound', async () => {
     const desk = await new OpsDesk().open();
     const door = desk.world.plan.actors.find((actor) => actor.name === 'front-door');
@@ -252,6 +279,7 @@ const FAMILIES = [
   'ringbook_orders_total',
   'ringbook_fills_total',
   'ringbook_rollbacks_total',
+  'ringbook_breaker_open',
   'ringbook_stage_seconds',
   'ringbook_mailbox_depth',
   'ringbook_mailbox_high_water',

@@ -201,7 +201,7 @@ describe('users', () => {
       isolated_lots: [],
       withdrawal_usage: {},
       action_nonces: { transfer: 0, close_position: 0 },
-      pressure: {},
+      pressure: { 1: { buy: '7329.495', sell: '0' } },
       sessions: 1,
       streams: 2,
     });

@@ -12,6 +12,8 @@ import type { AssetId } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
+import type { Amount18 } from '../../src/core/units.ts';
+import type { PriceSource } from '../../src/margin/prices.ts';
 import { decodePlain, encodePlain } from '../../src/messages/plain-values.ts';
 import type { ClearingHook } from '../../src/node/clearing-hooks.ts';
 import { answerQuery } from '../../src/node/clearing-queries.ts';
@@ -40,6 +42,7 @@ export class OpsWorld {
   readonly injected: (readonly string[])[] = [];
   waiting: readonly Waiting[] = [];
   starting: StartStep | null = null;
+  prices: [AssetId, { oracle: PriceSource | null; mark: PriceSource | null }][] = [];
   isAtRest = true;
   /** The next command throws instead of being done. */
   breaks = false;
@@ -105,6 +108,8 @@ export class OpsWorld {
       },
       requestCounts: () => this.requests,
       presence: () => ({ sessions: 1, streams: 2 }),
+      pressures: () => ({ buys: 7_329_495_000_000_000_000_000n as Amount18, sells: 0n as Amount18 }),
+      prices: () => this.prices,
       depthSequence: () => 0,
       refusals: () => 0n,
       unflushedSeconds: () => 0.25,
