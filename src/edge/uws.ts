@@ -1,7 +1,7 @@
 /**
  * uWebSockets.js, loaded with its limits said beforehand: the native server reads this variable once, when it is loaded.
- * It answers a longer head that comes in pieces with 431 itself and ends the connection; one that comes at once it hands
- * on, and request-head.ts refuses it.
+ * It answers a longer head with 431 itself and ends the connection. Built for Node 20 it does so only when the head comes
+ * in pieces: one that comes at once it hands on, and request-head.ts refuses it.
  */
 
 import type { AppOptions, TemplatedApp } from 'uWebSockets.js';

@@ -98,12 +98,10 @@ suite('what is no request', () => {
     assert.match(status, /431/);
   });
 
-  test('a head above the limit that comes at once: 400', async () => {
+  test('a head above the limit that comes at once: 431, or 400 where the native server hands it on', async () => {
     const filler = 'a'.repeat(HEAD_BYTES_MAX);
-    assert.equal(
-      codeOf(await send(`GET /here HTTP/1.1\r\nHost: x\r\nx: ${filler}\r\n${CLOSE}\r\n`)),
-      'INVALID_REQUEST',
-    );
+    const told = await send(`GET /here HTTP/1.1\r\nHost: x\r\nx: ${filler}\r\n${CLOSE}\r\n`);
+    if (!told.status.includes('431')) assert.equal(codeOf(told), 'INVALID_REQUEST');
   });
 
   test('unknown methods and paths have the envelope, 404 or 405, HEAD without its body', async () => {
