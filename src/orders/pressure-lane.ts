@@ -7,7 +7,8 @@
  *                          ▲ edge
  *
  * Only what is counted increases risk. The sum of the counted notional is kept, so that a new order, a fill and a cancel
- * cost what they move and not what there is. Reduce-only orders do not come here: they neither use nor need the offset.
+ * cost what they move and not what there is; and who enters in the middle, as an order that a trigger releases does, does
+ * not go past all that came later. Reduce-only orders do not come here: they neither use nor need the offset.
  *
  * Invariants
  *   (1) The netted lots are the first ones: an order before the edge is netted whole, one after it not at all.
@@ -70,6 +71,11 @@ function notionalBeyond({ lots, lotPrice, total }: Exposure, netted: number): bi
   return netted === 0 ? total : (total * counted + BigInt(lots) - 1n) / BigInt(lots);
 }
 
+/** Steps from the end before a search goes by signposts, how far these stand apart, and when there are too few of them. */
+const NEAR = 64;
+const SIGNPOST_EVERY = 128;
+const CROWD = 512;
+
 export class PressureLane<Owner = unknown> {
   #head: LaneEntry<Owner> | null = null;
   #tail: LaneEntry<Owner> | null = null;
@@ -78,6 +84,8 @@ export class PressureLane<Owner = unknown> {
   #offset = 0;
   #netted = 0;
   #counted = 0n;
+  /** Every so manieth entry, by which a search goes that leads far; none until there is one, or once one of them is gone. */
+  #signposts: LaneEntry<Owner>[] = [];
 
   /** Risk-increasing notional. */
   get counted(): bigint {
@@ -161,8 +169,7 @@ export class PressureLane<Owner = unknown> {
   }
 
   #insert(entry: LaneEntry<Owner>): void {
-    let previous = this.#tail;
-    while (previous !== null && previous.slot > entry.slot) previous = previous.previous;
+    const previous = this.#placeOf(entry.slot);
     const next = previous === null ? this.#head : previous.next;
     entry.previous = previous;
     entry.next = next;
@@ -175,7 +182,50 @@ export class PressureLane<Owner = unknown> {
     entry.isIn = true;
   }
 
+  /** The last entry with a lower slot; null where it is to be the first. */
+  #placeOf(slot: number): LaneEntry<Owner> | null {
+    let entry = this.#tail;
+    for (let steps = 0; entry !== null && entry.slot > slot; steps += 1) {
+      if (steps === NEAR) return this.#placeFar(slot);
+      entry = entry.previous;
+    }
+    return entry;
+  }
+
+  #placeFar(slot: number): LaneEntry<Owner> | null {
+    if (this.#signposts.length === 0) this.#setSignposts();
+    let entry = this.#signposts[this.#signpostsBefore(slot) - 1] ?? null;
+    let next = entry === null ? this.#head : entry.next;
+    for (let steps = 0; next !== null && next.slot < slot; steps += 1) {
+      // So many have come between two of them that the next search sets them anew.
+      if (steps === CROWD) this.#signposts = [];
+      entry = next;
+      next = next.next;
+    }
+    return entry;
+  }
+
+  #setSignposts(): void {
+    let count = 0;
+    for (let entry = this.#head; entry !== null; entry = entry.next) {
+      if (count % SIGNPOST_EVERY === 0) this.#signposts.push(entry);
+      count += 1;
+    }
+  }
+
+  /** How many of them have a lower slot. */
+  #signpostsBefore(slot: number): number {
+    let [low, high] = [0, this.#signposts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#signposts[middle]?.slot ?? slot) < slot) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   #unlink(entry: LaneEntry<Owner>): void {
+    if (this.#signposts[this.#signpostsBefore(entry.slot)] === entry) this.#signposts = [];
     const { previous, next } = entry;
     if (previous === null) this.#head = next;
     else previous.next = next;

@@ -35,12 +35,19 @@ interface Told {
   readonly quantity: number;
 }
 
+/** What is short was found so with this: it is not asked again with the same, but for the last time. */
+interface Short extends Told {
+  readonly lastSequence: number;
+  readonly available: bigint;
+  readonly version: number;
+}
+
 export class Releases {
   readonly #book: OrderBookView;
   readonly #margin: MarginCheck;
   readonly #sink: OrderSink;
   /** Told and not answered, as what is available does not cover them yet; oldest first. */
-  readonly #short = new Map<LiveOrder, Told>();
+  readonly #short = new Map<LiveOrder, Short>();
   /** Released with all there was: they end, and give back what they leave, as soon as the market has matched them. */
   readonly #takers = new Set<LiveOrder>();
 
@@ -67,10 +74,9 @@ export class Releases {
 
   /** Clearing has passed more of a market: what was short may be covered, or never will be. */
   retry(): void {
-    if (this.#short.size === 0) return;
-    for (const [order, told] of [...this.#short]) {
+    for (const [order, short] of this.#short) {
       if (isOver(order)) this.#short.delete(order);
-      else this.#answer(order, told);
+      else if (!isAsBefore(order, short) || !this.#mayBeCovered(order, short)) this.#answer(order, short);
     }
   }
 
@@ -87,14 +93,16 @@ export class Releases {
   #answer(order: LiveOrder, told: Told): void {
     const isSizedInQuote = order.terms.kind === ORDER_KIND.marketQuote;
     if (told.quantity === 0 && !isSizedInQuote) return;
-    const grows = this.#margin.reduceOnlyFault(order, told.quantity) !== null;
-    const isCovered = !grows && this.#letThrough(order, told.quantity);
-    if (!grows && !isCovered && this.#mayBeCovered(order, told)) {
-      this.#short.set(order, told);
-      return;
-    }
+    if (this.#margin.reduceOnlyFault(order, told.quantity) !== null) this.#end(order, told, ORDER_END.reduceOnly);
+    else if (this.#letThrough(order, told.quantity)) this.#end(order, told, 0);
+    else if (this.#mayBeCovered(order, told)) this.#short.set(order, { ...told, ...meansOf(order) });
+    else this.#end(order, told, ORDER_END.marginInsufficient);
+  }
+
+  /** The last word on what the market told. */
+  #end(order: LiveOrder, told: Told, end: OrderEnd | 0): void {
     this.#short.delete(order);
-    this.#release(order, told, grows ? ORDER_END.reduceOnly : isCovered ? 0 : ORDER_END.marginInsufficient);
+    this.#release(order, told, end);
   }
 
   /** Takes the hold. @returns false, the order unchanged, when what is available does not cover it. */
@@ -124,7 +132,8 @@ export class Releases {
     if (order.market.decidedSequence < told.sequence) return true;
     const { balance } = order;
     if (balance === null) return false;
-    return [...this.#takers].some((taker) => taker !== order && taker.balance === balance && taker.spend > 0n);
+    for (const taker of this.#takers) if (taker !== order && taker.balance === balance && taker.spend > 0n) return true;
+    return false;
   }
 
   #release(order: LiveOrder, { sequence, quantity }: Told, end: OrderEnd | 0): void {
@@ -132,6 +141,17 @@ export class Releases {
     const budget = end === 0 ? budgetLeft(order) : 0;
     this.#sink.release({ marketIndex, order: order.sequence, triggered: sequence, quantity, budget, end });
   }
+}
+
+/** All that decides whether it is covered: what the market said of it last, what it may spend, and its margin account. */
+function meansOf({ lastSequence, balance, seat }: LiveOrder): Omit<Short, keyof Told> {
+  const available = balance === null ? 0n : availableOf(balance);
+  return { lastSequence, available, version: seat === null ? 0 : seat.position.account.version };
+}
+
+function isAsBefore(order: LiveOrder, short: Short): boolean {
+  const { lastSequence, available, version } = meansOf(order);
+  return short.lastSequence === lastSequence && short.available === available && short.version === version;
 }
 
 /** A child that was let through further keeps that: its parent's fills are final. What it has dropped stays dropped. */

@@ -417,4 +417,41 @@ suite('spot orders in a margin account', () => {
     desk.spot(ETH, 1);
     assert.equal(desk.capacity(), before - usd(201));
   });
+
+  test('who is short is asked again when something has changed, and a last time when clearing has passed it (AMB-28, AMB-111)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 1_000);
+    const orders = Array.from({ length: 20 }, () => desk.place({ side: buy, quantity: 1, above: 200_000 }));
+    desk.spot(USD, 100);
+    for (const order of orders) desk.trigger(order, 10_000);
+    const account = desk.manager.margin.accounts.account(ALICE, 1);
+    const { capacity } = account;
+    let asked = 0;
+    account.capacity = (...whatIf) => {
+      asked += 1;
+      return capacity.apply(account, whatIf);
+    };
+    let others = 0;
+    const pass = (): number => {
+      others += 1;
+      asked = 0;
+      desk.manager.onMarketDecided({ marketIndex: 1, sequence: others });
+      return asked;
+    };
+    assert.deepEqual([pass(), pass()], [0, 0]);
+    desk.price(BTC, 50_001);
+    assert.deepEqual([pass(), pass()], [20, 0]);
+    desk.spot(USD, 250);
+    assert.equal(pass(), 20);
+    assert.deepEqual(
+      desk.sink.releases.splice(0).map(({ order, end }) => [order, end]),
+      [[orders[0], 0]],
+      'one of them is covered now',
+    );
+    asked = 0;
+    desk.decide();
+    assert.equal(asked, 19);
+    assert.ok(desk.sink.releases.every(({ end }) => end === ORDER_END.marginInsufficient));
+    assert.equal(desk.sink.releases.length, 19);
+  });
 });

@@ -119,4 +119,44 @@ suite('pressure lane', () => {
       propertyParameters(300),
     );
   });
+
+  test('who enters far from the end, as released orders do, passes few others, and stands where it belongs (AMB-50)', () => {
+    const lane = new PressureLane();
+    const one: Exposure = { lots: 1, lotPrice: 1n, total: null, other: null };
+    let looks = 0;
+    const entryAt = (slot: number): LaneEntry => {
+      const entry = newLaneEntry(null, slot);
+      Object.defineProperty(entry, 'slot', {
+        get: () => {
+          looks += 1;
+          return slot;
+        },
+      });
+      lane.set(entry, one);
+      return entry;
+    };
+    // Fifths of the slots: some stand before the others are released, and some of those that stand end meanwhile.
+    const ORDERS = 5_000;
+    const slots = Array.from({ length: ORDERS }, (_, at) => 1 + ((at * 1_777) % ORDERS));
+    const standing = new Map<number, LaneEntry>();
+    for (let slot = 1; slot <= ORDERS; slot += 1) if (slot % 5 > 1) standing.set(slot, entryAt(slot));
+    const first = looks;
+    let released = 0;
+    for (const slot of slots) {
+      if (slot % 5 <= 1) {
+        standing.set(slot, entryAt(slot));
+        released += 1;
+      } else if (slot % 25 === 2) {
+        lane.set(standing.get(slot) as LaneEntry, NO_EXPOSURE);
+        standing.delete(slot);
+      }
+    }
+    assert.deepEqual([first < 3 * ORDERS, looks - first < 500 * released], [true, true], `${first}, ${looks}`);
+    const places = [...standing].sort(([a], [b]) => a - b).map(([, entry]) => entry);
+    assert.deepEqual(
+      [...lane.counting()].map(({ slot }) => slot),
+      places.map(({ slot }) => slot),
+    );
+    assert.equal(lane.counted, BigInt(standing.size));
+  });
 });
