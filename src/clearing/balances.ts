@@ -114,9 +114,11 @@ export function setOwned(state: ClearingState, slot: BalanceSlot, owned: Amount1
   assert(owned >= 0n, 'a spot balance is never negative');
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
   placeOwned(slot, owned);
-  state.dirty.balances.add(slot);
-  if (!slot.isChanged) state.changedBalances.push(slot);
+  // What is among the changed ones is told, and looked after, at the end of the batch or before.
+  if (slot.isChanged) return;
   slot.isChanged = true;
+  state.changedBalances.push(slot);
+  state.dirty.balances.add(slot);
   state.touchedTotals.add(slot.totals);
 }
 

@@ -37,6 +37,10 @@ function totalsRow(totals: AssetTotals): AssetTotalsRow {
 /** Every row that changed since the last call, whole; forgets that they changed. Finished orders leave memory here. */
 export function drainDirtyRows(state: ClearingState): RowWrite[] {
   assert(canCheckpoint(state), 'a checkpoint is taken when rows say everything');
+  // Whatever is among those is dirty, and is not put there again.
+  const { changedBalances, changedPositions, touchedMarkets } = state;
+  const isBetweenBatches = changedBalances.length + changedPositions.length + touchedMarkets.size === 0;
+  assert(isBetweenBatches, 'a checkpoint is taken between batches');
   fireAll(state);
   const { dirty } = state;
   const rows: RowWrite[] = [];

@@ -59,45 +59,69 @@ type Reply = Outcome<Readonly<Record<string, unknown>>>;
  * @returns rows with `text` and `signature`; price and quantity are those in force, which a replace may have changed.
  */
 export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingInput[]): readonly OrderRow[] {
-  const unjudged = state.markets.map(
-    (market): Unjudged => ({
-      market,
-      created: new Map(),
-      needed: new Map(),
-      judged: state.verdicts.get(market.definition.marketIndex),
-    }),
-  );
-  for (const input of state.hooks.waiting) lookAt(unjudged, input);
+  const needed: OrderRow[] = [];
+  const markets = state.markets.map((market) => new Unjudged(market, state.verdicts, needed));
+  for (const input of state.hooks.waiting) markets[input.marketIndex]?.see(input);
   for (const input of inputs) {
     if (!isOfMarket(input)) continue;
-    lookAt(unjudged, input);
+    const market = must(markets[input.marketIndex], 'a market speaks only after clearing made it');
+    market.see(input);
     if (input.kind !== 'matched') continue;
-    const of = must(unjudged[input.marketIndex], 'a fill is of a known market');
-    ask(of, input.makerOrder);
-    ask(of, input.takerOrder);
+    market.ask(input.makerOrder);
+    market.ask(input.takerOrder);
   }
-  return unjudged.flatMap(({ needed }) => [...needed.values()]);
+  return needed;
 }
 
-/** Orders of a market: those that are not applied yet, and those whose signature must be checked. */
-interface Unjudged {
-  readonly market: MarketSlot;
-  readonly created: Map<Sequence, Created>;
-  readonly needed: Map<Sequence, OrderRow>;
+/** Orders of a market whose signature must be checked: those that live, and those that are not applied yet. */
+class Unjudged {
+  readonly #market: MarketSlot;
   /** Judged already. */
-  readonly judged: ReadonlyMap<Sequence, boolean> | undefined;
-}
+  readonly #judged: ReadonlyMap<Sequence, boolean> | undefined;
+  readonly #needed: OrderRow[];
+  /** Of live orders. */
+  readonly #asked = new Set<Sequence>();
+  /**
+   * What is not applied yet, one sequence after the other (market-inputs.ts), from `#first` on: a new order has that of
+   * its input. Null where it was asked for, or is something else.
+   */
+  readonly #waiting: (Created | null)[] = [];
+  #first: number | null = null;
 
-function lookAt(unjudged: readonly Unjudged[], input: MarketInput): void {
-  if (input.kind === 'created') unjudged[input.marketIndex]?.created.set(input.sequence, input);
-}
+  constructor(market: MarketSlot, judged: ClearingState['verdicts'], needed: OrderRow[]) {
+    this.#market = market;
+    this.#judged = judged.get(market.definition.marketIndex);
+    this.#needed = needed;
+  }
 
-function ask({ market, created, needed, judged }: Unjudged, order: Sequence): void {
-  const live = market.orders.get(order);
-  const fresh = live === undefined ? created.get(order) : undefined;
-  const row = live?.row ?? (fresh === undefined ? null : newOrderRow(fresh, fresh.order.user));
-  if (row === null || !isUnjudged(row) || needed.has(order) || judged?.has(order) === true) return;
-  needed.set(order, row);
+  see(input: MarketInput): void {
+    this.#first ??= input.sequence;
+    this.#waiting.push(input.kind === 'created' ? input : null);
+  }
+
+  ask(order: Sequence): void {
+    const at = this.#first === null ? -1 : order - this.#first;
+    if (at >= 0) this.#askWaiting(order, at);
+    else this.#askLive(order);
+  }
+
+  #askWaiting(order: Sequence, at: number): void {
+    const input = this.#waiting[at];
+    if (input?.sequence !== order) return;
+    this.#waiting[at] = null;
+    this.#need(newOrderRow(input, input.order.user));
+  }
+
+  #askLive(order: Sequence): void {
+    const row = this.#market.orders.get(order)?.row;
+    if (row === undefined || row.verdict !== SIGNATURE_VERDICT.unknown || this.#asked.has(order)) return;
+    this.#asked.add(order);
+    this.#need(row);
+  }
+
+  #need(row: OrderRow): void {
+    if (isUnjudged(row) && this.#judged?.has(row.orderSequence) !== true) this.#needed.push(row);
+  }
 }
 
 function isUnjudged(row: OrderRow): boolean {
@@ -118,6 +142,7 @@ export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]
   state.touchedTotals.clear();
   flushTouchedRisks(state, effects);
   for (const market of state.touchedMarkets) {
+    market.isTouched = false;
     effects.push({
       kind: 'marketDecided',
       marketIndex: market.definition.marketIndex,

@@ -49,7 +49,7 @@ function arrive(state: ClearingState, market: MarketSlot, input: MarketInput): v
     assert(input.tradeId > market.lastTradeId, 'trade ids only grow');
     market.lastTradeId = input.tradeId;
   }
-  state.dirty.markets.add(market);
+  if (!market.isTouched) state.dirty.markets.add(market);
 }
 
 function isHeld(state: ClearingState, market: MarketSlot, input: MarketInput): boolean {
@@ -68,7 +68,15 @@ function applyMarketInput(
   }
   applyByKind(state, market, input, nowNs, effects);
   market.decidedSequence = input.sequence;
+  touchMarket(state, market);
+}
+
+/** The batch has done something to the market. */
+export function touchMarket(state: ClearingState, market: MarketSlot): void {
+  if (market.isTouched) return;
+  market.isTouched = true;
   state.touchedMarkets.add(market);
+  state.dirty.markets.add(market);
 }
 
 /** Whether the market still speaks of the match that this order began: its fills, and own orders in its way. */

@@ -43,9 +43,10 @@ export function positionSlot(state: ClearingState, account: SubAccountSlot, asse
 /** Sets the legs. */
 export function setLegs(state: ClearingState, slot: PositionSlot, legs: Legs): void {
   placeLegs(state, slot, legs);
-  state.dirty.positions.add(slot);
-  if (!slot.isChanged) state.changedPositions.push(slot);
+  if (slot.isChanged) return;
   slot.isChanged = true;
+  state.changedPositions.push(slot);
+  state.dirty.positions.add(slot);
   state.touchedTotals.add(slot.totals);
   state.touchedTotals.add(slot.usdTotals);
 }

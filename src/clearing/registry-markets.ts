@@ -119,6 +119,7 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
     entering: null,
     unit: [],
     waiting: false,
+    isTouched: false,
   };
   state.markets.push(market);
   state.marketOfAsset.set(definition.assetId, market);

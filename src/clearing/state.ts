@@ -194,6 +194,8 @@ export interface MarketSlot {
   unit: Matched[];
   /** Whether a held fill of this market waits, so that everything after it waits too. */
   waiting: boolean;
+  /** Whether an input of it was applied in this batch: then it is among the touched and the dirty ones. */
+  isTouched: boolean;
 }
 
 /** A token of an asset, by `<token>@<chain>`. */
