@@ -51,21 +51,28 @@ const INITIAL: Figure<InitialSums> = { leg: addInitial, usd: addInitialUsd };
 const MAINTENANCE: Figure<MaintenanceSums> = { leg: addMaintenance, usd: addMaintenanceUsd };
 const STORED: Figure<StoredEquity> = { leg: addStored, usd: addStoredUsd };
 
+/** Which assets beside USD are terms of a sum: all, or those that are owed. */
+type Terms = 'all' | 'owed';
+
+function counts(terms: Terms, amount: Amount18): boolean {
+  return amount < 0n || (amount > 0n && terms === 'all');
+}
+
 /** Every balance and every leg is a term of its own (AMB-47). */
 function sumUp<Sums>(
   figure: Figure<Sums>,
   sums: Sums,
+  terms: Terms,
   { account, nowNs, overlay }: { account: SubAccountSlot; nowNs: TimestampNs; overlay: Overlay },
 ): Sums {
   for (const slot of account.balances.values()) {
     const owned = overlay.owned(slot);
-    if (owned === 0n) continue;
     if (slot.collateral === null) figure.usd(sums, owned);
-    else figure.leg(sums, overlay.terms(slot.collateral, nowNs), owned);
+    else if (counts(terms, owned)) figure.leg(sums, overlay.terms(slot.collateral, nowNs), owned);
   }
   for (const slot of account.positions.values()) {
     const { base, quote } = overlay.legs(slot);
-    if (base !== 0n) figure.leg(sums, overlay.terms(slot.risk, nowNs), base);
+    if (counts(terms, base)) figure.leg(sums, overlay.terms(slot.risk, nowNs), base);
     figure.usd(sums, quote);
   }
   return sums;
@@ -73,17 +80,27 @@ function sumUp<Sums>(
 
 /** Initial surplus at both prices. */
 export function initialOf(account: SubAccountSlot, nowNs: TimestampNs, overlay: Overlay): InitialSums {
-  return sumUp(INITIAL, emptyInitial(), { account, nowNs, overlay });
+  return sumUp(INITIAL, emptyInitial(), 'all', { account, nowNs, overlay });
+}
+
+/** Never more than `initialOf`: what is owed, and USD. What else is owned is worth nothing or more. */
+export function initialOfDebts(account: SubAccountSlot, nowNs: TimestampNs, overlay: Overlay): InitialSums {
+  return sumUp(INITIAL, emptyInitial(), 'owed', { account, nowNs, overlay });
 }
 
 /** Maintenance margin as confirmed: what every price of an asset is checked for (LIQ-02). */
 export function maintenanceOf(account: SubAccountSlot, nowNs: TimestampNs): MaintenanceSums {
-  return sumUp(MAINTENANCE, emptyMaintenance(), { account, nowNs, overlay: CONFIRMED });
+  return sumUp(MAINTENANCE, emptyMaintenance(), 'all', { account, nowNs, overlay: CONFIRMED });
 }
 
 /** Equity at the last stored prices: what a trade must leave (docs/decisions/0014). */
 export function storedEquityOf(account: SubAccountSlot, nowNs: TimestampNs, overlay: Overlay): StoredEquity {
-  return sumUp(STORED, emptyStoredEquity(), { account, nowNs, overlay });
+  return sumUp(STORED, emptyStoredEquity(), 'all', { account, nowNs, overlay });
+}
+
+/** Never more than `storedEquityOf`, as `initialOfDebts`. */
+export function storedEquityOfDebts(account: SubAccountSlot, nowNs: TimestampNs, overlay: Overlay): StoredEquity {
+  return sumUp(STORED, emptyStoredEquity(), 'owed', { account, nowNs, overlay });
 }
 
 /** Pressure of one side over all books, from the confirmed positions (MRG-23, AMB-50). */

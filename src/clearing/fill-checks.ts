@@ -27,10 +27,10 @@ import {
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { initialMarginHolds, isCovered, solvencyHolds } from '../margin/account.ts';
+import { coversDebts, initialMarginHolds, isCovered, solvencyHolds } from '../margin/account.ts';
 import { isMarginType, mayHold } from '../margin/account-rules.ts';
 import { reduces } from '../margin/position.ts';
-import { CONFIRMED, initialOf, storedEquityOf } from './account-margin.ts';
+import { CONFIRMED, initialOf, initialOfDebts, storedEquityOf, storedEquityOfDebts } from './account-margin.ts';
 import { breaksCap, hasCap, type Measures } from './caps.ts';
 import { baseDelta, type Fill, type Party, type Plan } from './fill-plan.ts';
 import { quote18 } from './holds.ts';
@@ -162,11 +162,14 @@ function marginReason(of: Case, standing: Standing): RollbackReason {
     if (breaksCaps(of, standing)) return ROLLBACK_REASON.protocolCapBreach;
     // Whoever has no leg owes nothing: what the fill takes was there, so no balance is negative and every term is an asset.
     if (account.positions.size === 0) return ROLLBACK_REASON.none;
+    // Most accounts have the USD for all that they owe: then nobody asks what else they own.
+    if (isCovered(initialOfDebts(account, nowNs, plan))) return ROLLBACK_REASON.none;
     const after = initialOf(account, nowNs, plan);
     if (isCovered(after)) return ROLLBACK_REASON.none;
     const isAllowed = initialMarginHolds(after, () => initialOf(account, nowNs, CONFIRMED));
     if (!isAllowed) return ROLLBACK_REASON.insufficientMargin;
   }
+  if (coversDebts(storedEquityOfDebts(account, nowNs, plan))) return ROLLBACK_REASON.none;
   const after = storedEquityOf(account, nowNs, plan);
   return solvencyHolds(after, () => storedEquityOf(account, nowNs, CONFIRMED))
     ? ROLLBACK_REASON.none

@@ -206,12 +206,17 @@ export function isCovered({ hasBorrows, initialOracle, initialMark }: InitialSum
   return !hasBorrows || (initialOracle >= 0n && initialMark >= 0n);
 }
 
+/** No borrows, or as much owned as owed at each price. */
+export function coversDebts({ hasBorrows, oracle, mark }: StoredEquity): boolean {
+  return !hasBorrows || (oracle >= 0n && mark >= 0n);
+}
+
 /**
  * Whether a trade leaves the account able to pay for what it lost: at each price it owns as much as it owes, or the trade
  * took nothing from it. What a bankrupt account loses is gained by somebody else and paid by nobody (docs/decisions/0014).
  */
 export function solvencyHolds(after: StoredEquity, before: () => StoredEquity): boolean {
-  if (!after.hasBorrows || (after.oracle >= 0n && after.mark >= 0n)) return true;
+  if (coversDebts(after)) return true;
   const was = before();
   return (after.oracle >= 0n || after.oracle >= was.oracle) && (after.mark >= 0n || after.mark >= was.mark);
 }

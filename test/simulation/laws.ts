@@ -8,10 +8,17 @@
  * Not here: what holds after every step (the node's own assertions, best prices, listening.ts).
  */
 import assert from 'node:assert/strict';
-import { capacityWith } from '../../src/clearing/account-margin.ts';
+import {
+  CONFIRMED,
+  capacityWith,
+  initialOf,
+  initialOfDebts,
+  storedEquityOf,
+  storedEquityOfDebts,
+} from '../../src/clearing/account-margin.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { heldOf } from '../../src/clearing/holds.ts';
-import type { ClearingState } from '../../src/clearing/state.ts';
+import type { ClearingState, SubAccountSlot } from '../../src/clearing/state.ts';
 import { parseDecimal18 } from '../../src/core/decimal.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import { ORDER_FLAG, SIDE, TRIGGER_STATE } from '../../src/core/order-terms.ts';
@@ -102,12 +109,31 @@ function checkMargins(node: SimulatedNode): void {
         const told = [position?.base ?? 0n, position?.quote ?? 0n, position?.entry ?? 0n];
         assert.deepEqual(told, [legs.base, legs.quote, legs.entry], `${name}: the position in ${asset}`);
       }
+      checkDebtsFirst(account, nowNs, name);
       const usd = account.balances.get(USD);
       if (usd === undefined) continue;
       const capacity = capacityWith(account, { slot: usd, owned: usd.owned }, nowNs);
       assert.equal(room.capacity(user, index, nowNs), capacity, `${name}: what is left for more risk`);
     }
   }
+}
+
+/** What a trade is let through by at once is never more than what it is judged by (MRG-11, MRG-14). */
+function checkDebtsFirst(account: SubAccountSlot, nowNs: TimestampNs, name: string): void {
+  const initial = initialOf(account, nowNs, CONFIRMED);
+  const ofDebts = initialOfDebts(account, nowNs, CONFIRMED);
+  assert.ok(
+    ofDebts.initialOracle <= initial.initialOracle && ofDebts.initialMark <= initial.initialMark,
+    `${name}: what else it owns is worth nothing or more`,
+  );
+  assert.equal(ofDebts.hasBorrows, initial.hasBorrows, name);
+  const stored = storedEquityOf(account, nowNs, CONFIRMED);
+  const storedOfDebts = storedEquityOfDebts(account, nowNs, CONFIRMED);
+  assert.ok(
+    storedOfDebts.oracle <= stored.oracle && storedOfDebts.mark <= stored.mark,
+    `${name}: at stored prices too`,
+  );
+  assert.equal(storedOfDebts.hasBorrows, stored.hasBorrows, name);
 }
 
 // ---- what listeners believe
