@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { NewOrder as OrderFields } from '../../src/clearing/inputs.ts';
+import type { UserId } from '../../src/core/ids.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { CommandReader } from '../../src/node/market-commands.ts';
 import { newOrderBytes, readNewOrder, writeNewOrder } from '../../src/node/order-codec.ts';
@@ -58,6 +59,20 @@ suite('a new order as a message', () => {
   test('comes back as it was written', () => {
     fc.assert(
       fc.property(orders, (order) => assert.deepEqual(readNewOrder(written(order), 8), order)),
+      propertyParameters(60),
+    );
+  });
+
+  test('is its user’s, whoever was read before: also one of whom only the end is another', () => {
+    const near = fc.tuple(fc.constantFrom('00000000', 'ffffffff', '0000ff00'), fc.nat({ max: 3 }), fc.nat({ max: 3 }));
+    const users = fc.array(near, { minLength: 2, maxLength: 30 });
+    fc.assert(
+      fc.property(users, orders, (names, order) => {
+        for (const [first, middle, last] of names) {
+          const own = `${first}${String(middle).repeat(16)}${'a'.repeat(39)}${last}`;
+          assert.equal(readNewOrder(written({ ...order, user: own as UserId }), 8).user, own);
+        }
+      }),
       propertyParameters(60),
     );
   });
