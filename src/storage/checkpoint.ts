@@ -73,7 +73,7 @@ export class CheckpointWriter {
   /**
    * Every row is encoded before the commit begins; when it returns, all of it is on the disk.
    *
-   * @throws whatever `rows` throws, StorageError, or InvariantError when a block of finished orders or a trade is written twice;
+   * @throws whatever `rows` throws, StorageError, or InvariantError when a finished order or a trade is written twice;
    *   then nothing is changed.
    */
   write(checkpoint: CheckpointWrite): void {

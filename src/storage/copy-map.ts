@@ -5,7 +5,8 @@
  *   source     │ meta │ tables …………… │ 1 2 3 … n │ n+1 … │
  *   target     │ meta │ tables, anew  │         n │                 n: of the checkpoint; no record where it is 0
  *
- * Tables are copied inside one view of the source, so a node may write meanwhile. The target is packed: pages are full, none is free.
+ * Tables are copied inside one view of the source, so a node may write meanwhile. The target is packed: pages are full,
+ * none is free.
  */
 import { must } from '../core/assert.ts';
 import { ByteWriter } from './byte-writer.ts';

@@ -60,6 +60,8 @@ export interface Write {
    * exceptions, so that looking for what is there would be lost work.
    */
   readonly rule?: 'once' | 'append' | 'fresh';
+  /** Of a fresh key that is there all the same: throws where the value may not take the place of the one before. */
+  readonly checkReplaced?: (key: Uint8Array, before: Uint8Array, after: Uint8Array) => void;
 }
 
 /** Follows the writes of a commit from inside it. */
@@ -251,7 +253,7 @@ export class StorageWriter extends StorageReader {
     );
   }
 
-  #write({ key, value, rule }: Write, watch: CommitWatch | null): void {
+  #write({ key, value, rule, checkReplaced }: Write, watch: CommitWatch | null): void {
     if (value !== null && rule !== undefined && this.#putNew(key, value, rule)) {
       watch?.change(key, null, value);
       return;
@@ -260,7 +262,11 @@ export class StorageWriter extends StorageReader {
       throw new InvariantError(`storage: key ${Buffer.from(key).toString('hex')} is written once`);
     }
     // Inside the transaction, so that it sees what the writes before it have done.
-    watch?.change(key, this.get(key), value);
+    if (watch !== null || checkReplaced !== undefined) {
+      const before = this.get(key);
+      if (before !== null && value !== null) checkReplaced?.(key, before, value);
+      watch?.change(key, before, value);
+    }
     if (value === null) this.map.removeSync(key);
     else this.map.putSync(key, value);
   }

@@ -5,9 +5,9 @@
  *   finished run   the records of a user in a market that one checkpoint added, at most 256: what lists show
  *   run of ids     the same orders as they ended (id-runs.ts)
  *
- * An order over the user's limit leaves its block (order-blocks.ts) and its finished run; its id stays until its time has come, or
- * until it has to make room, which raises the watermark of its list. Runs and blocks are rewritten without what
- * went.
+ * An order over the user's limit leaves its block (order-blocks.ts) and its finished run; its id stays until its time
+ * has come, or until it has to make room, which raises the watermark of its list. Runs and blocks are rewritten without
+ * what went.
  *
  * Markets are merged by last update. Only lists and users that the checkpoint touches are looked at, and only what was
  * written before it goes.
@@ -17,13 +17,13 @@
 import { must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
 import type { IdLists } from './id-lists.ts';
 import { decodeIdRun, dueRunOf, type IdEntry, type IdRun, idRunsOf, idRunWrites } from './id-runs.ts';
 import { type KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
 import { type BlockPlace, blockWithout } from './order-blocks.ts';
+import { readOrderOfId } from './order-of-id.ts';
 import { decodeFrame } from './row-codecs.ts';
 import { decodeRun, encodeRun, FINISHED_RUNS, type FinishedEntry, leastOf, listNameOf } from './runs.ts';
 import { marketsWithCount, type UserCounts } from './user-counts.ts';
@@ -246,9 +246,4 @@ export class Forgetting {
     if (value !== null && decodeFrame(key, value, readOrderOfId).orderSequence === orderSequence)
       this.#removedKeys.push(key);
   }
-}
-
-/** What an order's id leads to: the order, and where its record lies. */
-export function readOrderOfId(from: ByteReader): { readonly orderSequence: Sequence; readonly block: BlockPlace } {
-  return { orderSequence: from.safe() as Sequence, block: from.safe() as BlockPlace };
 }

@@ -14,16 +14,18 @@
  *   (2) Sequences rise within a block. Orders go; what remains is never changed, and neither is the key.
  */
 import type { OrderRow } from '../clearing/rows.ts';
-import { InvariantError, must } from '../core/assert.ts';
+import { assert, InvariantError, must } from '../core/assert.ts';
+import { isCancel } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
+import type { IdEntry } from './id-runs.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 import { OrderLook, rowBytes } from './order-look.ts';
 import { checkFrame, encodeFrame, LAYOUT_VERSION } from './row-codecs.ts';
 import { orderCodec } from './row-codecs-orders.ts';
-import { cutByBytes } from './runs.ts';
+import { cutByBytes, type FinishedEntry } from './runs.ts';
 
 /** Of orders in a block: with its frame and the header of its page they fill one. */
 const BLOCK_BYTES = 4_063;
@@ -38,34 +40,60 @@ const KEPT_BLOCKS_MAX = 32;
 /** The place of a block: the sequence of an order that was in it. */
 export type BlockPlace = Sequence;
 
-/** An order that a checkpoint adds; its block is known when all are. */
-export interface EndedOrder {
+/** An order that a checkpoint adds, with what lists say of it: rows wait for long, so each is looked at once. */
+export interface EndedOrder extends Omit<FinishedEntry, 'block'>, IdEntry {
   readonly row: OrderRow;
+  /** In its block. More than that where a text is not ASCII: then its block takes a page more. */
+  readonly bytes: number;
+  /** Known when all are. */
   block: BlockPlace;
+}
+
+/** @param row of an order that is over. */
+export function endedOrder(row: OrderRow): EndedOrder {
+  const { orderId, orderSequence, subAccount, timestampNs, creationNs, lastUpdateNs, end } = row;
+  const { parentId, text, signature } = row;
+  return {
+    row,
+    bytes: ORDER_BYTES + orderId.length + parentId.length + text.length + signature.length,
+    block: orderSequence,
+    timestampNs,
+    orderId,
+    orderSequence,
+    subAccount,
+    creationNs,
+    lastUpdateNs,
+    wasCancelled: end !== 0 && isCancel(end),
+  };
 }
 
 /**
  * The blocks that one checkpoint adds to a market, and in each order the place of its own.
  *
  * @param ended sorted here, by their sequences.
+ * @throws InvariantError when an order is there twice.
  */
 export function* orderBlockWrites(
   to: ByteWriter,
   keys: KeyWriter,
   ended: EndedOrder[],
 ): Generator<Write, void, undefined> {
-  ended.sort((a, b) => a.row.orderSequence - b.row.orderSequence);
+  ended.sort((a, b) => a.orderSequence - b.orderSequence);
   for (const piece of cutByBytes(ended, BLOCK_BYTES, bytesOf)) yield blockWrite(to, keys, piece);
 }
 
-/** More than that where a text is not ASCII: then its block takes a page more. */
-function bytesOf({ row: { orderId, parentId, text, signature } }: EndedOrder): number {
-  return ORDER_BYTES + orderId.length + parentId.length + text.length + signature.length;
+function bytesOf({ bytes }: EndedOrder): number {
+  return bytes;
 }
 
 function blockWrite(to: ByteWriter, keys: KeyWriter, ended: readonly EndedOrder[]): Write {
   const { marketIndex = 0, orderSequence: place = 0 as Sequence } = ended[0]?.row ?? {};
-  for (const order of ended) order.block = place;
+  let last = -1;
+  for (const order of ended) {
+    assert(order.orderSequence > last, `storage: order ${order.orderSequence} of a market is written once`);
+    last = order.orderSequence;
+    order.block = place;
+  }
   const key = keys.ofMarket(TABLE.orderBlock, marketIndex, place);
   const value = encodeFrame(to, key, () => {
     to.u32(ended.length);

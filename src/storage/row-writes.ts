@@ -1,29 +1,21 @@
 /**
- * From changed rows to the writes they mean: each row under its key, finished orders and trades in blocks, and the runs that finished orders
- * and trades add to the lists of their users (key-layout.ts). Blocks and runs are known when all rows are: `end` comes
- * last.
+ * From changed rows to the writes they mean: each row under its key, finished orders and trades in blocks, and the runs
+ * that finished orders and trades add to the lists of their users (key-layout.ts). Blocks and runs are known when all
+ * rows are: `end` comes last.
  */
 import type { OrderRow, RowWrite, TradeRow, TradeSide } from '../clearing/rows.ts';
 import { unreachable } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
-import { isCancel } from '../core/order-terms.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
 import type { IdLists } from './id-lists.ts';
-import { type IdEntry, idRunKey, idRunWrites } from './id-runs.ts';
+import { idRunKey, idRunWrites } from './id-runs.ts';
 import { endOf, KeyWriter, keyWriter, type ListName, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
-import { type EndedOrder, orderBlockWrites } from './order-blocks.ts';
-import { encodeFrame, encodeRow } from './row-codecs.ts';
-import {
-  cutIntoRuns,
-  encodeRun,
-  FINISHED_RUNS,
-  type FinishedEntry,
-  RUN_ENTRIES_MAX,
-  TRADE_RUNS,
-  type TradeEntry,
-} from './runs.ts';
+import { type EndedOrder, endedOrder, orderBlockWrites } from './order-blocks.ts';
+import { checkOrderOfId, encodeOrderOfId } from './order-of-id.ts';
+import { encodeRow } from './row-codecs.ts';
+import { cutIntoRuns, encodeRun, FINISHED_RUNS, RUN_ENTRIES_MAX, TRADE_RUNS, type TradeEntry } from './runs.ts';
 import { tradeBlockWrites } from './trade-blocks.ts';
 import type { UserCounts } from './user-counts.ts';
 
@@ -99,7 +91,7 @@ export class RowWrites {
       this.#lastOpen.set(marketIndex, Math.max(lastOpen, orderSequence));
       return;
     }
-    const ended: EndedOrder = { row, block: orderSequence };
+    const ended = endedOrder(row);
     this.#additionsTo(row.user, marketIndex).orders.push(ended);
     const ofMarket = this.#ended.get(marketIndex);
     if (ofMarket === undefined) this.#ended.set(marketIndex, [ended]);
@@ -153,20 +145,17 @@ export class RowWrites {
       const ended = orders.slice(chunk * RUN_ENTRIES_MAX, (chunk + 1) * RUN_ENTRIES_MAX);
       this.#endChunk({ user, marketIndex }, chunk, ended);
     }
-    for (const { row, block } of orders) {
-      const key = this.#keys.finishedById(user, marketIndex, row.orderId);
-      const value = encodeFrame(this.#bytes, key, () => {
-        this.#bytes.safe(row.orderSequence);
-        this.#bytes.safe(block);
-      });
-      this.#writes.push({ key, value, rule: 'fresh' });
+    for (const order of orders) {
+      const key = this.#keys.finishedById(user, marketIndex, order.orderId);
+      const value = encodeOrderOfId(this.#bytes, key, order);
+      this.#writes.push({ key, value, rule: 'fresh', checkReplaced: checkOrderOfId });
     }
   }
 
   #endChunk(name: ListName, chunk: number, ended: readonly EndedOrder[]): void {
-    for (const { key, items } of cutIntoRuns(this.#keys, FINISHED_RUNS, name, ended.map(entryOf))) {
+    for (const { key, items } of cutIntoRuns(this.#keys, FINISHED_RUNS, name, ended)) {
       this.#writes.push({ key, value: encodeRun(this.#bytes, key, items, FINISHED_RUNS.write), rule: 'once' });
-      const ids = { finishedRun: key, entries: ended.map(idEntryOf) };
+      const ids = { finishedRun: key, entries: ended };
       const idsKey = idRunKey(this.#keys, name, this.#checkpoint, chunk);
       for (const write of idRunWrites(this.#bytes, idsKey, ids)) this.#writes.push({ ...write, rule: 'once' });
     }
@@ -178,14 +167,6 @@ export class RowWrites {
       this.#writes.push({ key, value: encodeRun(this.#bytes, key, items, TRADE_RUNS.write), rule: 'once' });
     }
   }
-}
-
-function entryOf({ row: { timestampNs, orderId, orderSequence, subAccount }, block }: EndedOrder): FinishedEntry {
-  return { timestampNs, orderId, orderSequence, block, subAccount };
-}
-
-function idEntryOf({ row: { orderId, orderSequence, creationNs, lastUpdateNs, end } }: EndedOrder): IdEntry {
-  return { orderId, orderSequence, creationNs, lastUpdateNs, wasCancelled: end !== 0 && isCancel(end) };
 }
 
 /** The highest sequence among the open orders of a market, -1 when it has none. */

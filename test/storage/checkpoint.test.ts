@@ -106,6 +106,22 @@ suite('checkpoint', () => {
     await store.close();
   });
 
+  test('a finished order is refused the second time wherever it is in a block, and in one checkpoint too', async () => {
+    const store = new CheckpointStore();
+    const orders = Array.from({ length: 12 }, (_, at) => orderWrite(at + 1));
+    store.checkpoint(orders);
+    const refused = { name: 'InvariantError', message: /written once/ };
+    for (const twice of [orderWrite(1), orderWrite(2), orderWrite(7), orderWrite(12)]) {
+      assert.throws(() => store.checkpoint([twice, orderWrite(20), orderWrite(21)]), refused);
+      assert.throws(() => store.checkpoint([orderWrite(20), orderWrite(21), twice]), refused);
+    }
+    assert.throws(() => store.checkpoint([orderWrite(20), orderWrite(21), orderWrite(21)]), refused);
+    assert.equal(store.history.finishedOrder(userOf(1), 0, 'order-20' as OrderId), null);
+    assert.equal(readCheckpoint(store.writer)?.sequence, 1);
+    assert.equal(store.history.finishedOrder(userOf(1), 0, 'order-7' as OrderId)?.orderSequence, 7);
+    await store.close();
+  });
+
   test('a checkpoint behind the last one, or of another journal, is refused', async () => {
     const store = new CheckpointStore();
     store.checkpoint([]);

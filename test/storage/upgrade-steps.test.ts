@@ -7,8 +7,8 @@ import { must } from '../../src/core/assert.ts';
 import { TIF, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
 import type { StorageReader } from '../../src/storage/environment.ts';
-import { readOrderOfId } from '../../src/storage/finished-orders.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
+import { readOrderOfId } from '../../src/storage/order-of-id.ts';
 import {
   checkFrame,
   decodeFrame,
