@@ -1,6 +1,6 @@
 /**
  * A start on many resting orders, phase by phase in one thread: rows into clearing's memory, the recount, the mark of the
- * restart, telling what lives, the front door and the market that hear it. CPU time, as a start runs on three threads;
+ * restart, rows that are told while they are loaded, the front door and the market that hear it. CPU time, as a start runs on three threads;
  * how long until it is ready, `test/reliability/scale.ts` says.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { LmdbDurability } from '../src/node/lmdb-durability.ts';
 import { Outbox, type Outlet } from '../src/node/outbox.ts';
 import { recoverParts } from '../src/node/recovery.ts';
 import { RestoredCommandReader } from '../src/node/restored-word.ts';
-import { type RestoredIds, Restorer } from '../src/node/restoring.ts';
+import { Restorer } from '../src/node/restoring.ts';
 import { OrderManager } from '../src/orders/order-manager.ts';
 import { LARGE_DATA_LOTS } from '../test/support/large-data.ts';
 import { makeLargeRows } from '../test/support/large-rows.ts';
@@ -75,19 +75,17 @@ export async function run(scale: Scale): Promise<BenchResult> {
       return result;
     };
     const recovery = durability.recover();
-    timed('rows into memory, told in the same walk', () => walk(durability));
     const state = timed('rows into memory', () => loadState(recovery.rows));
     timed('recount', () => checkLedger(state));
     const mark = { kind: 'restarted', clean: false } as const;
     timed('mark of the restart', () =>
       applyBatch(state, { timeNs: recovery.lastTimeNs, inputs: [mark], verdicts: [] }, []),
     );
-    const ids = { durability, nowNs: recovery.lastTimeNs };
-    const told = timed('telling', () => tell(state, ids, new Tape(), new Tape()));
+    const told = timed('rows into memory, told in the same walk', () => walk(durability, new Tape(), new Tape()));
     const door = new DoorEar(state);
-    timed('telling, and the front door', () => tell(state, ids, new Tape(door.heard), new Tape()));
+    timed('the same, and the front door', () => walk(durability, new Tape(door.heard), new Tape()));
     const market = new MarketEar(state, recovery.lastTimeNs);
-    timed('telling, and the markets', () => tell(state, ids, new Tape(), new Tape(market.heard)));
+    timed('the same, and the markets', () => walk(durability, new Tape(), new Tape(market.heard)));
     await durability.close();
     const orders = size.orders + size.triggers;
     assert(door.manager.ordersInMemory === orders, 'the front door has every order');
@@ -99,15 +97,15 @@ export async function run(scale: Scale): Promise<BenchResult> {
   }
 }
 
-/** Clearing's part of a start with nothing to replay. */
-function walk(durability: LmdbDurability): void {
-  const listener = new Restorer(sinksOf(new Tape(), new Tape()));
-  for (const _ of recoverParts(durability.recover(), { listener }));
-}
-
-/** @returns the number of words. */
-function tell(state: ClearingState, ids: RestoredIds, door: Tape, market: Tape): number {
-  for (const _ of new Restorer(sinksOf(door, market)).rest(state, ids));
+/** Clearing's part of a start, its mark and what that changes apart. @returns the number of words. */
+function walk(durability: LmdbDurability, door: Tape, market: Tape): number {
+  const listener = new Restorer(sinksOf(door, market));
+  const recovery = durability.recover();
+  const parts = recoverParts(recovery, { listener });
+  let part = parts.next();
+  while (part.done !== true) part = parts.next();
+  const { state, late } = part.value;
+  for (const _ of listener.rest(state, late, { durability, nowNs: recovery.lastTimeNs }));
   return door.records + market.records;
 }
 

@@ -106,7 +106,6 @@ function checkOrders(state: ClearingState): void {
       assert(slot.isStored || slot.row.orderSequence === name, 'live orders are live under their own name');
     }
     for (const row of market.orders.looks()) {
-      assert(row.end === 0, 'live orders are live');
       const slot = market.orders.slotOf(row.orderSequence);
       const hold = holdOf(row, market.definition);
       const spent =
@@ -116,13 +115,19 @@ function checkOrders(state: ClearingState): void {
             ? slot.usd
             : slot.base;
       held.set(spent, add18(held.get(spent) ?? ZERO_18, hold));
-      if (slot === null) assert(row.parentSequence === 0 && row.enabledQuantity === row.quantity, 'a child has a slot');
-      else checkSlot(market, slot, row);
+      checkOrder(market, slot, row);
     }
   }
   for (const slot of allBalances(state)) {
     assert(heldOf(slot) === (held.get(slot) ?? ZERO_18), 'a balance is held by its live orders');
   }
+}
+
+/** What is derived from a live order, its hold apart. @param slot where it has one. @throws InvariantError */
+export function checkOrder(market: MarketSlot, slot: OrderSlot | null, row: OrderRow): void {
+  assert(row.end === 0, 'live orders are live');
+  if (slot === null) assert(row.parentSequence === 0 && row.enabledQuantity === row.quantity, 'a child has a slot');
+  else checkSlot(market, slot, row);
 }
 
 function checkSlot(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {

@@ -136,12 +136,16 @@ export class LiveOrders {
         rows.return?.();
       }
     }
-    const last = this.#lastName();
+    yield* this.looksAfter(this.#lastName());
+  }
+
+  /** Those of them that have a higher name than that. @param name of all that have one, every higher one has a slot. */
+  *looksAfter(name: number): Generator<OrderRow, void, undefined> {
     let seen = 0;
-    for (const [name, slot] of this.#slots) {
+    for (const [own, slot] of this.#slots) {
       if (seen % LOOKS_PER_BEAT === 0) this.#beat();
       seen += 1;
-      if (name > last) yield slot.look();
+      if (own > name) yield slot.look();
     }
   }
 

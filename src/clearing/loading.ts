@@ -18,6 +18,7 @@ import { placeLegs, positionSlot } from './positions.ts';
 import { placeAsset } from './registry-assets.ts';
 import { placeConfig } from './registry-config.ts';
 import { placeMarket } from './registry-markets.ts';
+import type { ReplayReach } from './replay-reach.ts';
 import { placeMark, placePrice } from './risks.ts';
 import type {
   AssetTotalsRow,
@@ -66,12 +67,14 @@ export type LoadedOrder = Extract<LoadedRow, { table: 'order' | 'storedOrder' }>
 export class StateLoader {
   /** Of the rows that were added so far. */
   readonly state: ClearingState;
+  readonly #reach: ReplayReach | null;
   /** From the first order on: all users are there by then. */
   #holds: LoadedHolds | null = null;
 
-  /** @param sha256 as createClearingState's. */
-  constructor(sha256: Sha256 = portableSha256) {
+  /** @param sha256 as createClearingState's. @param reach of the journal behind the rows; null when there is none. */
+  constructor(sha256: Sha256 = portableSha256, reach: ReplayReach | null = null) {
     this.state = createClearingState(sha256);
+    this.#reach = reach;
   }
 
   /** The next row. @throws InvariantError when it contradicts those before it. */
@@ -125,19 +128,24 @@ export class StateLoader {
     }
   }
 
-  /** The next row, of an order. @returns whether it lives and a restart leaves it as it is. @throws InvariantError as `add`. */
+  /**
+   * The next row, of an order.
+   *
+   * @returns whether it lives and neither the journal behind it nor the restart changes it. @throws InvariantError as `add`.
+   */
   addOrder(write: LoadedOrder): boolean {
     const { state } = this;
     const { row } = write;
     if (row.end !== 0) return false;
     const market = must(state.markets[row.marketIndex], 'the market of an order is loaded');
     assert(row.parentSequence < row.orderSequence, 'a parent is admitted before its children');
+    const isReached = this.#reach?.reaches(row) === true;
     if (write.table === 'order') {
       addLiveOrder(state, market, row);
-      return isLeftByRestart(row, false);
+      return !isReached && isLeftByRestart(row, false);
     }
     this.#holds ??= new LoadedHolds(state);
-    return addStoredOrder(market, this.#holds, row, write.stored, write.place);
+    return addStoredOrder(market, this.#holds, write, isReached);
   }
 
   /** All rows were added. */

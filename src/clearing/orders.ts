@@ -28,7 +28,7 @@ import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
 import { LiveOrderSlot, type OrderTies } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
-import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrders } from './rows.ts';
+import { type LoadedRow, type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrders } from './rows.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, UserSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
@@ -96,24 +96,23 @@ function linkOrder(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   watchTrigger(market, slot, row);
 }
 
+/** An order as a start finds it in its table. */
+export type FoundOrder = Extract<LoadedRow, { table: 'storedOrder' }>;
+
 /**
  * Puts an order that a start finds among the live ones, behind those of lower sequences. Most are left where they lie:
  * nobody looks for them but by their name.
  *
- * @param row a look. @returns whether a restart leaves it as it is.
+ * @param isReached whether the journal behind the tables may change it (replay-reach.ts).
+ * @returns whether replay and restart leave it as it is.
  */
-export function addStoredOrder(
-  market: MarketSlot,
-  holds: LoadedHolds,
-  row: OrderRow,
-  stored: StoredOrders,
-  place: number,
-): boolean {
+export function addStoredOrder(market: MarketSlot, holds: LoadedHolds, found: FoundOrder, isReached: boolean): boolean {
+  const { row, stored, place } = found;
   assert(row.end === 0, 'a live order has not ended');
   const { parentSequence, triggerState, flags, subAccount } = row;
   const ordinal = stored.userOf(row);
   holds.add(market, ordinal, row);
-  const isSettled = isLeftByRestart(row, market.orders.isSettled(parentSequence));
+  const isSettled = !isReached && isLeftByRestart(row, market.orders.isSettled(parentSequence));
   market.orders.shelve(row, stored, place, isSettled);
   const isFoundByName =
     parentSequence === 0 &&

@@ -38,16 +38,11 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
     market.unit = [];
     if (market.entering !== null) dropUnmatched(state, market, market.entering);
     endLostOrders(state, market, nowNs, effects);
-    if (!input.clean) jumpSequences(state, market, restartGap(input.clean));
+    if (!input.clean) jumpSequences(state, market, RESTART_SEQUENCE_GAP);
     market.decidedSequence = market.sequence;
     market.decidedTradeId = market.lastTradeId;
     state.touchedMarkets.add(market);
   }
-}
-
-/** How far sequences and trade ids jump. */
-export function restartGap(clean: boolean): number {
-  return clean ? 0 : RESTART_SEQUENCE_GAP;
 }
 
 function jumpSequences(state: ClearingState, market: MarketSlot, gap: number): void {

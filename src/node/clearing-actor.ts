@@ -136,7 +136,7 @@ export class ClearingActor implements Actor {
     this.begin(boot, restorer);
     const state = this.ledger;
     const count = restoredCount(state);
-    for (const _ of restorer.rest(state, { durability, nowNs: clock.nowNs() })) {
+    for (const _ of restorer.rest(state, boot.late, { durability, nowNs: clock.nowNs() })) {
       tell('restoring', restorer.told, count);
       yield;
     }
@@ -154,7 +154,7 @@ export class ClearingActor implements Actor {
     this.checkpointed = boot.checkpointed;
     this.checkpointedAtMs = this.options.elapsedMs();
     this.markRestart(boot);
-    restorer.checkRestarted(boot.state);
+    restorer.restarted(boot.state, boot.late);
     // What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter.
     if (this.sequence > this.checkpointed && canCheckpoint(boot.state)) this.checkpoint(false);
     for (const { definition } of boot.state.markets) this.openMarkets.add(definition.marketIndex);

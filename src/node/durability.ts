@@ -30,7 +30,7 @@ export interface Recovery {
   readonly rowCount: number;
   /** Time of the last journal record, 0n when there is none: the clock must not go behind it. */
   readonly lastTimeNs: TimestampNs;
-  /** The journal behind the checkpoint, verified. */
+  /** The journal behind the checkpoint, verified; a start goes through it twice. */
   readonly batches: Iterable<JournaledBatch>;
   readonly batchCount: number;
 }

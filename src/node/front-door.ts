@@ -345,10 +345,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.orders.margin.onRiskChanged(row.assetId, termsOfRow(row.assetId, risk));
   }
 
-  /** @param sequence where clearing stands; matters when the market is heard of for the first time. */
+  /** @param sequence where clearing stands; matters until the market opens. */
   marketChanged(definition: MarketDefinition, sequence: number): void {
     if (this.registry.definitions.has(definition.assetId)) this.orders.onMarketChanged(definition);
-    else this.orders.restoreMarket(definition, sequence);
+    if (!this.openMarkets.has(definition.marketIndex)) this.orders.restoreMarket(definition, sequence);
     this.registry.marketChanged(definition);
   }
 

@@ -125,7 +125,7 @@ export function recoveryOf(reader: StorageReader, rows: Recovery['rows'] = loadR
     rows,
     rowCount: countRows(reader),
     lastTimeNs,
-    batches: lastSequence >= from ? batchesFrom(reader, from) : [],
+    batches: lastSequence >= from ? { [Symbol.iterator]: () => batchesFrom(reader, from) } : [],
     batchCount: lastSequence + 1 - from,
   };
 }

@@ -2,16 +2,22 @@
  * A start on what the disk holds (design §4, AMB-110): tables, then the journal behind them through the same function
  * that ran before. Everyone is told what lives (restoring.ts).
  *
- *   checkpoint clean, nothing behind it    the state of the stop                                    ┐ told while it is
- *   checkpoint, nothing behind it          its state; the restart is marked and sequences jump      ┘ loaded
- *   checkpoint, journal behind it          replay; the restart is marked and sequences jump         ┐ told afterwards
- *   no checkpoint, journal                 replay from the first record                             ┘
+ *   journal behind the checkpoint ──looked through──▶ which orders it may change
+ *   tables ──loaded, checked, and told but for those──▶ journal replayed ──▶ restart ──▶ the rest is told
+ *
+ *   checkpoint clean, nothing behind it    the state of the stop
+ *   checkpoint, nothing behind it          its state; the restart is marked and sequences jump
+ *   checkpoint, journal behind it          replay; the restart is marked and sequences jump
+ *   no checkpoint, journal                 replay from the first record
  *   nothing                                an empty node
  */
 
 import { checkLedger, checkSums } from '../clearing/checks.ts';
 import { applyBatch } from '../clearing/clearing.ts';
+import { LateOrders } from '../clearing/late-orders.ts';
 import { type LoadedOrder, StateLoader } from '../clearing/loading.ts';
+import { ReplayChecks } from '../clearing/replay-checks.ts';
+import { ReplayReach } from '../clearing/replay-reach.ts';
 import type { LoadedRow, OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { StateHasher } from '../clearing/state-hash.ts';
@@ -24,6 +30,8 @@ import type { RecoveryProgress } from './recovery-steps.ts';
 
 export interface Boot {
   readonly state: ClearingState;
+  /** Those of its orders that no listener was told. */
+  readonly late: LateOrders;
   readonly sequence: Sequence;
   readonly checkpointed: Sequence;
   /** Time of the last batch; the clock must not go behind it. 0n when there is none. */
@@ -32,12 +40,12 @@ export interface Boot {
   readonly isEmpty: boolean;
 }
 
-/** Hears what is loaded while it is loaded, and is never told of anything that a replay might change. */
+/** Hears what is loaded while it is loaded. */
 export interface LoadListener {
-  /** Everything but orders is there. @param isClean whether the last stop was in order. */
-  tables(state: ClearingState, isClean: boolean): Iterable<void>;
-  /** @param row a look. @param isSettled a restart leaves it as it is. */
-  order(row: OrderRow, isSettled: boolean): void;
+  /** Everything but orders is there, as it was at the checkpoint: what is replayed has yet to change it. */
+  tables(state: ClearingState): Iterable<void>;
+  /** @param row a look; neither replay nor restart changes it. */
+  order(row: OrderRow): void;
 }
 
 export interface RecoveryHearers {
@@ -51,12 +59,15 @@ const TELL_EVERY = 4_096;
 /** Some hundred microseconds of work. */
 const ROWS_PER_PART = 64;
 
-/** All at once. @throws InvariantError when the disk contradicts itself: the node does not start. */
+/** All at once; after a replay everything is recounted. @throws InvariantError when the disk contradicts itself. */
 export function recoverState(durability: Pick<Durability, 'recover'>, tell?: RecoveryProgress): Boot {
   const parts = recoverParts(durability.recover(), tell === undefined ? {} : { tell });
   for (;;) {
     const part = parts.next();
-    if (part.done === true) return part.value;
+    if (part.done !== true) continue;
+    const boot = part.value;
+    if (boot.sequence > boot.checkpointed) checkLedger(boot.state);
+    return boot;
   }
 }
 
@@ -64,23 +75,37 @@ export function recoverState(durability: Pick<Durability, 'recover'>, tell?: Rec
 export function* recoverParts(recovery: Recovery, hearers: RecoveryHearers): Generator<void, Boot, undefined> {
   const checkpointed = recovery.checkpoint?.sequence ?? (0 as Sequence);
   const isWhole = recovery.batchCount === 0;
-  const state = yield* load(recovery, isWhole, hearers);
-  const sequence = yield* replay(state, recovery, checkpointed, hearers);
   const clean = isWhole && recovery.checkpoint?.clean === true;
-  if (isWhole) checkSums(state);
-  else checkLedger(state);
-  return { state, sequence, checkpointed, timeNs: recovery.lastTimeNs, clean, isEmpty: sequence === 0 };
+  const loader = new StateLoader(nativeSha256, yield* reachOf(recovery));
+  const { state } = loader;
+  if (hearers.beat !== undefined) state.beat = hearers.beat;
+  const walk = new LoadWalk(state, clean ? recovery.checkpoint : null, hearers.listener);
+  yield* load(recovery, loader, walk, hearers);
+  const { late } = walk;
+  const checks = isWhole ? null : new ReplayChecks(state, late);
+  const sequence = yield* replay(state, recovery, checkpointed, hearers);
+  checkSums(state);
+  checks?.check();
+  return { state, late, sequence, checkpointed, timeNs: recovery.lastTimeNs, clean, isEmpty: sequence === 0 };
 }
 
-/** @param isWhole nothing lies behind the rows: what is loaded is what lives. */
+/** What the journal behind the rows may change of them; null for nothing. */
+function* reachOf({ batches, batchCount, rowCount }: Recovery): Generator<void, ReplayReach | null, undefined> {
+  if (batchCount === 0 || rowCount === 0) return null;
+  const reach = new ReplayReach();
+  for (const { payload } of batches) {
+    reach.add(decodeBatch(payload));
+    yield;
+  }
+  return reach;
+}
+
 function* load(
-  { checkpoint, rows, rowCount }: Recovery,
-  isWhole: boolean,
-  { tell, listener, beat }: RecoveryHearers,
-): Generator<void, ClearingState, undefined> {
-  const loader = new StateLoader(nativeSha256);
-  if (beat !== undefined) loader.state.beat = beat;
-  const walk = new WholeWalk(loader.state, isWhole ? checkpoint : null, isWhole ? listener : undefined);
+  { rows, rowCount }: Recovery,
+  loader: StateLoader,
+  walk: LoadWalk,
+  { tell }: RecoveryHearers,
+): Generator<void> {
   let done = 0;
   for (const write of rows) {
     if (isOrder(write)) {
@@ -94,25 +119,23 @@ function* load(
   }
   if (done > 0) tell?.('loading', done, rowCount);
   if (!walk.hasTables) yield* walk.tables();
-  const state = loader.finish();
+  loader.finish();
   walk.end();
-  return state;
 }
 
-/** What else is done with rows that say what lives: the hash of the last stop is checked, and the listener is told. */
-class WholeWalk {
+/** What else is done with rows: the hash of the last stop is checked, and the listener is told what stays as it is. */
+class LoadWalk {
   hasTables = false;
+  readonly late: LateOrders = new LateOrders();
   readonly #state: ClearingState;
-  readonly #isClean: boolean;
   readonly #stateHash: string | null;
   readonly #hasher: StateHasher | null;
   readonly #listener: LoadListener | undefined;
 
-  /** @param checkpoint that of the rows; null: what lives is another thing. */
-  constructor(state: ClearingState, checkpoint: Recovery['checkpoint'], listener: LoadListener | undefined) {
+  /** @param stop the checkpoint of a stop in order; null: the state of the rows has no hash. */
+  constructor(state: ClearingState, stop: Recovery['checkpoint'], listener: LoadListener | undefined) {
     this.#state = state;
-    this.#isClean = checkpoint?.clean === true;
-    this.#stateHash = this.#isClean ? (checkpoint?.stateHash ?? null) : null;
+    this.#stateHash = stop?.stateHash ?? null;
     this.#hasher = this.#stateHash === null ? null : new StateHasher(state, nativeTextHash());
     this.#listener = listener;
   }
@@ -121,13 +144,14 @@ class WholeWalk {
   *tables(): Generator<void> {
     this.hasTables = true;
     this.#hasher?.begin();
-    if (this.#listener !== undefined) yield* this.#listener.tables(this.#state, this.#isClean);
+    if (this.#listener !== undefined) yield* this.#listener.tables(this.#state);
   }
 
   /** A live one. */
   order(row: OrderRow, isSettled: boolean): void {
     this.#hasher?.order(row);
-    this.#listener?.order(row, isSettled);
+    this.late.loaded(row, isSettled);
+    if (isSettled) this.#listener?.order(row);
   }
 
   /** @throws InvariantError when it is not the state of the stop. */

@@ -3,24 +3,33 @@
  *
  *   clearing ──registry, users, accounts, balances, prices, markets──▶ front door, markets    ┐ a part at a time, as the
  *            ──orders, market by market─────────────────────────────▶ market, front door     │ rings have room: who is told
- *            ──those that the restart may have changed──────────────▶ market, front door     │ reads while clearing works,
- *            ──past ids, then `restored`────────────────────────────▶ markets                ┘ and nothing piles up
+ *            ──what replay and restart have changed of all this──────▶ front door, markets    │ reads while clearing works,
+ *            ──orders that they may have changed, or created─────────▶ market, front door     │ and nothing piles up
+ *            ──past ids, then `restored`────────────────────────────▶ markets                ┘
  *
- * Where nothing lies behind the checkpoint, orders are told in the walk that loads them (recovery.ts): what such a row
- * says is what lives, but for the few that the restart itself may end or change, whose turn comes after it. Else all are
- * told from the state, when the journal was replayed.
+ * Most orders are told in the walk that loads them (recovery.ts): what such a row says is what lives, but for those that
+ * the journal behind it names or a price of it reaches, and the few that the restart itself may end or change. Their turn
+ * comes after both. What is no order may be told twice: the later word is in force, as in life.
  *
  * Orders of a market are told in the order of their admission, which is what they lie in; so a parent comes before its
  * children. Whoever needs them by priority puts them so (AMB-110).
  *
  * Not here: what is told when it is over (clearing-actor.ts).
  */
+import type { LateOrders } from '../clearing/late-orders.ts';
 import { positionRow } from '../clearing/positions.ts';
-import { restartGap } from '../clearing/restart.ts';
+import { marketRow } from '../clearing/registry-markets.ts';
 import { riskSlot } from '../clearing/risks.ts';
-import type { OrderRow } from '../clearing/rows.ts';
-import type { ClearingState, MarketSlot } from '../clearing/state.ts';
-import { assert } from '../core/assert.ts';
+import type { AssetRow, ConfigRow, OrderRow, PriceRow } from '../clearing/rows.ts';
+import type {
+  BalanceSlot,
+  ClearingState,
+  MarketSlot,
+  PositionSlot,
+  SubAccountSlot,
+  UserSlot,
+} from '../clearing/state.ts';
+import { assert, must } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { isGiven } from '../orders/accounts.ts';
 import type { Durability } from './durability.ts';
@@ -53,14 +62,25 @@ export function restoredCount(state: ClearingState): number {
   return state.markets.reduce((sum, market) => sum + market.orders.size, state.users.size);
 }
 
+/** What a replay and a restart have changed of what was told, or have added to it. */
+interface Changed {
+  readonly assets: readonly AssetRow[];
+  readonly configs: readonly ConfigRow[];
+  readonly users: readonly UserSlot[];
+  readonly accounts: readonly SubAccountSlot[];
+  readonly balances: readonly BalanceSlot[];
+  readonly positions: readonly PositionSlot[];
+  readonly prices: readonly PriceRow[];
+  readonly markets: readonly MarketSlot[];
+}
+
 /** Of one start. A part of what it tells is told before each `yield`. */
 export class Restorer implements LoadListener {
   readonly #to: EffectSinks;
   readonly #word = new RestoredOrderWord();
-  /** Names of orders that a walk has left for later, by market. */
-  readonly #late = new Map<number, Set<Sequence>>();
-  #hasTables = false;
-  #told = 0;
+  #changed: Changed | null = null;
+  #users = 0;
+  #orders = 0;
 
   constructor(to: EffectSinks) {
     this.#to = to;
@@ -68,94 +88,108 @@ export class Restorer implements LoadListener {
 
   /** Users and orders that were told. */
   get told(): number {
-    return this.#told;
+    return this.#users + this.#orders;
   }
 
-  *tables(state: ClearingState, isClean: boolean): Generator<void, void, undefined> {
-    yield* this.#tables(state, restartGap(isClean));
-  }
-
-  order(row: OrderRow, isSettled: boolean): void {
-    // A child that is settled has a parent that lives.
-    if (isSettled) this.#tell(row, row.parentSequence);
-    else this.#lateOf(row.marketIndex).add(row.orderSequence);
-  }
-
-  /** @throws InvariantError when a restart that was just applied has changed an order that was told before it. */
-  checkRestarted({ dirty }: ClearingState): void {
-    if (!this.#hasTables) return;
-    const promise = 'a restart changes no order that was told before it';
-    for (const { row } of dirty.orders) assert(this.#isLate(row), promise);
-    for (const row of dirty.finishedOrders) assert(this.#isLate(row), promise);
-  }
-
-  /** What has not been told yet, and that everything is. The restart was applied. */
-  *rest(state: ClearingState, ids: RestoredIds): Generator<void, void, undefined> {
-    if (this.#hasTables) yield* this.#lateOrders(state);
-    else {
-      yield* this.#tables(state, 0);
-      for (const market of state.markets) yield* this.#orders(market, market.orders.looks());
+  *tables(state: ClearingState): Generator<void, void, undefined> {
+    const { door } = this.#to;
+    for (const row of state.assets.values()) this.#asset(row);
+    for (const row of state.configs.values()) this.#config(row);
+    for (const user of state.users.values()) {
+      writeUserChanged(user.row, door);
+      for (const account of user.subAccounts.values()) {
+        this.#account(account);
+        for (const slot of account.balances.values()) writeBalance(slot, door);
+        for (const slot of account.positions.values()) writePosition(positionRow(slot), door);
+      }
+      this.#users += 1;
+      if (this.#users % PER_PART === 0) yield;
     }
+    for (const row of state.prices.values()) writeEffect({ kind: 'priceAccepted', row }, this.#to);
+    for (const market of state.markets) {
+      this.#market(market);
+      yield;
+    }
+  }
+
+  /** One that lives, and stays as it is. */
+  order(row: OrderRow): void {
+    // A child that stays as it is has a parent that lives.
+    this.#tell(row, row.parentSequence);
+  }
+
+  /**
+   * Everything is replayed and the restart was applied; no row that they changed is written yet.
+   *
+   * @throws InvariantError when they have changed an order that was told before.
+   */
+  restarted({ dirty, assets, configs, prices }: ClearingState, late: LateOrders): void {
+    const promise = 'replay and restart change no order that was told before them';
+    for (const { row } of dirty.orders) assert(late.has(row), promise);
+    for (const row of dirty.finishedOrders) assert(late.has(row), promise);
+    this.#changed = {
+      assets: [...dirty.assets].map((id) => must(assets.get(id), 'a dirty asset exists')),
+      configs: [...dirty.configs].map((key) => must(configs.get(key), 'a dirty object exists')),
+      users: [...dirty.users],
+      accounts: [...dirty.subAccounts],
+      balances: [...dirty.balances],
+      positions: [...dirty.positions],
+      prices: [...dirty.prices].map((id) => must(prices.get(id), 'a dirty price exists')),
+      markets: [...dirty.markets],
+    };
+  }
+
+  /** What has not been told yet, and that everything is. @param late the orders that were not told before. */
+  *rest(state: ClearingState, late: LateOrders, ids: RestoredIds): Generator<void, void, undefined> {
+    if (this.#changed !== null) yield* this.#changes(this.#changed);
+    this.#users = state.users.size;
+    for (const market of state.markets) yield* this.#late(market, late.of(market));
     yield* this.#ids(ids);
     this.#openMarkets(state);
   }
 
   // ---- everything but orders
 
-  /** @param gap by which sequences of markets are yet to jump. */
-  *#tables(state: ClearingState, gap: number): Generator<void> {
-    const { door, data } = this.#to;
-    this.#hasTables = true;
-    for (const row of state.assets.values()) {
-      writeNews({ kind: 'registryChanged', change: { table: 'asset', row } }, door);
-    }
-    for (const row of state.configs.values()) {
-      writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, door);
-    }
-    yield* this.#users(state);
-    for (const row of state.prices.values()) writeEffect({ kind: 'priceAccepted', row }, this.#to);
-    for (const { definition, sequence, lastTradeId } of state.markets) {
-      const row = {
-        definition,
-        sequence: (sequence + gap) as Sequence,
-        lastTradeId: (lastTradeId + gap) as Sequence,
-      };
-      for (const sink of [door, data, this.#to.market(definition.marketIndex)]) {
-        writeNews({ kind: 'registryChanged', change: { table: 'market', row } }, sink);
-      }
-      yield;
-    }
+  /** As `tables`, of those that changed. */
+  *#changes({ assets, configs, users, accounts, balances, positions, prices, markets }: Changed): Generator<void> {
+    const { door } = this.#to;
+    for (const row of assets) this.#asset(row);
+    for (const row of configs) this.#config(row);
+    yield* inParts(users, ({ row }) => writeUserChanged(row, door));
+    yield* inParts(accounts, (account) => this.#account(account));
+    yield* inParts(balances, (slot) => writeBalance(slot, door));
+    yield* inParts(positions, (slot) => writePosition(positionRow(slot), door));
+    for (const row of prices) writeEffect({ kind: 'priceAccepted', row }, this.#to);
+    for (const market of markets) this.#market(market);
   }
 
-  *#users(state: ClearingState): Generator<void> {
-    const { door } = this.#to;
-    for (const user of state.users.values()) {
-      writeUserChanged(user.row, door);
-      for (const account of user.subAccounts.values()) {
-        if (!isGiven(account.row)) writeNews({ kind: 'subAccountChanged', row: account.row }, door);
-        for (const slot of account.balances.values()) writeBalance(slot, door);
-        for (const slot of account.positions.values()) writePosition(positionRow(slot), door);
-      }
-      this.#told += 1;
-      if (this.#told % PER_PART === 0) yield;
+  #asset(row: AssetRow): void {
+    writeNews({ kind: 'registryChanged', change: { table: 'asset', row } }, this.#to.door);
+  }
+
+  #config(row: ConfigRow): void {
+    writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, this.#to.door);
+  }
+
+  #account({ row }: SubAccountSlot): void {
+    if (!isGiven(row)) writeNews({ kind: 'subAccountChanged', row }, this.#to.door);
+  }
+
+  #market(market: MarketSlot): void {
+    const { door, data } = this.#to;
+    for (const sink of [door, data, this.#to.market(market.definition.marketIndex)]) {
+      writeNews({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } }, sink);
     }
   }
 
   // ---- orders
 
-  *#lateOrders({ markets }: ClearingState): Generator<void> {
-    for (const [marketIndex, names] of this.#late) {
-      const market = markets[marketIndex];
-      if (market !== undefined) yield* this.#orders(market, looksAt(market, names));
-    }
-  }
-
-  *#orders(market: MarketSlot, rows: Iterable<OrderRow>): Generator<void> {
+  *#late(market: MarketSlot, rows: Iterable<OrderRow>): Generator<void> {
     for (const row of rows) {
       const { parentSequence: parent } = row;
       // The parent that lives and may activate more of it. A child that was released whole is like any order (AMB-29).
       this.#tell(row, parent === 0 || !market.orders.has(parent) ? 0 : parent);
-      if (this.#told % PER_PART === 0) yield;
+      if (this.#orders % PER_PART === 0) yield;
     }
   }
 
@@ -164,19 +198,7 @@ export class Restorer implements LoadListener {
     this.#word.set(row, parent);
     this.#word.write(this.#to.market(row.marketIndex));
     this.#word.write(door);
-    this.#told += 1;
-  }
-
-  #lateOf(marketIndex: number): Set<Sequence> {
-    const known = this.#late.get(marketIndex);
-    if (known !== undefined) return known;
-    const names = new Set<Sequence>();
-    this.#late.set(marketIndex, names);
-    return names;
-  }
-
-  #isLate({ marketIndex, orderSequence }: OrderRow): boolean {
-    return this.#late.get(marketIndex)?.has(orderSequence) === true;
+    this.#orders += 1;
   }
 
   // ---- the end
@@ -206,10 +228,11 @@ export class Restorer implements LoadListener {
   }
 }
 
-/** Those of these names that live. */
-function* looksAt({ orders }: MarketSlot, names: Iterable<Sequence>): Generator<OrderRow> {
-  for (const name of names) {
-    const row = orders.look(name);
-    if (row !== undefined) yield row;
+function* inParts<T>(all: readonly T[], tell: (one: T) => void): Generator<void> {
+  let told = 0;
+  for (const one of all) {
+    tell(one);
+    told += 1;
+    if (told % PER_PART === 0) yield;
   }
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
+import { LateOrders } from '../../src/clearing/late-orders.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
 import { ORDER_END, TIF, TRIGGER } from '../../src/core/order-terms.ts';
@@ -56,11 +57,13 @@ function sinks(): { readonly to: EffectSinks; readonly heard: () => Heard } {
   return { to: { door, data, shards: [market], market: () => market }, heard };
 }
 
-/** From the state, as after a replay. */
+/** As after a replay from the first record. */
 function restored(world: ClearingWorld): Heard {
   const { to, heard } = sinks();
   const restorer = new Restorer(to);
-  for (const _ of restorer.rest(world.state, { durability: NO_IDS, nowNs: world.nowNs })) {
+  const late = new LateOrders();
+  restorer.restarted(world.state, late);
+  for (const _ of restorer.rest(world.state, late, { durability: NO_IDS, nowNs: world.nowNs })) {
     assert.ok(restorer.told <= restoredCount(world.state));
   }
   assert.equal(restorer.told, restoredCount(world.state));
@@ -78,11 +81,11 @@ function walked(world: ClearingWorld): Heard & { readonly atOnce: number; readon
   const parts = recoverParts(recovery, { listener });
   let part = parts.next();
   while (part.done !== true) part = parts.next();
-  const { state } = part.value;
+  const { state, late } = part.value;
   const atOnce = heard().market.length;
   applyBatch(state, { timeNs: world.nowNs, inputs: [{ kind: 'restarted', clean: false }], verdicts: [] }, []);
-  listener.checkRestarted(state);
-  for (const _ of listener.rest(state, { durability: NO_IDS, nowNs: world.nowNs }));
+  listener.restarted(state, late);
+  for (const _ of listener.rest(state, late, { durability: NO_IDS, nowNs: world.nowNs }));
   assert.equal(listener.told, restoredCount(state));
   return { ...heard(), atOnce, state };
 }
@@ -162,8 +165,11 @@ suite('orders that are told after a start', () => {
     const order = world.create();
     const { to } = sinks();
     const restorer = new Restorer(to);
-    for (const _ of restorer.tables(world.state, false));
-    restorer.order(must(world.state.markets[0]?.orders.look(order), 'it lives'), true);
-    assert.throws(() => restorer.checkRestarted(world.state), /told before it/);
+    const late = new LateOrders();
+    for (const _ of restorer.tables(world.state));
+    const row = must(world.state.markets[0]?.orders.look(order), 'it lives');
+    late.loaded(row, true);
+    restorer.order(row);
+    assert.throws(() => restorer.restarted(world.state, late), /told before them/);
   });
 });
