@@ -41,11 +41,12 @@ export interface Watched {
 
 export function checkAtRest({ node, listeners, readers }: Watched): void {
   const { ledger } = node.clearing;
+  // Before anything looks at orders: some lie untouched since the last start, and what is asked of them must not differ.
+  checkMargins(node);
   checkLedger(ledger);
   checkOrdersAtRest(ledger);
   checkBooks(node, readers);
   checkHolds(node);
-  checkMargins(node);
   for (const listener of listeners.all) {
     assert.equal(listener.undecided, 0, 'every fill is decided and told');
     checkHeardOrders(node, listener);
@@ -96,8 +97,11 @@ function checkHolds(node: SimulatedNode): void {
   }
 }
 
-/** With nothing pending the optimistic view is clearing's truth: legs, surplus, pressure (AMB-112, AMB-142, MRG-16). */
-function checkMargins(node: SimulatedNode): void {
+/**
+ * With nothing pending the optimistic view is clearing's truth: legs, surplus, pressure (AMB-112, AMB-142, MRG-16). So it
+ * is at rest, and when a start has come to its end.
+ */
+export function checkMargins(node: SimulatedNode): void {
   const nowNs = node.nowNs as TimestampNs;
   const room = node.door.orders.margin;
   for (const user of USERS) {

@@ -25,7 +25,7 @@ import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { operationsOf } from './actions.ts';
 import { Disk, historyOfDisk, PowerLost } from './disk.ts';
-import { checkAtRest, reread } from './laws.ts';
+import { checkAtRest, checkMargins, reread } from './laws.ts';
 import { Listeners } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import { Performer, SIMULATED_RATES } from './performing.ts';
@@ -175,6 +175,7 @@ export class Player {
     this.disk.restorePower();
     this.slow.clear();
     this.life = this.born(next, { listeners, nowNs: node.nowNs });
+    checkMargins(this.life.node);
     this.checkIdsAreTaken();
   }
 

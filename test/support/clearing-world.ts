@@ -27,9 +27,7 @@ import {
 } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { isOpen } from '../../src/margin/position.ts';
-import { ByteWriter } from '../../src/storage/byte-writer.ts';
-import { encodeRow } from '../../src/storage/row-codecs.ts';
-import { OrderShelves } from '../../src/storage/stored-order.ts';
+import { storedRows } from './stored-rows.ts';
 
 export const T0: TimestampNs = 1_800_000_000_000_000_000n as TimestampNs;
 export const DAYS_30: bigint = 2_592_000_000_000_000n;
@@ -319,21 +317,10 @@ export class PlainTables {
 
   /** Each row is over with the next. @param told as `loadStored`'s. */
   storedRows(told: (stored: StoredOrders) => StoredOrders = (stored) => stored): Iterable<LoadedRow> {
-    const shelves = new OrderShelves();
-    const stored = told(shelves);
-    const key = Buffer.from('order');
-    const writes = LOAD_ORDER.flatMap((table) => this.of(table));
-    function* rows(): Generator<LoadedRow> {
-      for (const write of writes) {
-        if (write.table === 'user') shelves.users.add(Buffer.from(write.row.user, 'hex'), 0);
-        if (write.table !== 'order') yield write;
-        else {
-          const place = shelves.add(key, encodeRow(new ByteWriter(1_024), 'order', key, write.row));
-          yield { table: 'storedOrder', stored, place, row: shelves.look(place) };
-        }
-      }
-    }
-    return rows();
+    return storedRows(
+      LOAD_ORDER.flatMap((table) => this.of(table)),
+      told,
+    );
   }
 }
 

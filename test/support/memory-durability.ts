@@ -1,6 +1,6 @@
 /**
  * Clearing's disk as the simulation has it: what was appended is flushed, a checkpoint is whole, and a kill keeps both.
- * Rows are kept by the keys that rows.ts names.
+ * Rows are kept by the keys that rows.ts names; a start finds live orders in their bytes, as on a disk.
  */
 import type { IdWatermark, Tombstone } from '../../src/clearing/checkpoint.ts';
 import { LOAD_ORDER } from '../../src/clearing/loading.ts';
@@ -9,6 +9,7 @@ import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { isCancel } from '../../src/core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/node/durability.ts';
+import { storedRows } from './stored-rows.ts';
 
 interface Journaled {
   readonly sequence: Sequence;
@@ -64,7 +65,7 @@ export class MemoryDurability implements Durability {
     const batches = this.journal.filter((record) => record.sequence > from);
     return {
       checkpoint: this.mark,
-      rows,
+      rows: storedRows(rows),
       rowCount: rows.length,
       lastTimeNs: this.journal.at(-1)?.timeNs ?? (0n as TimestampNs),
       batches,
