@@ -81,9 +81,7 @@ export class ExpiryWatch {
 
   #isVoid(at: number): boolean {
     const slot = this.#slots[at] as number;
-    const state = this.#orders.stateOf(slot);
-    const isGone = state === ORDER_STATE.free || state === ORDER_STATE.forgotten;
-    return isGone || this.#orders.sequenceOf(slot) !== this.#sequences[at];
+    return this.#orders.stateOf(slot) === ORDER_STATE.free || this.#orders.sequenceOf(slot) !== this.#sequences[at];
   }
 
   /** The heap anew: every order in the pool that expires before the horizon. */

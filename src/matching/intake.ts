@@ -9,7 +9,7 @@ import { isCancel, ORDER_KIND } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
 import { fromWords } from '../core/time-words.ts';
 import type { NewOrderCommand, OrderKey } from './commands.ts';
-import { ID_STATE, type OrderIds } from './order-ids.ts';
+import { ID_STATE, type OrderIds, UNKNOWN } from './order-ids.ts';
 import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
 import { NONE } from './pools.ts';
@@ -23,6 +23,8 @@ export class Intake {
   readonly #users: UserTable;
   readonly #orders: OrderPool;
   #hash = 0;
+  /** What the last look-up found. */
+  #entry: number = UNKNOWN;
   /** The record that knew the id until its 30 days were over. */
   #over: number = NONE;
 
@@ -42,16 +44,17 @@ export class Intake {
     const user = this.#users.find(words, userAt);
     this.user = user;
     this.#over = NONE;
+    this.#entry = UNKNOWN;
     if (user === NONE) return NONE;
     const hash = this.ids.hashOf(user, words, orderIdAt, orderIdBytes);
     this.#hash = hash;
-    return this.ids.findLive(hash, user, words, orderIdAt, orderIdBytes);
+    this.#entry = this.ids.find(hash, user, words, orderIdAt, orderIdBytes);
+    return this.ids.slotOf(this.#entry);
   }
 
   /** After a findLive that found none. @returns the record that knows this id, or NONE, as after 30 days. */
-  findPast(key: OrderKey, nowHigh: number, nowLow: number): number {
-    if (this.user === NONE) return NONE;
-    const record = this.ids.findPast(this.#hash, this.user, key.words, key.orderIdAt, key.orderIdBytes);
+  findPast(nowHigh: number, nowLow: number): number {
+    const record = this.ids.recordOf(this.#entry);
     return record === NONE ? NONE : this.#unlessOver(record, nowHigh, nowLow);
   }
 
@@ -65,7 +68,8 @@ export class Intake {
   /** An order of the user of the last look-up, by an id that lies by itself. */
   #findOther(words: Int32Array, bytes: number): number {
     if (this.user === NONE) return NONE;
-    return this.ids.findLive(this.ids.hashOf(this.user, words, 0, bytes), this.user, words, 0, bytes);
+    const hash = this.ids.hashOf(this.user, words, 0, bytes);
+    return this.ids.slotOf(this.ids.find(hash, this.user, words, 0, bytes));
   }
 
   /** The slot of a child's parent (TRG-04 to TRG-06, AMB-29), or why it can be none. */
@@ -93,7 +97,7 @@ export class Intake {
 
   /** The id of the last look-up is this order's. */
   addLive(slot: number, key: OrderKey): void {
-    this.ids.live.add(slot, this.#hash, key.words, key.orderIdAt, key.orderIdBytes);
+    this.ids.addLive(slot, this.#hash, key.words, key.orderIdAt, key.orderIdBytes);
   }
 
   addRemembered(key: OrderKey, creationNs: bigint, wasCancelled: boolean): void {

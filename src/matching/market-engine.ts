@@ -50,7 +50,7 @@ import type {
 import { InjectedFills } from './injected-fills.ts';
 import { Intake } from './intake.ts';
 import { ID_STATE, OrderIds } from './order-ids.ts';
-import { ORDERS_MAX, OrderPool, slotsFor } from './order-pool.ts';
+import { ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
@@ -108,7 +108,7 @@ export class MarketEngine {
     this.#quoteUnit = 10n ** BigInt(options.priceDecimals);
     this.#users = new UserTable(capacity, key);
     this.#ordersMax = options.ordersMax ?? ORDERS_MAX;
-    const orders = new OrderPool(capacity, slotsFor(this.#ordersMax));
+    const orders = new OrderPool(capacity, this.#ordersMax);
     this.#ids = new OrderIds(orders, this.#users, {
       capacity,
       key,
@@ -357,7 +357,7 @@ export class MarketEngine {
   }
 
   #checkNew(key: OrderKey): void {
-    const isNew = this.#intake.findLive(key) === NONE && this.#intake.findPast(key, 0, 0) === NONE;
+    const isNew = this.#intake.findLive(key) === NONE && this.#intake.findPast(0, 0) === NONE;
     assert(isNew, 'a restored order id is new');
   }
 
@@ -411,7 +411,6 @@ export class MarketEngine {
       this.#expire(high, low);
       this.#book.commitDepth();
     }
-    if (this.#ids.isDue) this.#ids.writeDown();
     if (this.#ids.heldHead !== NONE) this.#expireHolds(high, low);
   }
 
@@ -445,7 +444,7 @@ export class MarketEngine {
     const { words, userAt, orderIdAt, orderIdBytes } = command;
     if (this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes) !== NONE) return REJECT_CODE.DUPLICATE_ORDER;
     const { receivedHigh, receivedLow } = command;
-    const record = this.#intake.findPast(command, receivedHigh, receivedLow);
+    const record = this.#intake.findPast(receivedHigh, receivedLow);
     if (record !== NONE) {
       if (this.#ids.isRemembered(record)) return REJECT_CODE.DUPLICATE_ORDER;
       this.#ids.consumeHold(record);
@@ -470,7 +469,7 @@ export class MarketEngine {
 
   /** A cancel for which no order lives: it may wait for its create, or is refused. */
   #cancelUnknown(slot: number, command: CancelCommand): void {
-    const record = slot === NONE ? this.#intake.findPast(command, command.receivedHigh, command.receivedLow) : NONE;
+    const record = slot === NONE ? this.#intake.findPast(command.receivedHigh, command.receivedLow) : NONE;
     const isHeld = record !== NONE && !this.#ids.isRemembered(record);
     const mayHold = command.hold && slot === NONE && (record === NONE || isHeld);
     const hasRoom = this.#intake.heldCount() < this.#heldCancelsMax;
@@ -487,7 +486,7 @@ export class MarketEngine {
 
   /** Why a replace finds no order that rests or waits. */
   #whyGone(slot: number, command: ReplaceCommand): RejectCode {
-    const record = slot === NONE ? this.#intake.findPast(command, command.receivedHigh, command.receivedLow) : NONE;
+    const record = slot === NONE ? this.#intake.findPast(command.receivedHigh, command.receivedLow) : NONE;
     return this.#intake.whyGone(slot, record);
   }
 }

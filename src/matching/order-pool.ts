@@ -42,28 +42,16 @@ const LIFE_LOW: number = lowWord(ORDER_LIFE_NS);
 const HAS_TIMES: number = MARK.hasOwnTimes;
 const IS_FAR: number = MARK.isFar;
 /**
- * Slots are 31-bit numbers: of words, 16 of them an order, in an array of 4 GiB. Orders and FORGOTTEN ones together never
- * use more slots than one for each order and one (`slotsFor`).
+ * Slots are 31-bit numbers: of words, 16 of them an order, in an array of 4 GiB.
  */
 export const ORDERS_MAX: number = 2 ** 26 - 1;
-/** The owner of a FORGOTTEN slot is kept as this minus its number; that of a free one is NONE. */
-const FORGOTTEN_OWNER = -2;
 /** Slots by which a large pool grows. */
 const GROWTH = 16_384;
 /** Of an order id of 64 bytes. */
 const LONGEST_ID_WORDS = 16;
 
-/**
- * Slots for so many orders, whatever has ended before. Call an order or an id that waits to be written down a claim
- * (order-ids.ts). An end turns one claim into another, and before a create adds one it writes down two ids, if two wait:
- * there is no claim more after it. If one waits at most, it may add one to that and to the others that there may be.
- */
-export function slotsFor(orders: number): number {
-  return orders + 1;
-}
-
 export class OrderPool extends OrderRecords {
-  /** The user of every slot number, below 0 for one that is free or FORGOTTEN: what a cancel-all looks through. */
+  /** The user of every slot number, NONE for one that is free: what a cancel-all looks through. */
   owners: Int32Array;
   #ids: Int32Array;
   /** Ids by their number of words, and times. */
@@ -74,10 +62,10 @@ export class OrderPool extends OrderRecords {
   #count = 0;
   #free: number = NONE;
 
-  /** @param slotsMax never more at a time, FORGOTTEN ones included. */
-  constructor(capacity: number, slotsMax: number = slotsFor(ORDERS_MAX)) {
+  /** @param ordersMax never more at a time. */
+  constructor(capacity: number, ordersMax: number = ORDERS_MAX) {
     super(capacity);
-    this.#wordsMax = slotsMax * ORDER_WORDS;
+    this.#wordsMax = ordersMax * ORDER_WORDS;
     this.owners = new Int32Array(capacity);
     this.#ids = new Int32Array(capacity * ID_WORDS);
   }
@@ -112,15 +100,9 @@ export class OrderPool extends OrderRecords {
     return slot;
   }
 
-  /** The order is over: it counts no more, and nobody finds it here. Its slot waits to be released, in this place. */
-  retire(slot: number, place: number): void {
-    this.#count--;
-    this.owners[slot >> NUMBER] = FORGOTTEN_OWNER - (this.owners[slot >> NUMBER] as number);
-    this.writeForgotten(slot, place);
-  }
-
-  /** Another order may have the slot of one that is FORGOTTEN. */
+  /** The order is over: another one may have its slot. */
   release(slot: number): void {
+    this.#count--;
     if (this.hasMark(slot, IS_FAR | HAS_TIMES)) this.#releaseApart(slot);
     this.owners[slot >> NUMBER] = NONE;
     this.writeFree(slot, this.#free);
@@ -191,10 +173,18 @@ export class OrderPool extends OrderRecords {
     this.#times.words[at + EXPIRY_LOW] = low;
   }
 
-  /** Of a FORGOTTEN order too. */
   userOf(slot: number): number {
-    const owner = this.owners[slot >> NUMBER] as number;
-    return owner >= 0 ? owner : FORGOTTEN_OWNER - owner;
+    return this.owners[slot >> NUMBER] as number;
+  }
+
+  /** Whether the order is this user's and has this id. */
+  hasId(slot: number, user: number, words: Int32Array, at: number, bytes: number): boolean {
+    if (this.owners[slot >> NUMBER] !== user || this.idBytesOf(slot) !== bytes) return false;
+    const own = this.idWordsOf(slot);
+    const id = this.idAt(slot);
+    const last = (bytes - 1) >>> 2;
+    for (let word = 0; word < last; word++) if (own[id + word] !== words[at + word]) return false;
+    return own[id + last] === ((words[at + last] as number) & lastWordMask(bytes));
   }
 
   /** The words in which a slot's id lies. */

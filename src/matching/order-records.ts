@@ -13,7 +13,6 @@
  *   FILLED            nothing left, every fill pending or confirmed; a rollback may bring it back (AMB-32 b)
  *   FILLED_COVERED    FILLED, and a cancel came: it never comes back (AMB-23, AMB-32 d)
  *   ENDED             its end was told; only pending fills keep it here
- *   FORGOTTEN         counted no more; its slot is kept until its id is written down (order-ids.ts)
  *
  * Between `allocate` and the end of its create an order is FRESH.
  *
@@ -33,7 +32,6 @@ export const ORDER_STATE = {
   filled: 4,
   filledCovered: 5,
   ended: 6,
-  forgotten: 7,
 } as const;
 
 export const ORDER_WORDS = 16;
@@ -47,8 +45,6 @@ const SEQUENCE = 3;
 /** Words: offsets into `words` from the slot. While RESTING: its level, and its position in the level's queue. */
 export const LEVEL = 8;
 export const POSITION = 9;
-/** While FORGOTTEN: its place among those that wait to be written down. */
-const PLACE = 8;
 /** While free: the next free slot. */
 const NEXT_FREE = 8;
 const CREATION_HIGH = 10;
@@ -130,12 +126,6 @@ export class OrderRecords {
     this.words[slot + STATE] = (this.words[slot + STATE] as number) | (bytes << ID_BYTES_SHIFT);
   }
 
-  /** The order is over: nobody finds it here. */
-  protected writeForgotten(slot: number, place: number): void {
-    this.words[slot + PLACE] = place;
-    this.setState(slot, ORDER_STATE.forgotten);
-  }
-
   protected writeFree(slot: number, next: number): void {
     this.words[slot + STATE] = ORDER_STATE.free;
     this.words[slot + NEXT_FREE] = next;
@@ -143,11 +133,6 @@ export class OrderRecords {
 
   protected nextFreeOf(slot: number): number {
     return this.words[slot + NEXT_FREE] as number;
-  }
-
-  /** Of a FORGOTTEN slot. */
-  placeOf(slot: number): number {
-    return this.words[slot + PLACE] as number;
   }
 
   priceOf(slot: number): number {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { fromWords, highWord, lowWord } from '../../src/core/time-words.ts';
-import { ORDERS_MAX, OrderPool, slotsFor } from '../../src/matching/order-pool.ts';
+import { ORDERS_MAX, OrderPool } from '../../src/matching/order-pool.ts';
 import { grown } from '../../src/matching/pools.ts';
 import { WordHeap } from '../../src/matching/word-heap.ts';
 import { PLAIN_TERMS } from '../support/market-recorder.ts';
@@ -59,7 +59,7 @@ function checkOrder(pool: OrderPool, given: Given): void {
 
 const time = fc.bigInt({ min: 0n, max: 2n ** 63n });
 const step = fc.record({
-  kind: fc.constantFrom('begin', 'beginUsual', 'priority', 'timestamp', 'expiry', 'retire', 'release'),
+  kind: fc.constantFrom('begin', 'beginUsual', 'priority', 'timestamp', 'expiry', 'release'),
   order: fc.nat(),
   idBytes: fc.integer({ min: 1, max: 64 }),
   number: fc.integer({ min: 1, max: 2 ** 53 - 1 }),
@@ -73,7 +73,6 @@ suite('the pool of orders', () => {
     const playAll = (steps: readonly Step[]): void => {
       const pool = new OrderPool(2);
       const live: Given[] = [];
-      const forgotten: Given[] = [];
       for (const { kind, order, idBytes, number, time: first, other } of steps) {
         const given = live[order % Math.max(live.length, 1)];
         if (kind === 'begin' || kind === 'beginUsual') {
@@ -92,14 +91,11 @@ suite('the pool of orders', () => {
         } else if (kind === 'expiry') {
           given.expiry = first;
           pool.setExpiry(given.slot, highWord(first), lowWord(first));
-        } else if (kind === 'retire') {
-          pool.retire(given.slot, 0);
-          forgotten.push(...live.splice(live.indexOf(given), 1));
         } else {
-          const gone = forgotten.shift();
-          if (gone !== undefined) pool.release(gone.slot);
+          live.splice(live.indexOf(given), 1);
+          pool.release(given.slot);
         }
-        for (const one of [...live, ...forgotten]) checkOrder(pool, one);
+        for (const one of live) checkOrder(pool, one);
         assert.equal(pool.count, live.length);
         const seen: number[] = [];
         pool.forEach((slot) => {
@@ -164,9 +160,8 @@ suite('the pool of orders', () => {
 
   test('as many runs of the longest ids as a market has orders fit into one array', () => {
     const heap = new WordHeap(16);
-    heap.words = grown(new Int32Array(0), slotsFor(ORDERS_MAX) * 16);
-    assert.equal(heap.words.length, 2 ** 30);
-    assert.ok(slotsFor(ORDERS_MAX) * 16 <= 2 ** 31 - 1, 'an index of it is a small integer');
+    heap.words = grown(new Int32Array(0), ORDERS_MAX * 16);
+    assert.ok(heap.words.length <= 2 ** 30, 'an index of it is a small integer');
   });
 
   test('what longer ids have left behind costs a pool nothing but the memory of the most that there were (AMB-08)', () => {
@@ -178,11 +173,7 @@ suite('the pool of orders', () => {
         return slot;
       });
     const round = (): number => {
-      for (let bytes = 1; bytes <= 64; bytes++)
-        for (const slot of fill(bytes)) {
-          pool.retire(slot, 0);
-          pool.release(slot);
-        }
+      for (let bytes = 1; bytes <= 64; bytes++) for (const slot of fill(bytes)) pool.release(slot);
       return pool.bytes;
     };
     assert.equal(round(), round());

@@ -1,9 +1,9 @@
-/** The memory of finished ids beside a plain map: found while it is there, not before and not after (AMB-08, AMB-25). */
+/** Records of ids found through their table, beside a plain map: while they are there, not before and not after (AMB-08, AMB-25). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { hashKeyOf, hashWords } from '../../src/core/key-words.ts';
 import { IdRecords } from '../../src/matching/id-records.ts';
-import { PastIds } from '../../src/matching/past-ids.ts';
+import { IdTable, nextPlace } from '../../src/matching/id-table.ts';
 import { NONE } from '../../src/matching/pools.ts';
 
 const USER = 7;
@@ -21,12 +21,12 @@ function dice(seed: number): (below: number) => number {
 
 class Memory {
   readonly records = new IdRecords();
-  readonly past: PastIds;
+  readonly table: IdTable;
   readonly words: Int32Array = new Int32Array(2);
   private readonly hashBits: number;
 
   constructor(capacity: number, hashBits: number) {
-    this.past = new PastIds(this.records, capacity);
+    this.table = new IdTable(capacity);
     this.hashBits = hashBits;
   }
 
@@ -41,16 +41,27 @@ class Memory {
   add(id: number): number {
     const hash = this.hashOf(id);
     const record = this.records.add(USER, 1, 0, 0, this.words, 0, ID_BYTES);
-    this.past.add(hash, record);
+    this.table.add(hash, record);
     return record;
   }
 
   find(id: number): number {
-    return this.past.find(this.hashOf(id), USER, this.words, 0, ID_BYTES);
+    return this.findBy(this.hashOf(id));
+  }
+
+  /** The id whose words are in `words`. */
+  findBy(hash: number, user = USER): number {
+    const places = this.table.placesOf(hash);
+    const { cells } = places;
+    for (let place = places.placeOf(hash); cells[place + 1] !== 0; place = nextPlace(place)) {
+      const record = cells[place + 1] as number;
+      if (cells[place] === hash && this.records.equals(record, user, this.words, 0, ID_BYTES)) return record;
+    }
+    return NONE;
   }
 
   remove(id: number, record: number): void {
-    this.past.remove(this.hashOf(id), record);
+    this.table.remove(this.hashOf(id), record);
     this.records.release(record);
   }
 }
@@ -94,15 +105,15 @@ suite('ids of the past', () => {
   test('ids with one hash take no more memory than others, and give it back to new ones (AMB-07)', () => {
     const [same, usual] = [new Memory(1_024, 0), new Memory(1_024, 32)];
     for (let id = 0; id < 20_000; id++) for (const memory of [same, usual]) memory.add(id);
-    assert.ok(same.past.bytes <= usual.past.bytes, `${same.past.bytes} bytes, usual are ${usual.past.bytes}`);
-    const full = same.past.bytes;
+    assert.ok(same.table.bytes <= usual.table.bytes, `${same.table.bytes} bytes, usual are ${usual.table.bytes}`);
+    const full = same.table.bytes;
     const kept: number[] = [];
     const churned = new Memory(1_024, 0);
     for (let id = 0; id < 12_000; id++) {
       kept.push(churned.add(id));
       if (id >= 2_000) churned.remove(id - 2_000, kept[id - 2_000] as number);
     }
-    assert.ok(churned.past.bytes < full / 2, `${churned.past.bytes} bytes for 2,000 ids, ${full} for 20,000`);
+    assert.ok(churned.table.bytes < full / 2, `${churned.table.bytes} bytes for 2,000 ids, ${full} for 20,000`);
     for (let id = 0; id < 12_000; id++) assert.equal(churned.find(id), id < 10_000 ? NONE : kept[id]);
   });
 
@@ -114,17 +125,17 @@ suite('ids of the past', () => {
       for (let id = 0; id < 600; id++) {
         hashes.push(memory.hashOf(id) >>> shared);
         records.push(memory.records.add(USER, 1, 0, 0, memory.words, 0, ID_BYTES));
-        memory.past.add(hashes[id] as number, records[id] as number);
+        memory.table.add(hashes[id] as number, records[id] as number);
       }
-      assert.ok(memory.past.bytes < 600 * 200, `${shared} bits: ${memory.past.bytes} bytes`);
+      assert.ok(memory.table.bytes < 600 * 200, `${shared} bits: ${memory.table.bytes} bytes`);
       for (let id = 0; id < 600; id++) {
         memory.hashOf(id);
-        assert.equal(memory.past.find(hashes[id] as number, USER, memory.words, 0, ID_BYTES), records[id]);
+        assert.equal(memory.findBy(hashes[id] as number), records[id]);
       }
-      for (let id = 0; id < 600; id++) memory.past.remove(hashes[id] as number, records[id] as number);
+      for (let id = 0; id < 600; id++) memory.table.remove(hashes[id] as number, records[id] as number);
       for (let id = 0; id < 600; id++) {
         memory.hashOf(id);
-        assert.equal(memory.past.find(hashes[id] as number, USER, memory.words, 0, ID_BYTES), NONE);
+        assert.equal(memory.findBy(hashes[id] as number), NONE);
       }
     }
   });
@@ -132,6 +143,6 @@ suite('ids of the past', () => {
   test('another user has the same id', () => {
     const memory = new Memory(8, 32);
     memory.add(1);
-    assert.equal(memory.past.find(memory.hashOf(1), USER + 1, memory.words, 0, ID_BYTES), NONE);
+    assert.equal(memory.findBy(memory.hashOf(1), USER + 1), NONE);
   });
 });
