@@ -2,9 +2,10 @@
  * The market engine beside two order books from npm, on the same flows in the same run; every round a fresh book, filled
  * untimed. What is traded must be equal: quantity and notional.
  *
- * Ours is the whole road of a command: user and order id of 24 characters resolved from bytes, an expiry watched, every
+ * Ours is the whole road of a command: user and order id of 24 characters found by their bytes, an expiry watched, every
  * event written into a record of 64 bytes, settlement of the trades every 64 commands. Commands lie one behind the other,
- * as in the ring from which a market reads them. Theirs: ids as strings or numbers as they want them, results read for
+ * as in the ring from which a market reads them, each with the hash of its id, which is the front door's work; as in
+ * production the market looks at the hash of the next one before it takes one up. Theirs: ids as strings or numbers as they want them, results read for
  * what they traded only. All of them run whole flows; of `wall` they run a first part.
  *
  * Latency: every command between two readings of the clock, the readings included.
@@ -12,6 +13,7 @@
 import { OrderBook, Side as TheirSide } from 'nodejs-order-book';
 import matchEngine from 'orderbook-match-engine';
 import { assert } from '../src/core/assert.ts';
+import { type HashKey, hashId, hashKeyOf } from '../src/core/key-words.ts';
 import { ORDER_LIFE_NS } from '../src/core/limits.ts';
 import { ORDER_END, ORDER_KIND, type Side, TIF, TRIGGER } from '../src/core/order-terms.ts';
 import { highWord, lowWord } from '../src/core/time-words.ts';
@@ -33,14 +35,17 @@ const RECORD_CELLS = 8;
 const RECORDS = 8_192;
 const USERS = 200;
 const ID_BYTES = 24;
-/** Words of a command: kind, side, price, quantity; from the ninth on the user, then the order id. */
+/** Words of a command: kind, side, price, quantity, hash of the id; from the ninth on the user, then the order id. */
 const COMMAND_WORDS = 24;
 const SIDE = 1;
 const PRICE = 2;
 const QUANTITY = 3;
+const HASH = 4;
 const USER = 8;
 const ID = 16;
 const SETTLE_EVERY = 64;
+const SEED = 1n;
+const KEY: HashKey = hashKeyOf(SEED);
 const NOW_NS = 1_764_000_000_000_000_000n;
 const END_NS: bigint = NOW_NS + ORDER_LIFE_NS;
 
@@ -149,6 +154,7 @@ function commandsOf(flow: Flow): Int32Array {
     for (let word = 0; word < 8; word++)
       words[start + USER + word] = Math.imul((order % USERS) * 8 + word + 1, 0x9e3779b1);
     encoder.encodeInto(idOf(order), bytes.subarray((start + ID) * 4));
+    words[start + HASH] = hashId(KEY, words, start + USER, start + ID, ID_BYTES);
   }
   return words;
 }
@@ -160,14 +166,14 @@ function idOf(order: number): string {
 /** Our engine with the two command records that its caller uses again and again. */
 class Ours {
   readonly events: RecordingEvents = new RecordingEvents();
-  readonly engine: MarketEngine = new MarketEngine({ events: this.events, priceDecimals: 2, hashSeed: 1n });
+  readonly engine: MarketEngine = new MarketEngine({ events: this.events, priceDecimals: 2, hashSeed: SEED });
   readonly #commands: Int32Array;
   readonly #create: NewOrderCommand;
   readonly #cancel: CancelCommand;
 
   constructor(commands: Int32Array) {
     this.#commands = commands;
-    const key = { words: commands, userAt: 0, orderIdAt: 0, orderIdBytes: ID_BYTES, requestId: 0 };
+    const key = { words: commands, userAt: 0, orderIdAt: 0, orderIdBytes: ID_BYTES, idHash: 0, requestId: 0 };
     const now = { receivedHigh: highWord(NOW_NS), receivedLow: lowWord(NOW_NS) };
     this.#create = {
       ...key,
@@ -196,11 +202,14 @@ class Ours {
   step(at: number): void {
     const commands = this.#commands;
     const start = at * COMMAND_WORDS;
+    const next = start + COMMAND_WORDS;
+    if (next < commands.length) this.engine.expect(commands[next + HASH] as number);
     if (commands[start] === CREATE) {
       const create = this.#create;
       create.requestId = at;
       create.userAt = start + USER;
       create.orderIdAt = start + ID;
+      create.idHash = commands[start + HASH] as number;
       create.side = commands[start + SIDE] as Side;
       create.price = commands[start + PRICE] as number;
       create.quantity = commands[start + QUANTITY] as number;
@@ -210,6 +219,7 @@ class Ours {
       cancel.requestId = at;
       cancel.userAt = start + USER;
       cancel.orderIdAt = start + ID;
+      cancel.idHash = commands[start + HASH] as number;
       this.engine.cancel(cancel);
     }
     if ((at & (SETTLE_EVERY - 1)) === 0) this.engine.settled(this.engine.lastTradeId);

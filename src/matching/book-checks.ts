@@ -22,6 +22,7 @@ export function checkBook(book: Book, ids: OrderIds): void {
       const [words, at] = [orders.idWordsOf(slot), orders.idAt(slot)];
       const entry = ids.find(orders.idHashOf(slot), orders.userOf(slot), words, at, orders.idBytesOf(slot));
       assert(ids.slotOf(entry) === slot, 'book: an order and its id know each other');
+      ids.checkHash(slot);
       const { lastHigh, lastLow } = book.expiries;
       assert(
         isBefore(lastHigh, lastLow, orders.expiryHigh(slot), orders.expiryLow(slot)),

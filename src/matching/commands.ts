@@ -28,6 +28,11 @@ export interface OrderKey {
   orderIdBytes: number;
 }
 
+/** Of a command: whoever sends it has hashed user and id (`hashId`), with the key of the market. */
+export interface HashedKey extends OrderKey {
+  idHash: number;
+}
+
 export interface Received {
   requestId: number;
   receivedHigh: number;
@@ -45,7 +50,7 @@ export interface Received {
  * Quote integers have scale 10^-quantity decimals (AMB-05). A cap or target that is met completes the order, a budget
  * that is used up never does (AMB-37, AMB-39).
  */
-export interface NewOrderCommand extends OrderKey, Received {
+export interface NewOrderCommand extends HashedKey, Received {
   creationHigh: number;
   creationLow: number;
   /** The earlier of good-until and creation + 30 days (ORD-20, AMB-127). */
@@ -71,7 +76,7 @@ export interface NewOrderCommand extends OrderKey, Received {
 }
 
 /** For a resting limit order, or a limit order in the trigger book; 0 leaves price, quantity or trigger unchanged. */
-export interface ReplaceCommand extends OrderKey, Received {
+export interface ReplaceCommand extends HashedKey, Received {
   timestampHigh: number;
   timestampLow: number;
   price: number;
@@ -83,7 +88,7 @@ export interface ReplaceCommand extends OrderKey, Received {
   isNodeMade: boolean;
 }
 
-export interface CancelCommand extends OrderKey, Received {
+export interface CancelCommand extends HashedKey, Received {
   /** What the order ends with: userRequested, or the node's own reason. */
   end: OrderEnd;
   /** On the control channel a cancel may wait for its create (AMB-25). */

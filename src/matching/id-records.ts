@@ -134,8 +134,9 @@ export class IdRecords {
     return (record & OFFSET_MASK) + ID;
   }
 
-  hashOf(key: HashKey, record: number): number {
-    return hashWords(key, this.userOf(record), this.wordsOf(record), this.idAt(record), this.bytesOf(record));
+  /** @param userHash of its user. */
+  hashOf(key: HashKey, userHash: number, record: number): number {
+    return hashWords(key, userHash, this.wordsOf(record), this.idAt(record), this.bytesOf(record));
   }
 
   #get(record: number, word: number): number {

@@ -4,11 +4,12 @@
  * A look-up leaves behind what it found out about the key, for whoever adds the id next: `findLive`, then `findPast` if
  * nothing lives, then `prepareToAdd`.
  */
+import { assert } from '../core/assert.ts';
 import { CHILDREN_PER_PARENT_MAX } from '../core/limits.ts';
 import { isCancel, ORDER_KIND } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
 import { fromWords } from '../core/time-words.ts';
-import type { NewOrderCommand, OrderKey } from './commands.ts';
+import type { HashedKey, NewOrderCommand, OrderKey } from './commands.ts';
 import { ID_STATE, type OrderIds, UNKNOWN } from './order-ids.ts';
 import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
@@ -35,19 +36,24 @@ export class Intake {
   }
 
   /** @returns the slot of the order with this id, or NONE. */
-  findLive({ words, userAt, orderIdAt, orderIdBytes }: OrderKey): number {
-    return this.findLiveAt(words, userAt, orderIdAt, orderIdBytes);
+  findLive({ words, userAt, orderIdAt, orderIdBytes, idHash }: HashedKey): number {
+    return this.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash);
+  }
+
+  /** The same of an id that nobody has hashed. */
+  findUnhashed({ words, userAt, orderIdAt, orderIdBytes }: OrderKey): number {
+    const hash = this.ids.hashKey(words, userAt, orderIdAt, orderIdBytes);
+    return this.findLiveAt(words, userAt, orderIdAt, orderIdBytes, hash);
   }
 
   /** The same of a key in parts: creates and cancels are objects of two shapes, which cost every reader a choice. */
-  findLiveAt(words: Int32Array, userAt: number, orderIdAt: number, orderIdBytes: number): number {
+  findLiveAt(words: Int32Array, userAt: number, orderIdAt: number, orderIdBytes: number, hash: number): number {
     const user = this.#users.find(words, userAt);
     this.user = user;
     this.#over = NONE;
     this.#entry = UNKNOWN;
-    if (user === NONE) return NONE;
-    const hash = this.ids.hashOf(user, words, orderIdAt, orderIdBytes);
     this.#hash = hash;
+    if (user === NONE) return NONE;
     this.#entry = this.ids.find(hash, user, words, orderIdAt, orderIdBytes);
     return this.ids.slotOf(this.#entry);
   }
@@ -88,11 +94,15 @@ export class Intake {
   }
 
   /** After both look-ups knew no such id: makes room for it, and for its user. */
-  prepareToAdd({ words, userAt, orderIdAt, orderIdBytes }: OrderKey): void {
+  prepareToAdd({ words, userAt }: OrderKey): void {
     if (this.#over !== NONE) this.ids.forget(this.#over);
-    if (this.user !== NONE) return;
-    this.user = this.#users.intern(words, userAt);
-    this.#hash = this.ids.hashOf(this.user, words, orderIdAt, orderIdBytes);
+    if (this.user === NONE) this.user = this.#users.intern(words, userAt);
+  }
+
+  /** A hash that is another than ours would hide what is there. @throws InvariantError */
+  checkHash({ words, userAt, orderIdAt, orderIdBytes, idHash }: HashedKey): void {
+    const hash = this.ids.hashKey(words, userAt, orderIdAt, orderIdBytes);
+    assert(idHash === hash, 'an id is hashed with the key of its market');
   }
 
   /** The id of the last look-up is this order's. */

@@ -95,6 +95,8 @@ export class MarketEngine {
   readonly #heldCancelsMax: number;
   readonly #ordersMax: number;
   #status: number = MARKET_STATUS.active;
+  /** The slot of the last order that came in, or NONE; it may be free, or another's. */
+  #lastAdmitted: number = NONE;
   /** Until the restore is finished: orders by name, and those that may stand out of turn or found no room. */
   readonly #restored: RestoredNames;
   readonly #turns = new RestoredTurns();
@@ -137,6 +139,11 @@ export class MarketEngine {
   get bytes(): number {
     const { orders, buys, sells } = this.#book;
     return orders.bytes + this.#ids.bytes + buys.bytes + sells.bytes;
+  }
+
+  /** A command about the id with this hash comes soon: all that it touches first is fetched meanwhile. Nothing changes. */
+  expect(idHash: number): void {
+    this.#ids.fetch(idHash);
   }
 
   /**
@@ -213,8 +220,8 @@ export class MarketEngine {
    */
   cancel(command: CancelCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
-    const { words, userAt, orderIdAt, orderIdBytes } = command;
-    const slot = this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes);
+    const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
+    const slot = this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash);
     if (slot === NONE || this.#intake.isOver(slot)) {
       this.#cancelUnknown(slot, command);
       return;
@@ -300,8 +307,8 @@ export class MarketEngine {
 
   /** A test hook: clearing is told of a fill that never was (injected-fills.ts). @returns false if an order is missing. */
   injectFill(fill: { maker: OrderKey; taker: OrderKey; price: number; quantity: number }): boolean {
-    const maker = this.#intake.findLive(fill.maker);
-    const taker = this.#intake.findLive(fill.taker);
+    const maker = this.#intake.findUnhashed(fill.maker);
+    const taker = this.#intake.findUnhashed(fill.taker);
     if (maker === NONE || taker === NONE || maker === taker) return false;
     if (!this.#intake.isOpen(maker) || !this.#intake.isOpen(taker)) return false;
     this.#injected.inject(maker, taker, fill.price, fill.quantity);
@@ -357,7 +364,7 @@ export class MarketEngine {
   }
 
   #checkNew(key: OrderKey): void {
-    const isNew = this.#intake.findLive(key) === NONE && this.#intake.findPast(0, 0) === NONE;
+    const isNew = this.#intake.findUnhashed(key) === NONE && this.#intake.findPast(0, 0) === NONE;
     assert(isNew, 'a restored order id is new');
   }
 
@@ -396,10 +403,12 @@ export class MarketEngine {
 
   /**
    * What is looked at after every batch: the book is not crossed, and the levels that were told last are what was told,
-   * the sum of their orders and first in first out, as far as a few orders of each say. @throws InvariantError
+   * the sum of their orders and first in first out, as far as a few orders of each say; the id of the order that came
+   * in last is found by its hash. @throws InvariantError
    */
   checkBatch(told: ToldLevels): void {
     assert(!this.#book.isCrossed(), 'book: the best bid is below the best ask');
+    this.#ids.checkHash(this.#lastAdmitted);
     // What a batch of orders changes is told when it ends.
     if (this.#book.isDepthHeld) return;
     told.take((side, price, quantity) => this.#book.ownSide(side).checkLevel(price, quantity, ORDERS_CHECKED));
@@ -441,8 +450,9 @@ export class MarketEngine {
   /** Why a create cannot be admitted, its parent aside, or 0. Spends a hold. */
   #refusalOf(command: NewOrderCommand): RejectCode | 0 {
     if (this.#status !== MARKET_STATUS.active) return REJECT_CODE.MARKET_HALTED;
-    const { words, userAt, orderIdAt, orderIdBytes } = command;
-    if (this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes) !== NONE) return REJECT_CODE.DUPLICATE_ORDER;
+    const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
+    if (this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash) !== NONE)
+      return REJECT_CODE.DUPLICATE_ORDER;
     const { receivedHigh, receivedLow } = command;
     const record = this.#intake.findPast(receivedHigh, receivedLow);
     if (record !== NONE) {
@@ -464,11 +474,13 @@ export class MarketEngine {
     const { orders } = this.#book;
     const slot = orders.begin(command, this.#intake.user, lotsWanted(command), this.#book.nextSequence());
     this.#intake.addLive(slot, command);
+    this.#lastAdmitted = slot;
     return slot;
   }
 
   /** A cancel for which no order lives: it may wait for its create, or is refused. */
   #cancelUnknown(slot: number, command: CancelCommand): void {
+    this.#intake.checkHash(command);
     const record = slot === NONE ? this.#intake.findPast(command.receivedHigh, command.receivedLow) : NONE;
     const isHeld = record !== NONE && !this.#ids.isRemembered(record);
     const mayHold = command.hold && slot === NONE && (record === NONE || isHeld);
@@ -486,6 +498,7 @@ export class MarketEngine {
 
   /** Why a replace finds no order that rests or waits. */
   #whyGone(slot: number, command: ReplaceCommand): RejectCode {
+    this.#intake.checkHash(command);
     const record = slot === NONE ? this.#intake.findPast(command.receivedHigh, command.receivedLow) : NONE;
     return this.#intake.whyGone(slot, record);
   }

@@ -23,12 +23,13 @@
  * An id counts as free from creation + 30 days on, whenever its memory is reclaimed.
  */
 import { assert } from '../core/assert.ts';
-import { type HashKey, hashWords } from '../core/key-words.ts';
+import { type HashKey, hashId, hashWords } from '../core/key-words.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
 import { fromWords, highWord, lowWord } from '../core/time-words.ts';
 import { IdRecords } from './id-records.ts';
 import { IdTable, nextPlace } from './id-table.ts';
 import type { OrderPool } from './order-pool.ts';
+import { ORDER_STATE } from './order-records.ts';
 import { NONE } from './pools.ts';
 import type { UserTable } from './user-table.ts';
 
@@ -36,6 +37,8 @@ export const ID_STATE = { held: 1, remembered: 2, rememberedCancelled: 3, stale:
 /** The compiler folds constants of the same file, imported and exported ones it loads. */
 const REMEMBERED: number = ID_STATE.remembered;
 const CANCELLED: number = ID_STATE.rememberedCancelled;
+
+const FREE: number = ORDER_STATE.free;
 
 /** No entry of the table. */
 export const UNKNOWN = 0;
@@ -75,8 +78,13 @@ export class OrderIds {
     return this.records.bytes + this.#table.bytes;
   }
 
+  /** What `hashId` says of the id of this user. */
   hashOf(user: number, words: Int32Array, at: number, bytes: number): number {
-    return hashWords(this.#key, user, words, at, bytes);
+    return hashWords(this.#key, this.#users.hashOf(user), words, at, bytes);
+  }
+
+  hashKey(words: Int32Array, userAt: number, idAt: number, idBytes: number): number {
+    return hashId(this.#key, words, userAt, idAt, idBytes);
   }
 
   /** Somebody will ask for the id with this hash soon. */
@@ -84,7 +92,7 @@ export class OrderIds {
     this.#table.fetch(hash);
   }
 
-  /** @param hash what `hashOf` says of the same id. @returns its entry, or UNKNOWN: `slotOf` and `recordOf` read it. */
+  /** @param hash what `hashId` says of user and id. @returns its entry, or UNKNOWN: `slotOf` and `recordOf` read it. */
   find(hash: number, user: number, words: Int32Array, at: number, bytes: number): number {
     const places = this.#table.placesOf(hash);
     const { cells } = places;
@@ -114,6 +122,14 @@ export class OrderIds {
   addLive(slot: number, hash: number, words: Int32Array, at: number, bytes: number): void {
     this.#orders.setId(slot, hash, words, at, bytes);
     this.#table.add(hash, slot + 1);
+  }
+
+  /** The order in this slot, if there is one, has the hash of its id. @throws InvariantError */
+  checkHash(slot: number): void {
+    const orders = this.#orders;
+    if (slot === NONE || orders.stateOf(slot) === FREE) return;
+    const hash = this.hashOf(orders.userOf(slot), orders.idWordsOf(slot), orders.idAt(slot), orders.idBytesOf(slot));
+    assert(orders.idHashOf(slot) === hash, 'an order has the hash of its id');
   }
 
   /** A cancel waits for its create until `untilNs`; holds are made in the order of their ends. */
@@ -250,7 +266,10 @@ export class OrderIds {
   }
 
   #makeStale(record: number): void {
-    this.#table.remove(this.records.hashOf(this.#key, record), ~record);
+    this.#table.remove(
+      this.records.hashOf(this.#key, this.#users.hashOf(this.records.userOf(record)), record),
+      ~record,
+    );
     this.records.setState(record, ID_STATE.stale);
   }
 

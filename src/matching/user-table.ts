@@ -7,7 +7,7 @@
  * Open addressing over Int32Array, at most half full. Bounded by the number of registered users.
  */
 
-import { finishHash, type HashKey } from '../core/key-words.ts';
+import { type HashKey, hashUser } from '../core/key-words.ts';
 import { USER_BYTES } from './commands.ts';
 import { grown, NONE } from './pools.ts';
 
@@ -31,14 +31,11 @@ export class UserTable {
   /** From a hash to its place. */
   #shift: number;
   #count = 0;
-  /** Odd numbers that nobody outside knows. */
-  readonly #first: number;
-  readonly #second: number;
+  readonly #key: HashKey;
 
   /** @param capacity a power of two. */
   constructor(capacity: number, key: HashKey) {
-    this.#first = finishHash(key.low) | 1;
-    this.#second = finishHash(key.high) | 1;
+    this.#key = key;
     this.words = new Int32Array(capacity * USER_WORDS);
     this.heldCount = new Int32Array(capacity);
     this.rememberedHead = new Int32Array(capacity);
@@ -89,15 +86,14 @@ export class UserTable {
     return user;
   }
 
-  /**
-   * Where the search for a key begins: the leading bits of its first two words, each times a number that nobody knows.
-   * Keys that nobody made for it meet no more often than twice as often as random ones. To make some that meet under
-   * every number they have to agree in the lower bits of both words, as many as are not leading ones: 40 and more, and so
-   * many attempts for each, by as many registered users. An id is anybody's own choice, and is hashed with more care.
-   */
+  /** What the user adds to the hashes of its ids. */
+  hashOf(user: number): number {
+    return hashUser(this.#key, this.words, user * USER_WORDS);
+  }
+
+  /** Where the search for a key begins. */
   #placeOf(from: Int32Array, at: number): number {
-    const hash = Math.imul(from[at] as number, this.#first) + Math.imul(from[at + 1] as number, this.#second);
-    return (hash | 0) >>> this.#shift;
+    return hashUser(this.#key, from, at) >>> this.#shift;
   }
 
   #enter(user: number): void {

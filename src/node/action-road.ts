@@ -11,6 +11,7 @@
 
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
+import type { HashKey } from '../core/key-words.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -34,6 +35,8 @@ export interface ActionRoadParts {
   readonly desk: SignatureDesk;
   /** One per shard; market m lives on shard m mod shards. */
   readonly shards: readonly Outlet[];
+  /** Of the hashes of ids. */
+  readonly idKey: HashKey;
   readonly nowNs: () => TimestampNs;
   /** Markets that have been restored and take orders. */
   readonly openMarkets: ReadonlySet<number>;
@@ -168,7 +171,7 @@ export class ActionRoad {
       sendNote(outlet, marketIndex, COMMAND_NOTE.timed, errand.isUrgent);
       at = outlet.claim(errand.typeId, errand.bytes, errand.isUrgent);
     }
-    reserved.value.write(outlet.views, at, { requestId, receivedNs: sentNs });
+    reserved.value.write(outlet.views, at, { requestId, receivedNs: sentNs, key: this.parts.idKey });
     outlet.commit();
     this.answers.set(requestId, answer);
     poke();

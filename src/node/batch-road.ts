@@ -135,7 +135,7 @@ export class BatchRoad {
     for (const { index, errand, reserved } of taken) {
       const { requestId } = reserved;
       const at = must(roomIn(outlet, errand), 'room was looked for before');
-      reserved.write(outlet.views, at, { requestId, receivedNs });
+      reserved.write(outlet.views, at, { requestId, receivedNs, key: this.parts.idKey });
       outlet.commit();
       this.road.expect(requestId, (told) => answer(index, told));
     }

@@ -9,6 +9,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvariantError, must } from '../core/assert.ts';
+import { hashKeyOf } from '../core/key-words.ts';
 import { OmsServer } from '../edge/oms-server.ts';
 import type { EdgeObserver } from '../edge/uws-http.ts';
 import type { ActorFactories } from '../runtime/actor.ts';
@@ -233,6 +234,7 @@ export class RingbookNode {
             desk: this.desk,
             limits: this.userLimits(),
             shards,
+            idKey: hashKeyOf(this.threads.hashSeed),
             poke: wiring.poke,
             command: (command) => clearing.command(command),
             counted: metrics,

@@ -7,6 +7,7 @@
  */
 import { must } from '../core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../core/ids.ts';
+import type { HashKey } from '../core/key-words.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { CancelAllOrders, CancelOrder } from '../messages/generated/messages.ts';
@@ -31,6 +32,8 @@ export interface BulkCancelParts {
   /** Nobody waits for the market's answer to this request. */
   readonly unanswered: (requestId: number) => void;
   readonly poke: () => void;
+  /** Of the hashes of ids. */
+  readonly idKey: HashKey;
 }
 
 export class BulkCancels {
@@ -123,11 +126,11 @@ export class BulkCancels {
   }
 
   private sendCancel(prepared: PreparedCancel): number {
-    const { orders, nowNs } = this.parts;
+    const { orders, nowNs, idKey } = this.parts;
     const requestId = reserved(orders.reserveCancel(prepared));
     const outlet = this.outletOf(prepared.market.definition.marketIndex);
     const at = outlet.claim(CancelOrder.typeId, CancelOrder.bytes, true);
-    writeCancel(outlet.views, at, prepared, false, { requestId, receivedNs: nowNs() });
+    writeCancel(outlet.views, at, prepared, false, { requestId, receivedNs: nowNs(), key: idKey });
     outlet.commit();
     return requestId;
   }

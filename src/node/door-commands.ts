@@ -1,19 +1,23 @@
 /**
  * What the front door writes to a market, field by field into a claimed record: creates, replaces, cancels, cancel-alls
- * and the release of orders whose trigger fired.
+ * and the release of orders whose trigger fired. A command about an id carries its hash, so that no market has to hash:
+ * `key` is what they are found by, the same for every market of the node.
  */
 import type { UserId } from '../core/ids.ts';
+import { type HashKey, hashId } from '../core/key-words.ts';
 import { ORDER_END } from '../core/order-terms.ts';
 import type { Views } from '../core/views.ts';
 import { CancelAllOrders, CancelOrder, NewOrder, ReleaseOrder, ReplaceOrder } from '../messages/generated/messages.ts';
 import type { ReduceWord, ReleaseWord } from '../orders/order-events.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from '../orders/prepared.ts';
-import { writeNewOrderFields, writeOrderId, writeUser } from './order-codec.ts';
+import { createBytes, writeCreateHash, writeNewOrderFields, writeOrderId, writeUser } from './order-codec.ts';
 
 /** Who is answered, and when the door took it. */
 export interface Stamp {
   readonly requestId: number;
   readonly receivedNs: bigint;
+  /** Of the hashes of ids. */
+  readonly key: HashKey;
 }
 
 /** @param budget what the hold allows the order to use, from `reserveCreate` (AMB-39). */
@@ -25,6 +29,24 @@ export function writeCreate(v: Views, at: number, prepared: PreparedCreate, budg
   const around = { requestId, receivedNs, marketIndex, budget, textBytes: text.length, parentIdAt };
   writeNewOrderFields(v, at, terms, prepared, around);
   v.u8.set(text, at + NewOrder.bytes);
+  writeCreateHash(v, at, createBytes(text.length), stamp.key);
+}
+
+interface Keyed {
+  readonly userAt: number;
+  readonly orderIdAt: number;
+  orderIdBytes(v: Views, at: number): number;
+  setIdHash(v: Views, at: number, hash: number): void;
+}
+
+/** User and id have been written. */
+function writeHash(v: Views, at: number, message: Keyed, key: HashKey): void {
+  const { userAt, orderIdAt } = message;
+  message.setIdHash(
+    v,
+    at,
+    hashId(key, v.i32, (at + userAt) >>> 2, (at + orderIdAt) >>> 2, message.orderIdBytes(v, at)),
+  );
 }
 
 function positionOf(id: string, text: Uint8Array): number {
@@ -44,12 +66,13 @@ export function writeReplace(v: Views, at: number, prepared: PreparedReplace, st
   ReplaceOrder.setOrderIdBytes(v, at, prepared.orderId.length);
   writeUser(v, at + ReplaceOrder.userAt, prepared.user);
   writeOrderId(v, at + ReplaceOrder.orderIdAt, prepared.orderId);
+  writeHash(v, at, ReplaceOrder, stamp.key);
 }
 
 /** The node makes an order smaller: its price stays, and its timestamp. */
-export function writeReduction(v: Views, at: number, word: ReduceWord, receivedNs: bigint): void {
+export function writeReduction(v: Views, at: number, word: ReduceWord, stamp: Omit<Stamp, 'requestId'>): void {
   ReplaceOrder.setRequestId(v, at, word.requestId);
-  ReplaceOrder.setReceivedNs(v, at, receivedNs);
+  ReplaceOrder.setReceivedNs(v, at, stamp.receivedNs);
   ReplaceOrder.setTimestampNs(v, at, 0n);
   ReplaceOrder.setPrice(v, at, 0);
   ReplaceOrder.setQuantity(v, at, word.total);
@@ -60,18 +83,20 @@ export function writeReduction(v: Views, at: number, word: ReduceWord, receivedN
   ReplaceOrder.setOrderIdBytes(v, at, word.orderId.length);
   writeUser(v, at + ReplaceOrder.userAt, word.user);
   writeOrderId(v, at + ReplaceOrder.orderIdAt, word.orderId);
+  writeHash(v, at, ReplaceOrder, stamp.key);
 }
 
 /** The node takes an order off. */
-export function writeNodeCancel(v: Views, at: number, word: ReduceWord, receivedNs: bigint): void {
+export function writeNodeCancel(v: Views, at: number, word: ReduceWord, stamp: Omit<Stamp, 'requestId'>): void {
   CancelOrder.setRequestId(v, at, word.requestId);
-  CancelOrder.setReceivedNs(v, at, receivedNs);
+  CancelOrder.setReceivedNs(v, at, stamp.receivedNs);
   CancelOrder.setMarketIndex(v, at, word.marketIndex);
   CancelOrder.setHold(v, at, 0);
   CancelOrder.setEnd(v, at, word.end);
   CancelOrder.setOrderIdBytes(v, at, word.orderId.length);
   writeUser(v, at + CancelOrder.userAt, word.user);
   writeOrderId(v, at + CancelOrder.orderIdAt, word.orderId);
+  writeHash(v, at, CancelOrder, stamp.key);
 }
 
 /** @param holds whether it may wait for its create (AMB-25). */
@@ -84,6 +109,7 @@ export function writeCancel(v: Views, at: number, prepared: PreparedCancel, hold
   CancelOrder.setOrderIdBytes(v, at, prepared.orderId.length);
   writeUser(v, at + CancelOrder.userAt, prepared.user);
   writeOrderId(v, at + CancelOrder.orderIdAt, prepared.orderId);
+  writeHash(v, at, CancelOrder, stamp.key);
 }
 
 export interface CancelAll {
@@ -93,7 +119,12 @@ export interface CancelAll {
   readonly beforeNs: bigint;
 }
 
-export function writeCancelAll(v: Views, at: number, { user, marketIndex, beforeNs }: CancelAll, stamp: Stamp): void {
+export function writeCancelAll(
+  v: Views,
+  at: number,
+  { user, marketIndex, beforeNs }: CancelAll,
+  stamp: Omit<Stamp, 'key'>,
+): void {
   CancelAllOrders.setRequestId(v, at, stamp.requestId);
   CancelAllOrders.setReceivedNs(v, at, stamp.receivedNs);
   CancelAllOrders.setBeforeNs(v, at, beforeNs);

@@ -19,6 +19,7 @@ import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import { type Stamp, writeCancel, writeCreate, writeReplace } from './door-commands.ts';
 import { CONNECTION_ENDED } from './door-refusals.ts';
 import type { SkippedCheck } from './operator-inject-hooks.ts';
+import { createBytes } from './order-codec.ts';
 
 /** A checked action: the record it becomes, and what is taken for it once that has room. */
 export interface Errand {
@@ -54,7 +55,7 @@ export class Errands {
     return accepted({
       market: prepared.market,
       typeId: NewOrder.typeId,
-      bytes: NewOrder.bytes + prepared.text.length,
+      bytes: createBytes(prepared.text.length),
       isUrgent: false,
       reserve: () => {
         if (tether?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);

@@ -11,6 +11,7 @@ import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import { type AssetId, hasOracle, type OrderId, type UserId } from '../core/ids.ts';
+import type { HashKey } from '../core/key-words.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -89,6 +90,8 @@ export interface FrontDoorParts {
   readonly limits: UserLimits;
   readonly desk: SignatureDesk;
   readonly shards: readonly Outlet[];
+  /** Of the hashes of ids, as the markets have it. */
+  readonly idKey: HashKey;
   readonly poke: () => void;
   /** Commands to clearing; answered after the flush. */
   readonly command: (command: OperatorCommand) => Promise<Reply>;
@@ -167,15 +170,15 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.system = new SystemDesk(this.limits, nowNs);
     this.margin = new MarginDesk(this.orders, nowNs, (asset) => this.registry.definitions.has(asset));
     this.releases = new ReleaseQueue(parts.shards, nowNs);
-    this.reductions = new NodeReductions(parts.shards, this.openMarkets, nowNs);
+    this.reductions = new NodeReductions(parts.shards, this.openMarkets, nowNs, parts.idKey);
     const { orders, openMarkets, releases } = this;
-    const { desk, shards, poke } = parts;
-    const lanes = { errands: new Errands(orders, nowNs), shards, nowNs, openMarkets, releases, poke };
+    const { desk, shards, poke, idKey } = parts;
+    const lanes = { errands: new Errands(orders, nowNs), shards, nowNs, idKey, openMarkets, releases, poke };
     this.road = new ActionRoad({ ...lanes, desk });
     this.batches = new BatchRoad(lanes, this.road);
     this.creates = new CreateDesk({ road: this.road, batches: this.batches, nowNs, counted: parts.counted });
     const unanswered = (requestId: number): void => this.road.expect(requestId, () => undefined);
-    this.bulk = new BulkCancels({ orders, shards, nowNs, openMarkets, unanswered, poke });
+    this.bulk = new BulkCancels({ orders, shards, idKey, nowNs, openMarkets, unanswered, poke });
     this.safety = new SafetyCancels({ orders, bulk: this.bulk, nowNs });
   }
 

@@ -38,6 +38,7 @@ import { type NodeNews, readNews } from './effect-codec.ts';
 import { type InjectedFill, keyOf } from './fill-injection.ts';
 import { HostedMarket } from './hosted-market.ts';
 import { CommandReader, readRememberedId } from './market-commands.ts';
+import { createHash } from './order-codec.ts';
 import { Outbox } from './outbox.ts';
 import { RestoredCommandReader } from './restored-word.ts';
 
@@ -46,7 +47,7 @@ type PriceAccepted = Extract<Effect, { kind: 'priceAccepted' }>;
 export interface MarketShardWiring {
   readonly name: string;
   readonly clock: Clock;
-  /** 32 bits that no event depends on. */
+  /** Of the hashes of ids, as the front door has it; no event depends on it. */
   readonly hashSeed: bigint;
   /** A test hook holds its commands back (operator-api.md 7.3 `stall_market`). */
   readonly isStalled: () => boolean;
@@ -130,6 +131,17 @@ export class MarketShardActor implements Actor {
       default:
         this.onClearing(typeId, v, at, bytes);
     }
+  }
+
+  /** The line of an id's table is far away; it comes while the command before is handled. */
+  expect(typeId: number, v: Views, at: number, bytes: number): void {
+    if (typeId === NewOrder.typeId) this.expectId(NewOrder.marketIndex(v, at), createHash(v, at, bytes));
+    else if (typeId === CancelOrder.typeId) this.expectId(CancelOrder.marketIndex(v, at), CancelOrder.idHash(v, at));
+    else if (typeId === ReplaceOrder.typeId) this.expectId(ReplaceOrder.marketIndex(v, at), ReplaceOrder.idHash(v, at));
+  }
+
+  private expectId(marketIndex: number, idHash: number): void {
+    this.markets.get(marketIndex)?.engine.expect(idHash);
   }
 
   endBatch(): void {
@@ -228,9 +240,10 @@ export class MarketShardActor implements Actor {
     const market = this.marketAt(NewOrder, v, at);
     this.source.views = v;
     this.source.at = at;
-    this.source.bytes = bytes;
+    // The hash behind the text is for the market alone.
+    this.source.bytes = NewOrder.bytes + NewOrder.textBytes(v, at);
     market.output.source = this.source;
-    market.engine.create(this.commands.readCreate(v, at));
+    market.engine.create(this.commands.readCreate(v, at, bytes));
     market.output.source = null;
   }
 

@@ -18,6 +18,7 @@ import type { Views } from '../core/views.ts';
 import type {
   CancelAllCommand,
   CancelCommand,
+  HashedKey,
   NewOrderCommand,
   OrderKey,
   Received,
@@ -35,12 +36,13 @@ import {
   ReleaseOrder,
   ReplaceOrder,
 } from '../messages/generated/messages.ts';
+import { createHash } from './order-codec.ts';
 
 const NO_WORDS = new Int32Array(0);
 const NO_TIME = 0n as TimestampNs;
 
-function emptyKey(): OrderKey {
-  return { words: NO_WORDS, userAt: 0, orderIdAt: 0, orderIdBytes: 0 };
+function emptyKey(): HashedKey {
+  return { words: NO_WORDS, userAt: 0, orderIdAt: 0, orderIdBytes: 0, idHash: 0 };
 }
 
 function notReceived(): Received {
@@ -150,9 +152,11 @@ export class CommandReader {
     };
   }
 
-  readCreate(v: Views, at: number): NewOrderCommand {
+  /** @param bytes of the record, from `createBytes`. */
+  readCreate(v: Views, at: number, bytes: number): NewOrderCommand {
     const command = this.create;
     fillKey(command, NewOrder, v, at);
+    command.idHash = createHash(v, at, bytes);
     fillReceived(command, NewOrder, v, at);
     command.creationHigh = high(v, at + NewOrder.creationNsAt);
     command.creationLow = low(v, at + NewOrder.creationNsAt);
@@ -186,6 +190,7 @@ export class CommandReader {
   readReplace(v: Views, at: number): ReplaceCommand {
     const command = this.replace;
     fillKey(command, ReplaceOrder, v, at);
+    command.idHash = ReplaceOrder.idHash(v, at);
     fillReceived(command, ReplaceOrder, v, at);
     command.timestampHigh = high(v, at + ReplaceOrder.timestampNsAt);
     command.timestampLow = low(v, at + ReplaceOrder.timestampNsAt);
@@ -200,6 +205,7 @@ export class CommandReader {
   readCancel(v: Views, at: number): CancelCommand {
     const command = this.cancel;
     fillKey(command, CancelOrder, v, at);
+    command.idHash = CancelOrder.idHash(v, at);
     fillReceived(command, CancelOrder, v, at);
     command.hold = CancelOrder.hold(v, at) === 1;
     command.end = CancelOrder.end(v, at) as OrderEnd;

@@ -1,5 +1,4 @@
 /** Market shards, made from their wiring and the node's settings; workers/market.ts boots one a thread. */
-import { randomBytes } from 'node:crypto';
 import { reserveNoAddresses } from '../matching/pools.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { areAddressesBounded, ownLimits } from './address-limit.ts';
@@ -16,13 +15,13 @@ export const marketFactories: ActorFactories = Object.fromEntries(
 );
 
 function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor {
-  const words = new NodeWords(settingsOf(wiring).words);
+  const settings = settingsOf(wiring);
+  const words = new NodeWords(settings.words);
   if (areAddressesBounded(ownLimits())) reserveNoAddresses();
   return new MarketShardActor({
     name: wiring.name,
     clock: wiring.clock,
-    // Told to nobody and kept nowhere, so that nobody can choose order ids that meet in one place.
-    hashSeed: randomBytes(8).readBigUInt64LE(),
+    hashSeed: settings.hashSeed,
     isStalled: () => words.isStalled(shard),
     beat: () => wiring.beat(),
     clearingLane: wiring.laneOf(CLEARING),

@@ -1,5 +1,6 @@
 /** The node's own reductions and cancels on their way to the markets (AMB-61): sent at once or not at all. */
 import { must } from '../core/assert.ts';
+import type { HashKey } from '../core/key-words.ts';
 import { CancelOrder, ReplaceOrder } from '../messages/generated/messages.ts';
 import type { ReduceWord } from '../orders/order-events.ts';
 import type { Outlet } from '../runtime/outlet.ts';
@@ -9,9 +10,11 @@ export class NodeReductions {
   private readonly shards: readonly Outlet[];
   private readonly openMarkets: ReadonlySet<number>;
   private readonly nowNs: () => bigint;
+  private readonly key: HashKey;
 
-  /** @param shards one per shard; market m lives on shard m mod shards. */
-  constructor(shards: readonly Outlet[], openMarkets: ReadonlySet<number>, nowNs: () => bigint) {
+  /** @param shards one per shard; market m lives on shard m mod shards. @param key of the hashes of ids. */
+  constructor(shards: readonly Outlet[], openMarkets: ReadonlySet<number>, nowNs: () => bigint, key: HashKey) {
+    this.key = key;
     this.shards = shards;
     this.openMarkets = openMarkets;
     this.nowNs = nowNs;
@@ -25,7 +28,7 @@ export class NodeReductions {
     const at = outlet.claim(message.typeId, message.bytes, true);
     if (at < 0) return false;
     const write = word.total === 0 ? writeNodeCancel : writeReduction;
-    write(outlet.views, at, word, this.nowNs());
+    write(outlet.views, at, word, { receivedNs: this.nowNs(), key: this.key });
     outlet.commit();
     return true;
   }

@@ -9,6 +9,7 @@
  *
  * Not here: how a thread is watched and ended (supervisor.ts).
  */
+import { randomBytes } from 'node:crypto';
 import { SharedClock } from '../runtime/clock.ts';
 import { EventLoopRunner } from '../runtime/event-loop-runner.ts';
 import { createLogger } from '../runtime/logging.ts';
@@ -45,6 +46,8 @@ export class NodeThreads {
   readonly log: ReturnType<typeof createLogger>;
   readonly words: NodeWords = new NodeWords();
   readonly budget: SharedBudget = new SharedBudget();
+  /** Nobody outside knows it, so nobody can choose order ids that meet in one place. */
+  readonly hashSeed: bigint = randomBytes(8).readBigUInt64LE();
   readonly plan: Plan;
   readonly clock: SharedClock;
   readonly context: ThreadContext;
@@ -119,6 +122,7 @@ export class NodeThreads {
       mdsListener: this.listenerSettings(config.mdsPort),
       words: this.words.memory,
       budget: this.budget.memory,
+      hashSeed: this.hashSeed,
     };
   }
 

@@ -9,6 +9,7 @@
 import type { NewOrder as OrderFields } from '../clearing/inputs.ts';
 import { assert } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
+import { type HashKey, hashId } from '../core/key-words.ts';
 import { ORDER_ID_BYTES_MAX, SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import type { OrderKind, Side, Tif, TriggerKind } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
@@ -21,6 +22,7 @@ const USER_BYTES = 32;
 const USER_WORDS = 8;
 /** A power of two. */
 const READ_USERS = 4_096;
+const HASH_BYTES = 4;
 
 /** What the front door adds to the fields of an order. */
 export interface Envelope {
@@ -64,6 +66,32 @@ export function writeNewOrder(v: Views, at: number, order: OrderFields, envelope
   const around = { requestId, receivedNs, marketIndex, budget, textBytes: text.length, parentIdAt };
   writeNewOrderFields(v, at, order, order, around);
   writeText(v, at + NewOrder.bytes, order.text);
+}
+
+/** Bytes of a create on its way to a market: the message, its text, and a word with the hash of its id. */
+export function createBytes(textBytes: number): number {
+  return ((NewOrder.bytes + textBytes + 3) & ~3) + HASH_BYTES;
+}
+
+/** Writes that word. @param bytes of the create, from `createBytes`. */
+export function writeCreateHash(v: Views, at: number, bytes: number, key: HashKey): void {
+  const idBytes = NewOrder.orderIdBytes(v, at);
+  v.i32[hashWordOf(at, bytes)] = hashId(
+    key,
+    v.i32,
+    (at + NewOrder.userAt) >>> 2,
+    (at + NewOrder.orderIdAt) >>> 2,
+    idBytes,
+  );
+}
+
+/** The hash that the front door wrote behind a create. */
+export function createHash(v: Views, at: number, bytes: number): number {
+  return v.i32[hashWordOf(at, bytes)] as number;
+}
+
+function hashWordOf(at: number, bytes: number): number {
+  return (at + bytes - HASH_BYTES) >>> 2;
 }
 
 /** What a replace may turn, and what is derived; the rest of an order are its terms. */

@@ -12,6 +12,8 @@ export interface WorkerSettings {
   readonly shards: number;
   readonly mdsListener: ListenerSettings;
   readonly words: SharedArrayBuffer;
+  /** Key of the hashes of ids: 64 random bits, new at every start, told to the node's own threads and kept nowhere. */
+  readonly hashSeed: bigint;
   /** Of SharedBudget. */
   readonly budget: SharedArrayBuffer;
 }

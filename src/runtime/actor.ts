@@ -17,6 +17,11 @@ export interface Actor {
   ready(lane: number): boolean;
   /** Handles one record in place. `views` is valid until the call returns; what must last is copied out. */
   handle(lane: number, typeId: number, views: Views, at: number, bytes: number): void;
+  /**
+   * What `handle` is given next, if it waits in the same lane already: to fetch what it will touch, and nothing else. A word
+   * of it may be wrong or missing if the ring is damaged, which is not found out before `handle`.
+   */
+  expect?(typeId: number, views: Views, at: number, bytes: number): void;
   /** After each drained batch, after `start` and after `tick`: flush what was sent. */
   endBatch(): void;
   /**

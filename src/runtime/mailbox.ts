@@ -7,7 +7,7 @@
  */
 import type { Actor } from './actor.ts';
 import type { Doorbell } from './doorbell.ts';
-import type { RecordHandler, RingReader } from './spsc-ring.ts';
+import type { RecordHandler, RecordWatcher, RingReader } from './spsc-ring.ts';
 
 /** The receiving end of an edge. */
 export interface Lane {
@@ -19,6 +19,7 @@ export interface Lane {
 interface BoundLane extends Lane {
   readonly index: number;
   readonly take: RecordHandler;
+  readonly expect: RecordWatcher | null;
 }
 
 export class Mailbox {
@@ -28,7 +29,12 @@ export class Mailbox {
 
   constructor(lanes: readonly Lane[], actor: Actor) {
     this.actor = actor;
-    this.lanes = lanes.map((lane, index) => ({ ...lane, index, take: takeFrom(lane, index, actor) }));
+    this.lanes = lanes.map((lane, index) => ({
+      ...lane,
+      index,
+      take: takeFrom(lane, index, actor),
+      expect: expectFrom(lane, actor),
+    }));
   }
 
   /** Handles up to `recordsMax` records. @returns how many. */
@@ -40,7 +46,7 @@ export class Mailbox {
     for (let turn = 0; turn < lanes.length && left > 0; turn++) {
       const lane = lanes[(this.first + turn) % lanes.length];
       if (lane === undefined) continue;
-      const handled = lane.reader.drain(lane.take, Math.min(share, left));
+      const handled = lane.reader.drain(lane.take, Math.min(share, left), lane.expect);
       if (handled > 0 && lane.reader.takeRoomWanted()) lane.producerBell.ring();
       left -= handled;
     }
@@ -81,4 +87,11 @@ function takeFrom(lane: Lane, index: number, actor: Actor): RecordHandler {
     actor.handle(index, typeId, views, at, bytes);
     return true;
   };
+}
+
+/** Null if the actor has no use for what comes next. */
+function expectFrom(lane: Lane, actor: Actor): RecordWatcher | null {
+  if (actor.expect === undefined) return null;
+  const { views } = lane.reader;
+  return (typeId, at, bytes) => actor.expect?.(typeId, views, at, bytes);
 }

@@ -52,6 +52,9 @@ export interface RingDepth {
 /** Handles one record in place. `false` leaves the record unread and ends the drain. */
 export type RecordHandler = (typeId: number, at: number, bytes: number) => boolean | undefined;
 
+/** Hears of a record that comes next: where it lies, not whether its payload is whole. */
+export type RecordWatcher = (typeId: number, at: number, bytes: number) => void;
+
 export interface RingSize {
   /** Size of the data, a power of two from 1 KiB to 1 GiB. */
   readonly capacityBytes: number;
@@ -254,10 +257,11 @@ export class RingReader {
    * read), in order, and then gives their room back. A handler that throws leaves its record
    * unread, and no room is given back: its thread is expected to end.
    *
+   * @param expect is told of the record behind the one that is handled next, if it was seen already.
    * @returns how many were handled.
    * @throws InvariantError on a header that this ring cannot have written.
    */
-  drain(handle: RecordHandler, recordsMax: number): number {
+  drain(handle: RecordHandler, recordsMax: number, expect: RecordWatcher | null = null): number {
     if (this.head === this.tailCopy && !this.look()) return 0;
     let count = 0;
     while (count < recordsMax) {
@@ -271,16 +275,28 @@ export class RingReader {
       const taken = recordBytes(bytes);
       assert(index + taken <= this.capacity, 'ring: a record ends within the data');
       assert(taken <= ((this.tailCopy - this.head) | 0), 'ring: a record ends before the tail');
+      const next = (this.head + taken) | 0;
+      if (expect !== null && next !== this.tailCopy) this.tellOf(next, expect);
       if (typeId !== PADDING_TYPE) {
         if (handle(typeId, index + RECORD_HEADER_BYTES, bytes) === false) break;
         count++;
       }
-      this.head = (this.head + taken) | 0;
+      this.head = next;
     }
     this.read = (this.read + count) | 0;
     this.words[READ_WORD] = this.read;
     Atomics.store(this.words, HEAD_WORD, this.head);
     return count;
+  }
+
+  /** Padding, and what nobody can have written, is left to the turn in which it is read. */
+  private tellOf(position: number, expect: RecordWatcher): void {
+    const index = position & this.mask;
+    const bytes = this.header[index >> 2] ?? -1;
+    const word = this.header[(index >> 2) + 1] ?? 0;
+    const typeId = word & 0xffff;
+    if (typeId !== PADDING_TYPE && word === typeAndCheck(position, bytes, typeId))
+      expect(typeId, index + RECORD_HEADER_BYTES, bytes);
   }
 
   /** Whether a record waits. */

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
-import { hashKeyOf } from '../../src/core/key-words.ts';
-import { SIDE } from '../../src/core/order-terms.ts';
+import { hashId, hashKeyOf } from '../../src/core/key-words.ts';
+import { SIDE, TRIGGER } from '../../src/core/order-terms.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { BookSide } from '../../src/matching/book-side.ts';
+import type { NewOrderCommand, OrderKey } from '../../src/matching/commands.ts';
+import { MarketEngine } from '../../src/matching/market-engine.ts';
 import { OrderPool } from '../../src/matching/order-pool.ts';
 import { ORDER_STATE } from '../../src/matching/order-records.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
@@ -13,7 +15,17 @@ import { ToldLevels } from '../../src/matching/told-levels.ts';
 import { HostedMarket } from '../../src/node/hosted-market.ts';
 import { Outbox, type Outlet } from '../../src/node/outbox.ts';
 import { MarketDesk } from '../support/market-desk.ts';
-import { BUY, PLAIN_TERMS, SELL, START_NS } from '../support/market-recorder.ts';
+import {
+  BUY,
+  keyOf,
+  LIFE_NS,
+  MarketRecorder,
+  newOrder,
+  PLAIN_TERMS,
+  received,
+  SELL,
+  START_NS,
+} from '../support/market-recorder.ts';
 import { MARKET } from '../support/order-desk.ts';
 
 const PRICE = 100;
@@ -117,6 +129,42 @@ suite('after every batch of a shard', () => {
     assert.throws(() => market.check(), { name: 'InvariantError', message: /what was told/ });
   });
 });
+
+suite('a hash that is not of its market', () => {
+  const wrong = { idHash: 7 };
+
+  test('is found after the batch in which its order came in (AMB-07)', () => {
+    const engine = engineOf();
+    engine.create({ ...order(), idHash: hashId(hashKeyOf(5n), ...placesOf(order())) });
+    engine.checkBatch(new ToldLevels());
+    engine.create({ ...order('b'), ...wrong });
+    assert.throws(() => engine.checkBatch(new ToldLevels()), { name: 'InvariantError', message: /has the hash/ });
+  });
+
+  test('is found when a cancel or a replace finds nothing by it (AMB-23)', () => {
+    const engine = engineOf();
+    engine.create({ ...order(), idHash: hashId(hashKeyOf(5n), ...placesOf(order())) });
+    const asked = { ...keyOf('ada', 'a'), ...received(2, START_NS), ...wrong };
+    assert.throws(() => engine.cancel({ ...asked, hold: false, end: 1 }), InvariantError);
+    const terms = { ...TRIGGERLESS, timestampHigh: 0, timestampLow: 0, price: 1, quantity: 0, isNodeMade: false };
+    assert.throws(() => engine.replace({ ...asked, ...terms }), InvariantError);
+  });
+});
+
+const TRIGGERLESS = { triggerKind: TRIGGER.none, triggerPrice: 0 };
+
+function engineOf(): MarketEngine {
+  return new MarketEngine({ events: new MarketRecorder(), priceDecimals: 0, hashSeed: 5n });
+}
+
+function order(orderId = 'a'): NewOrderCommand {
+  const times = { receivedNs: START_NS, creationNs: START_NS, expiryNs: START_NS + LIFE_NS };
+  return newOrder({ ...PLAIN_TERMS, ...times, user: 'ada', orderId, requestId: 1, side: BUY, price: 1, quantity: 1 });
+}
+
+function placesOf({ words, userAt, orderIdAt, orderIdBytes }: OrderKey): [Int32Array, number, number, number] {
+  return [words, userAt, orderIdAt, orderIdBytes];
+}
 
 function nobody(): { words: Int32Array; userAt: number } {
   return { words: new Int32Array(8), userAt: 0 };

@@ -324,7 +324,7 @@ const MATCHING: readonly Mutant[] = [
   {
     breaks: 'an id that stays is known when its neighbours leave',
     file: 'src/matching/id-table',
-    find: 'this.placeOf(pairs[place * 2]) > gap',
+    find: 'this.placeOf(cells[place]) > gap',
     put: 'false',
     caughtBy: 'test/matching/id-table',
   },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../src/core/ids.ts';
+import { hashKeyOf } from '../../src/core/key-words.ts';
 import type { ActionAnswer } from '../../src/edge/oms-backend.ts';
 import { CommandNote, NewOrder, ReplaceOrder } from '../../src/messages/generated/messages.ts';
 import { ActionRoad } from '../../src/node/action-road.ts';
@@ -40,6 +41,7 @@ class Door {
     const parts = {
       errands: new Errands(this.desk.manager, nowNs),
       shards,
+      idKey: hashKeyOf(0n),
       nowNs,
       openMarkets: new Set([MARKET.marketIndex]),
       releases: new ReleaseQueue(shards, nowNs),

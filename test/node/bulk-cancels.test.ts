@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId, OrderId } from '../../src/core/ids.ts';
+import { hashKeyOf } from '../../src/core/key-words.ts';
 import { CancelOrder } from '../../src/messages/generated/messages.ts';
 import { BulkCancels, CANCELS_PER_TURN } from '../../src/node/bulk-cancels.ts';
 import { readOrderId } from '../../src/node/order-codec.ts';
@@ -46,6 +47,7 @@ suite('cancels in advance at the rings', () => {
     const bulk = new BulkCancels({
       orders: manager,
       shards: [even.outlet, odd.outlet],
+      idKey: hashKeyOf(0n),
       nowNs: () => NOW,
       openMarkets,
       unanswered: () => undefined,
@@ -89,6 +91,7 @@ suite('cancels in advance at the rings', () => {
     const bulk = new BulkCancels({
       orders: manager,
       shards: [outlet],
+      idKey: hashKeyOf(0n),
       nowNs: () => NOW,
       openMarkets: new Set([3]),
       unanswered: () => undefined,

@@ -4,9 +4,16 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { NewOrder as OrderFields } from '../../src/clearing/inputs.ts';
 import type { UserId } from '../../src/core/ids.ts';
+import { hashId, hashKeyOf } from '../../src/core/key-words.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { CommandReader } from '../../src/node/market-commands.ts';
-import { newOrderBytes, readNewOrder, writeNewOrder } from '../../src/node/order-codec.ts';
+import {
+  createBytes,
+  newOrderBytes,
+  readNewOrder,
+  writeCreateHash,
+  writeNewOrder,
+} from '../../src/node/order-codec.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const raw = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -44,10 +51,11 @@ const orders = fc
   })
   .map((order) => ({ ...order, text: textOf(order.parentId, order.orderId) }) as unknown as OrderFields);
 
+const KEY = hashKeyOf(5n);
 const envelope = { requestId: 77, receivedNs: 1_760_000_000_123_456_789n, marketIndex: 5 };
 
 function written(order: OrderFields) {
-  const bytes = (newOrderBytes(order) + 15) & ~7;
+  const bytes = (newOrderBytes(order) + 23) & ~7;
   const views = viewsOf(new ArrayBuffer(bytes + 8), 8, bytes);
   // What lay there before must not matter.
   views.u8.fill(0xa5);
@@ -81,7 +89,13 @@ suite('a new order as a message', () => {
     const reader = new CommandReader();
     fc.assert(
       fc.property(orders, (order) => {
-        const command = reader.readCreate(written(order), 8);
+        const views = written(order);
+        const record = createBytes(order.text.length);
+        writeCreateHash(views, 8, record, KEY);
+        assert.deepEqual(readNewOrder(views, 8), order, 'the hash lies behind everything else');
+        const command = reader.readCreate(views, 8, record);
+        const { words, userAt, orderIdAt, orderIdBytes } = command;
+        assert.equal(command.idHash, hashId(KEY, words, userAt, orderIdAt, orderIdBytes));
         const bytes = new Uint8Array(command.words.buffer, command.words.byteOffset);
         const text = (at: number, length: number): string =>
           Buffer.from(bytes.slice(4 * at, 4 * at + length)).toString('latin1');

@@ -38,12 +38,24 @@ function write(writer: RingWriter, { typeId, payload }: Written, urgent = false)
   return true;
 }
 
+/** What is told of the next record is what is handled next. */
 function readAll(reader: RingReader, recordsMax: number): Written[] {
   const out: Written[] = [];
-  reader.drain((typeId, at, bytes) => {
-    out.push({ typeId, payload: [...reader.views.u8.subarray(at, at + bytes)] });
+  const record = (typeId: number, at: number, bytes: number): Written => {
+    return { typeId, payload: [...reader.views.u8.subarray(at, at + bytes)] };
+  };
+  let [now, next]: (Written | null)[] = [null, null];
+  const handle = (...[typeId, at, bytes]: [number, number, number]): boolean => {
+    const read = record(typeId, at, bytes);
+    if (now !== null) assert.deepEqual(read, now);
+    now = next ?? null;
+    next = null;
+    out.push(read);
     return true;
-  }, recordsMax);
+  };
+  reader.drain(handle, recordsMax, (typeId, at, bytes) => {
+    next = record(typeId, at, bytes);
+  });
   return out;
 }
 
@@ -74,6 +86,26 @@ const action = fc.oneof(
 );
 
 suite('ring', () => {
+  test('who drains is told of each record while the one before it is handled, and of none that was not seen yet', () => {
+    const ring = createRing(SIZE);
+    const [writer, reader] = [new RingWriter(ring), new RingReader(ring)];
+    const heard: string[] = [];
+    const drain = (recordsMax: number): void => {
+      const handle = (typeId: number): boolean => heard.push(`handle ${typeId}`) > 0;
+      reader.drain(handle, recordsMax, (typeId) => heard.push(`expect ${typeId}`));
+    };
+    for (const typeId of [1, 2, 3]) write(writer, { typeId, payload: [typeId] });
+    writer.publish();
+    write(writer, { typeId: 4, payload: [4] });
+    drain(2);
+    assert.deepEqual(heard.splice(0), ['expect 2', 'handle 1', 'expect 3', 'handle 2']);
+    drain(9);
+    assert.deepEqual(heard.splice(0), ['handle 3']);
+    writer.publish();
+    drain(9);
+    assert.deepEqual(heard, ['handle 4']);
+  });
+
   test('what is drained is what was published, in order, from any position (also near the 32-bit wrap)', () => {
     const positions = fc.oneof(
       fc.constant(0),

@@ -14,7 +14,8 @@ import {
 } from '../../src/core/order-terms.ts';
 import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { MarketEngine, type MarketEngineOptions } from '../../src/matching/market-engine.ts';
+import type { MarketEngine, MarketEngineOptions } from '../../src/matching/market-engine.ts';
+import { HashingEngine } from './hashing-engine.ts';
 import {
   BUY,
   keyOf,
@@ -68,7 +69,7 @@ export class MarketDesk {
   #isPrevented = false;
 
   constructor(options: Partial<MarketEngineOptions> = {}) {
-    this.engine = new MarketEngine({ events: this.recorder, priceDecimals: 0, ...options });
+    this.engine = new HashingEngine({ events: this.recorder, priceDecimals: 0, ...options });
   }
 
   buy(orderId: string, quantity: number, price: number, words: OrderWords = {}): Told[] {

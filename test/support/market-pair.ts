@@ -11,7 +11,8 @@ import {
 import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { MarketRules } from '../../src/matching/commands.ts';
-import { MarketEngine } from '../../src/matching/market-engine.ts';
+import type { MarketEngine } from '../../src/matching/market-engine.ts';
+import { HashingEngine } from './hashing-engine.ts';
 import { keyOf, MarketRecorder, newOrder, received, START_NS, type Terms, type Told } from './market-recorder.ts';
 import { ReferenceBook, type ReferenceReplace } from './reference-book.ts';
 import { canRest, type ReferenceOrder, type ReferenceTrade } from './reference-order.ts';
@@ -285,7 +286,7 @@ export class MarketPair {
   }
 
   #newEngine(events: MarketRecorder, hashSeed: number): MarketEngine {
-    return new MarketEngine({ events, ...this.#limits, hashSeed: BigInt(hashSeed), firstCapacity: 4 });
+    return new HashingEngine({ events, ...this.#limits, hashSeed: BigInt(hashSeed), firstCapacity: 4 });
   }
 
   /** What survives a crash: the rules, and what clearing would hand back. */

@@ -13,7 +13,7 @@ import {
 import { type RejectCode, rejectName } from '../../src/core/reject.ts';
 import { fromWords, highWord, lowWord } from '../../src/core/time-words.ts';
 import { SECOND_NS, type TimestampNs } from '../../src/core/units.ts';
-import type { MarketEvents, NewOrderCommand, OrderKey } from '../../src/matching/commands.ts';
+import type { HashedKey, MarketEvents, NewOrderCommand } from '../../src/matching/commands.ts';
 import { ToldLevels } from '../../src/matching/told-levels.ts';
 
 /** Name, then values; times as one bigint. */
@@ -31,13 +31,13 @@ const ORDER_ID_AT = USER_AT + USER_WORDS + 2;
 /** What surrounds the key, the rest of the id's last word included: nobody may read it. */
 const GARBAGE = 0xa5;
 
-/** A command's key: the user is the ASCII text filled up to 32 bytes. Both lie among garbage on purpose. */
-export function keyOf(user: string, orderId: string): OrderKey {
+/** A command's key, not hashed: the user is the ASCII text filled up to 32 bytes. Both lie among garbage on purpose. */
+export function keyOf(user: string, orderId: string): HashedKey {
   const words = new Int32Array(ORDER_ID_AT + Math.ceil(orderId.length / 4) + 2);
   const bytes = new Uint8Array(words.buffer).fill(GARBAGE);
   bytes.set(ENCODER.encode(user.padEnd(32, '.')), USER_AT * 4);
   bytes.set(ENCODER.encode(orderId), ORDER_ID_AT * 4);
-  return { words, userAt: USER_AT, orderIdAt: ORDER_ID_AT, orderIdBytes: orderId.length };
+  return { words, userAt: USER_AT, orderIdAt: ORDER_ID_AT, orderIdBytes: orderId.length, idHash: 0 };
 }
 
 /** An id filled up with zeros, as a parent is named. */
@@ -189,6 +189,7 @@ export function newOrder(terms: Terms): NewOrderCommand {
     userAt: key.userAt,
     orderIdAt: key.orderIdAt,
     orderIdBytes: key.orderIdBytes,
+    idHash: 0,
     requestId: terms.requestId,
     receivedHigh: highWord(terms.receivedNs),
     receivedLow: lowWord(terms.receivedNs),

@@ -6,6 +6,7 @@ import type { OrderRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
+import { hashKeyOf } from '../../src/core/key-words.ts';
 import type { FillStatus } from '../../src/core/order-terms.ts';
 import type { ActionAnswer, OmsStreams } from '../../src/edge/oms-backend.ts';
 import { ClearingActor } from '../../src/node/clearing-actor.ts';
@@ -204,7 +205,7 @@ export class SimulatedNode {
 
   private makeDoor(
     wiring: ActorWiring,
-    { acks, history, limits, listeners }: SimulatedNodeOptions,
+    { acks, history, limits, listeners, seed }: SimulatedNodeOptions,
   ): { actor: FrontDoorActor; door: FrontDoor; desk: ClearingDesk } {
     const shards = [wiring.outlet(marketActor(0)), wiring.outlet(marketActor(1))];
     const toClearing = wiring.outlet(CLEARING);
@@ -218,6 +219,7 @@ export class SimulatedNode {
       desk: signatures,
       limits: limits ?? liftedLimits(wiring.clock.nowNs()),
       shards,
+      idKey: hashKeyOf(BigInt(seed)),
       poke: wiring.poke,
       command: (command) => desk.command(command),
       counted: { order: () => undefined, fill: () => undefined },

@@ -1,5 +1,6 @@
 /** A front door as an actor, told orders of many users as at a start; its words are handed to it without rings. */
 import type { OrderId, UserId } from '../../src/core/ids.ts';
+import { hashKeyOf } from '../../src/core/key-words.ts';
 import { ORDER_END, ORDER_KIND, SIDE } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
@@ -72,6 +73,7 @@ export class WakingDoor {
       limits: liftedLimits(NOW),
       desk,
       shards: [],
+      idKey: hashKeyOf(0n),
       poke: () => {
         this.pokes += 1;
       },

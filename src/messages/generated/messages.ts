@@ -2,7 +2,7 @@
 import type { Views } from '../../core/views.ts';
 import { readInt128, writeInt128 } from '../int128.ts';
 
-/** A create that passed the front door. Tail: `text_bytes` of canonical signed text. */
+/** A create that passed the front door. Tail: `text_bytes` of canonical signed text. On its way to a market, and nowhere else, the hash of its id follows: the last four bytes of the record, at a multiple of 4. */
 export const NewOrder = {
   typeId: 1,
   bytes: 264,
@@ -109,10 +109,10 @@ export const NewOrder = {
   orderIdLength: 64,
 } as const;
 
-/** A replace that passed the front door; 0 leaves price, quantity or trigger unchanged. `node_made` is 1 for a reduction by the node itself: the order keeps its timestamp (AMB-61). */
+/** A replace that passed the front door; 0 leaves price, quantity or trigger unchanged. `node_made` is 1 for a reduction by the node itself: the order keeps its timestamp (AMB-61). `id_hash` is what the market finds user and id by; its key is new at every start, so no message with it is kept. */
 export const ReplaceOrder = {
   typeId: 2,
-  bytes: 152,
+  bytes: 160,
   requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -161,12 +161,16 @@ export const ReplaceOrder = {
   /** Offset and length of the 64 bytes of `order_id`. */
   orderIdAt: 88,
   orderIdLength: 64,
+  idHash: (v: Views, at: number): number => v.i32[(at + 152) >>> 2] as number,
+  setIdHash: (v: Views, at: number, value: number): void => {
+    v.i32[(at + 152) >>> 2] = value;
+  },
 } as const;
 
-/** A cancel that passed the front door; `hold` is 1 on the control channel, where it may wait for its create. `end` is the OrderEnd that it gives the order: the user's, or the node's own. */
+/** A cancel that passed the front door; `hold` is 1 on the control channel, where it may wait for its create. `end` is the OrderEnd that it gives the order: the user's, or the node's own. `id_hash` as in a ReplaceOrder. */
 export const CancelOrder = {
   typeId: 3,
-  bytes: 120,
+  bytes: 128,
   requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -198,6 +202,10 @@ export const CancelOrder = {
   /** Offset and length of the 64 bytes of `order_id`. */
   orderIdAt: 56,
   orderIdLength: 64,
+  idHash: (v: Views, at: number): number => v.i32[(at + 120) >>> 2] as number,
+  setIdHash: (v: Views, at: number, value: number): void => {
+    v.i32[(at + 120) >>> 2] = value;
+  },
 } as const;
 
 /** Cancels every order of a user in a market whose timestamp is below `before_ns`; 0: all of them (AMB-18). */
