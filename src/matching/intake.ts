@@ -9,7 +9,7 @@ import { CHILDREN_PER_PARENT_MAX } from '../core/limits.ts';
 import { isCancel, ORDER_KIND } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
 import { fromWords } from '../core/time-words.ts';
-import type { HashedKey, NewOrderCommand, OrderKey } from './commands.ts';
+import type { HashedKey, NewOrderCommand, OrderKey, Received } from './commands.ts';
 import { ID_STATE, type OrderIds, UNKNOWN } from './order-ids.ts';
 import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
@@ -18,6 +18,8 @@ import type { Triggers } from './triggers.ts';
 import type { UserTable } from './user-table.ts';
 
 export class Intake {
+  /** The slot of the last order that came in, or NONE; it may be free by now, or another's. */
+  lastAdded: number = NONE;
   /** The user of the last look-up, or NONE. */
   user: number = NONE;
   readonly ids: OrderIds;
@@ -99,15 +101,10 @@ export class Intake {
     if (this.user === NONE) this.user = this.#users.intern(words, userAt);
   }
 
-  /** A hash that is another than ours would hide what is there. @throws InvariantError */
-  checkHash({ words, userAt, orderIdAt, orderIdBytes, idHash }: HashedKey): void {
-    const hash = this.ids.hashKey(words, userAt, orderIdAt, orderIdBytes);
-    assert(idHash === hash, 'an id is hashed with the key of its market');
-  }
-
   /** The id of the last look-up is this order's. */
   addLive(slot: number, key: OrderKey): void {
     this.ids.addLive(slot, this.#hash, key.words, key.orderIdAt, key.orderIdBytes);
+    this.lastAdded = slot;
   }
 
   addRemembered(key: OrderKey, creationNs: bigint, wasCancelled: boolean): void {
@@ -139,6 +136,22 @@ export class Intake {
   isOver(slot: number): boolean {
     const state = this.#orders.stateOf(slot);
     return state === ORDER_STATE.filledCovered || state === ORDER_STATE.ended;
+  }
+
+  /**
+   * After a findLive that led to no order to change: its record, or NONE. A hash that is another than ours would hide what
+   * is there. @param slot an order that is filled or over, or NONE. @throws InvariantError
+   */
+  findOver(slot: number, command: HashedKey & Received): number {
+    const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
+    const hash = this.ids.hashKey(words, userAt, orderIdAt, orderIdBytes);
+    assert(idHash === hash, 'an id is hashed with the key of its market');
+    return slot === NONE ? this.findPast(command.receivedHigh, command.receivedLow) : NONE;
+  }
+
+  /** Why a command finds no order that rests or waits. */
+  whyNone(slot: number, command: HashedKey & Received): RejectCode {
+    return this.whyGone(slot, this.findOver(slot, command));
   }
 
   /** Why there is no order to change. @param slot an order that is filled or over, or NONE; @param record or NONE. */

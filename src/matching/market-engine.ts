@@ -95,8 +95,6 @@ export class MarketEngine {
   readonly #heldCancelsMax: number;
   readonly #ordersMax: number;
   #status: number = MARKET_STATUS.active;
-  /** The slot of the last order that came in, or NONE; it may be free, or another's. */
-  #lastAdmitted: number = NONE;
   /** Until the restore is finished: orders by name, and those that may stand out of turn or found no room. */
   readonly #restored: RestoredNames;
   readonly #turns = new RestoredTurns();
@@ -207,7 +205,7 @@ export class MarketEngine {
     const slot = this.#intake.findLive(command);
     if (this.#status !== MARKET_STATUS.active) this.#events.replaceRefused(command, REJECT_CODE.MARKET_HALTED);
     else if (slot === NONE || !this.#intake.isOpen(slot))
-      this.#events.replaceRefused(command, this.#whyGone(slot, command));
+      this.#events.replaceRefused(command, this.#intake.whyNone(slot, command));
     else replaceOrder({ book: this.#book, triggers: this.#triggers, events: this.#events }, slot, command);
     this.#book.commitDepth();
   }
@@ -408,7 +406,7 @@ export class MarketEngine {
    */
   checkBatch(told: ToldLevels): void {
     assert(!this.#book.isCrossed(), 'book: the best bid is below the best ask');
-    this.#ids.checkHash(this.#lastAdmitted);
+    this.#ids.checkHash(this.#intake.lastAdded);
     // What a batch of orders changes is told when it ends.
     if (this.#book.isDepthHeld) return;
     told.take((side, price, quantity) => this.#book.ownSide(side).checkLevel(price, quantity, ORDERS_CHECKED));
@@ -474,14 +472,12 @@ export class MarketEngine {
     const { orders } = this.#book;
     const slot = orders.begin(command, this.#intake.user, lotsWanted(command), this.#book.nextSequence());
     this.#intake.addLive(slot, command);
-    this.#lastAdmitted = slot;
     return slot;
   }
 
   /** A cancel for which no order lives: it may wait for its create, or is refused. */
   #cancelUnknown(slot: number, command: CancelCommand): void {
-    this.#intake.checkHash(command);
-    const record = slot === NONE ? this.#intake.findPast(command.receivedHigh, command.receivedLow) : NONE;
+    const record = this.#intake.findOver(slot, command);
     const isHeld = record !== NONE && !this.#ids.isRemembered(record);
     const mayHold = command.hold && slot === NONE && (record === NONE || isHeld);
     const hasRoom = this.#intake.heldCount() < this.#heldCancelsMax;
@@ -494,12 +490,5 @@ export class MarketEngine {
     this.#intake.prepareToAdd(command);
     this.#intake.addHold(command, fromWords(command.receivedHigh, command.receivedLow) + this.#heldCancelNs);
     this.#events.cancelAccepted(command.requestId, 0);
-  }
-
-  /** Why a replace finds no order that rests or waits. */
-  #whyGone(slot: number, command: ReplaceCommand): RejectCode {
-    this.#intake.checkHash(command);
-    const record = slot === NONE ? this.#intake.findPast(command.receivedHigh, command.receivedLow) : NONE;
-    return this.#intake.whyGone(slot, record);
   }
 }
