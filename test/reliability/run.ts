@@ -4,6 +4,7 @@
  *   node dist/test/reliability/run.js <campaign> [--seed N] [--runs N]
  *   node dist/test/reliability/run.js simulation [--seed N] [--runs N] [--operations N]
  *   node dist/test/reliability/run.js simulation --script FILE
+ *   node dist/test/reliability/run.js soak [--seed N] [--runs N] [--minutes N] [--per-second N]
  *
  * Prints one JSON line with what was counted. Exits with 1 when something is wrong, and says with which seed.
  */
@@ -29,6 +30,7 @@ import {
   killNodes,
   type NodeCounts,
 } from '../support/node-campaigns.ts';
+import { soak } from '../support/soak.ts';
 import { killPrunes, killUpgrades } from '../support/tool-kills.ts';
 
 interface Result {
@@ -160,6 +162,17 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       return { problems, counts };
     },
   },
+  soak: {
+    runs: 'runs of --minutes (10) at --per-second (300) orders',
+    usually: 1,
+    run: async (seed, runs) => {
+      const wish = { minutes: Number(values.minutes), perSecond: Number(values['per-second']) };
+      const results = [];
+      for (const one of seedsFrom(seed, runs)) results.push(await soak({ seed: one, ...wish }));
+      const problems = results.flatMap((result) => result.problems);
+      return { problems, counts: { ...wish, runs: results.map(({ problems: _, ...counts }) => counts) } };
+    },
+  },
   accounts: {
     runs: 'random margin accounts, and as many books that press',
     usually: 1_000_000,
@@ -241,6 +254,8 @@ const { positionals, values } = parseArgs({
     seed: { type: 'string', default: '1' },
     runs: { type: 'string' },
     operations: { type: 'string', default: '50000' },
+    minutes: { type: 'string', default: '10' },
+    'per-second': { type: 'string', default: '300' },
     script: { type: 'string' },
   },
 });

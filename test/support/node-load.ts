@@ -11,7 +11,7 @@ import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import type { SeededRandom } from '../../src/runtime/simulation.ts';
 import { type NodeProcess, operator } from './node-process.ts';
-import { eventually, PATIENCE_MS } from './patience.ts';
+import { aMoment, eventually, PATIENCE_MS } from './patience.ts';
 
 const ETH = '2' as AssetId;
 const START = { usd: 500_000n * 10n ** 18n, eth: 100n * 10n ** 18n };
@@ -28,20 +28,30 @@ export class Load {
   /** Every order that was sent, by its id. */
   readonly orders: Map<string, Order> = new Map();
   readonly clients: readonly RingbookClient[];
+  /** How long orders waited for their answers; whoever wants to know takes them out. */
+  readonly answeredAfterMs: number[] = [];
   private readonly random: SeededRandom;
   private readonly marginIds: Set<string>;
+  private readonly perSecond: number;
   private isStopped = false;
 
-  /** @param marginIds ids of margin orders, those of earlier lives of the node as well. */
-  constructor(node: NodeProcess, random: SeededRandom, marginIds: Set<string>) {
+  /**
+   * @param marginIds ids of margin orders, those of earlier lives of the node as well.
+   * @param perSecond orders; without it as many as there can be.
+   */
+  constructor(node: NodeProcess, random: SeededRandom, marginIds: Set<string>, perSecond: number = Infinity) {
     this.random = random;
     this.marginIds = marginIds;
+    this.perSecond = perSecond;
     this.clients = (['a', 'b'] as const).map(
       (name) => new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(name) }),
     );
   }
 
-  /** Trades until it is stopped or the node is gone; one of them always comes before a test loses its patience. */
+  /**
+   * Trades until it is stopped or the node is gone. At full speed one of them comes before a test loses its patience; at a
+   * pace it has no end of its own.
+   */
   async run(): Promise<void> {
     const controls = [];
     for (const client of this.clients) {
@@ -53,9 +63,15 @@ export class Load {
       );
       controls.push(await client.control());
     }
-    const endsAt = performance.now() + PATIENCE_MS;
+    const startsAt = performance.now();
+    const endsAt = this.perSecond === Infinity ? startsAt + PATIENCE_MS : Infinity;
     const inFlight = new Set<Promise<unknown>>();
     while (performance.now() < endsAt && !this.isStopped) {
+      // One order too many at the most: what is due rises while it is waited for.
+      if (this.orders.size > ((performance.now() - startsAt) / 1_000) * this.perSecond) {
+        await aMoment();
+        continue;
+      }
       const who = this.random.below(2);
       const client = this.clients[who];
       const control = controls[who];
@@ -63,7 +79,11 @@ export class Load {
       const order = await this.order(client);
       if (!order.target.isSpot) this.marginIds.add(order.orderId);
       this.orders.set(order.orderId, order);
-      const answer = control.send(client.signCreate(order)).catch(() => undefined);
+      const sentAt = performance.now();
+      const answer = control.send(client.signCreate(order)).then(
+        () => this.answeredAfterMs.push(performance.now() - sentAt),
+        () => undefined,
+      );
       inFlight.add(answer);
       void answer.finally(() => inFlight.delete(answer));
       if (inFlight.size >= 32) await Promise.race(inFlight);
