@@ -6,6 +6,8 @@
  *   child      pages, checksums and chain since the mark ─▶ lines on its standard output: `<pages read> <pages>`
  *   node       exit 0 ─▶ the new mark is kept ─▶ threads start          anything else ─▶ 78
  *
+ * A directory without a map is a new one, unless something says that it had one: then 78.
+ *
  * Not here: the child's side (start-check-child.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -13,10 +15,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseHex } from '../core/hex.ts';
+import { CHAINS, SNAPSHOTS } from '../storage/data-files.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
 import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import { type VerifiedMark, writeVerifiedMark } from '../storage/verified-mark.ts';
+import { readVerifiedMark, type VerifiedMark, writeVerifiedMark } from '../storage/verified-mark.ts';
 
 const MARK_FORM = /^mark ([0-9]+) ([0-9]+) ([0-9a-f]{64})$/;
 const PROGRESS_FORM = /^([0-9]+) ([0-9]+)$/;
@@ -29,7 +32,7 @@ export async function checkBeforeStart(
   entry: URL,
   progress: (pagesRead: number, pages: number) => void,
 ): Promise<void> {
-  if (!existsSync(join(directory, MAP_FILE_NAME))) return;
+  if (!existsSync(join(directory, MAP_FILE_NAME))) return mustBeNew(directory);
   const child = spawn(process.execPath, [entry.pathname, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
   const heard: Heard = { mark: null, damage: null, refusal: null };
   const ended = endOf(child);
@@ -43,6 +46,17 @@ export async function checkBeforeStart(
     throw new StorageError(
       `the data directory ${directory} is damaged: ${heard.damage ?? `its check ended with ${how}`}`,
     );
+}
+
+/** What a node leaves beside its map says that there was one: to begin anew without it would forget what was confirmed. */
+function mustBeNew(directory: string): void {
+  const left =
+    readVerifiedMark(directory) === null
+      ? [CHAINS, SNAPSHOTS].find((name) => existsSync(join(directory, name)))
+      : 'verified';
+  if (left === undefined) return;
+  const ways = 'restore a backup, or name an empty directory to begin anew';
+  throw new StorageError(`the data directory ${directory} has lost its ${MAP_FILE_NAME}, as ${left} is there: ${ways}`);
 }
 
 interface Heard {

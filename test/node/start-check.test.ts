@@ -1,6 +1,6 @@
 /** What a start refuses before anything listens: one line on standard error and 78. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
@@ -49,6 +49,21 @@ suite('the check before a start', () => {
     writeFileSync(path, sound);
     const node = await startNode({ profile: 'dev', dataDirectory: directory });
     assert.equal(await stopNode(node), 0);
+    removeDirectory(directory);
+  });
+
+  test('a directory that has lost its map is refused with 78 and nothing is made in it; an empty one begins anew', async () => {
+    const directory = await usedDirectory();
+    const again = await startNode({ profile: 'dev', dataDirectory: directory });
+    assert.equal(await stopNode(again), 0);
+    rmSync(join(directory, MAP_FILE_NAME));
+    assert.match(await refusal(directory), /has lost its ledger\.mdb, as verified is there/);
+    rmSync(join(directory, 'verified'));
+    assert.match(await refusal(directory), /has lost its ledger\.mdb, as chains is there/);
+    assert.equal(existsSync(join(directory, MAP_FILE_NAME)), false);
+    rmSync(join(directory, 'chains'), { recursive: true });
+    const anew = await startNode({ profile: 'dev', dataDirectory: directory });
+    assert.equal(await stopNode(anew), 0);
     removeDirectory(directory);
   });
 
