@@ -27,7 +27,10 @@ export async function main(_argv: readonly string[]): Promise<void> {
     if (profile !== 'production') writeSync(2, welcome(open));
     stopOnSignals(node);
   } catch (error) {
-    if (isRefusal(error)) refuse(error.message);
+    if (isRefusal(error)) {
+      await threads.supervisor.abandon();
+      refuse(error.message);
+    }
     threads.supervisor.fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
 }

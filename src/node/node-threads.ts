@@ -18,6 +18,7 @@ import { ThreadContext } from '../runtime/thread-context.ts';
 import { type Plan, planTopology } from '../runtime/topology.ts';
 import { SharedBudget } from '../sessions/shared-budget.ts';
 import { type DataLock, lockDirectory } from '../storage/data-lock.ts';
+import { forgetVerifiedMark } from '../storage/verified-mark.ts';
 import { MANUAL_CLOCK_START_NS, type NodeConfig } from './config.ts';
 import { NodeWords } from './node-words.ts';
 import { type ListenerSettings, tlsOf } from './public-listeners.ts';
@@ -74,6 +75,7 @@ export class NodeThreads {
       entryOf,
       settings: this.settings(),
       restarted: (thread, reason) => this.log.error({ thread, reason }, 'thread restarted'),
+      failing: (reason) => this.distrust(reason),
     });
     this.progress = new StartProgress(() => this.recoveryStep(), {
       step: (step) => this.log.info(step, 'starting'),
@@ -96,6 +98,20 @@ export class NodeThreads {
     // Whoever waits for the check hears of its failure; until somebody does, it is not one that nobody caught.
     this.check.catch(() => undefined);
     this.supervisor.start();
+  }
+
+  /**
+   * What broke may be the data file, in a page that a start need not read: the next one verifies all of it. Otherwise a
+   * damaged page of history would end one node after the other, whenever somebody asks for it. A frozen thread says
+   * nothing of that.
+   */
+  private distrust(reason: string): void {
+    if (reason.endsWith('is frozen')) return;
+    try {
+      forgetVerifiedMark(this.config.dataDirectory);
+    } catch (error) {
+      this.log.error({ reason: String(error) }, 'the mark of what is verified stays');
+    }
   }
 
   /** Resolves when the directory is sound and every worker takes turns. @throws StorageError when it is damaged. */

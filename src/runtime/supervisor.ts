@@ -9,7 +9,7 @@
  */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
-import { WATCH_MS } from '../core/limits.ts';
+import { FAIL_STOP_HALT_MS, WATCH_MS } from '../core/limits.ts';
 import type { EventLoopRunner } from './event-loop-runner.ts';
 import { failStop, type RunningWorker } from './fail-stop.ts';
 import { ThreadBlock, type ThreadState, Watch } from './heartbeat.ts';
@@ -19,6 +19,9 @@ import { type Plan, type ThreadSpec, threadOf } from './topology.ts';
 
 const RESTARTS_MAX = 5;
 const RESTARTS_WITHIN_MS = 60_000;
+const LOOK_MS = 5;
+/** For modules to load on a crowded machine. */
+const LOADING_MS_MAX = 30_000;
 
 export interface SupervisorOptions {
   /** The main thread's context and runner. */
@@ -30,6 +33,8 @@ export interface SupervisorOptions {
   readonly settings: unknown;
   /** Told of every restart: the place for a log line and a counter. */
   readonly restarted: (thread: string, reason: string) => void;
+  /** Told once that the process is about to end, and why: the place for what the next start should know. It does not throw. */
+  readonly failing: (reason: string) => void;
 }
 
 interface Child {
@@ -75,9 +80,8 @@ export class Supervisor {
 
   /** Resolves when the actors of every worker take turns. One that recovers does: others hear from it meanwhile. */
   async whenTurning(): Promise<void> {
-    while (this.children.some(({ block }) => block.state() !== 'running' && block.state() !== 'recovering')) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    const turns = ({ block }: Child): boolean => block.state() === 'running' || block.state() === 'recovering';
+    await until(() => this.children.every(turns), Number.POSITIVE_INFINITY);
   }
 
   state(thread: string): ThreadState {
@@ -98,14 +102,12 @@ export class Supervisor {
     for (const child of this.children) {
       child.block.setCommand('stop');
       this.options.context.bells.of(child.spec.name).ring();
-      while (child.running !== null && !child.running.hasEnded()) {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
+      await until(() => child.running === null || child.running.hasEnded(), Number.POSITIVE_INFINITY);
     }
     const { block } = this.options.context;
     block.setCommand('stop');
     this.options.runner.poke();
-    while (block.state() !== 'stopped') await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => block.state() === 'stopped', Number.POSITIVE_INFINITY);
     clearTimeout(overdue);
     if (this.timer !== null) clearInterval(this.timer);
   }
@@ -114,8 +116,24 @@ export class Supervisor {
   fail(reason: string): void {
     if (this.failing) return;
     this.failing = true;
+    this.options.failing(reason);
     const workers = this.children.flatMap((child) => child.running ?? []);
     void failStop(reason, () => this.halt(), workers);
+  }
+
+  /**
+   * Ends every worker, for a process that is about to end with an exit code of its own. One that still loads its modules
+   * is waited for: Node aborts the process when a thread is ended from outside in the middle of loading a native module.
+   */
+  async abandon(): Promise<void> {
+    this.failing = true;
+    const all = this.children.flatMap(({ block, running }) => (running === null ? [] : [{ block, running }]));
+    await until(
+      () => all.every(({ block, running }) => block.state() !== 'starting' || running.hasEnded()),
+      LOADING_MS_MAX,
+    );
+    this.halt();
+    await until(() => all.every(({ running }) => running.hasEnded()), FAIL_STOP_HALT_MS);
   }
 
   private halt(): void {
@@ -195,6 +213,13 @@ export class Supervisor {
       } else if (letter.kind === 'ring') context.bells.connect(letter.thread, letter.port);
       else runner.listen(letter.port);
     }
+  }
+}
+
+/** Resolves when it is so, or when the time is over. */
+async function until(isSo: () => boolean, withinMs: number): Promise<void> {
+  for (let waitedMs = 0; waitedMs < withinMs && !isSo(); waitedMs += LOOK_MS) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
 

@@ -3,11 +3,16 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { SeededRandom } from '../../src/runtime/simulation.ts';
+import { TABLE } from '../../src/storage/key-layout.ts';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { readVerifiedMark, writeVerifiedMark } from '../../src/storage/verified-mark.ts';
 import { damagedRecords } from '../support/damage.ts';
+import { flipIn } from '../support/live-damage.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
+import { limit } from '../support/wire-orders.ts';
+import { TestNode } from '../support/wire-trader.ts';
 
 /** A directory in which a node has run and stopped. */
 async function usedDirectory(): Promise<string> {
@@ -65,6 +70,27 @@ suite('the check before a start', () => {
     const anew = await startNode({ profile: 'dev', dataDirectory: directory });
     assert.equal(await stopNode(anew), 0);
     removeDirectory(directory);
+  });
+
+  test('a node that meets damage in a page verified before ends, and the next start finds it: 78 (AMB-111)', async () => {
+    const market = await TestNode.start();
+    const [seller, buyer] = [await market.trader({ '2': '1' }), await market.trader({ '0': '5000' })];
+    await seller.sell(limit(300_000, 10_000));
+    const order = await buyer.buy(limit(300_000, 10_000));
+    await buyer.until(order.id, 'Removed Filled');
+    await market.restart('SIGTERM');
+    await market.restart('SIGTERM');
+    const { dataDirectory } = market.node;
+    assert.equal(await stopNode(market.node), 0);
+    assert.ok(readVerifiedMark(dataDirectory) !== null);
+    flipIn(join(dataDirectory, MAP_FILE_NAME), new SeededRandom(1), TABLE.orderBlock);
+
+    market.node = await startNode({ profile: 'test', dataDirectory });
+    await market.login();
+    await assert.rejects(buyer.call('GET', `/orders/user/${buyer.userId}`), 'no answer');
+    assert.equal(await market.node.ended, 70, market.node.stderr());
+    assert.match(await refusal(dataDirectory), /is damaged: /);
+    await market.stop();
   });
 
   test('a start keeps how far it verified; a mark of another journal is not believed', async () => {

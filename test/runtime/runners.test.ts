@@ -159,6 +159,7 @@ suite('on threads', () => {
       entryOf: () => new URL('../support/relay-thread.js', import.meta.url),
       settings: null,
       restarted: () => assert.fail('nothing dies here'),
+      failing: () => assert.fail('nothing dies here'),
     });
     const hosts = hostActors(
       { ...context, settings: null, restarted: false, poke: () => runner.poke() },

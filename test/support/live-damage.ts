@@ -120,7 +120,13 @@ function oneOf<T>(all: readonly T[], random: SeededRandom): T {
 }
 
 /** @param last only so many entries from the end of the table. */
-function flipIn(path: string, random: SeededRandom, table: Table, last = Number.POSITIVE_INFINITY): string {
+/** A bit of an entry of this table, of one of the last ones if `last` says so. */
+export function flipIn(
+  path: string,
+  random: SeededRandom,
+  table: Table,
+  last: number = Number.POSITIVE_INFINITY,
+): string {
   return changing(path, (file) => {
     const pieces = file.entries(table).slice(-2 * last);
     if (pieces.length === 0) return `nothing: ${tableName(table)} is empty`;

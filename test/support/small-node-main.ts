@@ -26,6 +26,7 @@ const supervisor = new Supervisor({
     isRestarted = true;
     say(`${thread} restarted`);
   },
+  failing: () => undefined,
 });
 
 const hosts = hostActors(
