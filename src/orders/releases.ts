@@ -95,8 +95,15 @@ export class Releases {
     if (told.quantity === 0 && !isSizedInQuote) return;
     if (this.#margin.reduceOnlyFault(order, told.quantity) !== null) this.#end(order, told, ORDER_END.reduceOnly);
     else if (this.#letThrough(order, told.quantity)) this.#end(order, told, 0);
-    else if (this.#mayBeCovered(order, told)) this.#short.set(order, { ...told, ...meansOf(order) });
+    else if (this.#mayBeCovered(order, told)) this.#wait(order, told);
     else this.#end(order, told, ORDER_END.marginInsufficient);
+  }
+
+  #wait(order: LiveOrder, { sequence, quantity }: Told): void {
+    const { lastSequence, balance, seat } = order;
+    const available = balance === null ? 0n : availableOf(balance);
+    const version = seat === null ? 0 : seat.position.account.version;
+    this.#short.set(order, { sequence, quantity, lastSequence, available, version });
   }
 
   /** The last word on what the market told. */
@@ -143,15 +150,13 @@ export class Releases {
   }
 }
 
-/** All that decides whether it is covered: what the market said of it last, what it may spend, and its margin account. */
-function meansOf({ lastSequence, balance, seat }: LiveOrder): Omit<Short, keyof Told> {
-  const available = balance === null ? 0n : availableOf(balance);
-  return { lastSequence, available, version: seat === null ? 0 : seat.position.account.version };
-}
-
-function isAsBefore(order: LiveOrder, short: Short): boolean {
-  const { lastSequence, available, version } = meansOf(order);
-  return short.lastSequence === lastSequence && short.available === available && short.version === version;
+/** Whether all that decides is as it was: what the market said of it last, what it may spend, its margin account. */
+function isAsBefore({ lastSequence, balance, seat }: LiveOrder, short: Short): boolean {
+  return (
+    short.lastSequence === lastSequence &&
+    short.version === (seat === null ? 0 : seat.position.account.version) &&
+    short.available === (balance === null ? 0n : availableOf(balance))
+  );
 }
 
 /** A child that was let through further keeps that: its parent's fills are final. What it has dropped stays dropped. */
