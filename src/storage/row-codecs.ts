@@ -77,18 +77,24 @@ export function checkFrame(key: Uint8Array, value: Uint8Array): Uint8Array {
   return body;
 }
 
+/** Where a key lies, and its value behind it. */
+export interface FramePlace {
+  readonly keyAt: number;
+  readonly valueAt: number;
+  readonly valueEnd: number;
+}
+
 /**
  * Like checkFrame, where key and value lie one behind the other.
  *
- * @param at where the key begins; `valueAt` the value, `end` what is behind it.
- * @returns where the checksum begins.
+ * @param view of the same bytes. @returns where the checksum begins.
  */
-export function checkFrameAt(bytes: Buffer, at: number, valueAt: number, end: number): number {
-  const bodyEnd = end - CRC_BYTES;
+export function checkFrameAt(bytes: Buffer, view: DataView, { keyAt: at, valueAt, valueEnd }: FramePlace): number {
+  const bodyEnd = valueEnd - CRC_BYTES;
   if (bodyEnd <= valueAt) throw damaged(bytes.subarray(at, valueAt), 'too short');
   // A checksum goes on where the one before has ended: key and value are one piece.
-  if (checksumAt(bytes, bodyEnd) !== crc32c(bytes, 0, at, bodyEnd))
-    throw damaged(bytes.subarray(at, valueAt), 'damaged');
+  const checksum = crc32c(bytes, 0, at, bodyEnd, view);
+  if (checksumAt(bytes, bodyEnd) !== checksum) throw damaged(bytes.subarray(at, valueAt), 'damaged');
   return bodyEnd;
 }
 

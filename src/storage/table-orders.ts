@@ -218,9 +218,10 @@ class OrderWalk {
     return checksum;
   }
 
-  #openHere({ bytes, keyAt, valueAt, valueEnd }: Leaf): number {
-    const bodyEnd = checkFrameAt(bytes, keyAt, valueAt, valueEnd);
-    this.look.open(this.#scratch, valueAt, bodyEnd);
+  #openHere(leaf: Leaf): number {
+    const { bytes, view } = this.#scratch;
+    const bodyEnd = checkFrameAt(bytes, view, leaf);
+    this.look.open(this.#scratch, leaf.valueAt, bodyEnd);
     return checksumAt(bytes, bodyEnd);
   }
 
