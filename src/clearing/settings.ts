@@ -34,7 +34,10 @@ export interface Settings {
   readonly self_service_markets: boolean;
 }
 
-/** As in dev and test; a production node patches `oracle_max_jump`, `self_service_markets` and the two accounts. */
+/**
+ * As in dev and test; a production node patches `oracle_max_jump`, `self_service_markets` and the two accounts before it
+ * opens: those written here have public keys.
+ */
 export const DEFAULT_SETTINGS: Settings = {
   acks: 'optimistic',
   preflight_minimum: '0.01',

@@ -40,9 +40,11 @@ import { MDS_LISTEN_FAILED, type NodeWords } from './node-words.ts';
 import type { OpsParts, Waiting } from './ops-parts.ts';
 import { OpsServer } from './ops-server.ts';
 import { OracleFeed } from './oracle-feed.ts';
+import { type AccountSettings, ownAccounts } from './own-accounts.ts';
 import { gateOf, tlsOf } from './public-listeners.ts';
 import { whenAtRest } from './quiescence.ts';
-import { seedNode, seedSettings } from './seed.ts';
+import { patchAccounts, seedNode, seedSettings } from './seed.ts';
+import { PUBLIC_KEYS } from './seed-data.ts';
 import { CLEARING, FRONT_DOOR, marketActor } from './topology.ts';
 import { UnflushedWindow } from './unflushed-window.ts';
 import { VerifyDesk } from './verify-desk.ts';
@@ -55,6 +57,7 @@ const DRAIN_MS_MAX = 5_000;
 /** No stream tells as many events for one journal record, so the numbers of two starts never meet. */
 const STREAM_SEQUENCES_PER_RECORD = 16_384;
 const SESSION_SWEEP_MS = 60_000;
+const NOBODY: ReadonlySet<string> = new Set();
 
 export interface Listening {
   readonly oms: string;
@@ -122,7 +125,7 @@ export class RingbookNode {
     });
   }
 
-  /** Opens everything; resolves when all listeners are open. @throws ConfigError when a port is taken. */
+  /** Opens everything; resolves when all listeners are open. @throws ConfigError when a port is taken, or fees would go to a public key. */
   async start(): Promise<Listening> {
     const { config } = this;
     const ops = await this.openOps();
@@ -130,10 +133,7 @@ export class RingbookNode {
     this.startFrontDoor(await this.marketFactories());
     await this.when(() => !this.waiting.has('clearing') && !this.waiting.has('markets'));
     await this.startChains();
-    if (this.isEmpty && config.seed === 'none') await seedSettings(this.opsParts());
-    else if (this.isEmpty && config.seed !== 'none') {
-      await seedNode(config.seed, this.opsParts(), must(this.chains, 'a seed needs chains'));
-    }
+    await this.beginWith(ownAccounts(config, this.frontDoor.registryRows()));
     this.words.allowListening();
     await this.when(() => this.words.mdsPort() !== 0);
     if (this.words.mdsPort() === MDS_LISTEN_FAILED) throw taken('RINGBOOK_MDS_PORT', config.mdsPort);
@@ -166,6 +166,14 @@ export class RingbookNode {
   /** A broken invariant: the process ends with 70 (operator-api.md 1). */
   fail(reason: string): void {
     this.supervisor.fail(reason);
+  }
+
+  /** The seed of an empty directory, or its settings; those of another change where a public key has to go. */
+  private async beginWith(accounts: AccountSettings): Promise<void> {
+    const { seed } = this.config;
+    if (!this.isEmpty) await patchAccounts(this.opsParts(), accounts);
+    else if (seed === 'none') await seedSettings(this.opsParts(), accounts);
+    else await seedNode(seed, this.opsParts(), must(this.chains, 'a seed needs chains'));
   }
 
   private get frontDoor(): FrontDoor {
@@ -229,6 +237,7 @@ export class RingbookNode {
           const door = new FrontDoor({
             clock: this.clock,
             acks: this.config.acks,
+            refusedUsers: this.config.profile === 'production' ? PUBLIC_KEYS : NOBODY,
             history: new TableHistory(openReader(this.config.dataDirectory, this.threads.mapOptions())),
             pages: this.startHistory(),
             desk: this.desk,

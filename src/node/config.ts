@@ -11,6 +11,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
 import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from './public-listeners.ts';
+import { PUBLIC_KEYS } from './seed-data.ts';
 
 /** Why the node does not start, in one line that says what to do. */
 export class ConfigError extends Error {
@@ -23,6 +24,7 @@ const BATCH_RING_BYTES = 131_072;
 const Strict = { additionalProperties: false } as const;
 const Count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 const Path = Type.String({ minLength: 1 });
+const Account = Type.Union([Type.String({ pattern: '^[0-9a-f]{64}$' }), Type.Null()]);
 const RingBytes = Type.Union(
   [
     65_536, 131_072, 262_144, 524_288, 1_048_576, 2_097_152, 4_194_304, 8_388_608, 16_777_216, 33_554_432, 67_108_864,
@@ -59,6 +61,8 @@ const ProfileShape: TSchema = Type.Object(
     ]),
     rateLimits: Type.Union([Type.Literal('standard'), Type.Literal('lifted')]),
     selfServiceMarkets: Type.Boolean(),
+    feeAccount: Account,
+    backstopAccount: Account,
     acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
     logLevel: Type.Union(['trace', 'debug', 'info', 'warn', 'error'].map((level) => Type.Literal(level))),
     threads: Type.Object(
@@ -112,6 +116,9 @@ export interface Profile {
   /** What budgets start with: the numbers of G23, or as good as none (operator-api.md 1). */
   readonly rateLimits: 'standard' | 'lifted';
   readonly selfServiceMarkets: boolean;
+  /** Who takes fees, and who the backstop is, until an operator says otherwise; null: the accounts of the seed. */
+  readonly feeAccount: string | null;
+  readonly backstopAccount: string | null;
   readonly acks: 'optimistic' | 'durable';
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly threads: {
@@ -257,6 +264,8 @@ function refuseUnsafe(config: NodeConfig): void {
     throw new ConfigError(
       '"addresses.from" is "x-forwarded-for", which anybody can invent unless "publicListeners" is "plain-behind-terminator"',
     );
+  if (config.feeAccount !== null && config.feeAccount === config.backstopAccount)
+    throw new ConfigError('"feeAccount" and "backstopAccount" differ');
   if (config.profile !== 'production') {
     if (!LOOPBACK.test(config.host))
       throw new ConfigError(
@@ -277,6 +286,10 @@ function refuseUnsafe(config: NodeConfig): void {
     throw new ConfigError(
       'production does not start with test hooks, simulated chains, a seed or a manual clock in its configuration',
     );
+  for (const name of ['feeAccount', 'backstopAccount'] as const) {
+    if (PUBLIC_KEYS.has(config[name] ?? ''))
+      throw new ConfigError(`"${name}" is a key of the dev seed, which everybody has: name an account of your own`);
+  }
   if (config.publicListeners === 'plain-on-loopback' || config.publicListeners === 'undeclared')
     throw new ConfigError(
       'production serves TLS, or plain text behind a TLS terminator: set "publicListeners" to {"tls":{"certFile":…,"keyFile":…}}, or to "plain-behind-terminator" where one stands in front',

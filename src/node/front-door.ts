@@ -84,6 +84,8 @@ export interface FrontDoorParts {
   readonly clock: Clock;
   /** In force until an operator has set it. */
   readonly acks: OrderSettings['acks'];
+  /** Whose signature under a login proves nothing, because everybody can make it. */
+  readonly refusedUsers: ReadonlySet<string>;
   readonly history: OrderHistory;
   /** The same tables, read elsewhere: a page never holds up this thread. */
   readonly pages: PageReader;
@@ -208,7 +210,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const nonce = checkNonce(this.nonces, claim, now);
     if (!nonce.ok) return nonce;
     const key = must(parseHex(request.userId, 32), 'a user id is 32 bytes of hex');
-    const signatureIsValid = verify(request.signature, Buffer.from(request.nonce, 'utf8'), key);
+    const isProof = !this.parts.refusedUsers.has(request.userId);
+    const signatureIsValid = isProof && verify(request.signature, Buffer.from(request.nonce, 'utf8'), key);
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const proof = { signatureIsValid, tokenHash: hashToken(token), now };
     const expiry = completeLogin({ nonces: this.nonces, tokens: this.tokens }, claim, proof);

@@ -13,6 +13,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import { change } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts, Reply } from './ops-parts.ts';
+import { PUBLIC_KEYS } from './seed-data.ts';
 
 type View = Readonly<Record<string, unknown>>;
 type Kind = ConfigRow['kind'];
@@ -36,6 +37,23 @@ export function configRoutes(parts: OpsParts): readonly OpsRoute[] {
 
 function malformed(what: string, field: string): { readonly ok: false; readonly reject: Reject } {
   return rejected(reject('INVALID_REQUEST', `${what} is expected`, field));
+}
+
+/** In production nobody is named whose key everybody has (operator-api.md 9); null: may be named. */
+function refusedKey(parts: OpsParts, key: string, field: string): ReturnType<typeof malformed> | null {
+  const isRefused = parts.config.profile === 'production' && PUBLIC_KEYS.has(key);
+  return isRefused ? malformed('a key that is not public, as those of the dev seed are,', field) : null;
+}
+
+/** The accounts that a body of settings names; clearing judges their form. */
+function refusedAccount(parts: OpsParts, body: unknown): ReturnType<typeof malformed> | null {
+  const members = (body ?? {}) as View;
+  for (const field of ['fee_account', 'backstop_account']) {
+    const key = parseUserId(String(members[field]));
+    const refused = key === null ? null : refusedKey(parts, key, field);
+    if (refused !== null) return refused;
+  }
+  return null;
 }
 
 function list(parts: OpsParts, kind: Kind): readonly View[] {
@@ -107,7 +125,9 @@ function settlerRoutes(parts: OpsParts): readonly OpsRoute[] {
   const pattern = '/operator/settlers/{settler}';
   const changed = (method: 'put' | 'delete') => async (call: OpsCall) => {
     const key = parseUserId(call.param('settler'));
-    return key === null ? malformed('an Ed25519 key', 'settler') : put(parts, 'settler', key, method, call.body);
+    if (key === null) return malformed('an Ed25519 key', 'settler');
+    const refused = method === 'put' ? refusedKey(parts, key, 'settler') : null;
+    return refused ?? put(parts, 'settler', key, method, call.body);
   };
   return [
     { method: 'GET', pattern: '/operator/settlers', handler: () => accepted({ settlers: list(parts, 'settler') }) },
@@ -127,7 +147,11 @@ function singleRoutes(
   const httpMethod = method === 'put' ? 'PUT' : 'PATCH';
   return [
     { method: 'GET', pattern, handler: () => accepted(list(parts, kind)[0] ?? defaults) },
-    { method: httpMethod, pattern, handler: (call) => put(parts, kind, '', method, call.body) },
+    {
+      method: httpMethod,
+      pattern,
+      handler: async (call) => refusedAccount(parts, call.body) ?? put(parts, kind, '', method, call.body),
+    },
   ];
 }
 
@@ -144,7 +168,12 @@ function userRoutes(parts: OpsParts): readonly OpsRoute[] {
     {
       method: 'PUT',
       pattern,
-      handler: (call) => answer(call, (user) => change(parts, { kind: 'patchUser', user, body: call.body })),
+      handler: (call) =>
+        answer(
+          call,
+          async (user) =>
+            refusedKey(parts, user, 'user_id') ?? change(parts, { kind: 'patchUser', user, body: call.body }),
+        ),
     },
   ];
 }

@@ -169,6 +169,14 @@ export const SEED_USER_B = '8139770ea87d175f56a35466c34c7ecccb8d8a91b4ee37a25df6
 export const SEED_SETTLER = 'ed4928c628d1c2c6eae90338905995612959273a5c63f93636c14614ac8737d1';
 export const SEED_BACKSTOP = '7d59c5623dd40a74aa4d5a32ac645d3b3f95daeae4c22be25476dd6a486f7382';
 export const SEED_FEE_ACCOUNT = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437';
+/** Whose secret halves everybody has: in production they neither log in nor are named by an operator. */
+export const PUBLIC_KEYS: ReadonlySet<string> = new Set([
+  SEED_USER_A,
+  SEED_USER_B,
+  SEED_SETTLER,
+  SEED_BACKSTOP,
+  SEED_FEE_ACCOUNT,
+]);
 /** Executor of the seeded settler: 20 bytes of e3. */
 export const SEED_EXECUTOR: string = 'e3'.repeat(20);
 

@@ -14,6 +14,7 @@ import { verify } from '../crypto/ed25519.ts';
 import { decodeTransfer, transferText } from '../wire/signed-transfer.ts';
 import type { ChainDesk } from './chain-desk.ts';
 import type { OperatorCommand, OpsParts } from './ops-parts.ts';
+import type { AccountSettings } from './own-accounts.ts';
 import {
   CHAIN_DEV,
   SEED_ADMINISTRATOR,
@@ -47,11 +48,17 @@ export async function seedNode(seed: 'dev' | 'test', parts: Parts, chains: Chain
  * What a node without a seed begins with: the settings whose default depends on the profile (operator-api.md 4.10).
  * From then on they are the operator's.
  */
-export async function seedSettings(parts: Parts): Promise<void> {
+export async function seedSettings(parts: Parts, accounts: AccountSettings): Promise<void> {
   const { acks, selfServiceMarkets, profile } = parts.config;
-  const settings = { acks, self_service_markets: selfServiceMarkets };
+  const settings = { acks, self_service_markets: selfServiceMarkets, ...accounts };
   const body = profile === 'production' ? { ...settings, oracle_max_jump: '0.5' } : settings;
   await run(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body });
+}
+
+/** Accounts in place of public keys that the settings still hold. */
+export async function patchAccounts(parts: Parts, accounts: AccountSettings): Promise<void> {
+  if (Object.keys(accounts).length === 0) return;
+  await run(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body: accounts });
 }
 
 async function run(parts: Parts, command: OperatorCommand): Promise<void> {
@@ -63,7 +70,7 @@ async function run(parts: Parts, command: OperatorCommand): Promise<void> {
 }
 
 async function seedRegistry(parts: Parts): Promise<void> {
-  const { profile, chainsMine, acks, selfServiceMarkets } = parts.config;
+  const { profile, chainsMine, acks, selfServiceMarkets, feeAccount, backstopAccount } = parts.config;
   for (const { chainId, confirmations, blockTimeMs } of SEED_CHAINS) {
     const body = {
       kind: 'simulated',
@@ -80,8 +87,8 @@ async function seedRegistry(parts: Parts): Promise<void> {
   }
   const settings = {
     acks,
-    fee_account: SEED_FEE_ACCOUNT,
-    backstop_account: SEED_BACKSTOP,
+    fee_account: feeAccount ?? SEED_FEE_ACCOUNT,
+    backstop_account: backstopAccount ?? SEED_BACKSTOP,
     self_service_markets: selfServiceMarkets,
   };
   await run(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body: settings });

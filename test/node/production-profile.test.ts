@@ -1,22 +1,54 @@
-/** What a production node refuses to start with (operator-api.md 1): one line on standard error, exit code 78. */
+/**
+ * What a production node refuses to start with (operator-api.md 1): one line on standard error, exit code 78; and that
+ * the keys of the dev seed, which everybody has, are nobody's there (operator-api.md 9).
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { after, suite, test } from 'node:test';
+import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { PlainKey } from '../contract/plain-client.ts';
+import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const TOKEN = 'f'.repeat(32);
-const BEHIND_TERMINATOR = { publicListeners: 'plain-behind-terminator' };
+const BEHIND_TERMINATOR = { publicListeners: 'plain-behind-terminator', storage: { mapSizeMiB: 1024 } };
+const FEES = 'f1'.repeat(32);
+const BACKSTOP = 'b1'.repeat(32);
+const PUBLIC = [0x01, 0x02, 0x03, 0xbb, 0xfe].map((byte) => new PlainKey(byte));
+const PUBLIC_FEES = new PlainKey(0xfe).id;
+
+/** Starts a production node that refuses. @returns its one line. */
+function refusal(directory: string, data: string, config: object, token: string | null = TOKEN): string {
+  const path = `${directory}/refused.json`;
+  writeFileSync(path, JSON.stringify({ extends: 'production', ...config }));
+  const { RINGBOOK_OPERATOR_TOKEN: _none, ...inherited } = process.env;
+  const env = {
+    ...inherited,
+    ...(token === null ? {} : { RINGBOOK_OPERATOR_TOKEN: token }),
+    RINGBOOK_CONFIG: path,
+    RINGBOOK_DATA_DIR: data,
+    RINGBOOK_OMS_PORT: '0',
+    RINGBOOK_MDS_PORT: '0',
+    RINGBOOK_OPS_PORT: '0',
+  };
+  const run = spawnSync(process.execPath, [CLI, 'start'], { env, encoding: 'utf8', timeout: PATIENCE_MS });
+  assert.equal(run.status, 78, run.stderr);
+  assert.equal(run.stdout, '');
+  // A slow start logs what it does meanwhile.
+  const [said = '', ...more] = run.stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+  assert.deepEqual(more, [], run.stderr);
+  return said;
+}
 
 suite('production does not start', () => {
   const directory = temporaryDirectory();
   after(() => removeDirectory(directory));
 
   for (const [name, { token, config, says }] of Object.entries({
-    'without an operator token': { token: undefined, config: BEHIND_TERMINATOR, says: /RINGBOOK_OPERATOR_TOKEN/ },
+    'without an operator token': { token: null, config: BEHIND_TERMINATOR, says: /RINGBOOK_OPERATOR_TOKEN/ },
     'with an operator token of 31 characters': {
       token: TOKEN.slice(1),
       config: BEHIND_TERMINATOR,
@@ -31,26 +63,128 @@ suite('production does not start', () => {
     'with a seed': { token: TOKEN, config: { ...BEHIND_TERMINATOR, seed: 'dev' }, says: /a seed/ },
     'with a manual clock': { token: TOKEN, config: { ...BEHIND_TERMINATOR, clock: 'manual' }, says: /manual clock/ },
     'with listeners that nobody declared safe': { token: TOKEN, config: {}, says: /plain-behind-terminator/ },
+    'with the fee account of the dev seed': {
+      token: TOKEN,
+      config: { ...BEHIND_TERMINATOR, feeAccount: PUBLIC_FEES, backstopAccount: BACKSTOP },
+      says: /"feeAccount" is a key of the dev seed/,
+    },
+    'with one account for fees and backstop': {
+      token: TOKEN,
+      config: { ...BEHIND_TERMINATOR, feeAccount: FEES, backstopAccount: FEES },
+      says: /differ/,
+    },
     'with a misspelt setting': { token: TOKEN, config: { ...BEHIND_TERMINATOR, hoooks: false }, says: /hoooks/ },
   })) {
     test(name, () => {
-      const path = `${directory}/config.json`;
-      writeFileSync(path, JSON.stringify({ extends: 'production', ...config }));
-      const { RINGBOOK_OPERATOR_TOKEN: _none, ...inherited } = process.env;
-      const env = {
-        ...inherited,
-        ...(token === undefined ? {} : { RINGBOOK_OPERATOR_TOKEN: token }),
-        RINGBOOK_CONFIG: path,
-        RINGBOOK_DATA_DIR: `${directory}/data`,
-        RINGBOOK_OMS_PORT: '0',
-        RINGBOOK_MDS_PORT: '0',
-        RINGBOOK_OPS_PORT: '0',
-      };
-      const run = spawnSync(process.execPath, [CLI, 'start'], { env, encoding: 'utf8', timeout: PATIENCE_MS });
-      assert.equal(run.status, 78, run.stderr);
-      assert.equal(run.stdout, '');
-      assert.match(run.stderr, says);
-      assert.equal(run.stderr.trim().split('\n').length, 1, run.stderr);
+      assert.match(refusal(directory, `${directory}/data`, config, token), says);
     });
   }
 });
+
+suite('in production the keys of the dev seed are nobody (operator-api.md 9)', () => {
+  const directory = temporaryDirectory();
+  const data = `${directory}/data`;
+  const config = `${directory}/config.json`;
+  let node: NodeProcess;
+
+  async function start(accounts: object): Promise<NodeProcess> {
+    writeFileSync(config, JSON.stringify({ extends: 'production', ...BEHIND_TERMINATOR, ...accounts }));
+    return startNode({ dataDirectory: data, env: { RINGBOOK_CONFIG: config, RINGBOOK_OPERATOR_TOKEN: TOKEN } });
+  }
+
+  async function operator(method: string, path: string, body?: object): Promise<{ status: number; body: Json }> {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const text = body === undefined ? null : JSON.stringify(body);
+    const response = await fetch(`${node.ops}/operator${path}`, { method, headers, body: text });
+    return { status: response.status, body: (await response.json()) as Json };
+  }
+
+  async function login(key: PlainKey): Promise<{ status: number; body: Json }> {
+    const { value } = (await (await fetch(`${node.oms}/nonce/${key.id}`)).json()) as { value: string };
+    const body = JSON.stringify({ user_id: key.id, nonce: value, signature: [...key.sign(value)] });
+    const response = await fetch(`${node.oms}/auth`, { method: 'POST', body });
+    return { status: response.status, body: (await response.json()) as Json };
+  }
+
+  before(async () => {
+    // What another profile has left: the settings of the seed, its market, its public fee account.
+    const seeded = await startNode({ profile: 'test', dataDirectory: `${directory}/seeded` });
+    await stopNode(seeded, 'SIGTERM');
+    assert.match(refusal(directory, data, BEHIND_TERMINATOR), /"feeAccount" and "backstopAccount"/);
+    node = await start({ feeAccount: FEES, backstopAccount: BACKSTOP });
+  });
+  after(async () => {
+    if (node !== undefined) await stopNode(node, 'SIGKILL');
+    removeDirectory(directory);
+  });
+
+  test('an empty directory takes the accounts of the configuration, and has the other settings of production', async () => {
+    const { body } = await operator('GET', '/settings');
+    assert.equal(body['fee_account'], FEES);
+    assert.equal(body['backstop_account'], BACKSTOP);
+    assert.equal(body['oracle_max_jump'], '0.5');
+    assert.equal(body['self_service_markets'], false);
+  });
+
+  test('none of the five logs in, however often: 401, and their signature opens nothing', async () => {
+    for (const key of [...PUBLIC, ...PUBLIC]) {
+      const { status, body } = await login(key);
+      assert.equal(status, 401);
+      assert.equal(body.error?.code, 'INVALID_SIGNATURE');
+      const headers = { authorization: 'Bearer none', 'user-id': key.id };
+      assert.equal((await fetch(`${node.oms}/inventory/user/${key.id}`, { headers })).status, 401);
+    }
+    assert.equal((await login(new PlainKey(0x51))).status, 200);
+  });
+
+  test('no operator body names one, in whatever spelling: 400 with the field', async () => {
+    const executor = { chain_id: '000000000000007a69', executor: 'e3'.repeat(20) };
+    for (const { id } of PUBLIC) {
+      for (const key of [id, id.toUpperCase()]) {
+        for (const [method, path, field, sent] of [
+          ['PATCH', '/settings', 'fee_account', { fee_account: key }],
+          ['PATCH', '/settings', 'backstop_account', { acks: 'durable', backstop_account: key }],
+          ['PUT', `/users/${key}`, 'user_id', { is_mm: true }],
+          ['PUT', `/settlers/${key}`, 'settler', executor],
+        ] as const) {
+          const { status, body } = await operator(method, path, sent);
+          assert.equal(status, 400, `${method} ${path}`);
+          assert.equal(body.error?.code, 'INVALID_REQUEST');
+          assert.equal(body.error?.details?.field, field);
+        }
+      }
+    }
+    assert.equal((await operator('PUT', `/users/${FEES}`, { is_mm: true })).status, 200);
+  });
+
+  test('what an operator has set since stays at the next start, which needs no accounts in its configuration', async () => {
+    const own = 'f2'.repeat(32);
+    assert.equal((await operator('PATCH', '/settings', { fee_account: own })).status, 200);
+    await stopNode(node, 'SIGKILL');
+    node = await start({});
+    assert.equal((await operator('GET', '/settings')).body['fee_account'], own);
+    await stopNode(node, 'SIGKILL');
+    node = await start({ feeAccount: FEES, backstopAccount: BACKSTOP });
+    assert.equal((await operator('GET', '/settings')).body['fee_account'], own);
+  });
+
+  test('a directory whose settings hold public keys is refused, or takes the accounts of the configuration', async () => {
+    await stopNode(node, 'SIGTERM');
+    const seeded = `${directory}/seeded`;
+    assert.match(refusal(directory, seeded, { ...BEHIND_TERMINATOR, backstopAccount: BACKSTOP }), /"feeAccount"/);
+    writeFileSync(
+      config,
+      JSON.stringify({ extends: 'production', ...BEHIND_TERMINATOR, feeAccount: FEES, backstopAccount: BACKSTOP }),
+    );
+    const env = { RINGBOOK_CONFIG: config, RINGBOOK_OPERATOR_TOKEN: TOKEN };
+    node = await startNode({ dataDirectory: seeded, env });
+    const { body } = await operator('GET', '/settings');
+    assert.deepEqual([body['fee_account'], body['backstop_account']], [FEES, BACKSTOP]);
+    assert.equal(body['self_service_markets'], true);
+  });
+});
+
+interface Json {
+  readonly [member: string]: unknown;
+  readonly error?: { readonly code: string; readonly details?: { readonly field?: string } };
+}

@@ -62,7 +62,8 @@ suite('a production node with a certificate', () => {
 
   before(async () => {
     const config = `${folder}/config.json`;
-    const production = { extends: 'production', publicListeners: { tls: writeTlsPair(folder) } };
+    const accounts = { feeAccount: 'f1'.repeat(32), backstopAccount: 'b1'.repeat(32) };
+    const production = { extends: 'production', ...accounts, publicListeners: { tls: writeTlsPair(folder) } };
     writeFileSync(config, JSON.stringify({ ...production, storage: { mapSizeMiB: 1024 } }));
     node = await startNode({ dataDirectory, env: { RINGBOOK_CONFIG: config, RINGBOOK_OPERATOR_TOKEN: TOKEN } });
   });

@@ -128,7 +128,7 @@ export class DocRunner {
     const path = join(this.#home, 'config.json');
     writeFileSync(path, text);
     const given = JSON.parse(text) as Record<string, unknown>;
-    const config: object = loadConfig({ RINGBOOK_CONFIG: path });
+    const config: object = loadConfig({ RINGBOOK_CONFIG: path, RINGBOOK_OPERATOR_TOKEN: 'd'.repeat(32) });
     const { extends: base, ...own } = given;
     assert.equal(typeof base, 'string');
     assertHolds(config, own);

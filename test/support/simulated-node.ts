@@ -213,6 +213,7 @@ export class SimulatedNode {
     const signatures = new TrustingDesk();
     const door = new FrontDoor({
       clock: wiring.clock,
+      refusedUsers: new Set(),
       acks: acks ?? 'optimistic',
       history: history ?? NO_HISTORY,
       pages: pagesOf(history ?? NO_HISTORY),

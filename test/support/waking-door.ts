@@ -67,6 +67,7 @@ export class WakingDoor {
     const desk = { inFlight: 0, verify: () => false, flush: () => undefined };
     this.door = new FrontDoor({
       clock: { nowNs: () => NOW },
+      refusedUsers: new Set(),
       acks: 'optimistic',
       history: NO_HISTORY,
       pages: pagesOf(NO_HISTORY),
