@@ -40,6 +40,13 @@ const STORAGE: readonly Mutant[] = [
     caughtBy: 'test/storage/journal',
   },
   {
+    breaks: 'a finished order is written once, wherever it is in its block',
+    file: 'src/storage/order-of-id',
+    find: '.orderSequence < orderSequence)',
+    put: '.orderSequence < Number.POSITIVE_INFINITY)',
+    caughtBy: 'test/storage/checkpoint',
+  },
+  {
     breaks: 'a row is what its checksum says',
     file: 'src/storage/row-codecs',
     find: 'if (checksumAt(value, body.length) !== crc32c(body, crc32c(key)))',
@@ -207,11 +214,32 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/fills',
   },
   {
+    breaks: 'an account owes what it owes, whatever it is let through by at once',
+    file: 'src/clearing/account-margin',
+    find: "return amount < 0n || (amount > 0n && terms === 'all');",
+    put: "return terms === 'all';",
+    caughtBy: 'test/clearing/margin-fills',
+  },
+  {
     breaks: 'a reducing trade is held to solvency',
     file: 'src/clearing/fill-checks',
     find: 'return solvencyHolds(after',
     put: 'return isReducing || solvencyHolds(after',
     caughtBy: 'test/clearing/solvency',
+  },
+  {
+    breaks: 'a user in a message is all of its bytes',
+    file: 'src/node/order-codec',
+    find: 'word < USER_WORDS',
+    put: 'word < 1',
+    caughtBy: 'test/node/order-codec',
+  },
+  {
+    breaks: 'a signature is asked for at the first fill of an order of the same batch',
+    file: 'src/clearing/clearing',
+    find: 'this.#need(newOrderRow(input, input.order.user));',
+    put: '',
+    caughtBy: 'test/clearing/hooks-and-restarts',
   },
   {
     breaks: 'a plan that fails leaves nothing behind',
