@@ -35,7 +35,7 @@ const MORE_MAX = {
   heapsMiB: 96,
   memoryMiB: 128,
 };
-/** Ids of the last thirty days, trades of the last day: memory that an order may cost beside. */
+/** An allowance for ids of the last thirty days and trades of the last day, set after short runs; not a measured share. */
 const BYTES_PER_ORDER = 1_024;
 /** Records that may wait at the calmest of some moments: as a turn leaves them. */
 const WAITING_MAX = 512;
