@@ -9,7 +9,8 @@
  * as many entries were added as there were, the void ones are dropped, so the heap is bounded by the orders that
  * expire within the horizon.
  *
- * `wake` is a time before which nothing expires: that is the only comparison a command pays.
+ * `wake` is a time before which nothing expires: that is the only comparison a command pays. Of many that are due at one
+ * instant some go at a time; until all are gone the watch is behind, and `wake` lies in the past (overdue.ts).
  *
  * Invariant: every order in the pool whose expiry lies before the horizon is marked as watched and has one entry.
  */
@@ -21,11 +22,15 @@ import { grown } from './pools.ts';
 /** An hour: reading every slot once in it is nothing, and only short-lived orders stand in the heap. */
 const HORIZON_NS = 3_600_000_000_000n;
 const FIRST_CAPACITY = 64;
+/** Entries of orders that have left, too, are dropped some at a time. */
+const VOID_PER_TURN = 1_024;
 
 export class ExpiryWatch {
   wakeHigh = 0;
   wakeLow = 0;
-  /** The time passed to last. */
+  /** Some that are due are still to go. */
+  isBehind = false;
+  /** The latest time passed to. */
   lastHigh = 0;
   lastLow = 0;
   readonly #orders: OrderPool;
@@ -63,20 +68,47 @@ export class ExpiryWatch {
     return !isBefore(high, low, expiryHigh, expiryLow) || !isBefore(this.lastHigh, this.lastLow, expiryHigh, expiryLow);
   }
 
-  /** Passes to a time at or after `wake`. @returns the live orders due by then, earliest first, then by admission. */
-  pass(high: number, low: number): number[] {
-    this.lastHigh = high;
-    this.lastLow = low;
+  /** Whether the order's time is over, at the latest time passed to. */
+  isDue(slot: number): boolean {
+    return !isBefore(this.lastHigh, this.lastLow, this.#orders.expiryHigh(slot), this.#orders.expiryLow(slot));
+  }
+
+  /**
+   * Passes to a time at or after `wake`.
+   *
+   * @returns the live orders due by then, earliest first, then by admission; no more than `budget`, to be ended now.
+   */
+  pass(high: number, low: number, budget: number): number[] {
+    if (!isBefore(high, low, this.lastHigh, this.lastLow)) {
+      this.lastHigh = high;
+      this.lastLow = low;
+    }
     if (!isBefore(high, low, this.#horizonHigh, this.#horizonLow)) this.#moveHorizon(fromWords(high, low) + HORIZON_NS);
     const due: number[] = [];
-    while (this.#count > 0 && !isBefore(high, low, this.#highs[0] as number, this.#lows[0] as number)) {
-      const slot = this.#slots[0] as number;
-      const state = this.#isVoid(0) ? ORDER_STATE.free : this.#orders.stateOf(slot);
-      if (state === ORDER_STATE.resting || state === ORDER_STATE.dormant) due.push(slot);
+    for (let looks = budget + VOID_PER_TURN; looks > 0 && this.#isFirstDue(); looks--) {
+      if (this.#isFirstLive()) {
+        if (due.length === budget) break;
+        due.push(this.#slots[0] as number);
+      }
       this.#pop();
     }
     this.#setWake();
     return due;
+  }
+
+  /** After orders have ended that were due: whether others are left. */
+  lookAgain(): void {
+    if (this.isBehind) this.pass(this.lastHigh, this.lastLow, 0);
+  }
+
+  #isFirstDue(): boolean {
+    const { lastHigh: high, lastLow: low } = this;
+    return this.#count > 0 && !isBefore(high, low, this.#highs[0] as number, this.#lows[0] as number);
+  }
+
+  #isFirstLive(): boolean {
+    const state = this.#isVoid(0) ? ORDER_STATE.free : this.#orders.stateOf(this.#slots[0] as number);
+    return state === ORDER_STATE.resting || state === ORDER_STATE.dormant;
   }
 
   #isVoid(at: number): boolean {
@@ -107,11 +139,10 @@ export class ExpiryWatch {
   }
 
   #setWake(): void {
-    this.wakeHigh = this.#horizonHigh;
-    this.wakeLow = this.#horizonLow;
-    if (this.#count === 0) return;
-    this.wakeHigh = this.#highs[0] as number;
-    this.wakeLow = this.#lows[0] as number;
+    this.isBehind = this.#isFirstDue();
+    const isEmpty = this.#count === 0;
+    this.wakeHigh = this.isBehind ? 0 : isEmpty ? this.#horizonHigh : (this.#highs[0] as number);
+    this.wakeLow = this.isBehind ? 0 : isEmpty ? this.#horizonLow : (this.#lows[0] as number);
   }
 
   #push(slot: number): void {

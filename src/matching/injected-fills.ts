@@ -8,8 +8,18 @@
 import { isAtFault, ORDER_END, type RollbackReason } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Book } from './book.ts';
-import { FILL_UNIT, type MarketEvents, type RollbackCommand } from './commands.ts';
+import { FILL_UNIT, type MarketEvents, type OrderKey, type RollbackCommand } from './commands.ts';
+import type { Intake } from './intake.ts';
 import { ORDER_STATE } from './order-records.ts';
+import { endIfDue } from './overdue.ts';
+import { NONE } from './pools.ts';
+
+export interface InjectedFill {
+  readonly maker: OrderKey;
+  readonly taker: OrderKey;
+  readonly price: number;
+  readonly quantity: number;
+}
 
 interface Party {
   readonly slot: number;
@@ -18,17 +28,24 @@ interface Party {
 
 export class InjectedFills {
   readonly #book: Book;
+  readonly #intake: Intake;
   readonly #events: MarketEvents;
   readonly #undecided = new Map<number, readonly [maker: Party, taker: Party]>();
 
-  constructor(book: Book, events: MarketEvents) {
+  constructor(book: Book, intake: Intake, events: MarketEvents) {
     this.#book = book;
+    this.#intake = intake;
     this.#events = events;
   }
 
-  /** Two different live orders. */
-  inject(maker: number, taker: number, price: number, quantity: number): void {
+  /** @returns false unless both are live orders, and two. */
+  inject({ maker: makerKey, taker: takerKey, price, quantity }: InjectedFill): boolean {
     const { orders, trades } = this.#book;
+    const maker = this.#intake.findUnhashed(makerKey);
+    const taker = this.#intake.findUnhashed(takerKey);
+    if (maker === NONE || taker === NONE || maker === taker) return false;
+    for (const slot of [maker, taker]) endIfDue(this.#book, slot);
+    if (!this.#intake.isOpen(maker) || !this.#intake.isOpen(taker)) return false;
     const tradeId = trades.addVoid(price);
     const party = (slot: number): Party => ({ slot, order: orders.sequenceOf(slot) });
     this.#undecided.set(tradeId, [party(maker), party(taker)]);
@@ -42,6 +59,7 @@ export class InjectedFills {
       orders.sideOf(taker),
       FILL_UNIT.none,
     );
+    return true;
   }
 
   has(tradeId: number): boolean {
@@ -62,6 +80,7 @@ export class InjectedFills {
   #blame({ slot, order }: Party, reason: RollbackReason): void {
     const book = this.#book;
     const { orders } = book;
+    if (orders.sequenceOf(slot) === order && endIfDue(book, slot)) return;
     const state = orders.sequenceOf(slot) === order ? orders.stateOf(slot) : ORDER_STATE.free;
     if (!isAtFault(reason) || state === ORDER_STATE.free || state >= ORDER_STATE.ended) return;
     if (state === ORDER_STATE.resting) book.takeOff(slot);

@@ -74,7 +74,7 @@ export class Intake {
   }
 
   /** An order of the user of the last look-up, by an id that lies by itself. */
-  #findOther(words: Int32Array, bytes: number): number {
+  findOther(words: Int32Array, bytes: number): number {
     if (this.user === NONE) return NONE;
     const hash = this.ids.hashOf(this.user, words, 0, bytes);
     return this.ids.slotOf(this.ids.find(hash, this.user, words, 0, bytes));
@@ -83,7 +83,7 @@ export class Intake {
   /** The slot of a child's parent (TRG-04 to TRG-06, AMB-29), or why it can be none. */
   parentOf(command: NewOrderCommand, triggers: Triggers): number | { readonly refusal: RejectCode } {
     const orders = this.#orders;
-    const parent = this.#findOther(command.parentWords, command.parentIdBytes);
+    const parent = this.findOther(command.parentWords, command.parentIdBytes);
     if (parent === NONE || this.isOver(parent)) return { refusal: REJECT_CODE.ORDER_NOT_FOUND };
     const fits =
       orders.kindOf(parent) === ORDER_KIND.limit &&

@@ -47,11 +47,12 @@ import type {
   RestoredPosition,
   RollbackCommand,
 } from './commands.ts';
-import { InjectedFills } from './injected-fills.ts';
+import { type InjectedFill, InjectedFills } from './injected-fills.ts';
 import { Intake } from './intake.ts';
 import { ID_STATE, OrderIds } from './order-ids.ts';
 import { ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
+import { endIfDue, expireSome, Overdue } from './overdue.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
 import { allocateRestored, continueFrom, placeRestored, RestoredNames, RestoredTurns, uncross } from './restore.ts';
@@ -62,6 +63,8 @@ import { USER_WORDS, UserTable } from './user-table.ts';
 
 /** Entries that one tick reclaims at most. */
 const SWEEP_BUDGET = 256;
+/** Orders that one command or turn ends at most because their time is over: some 40 µs. */
+const EXPIRED_PER_TURN = 64;
 const FIRST_CAPACITY = 1_024;
 /** Of each level that is looked at after a batch. */
 const ORDERS_CHECKED = 8;
@@ -75,6 +78,7 @@ export interface MarketEngineOptions {
   readonly heldCancelNs?: bigint;
   readonly heldCancelsPerUserMax?: number;
   readonly rememberedIdsPerUserMax?: number;
+  readonly expiredPerTurn?: number;
   /** Orders that live or have undecided fills; ORDERS_MAX if left out. */
   readonly ordersMax?: number;
   /** Slots that every pool starts with, a power of two; pools double when they are full. */
@@ -94,6 +98,8 @@ export class MarketEngine {
   readonly #heldCancelNs: bigint;
   readonly #heldCancelsMax: number;
   readonly #ordersMax: number;
+  readonly #expiredPerTurn: number;
+  readonly #overdue: Overdue;
   #status: number = MARKET_STATUS.active;
   /** Until the restore is finished: orders by name, and those that may stand out of turn or found no room. */
   readonly #restored: RestoredNames;
@@ -119,7 +125,9 @@ export class MarketEngine {
     this.#triggers.attach(this.#book);
     this.#restored = new RestoredNames(orders);
     this.#intake = new Intake(orders, this.#ids, this.#users);
-    this.#injected = new InjectedFills(this.#book, options.events);
+    this.#injected = new InjectedFills(this.#book, this.#intake, options.events);
+    this.#overdue = new Overdue(this.#book, this.#intake, this.#quoteUnit);
+    this.#expiredPerTurn = options.expiredPerTurn ?? EXPIRED_PER_TURN;
     this.#heldCancelNs = options.heldCancelNs ?? HELD_CANCEL_NS;
     this.#heldCancelsMax = options.heldCancelsPerUserMax ?? HELD_CANCELS_PER_USER_MAX;
   }
@@ -154,6 +162,7 @@ export class MarketEngine {
    */
   create(command: NewOrderCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
+    if (this.#book.expiries.isBehind) this.#overdue.meetCreate(command);
     const refusal = this.#refusalOf(command);
     if (refusal !== 0) {
       this.#events.createRefused(0, command, refusal);
@@ -202,6 +211,7 @@ export class MarketEngine {
    */
   replace(command: ReplaceCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
+    if (this.#book.expiries.isBehind) this.#overdue.meetReplace(command);
     const slot = this.#intake.findLive(command);
     if (this.#status !== MARKET_STATUS.active) this.#events.replaceRefused(command, REJECT_CODE.MARKET_HALTED);
     else if (slot === NONE || !this.#intake.isOpen(slot))
@@ -218,6 +228,7 @@ export class MarketEngine {
    */
   cancel(command: CancelCommand): void {
     this.#passTo(command.receivedHigh, command.receivedLow);
+    if (this.#book.expiries.isBehind) this.#overdue.meetNamed(command);
     const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
     const slot = this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash);
     if (slot === NONE || this.#intake.isOver(slot)) {
@@ -238,7 +249,7 @@ export class MarketEngine {
     for (const slot of user === NONE ? [] : orders.ofUser(user)) {
       const isNodes = (orders.flagsOf(slot) & ORDER_FLAG.nodeMade) !== 0;
       const isLive = this.#intake.isOpen(slot) || orders.stateOf(slot) === ORDER_STATE.filled;
-      if (isLive && !isNodes && this.#isOlder(slot, command))
+      if (isLive && !isNodes && this.#isOlder(slot, command) && !endIfDue(this.#book, slot))
         this.#cancelOne(slot, command.requestId, ORDER_END.userRequested);
     }
     this.#events.allCancelled(command.requestId);
@@ -272,15 +283,24 @@ export class MarketEngine {
   }
 
   /**
-   * Works off triggers that have fired and orders that were released, up to `budget` of each; nothing unless the market
-   * is active. @returns whether more waits.
+   * Works off orders whose time is over, and, in an active market, triggers that have fired and orders that were released,
+   * up to `budget` of each. @returns whether more waits.
    */
   pump(nowNs: bigint, budget: number): boolean {
-    if (this.#status !== MARKET_STATUS.active || !this.#triggers.isBusy) return false;
+    const { expiries } = this.#book;
+    const isActive = this.#status === MARKET_STATUS.active;
+    expiries.lookAgain();
+    if (!expiries.isBehind && !(isActive && this.#triggers.isBusy)) return false;
     this.#passTo(highWord(nowNs), lowWord(nowNs));
-    const isBusy = this.#triggers.pump(budget);
+    const isBusy = isActive && this.#triggers.pump(budget);
     this.#book.commitDepth();
-    return isBusy;
+    expiries.lookAgain();
+    return isBusy || expiries.isBehind;
+  }
+
+  /** Orders whose time is over wait for a turn. */
+  get isBehind(): boolean {
+    return this.#book.expiries.isBehind;
   }
 
   /** Time has passed: orders expire, held cancels give up, remembered ids are reclaimed (ORD-20, AMB-25, AMB-08). */
@@ -304,13 +324,8 @@ export class MarketEngine {
   }
 
   /** A test hook: clearing is told of a fill that never was (injected-fills.ts). @returns false if an order is missing. */
-  injectFill(fill: { maker: OrderKey; taker: OrderKey; price: number; quantity: number }): boolean {
-    const maker = this.#intake.findUnhashed(fill.maker);
-    const taker = this.#intake.findUnhashed(fill.taker);
-    if (maker === NONE || taker === NONE || maker === taker) return false;
-    if (!this.#intake.isOpen(maker) || !this.#intake.isOpen(taker)) return false;
-    this.#injected.inject(maker, taker, fill.price, fill.quantity);
-    return true;
+  injectFill(fill: InjectedFill): boolean {
+    return this.#injected.inject(fill);
   }
 
   /** Outside `active`, creates and replaces are refused and triggers wait (AMB-109); STP as in STP-01, AMB-38. */
@@ -378,7 +393,7 @@ export class MarketEngine {
   finishRestore(position: RestoredPosition): void {
     this.#restored.clear();
     continueFrom(this.#book, position, this.#turns);
-    this.#expire(highWord(position.nowNs), lowWord(position.nowNs));
+    expireSome(this.#book, highWord(position.nowNs), lowWord(position.nowNs), ORDERS_MAX);
     uncross(this.#book);
     this.#book.forgetDepthChanges();
   }
@@ -415,20 +430,10 @@ export class MarketEngine {
   #passTo(high: number, low: number): void {
     const { expiries } = this.#book;
     if (!isBefore(high, low, expiries.wakeHigh, expiries.wakeLow)) {
-      this.#expire(high, low);
+      expireSome(this.#book, high, low, this.#expiredPerTurn);
       this.#book.commitDepth();
     }
     if (this.#ids.heldHead !== NONE) this.#expireHolds(high, low);
-  }
-
-  #expire(high: number, low: number): void {
-    const { orders, expiries } = this.#book;
-    for (const slot of expiries.pass(high, low)) {
-      // The end of a parent may have ended a child that is due as well.
-      if (!this.#intake.isOpen(slot)) continue;
-      if (orders.stateOf(slot) === ORDER_STATE.resting) this.#book.takeOff(slot);
-      this.#book.end(slot, ORDER_END.expired);
-    }
   }
 
   #expireHolds(high: number, low: number): void {

@@ -19,12 +19,14 @@
  * as if it would cross. `StaleMatch` is nobody's fault: both columns read innocent (AMB-33).
  */
 import { assert } from '../core/assert.ts';
-import { isAtFault, ORDER_END, type OrderEnd, type RollbackReason, TIF } from '../core/order-terms.ts';
+import { isAtFault, ORDER_END, ORDER_KIND, type OrderEnd, type RollbackReason, TIF } from '../core/order-terms.ts';
 import { highWord, lowWord } from '../core/time-words.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Book } from './book.ts';
 import type { MarketEvents, RollbackCommand } from './commands.ts';
 import { ORDER_STATE } from './order-records.ts';
+import { clearWay, endIfDue } from './overdue.ts';
+import { NONE } from './pools.ts';
 import type { Triggers } from './triggers.ts';
 
 /** Where a rollback takes place. */
@@ -47,12 +49,24 @@ export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
   assert(book.orders.sequenceOf(maker) === command.makerOrder, 'a rollback names the maker of its trade');
   assert(book.orders.sequenceOf(taker) === command.takerOrder, 'a rollback names the taker of its trade');
   trades.quantity[at] = 0;
+  if (book.expiries.isBehind) meetOverdue(book, [maker, taker]);
   const price = trades.price[at] as number;
   const ofMaker = { slot: maker, quantity, price, reason: command.makerReason, nowNs: command.receivedNs };
   const ofTaker = { slot: taker, quantity, price, reason: command.takerReason, nowNs: command.receivedNs };
   const takerLeaves = isAtFault(ofTaker.reason) && !isAtFault(ofMaker.reason);
   reverse(place, takerLeaves ? ofTaker : ofMaker);
   reverse(place, takerLeaves ? ofMaker : ofTaker);
+}
+
+/** What is due among the two goes, and what would keep one of them from coming back. */
+function meetOverdue(book: Book, slots: readonly number[]): void {
+  const { orders } = book;
+  for (const slot of slots) endIfDue(book, slot);
+  for (const slot of slots) {
+    if (orders.kindOf(slot) !== ORDER_KIND.limit || orders.stateOf(slot) === ORDER_STATE.resting) continue;
+    const [side, bound] = [orders.sideOf(slot), orders.priceOf(slot)];
+    clearWay(book, { side, user: NONE, subAccount: 0, bound, lots: 1, target: null });
+  }
 }
 
 interface Reversal {

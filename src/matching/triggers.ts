@@ -34,6 +34,7 @@ import type { Sequence } from '../core/units.ts';
 import { type Book, type BookWatcher, UNSIZED } from './book.ts';
 import type { MarketEvents, ReleaseCommand } from './commands.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
+import { boundOf, clearWay, endIfDue } from './overdue.ts';
 import { exhausted, matchSized, moneyLeft, place } from './placement.ts';
 import { sizeOf } from './sizing.ts';
 import { ReachedTriggers, TriggerBook } from './trigger-book.ts';
@@ -246,7 +247,7 @@ export class Triggers implements BookWatcher {
   /** The front door has spoken about what `triggered` told last; anything else has been overtaken (AMB-28). */
   release({ order, triggered, quantity, budget, end }: ReleaseCommand): void {
     const waiting = this.#byOrder.get(order);
-    if (waiting === undefined || !waiting.isAwaited) return;
+    if (waiting === undefined || !waiting.isAwaited || endIfDue(this.#theBook, waiting.slot)) return;
     if (waiting.toldAt !== triggered || toldLots(waiting.told) !== quantity) return;
     waiting.isAwaited = false;
     if (end === 0) {
@@ -269,9 +270,11 @@ export class Triggers implements BookWatcher {
     for (const waiting of this.#granted) {
       if (remaining-- === 0) break;
       this.#granted.delete(waiting);
-      this.#entering = waiting;
-      this.#enter(waiting, waiting.granted);
-      this.#entering = null;
+      if (this.#mayEnter(waiting)) {
+        this.#entering = waiting;
+        this.#enter(waiting, waiting.granted);
+        this.#entering = null;
+      }
       this.#theBook.commitDepth();
     }
     return this.isBusy;
@@ -295,7 +298,27 @@ export class Triggers implements BookWatcher {
     }
   }
 
+  /** Nobody whose time is over enters, or stands in its way. */
+  #mayEnter(waiting: Waiting): boolean {
+    const book = this.#theBook;
+    const { orders } = book;
+    const { slot } = waiting;
+    if (!book.expiries.isBehind) return true;
+    if (endIfDue(book, slot)) return false;
+    const [side, kind, price] = [orders.sideOf(slot), orders.kindOf(slot), orders.priceOf(slot)];
+    const whose = { user: orders.userOf(slot), subAccount: orders.subAccountOf(slot) };
+    clearWay(book, {
+      ...whose,
+      side,
+      bound: boundOf(book, { kind, side, price }),
+      lots: waiting.granted,
+      target: null,
+    });
+    return !waiting.isOver;
+  }
+
   #tell(waiting: Waiting): void {
+    if (endIfDue(this.#theBook, waiting.slot)) return;
     waiting.told = waiting.enabled;
     waiting.isAwaited = waiting.enabled > waiting.inForce;
     const sequence = this.#theBook.nextSequence();

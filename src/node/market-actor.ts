@@ -147,6 +147,7 @@ export class MarketShardActor implements Actor {
   endBatch(): void {
     this.clearing.flush();
     this.door.flush();
+    for (const market of this.markets.values()) if (market.engine.isBehind) this.busy.add(market);
     if (this.hasMore()) this.pump();
     // A book that is still being restored may be crossed, over several batches, until its market opens (AMB-110).
     for (const market of this.markets.values()) if (market.isOpen) market.check();

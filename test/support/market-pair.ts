@@ -253,7 +253,8 @@ export class MarketPair {
   /** At rest, and with nothing overdue, a rebuilt book hashes like the one that lived through it all. */
   rebuildAtRest(): void {
     this.comeToRest();
-    this.tick();
+    do this.tick();
+    while (this.engine.isBehind);
     // Of orders that never rest, clearing keeps only those of which something was not released (AMB-110).
     for (const order of this.reference.orders)
       if (order.activated > 0n && !canRest(order) && !mayGrow(order))

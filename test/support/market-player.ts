@@ -22,7 +22,13 @@ import { MarketPair } from './market-pair.ts';
 import { LIFE_NS, PLAIN_TERMS, type Terms } from './market-recorder.ts';
 import type { ReferenceOrder } from './reference-order.ts';
 
-const LIMITS = { priceDecimals: 1, heldCancelNs: 5_000_000_000n, heldCancelsPerUserMax: 2, rememberedIdsPerUserMax: 5 };
+const LIMITS = {
+  priceDecimals: 1,
+  heldCancelNs: 5_000_000_000n,
+  heldCancelsPerUserMax: 2,
+  rememberedIdsPerUserMax: 5,
+  expiredPerTurn: 1,
+};
 const SECOND_NS = 1_000_000_000n;
 const DAY_NS = 86_400n * SECOND_NS;
 const REASONS: readonly RollbackReason[] = Object.values(ROLLBACK_REASON).filter((reason) => reason !== 0);
@@ -40,6 +46,8 @@ interface Theme {
   readonly actions: Readonly<Record<Action, number>>;
   /** Time passes by nanoseconds only. */
   readonly isCalm: boolean;
+  /** Most orders are over at the next full second, all at once. */
+  readonly isShort: boolean;
 }
 
 type Action = keyof typeof MIXED;
@@ -72,6 +80,7 @@ const THEMES: readonly Theme[] = [
     triggerShare: 5,
     actions: MIXED,
     isCalm: false,
+    isShort: false,
   },
   {
     users: ['ada', 'bob'],
@@ -82,6 +91,7 @@ const THEMES: readonly Theme[] = [
     triggerShare: 8,
     actions: { ...MIXED, cancel: 5, cancelAll: 1, rollback: 8, settle: 14, answer: 12, rules: 2, nibble: 16 },
     isCalm: true,
+    isShort: false,
   },
   {
     users: ['ada', 'bob'],
@@ -92,6 +102,18 @@ const THEMES: readonly Theme[] = [
     triggerShare: 6,
     actions: { ...MIXED, rollback: 12, settle: 10, answer: 6, restart: 4 },
     isCalm: true,
+    isShort: false,
+  },
+  {
+    users: ['ada', 'bob', 'cyd'],
+    prices: 4,
+    oddPriceShare: 64,
+    hugeQuantityShare: 200,
+    childShare: 4,
+    triggerShare: 5,
+    actions: { ...MIXED, create: 70, replace: 20, cancel: 4, cancelAll: 1, rollback: 10, answer: 8, tick: 0, rules: 1 },
+    isCalm: false,
+    isShort: true,
   },
 ];
 
@@ -204,7 +226,8 @@ export class MarketPlayer {
   /** Often a full second, so that orders expire at one instant. */
   #goodTill(dealer: Dealer): bigint {
     const { nowNs } = this.#pair;
-    return dealer.pick([(nowNs / SECOND_NS + 1n) * SECOND_NS, nowNs + 3n, nowNs + DAY_NS, nowNs]);
+    const nextSecond = (nowNs / SECOND_NS + 1n) * SECOND_NS;
+    return this.#theme.isShort ? nextSecond : dealer.pick([nextSecond, nowNs + 3n, nowNs + DAY_NS, nowNs]);
   }
 
   /** Mostly one that its parent may have. */
@@ -228,7 +251,8 @@ export class MarketPlayer {
   }
 
   #limit(dealer: Dealer): Partial<Terms> & { tif: Tif; flags: number } {
-    const tif: Tif = dealer.pick([TIF.gtc, TIF.gtc, TIF.gtc, TIF.gtd, TIF.ioc, TIF.fok]);
+    const isShort = this.#theme.isShort && !dealer.oneIn(4);
+    const tif: Tif = isShort ? TIF.gtd : dealer.pick([TIF.gtc, TIF.gtc, TIF.gtc, TIF.gtd, TIF.ioc, TIF.fok]);
     const flags = tif <= TIF.gtd && dealer.oneIn(6) ? ORDER_FLAG.postOnly : 0;
     return { tif, flags, price: this.#price(dealer), quantity: this.#quantity(dealer) };
   }

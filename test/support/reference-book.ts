@@ -23,6 +23,7 @@ import {
   enabled,
   isAlive,
   isPostOnly,
+  isUnsized,
   left,
   mayActivate,
   orderOf,
@@ -54,18 +55,16 @@ export interface ReferenceRelease {
 }
 
 export class ReferenceBook extends ReferenceState {
-  #nowNs = 0n;
-
   /** Another book in the same state, that shares nothing which changes. */
   clone(): ReferenceBook {
     const clone = new ReferenceBook(this.limits);
-    clone.#nowNs = this.#nowNs;
     this.copyTo(clone);
     return clone;
   }
 
   create(terms: Terms): void {
     this.passTo(terms.receivedNs);
+    this.#meetCreate(terms);
     const refusal = this.#refusalOf(terms);
     if (refusal !== null) {
       this.told.push(['createRefused', 0, terms.requestId, refusal]);
@@ -85,8 +84,34 @@ export class ReferenceBook extends ReferenceState {
     this.tellLevels();
   }
 
+  #meetCreate(terms: Terms): void {
+    const { user, subAccount, side, kind, quantity, amount, parentId } = terms;
+    this.#meetNamed(terms);
+    if (parentId !== '') this.#meetNamed({ user, orderId: parentId });
+    else if (terms.triggerKind === TRIGGER.none) {
+      const lots = kind === ORDER_KIND.marketQuote && quantity === 0 ? null : BigInt(quantity);
+      const hasMoney = kind !== ORDER_KIND.limit && amount > 0;
+      const money = hasMoney ? BigInt(amount) * 10n ** BigInt(this.limits.priceDecimals) : null;
+      this.clearWay({ side, price: this.wayPrice(terms), owner: { user, subAccount }, lots, money });
+    }
+  }
+
+  #meetNamed(name: Name): void {
+    const order = this.#known(name);
+    if (order !== undefined) this.meet(order);
+  }
+
+  #meetReplace(terms: ReferenceReplace): void {
+    this.#meetNamed(terms);
+    const order = this.#known(terms);
+    if (order?.state !== 'resting' || terms.price === 0) return;
+    const [has, asks] = [left(order), BigInt(terms.quantity)];
+    this.clearWay({ side: order.side, price: terms.price, owner: order, lots: has > asks ? has : asks, money: null });
+  }
+
   replace(terms: ReferenceReplace): void {
     this.passTo(terms.receivedNs);
+    this.#meetReplace(terms);
     const order = this.#known(terms);
     const refusal = this.#refusalOfReplace(order, terms);
     if (refusal !== null) this.told.push(['replaceRefused', terms.requestId, refusal]);
@@ -170,10 +195,11 @@ export class ReferenceBook extends ReferenceState {
 
   cancel(terms: Change & { hold: boolean }): void {
     this.passTo(terms.receivedNs);
+    this.#meetNamed(terms);
     const { user, orderId, requestId } = terms;
     const order = this.#known(terms);
     const isHeld = this.ids.holds.some(isNamed(terms));
-    const isKnown = order !== undefined || this.ids.rememberedOf(terms, this.#nowNs) !== undefined;
+    const isKnown = order !== undefined || this.ids.rememberedOf(terms, this.nowNs) !== undefined;
     if (order !== undefined && this.#canBeCancelled(order)) {
       this.#cancel(order, requestId);
       this.told.push(['cancelAccepted', requestId, order.sequence]);
@@ -195,7 +221,8 @@ export class ReferenceBook extends ReferenceState {
     for (const order of this.orders.filter(({ user }) => user === terms.user)) {
       const isOld = terms.beforeNs === 0n || order.timestampNs < terms.beforeNs;
       const isNodeMade = (order.flags & ORDER_FLAG.nodeMade) !== 0;
-      if (isOld && !isNodeMade && this.#canBeCancelled(order)) this.#cancel(order, terms.requestId);
+      if (isOld && !isNodeMade && this.#canBeCancelled(order) && !this.meet(order))
+        this.#cancel(order, terms.requestId);
     }
     this.told.push(['allCancelled', terms.requestId]);
     this.tellLevels();
@@ -216,24 +243,29 @@ export class ReferenceBook extends ReferenceState {
 
   /** Everything that is over at `nowNs` goes; a tick is this and nothing else. */
   passTo(nowNs: bigint): void {
-    this.#nowNs = nowNs;
-    this.expire(nowNs);
+    this.nowNs = nowNs;
+    this.expire(this.limits.expiredPerTurn);
     this.tellLevels();
     for (const { user, orderId } of this.ids.holds.filter((hold) => hold.untilNs <= nowNs))
       this.told.push(['heldCancelExpired', user, orderId]);
     this.ids.holds = this.ids.holds.filter((hold) => hold.untilNs > nowNs);
   }
 
-  expire(nowNs: bigint): void {
-    const due = this.orders.filter((order) => isAlive(order) && order.expiryNs <= nowNs);
+  expire(most: number): void {
+    const due = this.orders.filter((order) => this.isDue(order));
     due.sort((a, b) => (a.expiryNs === b.expiryNs ? a.sequence - b.sequence : a.expiryNs < b.expiryNs ? -1 : 1));
-    for (const order of due) if (isAlive(order)) this.end(order, ORDER_END.expired);
+    for (const order of due.slice(0, most)) if (this.isDue(order)) this.end(order, ORDER_END.expired);
+  }
+
+  #isBehind(): boolean {
+    return this.orders.some((order) => this.isDue(order));
   }
 
   release(command: ReferenceRelease): void {
     this.passTo(command.receivedNs);
     const order = this.orders.find(({ sequence }) => sequence === command.order);
     if (order === undefined || !order.isAwaited) return;
+    if (this.meet(order)) return;
     if (order.toldAt !== command.triggered || order.told !== BigInt(command.quantity)) return;
     order.isAwaited = false;
     if (command.end !== 0) this.end(order, command.end);
@@ -246,16 +278,31 @@ export class ReferenceBook extends ReferenceState {
   }
 
   pump(nowNs: bigint, budget: number): boolean {
-    if (this.status !== MARKET_STATUS.active || this.tellQueue.length + this.placeQueue.length === 0) return false;
+    const isActive = this.status === MARKET_STATUS.active;
+    if (!this.#isBehind() && !(isActive && this.#waits())) return false;
     this.passTo(nowNs);
-    for (const order of this.tellQueue.splice(0, budget)) this.tell(order);
-    for (let placed = 0; placed < budget; placed++) {
+    for (let some = budget; isActive && some > 0; some--) {
+      const order = this.tellQueue.shift();
+      if (order !== undefined && !this.meet(order)) this.tell(order);
+    }
+    for (let some = budget; isActive && some > 0; some--) {
       const order = this.placeQueue.shift();
-      if (order === undefined) break;
-      this.activate(order);
+      if (order !== undefined && this.#mayEnter(order)) this.activate(order);
       this.tellLevels();
     }
+    this.tellLevels();
+    return this.#isBehind() || (isActive && this.#waits());
+  }
+
+  #waits(): boolean {
     return this.tellQueue.length + this.placeQueue.length > 0;
+  }
+
+  #mayEnter(order: ReferenceOrder): boolean {
+    if (this.meet(order)) return false;
+    const lots = isUnsized(order) ? null : order.granted;
+    this.clearWay({ side: order.side, price: this.wayPrice(order), owner: order, lots, money: null });
+    return isAlive(order);
   }
 
   settled(tradeId: number): void {
@@ -295,6 +342,11 @@ export class ReferenceBook extends ReferenceState {
       { order: trade.maker, reason: reasons.maker },
       { order: trade.taker, reason: reasons.taker },
     ];
+    const both = [trade.maker, trade.taker];
+    for (const order of both) this.meet(order);
+    for (const { kind, state, side, price } of both)
+      if (kind === ORDER_KIND.limit && state !== 'resting')
+        this.clearWay({ side, price, owner: null, lots: 1n, money: null });
     if (isAtFault(reasons.taker) && !isAtFault(reasons.maker)) sides.reverse();
     for (const { order, reason } of sides) {
       this.#reverse(order, trade, reason, nowNs);
@@ -335,7 +387,7 @@ export class ReferenceBook extends ReferenceState {
 
   #refusalOf(terms: Terms): string | null {
     if (this.status !== MARKET_STATUS.active) return 'MARKET_HALTED';
-    if (this.#known(terms) !== undefined || this.ids.rememberedOf(terms, this.#nowNs) !== undefined)
+    if (this.#known(terms) !== undefined || this.ids.rememberedOf(terms, this.nowNs) !== undefined)
       return 'DUPLICATE_ORDER';
     if (this.ids.spendHold(terms)) return 'ALREADY_CANCELLED';
     if (terms.expiryNs <= terms.receivedNs) return 'ORDER_EXPIRED';
@@ -362,7 +414,7 @@ export class ReferenceBook extends ReferenceState {
 
   #whyNot(terms: Name): string {
     const order = this.#known(terms);
-    const wasCancelled = this.ids.rememberedOf(terms, this.#nowNs)?.wasCancelled === true;
+    const wasCancelled = this.ids.rememberedOf(terms, this.nowNs)?.wasCancelled === true;
     const ended = order?.state === 'ended' && isCancel(order.end as OrderEnd);
     return order?.state === 'covered' || ended || wasCancelled ? 'ALREADY_CANCELLED' : 'ORDER_NOT_FOUND';
   }

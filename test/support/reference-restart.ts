@@ -76,7 +76,8 @@ export function restart(book: ReferenceBook, nowNs: bigint, gap: number): void {
     return !fits;
   });
   for (const order of misfits) book.end(order, ORDER_END.rollbackRestoreWouldCross);
-  book.expire(nowNs);
+  book.nowNs = nowNs;
+  book.expire(orders.length);
   const crossing = book.orders.filter((order) => order.state === 'resting');
   for (const order of crossing) order.state = 'placing';
   for (const order of crossing.sort((a, b) => a.priority - b.priority)) book.place(order, left(order));

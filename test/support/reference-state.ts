@@ -10,6 +10,7 @@ import {
   ORDER_END_WORD,
   ORDER_KIND,
   type OrderEnd,
+  type OrderKind,
   type RollbackReason,
   SIDE,
   type Side,
@@ -42,6 +43,17 @@ export interface ReferenceLimits {
   readonly heldCancelNs: bigint;
   readonly heldCancelsPerUserMax: number;
   readonly rememberedIdsPerUserMax: number;
+  /** Orders that one command ends at most because their time is over. */
+  readonly expiredPerTurn: number;
+}
+
+/** What an order is about to look for on the other side; null: without a bound, nobody's. */
+export interface ReferenceWay {
+  readonly side: Side;
+  readonly price: number;
+  readonly owner: { readonly user: string; readonly subAccount: number } | null;
+  readonly lots: bigint | null;
+  readonly money: bigint | null;
 }
 
 export class ReferenceState {
@@ -50,6 +62,7 @@ export class ReferenceState {
   selfTradePrevention = false;
   /** No fill below the first for a sell, above the second for a buy. */
   collar: readonly [number, number] = [1, Number(RAW_MAX)];
+  nowNs = 0n;
   sequence = 0;
   lastTradeId = 0;
   /** Orders that live and those with undecided fills, in order of admission. */
@@ -70,8 +83,8 @@ export class ReferenceState {
     const copies = new Map(this.orders.map((order) => [order, { ...order }]));
     const copyOf = (order: ReferenceOrder): ReferenceOrder => copies.get(order) as ReferenceOrder;
     for (const copy of copies.values()) if (copy.parent !== null) copy.parent = copyOf(copy.parent);
-    const { status, selfTradePrevention, collar, sequence, lastTradeId, levelsTold } = this;
-    Object.assign(clone, { status, selfTradePrevention, collar, sequence, lastTradeId, levelsTold });
+    const { status, selfTradePrevention, collar, nowNs, sequence, lastTradeId, levelsTold } = this;
+    Object.assign(clone, { status, selfTradePrevention, collar, nowNs, sequence, lastTradeId, levelsTold });
     clone.orders = [...copies.values()];
     clone.undecided = this.undecided.map((trade) => ({
       ...trade,
@@ -176,6 +189,41 @@ export class ReferenceState {
     return this.orders
       .filter((maker) => maker.state === 'resting' && maker.side !== side && sign * (bound - maker.price) >= 0)
       .sort((a, b) => sign * (a.price - b.price) || a.priority - b.priority);
+  }
+
+  isDue(order: ReferenceOrder): boolean {
+    return isAlive(order) && order.expiryNs <= this.nowNs;
+  }
+
+  /** Somebody comes across an order: if its time is over, it goes. @returns whether it does. */
+  meet(order: ReferenceOrder): boolean {
+    const isDue = this.isDue(order);
+    if (isDue) this.end(order, ORDER_END.expired);
+    if (isDue) this.tellLevels();
+    return isDue;
+  }
+
+  /** What is due on the way of an order that is about to enter goes, until its lots or its money are offered. */
+  clearWay({ side, price, owner, lots, money }: ReferenceWay): void {
+    let offered = 0n;
+    let worth = 0n;
+    const due: ReferenceOrder[] = [];
+    for (const maker of this.#within(side, price)) {
+      const isEnough = (lots !== null && offered >= lots) || (money !== null && worth >= money);
+      if (isEnough) break;
+      if (this.isDue(maker)) due.push(maker);
+      const isOwn = owner !== null && owner.user === maker.user && owner.subAccount === maker.subAccount;
+      if (this.isDue(maker) || (this.selfTradePrevention && isOwn)) continue;
+      offered += left(maker);
+      worth += left(maker) * BigInt(maker.price);
+    }
+    for (const order of due) this.end(order, ORDER_END.expired);
+    if (due.length > 0) this.tellLevels();
+  }
+
+  /** The worst price that matters to an order: a market order's is the collar's. */
+  wayPrice({ kind, side, price }: { kind: OrderKind; side: Side; price: number }): number {
+    return kind === ORDER_KIND.limit ? price : this.collar[side === SIDE.buy ? 1 : 0];
   }
 
   /** What the order would cross if it rested. */

@@ -25,7 +25,13 @@ import { isAlive } from './reference-order.ts';
 import { BLAMES, type Scope, type Step, stepsOf } from './small-scope.ts';
 import { StateSet, stateOf } from './small-scope-state.ts';
 
-const LIMITS = { priceDecimals: 0, heldCancelNs: 5n, heldCancelsPerUserMax: 2, rememberedIdsPerUserMax: 1_000 };
+const LIMITS = {
+  priceDecimals: 0,
+  heldCancelNs: 5n,
+  heldCancelsPerUserMax: 2,
+  rememberedIdsPerUserMax: 1_000,
+  expiredPerTurn: 1,
+};
 
 /** Which of the steps, by number, one after the other. */
 export type Road = readonly number[];

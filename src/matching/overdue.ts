@@ -1,0 +1,144 @@
+/**
+ * Orders whose time is over and that are still here, as more were due at one instant than one command ends (ORD-20,
+ * AMB-10). They go some a turn, earliest first. Whoever comes across one meanwhile sees to it that it goes first, so none
+ * ever trades, is changed, is released or stands in anybody's way:
+ *
+ *   a command names one                        it goes, and the command finds it gone
+ *   an order is about to enter the book        what is due among those that it can reach goes, as far as its lots want
+ *   a fill is taken back from one              it goes, and nothing of it comes back
+ *
+ * Until then its level counts it, as its end has not been told.
+ */
+import { ORDER_END, ORDER_KIND, type OrderKind, SIDE, type Side } from '../core/order-terms.ts';
+import type { Book } from './book.ts';
+import type { HashedKey, NewOrderCommand, ReplaceCommand } from './commands.ts';
+import type { Intake } from './intake.ts';
+import { ORDER_STATE } from './order-records.ts';
+import { lotsWanted, moneyOf } from './placement.ts';
+import { NONE } from './pools.ts';
+
+/** What an order is about to look for on the other side. */
+export interface Way {
+  readonly side: Side;
+  /** Whose: own orders are in its way with self-trade prevention, and are nothing to it. */
+  readonly user: number;
+  readonly subAccount: number;
+  /** The worst price. */
+  readonly bound: number;
+  /** It goes no further than for so many lots, or so much money. */
+  readonly lots: number;
+  readonly target: bigint | null;
+}
+
+/** Passes to a time: at most `budget` of the orders that are due end. */
+export function expireSome(book: Book, high: number, low: number, budget: number): void {
+  for (const slot of book.expiries.pass(high, low, budget)) {
+    // The end of a parent may have ended a child that is due as well.
+    if (isOpen(book, slot)) expire(book, slot);
+  }
+}
+
+/** @returns whether the order was due, and has ended. */
+export function endIfDue(book: Book, slot: number): boolean {
+  const { expiries } = book;
+  if (!expiries.isBehind || !isOpen(book, slot) || !expiries.isDue(slot)) return false;
+  expire(book, slot);
+  // Its level is told before anybody else comes to it.
+  book.commitDepth();
+  return true;
+}
+
+/** Ends what is due on this way; nothing if nobody is behind. */
+export function clearWay(book: Book, way: Way): void {
+  if (!book.expiries.isBehind) return;
+  const due = dueOn(book, way);
+  for (const slot of due) expire(book, slot);
+  if (due.length > 0) book.commitDepth();
+}
+
+function dueOn(book: Book, way: Way): readonly number[] {
+  const { expiries, orders } = book;
+  const makers = book.otherSide(way.side);
+  const due: number[] = [];
+  let { lots, target } = way;
+  for (let level = makers.bestLevel; level !== NONE && makers.isWithin(level, way.bound); level = makers.worse(level)) {
+    const price = BigInt(makers.levelPrice(level));
+    for (let slot = makers.levelHead(level); slot !== NONE; slot = makers.behind(level, slot)) {
+      if (expiries.isDue(slot)) due.push(slot);
+      else if (!book.preventsSelfTrades || !isOwn(book, slot, way)) {
+        lots -= orders.remaining(slot);
+        if (target !== null) target -= price * BigInt(orders.remaining(slot));
+        if (lots <= 0 || (target !== null && target <= 0n)) return due;
+      }
+    }
+  }
+  return due;
+}
+
+/** The worst price that matters to an order: beyond the collar nobody is taken, but a limit order stops there. */
+export function boundOf(book: Book, { kind, side, price }: { kind: OrderKind; side: Side; price: number }): number {
+  if (kind === ORDER_KIND.limit) return price;
+  return side === SIDE.buy ? book.highest : book.lowest;
+}
+
+function isOwn({ orders }: Book, slot: number, { user, subAccount }: Way): boolean {
+  return orders.userOf(slot) === user && orders.subAccountOf(slot) === subAccount;
+}
+
+function isOpen({ orders }: Book, slot: number): boolean {
+  const state = orders.stateOf(slot);
+  return state === ORDER_STATE.resting || state === ORDER_STATE.dormant;
+}
+
+function expire(book: Book, slot: number): void {
+  if (book.orders.stateOf(slot) === ORDER_STATE.resting) book.takeOff(slot);
+  book.end(slot, ORDER_END.expired);
+}
+
+/** What a command comes across before it is looked at. */
+export class Overdue {
+  readonly #book: Book;
+  readonly #intake: Intake;
+  readonly #quoteUnit: bigint;
+
+  /** @param quoteUnit one raw quote unit in the engine's money. */
+  constructor(book: Book, intake: Intake, quoteUnit: bigint) {
+    this.#book = book;
+    this.#intake = intake;
+    this.#quoteUnit = quoteUnit;
+  }
+
+  /** The order that a command names. @returns it if it is still live, or NONE. */
+  meetNamed(key: HashedKey): number {
+    const slot = this.#intake.findLive(key);
+    return slot === NONE || endIfDue(this.#book, slot) ? NONE : slot;
+  }
+
+  meetCreate(command: NewOrderCommand): void {
+    this.meetNamed(command);
+    if (command.parentIdBytes !== 0) {
+      const parent = this.#intake.findOther(command.parentWords, command.parentIdBytes);
+      if (parent !== NONE) endIfDue(this.#book, parent);
+    } else if (command.triggerKind === 0) {
+      const { side, subAccount } = command;
+      const lots = lotsWanted(command);
+      const { target } = moneyOf(command, this.#quoteUnit);
+      const { user } = this.#intake;
+      clearWay(this.#book, { side, user, subAccount, bound: boundOf(this.#book, command), lots, target });
+    }
+  }
+
+  meetReplace(command: ReplaceCommand): void {
+    const { orders } = this.#book;
+    const slot = this.meetNamed(command);
+    if (slot === NONE || orders.stateOf(slot) !== ORDER_STATE.resting || command.price === 0) return;
+    clearWay(this.#book, {
+      side: orders.sideOf(slot),
+      user: orders.userOf(slot),
+      subAccount: orders.subAccountOf(slot),
+      bound: command.price,
+      lots: Math.max(orders.remaining(slot), command.quantity),
+      target: null,
+    });
+  }
+}
