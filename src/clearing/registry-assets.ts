@@ -1,6 +1,9 @@
 /**
  * The asset registry: assets with their tokens (operator-api.md 4.1) and risk rows (4.2).
  *
+ * The decimals of a token on its chain are its own for ever: balances were counted with them. An asset remembers those of
+ * tokens that it no longer has, so that neither it nor another takes such a token with others.
+ *
  * Not here: what a risk row may hold (risk-parameters.ts).
  */
 import { format18 } from '../core/decimal.ts';
@@ -34,12 +37,17 @@ type Rebalancing =
 interface AssetSettings {
   readonly max_adl: string | null;
   readonly rebalancing: Rebalancing;
+  /** Decimals of tokens that the asset no longer has, by `tokenKey`; not shown, left out when there are none. */
+  readonly dropped?: Readonly<Record<string, number>>;
 }
 
 const DEFAULT_SETTINGS_JSON = JSON.stringify({
   max_adl: null,
   rebalancing: { mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0' },
 } satisfies AssetSettings);
+
+/** Tokens that an asset may ever have dropped. */
+const DROPPED_MAX = 1_024;
 
 const TOKEN_MEMBERS = [
   'token',
@@ -114,13 +122,25 @@ function readTokens(state: ClearingState, assetId: AssetId, reader: BodyReader):
     const registered = state.tokens.get(key);
     if (seen.has(key)) reader.fail(field, 'this token is named twice');
     seen.add(key);
-    if (registered === undefined) return;
-    if (registered.asset !== assetId) reader.fail(field, `this token belongs to asset ${registered.asset}`);
-    else if (registered.decimals !== token.decimals) {
+    if (registered !== undefined && registered.asset !== assetId) {
+      reader.fail(field, `this token belongs to asset ${registered.asset}`);
+    } else if ((state.tokenDecimals.get(key) ?? token.decimals) !== token.decimals) {
       reader.keep(reject('IMMUTABLE_FIELD', 'the decimals of a token never change', `${field}.decimals`));
     }
   });
   return tokens;
+}
+
+/** What the asset remembers of tokens that it has no longer. */
+function droppedAfter(
+  before: AssetRow | undefined,
+  tokens: readonly TokenDefinition[],
+): Pick<AssetSettings, 'dropped'> {
+  if (before === undefined) return {};
+  const dropped = new Map(Object.entries((JSON.parse(before.settingsJson) as AssetSettings).dropped ?? {}));
+  for (const { token, chainId, decimals } of before.tokens) dropped.set(tokenKey(token, chainId), decimals);
+  for (const { token, chainId } of tokens) dropped.delete(tokenKey(token, chainId));
+  return dropped.size === 0 ? {} : { dropped: Object.fromEntries(dropped) };
 }
 
 function readAsset(state: ClearingState, assetId: AssetId, method: Method, body: unknown): Outcome<AssetRow> {
@@ -139,7 +159,11 @@ function readAsset(state: ClearingState, assetId: AssetId, method: Method, body:
   const next: AssetSettings = {
     max_adl: reader.has('max_adl') ? (maxAdl === null ? null : format18(maxAdl)) : settings.max_adl,
     rebalancing: rebalancing.value,
+    ...droppedAfter(now, tokens),
   };
+  if (Object.keys(next.dropped ?? {}).length > DROPPED_MAX) {
+    reader.fail('tokens', `an asset drops at most ${DROPPED_MAX} tokens in its life`);
+  }
   const riskJson = now?.riskJson ?? (assetId === USD ? JSON.stringify(USD_RISK) : null);
   return reader.failure ?? accepted({ assetId, symbol, settingsJson: JSON.stringify(next), tokens, riskJson });
 }
@@ -150,8 +174,12 @@ export function placeAsset(state: ClearingState, row: AssetRow): void {
     state.tokens.delete(tokenKey(token.token, token.chainId));
   }
   for (const token of row.tokens) {
-    state.tokens.set(tokenKey(token.token, token.chainId), { asset: row.assetId, decimals: token.decimals });
+    const key = tokenKey(token.token, token.chainId);
+    state.tokens.set(key, { asset: row.assetId, decimals: token.decimals });
+    state.tokenDecimals.set(key, token.decimals);
   }
+  const { dropped = {} } = JSON.parse(row.settingsJson) as AssetSettings;
+  for (const [key, decimals] of Object.entries(dropped)) state.tokenDecimals.set(key, decimals);
   state.assets.set(row.assetId, row);
   placeRisk(state, row);
 }

@@ -167,7 +167,7 @@ export interface TokenDefinition {
 export interface AssetRow {
   readonly assetId: AssetId;
   readonly symbol: string | null;
-  /** `rebalancing` and `max_adl` as given to the operator API, in JSON. */
+  /** `rebalancing` and `max_adl` as given to the operator API, and the decimals of tokens it had before, in JSON. */
   readonly settingsJson: string;
   readonly tokens: readonly TokenDefinition[];
   readonly riskJson: string | null;

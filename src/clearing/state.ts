@@ -250,6 +250,8 @@ export interface ClearingState {
   readonly assets: Map<AssetId, AssetRow>;
   /** Derived from `assets`. */
   readonly tokens: Map<string, RegisteredToken>;
+  /** Of every token that an asset has or had, for ever; derived from `assets`. */
+  readonly tokenDecimals: Map<string, number>;
   readonly prices: Map<AssetId, PriceRow>;
   /** By `<kind>/<key>`. */
   readonly configs: Map<string, ConfigRow>;
@@ -314,6 +316,7 @@ export function createClearingState(sha256: Sha256 = portableSha256): ClearingSt
     marketOfAsset: new Map(),
     assets: new Map(),
     tokens: new Map(),
+    tokenDecimals: new Map(),
     prices: new Map(),
     configs: new Map(),
     settings: DEFAULT_SETTINGS,

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { applyBatch } from '../../src/clearing/clearing.ts';
+import type { Effect } from '../../src/clearing/effects.ts';
 import type { PutConfig } from '../../src/clearing/inputs.ts';
 import { configList } from '../../src/clearing/registry-config.ts';
+import { createClearingState } from '../../src/clearing/state.ts';
+import { stateLines } from '../../src/clearing/state-hash.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import {
@@ -12,6 +16,7 @@ import {
   codeOf,
   ETH,
   effectsOf,
+  PlainTables,
   reply,
   TOKEN,
   USD,
@@ -78,6 +83,69 @@ suite('assets', () => {
     assert.equal(codeOf(world.put('putAsset', USD, { tokens: [token] }, 'patch')), 'IMMUTABLE_FIELD');
     assert.equal(codeOf(world.put('putAsset', SOL, { tokens: [{ ...token, decimals: 6 }] })), 'INVALID_REQUEST');
     assert.equal(codeOf(world.put('putAsset', SOL, {}, 'patch')), 'ASSET_NOT_FOUND');
+  });
+});
+
+suite('decimals of tokens (operator-api.md 4.1 IMMUTABLE_FIELD)', () => {
+  const token = { token: TOKEN, chain_id: CHAIN, decimals: 18 };
+  const other = { ...token, decimals: 6 };
+
+  test('a token that an asset no longer has keeps its decimals, there and in any other asset', () => {
+    const world = new ClearingWorld();
+    acceptedValue(world.put('putAsset', SOL, { tokens: [token] }));
+    acceptedValue(world.put('putAsset', SOL, { tokens: [] }));
+    for (const asset of [SOL, ETH]) {
+      for (const method of asset === SOL ? (['put', 'patch'] as const) : (['put'] as const)) {
+        const refused = world.put('putAsset', asset, { tokens: [other] }, method);
+        assert.equal(codeOf(refused), 'IMMUTABLE_FIELD');
+        assert.equal(fieldOf(refused), 'tokens[0].decimals');
+      }
+    }
+    // It goes to another asset, is dropped there too, and comes home: its decimals are the same all the way.
+    const shown = acceptedValue(world.put('putAsset', ETH, { tokens: [token] }));
+    assert.deepEqual(Object.keys(shown).sort(), ['asset_id', 'max_adl', 'rebalancing', 'symbol', 'tokens']);
+    acceptedValue(world.put('putAsset', ETH, { symbol: 'ETH' }));
+    assert.equal(codeOf(world.put('putAsset', SOL, { tokens: [other] })), 'IMMUTABLE_FIELD');
+    acceptedValue(world.put('putAsset', SOL, { tokens: [token] }));
+    acceptedValue(world.put('putAsset', SOL, { symbol: 'SOL' }, 'patch'));
+    assert.equal(codeOf(world.put('putAsset', ETH, { tokens: [other] })), 'INVALID_REQUEST');
+  });
+
+  test('what was dropped is remembered by tables, by a replay and by the state hash', () => {
+    const world = new ClearingWorld();
+    acceptedValue(world.put('putAsset', SOL, { tokens: [token] }));
+    acceptedValue(world.put('putAsset', SOL, {}));
+    acceptedValue(world.put('putRisk', SOL, { collateral_factor: 10 }));
+    const tables = new PlainTables();
+    tables.checkpoint(world.state);
+    const loaded = tables.load();
+    const replayed = createClearingState();
+    for (const batch of world.journal) applyBatch(replayed, batch, []);
+    const never = new ClearingWorld();
+    acceptedValue(never.put('putAsset', SOL, {}));
+    acceptedValue(never.put('putAsset', SOL, {}));
+    acceptedValue(never.put('putRisk', SOL, { collateral_factor: 10 }));
+    assert.notDeepEqual([...stateLines(never.state)], [...stateLines(world.state)]);
+    for (const state of [loaded, replayed]) {
+      assert.deepEqual([...stateLines(state)], [...stateLines(world.state)]);
+      const effects: Effect[] = [];
+      const body = { tokens: [other] };
+      const put = { kind: 'putAsset', request: 9, method: 'put', assetId: ETH, body } as const;
+      applyBatch(state, { timeNs: world.nowNs, inputs: [put], verdicts: [] }, effects);
+      assert.equal(codeOf(reply(effects)), 'IMMUTABLE_FIELD');
+    }
+  });
+
+  test('an asset drops 1024 tokens in its life, then it keeps what it has', () => {
+    const world = new ClearingWorld();
+    const named = (from: number): object[] =>
+      Array.from({ length: 512 }, (_, at) => ({ ...token, token: (from + at).toString(16).padStart(64, '0') }));
+    for (const from of [0, 512]) acceptedValue(world.put('putAsset', SOL, { tokens: named(from) }));
+    acceptedValue(world.put('putAsset', SOL, { tokens: [token] }));
+    const refused = world.put('putAsset', SOL, { tokens: [] });
+    assert.equal(codeOf(refused), 'INVALID_REQUEST');
+    assert.equal(fieldOf(refused), 'tokens');
+    acceptedValue(world.put('putAsset', SOL, { tokens: [token, ...named(0)] }));
   });
 });
 
