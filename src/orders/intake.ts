@@ -13,6 +13,7 @@
  * Not here: the rules on a request's own text (pre-flight.ts), answers (order-manager.ts).
  */
 import { type AssetId, type OrderId, USD, type UserId } from '../core/ids.ts';
+import { ORDER_LIFE_NS } from '../core/limits.ts';
 import { MARKET_STATUS, SIDE, TRIGGER } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -103,7 +104,7 @@ export class Intake {
     if (!cap.ok) return cap;
     const known = orders.find(terms.user, marketIndex, terms.orderId);
     // An id on its way may still be refused; then the next create with it may pass. The market decides.
-    if (known !== undefined && known.sequence !== 0) return rejected(DUPLICATE_ORDER);
+    if (known !== undefined && known.sequence !== 0 && !isForgotten(known, now)) return rejected(DUPLICATE_ORDER);
     if (!requests.hasRoomFor('create')) return rejected(BUSY);
     const key = { user: terms.user, subAccount: terms.subAccount, asset: terms.side === SIDE.buy ? USD : assetId };
     const fitting = isSpot(terms) ? this.#fitting(prepared, holds.available(key)) : 0;
@@ -294,6 +295,11 @@ export class Intake {
       ? reject('ALREADY_CANCELLED', 'the order has been cancelled')
       : reject('ORDER_NOT_FOUND', 'the order is finished');
   }
+}
+
+/** Whether the id of an order is free again, though the order has not left memory yet (AMB-08). */
+function isForgotten({ isTold, terms }: LiveOrder, now: TimestampNs): boolean {
+  return isTold && now >= terms.creationNs + ORDER_LIFE_NS;
 }
 
 /** What a replace that leaves the price may meet: which of those before it the market applies is not known (RPL-07). */

@@ -7,8 +7,9 @@
  *
  * Invariants
  *   (1) An order with a sequence is found by (market, sequence).
- *   (2) `byId` of a user names for every (market, order id) the order that was admitted, or else the first on its way.
- *       Others on their way with the same id are its `twins`: the market will admit one of them at most.
+ *   (2) `byId` of a user names for every (market, order id) the order that was admitted last, or else the first on its
+ *       way. Others in memory with the same id are its `twins`: those on their way, of which the market will admit one at
+ *       most, and finished ones whose id was free again (AMB-08).
  *   (3) A user that is found here does not sleep (sleepers.ts).
  *
  * Not here: what an order is (live-order.ts).
@@ -22,7 +23,7 @@ interface OrdersOfUser {
   /** The one text that all of the user's orders share. */
   readonly user: UserId;
   readonly byId: Map<string, LiveOrder>;
-  /** Further orders on their way with an id that `byId` has, oldest first; null: none. */
+  /** Further orders with an id that `byId` has, oldest first; null: none. */
   twins: Map<string, readonly LiveOrder[]> | null;
   /** Unfinished orders by market and sub-account (openKey). */
   readonly open: Map<number, number>;
@@ -44,9 +45,14 @@ export class LiveOrders {
     return this.#count + this.#sleepers.count;
   }
 
-  /** The user's orders in memory, one per market and id. */
-  ofUser(user: UserId): Iterable<LiveOrder> {
-    return this.#find(user)?.byId.values() ?? [];
+  /** The user's orders in memory; of those on their way the one that its id names. */
+  *ofUser(user: UserId): Iterable<LiveOrder> {
+    const own = this.#find(user);
+    if (own === undefined) return;
+    yield* own.byId.values();
+    for (const twins of own.twins?.values() ?? []) {
+      for (const twin of twins) if (twin.isTold) yield twin;
+    }
   }
 
   /**
@@ -64,11 +70,13 @@ export class LiveOrders {
     return this.#find(user)?.byId.get(idKey(marketIndex, orderId));
   }
 
-  /** Whether nobody knows yet which order this id will name: several creates with it are on their way. */
+  /** Whether nobody knows yet which order this id will name: one that is on its way is not the only one it may be. */
   isContested({ user, orderId }: Pick<OrderTerms, 'user' | 'orderId'>, marketIndex: number): boolean {
     const own = this.#find(user);
     const key = idKey(marketIndex, orderId);
-    return own?.byId.get(key)?.sequence === 0 && own.twins?.has(key) === true;
+    const named = own?.byId.get(key);
+    if (named === undefined || (named.sequence !== 0 && !named.isTold)) return false;
+    return own?.twins?.get(key)?.some((twin) => !twin.isTold) === true;
   }
 
   /** Orders of a sub-account in a market that count against the cap (AMB-124). */

@@ -292,6 +292,23 @@ suite('times in force', () => {
     await taker.until(free.id, 'Removed Filled');
   });
 
+  test('the id of a cancelled order is taken until 30 days after its creation, and free then (AMB-08)', async () => {
+    const dayNs = 86_400_000_000_000n;
+    const createdNs = world.nowNs;
+    const order = await maker.sell(limit(300_000, 10_000), { createdNs });
+    assert.equal((await maker.cancel(order.id)).word, 'Received');
+    await world.advance(30n * dayNs - 1n);
+    await world.login();
+    const early = await maker.sell(limit(300_000, 10_000), { id: order.id, createdNs: world.nowNs });
+    assert.equal(early.word, 'DUPLICATE_ORDER');
+    await world.advance(2n);
+    const again = await maker.sell(limit(310_000, 10_000), { id: order.id, createdNs: world.nowNs });
+    assert.equal(again.word, 'Received');
+    assert.equal(await maker.status(order.id), 'Open');
+    assert.equal((await maker.cancel(order.id)).word, 'Received');
+    await maker.until(order.id, 'Canceled UserRequested');
+  });
+
   test('every order is over 30 days after its creation (ORD-20)', async () => {
     const order = await maker.sell(limit(300_000, 10_000), { createdNs: world.nowNs });
     const dayNs = 86_400_000_000_000n;

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../src/core/ids.ts';
-import { ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
+import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
+import { ORDER_END, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
 import { DEFAULT_SETTINGS } from '../../src/orders/settings.ts';
@@ -12,11 +13,14 @@ import {
   BOB,
   cancelRequest,
   codeOf,
+  createRequest,
   mustPass,
+  NO_HISTORY,
   NOW,
   OrderDesk,
   replaceRequest,
 } from '../support/order-desk.ts';
+import { orderPage } from '../support/pages.ts';
 
 const CALLER = { user: ALICE, now: NOW, looksUp: false };
 const CENT = ONE_18 / 100n;
@@ -96,6 +100,51 @@ suite('answers', () => {
     desk.answer(twins[1] ?? 0, 1);
     assert.equal(desk.status(ALICE), 'Open');
     assert.equal(codeOf(desk.request({ quantity: 10 })), 'DUPLICATE_ORDER');
+  });
+
+  test('the id of a finished order is free 30 days after its creation, though the order is still in memory (AMB-08)', () => {
+    const desk = new OrderDesk();
+    const anew = (now: bigint, quantity = 20) => {
+      const at = now as TimestampNs;
+      const request = createRequest({ quantity, postSignNs: now }, { creationNs: at });
+      const checked = desk.manager.checkCreate(request, { user: ALICE, now: at, looksUp: true });
+      const reserved = checked.ok ? desk.manager.reserveCreate(checked.value, at) : checked;
+      return reserved.ok ? { ok: true as const, value: reserved.value.requestId } : reserved;
+    };
+    const [before, after] = [NOW + ORDER_LIFE_NS - 1n, NOW + ORDER_LIFE_NS];
+    const old = desk.place({ quantity: 10 });
+    assert.equal(codeOf(anew(after)), 'DUPLICATE_ORDER', 'it is live');
+    desk.end(old, ORDER_END.userRequested);
+    assert.equal(codeOf(anew(before)), 'DUPLICATE_ORDER');
+
+    // The market refuses the first and admits the second; meanwhile the id may name either.
+    const first = mustPass(anew(after));
+    const query = { user: ALICE, marketIndex: null, subAccounts: null, page: 0, limit: 10, openOnly: false };
+    const sizes = (openOnly: boolean) =>
+      orderPage(desk.manager, NO_HISTORY, { ...query, openOnly }).rows.map(({ status, quantity }) => [
+        status,
+        quantity,
+      ]);
+    const checked = desk.manager.checkReplace(replaceRequest({ newQuantity: 30 as RawQuantity }), CALLER);
+    assert.equal(codeOf(desk.manager.reserveReplace(mustPass(checked))), 'SERVICE_UNAVAILABLE');
+    desk.answer(first, 0, REJECT_CODE.MARKET_HALTED);
+    assert.equal(desk.status(ALICE), 'Canceled');
+    const second = mustPass(anew(after));
+    const sequence = desk.nextSequence;
+    desk.manager.onAdmitted({ requestId: second, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    desk.answer(second, sequence);
+    assert.equal(desk.status(ALICE), 'Open');
+    assert.equal(codeOf(anew(after)), 'DUPLICATE_ORDER');
+    mustPass(desk.manager.reserveReplace(mustPass(checked)));
+    assert.equal(sizes(true).length, 1);
+    assert.equal(sizes(false).length, 2, 'the finished one is read until a checkpoint has it');
+
+    // A checkpoint takes the finished one out of memory; the live one keeps the id.
+    desk.decide();
+    desk.manager.onJournalFlushed({ sequence: 5, checkpoint: 5 });
+    desk.manager.onJournalFlushed({ sequence: 6, checkpoint: 6 });
+    assert.equal(desk.status(ALICE), 'Open');
+    assert.equal(sizes(false).length, 1);
   });
 
   test('a held cancel that met no create says CancelFailed (AMB-25)', () => {
