@@ -8,6 +8,8 @@
  * A snapshot is the tables right after one record of the same journal: one of snapshot-data.ts, or any backup.
  */
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { checkLedger } from '../clearing/checks.ts';
 import { applyBatch } from '../clearing/clearing.ts';
 import { loadState } from '../clearing/loading.ts';
@@ -22,6 +24,7 @@ import { isHeld } from '../storage/data-lock.ts';
 import { openReader, type StorageReader } from '../storage/environment.ts';
 import { journalBounds, journalHashAt, readJournal } from '../storage/journal.ts';
 import { loadRows } from '../storage/load-rows.ts';
+import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { nativeSha256, nativeTextHash } from '../storage/sha256.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { type MapReport, verifyMap } from '../storage/verify-map.ts';
@@ -56,12 +59,18 @@ const REPORT_RECORDS = 1_000;
 
 /** @throws InvariantError at the first damage or contradiction, StorageError when it cannot be read at all. */
 export async function auditData(directory: string, progress: Progress): Promise<Audit> {
+  mustHoldData(directory);
   const map = verifyMap(directory, { since: null, progress: (done, of) => progress('verifying', done, of) });
   return withReader(directory, (reader) => {
     const boot = recoverState({ recover: () => recoveryOf(reader) }, recovering(progress));
     assert(boot.sequence === map.mark.sequence, 'the tables and the journal lead to its last record');
     return { map, sequence: boot.sequence, stateHash: stateHash(boot.state, nativeTextHash()), clean: boot.clean };
   });
+}
+
+function mustHoldData(directory: string): void {
+  if (existsSync(join(directory, MAP_FILE_NAME))) return;
+  throw new StorageError(`${directory} is no data directory of a node: there is no ${MAP_FILE_NAME} in it`);
 }
 
 /** A recovery's own words as those of a command. */
@@ -82,6 +91,7 @@ export async function auditUnheld(directory: string, progress: Progress): Promis
  * @throws InvariantError when the states differ, or when the snapshot is of another journal.
  */
 export async function replayData(directory: string, snapshot: string | null, progress: Progress): Promise<Replayed> {
+  mustHoldData(directory);
   return withReader(directory, async (reader) => {
     const expected = recoverState({ recover: () => recoveryOf(reader) }, recovering(progress));
     const start = snapshot === null ? await earliestStart(directory, reader) : await startAt(reader, snapshot);

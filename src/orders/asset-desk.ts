@@ -54,6 +54,11 @@ export class AssetDesk {
     return this.#awaited.has(asset);
   }
 
+  /** Whether the registry has it. */
+  knows(asset: AssetId): boolean {
+    return asset === USD || this.#assets.has(asset);
+  }
+
   /** In force at the last `refresh`. */
   terms(asset: AssetId): AssetTerms {
     return asset === USD ? USD_ASSET : (this.#assets.get(asset) ?? this.#unknown).terms;

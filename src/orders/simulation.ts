@@ -59,6 +59,8 @@ export function simulate(sources: MarginSources, preflightMinimum: Amount18, tri
     trial.side === SIDE.buy ? mulDivCeil(trial.size, price, ONE_18) : mulDivFloor(trial.size, price, ONE_18)
   ) as Amount18;
   if (notional > SIMULATED_NOTIONAL_MAX) return invalid('trade', 'a simulated notional is at most 50,000,000 USD');
+  if (!trial.transfers.every(({ asset }) => desk.knows(asset)))
+    return invalid('pending_transfers', 'there is no such asset');
   const account = margins.peek(trial.user, trial.subAccount);
   if (!coversTransfers(account, trial))
     return invalid('pending_transfers', 'a transfer takes out more than is available');

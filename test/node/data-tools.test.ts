@@ -146,6 +146,13 @@ suite('commands about data directories', () => {
   test('wrong usage is 64, a directory that is none is 1', () => {
     assert.equal(ringbook('verify').status, 64);
     assert.equal(ringbook('export', data, 'secrets').status, 64);
-    assert.equal(ringbook('verify', join(home, 'nowhere')).status, 1);
+    for (const command of [['verify'], ['replay', '--verify']]) {
+      const nowhere = ringbook(...command, join(home, 'nowhere'));
+      assert.equal(nowhere.status, 1);
+      assert.match(
+        nowhere.stderr,
+        /^ringbook: .*nowhere is no data directory of a node: there is no ledger\.mdb in it\n$/,
+      );
+    }
   });
 });

@@ -59,6 +59,17 @@ suite('a simulated trade', () => {
     assert.equal(of(-60, -60, 20), 'INVALID_REQUEST');
   });
 
+  test('a pending transfer is of an asset of the registry (SIM-02)', () => {
+    const desk = new MarginDesk();
+    const of = (asset: string): string => {
+      return tried(desk, { transfers: [{ asset: asset as AssetId, amount: usd(1) }] });
+    };
+    assert.notEqual(of(USD), 'INVALID_REQUEST');
+    assert.notEqual(of(ETH), 'INVALID_REQUEST');
+    assert.equal(of('99'), 'INVALID_REQUEST');
+    assert.equal(of(`${'ab'.repeat(32)}@000000000000007a69`), 'INVALID_REQUEST');
+  });
+
   test('is refused without a price of its own where there never was one (AMB-71)', () => {
     const desk = new MarginDesk();
     desk.spot(USD, 1_000);
