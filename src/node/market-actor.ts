@@ -42,6 +42,14 @@ import { createHash } from './order-codec.ts';
 import { Outbox } from './outbox.ts';
 import { RestoredCommandReader } from './restored-word.ts';
 
+/**
+ * Words that nobody has read yet, in bytes: with more of them before it, a storm of triggers waits. An answer stands
+ * behind what was said before it, so this is how far a storm delays a cancel: some 70 words of the front door's, and
+ * the one turn of the pump that went past it. Clearing reads a thousand at a time.
+ */
+const DOOR_UNREAD_MAX = 4_096;
+const CLEARING_UNREAD_MAX = 65_536;
+
 type PriceAccepted = Extract<Effect, { kind: 'priceAccepted' }>;
 
 export interface MarketShardWiring {
@@ -158,15 +166,23 @@ export class MarketShardActor implements Actor {
   tick(nowNs: bigint): void {
     if (!this.clearing.isEmpty || !this.door.isEmpty) return;
     for (const market of this.markets.values()) if (market.isOpen) market.tick(nowNs as TimestampNs);
+    // However busy its neighbours are with others: one turn of it a tick.
+    if (this.busy.size > 0 && this.mayDoMore()) this.pump();
   }
 
   isQuiet(): boolean {
-    return this.clearing.isEmpty && this.door.isEmpty;
+    const isPaused = this.busy.size > 0 && !this.wiring.isStalled() && !this.isHeard();
+    return this.clearing.isEmpty && this.door.isEmpty && !isPaused;
   }
 
-  /** Triggers that fired, or orders that were released, wait for a turn and there is room to speak. */
+  /** Triggers that fired, or orders that were released, wait for a turn, and the neighbours keep up with what is said. */
   hasMore(): boolean {
-    return this.busy.size > 0 && this.mayDoMore();
+    return this.busy.size > 0 && this.mayDoMore() && this.isHeard();
+  }
+
+  private isHeard(): boolean {
+    const { door, clearing } = this.wiring;
+    return isRead(door, DOOR_UNREAD_MAX) && isRead(clearing, CLEARING_UNREAD_MAX);
   }
 
   /** Open markets with what operators and tests ask about them. */
@@ -320,6 +336,13 @@ export class MarketShardActor implements Actor {
     this.wiring.data.beginResync();
     for (const market of this.markets.values()) if (market.isOpen) market.sendBook();
   }
+}
+
+/** Whether the reader keeps up. If not, it rings when it has read some. */
+function isRead(outlet: Outlet, unreadMax: number): boolean {
+  if (outlet.unreadBytes() <= unreadMax) return true;
+  outlet.wantRoom();
+  return outlet.unreadBytes() <= unreadMax;
 }
 
 /** What every command of the front door has. */

@@ -55,6 +55,11 @@ export class Outlet {
     return this.writer.hasRoom(bytes, urgent);
   }
 
+  /** What the receiver has yet to read, in bytes. */
+  unreadBytes(): number {
+    return this.writer.unreadBytes();
+  }
+
   /** Asks to be woken when the receiver has freed room. */
   wantRoom(): void {
     this.writer.wantRoom();

@@ -185,6 +185,11 @@ export class RingWriter {
     return ((this.tail - this.headCopy) | 0) + needed <= limit || this.used() + needed <= limit;
   }
 
+  /** Bytes of committed records that the consumer has not released, padding included; those it is at count as well. */
+  unreadBytes(): number {
+    return this.used();
+  }
+
   /** Asks the consumer to ring back when it has freed room. Look again with `hasRoom` before going to sleep. */
   wantRoom(): void {
     Atomics.store(this.words, ROOM_WANTED_WORD, 1);

@@ -25,7 +25,8 @@ import type { OrderHistory } from '../../src/orders/order-history.ts';
 import type { Actor, ActorWiring } from '../../src/runtime/actor.ts';
 import { HandRunner } from '../../src/runtime/hand-runner.ts';
 import { Simulation } from '../../src/runtime/simulation.ts';
-import { planTopology } from '../../src/runtime/topology.ts';
+import { type RingDepth, ringDepth } from '../../src/runtime/spsc-ring.ts';
+import { type Plan, planTopology } from '../../src/runtime/topology.ts';
 import type { UserLimits } from '../../src/sessions/user-limits.ts';
 import { DepthWatcher } from './depth-watcher.ts';
 import { liftedLimits } from './lifted-limits.ts';
@@ -86,6 +87,7 @@ export class SimulatedNode {
   progressUnsaid = 0;
   private readonly refusals: string[] = [];
   private readonly runner: HandRunner;
+  private readonly plan: Plan;
   private readonly desk: ClearingDesk;
   private elapsedMs = 0;
 
@@ -95,6 +97,7 @@ export class SimulatedNode {
       mode: 'manual',
       notBeforeNs: startNs,
     });
+    this.plan = plan;
     const shards: MarketShardActor[] = [];
     const made: { door?: FrontDoor; desk?: ClearingDesk; clearing?: ClearingActor } = {};
     const marketShard = (wiring: ActorWiring): MarketShardActor => {
@@ -147,6 +150,17 @@ export class SimulatedNode {
 
   get nowNs(): bigint {
     return this.runner.clock.nowNs();
+  }
+
+  /** Turns of one actor alone until it does nothing: nobody reads what it says. */
+  turnAlone(actor: string): void {
+    while (this.runner.step(actor) > 0);
+  }
+
+  /** What one actor has said and another has not read. */
+  unread(from: string, to: string): RingDepth {
+    const edge = this.plan.edges.find((each) => each.from === from && each.to === to);
+    return ringDepth(must(edge, 'there is such an edge').ring);
   }
 
   /** One turn of everyone until every ring is empty; time stands still. */
