@@ -349,7 +349,8 @@ export class MarketEngine {
 
   /** At boot: a live order, before anything else happens; in any order, but a parent before its children (AMB-110). */
   restoreOrder(command: RestoredOrder): void {
-    this.#checkNew(command);
+    const isNew = this.#intake.findUnhashed(command) === NONE && this.#intake.findPast(0, 0) === NONE;
+    assert(isNew, 'a restored order id is new');
     const book = this.#book;
     this.#intake.prepareToAdd(command);
     const slot = allocateRestored(book, command, this.#intake.user);
@@ -369,16 +370,15 @@ export class MarketEngine {
     this.#triggers.admit(slot, { kind, price, money, parent, state, inForce });
   }
 
-  /** At boot: a finished order's id, in the order in which they ended (AMB-08). */
+  /**
+   * At boot: a finished order's id, in the order in which they ended (AMB-08). One that lives is no past one: tables
+   * forget in the order in which clearing finished orders, and so may remember what the market has let be used again.
+   */
   restoreRememberedId(command: RememberedId): void {
-    this.#checkNew(command);
+    if (this.#intake.findUnhashed(command) !== NONE) return;
+    assert(this.#intake.findPast(0, 0) === NONE, 'a remembered id is told once');
     this.#intake.prepareToAdd(command);
     this.#intake.addRemembered(command, command.creationNs, command.wasCancelled);
-  }
-
-  #checkNew(key: OrderKey): void {
-    const isNew = this.#intake.findUnhashed(key) === NONE && this.#intake.findPast(0, 0) === NONE;
-    assert(isNew, 'a restored order id is new');
   }
 
   /** At boot: creates of this user signed at or before `creationNs` may be replays (AMB-08). */

@@ -49,7 +49,7 @@ export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
   assert(book.orders.sequenceOf(maker) === command.makerOrder, 'a rollback names the maker of its trade');
   assert(book.orders.sequenceOf(taker) === command.takerOrder, 'a rollback names the taker of its trade');
   trades.quantity[at] = 0;
-  if (book.expiries.isBehind) meetOverdue(book, [maker, taker]);
+  for (const slot of [maker, taker]) endIfDue(book, slot);
   const price = trades.price[at] as number;
   const ofMaker = { slot: maker, quantity, price, reason: command.makerReason, nowNs: command.receivedNs };
   const ofTaker = { slot: taker, quantity, price, reason: command.takerReason, nowNs: command.receivedNs };
@@ -58,15 +58,12 @@ export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
   reverse(place, takerLeaves ? ofMaker : ofTaker);
 }
 
-/** What is due among the two goes, and what would keep one of them from coming back. */
-function meetOverdue(book: Book, slots: readonly number[]): void {
+/** What is due and would keep the order from coming back goes. Who is at fault has gone by then. */
+function clearWayBack(book: Book, slot: number): void {
   const { orders } = book;
-  for (const slot of slots) endIfDue(book, slot);
-  for (const slot of slots) {
-    if (orders.kindOf(slot) !== ORDER_KIND.limit || orders.stateOf(slot) === ORDER_STATE.resting) continue;
-    const [side, bound] = [orders.sideOf(slot), orders.priceOf(slot)];
-    clearWay(book, { side, user: NONE, subAccount: 0, bound, lots: 1, target: null });
-  }
+  if (orders.kindOf(slot) !== ORDER_KIND.limit || orders.stateOf(slot) === ORDER_STATE.resting) return;
+  const [side, bound] = [orders.sideOf(slot), orders.priceOf(slot)];
+  clearWay(book, { side, user: NONE, subAccount: 0, bound, lots: 1, target: null });
 }
 
 interface Reversal {
@@ -81,6 +78,7 @@ function reverse(place: RollbackPlace, reversal: Reversal): void {
   const { book, triggers, events } = place;
   const { orders } = book;
   const { slot, quantity, reason } = reversal;
+  if (book.expiries.isBehind) clearWayBack(book, slot);
   if (orders.stateOf(slot) === ORDER_STATE.resting) reverseResting(book, events, reversal);
   else {
     unfill(book, reversal);

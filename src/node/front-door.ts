@@ -164,6 +164,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.accountActions = new AccountActions({ desk: parts.desk, command, poke: parts.poke });
     this.registry = new RegistryDesk({
       command,
+      refusedUsers: parts.refusedUsers,
       isOpen: (marketIndex) => this.openMarkets.has(marketIndex),
     });
     const nowNs = (): TimestampNs => this.nowNs();

@@ -12,6 +12,7 @@ import { reject } from '../core/reject.ts';
 import { change } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
+import { publicAccounts } from './own-accounts.ts';
 
 export function registryRoutes(parts: OpsParts): readonly OpsRoute[] {
   return [...assetRoutes(parts), ...riskRoutes(parts), ...marketRoutes(parts)];
@@ -32,6 +33,8 @@ function objectRoutes(
 ): readonly OpsRoute[] {
   const put = (method: 'put' | 'patch') => async (call: OpsCall) => {
     const id = assetParam(call);
+    const refused = kind === 'putMarket' ? withoutAccounts(parts) : null;
+    if (refused !== null) return refused;
     return id.ok ? change(parts, { kind, method, assetId: id.value, body: call.body }) : id;
   };
   const get = (call: OpsCall): OpsReply => {
@@ -43,6 +46,15 @@ function objectRoutes(
     { method: 'PUT', pattern, handler: put('put') },
     { method: 'PATCH', pattern, handler: put('patch') },
   ];
+}
+
+/** A market of a production node pays no fees to a key that everybody has. */
+function withoutAccounts(parts: OpsParts): OpsReply | null {
+  const [member] = parts.config.profile === 'production' ? publicAccounts(parts.door.registryRows()) : [];
+  if (member === undefined) return null;
+  return rejected(
+    reject('INVALID_REQUEST', `before there is a market, PATCH /operator/settings with ${member}`, member),
+  );
 }
 
 function assetsInOrder(parts: OpsParts): readonly AssetRow[] {

@@ -30,6 +30,8 @@ export interface RegistryDeskParts {
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   /** Whether a market takes orders. */
   readonly isOpen: (marketIndex: number) => boolean;
+  /** Who must not take fees, as everybody has their keys. */
+  readonly refusedUsers: ReadonlySet<string>;
 }
 
 export class RegistryDesk implements RegistryBackend {
@@ -131,7 +133,8 @@ export class RegistryDesk implements RegistryBackend {
     if (!this.hasSnapshot) return rejected(NO_SNAPSHOT);
     if (!this.definitions.has(assetId)) {
       // Anybody may ask, so clearing is bothered only with what it would grant.
-      const isGranted = this.selfServiceMarkets && assetId !== USD && this.hasRisk(assetId);
+      const isPaid = !this.parts.refusedUsers.has(this.feeAccount);
+      const isGranted = isPaid && this.selfServiceMarkets && assetId !== USD && this.hasRisk(assetId);
       if (!isGranted) return rejected(NO_MARKET);
       const body = SELF_SERVICE_MARKET;
       const reply = await this.parts.command({ kind: 'putMarket', method: 'create', assetId, body });

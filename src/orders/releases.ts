@@ -83,11 +83,11 @@ export class Releases {
   /** The market takes commands again: what had fired before the restart is released, in the order of admission. */
   marketOpened(market: MarketSlot): void {
     this.#book.linkParents(market.orders.awake());
-    for (const order of market.orders.awake()) {
-      if (order.triggerState === TRIGGER_STATE.fired && order.end === 0) {
-        this.#answer(order, { sequence: 0, quantity: enabledOf(order) });
-      }
-    }
+    const awake = [...market.orders.awake()];
+    const fired = awake.filter(({ triggerState, end }) => triggerState === TRIGGER_STATE.fired && end === 0);
+    // They came into memory as a start told them, those that a replay reached last.
+    fired.sort((a, b) => a.sequence - b.sequence);
+    for (const order of fired) this.#answer(order, { sequence: 0, quantity: enabledOf(order) });
   }
 
   #answer(order: LiveOrder, told: Told): void {

@@ -177,7 +177,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
     for (let i = 0; i < 3; i++) desk.sell(`due ${i}`, 1, 101 + i, { ...SHORT, user: 'bob' });
     desk.nowNs += 1_000n;
     const told = desk.rollback(fill, counterpartyAtFault, insufficientInventory);
-    assert.deepEqual(ends(told), [...expired(4, 5, 6), [2, 'AtFault', 1]]);
+    assert.deepEqual(ends(told), [...expired(4), [2, 'AtFault', 1], ...expired(5, 6)]);
     assert.deepEqual(desk.levels(BUY), [[105, 1]]);
 
     const other = new MarketDesk({ expiredPerTurn: 1 });
@@ -188,5 +188,18 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
     const back = other.rollback(half, counterpartyAtFault, insufficientInventory);
     assert.deepEqual(ends(back), [...expired(1, 2), [3, 'AtFault', 1]]);
     assert.deepEqual(only(back, 'restored'), []);
+  });
+
+  test('what is due behind the party at fault does not keep the innocent one out (AMB-32)', () => {
+    const { counterpartyAtFault, insufficientInventory } = ROLLBACK_REASON;
+    const desk = new MarketDesk({ expiredPerTurn: 1 });
+    desk.buy('other', 1, 1, { ...SHORT, user: 'cyd' });
+    desk.buy('innocent', 1, 105);
+    const [fill] = only(desk.sell('fault', 2, 99, { user: 'bob' }), 'matched');
+    desk.sell('due', 1, 104, { ...SHORT, user: 'cyd' });
+    desk.nowNs += 1_000n;
+    const told = desk.rollback(fill, counterpartyAtFault, insufficientInventory);
+    assert.deepEqual(ends(told), [...expired(1), [3, 'AtFault', 2], ...expired(5)]);
+    assert.deepEqual(desk.levels(BUY), [[105, 1]]);
   });
 });

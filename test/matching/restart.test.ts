@@ -111,6 +111,19 @@ suite('restart', () => {
     assert.equal(desk.buy('new', 1, 100, { creationNs: START_NS - 4n })[0]?.[0], 'accepted');
   });
 
+  test('an id that lives again is no past one, whatever the tables still remember (AMB-08)', () => {
+    const desk = new MarketDesk();
+    restore(desk, BUY, { ...keyOf('ada', 'again'), order: 1 });
+    desk.engine.restoreRememberedId({
+      ...keyOf('ada', 'again'),
+      creationNs: (START_NS - 5n) as TimestampNs,
+      wasCancelled: true,
+    });
+    finish(desk);
+    assert.equal(desk.buy('again', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
+    assert.deepEqual(ends(desk.cancel('again')), [[1, 'UserRequested', 1]]);
+  });
+
   test('the uncrossing obeys self-trade prevention and the collar (AMB-38, AMB-39)', () => {
     const desk = new MarketDesk();
     desk.preventSelfTrades();

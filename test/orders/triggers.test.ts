@@ -270,6 +270,19 @@ suite('triggers at a restart', () => {
     assert.deepEqual(desk.told(ALICE), [], 'no event is owed');
   });
 
+  test('those that had fired are released in the order of admission, whatever order they come in (AMB-28, AMB-110)', () => {
+    const desk = new OrderDesk();
+    for (const sequence of [44, 42, 43]) {
+      const name = { orderSequence: sequence as never, orderId: `o${sequence}` as OrderId };
+      desk.manager.restoreOrder(row({ ...name, triggerState: TRIGGER_STATE.fired }));
+    }
+    desk.manager.onMarketOpened(3);
+    assert.deepEqual(
+      released(desk).map(([sequence]) => sequence),
+      [42, 43, 44],
+    );
+  });
+
   test('a fired child is released as far as its parent has filled, whatever order they come in', () => {
     const desk = new OrderDesk();
     const child = { parentId: 'parent' as OrderId, parentSequence: 30 as never, enabledQuantity: 4_000 };

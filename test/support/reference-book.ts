@@ -342,13 +342,12 @@ export class ReferenceBook extends ReferenceState {
       { order: trade.maker, reason: reasons.maker },
       { order: trade.taker, reason: reasons.taker },
     ];
-    const both = [trade.maker, trade.taker];
-    for (const order of both) this.meet(order);
-    for (const { kind, state, side, price } of both)
-      if (kind === ORDER_KIND.limit && state !== 'resting')
-        this.clearWay({ side, price, owner: null, lots: 1n, money: null });
+    for (const { order } of sides) this.meet(order);
     if (isAtFault(reasons.taker) && !isAtFault(reasons.maker)) sides.reverse();
     for (const { order, reason } of sides) {
+      const { kind, state, side, price } = order;
+      if (kind === ORDER_KIND.limit && state !== 'resting')
+        this.clearWay({ side, price, owner: null, lots: 1n, money: null });
       this.#reverse(order, trade, reason, nowNs);
       this.#decide(trade, order);
     }
