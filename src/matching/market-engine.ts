@@ -39,7 +39,6 @@ import type {
   MarketEvents,
   MarketRules,
   NewOrderCommand,
-  OrderKey,
   ReleaseCommand,
   RememberedId,
   ReplaceCommand,

@@ -28,8 +28,8 @@ export async function main(_argv: readonly string[]): Promise<void> {
     stopOnSignals(node);
   } catch (error) {
     if (isRefusal(error)) {
-      await threads.supervisor.abandon();
-      refuse(error.message);
+      say(error.message);
+      await threads.abandon().finally(() => process.exit(EXIT_REFUSED));
     }
     threads.supervisor.fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
@@ -41,8 +41,10 @@ function begunThreads(): NodeThreads {
     threads.begin();
     return threads;
   } catch (error) {
-    if (isRefusal(error)) refuse(error.message);
-    throw error;
+    if (!isRefusal(error)) throw error;
+    say(error.message);
+    // No thread has begun, so the process may end at once.
+    process.exit(EXIT_REFUSED);
   }
 }
 
@@ -50,10 +52,8 @@ function isRefusal(error: unknown): error is ConfigError | StorageError {
   return error instanceof ConfigError || error instanceof StorageError;
 }
 
-/** Nothing durable has begun, so the process may end at once. */
-function refuse(reason: string): never {
+function say(reason: string): void {
   writeSync(2, `ringbook does not start: ${reason}\n`);
-  process.exit(EXIT_REFUSED);
 }
 
 function stopOnSignals(node: RingbookNode): void {

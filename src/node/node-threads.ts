@@ -121,6 +121,13 @@ export class NodeThreads {
     await this.supervisor.whenTurning();
   }
 
+  /** Ends every thread of a start that is refused. */
+  async abandon(): Promise<void> {
+    const ended = this.supervisor.abandon();
+    this.words.setRefused();
+    await ended;
+  }
+
   /** Every thread has ended. */
   release(): void {
     this.lock?.release();

@@ -17,8 +17,10 @@ const RECOVERY_DONE = 4;
 const RECOVERY_OF = 5;
 /** Of the claim on the data directory. */
 const EPOCH = 6;
-/** The data directory is sound: clearing may open it. */
-const IS_CHECKED = 7;
+/** Whether the data directory is sound, so that clearing may open it; 0 while nobody knows. */
+const CHECK = 7;
+const SOUND = 1;
+const REFUSED = 2;
 /** One word per shard from here on. */
 const STALLED = 8;
 const WORDS = STALLED + SHARDS_MAX;
@@ -63,13 +65,23 @@ export class NodeWords {
   }
 
   setChecked(): void {
-    Atomics.store(this.words, IS_CHECKED, 1);
-    Atomics.notify(this.words, IS_CHECKED);
+    this.#judge(SOUND);
   }
 
-  /** Blocks a thread without an event loop. @param beat called now and then. */
+  /** The start is refused: who waits for the check ends. */
+  setRefused(): void {
+    this.#judge(REFUSED);
+  }
+
+  #judge(verdict: number): void {
+    Atomics.store(this.words, CHECK, verdict);
+    Atomics.notify(this.words, CHECK);
+  }
+
+  /** Blocks a thread without an event loop. @param beat called now and then. @throws Error when the start is refused. */
   waitUntilChecked(beat: () => void): void {
-    while (Atomics.wait(this.words, IS_CHECKED, 0, BEAT_MS) === 'timed-out') beat();
+    while (Atomics.wait(this.words, CHECK, 0, BEAT_MS) === 'timed-out') beat();
+    if (Atomics.load(this.words, CHECK) === REFUSED) throw new Error('the start is refused');
   }
 
   setMdsPort(port: number): void {

@@ -153,7 +153,9 @@ function farthest(candidates: Candidate[], most: number): readonly Candidate[] {
   if (candidates.length <= most) return candidates.sort(farthestFirst);
   const distances = Float64Array.from(candidates, ({ distance }) => distance).sort();
   const last = distances[distances.length - most] ?? 0;
-  return candidates.filter(({ distance }) => distance >= last - slack(distance, last)).sort(farthestFirst);
+  // All are infinitely far from a price that never was.
+  const isFar = ({ distance }: Candidate): boolean => distance === last || distance >= last - slack(distance, last);
+  return candidates.filter(isFar).sort(farthestFirst);
 }
 
 /** By distance in parts of the reference; equal ones the newest first (AMB-61). */
