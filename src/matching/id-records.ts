@@ -24,6 +24,8 @@ const TIME_LOW = 4;
 const ID = 5;
 const CHUNK_BITS = 16;
 const CHUNK_WORDS: number = 1 << CHUNK_BITS;
+/** The table of ids tells records from slots by the sign. */
+const CHUNKS_MAX: number = 2 ** (31 - CHUNK_BITS);
 const OFFSET_MASK: number = CHUNK_WORDS - 1;
 /** The first chunk grows to its size: most markets are small. */
 const FIRST_CHUNK_WORDS = 1_024;
@@ -155,6 +157,7 @@ export class IdRecords {
     }
     const words = ID + size;
     if (this.#used + words > CHUNK_WORDS) {
+      assert(this.#chunks.length < CHUNKS_MAX, 'records have 31-bit numbers');
       this.#chunks.push(new Int32Array(CHUNK_WORDS));
       this.#used = 0;
     }

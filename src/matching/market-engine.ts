@@ -77,6 +77,7 @@ export interface MarketEngineOptions {
   readonly heldCancelNs?: bigint;
   readonly heldCancelsPerUserMax?: number;
   readonly rememberedIdsPerUserMax?: number;
+  readonly rememberedIdsMax?: number;
   readonly expiredPerTurn?: number;
   /** Orders that live or have undecided fills; ORDERS_MAX if left out. */
   readonly ordersMax?: number;
@@ -114,11 +115,9 @@ export class MarketEngine {
     this.#users = new UserTable(capacity, key);
     this.#ordersMax = options.ordersMax ?? ORDERS_MAX;
     const orders = new OrderPool(capacity, this.#ordersMax);
-    this.#ids = new OrderIds(orders, this.#users, {
-      capacity,
-      key,
-      rememberedMax: options.rememberedIdsPerUserMax ?? REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
-    });
+    const rememberedMax = options.rememberedIdsPerUserMax ?? REMEMBERED_IDS_PER_USER_AND_MARKET_MAX;
+    const marketMax = options.rememberedIdsMax;
+    this.#ids = new OrderIds(orders, this.#users, { capacity, key, rememberedMax, marketMax });
     this.#triggers = new Triggers(options.events, this.#quoteUnit);
     this.#book = new Book({ orders, ids: this.#ids, events: options.events, watcher: this.#triggers, key }, capacity);
     this.#triggers.attach(this.#book);

@@ -17,14 +17,15 @@
  *   entry   ─┬─ slot + 1    live; the id lies beside the order
  *            └─ ~record     all others (id-records.ts)
  *
- * Invariant: every user has at most `rememberedMax` ids that are remembered. When one more ends, the one that ended first
- * makes room at once, and the user's watermark rises to its creation time: creates signed at or before it could be replays.
+ * Invariant: every user has at most `rememberedMax` ids that are remembered, and all together about `marketMax`. When one
+ * more ends, the user's one that ended first makes room at once, and the user's watermark rises to its creation time:
+ * creates signed at or before it could be replays.
  *
  * An id counts as free from creation + 30 days on, whenever its memory is reclaimed.
  */
 import { assert } from '../core/assert.ts';
 import { type HashKey, hashId, hashWords } from '../core/key-words.ts';
-import { ORDER_LIFE_NS } from '../core/limits.ts';
+import { ORDER_LIFE_NS, REMEMBERED_IDS_PER_MARKET_MAX } from '../core/limits.ts';
 import { fromWords, highWord, lowWord } from '../core/time-words.ts';
 import { IdRecords } from './id-records.ts';
 import { IdTable, nextPlace } from './id-table.ts';
@@ -50,6 +51,15 @@ export interface IdWords {
   readonly orderIdBytes: number;
 }
 
+export interface OrderIdsOptions {
+  readonly capacity: number;
+  readonly key: HashKey;
+  /** Of a user. */
+  readonly rememberedMax: number;
+  /** Of all users. */
+  readonly marketMax: number | undefined;
+}
+
 export class OrderIds {
   /** Link: the next in its queue. Time: of creation; HELD: until when. */
   readonly records: IdRecords;
@@ -60,15 +70,18 @@ export class OrderIds {
   readonly #table: IdTable;
   readonly #key: HashKey;
   readonly #rememberedMax: number;
+  readonly #marketMax: number;
+  #remembered = 0;
   #sweptUser = 0;
 
-  constructor(orders: OrderPool, users: UserTable, options: { capacity: number; key: HashKey; rememberedMax: number }) {
+  constructor(orders: OrderPool, users: UserTable, options: OrderIdsOptions) {
     const { capacity } = options;
     assert(options.rememberedMax >= 1, 'an id that ends is remembered');
     this.#orders = orders;
     this.#users = users;
     this.#key = options.key;
     this.#rememberedMax = options.rememberedMax;
+    this.#marketMax = options.marketMax ?? REMEMBERED_IDS_PER_MARKET_MAX;
     this.records = new IdRecords();
     this.#table = new IdTable(capacity);
   }
@@ -192,7 +205,8 @@ export class OrderIds {
     rememberedTail[user] = record;
     const count = (rememberedCount[user] as number) + 1;
     rememberedCount[user] = count;
-    if (count > this.#rememberedMax) this.#evict(user);
+    this.#remembered += 1;
+    if (count > this.#rememberedMax || this.#remembered > this.#marketMax) this.#evict(user);
   }
 
   isRemembered(record: number): boolean {
@@ -211,6 +225,7 @@ export class OrderIds {
     const { rememberedCount } = this.#users;
     const user = this.records.userOf(record);
     rememberedCount[user] = (rememberedCount[user] as number) - 1;
+    this.#remembered -= 1;
     this.#makeStale(record);
   }
 
@@ -238,7 +253,7 @@ export class OrderIds {
     }
   }
 
-  /** Of a user with more ids than it may have: the one that ended first. */
+  /** Of a user with more ids than it may have, or in a market with more: the one that ended first. */
   #evict(user: number): void {
     const head = this.#firstOf(user);
     this.raiseWatermark(user, this.createdNs(head));
@@ -249,7 +264,7 @@ export class OrderIds {
     const { rememberedHead } = this.#users;
     for (;;) {
       const head = rememberedHead[user] as number;
-      assert(head !== NONE, 'more ids than a user may have are in its queue');
+      assert(head !== NONE, 'an id that was just remembered is in the queue of its user');
       if (this.records.stateOf(head) !== ID_STATE.stale) return head;
       this.#dropRememberedHead(user);
     }

@@ -70,6 +70,8 @@ export function restart(book: ReferenceBook, nowNs: bigint, gap: number): void {
   book.orders = orders;
   const resting = orders.filter((order) => order.state === 'resting');
   for (const order of resting) order.state = 'placing';
+  // Whoever has priority has the room of a level that is too full.
+  resting.sort((a, b) => a.priority - b.priority);
   const misfits = resting.filter((order) => {
     const fits = book.levelOf(order.side, order.price) + left(order) <= RAW_MAX;
     if (fits) order.state = 'resting';
