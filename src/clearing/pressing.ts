@@ -155,8 +155,11 @@ function openOrder(slot: OrderSlot): OpenOrder {
   if (price !== 0) return { price, lots, spend: ZERO_18 };
   const row = slot.look();
   const amount = row.amount === 0 ? 0n : quote18(row.amount, market.definition) - row.filledNotional;
-  const spend = (amount > 0n ? amount : 0n) as Amount18;
-  return { price, lots: row.kind === ORDER_KIND.marketBase ? lotsLeft(row) : 0, spend };
+  const isSized = row.kind === ORDER_KIND.marketBase;
+  const left = isSized ? lotsLeft(row) : 0;
+  // A child has filled all that is in force: what is left of its cap is for lots that its parent may still bring.
+  const spend = (amount > 0n && !(isSized && left === 0) ? amount : 0n) as Amount18;
+  return { price, lots: left, spend };
 }
 
 function lotsLeft({ enabledQuantity, filledQuantity, droppedQuantity }: OrderRow): number {
