@@ -5,9 +5,12 @@ import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { ClearingInput } from '../../src/clearing/inputs.ts';
+import { countedOf, notePressing } from '../../src/clearing/pressing.ts';
+import { termsOf } from '../../src/clearing/risks.ts';
+import type { OrderRow } from '../../src/clearing/rows.ts';
 import type { OrderSlot } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
-import { ORDER_END, SIDE } from '../../src/core/order-terms.ts';
+import { ORDER_END, ORDER_KIND, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { ALICE, BOB, codeOf, ETH, PlainTables, reply, USD } from '../support/clearing-world.ts';
 import { BTC, e18, MarginWorld } from '../support/margin-world.ts';
@@ -189,4 +192,23 @@ test('an order that comes after its account was asked counts with the next quest
   buy(10_000_000);
   assert.equal(ask('1'), 'INSUFFICIENT_MARGIN');
   checkLedger(world.state);
+});
+
+test('a child that has filled all that is in force presses nothing, whatever is left of its cap (TRG-07, MRG-22)', () => {
+  const world = MarginWorld.make();
+  world.fund(ALICE, USD, '100000', 1);
+  const market = { kind: ORDER_KIND.marketBase, tif: TIF.ioc, price: 0, quantity: 64, amount: 204_159 };
+  world.create({ user: ALICE, subAccount: 1, flags: 0, side: SIDE.buy, ...market });
+  const account = must(world.state.users.get(ALICE)?.subAccounts.get(1), "Alice's account 1");
+  const book = must([...(account.pressing[SIDE.buy]?.values() ?? [])][0], 'a book of buys');
+  const [slot] = book.orders;
+  const { row } = must(slot, 'her order');
+  const presses = (change: Partial<OrderRow>): bigint => {
+    Object.assign(row, change);
+    notePressing(must(slot, 'her order'));
+    return countedOf(book, termsOf(book.risk, world.nowNs)).notional;
+  };
+  assert.ok(presses({}) > 0n, 'nothing is filled yet');
+  assert.ok(presses({ filledQuantity: 62, enabledQuantity: 64 }) > 0n, 'two lots are in force');
+  assert.equal(presses({ filledQuantity: 62, enabledQuantity: 62 }), 0n);
 });
