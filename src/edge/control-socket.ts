@@ -22,6 +22,7 @@
 import { must } from '../core/assert.ts';
 import { FRAMES_WAITING_MAX, FRAMES_WAITING_PER_SOCKET_MAX, QUICK_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { Lifeline } from '../orders/lifeline.ts';
 import { type ControlFrame, type Correlation, decodeControlFrame, type MalformedFrame } from '../wire/control-frame.ts';
 import { type HopTimes, newHopTimes } from '../wire/hop-times.ts';
 import { type ControlAddress, controlError, controlResponse, controlSubmitted } from '../wire/operation-replies.ts';
@@ -36,7 +37,7 @@ import {
   type SignedAction,
   type SignedBatch,
 } from './oms-actions.ts';
-import type { ActionAnswer, Lifeline, OmsBackend } from './oms-backend.ts';
+import type { ActionAnswer, OmsBackend } from './oms-backend.ts';
 import type { OmsSeat, UserStreams } from './oms-streams.ts';
 import type { ReadingTurns } from './reading-turns.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
@@ -104,7 +105,7 @@ export class ControlDesk {
 
   seat(seat: OmsSeat, options: ControlOptions): ControlSeat {
     const connection = this.#door.newConnection();
-    const lifeline = options.endsWithConnection ? { connection, isCut: false } : null;
+    const lifeline = options.endsWithConnection ? new Lifeline() : null;
     return { ...seat, connection, options, lifeline, answers: new Channel(), waiting: { frames: 0, bytes: 0 } };
   }
 
@@ -119,7 +120,7 @@ export class ControlDesk {
   }
 
   #cut(seat: ControlSeat): void {
-    if (seat.lifeline !== null && this.#alive.delete(seat)) this.#backend.cut(seat.user, seat.lifeline);
+    if (seat.lifeline !== null && this.#alive.delete(seat)) this.#backend.cut(seat.lifeline);
   }
 
   /** A short frame is read at once; a long one, and all behind it, when their turn comes: the order is kept. */

@@ -9,6 +9,7 @@ import type { Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
+import type { Lifeline, Tie } from '../orders/lifeline.ts';
 import type { OrderEvent, UserTrade } from '../orders/order-events.ts';
 import type { Page } from '../orders/pages.ts';
 import type { Cost } from '../sessions/costs.ts';
@@ -41,20 +42,7 @@ export interface ActionOrigin {
   /** The connection with whose end the order goes; it stays unless given. */
   readonly lifeline?: Lifeline | null;
   /** Of a create that may be sent again: what its order goes with, instead of `lifeline`. */
-  readonly tether?: Tether;
-}
-
-/** The connection with whose end an order goes; a later one may take over, at any time. */
-export interface Tether {
-  lifeline: Lifeline | null;
-}
-
-/** A connection that takes its orders with it when it ends. */
-export interface Lifeline {
-  /** The connection's number. */
-  readonly connection: number;
-  /** The connection has ended: what is still on its way to a market does not go there. */
-  isCut: boolean;
+  readonly tie?: Tie;
 }
 
 /** The answer to one signed action; `refusal` null means `Received`. */
@@ -110,7 +98,7 @@ export interface ActionBackend {
   createBatch(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void;
   replaceBatch(requests: readonly ReplaceRequest[], origin: ActionOrigin, answer: ItemAnswer): void;
   /** The connection has ended: every unfinished order that was created or replaced over it is cancelled. */
-  cut(user: UserId, lifeline: Lifeline): void;
+  cut(lifeline: Lifeline): void;
 }
 
 export interface BulkCancelBackend {

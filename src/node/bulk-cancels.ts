@@ -20,8 +20,6 @@ import { writeCancel, writeCancelAll } from './door-commands.ts';
 import { MARKET_BUSY, MARKET_CLOSED } from './door-refusals.ts';
 
 const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
-/** Of those that nobody waits for: about a millisecond. */
-export const CANCELS_PER_TURN = 256;
 
 export interface BulkCancelParts {
   readonly orders: OrderManager;
@@ -76,7 +74,7 @@ export class BulkCancels {
     readonly assetId: AssetId | null;
     readonly orderIds: readonly OrderId[];
   }): Reject | null {
-    const { orders, unanswered, poke } = this.parts;
+    const { orders, poke } = this.parts;
     const checked = orders.ordersToCancel(request);
     if (!checked.ok) return checked.reject;
     const refusal = this.roomFor(
@@ -86,38 +84,13 @@ export class BulkCancels {
     if (refusal !== null) return refusal;
 
     // After this point every order's market is told.
-    for (const prepared of checked.value) unanswered(this.sendCancel(prepared));
+    for (const prepared of checked.value) this.cancel(prepared);
     poke();
     return null;
   }
 
-  /**
-   * Cancels what finds room, in this order, and some of it in one turn: a connection may leave 20,000 orders behind. A
-   * market without room holds up no other. @returns what is left.
-   */
-  cancelSome(cancels: readonly PreparedCancel[]): readonly PreparedCancel[] {
-    const { unanswered, poke } = this.parts;
-    const busy = new Set<number>();
-    const left: PreparedCancel[] = [];
-    let [at, sent] = [0, 0];
-    for (; at < cancels.length && sent < CANCELS_PER_TURN; at += 1) {
-      const prepared = cancels[at] as PreparedCancel;
-      const { marketIndex } = prepared.market.definition;
-      if (!busy.has(marketIndex) && this.hasRoomIn(marketIndex)) {
-        unanswered(this.sendCancel(prepared));
-        sent += 1;
-      } else {
-        busy.add(marketIndex);
-        left.push(prepared);
-      }
-    }
-    // Where nothing was sent the loop would turn for as long as there is no room.
-    if (sent > 0) poke();
-    return at === cancels.length ? left : left.concat(cancels.slice(at));
-  }
-
   /** Room for one cancel; if there is none, the ring of the market rings when there is. */
-  private hasRoomIn(marketIndex: number): boolean {
+  hasRoomIn({ definition: { marketIndex } }: MarketSlot): boolean {
     const { orders, openMarkets } = this.parts;
     const outlet = this.outletOf(marketIndex);
     if (openMarkets.has(marketIndex) && orders.hasRoomForCancel() && outlet.hasRoom(CANCEL_BYTES, true)) return true;
@@ -125,14 +98,15 @@ export class BulkCancels {
     return false;
   }
 
-  private sendCancel(prepared: PreparedCancel): number {
-    const { orders, nowNs, idKey } = this.parts;
+  /** Nobody waits for its answer. There is room for it. */
+  cancel(prepared: PreparedCancel): void {
+    const { orders, nowNs, idKey, unanswered } = this.parts;
     const requestId = reserved(orders.reserveCancel(prepared));
     const outlet = this.outletOf(prepared.market.definition.marketIndex);
     const at = outlet.claim(CancelOrder.typeId, CancelOrder.bytes, true);
     writeCancel(outlet.views, at, prepared, false, { requestId, receivedNs: nowNs(), key: idKey });
     outlet.commit();
-    return requestId;
+    unanswered(requestId);
   }
 
   /** Room for one record of `bytes` for each of these markets. @returns why not, or null. */

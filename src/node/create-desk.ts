@@ -3,7 +3,8 @@
  * (src/sessions/resent-creates.ts).
  */
 import type { TimestampNs } from '../core/units.ts';
-import type { ActionAnswer, ActionOrigin, Answer, ItemAnswer, Tether } from '../edge/oms-backend.ts';
+import type { ActionAnswer, ActionOrigin, Answer, ItemAnswer } from '../edge/oms-backend.ts';
+import { Tie } from '../orders/lifeline.ts';
 import { ResentCreates } from '../sessions/resent-creates.ts';
 import type { CreateRequest } from '../wire/signed-order.ts';
 import type { ActionRoad } from './action-road.ts';
@@ -22,7 +23,7 @@ export interface CreateDeskParts {
 
 export class CreateDesk {
   private readonly parts: CreateDeskParts;
-  private readonly resent = new ResentCreates<ActionAnswer, Tether>();
+  private readonly resent = new ResentCreates<ActionAnswer, Tie>();
 
   constructor(parts: CreateDeskParts) {
     this.parts = parts;
@@ -61,13 +62,13 @@ export class CreateDesk {
     const told = (first: ActionAnswer): void => this.tell(first, request, origin, answer);
     const known = resent.find(identity, now);
     if (known === null) {
-      const tether: Tether = { lifeline };
-      const sent = resent.begin(identity, tether, now, told);
-      this.createNow(request, { ...origin, tether }, (first) => {
+      const tie = new Tie(lifeline);
+      const sent = resent.begin(identity, tie, now, told);
+      this.createNow(request, { ...origin, tie }, (first) => {
         resent.settle(sent, first, first.refusal === null || first.refusal.code === 'WOULD_CROSS');
       });
     } else if (!resent.join(known, told)) answer({ refusal: RESENT_TOO_OFTEN, processedAtNs: now });
-    else if (lifeline !== null) known.way.lifeline = lifeline;
+    else if (lifeline?.isCut === false) known.way.moveTo(lifeline);
   }
 
   /** The end of a connection stops nobody else: whoever is left begins anew. */

@@ -8,8 +8,9 @@
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import type { ActionOrigin, Tether } from '../edge/oms-backend.ts';
+import type { ActionOrigin } from '../edge/oms-backend.ts';
 import { CancelOrder, NewOrder, ReplaceOrder } from '../messages/generated/messages.ts';
+import { Tie } from '../orders/lifeline.ts';
 import type { MarketSlot } from '../orders/markets.ts';
 import type { OrderManager } from '../orders/order-manager.ts';
 import { NO_SKIPS } from '../orders/prepared.ts';
@@ -51,18 +52,18 @@ export class Errands {
     const checked = orders.checkCreate(request, { ...this.caller(origin), skips });
     if (!checked.ok) return checked;
     const prepared = checked.value;
-    const tether = origin.tether ?? tetherOf(origin);
+    const tie = origin.tie ?? tieOf(origin);
     return accepted({
       market: prepared.market,
       typeId: NewOrder.typeId,
       bytes: createBytes(prepared.text.length),
       isUrgent: false,
       reserve: () => {
-        if (tether?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
+        if (tie?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
         const reserved = orders.reserveCreate(prepared, this.nowNs());
         if (!reserved.ok) return reserved;
         const { requestId, budget } = reserved.value;
-        if (tether !== null) orders.tie(requestId, tether);
+        if (tie !== null) orders.tie(requestId, tie);
         return accepted({ requestId, write: (v, at, stamp) => writeCreate(v, at, prepared, budget, stamp) });
       },
     });
@@ -79,10 +80,10 @@ export class Errands {
       bytes: ReplaceOrder.bytes,
       isUrgent: false,
       reserve: () => {
-        const tether = tetherOf(origin);
-        if (tether?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
+        const tie = tieOf(origin);
+        if (tie?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
         const reserved = orders.reserveReplace(prepared);
-        if (reserved.ok && tether !== null) orders.tie(reserved.value, tether);
+        if (reserved.ok && tie !== null) orders.tie(reserved.value, tie);
         return written(reserved, (v, at, stamp) => writeReplace(v, at, prepared, stamp));
       },
     });
@@ -111,8 +112,8 @@ export class Errands {
 }
 
 /** The order goes with its connection, if that was asked for. */
-function tetherOf({ lifeline = null }: ActionOrigin): Tether | null {
-  return lifeline === null ? null : { lifeline };
+function tieOf({ lifeline = null }: ActionOrigin): Tie | null {
+  return lifeline === null ? null : new Tie(lifeline);
 }
 
 /** A reserved request with its writer. */

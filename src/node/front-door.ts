@@ -18,19 +18,12 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { MultisigReads } from '../edge/account-backend.ts';
-import type {
-  ActionOrigin,
-  Answer,
-  ItemAnswer,
-  Lifeline,
-  OmsBackend,
-  OmsStreams,
-  PageRequest,
-} from '../edge/oms-backend.ts';
+import type { ActionOrigin, Answer, ItemAnswer, OmsBackend, OmsStreams, PageRequest } from '../edge/oms-backend.ts';
 import { type RiskRow, termsOfRow } from '../margin/risk-terms.ts';
 import type { AssetMarks } from '../orders/asset-desk.ts';
 import { AS_JSON } from '../orders/history-ask.ts';
 import type { InventoryBody } from '../orders/inventory.ts';
+import type { Lifeline } from '../orders/lifeline.ts';
 import type {
   OrderEvent,
   OrderSink,
@@ -182,7 +175,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.creates = new CreateDesk({ road: this.road, batches: this.batches, nowNs, counted: parts.counted });
     const unanswered = (requestId: number): void => this.road.expect(requestId, () => undefined);
     this.bulk = new BulkCancels({ orders, shards, idKey, nowNs, openMarkets, unanswered, poke });
-    this.safety = new SafetyCancels({ orders, bulk: this.bulk, nowNs });
+    this.safety = new SafetyCancels({ bulk: this.bulk, nowNs, poke });
   }
 
   nowNs(): TimestampNs {
@@ -266,8 +259,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.batches.replace(requests, origin, answer);
   }
 
-  cut(user: UserId, lifeline: Lifeline): void {
-    this.safety.cut(user, lifeline);
+  cut(lifeline: Lifeline): void {
+    this.safety.cut(lifeline);
   }
 
   // ---- test hooks (operator-api.md 7.3)

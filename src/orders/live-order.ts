@@ -29,6 +29,7 @@ import {
 import { type Amount18, type RawPrice, type RawQuantity, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { Seat } from './exposure.ts';
 import type { Balance } from './holds.ts';
+import type { Tie } from './lifeline.ts';
 import type { MarketSlot } from './markets.ts';
 
 /** What never changes about an order. */
@@ -63,11 +64,6 @@ export interface Filled {
 export interface ReplaceOnItsWay {
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
-}
-
-/** Ties an order to the connection with whose end it is cancelled; another may take its place, null is none. */
-export interface Tie {
-  readonly lifeline: { readonly connection: number } | null;
 }
 
 export interface LiveOrder {
@@ -227,13 +223,10 @@ export function isFinished(order: LiveOrder): boolean {
   );
 }
 
-export function isTiedTo({ ties }: Pick<LiveOrder, 'ties'>, connection: number): boolean {
-  return ties.some(({ lifeline }) => lifeline?.connection === connection);
-}
-
 /** A replace that tied the order was answered: one that was refused ties nothing, and each connection ties it once. */
 export function settleTie(order: LiveOrder, tie: Tie, isReplaced: boolean): void {
   const others = order.ties.filter((other) => other !== tie);
-  const isKnown = tie.lifeline === null || isTiedTo({ ties: others }, tie.lifeline.connection);
-  if (!isReplaced || isKnown) order.ties = others;
+  if (isReplaced && others.every(({ lifeline }) => lifeline !== tie.lifeline)) return;
+  order.ties = others;
+  tie.loosen();
 }

@@ -16,7 +16,7 @@
  */
 import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import { isTiedTo, type LiveOrder, type OrderTerms } from './live-order.ts';
+import type { LiveOrder, OrderTerms } from './live-order.ts';
 import { Sleepers } from './sleepers.ts';
 
 interface OrdersOfUser {
@@ -53,17 +53,6 @@ export class LiveOrders {
     for (const twins of own.twins?.values() ?? []) {
       for (const twin of twins) if (twin.isTold) yield twin;
     }
-  }
-
-  /**
-   * The user's orders that are tied to a connection and whose end has not been told, those on their way included. No
-   * connection outlives a restart: nothing that sleeps is tied.
-   */
-  tiedTo(user: UserId, connection: number): readonly LiveOrder[] {
-    const own = this.#byUser.get(user);
-    if (own === undefined) return [];
-    const all = [...own.byId.values(), ...[...(own.twins?.values() ?? [])].flat()];
-    return all.filter((order) => isTiedTo(order, connection) && !order.isTold);
   }
 
   find(user: UserId, marketIndex: number, orderId: OrderId): LiveOrder | undefined {
@@ -137,16 +126,16 @@ export class LiveOrders {
     }
   }
 
-  /** It no longer counts against the cap: its terminal event was told. */
+  /** Its terminal event was told: it no longer counts against the cap, and goes with no connection. */
   closeOne(order: LiveOrder): void {
-    this.#countOpen(this.#of(order), order, -1);
+    this.#close(this.#of(order), order);
   }
 
   /** Out of memory: refused by the market, or finished and in a checkpoint. */
   remove(order: LiveOrder): void {
     assert(order.spend === 0n && order.pendingFills === 0, 'an order leaves memory without hold or pending fill');
     const own = this.#of(order);
-    if (!order.isTold) this.#countOpen(own, order, -1);
+    if (!order.isTold) this.#close(own, order);
     this.#count -= 1;
     this.#forgetId(own, order);
     order.market.orders.delete(order.sequence);
@@ -185,6 +174,11 @@ export class LiveOrders {
 
   #of(order: LiveOrder): OrdersOfUser {
     return must(this.#byUser.get(order.terms.user), 'the user of an order in memory is known');
+  }
+
+  #close(own: OrdersOfUser, order: LiveOrder): void {
+    this.#countOpen(own, order, -1);
+    for (const tie of order.ties) tie.loosen();
   }
 
   #countOpen(own: OrdersOfUser, order: LiveOrder, change: number): void {

@@ -29,7 +29,8 @@ import type { Show } from './history-ask.ts';
 import { type BalanceKey, type Funds, Holds, WordCount } from './holds.ts';
 import { type Caller, Intake } from './intake.ts';
 import { type InventoryBody, inventoryOf } from './inventory.ts';
-import { isSpot, settleTie, type Tie } from './live-order.ts';
+import type { Tie } from './lifeline.ts';
+import { isSpot, settleTie } from './live-order.ts';
 import { LiveOrders } from './live-orders.ts';
 import { MarginRoom } from './margin-room.ts';
 import { type MarketSlot, Markets } from './markets.ts';
@@ -197,15 +198,9 @@ export class OrderManager {
     return this.#requests.hasRoomFor('cancel');
   }
 
-  /** The order of this request, a create or a replace on its way, is cancelled when the connection ends (`Tie`). */
+  /** The order of this request, a create or a replace on its way, is cancelled when the connection ends (lifeline.ts). */
   tie(requestId: number, tie: Tie): void {
     this.#requests.tie(requestId, tie);
-  }
-
-  /** What the end of a connection cancels. */
-  tiedOrders(user: UserId, connection: number): readonly PreparedCancel[] {
-    const tied = this.#orders.tiedTo(user, connection);
-    return tied.map(({ market, terms }) => ({ market, user, orderId: terms.orderId }));
   }
 
   // ---- the market's word

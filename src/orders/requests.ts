@@ -9,7 +9,8 @@
  */
 import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import type { LiveOrder, ReplaceOnItsWay, Tie } from './live-order.ts';
+import type { Tie } from './lifeline.ts';
+import type { LiveOrder, ReplaceOnItsWay } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderSink, RequestResult } from './order-events.ts';
 
@@ -79,13 +80,15 @@ export class Requests {
     return this.#lastId;
   }
 
-  /** Ties the order of a create or replace on its way, where it is known. */
+  /** Ties the order of a create or replace on its way, where it is known and not over. */
   tie(requestId: number, tie: Tie): void {
     const request = must(this.#onTheWay.get(requestId), 'a request on its way');
     assert(request.kind === 'create' || request.kind === 'replace', 'creates and replaces tie their order');
-    if (request.order === null) return;
+    const { order } = request;
+    if (order === null || order.isTold) return;
     request.tie = tie;
-    request.order.ties = [...request.order.ties, tie];
+    order.ties = [...order.ties, tie];
+    tie.bind(order);
   }
 
   /** The market has answered: the request is no longer on its way. */

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { ActionOrigin, Answer, Lifeline } from '../../src/edge/oms-backend.ts';
+import type { ActionOrigin, Answer } from '../../src/edge/oms-backend.ts';
 import { CreateDesk } from '../../src/node/create-desk.ts';
 import { CONNECTION_ENDED } from '../../src/node/door-refusals.ts';
 import { Errands } from '../../src/node/errands.ts';
 import { SafetyCancels } from '../../src/node/safety-cancels.ts';
+import { Lifeline } from '../../src/orders/lifeline.ts';
 import { ALICE, createRequest, NOW, OrderDesk } from '../support/order-desk.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -39,21 +40,21 @@ class World {
     const batches = { create: (): void => assert.fail('no batch') };
     this.creates = new CreateDesk({ road: { create }, batches, nowNs, counted: { order: () => undefined } });
     this.safety = new SafetyCancels({
-      orders: this.desk.manager,
       bulk: {
-        cancelSome: (cancels) => {
-          this.cancelled.push(...cancels.map(({ orderId }) => orderId));
-          return [];
+        hasRoomIn: () => true,
+        cancel: ({ orderId }) => {
+          this.cancelled.push(orderId);
         },
         cancelAll: () => assert.fail('no timer'),
       },
       nowNs,
+      poke: () => undefined,
     });
   }
 
   /** @param isTied the order goes with this connection. */
   send(connection: number, isTied: boolean): void {
-    const line = this.lines.get(connection) ?? { connection, isCut: false };
+    const line = this.lines.get(connection) ?? new Lifeline();
     if (isTied) this.lines.set(connection, line);
     const lifeline = isTied ? line : null;
     const origin: ActionOrigin = { user: ALICE, connection, isControl: true, isResent: true, lifeline };
@@ -62,9 +63,18 @@ class World {
     });
   }
 
-  end(connection: number): void {
+  cut(connection: number): void {
     const line = this.lines.get(connection);
-    if (line !== undefined && !line.isCut) this.safety.cut(ALICE, line);
+    if (line?.isCut === false) this.safety.cut(line);
+  }
+
+  turn(): void {
+    this.safety.sendWaiting();
+  }
+
+  end(connection: number): void {
+    this.cut(connection);
+    this.turn();
   }
 
   isCut(connection: number): boolean {
@@ -132,6 +142,29 @@ suite('a create that is sent again', () => {
     assert.deepEqual(world.heard.slice(1), ['1 Received', '3 Received']);
     world.end(1);
     assert.deepEqual(world.cancelled, ['order-1']);
+  });
+
+  test('is cancelled when its connection has ended, though it comes again over another before its turn', () => {
+    const world = new World();
+    world.send(1, true);
+    world.verify();
+    world.admit();
+    world.cut(1);
+    world.send(2, true);
+    assert.deepEqual([world.heard, world.cancelled], [['1 Received', '2 Received'], []]);
+    world.turn();
+    assert.deepEqual(world.cancelled, ['order-1']);
+  });
+
+  test('over a connection that the node has cut goes with none, and says what the first was told', () => {
+    const world = new World();
+    world.send(1, false);
+    world.send(2, true);
+    world.verify();
+    world.admit();
+    world.end(2);
+    world.send(2, true);
+    assert.deepEqual(world.heard, ['1 Received', '2 Received', '2 Received']);
   });
 
   test('for any order of sendings and ends: only the end of the latest that is left cancels, and that always does', () => {

@@ -1,30 +1,31 @@
 /** Cancels ordered in advance are not lost, whatever room there is (docs/trading.md, "When you may go away"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { OrderId, UserId } from '../../src/core/ids.ts';
-import { REJECT_CODE } from '../../src/core/reject.ts';
-import type { RawPrice, TimestampNs } from '../../src/core/units.ts';
-import type { Lifeline } from '../../src/edge/oms-backend.ts';
+import type { AssetId, UserId } from '../../src/core/ids.ts';
+import { ORDER_END } from '../../src/core/order-terms.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
 import { MARKET_BUSY } from '../../src/node/door-refusals.ts';
-import { SafetyCancels } from '../../src/node/safety-cancels.ts';
-import type { PreparedCancel } from '../../src/orders/prepared.ts';
-import { ALICE, BOB, mustPass, NOW, OrderDesk, replaceRequest } from '../support/order-desk.ts';
+import { CANCELS_PER_TURN, SafetyCancels } from '../../src/node/safety-cancels.ts';
+import { Lifeline, Tie } from '../../src/orders/lifeline.ts';
+import { ALICE, createRequest, MARKET, mustPass, NOW, OrderDesk } from '../support/order-desk.ts';
 
 class World {
   readonly desk = new OrderDesk();
   readonly sent: string[] = [];
+  /** Of what was sent. */
+  readonly markets: number[] = [];
   readonly swept: UserId[] = [];
   /** Cancels that find room. */
   room = 0;
+  pokes = 0;
   nowNs = 1_000n as TimestampNs;
   readonly cancels: SafetyCancels = new SafetyCancels({
-    orders: this.desk.manager,
     bulk: {
-      cancelSome: (cancels: readonly PreparedCancel[]) => {
-        const fitting = cancels.slice(0, this.room);
-        this.room -= fitting.length;
-        this.sent.push(...fitting.map(({ orderId }) => orderId));
-        return cancels.slice(fitting.length);
+      hasRoomIn: () => this.room > 0,
+      cancel: ({ market, orderId }) => {
+        this.room -= 1;
+        this.sent.push(orderId);
+        this.markets.push(market.definition.marketIndex);
       },
       cancelAll: ({ user }) => {
         if (this.room === 0) return MARKET_BUSY;
@@ -34,77 +35,115 @@ class World {
       },
     },
     nowNs: () => this.nowNs,
+    poke: () => {
+      this.pokes += 1;
+    },
   });
 
-  /** An order on its way that is tied to these connections. */
-  tied(id: string, ...connections: number[]): void {
-    const { requestId } = mustPass(this.desk.reserve({ id, quantity: 100 }));
-    for (const connection of connections) this.desk.manager.tie(requestId, { lifeline: { connection } });
+  /** As many orders on their way to a market as there are ids. */
+  onTheWay(ids: readonly string[], marketIndex: number, lifeline: Lifeline): void {
+    const asset = `${20 + marketIndex}` as AssetId;
+    this.desk.manager.onMarketChanged({ ...MARKET, marketIndex, assetId: asset });
+    for (const id of ids) {
+      const request = createRequest({ id, quantity: 10, price: 5 }, { baseAsset: { id: asset, text: asset } });
+      const checked = mustPass(this.desk.manager.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }));
+      this.desk.manager.tie(mustPass(this.desk.manager.reserveCreate(checked, NOW)).requestId, new Tie(lifeline));
+    }
+  }
+
+  /** An order that rests and is tied to this connection. @returns its sequence. */
+  tied(id: string, lifeline: Lifeline): number {
+    const requestId = mustPass(this.desk.request({ id, quantity: 10, price: 5 }));
+    this.desk.manager.tie(requestId, new Tie(lifeline));
+    const sequence = this.desk.nextSequence;
+    this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, refusal: 0 });
+    this.desk.answer(requestId, sequence);
+    return sequence;
   }
 }
 
 suite('cancels ordered in advance', () => {
   test('orders of a connection wait for room, in order, until the last has gone', () => {
     const world = new World();
-    for (const id of ['a', 'b', 'c']) world.tied(id, 5);
-    world.tied('other', 6);
+    const [lifeline, other] = [new Lifeline(), new Lifeline()];
+    for (const id of ['a', 'b', 'c']) world.tied(id, lifeline);
+    world.tied('other', other);
     world.room = 1;
-    const lifeline = { connection: 5, isCut: false };
-    world.cancels.cut(ALICE, lifeline);
-    assert.deepEqual([lifeline.isCut, world.sent, world.cancels.size], [true, ['a'], 2]);
+    world.cancels.cut(lifeline);
+    assert.deepEqual([lifeline.isCut, world.pokes], [true, 1], 'the next turn is asked for');
     world.cancels.sendWaiting();
-    assert.equal(world.cancels.size, 2);
+    assert.deepEqual([world.sent, world.cancels.size], [['a'], 2]);
+    world.cancels.sendWaiting();
+    assert.deepEqual([world.cancels.size, world.pokes], [2, 2], 'without room it is the ring that rings');
     world.room = 10;
     world.cancels.sendWaiting();
-    assert.deepEqual([world.sent, world.cancels.size], [['a', 'b', 'c'], 0]);
+    assert.deepEqual([world.sent, world.cancels.size, other.size], [['a', 'b', 'c'], 0, 1]);
   });
 
-  test('an order that two connections touched goes with the first of them that ends', () => {
+  test('what ends before its turn comes is not cancelled, and nothing waits for it', () => {
     const world = new World();
-    world.tied('both', 5, 6);
-    world.room = 10;
-    world.cancels.cut(ALICE, { connection: 6, isCut: false });
-    assert.deepEqual(world.sent, ['both']);
+    const lifeline = new Lifeline();
+    const [first, , last] = ['first', 'stays', 'last'].map((id) => world.tied(id, lifeline)) as [
+      number,
+      number,
+      number,
+    ];
+    world.cancels.cut(lifeline);
+    world.desk.end(first, ORDER_END.userRequested);
+    world.room = 1;
+    world.cancels.sendWaiting();
+    world.desk.end(last, ORDER_END.userRequested);
+    assert.deepEqual([world.sent, world.cancels.size], [['stays'], 0]);
+    world.cancels.sendWaiting();
+    assert.deepEqual([world.sent, world.cancels.size], [['stays'], 0]);
   });
 
-  test('a replace ties its order while it is on its way and once it is made, not when its market refused it', () => {
+  test('a turn cancels so many of what ended connections left, however many ended, the first one first (I20)', () => {
     const world = new World();
-    world.room = 10;
-    const { manager } = world.desk;
-    const replace = (over: Lifeline): number => {
-      const request = replaceRequest({ newPriceLimit: 190_000 as RawPrice });
-      const prepared = mustPass(manager.checkReplace(request, { user: ALICE, now: NOW, looksUp: true }));
-      const requestId = mustPass(manager.reserveReplace(prepared));
-      manager.tie(requestId, { lifeline: over });
-      return requestId;
-    };
-    const lifeline = (connection: number): Lifeline => ({ connection, isCut: false });
-    const [first, second, third] = [lifeline(5), lifeline(6), lifeline(7)];
-    const sequence = world.desk.place();
-    world.desk.answer(replace(first), 0, REJECT_CODE.REQUEST_TOO_OLD);
-    world.cancels.cut(ALICE, first);
-    assert.deepEqual(world.sent, [], 'it was not replaced over this one');
-    for (const rejectCode of [0, 0, REJECT_CODE.REQUEST_TOO_OLD]) {
-      const requestId = replace(second);
-      if (rejectCode === 0) world.desk.replaced(sequence, 190_000, 10_000);
-      world.desk.answer(requestId, 0, rejectCode);
+    world.room = Number.POSITIVE_INFINITY;
+    const lifelines = Array.from({ length: 5 }, () => new Lifeline());
+    const ids = lifelines.map((lifeline, at) =>
+      Array.from({ length: 150 }, (_, number) => {
+        world.tied(`${at}-${number}`, lifeline);
+        return `${at}-${number}`;
+      }),
+    );
+    for (const lifeline of lifelines) world.cancels.cut(lifeline);
+    assert.deepEqual(world.sent, [], 'a lost connection by itself is no work');
+    const turns: number[] = [];
+    while (world.cancels.size > 0) {
+      const before = world.sent.length;
+      world.cancels.sendWaiting();
+      turns.push(world.sent.length - before);
     }
-    world.cancels.cut(ALICE, second);
-    assert.deepEqual(world.sent, ['order-1'], 'once, though it was replaced twice and refused once');
-    replace(third);
-    world.cancels.cut(ALICE, third);
-    assert.deepEqual(world.sent, ['order-1', 'order-1'], 'on its way counts as made');
+    assert.deepEqual(turns, [CANCELS_PER_TURN, CANCELS_PER_TURN, 750 - 2 * CANCELS_PER_TURN]);
+    assert.deepEqual(world.sent, ids.flat());
+    assert.equal(world.pokes, lifelines.length + turns.length);
   });
 
-  test('orders of another user stay, and those with a twin on its way are found', () => {
+  test('each market gets its share of a turn, so that none waits until another one is through', () => {
     const world = new World();
-    world.tied('twin', 5);
-    world.tied('twin', 5);
-    world.room = 10;
-    world.cancels.cut(BOB, { connection: 5, isCut: false });
-    assert.deepEqual(world.sent, []);
-    world.cancels.cut(ALICE, { connection: 5, isCut: false });
-    assert.deepEqual([...new Set(world.sent)], ['twin' as OrderId]);
+    world.room = Number.POSITIVE_INFINITY;
+    const lifeline = new Lifeline();
+    const counts = [700, 40, 500];
+    for (const [at, count] of counts.entries()) {
+      const ids = Array.from({ length: count }, (_, number) => `${at}-${number}`);
+      world.onTheWay(ids, 10 + at, lifeline);
+    }
+    world.cancels.cut(lifeline);
+    world.cancels.sendWaiting();
+    const share = Math.ceil(CANCELS_PER_TURN / counts.length);
+    const sentTo = (at: number): number => world.markets.filter((market) => market === 10 + at).length;
+    assert.deepEqual(
+      counts.map((_, at) => sentTo(at)),
+      [share, 40, share],
+    );
+    while (world.cancels.size > 0) world.cancels.sendWaiting();
+    assert.deepEqual(
+      counts.map((_, at) => sentTo(at)),
+      counts,
+    );
+    assert.equal(new Set(world.sent).size, 1_240);
   });
 
   test('a timer that is over is tried until every market was told, and then forgotten', () => {

@@ -9,9 +9,10 @@ import type { OrderId, UserId } from '../../src/core/ids.ts';
 import type { Reject } from '../../src/core/reject.ts';
 import type { Amount18, TimestampNs } from '../../src/core/units.ts';
 import { ActionDoor } from '../../src/edge/oms-actions.ts';
-import type { ActionAnswer, ActionOrigin, Lifeline } from '../../src/edge/oms-backend.ts';
+import type { ActionAnswer, ActionOrigin } from '../../src/edge/oms-backend.ts';
 import { sessionOf } from '../../src/edge/oms-session.ts';
 import { noHeaders, type RequestHead } from '../../src/edge/request-head.ts';
+import { Lifeline } from '../../src/orders/lifeline.ts';
 import { type Cost, priceOf, STANDARD_PRICES } from '../../src/sessions/costs.ts';
 import type { RateSettings } from '../../src/sessions/rate-limits.ts';
 import type { CreateRequest } from '../../src/wire/signed-order.ts';
@@ -200,7 +201,7 @@ export class Performer {
 
   private hangUp(who: number): void {
     const seat = this.seat(who);
-    this.node.door.cut(userAt(who), seat.lifeline);
+    this.node.door.cut(seat.lifeline);
     for (const id of this.tied.get(seat.lifeline) ?? []) this.cut.add(id);
     this.tied.delete(seat.lifeline);
     Object.assign(seat, this.newConnection());
@@ -208,7 +209,7 @@ export class Performer {
 
   private newConnection(): Omit<Seat, 'token'> {
     const connection = this.door.newConnection();
-    return { connection, lifeline: { connection, isCut: false }, sent: 0 };
+    return { connection, lifeline: new Lifeline(), sent: 0 };
   }
 
   private seat(who: number): Seat {

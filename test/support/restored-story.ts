@@ -186,7 +186,6 @@ export class RestoredStory {
     const user = userAt(pick);
     const orderIds = this.doors.orders.slice(0, 3).map(({ row }) => row.orderId);
     this.doors.both((manager) => [
-      manager.tiedOrders(user, 1).length,
       marketsOf(manager.checkCancelAll({ user, assetId: null })),
       cancelsOf(manager.ordersToCancel({ user, assetId: null, orderIds })),
     ]);

@@ -12,7 +12,6 @@ import type {
   ActionOrigin,
   Answer,
   ItemAnswer,
-  Lifeline,
   OmsBackend,
   OmsStreams,
   PageRequest,
@@ -21,6 +20,7 @@ import type { RegistryBackend } from '../../src/edge/registry-backend.ts';
 import type { SystemReads } from '../../src/edge/system-routes.ts';
 import { MarginDesk } from '../../src/node/margin-desk.ts';
 import type { InventoryBody } from '../../src/orders/inventory.ts';
+import type { Lifeline } from '../../src/orders/lifeline.ts';
 import type { Page, PageQuery } from '../../src/orders/pages.ts';
 import type { Cost } from '../../src/sessions/costs.ts';
 import { checkNonce, completeLogin } from '../../src/sessions/login.ts';
@@ -64,7 +64,6 @@ export class ScriptedOms implements OmsBackend {
     (asset) => asset === MARKET.assetId,
   );
   readonly actions: TakenAction[] = [];
-  readonly cuts: [UserId, number][] = [];
   readonly timers: [UserId, number][] = [];
   readonly bulkCancels: (CancelAll | CancelBatch)[] = [];
   /** What actions are answered; `later` leaves the answer to the test. */
@@ -161,8 +160,8 @@ export class ScriptedOms implements OmsBackend {
     return accepted(timeoutMs === 0 ? null : ((this.now + BigInt(timeoutMs) * 1_000_000n) as TimestampNs));
   }
 
-  cut(user: UserId, lifeline: Lifeline): void {
-    this.cuts.push([user, lifeline.connection]);
+  cut(lifeline: Lifeline): void {
+    lifeline.cut();
   }
 
   cancelAll(request: CancelAll): Reject | null {
