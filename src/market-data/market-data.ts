@@ -88,7 +88,7 @@ class Market {
 
 export class MarketData {
   readonly #sink: MarketDataSink;
-  readonly #tapeTrades: number;
+  #tapeTrades: number;
   readonly #markets: Market[] = [];
   readonly #indexOfAsset = new Map<AssetId, number>();
   /** By asset: the order of `/tickers` and of ties in `/trades` (AMB-35, AMB-105). */
@@ -100,6 +100,13 @@ export class MarketData {
   constructor(sink: MarketDataSink, options: { readonly tapeTrades?: number } = {}) {
     this.#sink = sink;
     this.#tapeTrades = options.tapeTrades ?? TAPE_TRADES_MAX;
+  }
+
+  /** How many public trades are kept of each market from now on (`public_trade_cache`). */
+  setTapeTrades(trades: number): void {
+    if (trades === this.#tapeTrades) return;
+    this.#tapeTrades = trades;
+    for (const { tape } of this.#markets) tape.resize(trades);
   }
 
   /** A new market, which must have the next index, or new settings of a known one; its decimals never change. */

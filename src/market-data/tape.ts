@@ -11,9 +11,9 @@ import type { PublicTrade } from '../core/market-figures.ts';
 export const TAPE_TRADES_MAX = 10_000;
 
 export class Tape {
-  readonly #capacity: number;
+  #capacity: number;
   /** Oldest first, starting at #first once full. */
-  readonly #trades: PublicTrade[] = [];
+  #trades: PublicTrade[] = [];
   #first = 0;
 
   constructor(capacity: number = TAPE_TRADES_MAX) {
@@ -23,6 +23,15 @@ export class Tape {
 
   get length(): number {
     return this.#trades.length;
+  }
+
+  /** Keeps the newest of what there is; a longer tape fills with what comes. */
+  resize(capacity: number): void {
+    assert(Number.isSafeInteger(capacity) && capacity >= 1, 'a tape holds at least one trade');
+    const kept = Math.min(capacity, this.length);
+    this.#trades = Array.from({ length: kept }, (_, place) => this.at(kept - 1 - place));
+    this.#first = 0;
+    this.#capacity = capacity;
   }
 
   /** A trade older than all of a full tape is not kept. Trades mostly come in order; one that is late moves back. */

@@ -5,7 +5,7 @@
  * nothing lives, then `prepareToAdd`.
  */
 import { assert } from '../core/assert.ts';
-import { CHILDREN_PER_PARENT_MAX } from '../core/limits.ts';
+import { CHILDREN_PER_PARENT_MAX, HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX } from '../core/limits.ts';
 import { isCancel, ORDER_KIND } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
 import { fromWords } from '../core/time-words.ts';
@@ -30,6 +30,8 @@ export class Intake {
   #entry: number = UNKNOWN;
   /** The record that knew the id until its 30 days were over. */
   #over: number = NONE;
+  #holdNs: bigint = HELD_CANCEL_NS;
+  #holdsMax: number = HELD_CANCELS_PER_USER_MAX;
 
   constructor(orders: OrderPool, ids: OrderIds, users: UserTable) {
     this.#orders = orders;
@@ -111,12 +113,19 @@ export class Intake {
     this.ids.rememberId(this.#hash, this.user, key, creationNs, wasCancelled);
   }
 
-  addHold(key: OrderKey, untilNs: bigint): void {
-    this.ids.hold(this.#hash, this.user, key, untilNs);
+  /** AMB-25; see MarketEngine.setHolds. */
+  setHolds(ns: bigint, perUserMax: number): void {
+    this.#holdNs = ns;
+    this.#holdsMax = perUserMax;
   }
 
-  heldCount(): number {
-    return this.user === NONE ? 0 : (this.#users.heldCount[this.user] as number);
+  addHold(key: OrderKey, nowNs: bigint): void {
+    this.ids.hold(this.#hash, this.user, key, nowNs + this.#holdNs);
+  }
+
+  /** Whether one more cancel of this user may wait for its create. */
+  mayHold(): boolean {
+    return (this.user === NONE ? 0 : (this.#users.heldCount[this.user] as number)) < this.#holdsMax;
   }
 
   /** Whether a create signed then may be a replay of an id that is remembered no more (AMB-08). */

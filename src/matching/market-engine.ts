@@ -95,8 +95,6 @@ export class MarketEngine {
   readonly #triggers: Triggers;
   /** One raw quote unit in the engine's money. */
   readonly #quoteUnit: bigint;
-  readonly #heldCancelNs: bigint;
-  readonly #heldCancelsMax: number;
   readonly #ordersMax: number;
   readonly #expiredPerTurn: number;
   readonly #overdue: Overdue;
@@ -126,8 +124,7 @@ export class MarketEngine {
     this.#injected = new InjectedFills(this.#book, this.#intake, options.events);
     this.#overdue = new Overdue(this.#book, this.#intake, this.#quoteUnit);
     this.#expiredPerTurn = options.expiredPerTurn ?? EXPIRED_PER_TURN;
-    this.#heldCancelNs = options.heldCancelNs ?? HELD_CANCEL_NS;
-    this.#heldCancelsMax = options.heldCancelsPerUserMax ?? HELD_CANCELS_PER_USER_MAX;
+    this.setHolds(options.heldCancelNs, options.heldCancelsPerUserMax);
   }
 
   /** The last sequence given out. */
@@ -332,6 +329,11 @@ export class MarketEngine {
     this.#book.preventsSelfTrades = rules.selfTradePrevention;
   }
 
+  /** How long cancels wait from now on, and up to how many of a user; one that waits behind a longer one leaves with it. */
+  setHolds(ns: bigint = HELD_CANCEL_NS, perUserMax: number = HELD_CANCELS_PER_USER_MAX): void {
+    this.#intake.setHolds(ns, perUserMax);
+  }
+
   /** No fill below `lowest` or above `highest`; 1 and 2^53−1 for no collar (AMB-39). */
   setCollar(lowest: number, highest: number): void {
     this.#book.lowest = lowest;
@@ -483,7 +485,7 @@ export class MarketEngine {
     const record = this.#intake.findOver(slot, command);
     const isHeld = record !== NONE && !this.#ids.isRemembered(record);
     const mayHold = command.hold && slot === NONE && (record === NONE || isHeld);
-    const hasRoom = this.#intake.heldCount() < this.#heldCancelsMax;
+    const hasRoom = this.#intake.mayHold();
     if (isHeld && mayHold) this.#events.cancelAccepted(command.requestId, 0);
     else if (mayHold && hasRoom) this.#hold(command);
     else this.#events.cancelRefused(command, this.#intake.whyGone(slot, record));
@@ -491,7 +493,7 @@ export class MarketEngine {
 
   #hold(command: CancelCommand): void {
     this.#intake.prepareToAdd(command);
-    this.#intake.addHold(command, fromWords(command.receivedHigh, command.receivedLow) + this.#heldCancelNs);
+    this.#intake.addHold(command, fromWords(command.receivedHigh, command.receivedLow));
     this.#events.cancelAccepted(command.requestId, 0);
   }
 }

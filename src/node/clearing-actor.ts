@@ -13,6 +13,7 @@ import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/checkp
 import { applyBatch, FIRED_PER_TURN, verdictsNeeded } from '../clearing/clearing.ts';
 import type { Effect } from '../clearing/effects.ts';
 import type { Verdict } from '../clearing/inputs.ts';
+import { configKey } from '../clearing/registry-config.ts';
 import type { MarketRow, OrderRow } from '../clearing/rows.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { stateHash } from '../clearing/state-hash.ts';
@@ -367,6 +368,8 @@ export class ClearingActor implements Actor {
     if (!canCheckpoint(this.ledger)) return;
     if (this.sequence > this.checkpointed) this.checkpoint(false);
     this.options.data.beginResync();
+    const row = this.ledger.configs.get(configKey('settings', ''));
+    if (row !== undefined) writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, this.sinks.data);
     for (const market of this.ledger.markets) {
       writeNews(
         {

@@ -9,6 +9,7 @@
  * A market is opened by its definition and its restored state, both from clearing; until then its commands are refused.
  */
 import type { Effect, RegistryChanged } from '../clearing/effects.ts';
+import type { ConfigRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
@@ -38,6 +39,7 @@ import { type NodeNews, readNews } from './effect-codec.ts';
 import { type InjectedFill, keyOf } from './fill-injection.ts';
 import { HostedMarket } from './hosted-market.ts';
 import { CommandReader, readRememberedId } from './market-commands.ts';
+import { DEFAULT_HOLDS, type Holds, readHolds } from './node-settings.ts';
 import { createHash } from './order-codec.ts';
 import { Outbox } from './outbox.ts';
 import { RestoredCommandReader } from './restored-word.ts';
@@ -78,6 +80,8 @@ export class MarketShardActor implements Actor {
   private readonly markets = new Map<number, HostedMarket>();
   /** Last oracle prices, for markets of this shard that are yet to come as well. */
   private readonly prices = new Map<AssetId, bigint>();
+  /** Of cancels that wait for their creates, in every market of this shard. */
+  private holds: Holds = DEFAULT_HOLDS;
   /** Markets with triggers that fired, or released orders, or a reason to look for them. */
   private readonly busy = new Set<HostedMarket>();
   private readonly source: { views: Views; at: number; bytes: number };
@@ -285,6 +289,7 @@ export class MarketShardActor implements Actor {
   }
 
   private onRegistry(news: RegistryChanged): void {
+    if (news.change.table === 'config') this.onSettings(news.change.row);
     if (news.change.table !== 'market') return;
     const { definition } = news.change.row;
     const known = this.markets.get(definition.marketIndex);
@@ -295,10 +300,15 @@ export class MarketShardActor implements Actor {
     }
     const to = { clearing: this.clearing, door: this.door, data: this.wiring.data };
     const oracle = this.prices.get(definition.assetId) ?? null;
-    this.markets.set(
-      definition.marketIndex,
-      new HostedMarket(definition, to, { oraclePrice: oracle, hashSeed: this.wiring.hashSeed }),
-    );
+    const market = new HostedMarket(definition, to, { oraclePrice: oracle, hashSeed: this.wiring.hashSeed });
+    market.engine.setHolds(this.holds.ns, this.holds.perUserMax);
+    this.markets.set(definition.marketIndex, market);
+  }
+
+  /** Settings of the node; what is not of a market is read elsewhere. */
+  private onSettings({ json }: ConfigRow): void {
+    this.holds = readHolds(json);
+    for (const { engine } of this.markets.values()) engine.setHolds(this.holds.ns, this.holds.perUserMax);
   }
 
   private onPrice({ row }: PriceAccepted): void {

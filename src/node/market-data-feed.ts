@@ -23,6 +23,7 @@ import {
   NodeEvent,
 } from '../messages/generated/messages.ts';
 import { type NodeNews, readNews } from './effect-codec.ts';
+import { readTapeTrades } from './node-settings.ts';
 
 /** Klines are kept for seven days (KLN-04). */
 const HISTORY_NS = 604_800_000_000_000n;
@@ -203,6 +204,9 @@ export class MarketDataFeed {
 
   private onNews(news: NodeNews): void {
     if (news.kind === 'registryChanged' && news.change.table === 'market') this.upsert(news.change.row.definition);
+    if (news.kind === 'registryChanged' && news.change.table === 'config') {
+      this.data.setTapeTrades(readTapeTrades(news.change.row.json));
+    }
     if (news.kind !== 'historyReady') return;
     if (this.readsTables) this.sink.tradeEventsLost();
     for (const marketIndex of this.known) {

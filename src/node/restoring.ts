@@ -168,7 +168,7 @@ export class Restorer implements LoadListener {
   }
 
   #config(row: ConfigRow): void {
-    writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, this.#to.door);
+    writeEffect({ kind: 'registryChanged', change: { table: 'config', row } }, this.#to);
   }
 
   #account({ row }: SubAccountSlot): void {

@@ -207,4 +207,30 @@ suite('trades: klines, ticker, tape', () => {
       propertyParameters(60),
     );
   });
+
+  test('a tape that is made shorter or longer keeps the newest of what it has, and goes on (PTR-02)', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.constant(null), fc.integer({ min: 1, max: 9 })), { maxLength: 60 }), (steps) => {
+        const tape = new Tape(4);
+        let capacity = 4;
+        let plain: number[] = [];
+        steps.forEach((step, index) => {
+          if (step === null) {
+            tape.add(tradeOf(index + 1, START_NS + BigInt(index), 1, 1));
+            plain.unshift(index + 1);
+          } else {
+            tape.resize(step);
+            capacity = step;
+          }
+          plain = plain.slice(0, capacity);
+          assert.deepEqual(
+            plain.map((_, rank) => tape.at(rank).tradeId),
+            plain,
+          );
+          assert.equal(tape.length, plain.length);
+        });
+      }),
+      propertyParameters(60),
+    );
+  });
 });

@@ -197,6 +197,23 @@ suite('held cancels', () => {
     assert.equal(desk.cancel('more', { hold: true })[0]?.[0], 'cancelAccepted');
   });
 
+  test('both bounds are settings, for cancels from then on (AMB-25)', () => {
+    const desk = new MarketDesk();
+    desk.cancel('long', { hold: true });
+    desk.engine.setHolds(SECOND_NS, 2);
+    assert.equal(desk.cancel('short', { hold: true, user: 'bob' })[0]?.[0], 'cancelAccepted');
+    assert.equal(desk.cancel('second', { hold: true })[0]?.[0], 'cancelAccepted');
+    assert.deepEqual(desk.cancel('third', { hold: true }), [['cancelRefused', 4, 'ORDER_NOT_FOUND']]);
+    assert.deepEqual(desk.wait(5n * SECOND_NS), [
+      ['heldCancelExpired', 'ada', 'long'],
+      ['heldCancelExpired', 'bob', 'short'],
+      ['heldCancelExpired', 'ada', 'second'],
+    ]);
+    desk.cancel('short', { hold: true });
+    assert.deepEqual(desk.wait(SECOND_NS - 1n), []);
+    assert.deepEqual(desk.wait(1n), [['heldCancelExpired', 'ada', 'short']]);
+  });
+
   test('without the hold an unknown order is not found and nothing waits (CAN-03)', () => {
     const desk = new MarketDesk();
     assert.deepEqual(desk.cancel('a'), [['cancelRefused', 1, 'ORDER_NOT_FOUND']]);

@@ -115,8 +115,13 @@ export class TestNode {
   }
 
   /** A market of an asset of its own. */
-  async addMarket(asset: string, [price, quantity]: Decimals, settings: object): Promise<void> {
+  async addMarket(asset: string, decimals: Decimals, settings: object): Promise<void> {
     await this.operate('PUT', `/operator/assets/${asset}`, { symbol: `A${asset}` });
+    await this.openMarket(asset, decimals, settings);
+  }
+
+  /** A market of an asset that the registry knows. */
+  async openMarket(asset: string, [price, quantity]: Decimals, settings: object): Promise<void> {
     const figures = { book_price_decimals: price, book_quantity_decimals: quantity };
     await this.operate('PUT', `/operator/markets/${asset}`, { ...figures, ...settings });
     this.decimals.set(asset, [price, quantity]);
@@ -306,8 +311,13 @@ export class Trader {
   }
 
   async cancel(id: string, asset = '2'): Promise<Answered> {
+    return this.act('DELETE', '/orders/cancel', id, this.cancelWrapper(id, asset));
+  }
+
+  /** The wrapper of a cancel, as a body. */
+  cancelWrapper(id: string, asset = '2'): string {
     const cancel = `{"order_id":"${id}","asset_id":"${asset}","signer":"${this.userId}","protocol_version":1}`;
-    return this.act('DELETE', '/orders/cancel', id, this.wrapped('cancel', cancel, ''));
+    return this.wrapped('cancel', cancel, '');
   }
 
   /** @returns status and body, as text. */
