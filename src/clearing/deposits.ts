@@ -21,7 +21,7 @@ import { balanceSlot, ensureUser, MARGIN_ACCOUNT, SPOT_ACCOUNT, setOwned, totals
 import { BodyReader } from './body-reader.ts';
 import type { Effect } from './effects.ts';
 import type { Deposit, Faucet } from './inputs.ts';
-import { assetNotFound, tokenKey } from './registry-assets.ts';
+import { assetNotFound, knowsAsset, tokenKey } from './registry-assets.ts';
 import type { DepositRow } from './rows.ts';
 import type { AssetTotals, ClearingState } from './state.ts';
 import { tallyDeposit } from './tallies.ts';
@@ -120,7 +120,7 @@ export function applyFaucet(state: ClearingState, input: Faucet, effects: Effect
   const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
   const amount = reader.decimal('amount', { min: -AMOUNT18_MAX, max: AMOUNT18_MAX }, undefined);
   if (reader.failure !== null) return reader.failure;
-  if (!state.assets.has(asset)) return rejected(assetNotFound(asset));
+  if (!knowsAsset(state, asset)) return rejected(assetNotFound(asset));
   if (subAccount > MARGIN_ACCOUNT) {
     const known = state.users.get(user);
     if (known === undefined) return rejected(reject('USER_NOT_FOUND', 'this user was never seen'));

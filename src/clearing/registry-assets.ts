@@ -218,6 +218,11 @@ export function riskOf(asset: AssetRow): RiskParameters {
   return asset.riskJson === null ? DEFAULT_RISK : parseRisk(asset.riskJson);
 }
 
+/** An index of the registry, or one of its tokens on its chain: such an asset has no row, hence no collateral value (AMB-108). */
+export function knowsAsset(state: ClearingState, assetId: AssetId): boolean {
+  return state.assets.has(assetId) || state.tokens.has(assetId);
+}
+
 export function assetNotFound(assetId: AssetId): ReturnType<typeof reject> {
   return reject('ASSET_NOT_FOUND', `asset ${assetId} is not in the registry`);
 }

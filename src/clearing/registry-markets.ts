@@ -14,7 +14,7 @@ import type { Effect } from './effects.ts';
 import type { PutMarket } from './inputs.ts';
 import { LiveOrders } from './live-orders.ts';
 import { unshelved } from './orders.ts';
-import { assetNotFound } from './registry-assets.ts';
+import { assetNotFound, knowsAsset } from './registry-assets.ts';
 import type { MarketRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 import { emptyHeap } from './trigger-heaps.ts';
@@ -156,8 +156,9 @@ function refuseMarket(
 ): ReturnType<typeof reject> | null {
   const asset: AssetId = input.assetId;
   if (asset === USD) return reject('INVALID_REQUEST', 'USD is what markets are quoted in', 'asset_id');
-  if (!state.assets.has(asset)) return assetNotFound(asset);
-  const mayCreate = state.settings.self_service_markets && state.assets.get(asset)?.riskJson !== null;
+  if (known === undefined && !knowsAsset(state, asset)) return assetNotFound(asset);
+  const hasRisk = (state.assets.get(asset)?.riskJson ?? null) !== null;
+  const mayCreate = state.settings.self_service_markets && hasRisk;
   if (known === undefined && (input.method === 'patch' || (input.method === 'create' && !mayCreate))) {
     return reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`);
   }

@@ -60,9 +60,14 @@ export function parseAssetId(text: string): AssetId | null {
   return address === null || chain === null ? null : (`${address}@${chain}` as AssetId);
 }
 
+/** Whether it is a token on its chain, not an index. */
+export function isToken(id: AssetId): boolean {
+  return id.includes('@');
+}
+
 /** USD is 1 by definition, and a token on its chain has no oracle (AMB-108). */
 export function hasOracle(id: AssetId): boolean {
-  return id !== USD && !id.includes('@');
+  return id !== USD && !isToken(id);
 }
 
 /** A client's order id: the alphabet, the length, and not the node's own prefix. */

@@ -1,5 +1,5 @@
 /** What a sub-account of a type may hold and trade (service spec 2.3, SUB-07, SUB-08, TRF-12, TRF-13, AMB-30). */
-import { type AssetId, USD } from '../core/ids.ts';
+import { type AssetId, isToken, USD } from '../core/ids.ts';
 import type { RiskTerms } from './risk-terms.ts';
 
 export interface AccountType {
@@ -13,8 +13,12 @@ export function isMarginType({ kind }: AccountType): boolean {
   return kind !== 'spot';
 }
 
-/** A Spot account holds anything, cross-margin what is not isolated-only, an isolated account its asset and USD. */
+/**
+ * A Spot account holds anything, cross-margin what is not isolated-only, an isolated account its asset and USD. A token
+ * on its chain counts nothing as collateral and could not be taken out of a margin account again (AMB-66).
+ */
 export function mayHold(account: AccountType, asset: AssetId, risk: RiskTerms): boolean {
   if (account.kind === 'spot' || asset === USD) return true;
+  if (isToken(asset)) return false;
   return account.kind === 'isolated_margin' ? account.asset === asset : !risk.isIsolatedOnly;
 }

@@ -128,7 +128,8 @@ class ClearingHooks {
     const reader = new BodyReader(value, ['asset_id']);
     const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
     if (reader.failure !== null) return within('hold', reader.failure.reject);
-    if (!this.parts.door.registryRows().assets.has(asset)) return rejected(assetNotFound(asset));
+    const { assets, definitions } = this.parts.door.registryRows();
+    if (!assets.has(asset) && !definitions.has(asset)) return rejected(assetNotFound(asset));
     return change(this.parts, { kind: 'hold', asset });
   }
 
