@@ -418,6 +418,24 @@ suite('spot orders in a margin account', () => {
     assert.equal(desk.capacity(), before - usd(201));
   });
 
+  test('spot and margin orders of an account that are short are released in the order in which they fired (AMB-28)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 10_000);
+    desk.position(BTC, -0.1, 5_000);
+    const orders = Array.from({ length: 8 }, (_, at) =>
+      desk.place({ side: buy, quantity: at % 2 === 0 ? 1 : 0.5, isSpot: at % 3 === 1, above: 200_000 }),
+    );
+    desk.position(BTC, -0.1, -5_000);
+    for (const [at, order] of orders.entries()) desk.trigger(order, at % 2 === 0 ? 10_000 : 5_000);
+    assert.equal(desk.sink.releases.length, 0);
+    desk.position(BTC, -0.1, -3_600);
+    desk.decide();
+    const sequences = desk.sink.releases.map(({ order }) => order);
+    const isReleased = desk.sink.releases.map(({ end }) => end === 0);
+    assert.deepEqual(sequences, orders, 'each is answered, the oldest first');
+    assert.ok(isReleased.filter((is) => is).length > 2 && isReleased.includes(false), String(isReleased));
+  });
+
   test('who is short is asked again when something has changed, and a last time when clearing has passed it (AMB-28, AMB-111)', () => {
     const desk = new MarginDesk();
     desk.spot(USD, 1_000);

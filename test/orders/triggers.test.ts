@@ -217,6 +217,59 @@ suite('releases that are short', () => {
     desk.decide();
     assert.deepEqual(released(desk), [[child, 10_000, GO]]);
   });
+
+  test('of hundreds that take all there is, one after the other, each is asked three times at most (AMB-28, AMB-39)', () => {
+    const desk = new OrderDesk();
+    const count = 400;
+    const orders = Array.from({ length: count }, (_, at) =>
+      desk.place({ id: `o-${at}`, market: { base: 10_000 }, above: 210_000 }),
+    );
+    const { check } = desk.manager.margin;
+    let asked = 0;
+    check.reduceOnlyFault = () => {
+      asked += 1;
+      return null;
+    };
+    for (const order of orders) {
+      desk.trigger(order, 10_000);
+      desk.decide();
+    }
+    assert.deepEqual([released(desk), desk.manager.shortReleases], [[[orders[0], 10_000, GO]], count - 1]);
+    for (const order of orders) {
+      desk.activate(order, 10_000);
+      desk.decide();
+      desk.end(order, ORDER_END.immediateOrCancel);
+    }
+    assert.deepEqual(
+      released(desk),
+      orders.map((order) => [order, 10_000, GO]),
+    );
+    assert.ok(asked <= 3 * count, `${asked} times`);
+    assert.deepEqual([desk.manager.shortReleases, desk.held(ALICE, USD)], [0, 0n]);
+  });
+
+  test('what comes while one has all of it goes to the next, whoever else takes all there is by then (AMB-28)', () => {
+    const desk = new OrderDesk();
+    const [first, second, third] = ['a', 'b', 'c'].map((id) =>
+      desk.place({ id, market: { base: 10_000 }, above: 210_000 }),
+    ) as [number, number, number];
+    for (const order of [first, second, third]) desk.trigger(order, 10_000);
+    desk.decide();
+    desk.setOwned(ALICE, USD, 20_000n * ONE_18);
+    desk.place({ id: 'other', user: BOB, side: SIDE.sell });
+    desk.decide();
+    assert.deepEqual(
+      released(desk).map(([order]) => order),
+      [first, second],
+    );
+    for (const order of [second, first]) {
+      desk.activate(order, 10_000);
+      desk.end(order, ORDER_END.immediateOrCancel);
+    }
+    assert.deepEqual(released(desk).slice(2), [[third, 10_000, GO]], 'it took what the second one left');
+    assert.equal(desk.manager.shortReleases, 0);
+    assert.ok(desk.available(ALICE, USD) >= 9_999n * ONE_18, 'what the first one left is there');
+  });
 });
 
 function row(change: Partial<RestoredOrder> = {}): RestoredOrder {
