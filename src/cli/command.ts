@@ -41,7 +41,8 @@ export function parseOptions<const T extends Options>(argv: readonly string[], o
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw usageError(error instanceof Error ? error.message : String(error));
+    // Of an ambiguous option Node speaks in several lines.
+    throw usageError((error instanceof Error ? error.message : String(error)).replaceAll('\n', ' '));
   }
 }
 

@@ -68,7 +68,8 @@ export async function auditData(directory: string, progress: Progress): Promise<
   });
 }
 
-function mustHoldData(directory: string): void {
+/** @throws StorageError when it is none, in the words of every command about data. */
+export function mustHoldData(directory: string): void {
   if (existsSync(join(directory, MAP_FILE_NAME))) return;
   throw new StorageError(`${directory} is no data directory of a node: there is no ${MAP_FILE_NAME} in it`);
 }
@@ -107,6 +108,7 @@ export async function replayData(directory: string, snapshot: string | null, pro
 
 /** Runs `read` with a reader of the directory, which is closed afterwards. */
 export async function withReader<T>(directory: string, read: (reader: StorageReader) => T | Promise<T>): Promise<T> {
+  mustHoldData(directory);
   const reader = openReader(directory);
   try {
     return await read(reader);

@@ -21,7 +21,15 @@ import { applyBatch } from '../clearing/clearing.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { assert } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
-import { CHAINS, flush, flushTree, oldestWithin, snapshotPath, snapshotsIn } from '../storage/data-files.ts';
+import {
+  CHAINS,
+  flush,
+  flushTree,
+  makeDirectory,
+  oldestWithin,
+  snapshotPath,
+  snapshotsIn,
+} from '../storage/data-files.ts';
 import { isHeld } from '../storage/data-lock.ts';
 import { openReader } from '../storage/environment.ts';
 import { type CopiedRecord, journalBounds, readJournal } from '../storage/journal.ts';
@@ -32,6 +40,7 @@ import {
   type Audit,
   auditData,
   emptyStart,
+  mustHoldData,
   type Progress,
   type ReplayStart,
   startAt,
@@ -50,6 +59,7 @@ const RECORDS_PER_COMMIT = 256;
 /** Copies the data of a node that may be running. @throws StorageError, or InvariantError when the copy is damaged. */
 export async function backupData(directory: string, to: string, progress: Progress): Promise<Audit> {
   return build(to, async (half) => {
+    mustHoldData(directory);
     const reader = openReader(directory);
     try {
       await copying(join(directory, MAP_FILE_NAME), half, progress, (to) => reader.copyTo(to));
@@ -64,6 +74,7 @@ export async function backupData(directory: string, to: string, progress: Progre
 /** Makes a data directory from a backup. @throws as backupData. */
 export async function restoreData(backup: string, to: string, progress: Progress): Promise<Audit> {
   if (isHeld(backup)) throw new StorageError(`${backup} is in use by a node; restore from a backup of it`);
+  mustHoldData(backup);
   return build(to, async (half) => {
     const map = join(backup, MAP_FILE_NAME);
     await copying(map, half, progress, (to) => copyFile(map, to));
@@ -215,7 +226,7 @@ export async function build<T>(to: string, fill: (half: string) => Promise<T>): 
   if (existsSync(target) && readdirSync(target).length > 0) throw new StorageError(`${to} is not empty`);
   const half = `${target}.half`;
   rmSync(half, { recursive: true, force: true });
-  mkdirSync(half, { recursive: true });
+  makeDirectory(half);
   try {
     const filled = await fill(half);
     for (const name of readdirSync(half))

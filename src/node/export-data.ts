@@ -150,7 +150,7 @@ export async function rebuildFrom(
   snapshot: string | null,
   progress: Progress,
 ): Promise<Audit> {
-  if (!statSync(source).isDirectory())
+  if (statSync(source, { throwIfNoEntry: false })?.isDirectory() === false)
     return rebuildData(readExportedJournal(source), { to, snapshot, beside: null }, progress);
   return withReader(source, (reader) => {
     const { firstSequence, lastSequence } = journalBounds(reader);

@@ -9,7 +9,7 @@
  * more to the very state that stands for it. From a snapshot on everything works as from the first record: replay,
  * verification, a rebuild from the journal. What lies before can only be replayed from a copy that was kept elsewhere.
  */
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadState } from '../clearing/loading.ts';
 import { stateHash } from '../clearing/state-hash.ts';
@@ -21,6 +21,7 @@ import { anchorOf, copyTables, writeAnchor } from '../storage/copy-map.ts';
 import {
   flush,
   forgetSnapshots,
+  makeDirectory,
   SNAPSHOTS,
   type SnapshotPlace,
   snapshotPath,
@@ -33,7 +34,7 @@ import { HASH_BYTES } from '../storage/journal-record.ts';
 import { loadRows } from '../storage/load-rows.ts';
 import { nativeSha256, nativeTextHash } from '../storage/sha256.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import { auditData, emptyStart, type Progress, replayTo, startAt, withReader } from './audit-data.ts';
+import { auditData, emptyStart, mustHoldData, type Progress, replayTo, startAt, withReader } from './audit-data.ts';
 import { build } from './copy-data.ts';
 import { LmdbDurability } from './lmdb-durability.ts';
 
@@ -54,7 +55,7 @@ export async function makeSnapshot(directory: string, progress: Progress): Promi
   if (isHeld(`${fresh}.half`)) throw new StorageError(`a snapshot of ${directory} is being made by another process`);
   const known = await withReader(directory, (reader) => snapshotAt(directory, checkpointSequence(reader)));
   if (known !== undefined) return known;
-  mkdirSync(home, { recursive: true });
+  makeDirectory(home);
   rmSync(fresh, { recursive: true, force: true });
   const sequence = await withReader(directory, (reader) => {
     return build(fresh, async (half) => {
@@ -150,6 +151,7 @@ export interface Pruned {
  * @throws StorageError when a node holds the directory; as makeSnapshot.
  */
 export async function pruneData(directory: string, keep: number, progress: Progress): Promise<Pruned> {
+  mustHoldData(directory);
   const lock = lockDirectory(directory);
   let durability: LmdbDurability | null = null;
   try {

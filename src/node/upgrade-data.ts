@@ -45,7 +45,7 @@ import { StorageError } from '../storage/storage-error.ts';
 import { UPGRADE_STEPS, type UpgradeStep } from '../storage/upgrade-steps.ts';
 import { forgetVerifiedMark } from '../storage/verified-mark.ts';
 import { verifyMap } from '../storage/verify-map.ts';
-import { auditData, type Progress } from './audit-data.ts';
+import { auditData, mustHoldData, type Progress } from './audit-data.ts';
 
 const HALF = 'upgrade.half';
 
@@ -66,6 +66,7 @@ export interface Upgraded {
  *   is as it was.
  */
 export async function upgradeData(directory: string, progress: Progress): Promise<Upgraded | null> {
+  mustHoldData(directory);
   const lock = lockDirectory(directory);
   try {
     const half = join(directory, HALF);

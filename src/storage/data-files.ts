@@ -7,7 +7,7 @@
  *   chains/<chain id>.json                       simulated chains
  *   data-<version>-at-<sequence>/                what an upgrade has replaced
  */
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Sequence } from '../core/units.ts';
@@ -26,6 +26,16 @@ export interface SnapshotPlace {
 
 export function snapshotPath(directory: string, sequence: number): string {
   return join(directory, SNAPSHOTS, String(sequence).padStart(SEQUENCE_DIGITS, '0'));
+}
+
+/** With those above it. Asked for all of them, Node says of a read-only disk that there is no such directory. */
+export function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') mkdirSync(path);
+    throw error;
+  }
 }
 
 /** Those that are whole, the oldest first. */

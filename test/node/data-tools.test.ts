@@ -146,13 +146,18 @@ suite('commands about data directories', () => {
   test('wrong usage is 64, a directory that is none is 1', () => {
     assert.equal(ringbook('verify').status, 64);
     assert.equal(ringbook('export', data, 'secrets').status, 64);
-    for (const command of [['verify'], ['replay', '--verify']]) {
-      const nowhere = ringbook(...command, join(home, 'nowhere'));
+    assert.match(ringbook('prune', data, '--keep', '-1').stderr, /^ringbook: [^\n]*--keep[^\n]*\n$/);
+    const commands = [['verify'], ['replay', '--verify'], ['snapshot'], ['prune'], ['upgrade']];
+    const making = [['backup'], ['restore'], ['restore', '--from-journal']];
+    for (const command of [...commands, ...making, ['export']]) {
+      const made = making.includes(command) ? [join(home, 'made')] : command.includes('export') ? ['journal'] : [];
+      const nowhere = ringbook(...command, join(home, 'nowhere'), ...made);
       assert.equal(nowhere.status, 1);
       assert.match(
         nowhere.stderr,
         /^ringbook: .*nowhere is no data directory of a node: there is no ledger\.mdb in it\n$/,
       );
+      assert.deepEqual([existsSync(join(home, 'made')), existsSync(join(home, 'nowhere'))], [false, false]);
     }
   });
 });
