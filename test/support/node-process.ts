@@ -35,6 +35,8 @@ export interface NodeOptions {
   readonly program?: string;
   readonly dataDirectory?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Options of `node` itself. */
+  readonly engine?: readonly string[];
   /** Kills it so long after it was started, ready or not. */
   readonly killAfterMs?: number;
   /** How long it may take to be ready. */
@@ -61,7 +63,8 @@ function environment(options: NodeOptions, dataDirectory: string): NodeJS.Proces
 export async function startNode(options: NodeOptions = {}): Promise<NodeProcess> {
   const dataDirectory = options.dataDirectory ?? temporaryDirectory();
   const startedAt = performance.now();
-  const command = [process.execPath, '--enable-source-maps', options.program ?? CLI, 'start'];
+  const engine = ['--enable-source-maps', ...(options.engine ?? [])];
+  const command = [process.execPath, ...engine, options.program ?? CLI, 'start'];
   const limit = `ulimit -f ${options.fileKiBMax ?? 'unlimited'} && exec "$@"`;
   const [program = '', ...args] =
     options.fileKiBMax === undefined ? command : ['bash', '-c', limit, 'bash', ...command];

@@ -8,9 +8,13 @@
  *
  * Grows for ever: what is kept by contract, history in the data file and the ids of the last thirty days in memory, so many
  * bytes an order. Must not grow: descriptors, what waits in rings and for sockets, heaps, the time of an answer.
+ *
+ * What grows once, and would hide what grows for ever, is kept small here or left out: rings are touched on their first
+ * lap, so they are short; old objects wait for a collector, so it comes often; young ones have room up to a bound, so
+ * what heaps have taken from the system is not counted among the memory outside them.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey, generateSeed, keyFromSeed } from '../../src/client/keys.ts';
@@ -31,12 +35,22 @@ const ETH = '2';
 /** What may be more at the last look of a life than at its second: the first is while caches and books fill. */
 const MORE_MAX = {
   descriptors: 24,
-  /** What collectors leave until they have to. */
-  heapsMiB: 96,
-  memoryMiB: 128,
+  /** Books that fill, and what collectors leave until they have to. */
+  heapsMiB: 32,
+  /** Beside what orders leave: buffers that wait for a collector, and what malloc keeps. */
+  outsideMiB: 32,
 };
-/** An allowance for ids of the last thirty days and trades of the last day, set after short runs; not a measured share. */
-const BYTES_PER_ORDER = 1_024;
+/** Ids of thirty days in their market take 60, trades of a day in market data 32 to 64. */
+const BYTES_PER_ORDER = 128;
+/** An old generation may be a fifth longer than what lived in it. */
+const COLLECTS_OFTEN = ['--heap-growing-percent=20'];
+const RING_BYTES = 1_048_576;
+const SHORT_RINGS = {
+  commandBytes: RING_BYTES,
+  commandReservedBytes: RING_BYTES / 4,
+  eventBytes: RING_BYTES,
+  depthBytes: RING_BYTES,
+};
 /** Records that may wait at the calmest of some moments: as a turn leaves them. */
 const WAITING_MAX = 512;
 
@@ -54,6 +68,8 @@ interface Look {
   readonly orders: number;
   /** Memory that is no file's. */
   readonly memoryMiB: number;
+  /** Of it, what is in no heap of a thread, at the least of some moments. */
+  readonly outsideMiB: number;
   /** What has outlived young objects, the main thread first, then workers as they were made: the least of some moments. */
   readonly heapsMiB: readonly number[];
   readonly descriptors: number;
@@ -133,7 +149,7 @@ function growthIn(looks: readonly Look[]): readonly string[] {
   const more = {
     descriptors: last.descriptors - first.descriptors,
     heapsMiB: sum(last.heapsMiB) - sum(first.heapsMiB),
-    memoryMiB: last.memoryMiB - first.memoryMiB - ofOrders,
+    outsideMiB: last.outsideMiB - first.outsideMiB - ofOrders,
   };
   const grown = (Object.keys(more) as (keyof typeof more)[]).filter((what) => more[what] > MORE_MAX[what]);
   const waits = last.waiting > WAITING_MAX ? [`${last.waiting} records wait`] : [];
@@ -144,8 +160,12 @@ function growthIn(looks: readonly Look[]): readonly string[] {
 
 /** It writes a report of its threads and handles when it hears SIGUSR2. */
 function startReporting(dataDirectory: string): Promise<NodeProcess> {
-  const env = { NODE_OPTIONS: `--report-on-signal --report-compact --report-directory=${reportsOf(dataDirectory)}` };
-  return startNode({ profile: 'dev', dataDirectory, env });
+  const directory = reportsOf(dataDirectory);
+  const config = join(directory, 'config.json');
+  writeFileSync(config, JSON.stringify({ extends: 'dev', rings: SHORT_RINGS }));
+  const reporting = `--report-on-signal --report-compact --report-directory=${directory}`;
+  const env = { RINGBOOK_CONFIG: config, NODE_OPTIONS: reporting };
+  return startNode({ profile: 'dev', dataDirectory, engine: COLLECTS_OFTEN, env });
 }
 
 async function watched(node: NodeProcess, load: Load, forMs: number): Promise<readonly Look[]> {
@@ -162,9 +182,9 @@ async function watched(node: NodeProcess, load: Load, forMs: number): Promise<re
 async function lookAt(node: NodeProcess, load: Load, seconds: number): Promise<Look> {
   const times = load.answeredAfterMs.splice(0).sort((a, b) => a - b);
   const at = (part: number): number => Math.round((times[Math.floor(times.length * part)] ?? Infinity) * 10) / 10;
-  const moments: { readonly heaps: readonly number[]; readonly families: ReadonlyMap<string, Family> }[] = [];
+  const moments: (Memory & { readonly families: ReadonlyMap<string, Family> })[] = [];
   for (let moment = 0; moment < REPORTS; moment += 1) {
-    moments.push({ heaps: await heapBytes(node), families: await metricsOf(node) });
+    moments.push({ ...(await memoryOf(node)), families: await metricsOf(node) });
   }
   const numbers = (name: string): readonly number[] => {
     return moments.map(({ families }) => sum(families.get(name)?.samples.values() ?? []));
@@ -173,7 +193,8 @@ async function lookAt(node: NodeProcess, load: Load, seconds: number): Promise<L
   return {
     seconds: Math.round(seconds),
     orders: least(numbers('ringbook_orders_total')),
-    memoryMiB: mebibytes(statusKiB(node.pid, 'RssAnon') * 1_024),
+    memoryMiB: mebibytes(least(moments.map(({ all }) => all))),
+    outsideMiB: mebibytes(least(moments.map(({ outside }) => outside))),
     heapsMiB: (moments[0]?.heaps ?? []).map((_, thread) => {
       return mebibytes(least(moments.map(({ heaps }) => heaps[thread] ?? Infinity)));
     }),
@@ -194,14 +215,27 @@ async function metricsOf(node: NodeProcess): Promise<ReadonlyMap<string, Family>
 
 interface Thread {
   readonly header: { readonly threadId: number };
-  readonly javascriptHeap: { readonly heapSpaces: Readonly<Record<string, { readonly used: number }>> };
+  readonly javascriptHeap: {
+    readonly totalCommittedMemory: number;
+    readonly heapSpaces: Readonly<Record<string, { readonly used: number }>>;
+  };
 }
 
 type Report = Thread & { readonly workers: readonly Thread[] };
 
+/** Bytes. */
+interface Memory {
+  /** That is no file's. */
+  readonly all: number;
+  /** That no heap has taken. */
+  readonly outside: number;
+  /** What has outlived young objects, by thread. */
+  readonly heaps: readonly number[];
+}
+
 const reportsOf = (dataDirectory: string): string => dirname(dataDirectory);
 
-async function heapBytes({ pid, dataDirectory, child }: NodeProcess): Promise<readonly number[]> {
+async function memoryOf({ pid, dataDirectory, child }: NodeProcess): Promise<Memory> {
   const directory = reportsOf(dataDirectory);
   let report: Report | null = null;
   child.kill('SIGUSR2');
@@ -214,9 +248,14 @@ async function heapBytes({ pid, dataDirectory, child }: NodeProcess): Promise<re
   });
   const { workers, ...main } = report as unknown as Report;
   const threads = [main, ...[...workers].sort((a, b) => a.header.threadId - b.header.threadId)];
-  return threads.map(({ javascriptHeap: { heapSpaces } }) => {
-    return sum(Object.entries(heapSpaces).map(([space, { used }]) => (space.startsWith('new_') ? 0 : used)));
-  });
+  const all = statusKiB(pid, 'RssAnon') * 1_024;
+  return {
+    all,
+    outside: all - sum(threads.map(({ javascriptHeap }) => javascriptHeap.totalCommittedMemory)),
+    heaps: threads.map(({ javascriptHeap: { heapSpaces } }) => {
+      return sum(Object.entries(heapSpaces).map(([space, { used }]) => (space.startsWith('new_') ? 0 : used)));
+    }),
+  };
 }
 
 /** Null while it is being written. */
