@@ -153,7 +153,7 @@ function growthIn(looks: readonly Look[]): readonly string[] {
   };
   const grown = (Object.keys(more) as (keyof typeof more)[]).filter((what) => more[what] > MORE_MAX[what]);
   const waits = last.waiting > WAITING_MAX ? [`${last.waiting} records wait`] : [];
-  return [...grown.map((what) => `${what}: ${more[what]} more, ${MORE_MAX[what]} may be`), ...waits];
+  return [...grown.map((what) => `${what}: ${more[what].toFixed(1)} more, ${MORE_MAX[what]} may be`), ...waits];
 }
 
 // ---- what a node is
