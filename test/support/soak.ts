@@ -35,7 +35,7 @@ const ETH = '2';
 /** What may be more at the last look of a life than at its second: the first is while caches and books fill. */
 const MORE_MAX = {
   descriptors: 24,
-  /** Books that fill, and what collectors leave until they have to. */
+  /** In the second half of a life against the first: books that fill, and what collectors leave. */
   heapsMiB: 32,
   /** Beside what orders leave: buffers that wait for a collector, and what malloc keeps. */
   outsideMiB: 32,
@@ -148,12 +148,17 @@ function growthIn(looks: readonly Look[]): readonly string[] {
   const ofOrders = mebibytes((last.orders - first.orders) * BYTES_PER_ORDER);
   const more = {
     descriptors: last.descriptors - first.descriptors,
-    heapsMiB: sum(last.heapsMiB) - sum(first.heapsMiB),
+    heapsMiB: sum(leastHeaps(looks.slice(LOOKS / 2))) - sum(leastHeaps(looks.slice(0, LOOKS / 2))),
     outsideMiB: last.outsideMiB - first.outsideMiB - ofOrders,
   };
   const grown = (Object.keys(more) as (keyof typeof more)[]).filter((what) => more[what] > MORE_MAX[what]);
   const waits = last.waiting > WAITING_MAX ? [`${last.waiting} records wait`] : [];
   return [...grown.map((what) => `${what}: ${more[what].toFixed(1)} more, ${MORE_MAX[what]} may be`), ...waits];
+}
+
+/** By thread. What waits for a collector comes and goes: clearing's heap has 17 MiB at one look and 73 at another. */
+function leastHeaps(looks: readonly Look[]): readonly number[] {
+  return (looks[0]?.heapsMiB ?? []).map((_, thread) => Math.min(...looks.map(({ heapsMiB }) => heapsMiB[thread] ?? 0)));
 }
 
 // ---- what a node is
