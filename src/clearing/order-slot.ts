@@ -2,6 +2,9 @@
  * A live order. After a start its row lies in its table's bytes until somebody wants it: then it is read, once.
  *
  *   stored ──row──▶ plain ──row = …──▶ plain
+ *
+ * What it is tied to is looked up when that is asked for: most of the orders that a start links wait for a price that
+ * does not come today, and finding account and balances of 200,000 of them takes a second.
  */
 import { must } from '../core/assert.ts';
 import { type Amount18, type RawPrice, ZERO_18 } from '../core/units.ts';
@@ -11,21 +14,15 @@ import type {
   Filled,
   MarketSlot,
   OrderSlot,
+  OrderTies,
   PositionSlot,
   PressingOrders,
   SubAccountSlot,
 } from './state.ts';
 import type { WaitingTrigger } from './trigger-heaps.ts';
 
-/** What an order is tied to for life. */
-export type OrderTies = Pick<OrderSlot, 'market' | 'account' | 'position' | 'base' | 'usd'>;
-
 export class LiveOrderSlot implements OrderSlot {
   readonly market: MarketSlot;
-  readonly account: SubAccountSlot;
-  readonly position: PositionSlot | null;
-  readonly base: BalanceSlot;
-  readonly usd: BalanceSlot;
   spend: Amount18 = ZERO_18;
   pressing: PressingOrders | null = null;
   openLots = -1;
@@ -35,13 +32,28 @@ export class LiveOrderSlot implements OrderSlot {
   private plain: OrderRow | null = null;
   private stored: StoredOrders | null = null;
   private place = 0;
+  private ties: OrderTies | null;
 
-  constructor({ market, account, position, base, usd }: OrderTies) {
+  /** @param ties null: looked up when they are asked for. */
+  constructor(market: MarketSlot, ties: OrderTies | null) {
     this.market = market;
-    this.account = account;
-    this.position = position;
-    this.base = base;
-    this.usd = usd;
+    this.ties = ties;
+  }
+
+  get account(): SubAccountSlot {
+    return (this.ties ?? this.tie()).account;
+  }
+
+  get position(): PositionSlot | null {
+    return (this.ties ?? this.tie()).position;
+  }
+
+  get base(): BalanceSlot {
+    return (this.ties ?? this.tie()).base;
+  }
+
+  get usd(): BalanceSlot {
+    return (this.ties ?? this.tie()).usd;
   }
 
   get row(): OrderRow {
@@ -65,6 +77,11 @@ export class LiveOrderSlot implements OrderSlot {
   store(stored: StoredOrders, place: number): void {
     this.stored = stored;
     this.place = place;
+  }
+
+  private tie(): OrderTies {
+    this.ties = this.market.tiesOf(this.row);
+    return this.ties;
   }
 
   private unpack(): OrderRow {

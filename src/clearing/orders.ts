@@ -25,11 +25,11 @@ import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdic
 import type { LoadedHolds } from './loaded-holds.ts';
 import { isFilled, isLeftByRestart } from './order-ends.ts';
 import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
-import { LiveOrderSlot, type OrderTies } from './order-slot.ts';
+import { LiveOrderSlot } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
 import { type LoadedRow, type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrders } from './rows.ts';
-import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, UserSlot } from './state.ts';
+import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, OrderTies, UserSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
 
@@ -60,7 +60,7 @@ export function fireOrder(state: ClearingState, market: MarketSlot, slot: OrderS
   changeOrder(state, market, slot, changedRow(slot.row, { triggerState: TRIGGER_STATE.fired }));
 }
 
-/** What an order is tied to. Its sub-account exists. */
+/** What an order is tied to. Its user and sub-account exist. */
 function tiesOf(state: ClearingState, market: MarketSlot, owner: UserSlot, row: OrderRow): OrderTies {
   const { subAccount, flags } = row;
   const account = must(owner.subAccounts.get(subAccount), 'the sub-account of an order exists');
@@ -69,18 +69,19 @@ function tiesOf(state: ClearingState, market: MarketSlot, owner: UserSlot, row: 
   const usd = balanceSlot(state, owner, subAccount, USD);
   // A margin order of a Spot account is refused with its first fill, like any other order that breaks its terms.
   const isLeveraged = isMarginType(account.row) && (flags & ORDER_FLAG.isSpot) === 0;
-  return { market, account, position: isLeveraged ? positionSlot(state, account, assetId) : null, base, usd };
+  return { account, position: isLeveraged ? positionSlot(state, account, assetId) : null, base, usd };
 }
 
-function ownerOf(state: ClearingState, { user }: OrderRow): UserSlot {
-  return must(state.users.get(user), 'the user of an order is known');
+/** The same by its row alone. */
+export function tiesOfRow(state: ClearingState, market: MarketSlot, row: OrderRow): OrderTies {
+  return tiesOf(state, market, must(state.users.get(row.user), 'the user of an order is known'), row);
 }
 
 /** Puts an order among the live ones. Its user and sub-account exist. */
 export function addLiveOrder(state: ClearingState, market: MarketSlot, row: OrderRow): OrderSlot {
   assert(row.end === 0, 'a live order has not ended');
   assert(!market.orders.has(row.orderSequence), 'an order is created once');
-  const slot = new LiveOrderSlot(tiesOf(state, market, ownerOf(state, row), row));
+  const slot = new LiveOrderSlot(market, tiesOfRow(state, market, row));
   slot.row = row;
   setSpend(slot, spendOf(row, market.definition));
   market.orders.set(row.orderSequence, slot);
@@ -114,13 +115,15 @@ export function addStoredOrder(market: MarketSlot, holds: LoadedHolds, found: Fo
   holds.add(market, ordinal, row);
   const isSettled = !isReached && isLeftByRestart(row, market.orders.isSettled(parentSequence));
   market.orders.shelve(row, stored, place, isSettled);
+  const isOfSpot = subAccount === SPOT_ACCOUNT;
   const isFoundByName =
     parentSequence === 0 &&
     triggerState !== TRIGGER_STATE.dormant &&
     (flags & ORDER_FLAG.entering) === 0 &&
-    (subAccount === SPOT_ACCOUNT || !mayPress(holds.userOf(ordinal, row), subAccount));
+    (isOfSpot || !mayPress(holds.userOf(ordinal, row), subAccount));
   if (isFoundByName) return isSettled;
-  const slot = new LiveOrderSlot(tiesOf(holds.state, market, holds.userOf(ordinal, row), row));
+  const ties = isOfSpot ? null : tiesOf(holds.state, market, holds.userOf(ordinal, row), row);
+  const slot = new LiveOrderSlot(market, ties);
   slot.store(stored, place);
   slot.spend = spendOf(row, market.definition);
   market.orders.link(slot);
@@ -135,7 +138,7 @@ function mayPress(owner: UserSlot, subAccount: number): boolean {
 /** The slot of an order that was on its shelf: what it holds is held already. */
 export function unshelved(state: ClearingState, market: MarketSlot, stored: StoredOrders, place: number): OrderSlot {
   const row = stored.take(place);
-  const slot = new LiveOrderSlot(tiesOf(state, market, ownerOf(state, row), row));
+  const slot = new LiveOrderSlot(market, tiesOfRow(state, market, row));
   slot.row = row;
   slot.spend = spendOf(row, market.definition);
   return slot;

@@ -19,7 +19,7 @@ import { type Amount18, type RawPrice, type RawQuantity, ZERO_18 } from '../core
 import { isMarginType } from '../margin/account-rules.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
 import { countSide, marketPrice, type OpenOrder, offsetLots } from '../margin/pressure.ts';
-import { ownPressing } from './balances.ts';
+import { ownPressing, SPOT_ACCOUNT } from './balances.ts';
 import { quote18 } from './holds.ts';
 import type { OrderRow } from './rows.ts';
 import type { CountedOrders, OrderSlot, PressingOrders } from './state.ts';
@@ -28,10 +28,11 @@ import type { CountedOrders, OrderSlot, PressingOrders } from './state.ts';
 const UNRELEASED = -1;
 
 /** Whether an order may ever press. A spot sale does not: it turns collateral into USD, which counts more. */
-function mayPress({ account, position }: OrderSlot, row: OrderRow): boolean {
-  if (!isMarginType(account.row)) return false;
-  if ((row.flags & ORDER_FLAG.reduceOnly) !== 0) return false;
-  return position !== null || row.side === SIDE.buy;
+function mayPress(slot: OrderSlot, { subAccount, flags, side }: OrderRow): boolean {
+  // Every user's first account is a spot one: nothing that its orders are tied to has to be looked up.
+  if (subAccount === SPOT_ACCOUNT || !isMarginType(slot.account.row)) return false;
+  if ((flags & ORDER_FLAG.reduceOnly) !== 0) return false;
+  return slot.position !== null || side === SIDE.buy;
 }
 
 /** Puts a live order among those of its book and side, behind those admitted before it, if it may press. */
@@ -60,8 +61,9 @@ export function notePressing(slot: OrderSlot): void {
 }
 
 export function removePressing(slot: OrderSlot): void {
-  const { account, position, base, pressing } = slot;
+  const { pressing } = slot;
   if (pressing === null) return;
+  const { account, position, base } = slot;
   pressing.orders.delete(slot);
   weigh(slot, pressing, null);
   if (pressing.orders.size === 0) account.pressing[pressing.side].delete(position ?? base);
@@ -173,8 +175,9 @@ function notionalOf({ market }: PressingOrders, price: RawPrice | 0, lots: numbe
 
 /** Whether the order is where it belongs and counts what it should, and so does its book; for checks. */
 export function isPressingRight(slot: OrderSlot, row: OrderRow, terms: (book: PressingOrders) => AssetTerms): boolean {
-  const { account, position, base, pressing } = slot;
+  const { pressing } = slot;
   if (pressing === null) return !mayPress(slot, row);
+  const { account, position, base } = slot;
   const { side } = row;
   const isThere = pressing.orders.has(slot) && account.pressing[side].get(position ?? base) === pressing;
   const isSame = slot.openLots === openLotsOf(row) && slot.openPrice === limitOf(row);

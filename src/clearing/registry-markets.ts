@@ -13,7 +13,7 @@ import { BodyReader } from './body-reader.ts';
 import type { Effect } from './effects.ts';
 import type { PutMarket } from './inputs.ts';
 import { LiveOrders } from './live-orders.ts';
-import { unshelved } from './orders.ts';
+import { tiesOfRow, unshelved } from './orders.ts';
 import { assetNotFound, knowsAsset } from './registry-assets.ts';
 import type { MarketRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
@@ -114,6 +114,7 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
       (stored, place) => unshelved(state, market, stored, place),
       () => state.beat(),
     ),
+    tiesOf: (row) => tiesOfRow(state, market, row),
     children: new Map(),
     triggers: [emptyHeap(TRIGGER.above), emptyHeap(TRIGGER.below)],
     entering: null,

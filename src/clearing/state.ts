@@ -169,6 +169,9 @@ export interface OrderSlot {
   planned: Filled | null;
 }
 
+/** What an order is tied to for life. */
+export type OrderTies = Pick<OrderSlot, 'account' | 'position' | 'base' | 'usd'>;
+
 /** Confirmed fills of an order. */
 export interface Filled {
   readonly quantity: number;
@@ -184,6 +187,8 @@ export interface MarketSlot {
   decidedSequence: Sequence;
   decidedTradeId: Sequence;
   readonly orders: LiveOrders;
+  /** What an order of it is tied to. */
+  readonly tiesOf: (row: OrderRow) => OrderTies;
   /** Live children by the name of their live parent (AMB-29). Derived. */
   readonly children: Map<Sequence, Set<OrderSlot>>;
   /** Dormant orders by their triggers, those above first (AMB-28). Derived. */
