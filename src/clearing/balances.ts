@@ -147,14 +147,19 @@ export function flushChangedBalances(state: ClearingState, effects: Effect[]): v
   changedBalances.length = 0;
 }
 
-/** Every sub-account there is. Beats on the way. */
-export function* allAccounts(state: ClearingState): Generator<SubAccountSlot> {
+/** Every user there is. Beats on the way. */
+export function* allUsers(state: ClearingState): Generator<UserSlot> {
   let users = 0;
-  for (const { subAccounts } of state.users.values()) {
+  for (const user of state.users.values()) {
     if (users % USERS_PER_BEAT === 0) state.beat();
     users += 1;
-    yield* subAccounts.values();
+    yield user;
   }
+}
+
+/** Every sub-account there is. Beats on the way. */
+export function* allAccounts(state: ClearingState): Generator<SubAccountSlot> {
+  for (const { subAccounts } of allUsers(state)) yield* subAccounts.values();
 }
 
 /** Every balance there is, in no particular order. */

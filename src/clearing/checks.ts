@@ -8,10 +8,9 @@ import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
-import { allBalances, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
+import { allBalances, allUsers, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
 import { heldOf, holdOf, spendOf } from './holds.ts';
-import { allPositions } from './positions.ts';
 import { isPressingRight } from './pressing.ts';
 import { termsOf } from './risks.ts';
 import type { OrderRow } from './rows.ts';
@@ -22,8 +21,10 @@ import type {
   ClearingState,
   MarketSlot,
   OrderSlot,
+  PositionSlot,
   PressingOrders,
   RiskSlot,
+  UserSlot,
 } from './state.ts';
 import { isWatchedRight } from './trigger-heaps.ts';
 
@@ -43,57 +44,79 @@ export function checkLedger(state: ClearingState): void {
  * found, was counted from those very rows.
  */
 export function checkSums(state: ClearingState): void {
-  const claims = new Map<AssetTotals, bigint>();
-  for (const slot of allBalances(state)) {
-    assert(slot.owned >= 0n && slot.locked >= 0n, 'no balance is negative');
-    claims.set(slot.totals, (claims.get(slot.totals) ?? 0n) + slot.owned + slot.locked);
+  const sums = new Recount();
+  for (const user of allUsers(state)) {
+    checkUser(user);
+    for (const { balances, positions } of user.subAccounts.values()) {
+      for (const slot of balances.values()) sums.balance(slot);
+      for (const slot of positions.values()) sums.position(slot);
+    }
   }
-  for (const { totals, usdTotals, legs } of allPositions(state)) {
-    claims.set(totals, (claims.get(totals) ?? 0n) + legs.base);
-    claims.set(usdTotals, (claims.get(usdTotals) ?? 0n) + legs.quote);
-  }
-  for (const totals of state.totals.values()) {
-    assert(totals.claims === (claims.get(totals) ?? 0n), `claims of asset ${totals.asset} are the sum of its balances`);
-    assertConserved(totals);
-  }
-  checkUsers(state);
-  checkRisks(state);
-  checkScratch(state);
-}
-
-/** Between inputs no plan is made and nothing waits to be told (fill-plan.ts). */
-function checkScratch(state: ClearingState): void {
-  const promise = 'what is planned or changed is so within one input only';
-  for (const { planned, isChanged } of allBalances(state)) assert(planned === null && !isChanged, promise);
-  for (const { planned, isChanged } of allPositions(state)) assert(planned === null && !isChanged, promise);
+  sums.check(state);
   for (const market of state.markets) {
-    for (const [, { planned }] of market.orders.slots()) assert(planned === null, promise);
+    for (const [, { planned }] of market.orders.slots()) assert(planned === null, UNPLANNED);
   }
 }
 
-/** The sums of legs and of collateral, counted anew. */
-function checkRisks(state: ClearingState): void {
-  type Sums = { credits: bigint; borrows: bigint; collateral: bigint };
-  const counted = new Map<RiskSlot, Sums>();
-  const of = (slot: RiskSlot): Sums => {
-    const sums = counted.get(slot) ?? { credits: 0n, borrows: 0n, collateral: 0n };
-    counted.set(slot, sums);
-    return sums;
-  };
-  for (const { collateral, owned } of allBalances(state)) {
-    if (collateral === null || owned === 0n) continue;
-    of(collateral).collateral += owned;
+/** fill-plan.ts */
+const UNPLANNED = 'what is planned or changed is so within one input only';
+
+function checkUser({ subAccounts }: UserSlot): void {
+  assert(subAccounts.has(SPOT_ACCOUNT) && subAccounts.has(MARGIN_ACCOUNT), 'accounts 0 and 1 exist');
+  assert(subAccounts.size <= SUB_ACCOUNTS_MAX, 'sub-accounts are bounded');
+}
+
+interface RiskSums {
+  credits: bigint;
+  borrows: bigint;
+  collateral: bigint;
+}
+
+/** Claims of assets, sums of legs and of collateral, counted anew in one walk. Every method throws InvariantError. */
+class Recount {
+  readonly #claims = new Map<AssetTotals, bigint>();
+  readonly #risks = new Map<RiskSlot, RiskSums>();
+
+  balance({ owned, locked, planned, isChanged, totals, collateral }: BalanceSlot): void {
+    assert(owned >= 0n && locked >= 0n, 'no balance is negative');
+    assert(planned === null && !isChanged, UNPLANNED);
+    this.#claim(totals, owned + locked);
+    if (collateral !== null && owned !== 0n) this.#risk(collateral).collateral += owned;
   }
-  for (const { risk, legs } of allPositions(state)) {
+
+  position({ legs, planned, isChanged, totals, usdTotals, risk }: PositionSlot): void {
     assert(legs.entry >= 0n && (legs.base !== 0n || legs.entry === 0n), 'the cost of an open base is not negative');
-    if (legs.base === 0n) continue;
-    if (legs.base > 0n) of(risk).credits += legs.base;
-    else of(risk).borrows -= legs.base;
+    assert(planned === null && !isChanged, UNPLANNED);
+    this.#claim(totals, legs.base);
+    this.#claim(usdTotals, legs.quote);
+    if (legs.base > 0n) this.#risk(risk).credits += legs.base;
+    else if (legs.base < 0n) this.#risk(risk).borrows -= legs.base;
   }
-  for (const slot of state.risks.values()) {
-    const sums = of(slot);
-    assert(slot.credits === sums.credits && slot.borrows === sums.borrows, 'interest is the sum of all legs');
-    assert(slot.collateral === sums.collateral, 'collateral is what margin accounts own');
+
+  check(state: ClearingState): void {
+    for (const totals of state.totals.values()) {
+      const claims = this.#claims.get(totals) ?? 0n;
+      assert(totals.claims === claims, `claims of asset ${totals.asset} are the sum of its balances`);
+      assertConserved(totals);
+    }
+    for (const slot of state.risks.values()) {
+      const sums = this.#risk(slot);
+      assert(slot.credits === sums.credits && slot.borrows === sums.borrows, 'interest is the sum of all legs');
+      assert(slot.collateral === sums.collateral, 'collateral is what margin accounts own');
+    }
+  }
+
+  #claim(totals: AssetTotals, amount: bigint): void {
+    this.#claims.set(totals, (this.#claims.get(totals) ?? 0n) + amount);
+  }
+
+  #risk(slot: RiskSlot): RiskSums {
+    let sums = this.#risks.get(slot);
+    if (sums === undefined) {
+      sums = { credits: 0n, borrows: 0n, collateral: 0n };
+      this.#risks.set(slot, sums);
+    }
+    return sums;
   }
 }
 
@@ -109,7 +132,7 @@ function checkOrders(state: ClearingState): void {
       const slot = market.orders.slotOf(row.orderSequence);
       const hold = holdOf(row, market.definition);
       const spent =
-        slot === null
+        slot === null || slot.isStored
           ? spender.of(market, market.orders.userOf(row), row)
           : row.side === SIDE.buy
             ? slot.usd
@@ -152,11 +175,4 @@ function checkEnabled(market: MarketSlot, slot: OrderSlot, row: OrderRow): void 
   );
   const indexed = parentSequence !== 0 && market.children.get(parentSequence)?.has(slot) === true;
   assert(indexed === isChild, 'live children of live parents are found by their parent');
-}
-
-function checkUsers(state: ClearingState): void {
-  for (const user of state.users.values()) {
-    assert(user.subAccounts.has(SPOT_ACCOUNT) && user.subAccounts.has(MARGIN_ACCOUNT), 'accounts 0 and 1 exist');
-    assert(user.subAccounts.size <= SUB_ACCOUNTS_MAX, 'sub-accounts are bounded');
-  }
 }
