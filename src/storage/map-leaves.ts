@@ -9,6 +9,7 @@
 import { readSync } from 'node:fs';
 import type { Entry } from './environment.ts';
 import { type MapMeta, META_PAGES, readMetas } from './map-meta.ts';
+import { type RowBytes, rowBytes } from './order-look.ts';
 import {
   DEPTH_MAX,
   damagedPage,
@@ -24,18 +25,11 @@ import {
   txnOf,
 } from './tree-pages.ts';
 
-/** Bytes that nothing is in yet. */
-export interface Room {
-  readonly bytes: Buffer;
-  readonly at: number;
-}
-
-/** Gives room for so many bytes. */
-export type GiveRoom = (byteLength: number) => Room;
-
 /** A page of the tree, a leaf most often, and one of its nodes at a time. */
 export class Leaf {
+  /** It begins at `at` in these. */
   bytes: Buffer = Buffer.alloc(0);
+  at = 0;
   nodes = 0;
   /** Of the node that was read last: where its key and its value are. */
   keyAt = 0;
@@ -47,20 +41,18 @@ export class Leaf {
   #page = 0;
   #txn = 0;
   #upper = 0;
-  /** Where offset 0 would be. */
-  #base = 0;
   #end = 0;
 
   /** @throws InvariantError when these are not the bytes of that page. */
-  open({ bytes, at }: Room, pageBytes: number, place: PagePlace): void {
+  open({ bytes, at }: { readonly bytes: Buffer; readonly at: number }, pageBytes: number, place: PagePlace): void {
     const { nodes, upper, txn } = treePageHeader(bytes, at, place);
     if (HEADER_BYTES + 2 * nodes > pageBytes) throw damagedPage(place.page, 'has more nodes than room');
     this.bytes = bytes;
+    this.at = at;
     this.nodes = nodes;
     this.#page = place.page;
     this.#txn = txn;
     this.#upper = upper;
-    this.#base = at + HEADER_BYTES;
     this.#end = at + pageBytes;
   }
 
@@ -101,8 +93,9 @@ export class Leaf {
   }
 
   #nodeAt(node: number): number {
-    const offset = this.bytes.readUInt16LE(this.#base + 2 * node);
-    const at = this.#base + offset;
+    const base = this.at + HEADER_BYTES;
+    const offset = this.bytes.readUInt16LE(base + 2 * node);
+    const at = base + offset;
     if (offset < this.#upper || at + NODE_BYTES > this.#end) throw this.damaged('has a node beyond its end');
     return at;
   }
@@ -121,8 +114,8 @@ export class MapLeaves {
   readonly #descriptor: number;
   readonly #meta: MapMeta;
   readonly #leaf = new Leaf();
-  /** Pages that were read last, from `#firstAhead` on. */
-  readonly #ahead: Buffer;
+  /** Pages that were read last, from `#firstAhead` on; the leaf that was read last is among them. */
+  readonly ahead: RowBytes;
   #firstAhead = 0;
   #countAhead = 0;
   #before = 0;
@@ -135,27 +128,28 @@ export class MapLeaves {
   constructor(descriptor: number) {
     this.#descriptor = descriptor;
     this.#meta = readMetas(descriptor);
-    this.#ahead = Buffer.allocUnsafeSlow(PAGES_AHEAD * this.#meta.pageBytes);
+    this.ahead = rowBytes(Buffer.allocUnsafeSlow(PAGES_AHEAD * this.#meta.pageBytes));
   }
 
   get pageBytes(): number {
     return this.#meta.pageBytes;
   }
 
-  /** The leaves in which the entries are whose keys have a prefix, in order; among them may be others beside those. */
-  *of(prefix: Uint8Array, room: GiveRoom): Generator<Leaf, void, undefined> {
+  /**
+   * The leaves in which the entries are whose keys have a prefix, in order; among them may be others beside those. Each
+   * lies in `ahead`, and is valid until the next is asked for: one walk at a time.
+   */
+  *of(prefix: Uint8Array): Generator<Leaf, void, undefined> {
     const { main, txn } = this.#meta;
     if (main.page === NO_PAGE) return;
     const place = { page: Number(main.page), depth: main.depth, txnMax: txn };
     if (main.depth > DEPTH_MAX) throw damagedPage(place.page, 'is too high a root');
-    yield* this.#below(place, prefix, room);
+    yield* this.#below(place, prefix);
   }
 
   /** The entries whose keys have a prefix; their bytes are valid until the next. */
   *entries(prefix: Uint8Array): Generator<Entry, void, undefined> {
-    const scratch = Buffer.allocUnsafeSlow(this.#meta.pageBytes);
-    const room = { bytes: scratch, at: 0 };
-    for (const leaf of this.of(prefix, () => room)) {
+    for (const leaf of this.of(prefix)) {
       for (let node = 0; node < leaf.nodes; node += 1) {
         leaf.read(node);
         if (leaf.compareKey(prefix) !== 0) continue;
@@ -175,61 +169,64 @@ export class MapLeaves {
     if (count !== Math.ceil((HEADER_BYTES + valueBytes) / pageBytes)) {
       throw leaf.damaged('has a value in the wrong number of pages');
     }
-    const own = this.#pages(first, count, fresh);
-    const txn = txnOf(own.bytes);
-    const isOwn = own.bytes.readUInt16LE(18) === KIND.overflow && own.bytes.readUInt32LE(20) === count;
+    const own = this.#pages(first, count);
+    const txn = txnOf(own);
+    const isOwn = own.readUInt16LE(18) === KIND.overflow && own.readUInt32LE(20) === count;
     if (!isOwn || txn !== safeAt(bytes, valueAt + 8) || txn > leaf.txn) {
       throw damagedPage(first, 'is not the value that points to it');
     }
-    return own.bytes.subarray(HEADER_BYTES, HEADER_BYTES + valueBytes);
+    return own.subarray(HEADER_BYTES, HEADER_BYTES + valueBytes);
   }
 
-  *#below(place: PagePlace, prefix: Uint8Array, room: GiveRoom): Generator<Leaf, void, undefined> {
+  *#below(place: PagePlace, prefix: Uint8Array): Generator<Leaf, void, undefined> {
     if (place.depth === 1) {
-      this.#leaf.open(this.#pages(place.page, 1, room), this.#meta.pageBytes, place);
+      this.#leaf.open({ bytes: this.ahead.bytes, at: this.#leafAt(place.page) }, this.#meta.pageBytes, place);
       yield this.#leaf;
       return;
     }
     const branch = new Leaf();
-    branch.open(this.#pages(place.page, 1, fresh), this.#meta.pageBytes, place);
+    branch.open({ bytes: this.#pages(place.page, 1), at: 0 }, this.#meta.pageBytes, place);
     for (let node = 0; node < branch.nodes; node += 1) {
       // What is below a node lies from its key up to the next one's; the first key is left out.
       if (node > 0 && branch.compareBranch(node, prefix) > 0) return;
       if (node + 1 < branch.nodes && branch.compareBranch(node + 1, prefix) < 0) continue;
-      yield* this.#below({ page: branch.child(node), depth: place.depth - 1, txnMax: branch.txn }, prefix, room);
+      yield* this.#below({ page: branch.child(node), depth: place.depth - 1, txnMax: branch.txn }, prefix);
     }
   }
 
-  #pages(first: number, count: number, giveRoom: GiveRoom): Room {
+  /** Pages that are not leaves, in memory of their own. */
+  #pages(first: number, count: number): Buffer {
     const { pageBytes, lastPage } = this.#meta;
     if (first < META_PAGES || first + count - 1 > lastPage) throw damagedPage(first, 'is not in the file');
-    const room = giveRoom(count * pageBytes);
-    const { bytes, at } = room;
-    if (count === 1) this.#copyPage(first, room);
-    else if (this.#read(first, count, room) < count) throw damagedPage(first, 'is cut off');
-    if (safeAt(bytes, at) !== first) throw damagedPage(first, 'is another page');
-    return room;
+    const bytes = Buffer.allocUnsafeSlow(count * pageBytes);
+    if (this.#read(first, count, bytes) < count) throw damagedPage(first, 'is cut off');
+    if (safeAt(bytes, 0) !== first) throw damagedPage(first, 'is another page');
+    return bytes;
   }
 
-  #copyPage(page: number, { bytes, at }: Room): void {
+  /** @returns where the page lies in `ahead`. */
+  #leafAt(page: number): number {
     const { pageBytes, lastPage } = this.#meta;
+    const { bytes } = this.ahead;
+    if (page < META_PAGES || page > lastPage) throw damagedPage(page, 'is not in the file');
     if (page < this.#firstAhead || page >= this.#firstAhead + this.#countAhead) {
       const isNext = page > this.#before && page <= this.#before + NEAR;
       // The file may end before the last page: one that was taken and given back is never written.
       const count = isNext ? Math.min(PAGES_AHEAD, lastPage + 1 - page) : 1;
-      this.#countAhead = this.#read(page, count, { bytes: this.#ahead, at: 0 });
+      this.#countAhead = this.#read(page, count, bytes);
       if (this.#countAhead === 0) throw damagedPage(page, 'is cut off');
       this.#firstAhead = page;
     }
     this.#before = page;
-    const from = (page - this.#firstAhead) * pageBytes;
-    this.#ahead.copy(bytes, at, from, from + pageBytes);
+    const at = (page - this.#firstAhead) * pageBytes;
+    if (safeAt(bytes, at) !== page) throw damagedPage(page, 'is another page');
+    return at;
   }
 
   /** @returns how many of them are whole. */
-  #read(first: number, count: number, { bytes, at }: Room): number {
+  #read(first: number, count: number, bytes: Buffer): number {
     const { pageBytes } = this.#meta;
-    return Math.floor(readSync(this.#descriptor, bytes, at, count * pageBytes, first * pageBytes) / pageBytes);
+    return Math.floor(readSync(this.#descriptor, bytes, 0, count * pageBytes, first * pageBytes) / pageBytes);
   }
 }
 
@@ -241,8 +238,4 @@ function comparePrefix(bytes: Buffer, at: number, keyBytes: number, prefix: Uint
     if (difference !== 0) return difference;
   }
   return 0;
-}
-
-function fresh(byteLength: number): Room {
-  return { bytes: Buffer.allocUnsafeSlow(byteLength), at: 0 };
 }

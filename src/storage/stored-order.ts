@@ -6,7 +6,6 @@
  */
 import type { OrderRow, StoredOrders } from '../clearing/rows.ts';
 import { ByteReader } from './byte-reader.ts';
-import type { Room } from './map-leaves.ts';
 import { OrderLook, type RowBytes, rowBytes } from './order-look.ts';
 import { checkFrame } from './row-codecs.ts';
 import { orderCodec } from './row-codecs-orders.ts';
@@ -76,7 +75,7 @@ export class OrderShelves implements StoredOrders {
   }
 
   /** The next so many bytes. */
-  #room(byteLength: number): Room {
+  #room(byteLength: number): { readonly bytes: Buffer; readonly at: number } {
     const last = this.#shelves.at(-1);
     if (last !== undefined && this.#end + byteLength <= last.bytes.length) return { bytes: last.bytes, at: this.#end };
     if (last !== undefined) this.#letGo(this.#shelves.length - 1);

@@ -16,8 +16,8 @@ import type { LoadedRow, OrderRow, StoredOrders } from '../clearing/rows.ts';
 import { assert, must } from '../core/assert.ts';
 import type { StorageReader } from './environment.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
-import { type Leaf, MapLeaves, type Room } from './map-leaves.ts';
-import { OrderLook, type RowBytes, rowBytes } from './order-look.ts';
+import { type Leaf, MapLeaves } from './map-leaves.ts';
+import { OrderLook, rowBytes } from './order-look.ts';
 import { checkFrame, checkFrameAt, checksumAt, decodeRow } from './row-codecs.ts';
 import type { TableSums } from './table-sums.ts';
 import { UserOrdinals } from './user-ordinals.ts';
@@ -180,18 +180,14 @@ class OrderWalk {
   #sequence = 0;
   #leaf: Leaf | null = null;
   readonly #leaves: MapLeaves;
-  /** Of the leaf. */
-  readonly #scratch: RowBytes;
 
   constructor(leaves: MapLeaves) {
     this.#leaves = leaves;
-    this.#scratch = rowBytes(Buffer.allocUnsafeSlow(leaves.pageBytes));
   }
 
   /** Of each in its turn. */
   *sequences(prefix: Uint8Array): Generator<number, void, undefined> {
-    const room: Room = { bytes: this.#scratch.bytes, at: 0 };
-    for (const leaf of this.#leaves.of(prefix, () => room)) {
+    for (const leaf of this.#leaves.of(prefix)) {
       for (let node = 0; node < leaf.nodes; node += 1) {
         leaf.read(node);
         if (leaf.compareKey(prefix) !== 0) continue;
@@ -219,9 +215,10 @@ class OrderWalk {
   }
 
   #openHere(leaf: Leaf): number {
-    const { bytes, view } = this.#scratch;
+    const { ahead } = this.#leaves;
+    const { bytes, view } = ahead;
     const bodyEnd = checkFrameAt(bytes, view, leaf);
-    this.look.open(this.#scratch, leaf.valueAt, bodyEnd);
+    this.look.open(ahead, leaf.valueAt, bodyEnd);
     return checksumAt(bytes, bodyEnd);
   }
 

@@ -196,12 +196,8 @@ class FileInUse {
   /** Pages that hold entries, of any table. */
   leaves(): readonly number[] {
     return looking(() => {
-      const scratch = Buffer.alloc(this.pageBytes);
       const map = new MapLeaves(this.#descriptor);
-      return Array.from(
-        map.of(new Uint8Array(0), () => ({ bytes: scratch, at: 0 })),
-        ({ bytes }) => safeAt(bytes, 0),
-      );
+      return Array.from(map.of(new Uint8Array(0)), ({ bytes, at }) => safeAt(bytes, at));
     });
   }
 
@@ -210,9 +206,8 @@ class FileInUse {
     return looking(() => {
       const pieces: Piece[] = [];
       const prefix = Uint8Array.of(table);
-      const scratch = Buffer.alloc(this.pageBytes);
-      for (const leaf of new MapLeaves(this.#descriptor).of(prefix, () => ({ bytes: scratch, at: 0 }))) {
-        const base = safeAt(leaf.bytes, 0) * this.pageBytes;
+      for (const leaf of new MapLeaves(this.#descriptor).of(prefix)) {
+        const base = safeAt(leaf.bytes, leaf.at) * this.pageBytes - leaf.at;
         for (let node = 0; node < leaf.nodes; node += 1) {
           leaf.read(node);
           if (leaf.compareKey(prefix) !== 0) continue;
