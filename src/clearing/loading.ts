@@ -63,6 +63,7 @@ export function loadState(rows: Iterable<LoadedRow>, sha256: Sha256 = portableSh
 }
 
 export type LoadedOrder = Extract<LoadedRow, { table: 'order' | 'storedOrder' }>;
+export type OtherRow = Exclude<LoadedRow, LoadedOrder>;
 
 export class StateLoader {
   /** Of the rows that were added so far. */

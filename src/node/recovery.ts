@@ -15,7 +15,7 @@
 import { checkLedger, checkSums } from '../clearing/checks.ts';
 import { applyBatch } from '../clearing/clearing.ts';
 import { LateOrders } from '../clearing/late-orders.ts';
-import { type LoadedOrder, StateLoader } from '../clearing/loading.ts';
+import { type LoadedOrder, type OtherRow, StateLoader } from '../clearing/loading.ts';
 import { ReplayChecks } from '../clearing/replay-checks.ts';
 import { ReplayReach } from '../clearing/replay-reach.ts';
 import type { LoadedRow, OrderRow } from '../clearing/rows.ts';
@@ -23,7 +23,7 @@ import type { ClearingState } from '../clearing/state.ts';
 import { StateHasher } from '../clearing/state-hash.ts';
 import { assert } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import { nativeSha256, nativeTextHash } from '../storage/sha256.ts';
+import { nativeBytesHash, nativeSha256 } from '../storage/sha256.ts';
 import type { Durability, Recovery } from './durability.ts';
 import { decodeBatch } from './journal-batch.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
@@ -42,7 +42,9 @@ export interface Boot {
 
 /** Hears what is loaded while it is loaded. */
 export interface LoadListener {
-  /** Everything but orders is there, as it was at the checkpoint: what is replayed has yet to change it. */
+  /** A row that is no order, as it was at the checkpoint: what is replayed has yet to change it. */
+  row(write: OtherRow): void;
+  /** All of those are there. */
   tables(state: ClearingState): Iterable<void>;
   /** @param row a look; neither replay nor restart changes it. */
   order(row: OrderRow): void;
@@ -112,7 +114,10 @@ function* load(
       if (!walk.hasTables) yield* walk.tables();
       const isSettled = loader.addOrder(write);
       if (write.row.end === 0) walk.order(write.row, isSettled);
-    } else loader.add(write);
+    } else {
+      loader.add(write);
+      walk.row(write);
+    }
     done += 1;
     if (done % ROWS_PER_PART === 0) yield;
     if (done % TELL_EVERY === 0) tell?.('loading', done, rowCount);
@@ -136,8 +141,12 @@ class LoadWalk {
   constructor(state: ClearingState, stop: Recovery['checkpoint'], listener: LoadListener | undefined) {
     this.#state = state;
     this.#stateHash = stop?.stateHash ?? null;
-    this.#hasher = this.#stateHash === null ? null : new StateHasher(state, nativeTextHash());
+    this.#hasher = this.#stateHash === null ? null : new StateHasher(state, nativeBytesHash());
     this.#listener = listener;
+  }
+
+  row(write: OtherRow): void {
+    this.#listener?.row(write);
   }
 
   /** Everything but orders is there. */

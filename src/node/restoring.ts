@@ -1,13 +1,14 @@
 /**
  * At a start: word to the front door, the markets and market data of everything that they hold a view of.
  *
- *   clearing ──registry, users, accounts, balances, prices, markets──▶ front door, markets    ┐ a part at a time, as the
+ *   clearing ──users, accounts, assets, balances, positions─────────▶ front door             ┐
+ *            ──configuration, prices, markets───────────────────────▶ front door, markets    │ a part at a time, as the
  *            ──orders, market by market─────────────────────────────▶ market, front door     │ rings have room: who is told
  *            ──what replay and restart have changed of all this──────▶ front door, markets    │ reads while clearing works,
  *            ──orders that they may have changed, or created─────────▶ market, front door     │ and nothing piles up
  *            ──past ids, then `restored`────────────────────────────▶ markets                ┘
  *
- * Most orders are told in the walk that loads them (recovery.ts): what such a row says is what lives, but for those that
+ * Rows are told in the walk that loads them (recovery.ts). What the row of an order says is what lives, but for those that
  * the journal behind it names or a price of it reaches, and the few that the restart itself may end or change. Their turn
  * comes after both. What is no order may be told twice: the later word is in force, as in life.
  *
@@ -17,10 +18,11 @@
  * Not here: what is told when it is over (clearing-actor.ts).
  */
 import type { LateOrders } from '../clearing/late-orders.ts';
+import type { OtherRow } from '../clearing/loading.ts';
 import { positionRow } from '../clearing/positions.ts';
 import { marketRow } from '../clearing/registry-markets.ts';
 import { riskSlot } from '../clearing/risks.ts';
-import type { AssetRow, ConfigRow, OrderRow, PriceRow } from '../clearing/rows.ts';
+import type { AssetRow, ConfigRow, OrderRow, PriceRow, SubAccountRow } from '../clearing/rows.ts';
 import type {
   BalanceSlot,
   ClearingState,
@@ -91,22 +93,21 @@ export class Restorer implements LoadListener {
     return this.#users + this.#orders;
   }
 
-  *tables(state: ClearingState): Generator<void, void, undefined> {
+  row({ table, row }: OtherRow): void {
     const { door } = this.#to;
-    for (const row of state.assets.values()) this.#asset(row);
-    for (const row of state.configs.values()) this.#config(row);
-    for (const user of state.users.values()) {
-      writeUserChanged(user.row, door);
-      for (const account of user.subAccounts.values()) {
-        this.#account(account);
-        for (const slot of account.balances.values()) writeBalance(slot, door);
-        for (const slot of account.positions.values()) writePosition(positionRow(slot), door);
-      }
+    if (table === 'user') {
+      writeUserChanged(row, door);
       this.#users += 1;
-      if (this.#users % PER_PART === 0) yield;
-    }
-    for (const row of state.prices.values()) writeEffect({ kind: 'priceAccepted', row }, this.#to);
-    for (const market of state.markets) {
+    } else if (table === 'subAccount') this.#account(row);
+    else if (table === 'asset') this.#asset(row);
+    else if (table === 'balance') writeBalance(row, door);
+    else if (table === 'position') writePosition(row, door);
+  }
+
+  *tables({ configs, prices, markets }: ClearingState): Generator<void, void, undefined> {
+    for (const row of configs.values()) this.#config(row);
+    for (const row of prices.values()) writeEffect({ kind: 'priceAccepted', row }, this.#to);
+    for (const market of markets) {
       this.#market(market);
       yield;
     }
@@ -150,13 +151,13 @@ export class Restorer implements LoadListener {
 
   // ---- everything but orders
 
-  /** As `tables`, of those that changed. */
+  /** As `row` and `tables`, of those that changed. */
   *#changes({ assets, configs, users, accounts, balances, positions, prices, markets }: Changed): Generator<void> {
     const { door } = this.#to;
     for (const row of assets) this.#asset(row);
     for (const row of configs) this.#config(row);
     yield* inParts(users, ({ row }) => writeUserChanged(row, door));
-    yield* inParts(accounts, (account) => this.#account(account));
+    yield* inParts(accounts, ({ row }) => this.#account(row));
     yield* inParts(balances, (slot) => writeBalance(slot, door));
     yield* inParts(positions, (slot) => writePosition(positionRow(slot), door));
     for (const row of prices) writeEffect({ kind: 'priceAccepted', row }, this.#to);
@@ -171,7 +172,7 @@ export class Restorer implements LoadListener {
     writeEffect({ kind: 'registryChanged', change: { table: 'config', row } }, this.#to);
   }
 
-  #account({ row }: SubAccountSlot): void {
+  #account(row: SubAccountRow): void {
     if (!isGiven(row)) writeNews({ kind: 'subAccountChanged', row }, this.#to.door);
   }
 
