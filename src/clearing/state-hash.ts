@@ -11,6 +11,7 @@ import { toHex } from '../core/hex.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { TRIGGER_STATE, type TriggerState } from '../core/order-terms.ts';
 import { isOpen } from '../margin/position.ts';
+import { FactText, type TakeBytes } from './fact-text.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 import { isFired } from './trigger-heaps.ts';
@@ -58,15 +59,15 @@ function definitionLine(market: MarketDefinition): string {
 }
 
 /** Every field of a live order, the signature standing for the text that it signs. */
-function orderLine(row: OrderRow, triggerState: TriggerState): string {
-  return (
-    `order|${row.marketIndex}|${row.orderSequence}|${row.prioritySequence}|${row.user}|${row.subAccount}|` +
-    `${row.orderId}|${row.side}|${row.kind}|${row.tif}|${row.flags}|${row.price}|${row.quantity}|${row.amount}|` +
-    `${row.budget}|${row.triggerKind}|${row.triggerPrice}|${triggerState}|${row.parentSequence}|${row.parentId}|` +
-    `${row.enabledQuantity}|${row.activatedQuantity}|${row.droppedQuantity}|${row.maxFeeRate}|` +
-    `${row.creationNs}|${row.timestampNs}|${row.goodUntilNs}|${row.expiryNs}|${row.admittedNs}|${row.lastUpdateNs}|` +
-    `${row.filledQuantity}|${row.filledNotional}|${row.fees}|${row.faultReason}|${row.verdict}|${toHex(row.signature)}`
-  );
+function writeOrder(row: OrderRow, triggerState: TriggerState, to: FactText): void {
+  to.text('order').number(row.marketIndex).number(row.orderSequence).number(row.prioritySequence).text(row.user);
+  to.number(row.subAccount).text(row.orderId).number(row.side).number(row.kind).number(row.tif).number(row.flags);
+  to.number(row.price).number(row.quantity).number(row.amount).number(row.budget).number(row.triggerKind);
+  to.number(row.triggerPrice).number(triggerState).number(row.parentSequence).text(row.parentId);
+  to.number(row.enabledQuantity).number(row.activatedQuantity).number(row.droppedQuantity).number(row.maxFeeRate);
+  to.nanoseconds(row.creationNs).nanoseconds(row.timestampNs).nanoseconds(row.goodUntilNs).nanoseconds(row.expiryNs);
+  to.nanoseconds(row.admittedNs).nanoseconds(row.lastUpdateNs).number(row.filledQuantity).amount(row.filledNotional);
+  to.amount(row.fees).number(row.faultReason).number(row.verdict).hex(row.signature).endLine();
 }
 
 function marketLine({ definition, sequence, lastTradeId }: MarketSlot): string {
@@ -110,35 +111,40 @@ export type SeeOrder = (row: OrderRow) => void;
 /** Says every durable fact, one a line, as whoever goes through the orders comes by: `begin`, each `order`, `end`. */
 class FactLines {
   readonly #state: ClearingState;
-  readonly #say: (line: string) => void;
+  readonly #to: FactText;
   /** Markets that were said. */
   #markets = 0;
 
-  constructor(state: ClearingState, say: (line: string) => void) {
+  constructor(state: ClearingState, take: TakeBytes) {
     this.#state = state;
-    this.#say = say;
+    this.#to = new FactText(take);
   }
 
   begin(): void {
-    for (const line of accountLines(this.#state)) this.#say(line);
+    this.#sayAll(accountLines(this.#state));
   }
 
   /** @param isFired that a price has fired the order is a fact before its row says so (trigger-heaps.ts). */
   order(row: OrderRow, isFired: boolean): void {
     this.#sayMarkets(Math.min(row.marketIndex + 1, this.#state.markets.length));
-    this.#say(orderLine(row, isFired ? TRIGGER_STATE.fired : row.triggerState));
+    writeOrder(row, isFired ? TRIGGER_STATE.fired : row.triggerState, this.#to);
   }
 
   end(): void {
     this.#sayMarkets(this.#state.markets.length);
-    for (const line of registryLines(this.#state)) this.#say(line);
-    for (const line of sumLines(this.#state)) this.#say(line);
+    this.#sayAll(registryLines(this.#state));
+    this.#sayAll(sumLines(this.#state));
+    this.#to.flush();
   }
 
   #sayMarkets(until: number): void {
     for (; this.#markets < until; this.#markets += 1) {
-      this.#say(marketLine(must(this.#state.markets[this.#markets], 'markets are dense')));
+      this.#to.text(marketLine(must(this.#state.markets[this.#markets], 'markets are dense'))).endLine();
     }
+  }
+
+  #sayAll(lines: Iterable<string>): void {
+    for (const line of lines) this.#to.text(line).endLine();
   }
 }
 
@@ -158,26 +164,27 @@ function sayAll(state: ClearingState, lines: Pick<FactLines, 'begin' | 'order' |
 
 /** Every durable fact, one a line. */
 export function stateLines(state: ClearingState): readonly string[] {
-  const lines: string[] = [];
-  sayAll(state, new FactLines(state, (line) => lines.push(line)), () => undefined);
-  return lines;
+  const decoder = new TextDecoder();
+  let text = '';
+  const take: TakeBytes = (bytes) => {
+    text += decoder.decode(bytes, { stream: true });
+  };
+  sayAll(state, new FactLines(state, take), () => undefined);
+  return text.split('\n').slice(0, -1);
 }
 
-const CHUNK_CHARACTERS = 65_536;
-
-/** SHA-256 over a long text in pieces. */
-export interface TextHash {
-  /** The next piece; UTF-8 is what is hashed. */
-  update(text: string): void;
+/** SHA-256 over much in pieces. */
+export interface BytesHash {
+  /** The next piece. */
+  update(bytes: Uint8Array): void;
   /** 64 hex digits. */
   digest(): string;
 }
 
 /** In plain code: the same digits, an order of magnitude later. */
-export function portableTextHash(): TextHash {
+export function portableBytesHash(): BytesHash {
   const hash = sha256.create();
-  const encoder = new TextEncoder();
-  return { update: (text) => void hash.update(encoder.encode(text)), digest: () => toHex(hash.digest()) };
+  return { update: (bytes) => void hash.update(bytes), digest: () => toHex(hash.digest()) };
 }
 
 /**
@@ -185,16 +192,16 @@ export function portableTextHash(): TextHash {
  * one in the order of markets and sequences, `end`, then `digest`. Beats now and then.
  */
 export class StateHasher {
-  readonly #state: ClearingState;
-  readonly #hash: TextHash;
+  readonly #hash: BytesHash;
   readonly #lines: FactLines;
-  #chunk = '';
 
   /** @param hash a faster one, where there is one. */
-  constructor(state: ClearingState, hash: TextHash = portableTextHash()) {
-    this.#state = state;
+  constructor(state: ClearingState, hash: BytesHash = portableBytesHash()) {
     this.#hash = hash;
-    this.#lines = new FactLines(state, (line) => this.#add(line));
+    this.#lines = new FactLines(state, (bytes) => {
+      state.beat();
+      hash.update(bytes);
+    });
   }
 
   begin(): void {
@@ -212,17 +219,7 @@ export class StateHasher {
 
   /** @returns 64 hex digits. */
   digest(): string {
-    this.#hash.update(this.#chunk);
-    this.#chunk = '';
     return this.#hash.digest();
-  }
-
-  #add(line: string): void {
-    this.#chunk += `${line}\n`;
-    if (this.#chunk.length < CHUNK_CHARACTERS) return;
-    this.#state.beat();
-    this.#hash.update(this.#chunk);
-    this.#chunk = '';
   }
 }
 
@@ -232,7 +229,7 @@ export class StateHasher {
  * @param hash a faster one, where there is one. @param see for who would walk through all orders as well.
  * @returns 64 hex digits.
  */
-export function stateHash(state: ClearingState, hash?: TextHash, see: SeeOrder = () => undefined): string {
+export function stateHash(state: ClearingState, hash?: BytesHash, see: SeeOrder = () => undefined): string {
   const hasher = new StateHasher(state, hash);
   sayAll(state, hasher, see);
   return hasher.digest();

@@ -25,7 +25,7 @@ import { openReader, type StorageReader } from '../storage/environment.ts';
 import { journalBounds, journalHashAt, readJournal } from '../storage/journal.ts';
 import { loadRows } from '../storage/load-rows.ts';
 import { MAP_FILE_NAME } from '../storage/map-file.ts';
-import { nativeSha256, nativeTextHash } from '../storage/sha256.ts';
+import { nativeBytesHash, nativeSha256 } from '../storage/sha256.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { type MapReport, verifyMap } from '../storage/verify-map.ts';
 import { decodeBatch } from './journal-batch.ts';
@@ -64,7 +64,7 @@ export async function auditData(directory: string, progress: Progress): Promise<
   return withReader(directory, (reader) => {
     const boot = recoverState({ recover: () => recoveryOf(reader) }, recovering(progress));
     assert(boot.sequence === map.mark.sequence, 'the tables and the journal lead to its last record');
-    return { map, sequence: boot.sequence, stateHash: stateHash(boot.state, nativeTextHash()), clean: boot.clean };
+    return { map, sequence: boot.sequence, stateHash: stateHash(boot.state, nativeBytesHash()), clean: boot.clean };
   });
 }
 
@@ -99,8 +99,8 @@ export async function replayData(directory: string, snapshot: string | null, pro
     const { state, sequence: fromSequence } = start;
     replayTo(reader, start, expected.sequence, progress);
     checkLedger(state);
-    const hash = stateHash(state, nativeTextHash());
-    const wanted = stateHash(expected.state, nativeTextHash());
+    const hash = stateHash(state, nativeBytesHash());
+    const wanted = stateHash(expected.state, nativeBytesHash());
     assert(hash === wanted, `replay gives the state ${hash}, the tables give ${wanted}`);
     return { fromSequence, sequence: expected.sequence, stateHash: hash };
   });

@@ -26,7 +26,7 @@ import { NodeHook, NodeQuery } from '../messages/generated/messages.ts';
 import { decodePlain } from '../messages/plain-values.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
-import { nativeTextHash } from '../storage/sha256.ts';
+import { nativeBytesHash } from '../storage/sha256.ts';
 import { type ClearingHook, CrashPlan } from './clearing-hooks.ts';
 import { answerQuery, type ClearingQuery } from './clearing-queries.ts';
 import type { Durability, JournalSize } from './durability.ts';
@@ -309,7 +309,7 @@ export class ClearingActor implements Actor {
 
   private checkpoint(clean: boolean): void {
     const rows = dirtyRowCount(this.ledger) === 0 ? [] : drainDirtyRows(this.ledger);
-    const hash = clean ? stateHash(this.ledger, nativeTextHash()) : null;
+    const hash = clean ? stateHash(this.ledger, nativeBytesHash()) : null;
     const timeNs = this.options.clock.nowNs();
     this.options.beat();
     this.options.durability.checkpoint({ timeNs, sequence: this.sequence, clean, stateHash: hash }, rows);

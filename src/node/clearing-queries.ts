@@ -7,7 +7,7 @@ import type { UserId } from '../core/ids.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { PriceSource } from '../margin/prices.ts';
-import { nativeTextHash } from '../storage/sha256.ts';
+import { nativeBytesHash } from '../storage/sha256.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -77,7 +77,7 @@ function knownPrices(state: ClearingState): KnownPrices {
 function stateView(state: ClearingState, place: JournalPlace): Answers['state'] {
   /** Of each market: orders that wait for their trigger or for their release. */
   const untriggered = state.markets.map(() => 0);
-  const hash = stateHash(state, nativeTextHash(), ({ marketIndex, triggerState }) => {
+  const hash = stateHash(state, nativeBytesHash(), ({ marketIndex, triggerState }) => {
     if (triggerState !== TRIGGER_STATE.live) untriggered[marketIndex] = (untriggered[marketIndex] ?? 0) + 1;
   });
   return {

@@ -32,7 +32,7 @@ import { openWriter, type StorageReader } from '../storage/environment.ts';
 import { journalBounds } from '../storage/journal.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
 import { loadRows } from '../storage/load-rows.ts';
-import { nativeSha256, nativeTextHash } from '../storage/sha256.ts';
+import { nativeBytesHash, nativeSha256 } from '../storage/sha256.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { auditData, emptyStart, mustHoldData, type Progress, replayTo, startAt, withReader } from './audit-data.ts';
 import { build } from './copy-data.ts';
@@ -93,7 +93,7 @@ async function fillSnapshot(reader: StorageReader, half: string, progress: Progr
       copyTables(reader, writer, { progress: (entries) => progress('copying', entries, 0) });
       return [found, anchorOf(reader, found)] as const;
     });
-    const hash = stateHash(loadState(loadRows(writer), nativeSha256), nativeTextHash());
+    const hash = stateHash(loadState(loadRows(writer), nativeSha256), nativeBytesHash());
     const bytes = must(parseHex(hash, HASH_BYTES), 'a state hash is hex');
     writeAnchor(writer, { ...checkpoint, stateHash: bytes, clean: false }, anchor);
     return checkpoint.sequence;
@@ -120,7 +120,7 @@ async function prove(
   }
   const start = before === undefined ? emptyStart() : await startAt(reader, before.path);
   replayTo(reader, start, sequence, progress);
-  const replayed = stateHash(start.state, nativeTextHash());
+  const replayed = stateHash(start.state, nativeBytesHash());
   const found = await withReader(path, storedHash);
   assert(replayed === found, `replay gives the state ${replayed} at record ${sequence}, the snapshot says ${found}`);
 }
