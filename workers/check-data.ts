@@ -2,4 +2,11 @@
 import { writeSync } from 'node:fs';
 import { runCheck } from '../src/node/start-check-child.ts';
 
-process.exitCode = runCheck(process.argv[2] ?? '', (line) => writeSync(1, `${line}\n`));
+process.exitCode = runCheck(process.argv[2] ?? '', (line) => {
+  try {
+    writeSync(1, `${line}\n`);
+  } catch {
+    // The node that asked has ended: nobody waits for the answer.
+    process.exit();
+  }
+});

@@ -6,7 +6,6 @@
 import { writeSync } from 'node:fs';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import type { RingbookNode } from './boot.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import { NodeThreads } from './node-threads.ts';
 
@@ -16,17 +15,23 @@ const EXIT_REFUSED = 78;
 /** Runs a node until a signal ends it. `argv` is what follows the command's name; configuration is the environment. */
 export async function main(_argv: readonly string[]): Promise<void> {
   tuneCompiler();
+  const signals = new Signals();
   const threads = begunThreads();
+  // Before it is ready nobody was told anything that would have to be kept.
+  signals.stop = () => threads.abandon();
   try {
     // Workers load their modules meanwhile, and the data directory is checked.
     const { RingbookNode } = await import('./boot.ts');
     const node = new RingbookNode(threads);
     const open = await node.start();
+    if (signals.isStopping) return;
+    signals.stop = () => node.stop();
     const { profile } = node.config;
     writeSync(1, `${JSON.stringify({ event: 'ready', profile, ...open, pid: process.pid })}\n`);
     if (profile !== 'production') writeSync(2, welcome(open));
-    stopOnSignals(node);
   } catch (error) {
+    // Whatever an abandoned start breaks at.
+    if (signals.isStopping) return;
     if (isRefusal(error)) {
       say(error.message);
       await threads.abandon().finally(() => process.exit(EXIT_REFUSED));
@@ -56,21 +61,26 @@ function say(reason: string): void {
   writeSync(2, `ringbook does not start: ${reason}\n`);
 }
 
-function stopOnSignals(node: RingbookNode): void {
-  let isStopping = false;
-  const stop = (): void => {
-    if (isStopping) return;
-    isStopping = true;
-    node.stop().then(
+/** The first SIGTERM or SIGINT ends the process in order; further ones are heard and change nothing. */
+class Signals {
+  isStopping = false;
+  stop: () => Promise<void> = () => Promise.resolve();
+
+  constructor() {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.take());
+  }
+
+  private take(): void {
+    if (this.isStopping) return;
+    this.isStopping = true;
+    this.stop().then(
       () => process.exit(0),
       (error: unknown) => {
         writeSync(2, `ringbook did not stop in order: ${String(error)}\n`);
         process.exit(EXIT_BROKEN);
       },
     );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  }
 }
 
 function welcome(open: { readonly oms: string; readonly mds: string; readonly ops: string }): string {

@@ -11,7 +11,7 @@ import { verifyMap } from '../storage/verify-map.ts';
 
 const EXIT_DAMAGED = 65;
 
-/** @returns the exit code. */
+/** @param say throws when the node that asked is gone. @returns the exit code. */
 export function runCheck(directory: string, say: (line: string) => void): number {
   try {
     const { txn, sequence, hash } = verifySince(directory, readVerifiedMark(directory), say);

@@ -7,9 +7,9 @@
  *   chains/<chain id>.json                       simulated chains
  *   data-<version>-at-<sequence>/                what an upgrade has replaced
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Sequence } from '../core/units.ts';
 
 export const SNAPSHOTS = 'snapshots';
@@ -28,14 +28,15 @@ export function snapshotPath(directory: string, sequence: number): string {
   return join(directory, SNAPSHOTS, String(sequence).padStart(SEQUENCE_DIGITS, '0'));
 }
 
-/** With those above it. Asked for all of them, Node says of a read-only disk that there is no such directory. */
+/**
+ * With those above it, one after the other: asked for all of them, Node says of a read-only disk that there is no such
+ * directory, and of `/proc` it never answers.
+ */
 export function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') mkdirSync(path);
-    throw error;
-  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  const above = dirname(resolve(path));
+  if (!existsSync(above)) makeDirectory(above);
+  mkdirSync(path);
 }
 
 /** Those that are whole, the oldest first. */

@@ -13,8 +13,9 @@
  *
  * Not here: two machines or two process namespaces on one shared directory; they cannot see each other's processes.
  */
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from './data-files.ts';
 import { StorageError, storageError } from './storage-error.ts';
 
 const CLAIM_FORM = /^claim\.([0-9]+)\.([0-9]+)\.([0-9]+)\.([0-9a-f]{8})$/;
@@ -40,7 +41,7 @@ export interface DataLock {
  */
 export function lockDirectory(directory: string): DataLock {
   try {
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     return claimDirectory(directory);
   } catch (error) {
     if (error instanceof StorageError) throw error;

@@ -1,8 +1,9 @@
 /** What a start refuses before anything listens: one line on standard error and 78. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { must } from '../../src/core/assert.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { TABLE } from '../../src/storage/key-layout.ts';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
@@ -10,6 +11,7 @@ import { readVerifiedMark, writeVerifiedMark } from '../../src/storage/verified-
 import { damagedRecords } from '../support/damage.ts';
 import { flipIn } from '../support/live-damage.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
+import { seenAtLast } from '../support/patience.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 import { limit } from '../support/wire-orders.ts';
 import { TestNode } from '../support/wire-trader.ts';
@@ -31,6 +33,15 @@ async function refusal(dataDirectory: string): Promise<string> {
   assert.match(head, /ended with 78 before it was ready/, error.message);
   assert.equal(lines.length, 1, error.message);
   return lines[0] ?? '';
+}
+
+/** The process that holds the directory, once there is one; the claims of those that ended at once stay until then. */
+async function claimant(directory: string, ended: ReadonlySet<number>): Promise<number> {
+  const found = await seenAtLast(() => {
+    const claims = readdirSync(directory).map((name) => Number(/^claim\.\d+\.([1-9]\d*)\./.exec(name)?.[1] ?? 0));
+    return claims.find((pid) => pid > 0 && !ended.has(pid));
+  });
+  return must(found, 'a start claims its directory');
 }
 
 suite('the check before a start', () => {
@@ -69,6 +80,26 @@ suite('the check before a start', () => {
     rmSync(join(directory, 'chains'), { recursive: true });
     const anew = await startNode({ profile: 'dev', dataDirectory: directory });
     assert.equal(await stopNode(anew), 0);
+    removeDirectory(directory);
+  });
+
+  test('SIGTERM during a start ends it with 0 and without a word, and the next start has everything (AMB-110)', async () => {
+    const directory = await usedDirectory();
+    const ended = new Set<number>();
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const starting = startNode({ profile: 'dev', dataDirectory: directory, rateLimits: 'standard' });
+      const how = starting.then(
+        (node) => node.ended,
+        (refused: Error) => refused.message.trimEnd(),
+      );
+      const pid = await claimant(directory, ended);
+      ended.add(pid);
+      process.kill(pid, signal);
+      const told = await how;
+      assert.ok(told === 0 || told === 'node ended with 0 before it was ready:', String(told));
+    }
+    const node = await startNode({ profile: 'dev', dataDirectory: directory });
+    assert.equal(await stopNode(node), 0);
     removeDirectory(directory);
   });
 
