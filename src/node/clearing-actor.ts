@@ -312,7 +312,8 @@ export class ClearingActor implements Actor {
     const hash = clean ? stateHash(this.ledger, nativeBytesHash()) : null;
     const timeNs = this.options.clock.nowNs();
     this.options.beat();
-    this.options.durability.checkpoint({ timeNs, sequence: this.sequence, clean, stateHash: hash }, rows);
+    const { durability, beat } = this.options;
+    durability.checkpoint({ timeNs, sequence: this.sequence, clean, stateHash: hash }, rows, beat);
     this.options.beat();
     this.checkpointed = this.sequence;
     this.checkpointedAtMs = this.options.elapsedMs();

@@ -46,8 +46,12 @@ export interface Durability {
   recover(): Recovery;
   /** On the disk when it returns. @throws when it cannot be: the node ends. */
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence;
-  /** All rows or none, on the disk when it returns. */
-  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void;
+  /**
+   * All rows or none, on the disk when it returns.
+   *
+   * @param beat called again and again while rows are encoded and written: a storm changes 100,000 at once.
+   */
+  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[], beat?: () => void): void;
   /**
    * Removes the oldest journal records below a snapshot, at most so many and some MiB; the checkpoint is at `below` or
    * behind it.

@@ -47,10 +47,13 @@ export interface CheckpointWrite extends Checkpoint {
   readonly rows: Iterable<RowWrite>;
   /** Finished orders last updated before this are forgotten, some per checkpoint (AMB-08, AMB-17). Left out: none. */
   readonly forgetBeforeNs?: TimestampNs;
+  /** Called again and again, as rows are encoded and as they are written. Left out: it is short. */
+  readonly beat?: () => void;
 }
 
 /** The first version of the data in which a checkpoint says `journalBytes`. */
 const COUNTS_JOURNAL_BYTES = 7;
+const ROWS_PER_BEAT = 1_024;
 /** Room for what a checkpoint usually writes, so that no chunk has to be allocated. */
 const CHUNK_BYTES = 1 << 23;
 
@@ -85,14 +88,18 @@ export class CheckpointWriter {
     const writes = this.#writesOf(checkpoint);
 
     // After this point no row is encoded any more: the transaction only puts, and sums up what it puts.
-    this.#writer.commit(writes, new SumWatch(this.#writer, this.#bytes));
+    this.#writer.commit(writes, new SumWatch(this.#writer, this.#bytes, beatsOf(checkpoint)));
   }
 
   #writesOf(checkpoint: CheckpointWrite): readonly Write[] {
     const counts = new UserCounts(this.#writer);
     const lists = new IdLists(this.#writer);
     const rows = new RowWrites(this.#writer, this.#bytes, { counts, lists, checkpoint: checkpoint.sequence });
-    for (const change of checkpoint.rows) rows.add(change);
+    const beat = beatsOf(checkpoint);
+    for (const change of checkpoint.rows) {
+      beat();
+      rows.add(change);
+    }
     const added = rows.end();
     // By age first: what that frees does not count against a user's limit.
     const forgetting = new Forgetting(this.#writer, counts, lists);
@@ -107,6 +114,15 @@ export class CheckpointWriter {
       checkpointMetaWrite(this.#bytes, checkpoint),
     ];
   }
+}
+
+/** To be called with every row. */
+function beatsOf({ beat }: CheckpointWrite): () => void {
+  let rows = 0;
+  return () => {
+    rows += 1;
+    if (rows % ROWS_PER_BEAT === 0) beat?.();
+  };
 }
 
 /** The row of a checkpoint. */

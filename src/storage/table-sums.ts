@@ -106,13 +106,17 @@ export function decodeTableSums(key: Uint8Array, value: Uint8Array): TableSums {
 export class SumWatch implements CommitWatch {
   readonly #sums: TableSums;
   readonly #to: ByteWriter;
+  readonly #written: () => void;
 
-  constructor(reader: StorageReader, to: ByteWriter) {
+  /** @param written called with every write. */
+  constructor(reader: StorageReader, to: ByteWriter, written: () => void = () => undefined) {
     this.#sums = readTableSums(reader);
     this.#to = to;
+    this.#written = written;
   }
 
   change(key: Uint8Array, before: Uint8Array | null, after: Uint8Array | null): void {
+    this.#written();
     if (!isSummed(tableOf(key))) return;
     if (before !== null) this.#sums.remove(key, checksumOf(before));
     if (after !== null) this.#sums.add(key, after);

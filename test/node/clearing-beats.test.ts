@@ -1,6 +1,7 @@
 /** Clearing says between the steps of its longest turns that it is alive: no client's sweep may look like a hang. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import { fireReached } from '../../src/clearing/triggers.ts';
@@ -98,6 +99,24 @@ suite('beats of clearing', () => {
     restart();
     assert.equal(state.dirty.orders.size, triggers + children);
     assert.ok(beats >= (triggers + children) / ORDERS_PER_BEAT, `${beats} beats`);
+    await durability.close();
+  });
+
+  test('a checkpoint of thousands beats as it encodes them and as it writes them (AMB-111)', async () => {
+    const directory = temporaryDirectory();
+    const triggers = 4 * ORDERS_PER_BEAT;
+    await makeLargeRows(directory, { users: 40, orders: 100, triggers });
+    const durability = new LmdbDurability(directory);
+    const { state, timeNs } = recoverState(durability);
+    for (const market of state.markets) for (const price of [1, HIGH]) fireReached(state, market, price as RawPrice);
+    const rows = drainDirtyRows(state);
+    assert.ok(rows.length >= triggers);
+    let beats = 0;
+    const mark = { timeNs, sequence: durability.lastSequence, clean: false, stateHash: null };
+    durability.checkpoint(mark, rows, () => {
+      beats += 1;
+    });
+    assert.ok(beats >= 2 * Math.floor(rows.length / ORDERS_PER_BEAT), `${beats} beats`);
     await durability.close();
   });
 });
