@@ -1,26 +1,35 @@
 /**
  * Which orders expire when. Most live for 30 days and are gone within minutes: for them nothing is done at all.
  *
- *   now ───────── horizon ──────────────────────────────▶ time
- *      │ a heap     │ nobody looks; when now gets there, the expiries of
- *      │ of these   │ all slots are read once and the horizon moves on
+ *   now ───────── horizon ───────── next ───────────────▶ time
+ *      │ a heap     │ a sweep reads  │ nobody looks
+ *      │ of these   │ all slots once,│
+ *      │            │ some a tick    │
  *
- * An order that leaves is not taken out of the heap: its entry is void once its slot is free or another order's. When
- * as many entries were added as there were, the void ones are dropped, so the heap is bounded by the orders that
- * expire within the horizon.
+ * Half of the way to the horizon a sweep begins; when it is through, the horizon is the next one. Should now get there
+ * before, as where a clock leaps, the rest is read at once.
+ *
+ * An order that leaves is not taken out of the heap: its entry is void once its slot is free or another order's. Whoever
+ * adds an entry looks at two others, one after the other round the heap, and drops the void ones: so the heap is bounded by
+ * the orders that expire within the horizon, about twice, and nobody pays for all of it at once.
  *
  * `wake` is a time before which nothing expires: that is the only comparison a command pays. Of many that are due at one
  * instant some go at a time; until all are gone the watch is behind, and `wake` lies in the past (overdue.ts).
  *
- * Invariant: every order in the pool whose expiry lies before the horizon is marked as watched and has one entry.
+ * Invariant: every order in the pool whose expiry lies before the horizon is marked as watched and has one entry; those up
+ * to the next one that the sweep has passed, or that came after it began, do too.
  */
 import { fromWords, highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
-import { grown } from './pools.ts';
+import { grown, NONE } from './pools.ts';
 
-/** An hour: reading every slot once in it is nothing, and only short-lived orders stand in the heap. */
+/** An hour: reading every slot once in half of it is nothing, and only short-lived orders stand in the heap. */
 const HORIZON_NS = 3_600_000_000_000n;
+/** Slots that one tick of a sweep reads: some ten microseconds, where none of them expires soon. */
+const SWEPT_PER_TICK = 1_024;
+/** Looked at for each that is added. */
+const LOOKS_PER_ADDED = 2;
 const FIRST_CAPACITY = 64;
 /** Entries of orders that have left, too, are dropped some at a time. */
 const VOID_PER_TURN = 1_024;
@@ -36,13 +45,22 @@ export class ExpiryWatch {
   readonly #orders: OrderPool;
   #horizonHigh = 0;
   #horizonLow = 0;
+  /** A sweep begins here, in time. */
+  #sweepHigh = 0;
+  #sweepLow = 0;
+  /** Where the sweep goes on; NONE while there is none. */
+  #sweepAt: number = NONE;
+  /** As the horizon, unless a sweep is on. */
+  #nextHigh = 0;
+  #nextLow = 0;
   /** A binary heap over (expiry, order sequence). */
   #slots: Int32Array = new Int32Array(FIRST_CAPACITY);
   #highs: Uint32Array = new Uint32Array(FIRST_CAPACITY);
   #lows: Uint32Array = new Uint32Array(FIRST_CAPACITY);
   #sequences: Float64Array = new Float64Array(FIRST_CAPACITY);
   #count = 0;
-  #cleanAt: number = FIRST_CAPACITY;
+  /** The entry that is looked at next: whether it is void. */
+  #lookAt = 0;
 
   constructor(orders: OrderPool) {
     this.#orders = orders;
@@ -52,10 +70,19 @@ export class ExpiryWatch {
   add(slot: number): void {
     const high = this.#orders.expiryHigh(slot);
     const low = this.#orders.expiryLow(slot);
-    if (!isBefore(high, low, this.#horizonHigh, this.#horizonLow)) return;
+    if (!isBefore(high, low, this.#nextHigh, this.#nextLow)) return;
     if (this.#orders.hasMark(slot, MARK.isWatched)) return;
-    if (this.#count >= this.#cleanAt) this.#clean();
     this.#push(slot);
+    for (let looks = 0; looks < LOOKS_PER_ADDED; looks++) this.#dropIfVoid();
+    this.#setWake();
+  }
+
+  /** Time has come this far: a sweep begins, or goes on. */
+  tick(nowNs: bigint): void {
+    const [high, low] = [highWord(nowNs), lowWord(nowNs)];
+    if (this.#sweepAt === NONE && isBefore(high, low, this.#sweepHigh, this.#sweepLow)) return;
+    if (this.#sweepAt === NONE) this.#beginSweep(high, low);
+    this.#sweep(SWEPT_PER_TICK);
     this.#setWake();
   }
 
@@ -83,14 +110,14 @@ export class ExpiryWatch {
       this.lastHigh = high;
       this.lastLow = low;
     }
-    if (!isBefore(high, low, this.#horizonHigh, this.#horizonLow)) this.#moveHorizon(fromWords(high, low) + HORIZON_NS);
+    if (!isBefore(high, low, this.#horizonHigh, this.#horizonLow)) this.#moveHorizon(high, low);
     const due: number[] = [];
     for (let looks = budget + VOID_PER_TURN; looks > 0 && this.#isFirstDue(); looks--) {
       if (this.#isFirstLive()) {
         if (due.length === budget) break;
         due.push(this.#slots[0] as number);
       }
-      this.#pop();
+      this.#drop(0);
     }
     this.#setWake();
     return due;
@@ -116,33 +143,48 @@ export class ExpiryWatch {
     return this.#orders.stateOf(slot) === ORDER_STATE.free || this.#orders.sequenceOf(slot) !== this.#sequences[at];
   }
 
-  /** The heap anew: every order in the pool that expires before the horizon. */
-  #moveHorizon(horizonNs: bigint): void {
-    this.#horizonHigh = highWord(horizonNs);
-    this.#horizonLow = lowWord(horizonNs);
-    const orders = this.#orders;
-    this.#count = 0;
-    orders.forEach((slot) => {
-      if (isBefore(orders.expiryHigh(slot), orders.expiryLow(slot), this.#horizonHigh, this.#horizonLow))
-        this.#push(slot);
-    });
-    this.#cleanAt = Math.max(this.#count * 2, FIRST_CAPACITY);
+  /** The time is beyond the horizon: all that a sweep has left, or all of it. */
+  #moveHorizon(high: number, low: number): void {
+    const isBeyond = !isBefore(high, low, this.#nextHigh, this.#nextLow);
+    if (this.#sweepAt === NONE || isBeyond) this.#beginSweep(high, low);
+    this.#sweep(Number.POSITIVE_INFINITY);
   }
 
-  /** Drops void entries. */
-  #clean(): void {
-    const count = this.#count;
-    this.#count = 0;
-    for (let at = 0; at < count; at++) if (!this.#isVoid(at)) this.#copy(at, this.#count++);
-    for (let at = (this.#count >> 1) - 1; at >= 0; at--) this.#sink(at);
-    this.#cleanAt = Math.max(this.#count * 2, FIRST_CAPACITY);
+  /** To an hour from now. Those that were watched stay so. */
+  #beginSweep(high: number, low: number): void {
+    const nowNs = fromWords(high, low);
+    this.#nextHigh = highWord(nowNs + HORIZON_NS);
+    this.#nextLow = lowWord(nowNs + HORIZON_NS);
+    this.#sweepAt = 0;
+  }
+
+  #sweep(slotsMax: number): void {
+    const orders = this.#orders;
+    this.#sweepAt = orders.forEachOf(this.#sweepAt, slotsMax, (slot) => {
+      if (!isBefore(orders.expiryHigh(slot), orders.expiryLow(slot), this.#nextHigh, this.#nextLow)) return;
+      if (!orders.hasMark(slot, MARK.isWatched)) this.#push(slot);
+    });
+    if (this.#sweepAt !== NONE) return;
+    this.#horizonHigh = this.#nextHigh;
+    this.#horizonLow = this.#nextLow;
+    const sweepNs = fromWords(this.#nextHigh, this.#nextLow) - HORIZON_NS / 2n;
+    this.#sweepHigh = highWord(sweepNs);
+    this.#sweepLow = lowWord(sweepNs);
+  }
+
+  #dropIfVoid(): void {
+    if (this.#lookAt >= this.#count) this.#lookAt = 0;
+    if (this.#count > 0 && this.#isVoid(this.#lookAt)) this.#drop(this.#lookAt);
+    else this.#lookAt++;
   }
 
   #setWake(): void {
     this.isBehind = this.#isFirstDue();
-    const isEmpty = this.#count === 0;
-    this.wakeHigh = this.isBehind ? 0 : isEmpty ? this.#horizonHigh : (this.#highs[0] as number);
-    this.wakeLow = this.isBehind ? 0 : isEmpty ? this.#horizonLow : (this.#lows[0] as number);
+    const [high, low] = [this.#highs[0] as number, this.#lows[0] as number];
+    // What a sweep has found may lie beyond what it has not.
+    const isFirst = this.#count > 0 && isBefore(high, low, this.#horizonHigh, this.#horizonLow);
+    this.wakeHigh = this.isBehind ? 0 : isFirst ? high : this.#horizonHigh;
+    this.wakeLow = this.isBehind ? 0 : isFirst ? low : this.#horizonLow;
   }
 
   #push(slot: number): void {
@@ -154,7 +196,11 @@ export class ExpiryWatch {
     this.#lows[at] = orders.expiryLow(slot);
     this.#sequences[at] = orders.sequenceOf(slot);
     orders.mark(slot, MARK.isWatched);
-    for (let child = at; child > 0; ) {
+    this.#rise(at);
+  }
+
+  #rise(from: number): void {
+    for (let child = from; child > 0; ) {
       const parent = (child - 1) >> 1;
       if (!this.#isEarlier(child, parent)) return;
       this.#swap(child, parent);
@@ -162,11 +208,12 @@ export class ExpiryWatch {
     }
   }
 
-  #pop(): void {
+  #drop(at: number): void {
     this.#count--;
-    if (this.#count === 0) return;
-    this.#copy(this.#count, 0);
-    this.#sink(0);
+    if (this.#count === at) return;
+    this.#copy(this.#count, at);
+    this.#rise(at);
+    this.#sink(at);
   }
 
   #sink(from: number): void {

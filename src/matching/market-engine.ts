@@ -6,9 +6,8 @@
  *
  * Every command first lets what is over by its time go (ORD-20, AMB-127, AMB-25), then checks everything, then changes,
  * then tells the levels that changed. It is one function of state and command: time is in the command, and nothing here
- * reads a clock, waits or throws at a client.
- *
- * Nothing is allocated for a limit order's create, cancel and fill once the pools have grown.
+ * reads a clock, waits or throws at a client. Nothing is allocated for a limit order's create, cancel and fill once the
+ * pools have grown.
  *
  * The road of an order: here the id and the refusals; placement.ts matches and rests; changes.ts replaces; triggers.ts
  * lets wait; rollback.ts undoes; restore.ts rebuilds. Not here: ticks, lots, holds and signatures (the front door).
@@ -301,6 +300,7 @@ export class MarketEngine {
   /** Time has passed: orders expire, held cancels give up, remembered ids are reclaimed (ORD-20, AMB-25, AMB-08). */
   tick(nowNs: bigint): void {
     this.#passTo(highWord(nowNs), lowWord(nowNs));
+    this.#book.expiries.tick(nowNs);
     this.#ids.sweep(nowNs, SWEEP_BUDGET);
   }
 

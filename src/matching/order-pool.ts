@@ -111,8 +111,20 @@ export class OrderPool extends OrderRecords {
 
   /** Every slot in use. */
   forEach(visit: (slot: number) => void): void {
-    const end = this.#used >> NUMBER;
-    for (let number = 0; number < end; number++) if ((this.owners[number] as number) >= 0) visit(number << NUMBER);
+    this.forEachOf(0, Number.POSITIVE_INFINITY, visit);
+  }
+
+  /**
+   * Those in use of so many slots.
+   *
+   * @param from where to begin: 0, or what was returned before.
+   * @returns where to go on; NONE at the end.
+   */
+  forEachOf(from: number, slotsMax: number, visit: (slot: number) => void): number {
+    const all = this.#used >> NUMBER;
+    const end = Math.min(all, from + slotsMax);
+    for (let number = from; number < end; number++) if ((this.owners[number] as number) >= 0) visit(number << NUMBER);
+    return end < all ? end : NONE;
   }
 
   /** The user's orders by admission. Looks through all slot numbers: 4 bytes each, a millisecond for a million. */
