@@ -20,6 +20,9 @@ const U16 = 0x1_0000;
 const [NEWLINE, MINUS, ZERO, BAR] = [10, 45, 48, 124];
 /** Character codes of the digits of a byte. */
 const HIGH_DIGITS: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (byte >> 4).toString(16).charCodeAt(0));
+/** Character codes of the digits of a number below 100. */
+const TENS: Uint8Array = Uint8Array.from({ length: 100 }, (_, pair) => ZERO + Math.floor(pair / 10));
+const ONES: Uint8Array = Uint8Array.from({ length: 100 }, (_, pair) => ZERO + (pair % 10));
 const LOW_DIGITS: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (byte & 15).toString(16).charCodeAt(0));
 
 export class FactText {
@@ -144,12 +147,18 @@ export class FactText {
   #shortDigits(value: number, digitsMin: number): void {
     let digits = digitsMin;
     for (let power = 10 ** digits; value >= power; power *= 10) digits += 1;
+    const to = this.#bytes;
     let rest = value | 0;
-    for (let at = this.#end + digits - 1; at >= this.#end; at -= 1) {
-      const tenth = (rest / 10) | 0;
-      this.#bytes[at] = ZERO + rest - 10 * tenth;
-      rest = tenth;
+    let at = this.#end + digits - 1;
+    // Two at a time: divisions are most of the work.
+    for (; at > this.#end; at -= 2) {
+      const hundredth = (rest / 100) | 0;
+      const pair = rest - 100 * hundredth;
+      to[at - 1] = TENS[pair] as number;
+      to[at] = ONES[pair] as number;
+      rest = hundredth;
     }
+    if (at === this.#end) to[at] = ZERO + rest;
     this.#end += digits;
   }
 }

@@ -13,7 +13,7 @@ import { TRIGGER_STATE, type TriggerState } from '../core/order-terms.ts';
 import { isOpen } from '../margin/position.ts';
 import { FactText, type TakeBytes } from './fact-text.ts';
 import type { OrderRow } from './rows.ts';
-import type { ClearingState, MarketSlot } from './state.ts';
+import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';
 import { isFired } from './trigger-heaps.ts';
 
 /** Sorting a million names takes seconds: it says so often that somebody is working. */
@@ -21,6 +21,7 @@ const COMPARISONS_PER_BEAT = 65_536;
 
 /** @param beat for a map with an entry a user or more; left out: of one that is small. */
 function sorted<V>(map: ReadonlyMap<string, V>, beat: () => void = () => undefined): readonly (readonly [string, V])[] {
+  if (map.size < 2) return [...map];
   let compared = 0;
   return [...map].sort(([a], [b]) => {
     compared += 1;
@@ -29,24 +30,28 @@ function sorted<V>(map: ReadonlyMap<string, V>, beat: () => void = () => undefin
   });
 }
 
-function* accountLines(state: ClearingState): Generator<string> {
-  for (const [id, user] of sorted(state.users, state.beat)) {
-    const { row } = user;
-    yield `user|${id}|${row.isMarketMaker}|${row.configNonce}|${row.transferNonce}|${row.closePositionNonce}`;
-    const accounts = [...user.subAccounts].sort(([a], [b]) => a - b);
-    for (const [index, account] of accounts) {
-      const { kind, name, asset } = account.row;
-      yield `account|${id}|${index}|${kind}|${JSON.stringify(name)}|${asset ?? ''}`;
-      for (const [balanceAsset, slot] of sorted(account.balances)) {
-        // An empty balance is the same fact as none.
-        if (slot.owned === 0n && slot.locked === 0n) continue;
-        yield `balance|${id}|${index}|${balanceAsset}|${slot.owned}|${slot.locked}`;
-      }
-      for (const [asset, { legs }] of sorted(account.positions)) {
-        if (!isOpen(legs)) continue;
-        yield `position|${id}|${index}|${asset}|${legs.base}|${legs.quote}|${legs.entry}`;
-      }
-    }
+function writeAccounts(state: ClearingState, to: FactText): void {
+  for (const [id, { row, subAccounts }] of sorted(state.users, state.beat)) {
+    to.text('user').text(id).text(`${row.isMarketMaker}`).number(row.configNonce);
+    to.amount(row.transferNonce).amount(row.closePositionNonce).endLine();
+    for (const [index, account] of [...subAccounts].sort(([a], [b]) => a - b)) writeAccount(id, index, account, to);
+  }
+}
+
+function writeAccount(user: string, index: number, { row, balances, positions }: SubAccountSlot, to: FactText): void {
+  to.text('account').text(user).number(index).text(row.kind);
+  to.text(JSON.stringify(row.name))
+    .text(row.asset ?? '')
+    .endLine();
+  for (const [asset, { owned, locked }] of sorted(balances)) {
+    // An empty balance is the same fact as none.
+    if (owned === 0n && locked === 0n) continue;
+    to.text('balance').text(user).number(index).text(asset).amount(owned).amount(locked).endLine();
+  }
+  for (const [asset, { legs }] of sorted(positions)) {
+    if (!isOpen(legs)) continue;
+    to.text('position').text(user).number(index).text(asset);
+    to.amount(legs.base).amount(legs.quote).amount(legs.entry).endLine();
   }
 }
 
@@ -121,7 +126,7 @@ class FactLines {
   }
 
   begin(): void {
-    this.#sayAll(accountLines(this.#state));
+    writeAccounts(this.#state, this.#to);
   }
 
   /** @param isFired that a price has fired the order is a fact before its row says so (trigger-heaps.ts). */
