@@ -196,9 +196,14 @@ export function isChild(order: Pick<LiveOrder, 'terms'>): boolean {
   return order.terms.parentId !== '';
 }
 
+/** Whether a child is in force whole: it is an order like any other from then on, and a replace may ask for more. */
+export function isOfAge({ activated, quantity }: LiveOrder): boolean {
+  return activated > 0 && activated >= quantity;
+}
+
 /** Lots of a child that its parent's confirmed fills have activated; of every other order its quantity (AMB-29). */
 export function enabledOf(order: LiveOrder): number {
-  if (!isChild(order)) return order.quantity;
+  if (!isChild(order) || isOfAge(order)) return order.quantity;
   return Math.min(order.quantity, order.parent?.confirmed.quantity ?? order.enabledWithoutParent);
 }
 

@@ -18,7 +18,7 @@ import { ORDER_END, ORDER_KIND, TRIGGER, TRIGGER_STATE } from '../core/order-ter
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { exposureOf, type Seat } from './exposure.ts';
 import type { Holds } from './holds.ts';
-import { filledOf, isChild, isFinished, type LiveOrder, neverRests } from './live-order.ts';
+import { enabledOf, filledOf, isChild, isFinished, isFull, isOfAge, type LiveOrder, neverRests } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import { isOver, spendOf } from './needs.ts';
@@ -143,12 +143,19 @@ export class OrderBookView {
     this.settle(order, word.timeNs);
   }
 
-  /** A child that is in force whole is replaced like any order; of another only what is told to be released counts. */
+  /**
+   * A child that is in force whole is replaced like any order; of another only what is told to be released counts. Where
+   * its parent is over and has activated all of it, nobody is left to activate what a replace adds: that is (AMB-29).
+   */
   #growWith(order: LiveOrder, quantity: number): void {
-    const isInForce = order.activated > 0 && order.activated >= order.quantity;
-    if (!isChild(order) || !isInForce || quantity <= order.activated) return;
-    order.activated = quantity;
-    order.letThrough = Math.max(order.letThrough, quantity);
+    if (!isChild(order)) return;
+    if (isOfAge(order)) {
+      order.activated = Math.max(order.activated, quantity);
+      order.letThrough = Math.max(order.letThrough, quantity);
+    } else if (isParentOver(order) && enabledOf(order) === order.quantity) {
+      order.parent = null;
+      order.enabledWithoutParent = quantity;
+    }
   }
 
   /** Quantity is in the book again after a rollback; how much follows from the fills. */
@@ -272,4 +279,9 @@ export class OrderBookView {
     const { user, orderId } = order.terms;
     this.#sink.orderEvent(user, { ...event, orderId, assetId: order.market.definition.assetId });
   }
+}
+
+/** As clearing sees it: its fills are confirmed, or the market has ended it. */
+function isParentOver({ parent }: LiveOrder): boolean {
+  return parent === null || parent.end !== 0 || isFull(parent.quantity, parent.confirmed.quantity);
 }

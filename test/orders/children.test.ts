@@ -117,6 +117,17 @@ suite('children', () => {
     desk.replaced(order, 200_000, 8_000);
     desk.answer(requestId, 9);
     assert.equal(desk.held(ALICE, BASE), 80n * CENT);
+    assert.equal(desk.record(ALICE)?.trigger_enabled_quantity, '0.8', 'what is in force is enabled');
+  });
+
+  test('what a replace adds to a child that waits, when its parent is over and had activated all of it, is activated (AMB-29)', () => {
+    const { desk, parent, order } = family(6_000, { quantity: 6_000 });
+    desk.end(parent, ORDER_END.userRequested);
+    desk.replaced(order, 200_000, 9_000);
+    assert.equal(desk.record(ALICE)?.trigger_enabled_quantity, '0.9', 'as after a restart');
+    const other = family(6_000, { quantity: 6_000 });
+    other.desk.replaced(other.order, 200_000, 9_000);
+    assert.equal(other.desk.record(ALICE)?.trigger_enabled_quantity, '0.6', 'its parent lives, and may fill more');
   });
 
   test('a part for which there is no inventory ends the child, what was released included (AMB-28)', () => {
