@@ -8,12 +8,13 @@
  * really held it may be earlier, so the tail lets go late, never early. What both the tail and the tables hold is
  * sorted out when it is read (pages.ts).
  *
- * Bounded by what clearing can decide between two checkpoints, which are spaced by time and by journal length.
+ * Bounded by what clearing can decide between two checkpoints, which are spaced by time and by journal length. What a
+ * checkpoint holds goes some at a flush, and twice as much as the flush has dated: all of it at once would hold up whoever
+ * waits, and less would not keep up.
  */
+import { must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import type { LiveOrder } from './live-order.ts';
-import type { LiveOrders } from './live-orders.ts';
-import type { MarketSlot } from './markets.ts';
 import type { UserTrade } from './order-events.ts';
 
 /** One side of a confirmed trade. */
@@ -24,21 +25,62 @@ export interface TailTrade {
   journal: number;
 }
 
-interface DatedOrder {
-  readonly order: LiveOrder;
+/** What the tail asks of an order: the last word of its market on it, and how far clearing has decided that market. */
+export interface FinishedOrder {
+  readonly lastSequence: number;
+  readonly market: { readonly decidedSequence: number };
+}
+
+interface Dated<Order> {
+  readonly order: Order;
   readonly journal: number;
 }
 
-export class Tail {
-  readonly #orders: LiveOrders;
-  readonly #ended = new Map<MarketSlot, LiveOrder[]>();
-  #undatedOrders: LiveOrder[] = [];
-  #datedOrders: DatedOrder[] = [];
-  #undatedTrades: TailTrade[] = [];
-  readonly #trades = new Map<UserId, TailTrade[]>();
-  #checkpoint = 0;
+interface DatedTrade {
+  readonly user: UserId;
+  readonly entry: TailTrade;
+}
 
-  constructor(orders: LiveOrders) {
+/** Of orders, and of sides of trades: a fraction of a millisecond. */
+export const DROPPED_PER_FLUSH = 512;
+
+/** Places of what was dropped that are given up at once. */
+const LET_GO_MIN = 64;
+
+/** First in, first out. */
+class Line<T> {
+  #items: T[] = [];
+  #head = 0;
+
+  get first(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  drop(): void {
+    this.#head += 1;
+    if (this.#head === this.#items.length) this.#items = [];
+    else if (this.#head < LET_GO_MIN || 2 * this.#head < this.#items.length) return;
+    else this.#items = this.#items.slice(this.#head);
+    this.#head = 0;
+  }
+}
+
+export class Tail<Order extends FinishedOrder = LiveOrder> {
+  readonly #orders: { remove(order: Order): void };
+  readonly #ended = new Map<FinishedOrder['market'], Line<Order>>();
+  #undatedOrders: Order[] = [];
+  readonly #datedOrders = new Line<Dated<Order>>();
+  #undatedTrades: DatedTrade[] = [];
+  readonly #datedTrades = new Line<DatedTrade>();
+  readonly #trades = new Map<UserId, TailTrade[]>();
+  #tradeCount = 0;
+
+  /** @param orders where finished ones are until they are dropped. */
+  constructor(orders: { remove(order: Order): void }) {
     this.#orders = orders;
   }
 
@@ -49,9 +91,7 @@ export class Tail {
 
   /** Sides of trades in the tail. */
   get tradeCount(): number {
-    let count = 0;
-    for (const entries of this.#trades.values()) count += entries.length;
-    return count;
+    return this.#tradeCount;
   }
 
   tradeConfirmed(user: UserId, marketIndex: number, trade: UserTrade): void {
@@ -59,63 +99,75 @@ export class Tail {
     const own = this.#trades.get(user);
     if (own === undefined) this.#trades.set(user, [entry]);
     else own.push(entry);
-    this.#undatedTrades.push(entry);
+    this.#undatedTrades.push({ user, entry });
+    this.#tradeCount += 1;
   }
 
   /** The order is finished; it stays in memory until a checkpoint holds it. */
-  orderFinished(order: LiveOrder): void {
+  orderFinished(order: Order): void {
     if (order.lastSequence <= order.market.decidedSequence) {
       this.#undatedOrders.push(order);
       return;
     }
-    const ended = this.#ended.get(order.market);
-    if (ended === undefined) this.#ended.set(order.market, [order]);
-    else ended.push(order);
+    let ended = this.#ended.get(order.market);
+    if (ended === undefined) {
+      ended = new Line();
+      this.#ended.set(order.market, ended);
+    }
+    ended.push(order);
   }
 
-  /** Clearing has decided this market up to `market.decidedSequence`. */
-  marketDecided(market: MarketSlot): void {
+  /** Clearing has decided this market up to `market.decidedSequence`. One that finished behind a later one waits for it. */
+  marketDecided(market: FinishedOrder['market']): void {
     const ended = this.#ended.get(market);
-    if (ended === undefined) return;
-    const isDecided = (order: LiveOrder) => order.lastSequence <= market.decidedSequence;
-    this.#undatedOrders.push(...ended.filter(isDecided));
-    this.#ended.set(
-      market,
-      ended.filter((order) => !isDecided(order)),
-    );
+    for (let order = ended?.first; order !== undefined; order = ended?.first) {
+      if (order.lastSequence > market.decidedSequence) return;
+      this.#undatedOrders.push(order);
+      ended?.drop();
+    }
   }
 
   /**
-   * Dates what was decided, then drops what the checkpoint holds.
+   * Dates what was decided, then drops some of what the checkpoint holds.
    *
    * @param journal the journal is flushed through this sequence.
    * @param checkpoint the last sequence that the tables reflect.
    */
   journalFlushed(journal: number, checkpoint: number): void {
-    for (const order of this.#undatedOrders) this.#datedOrders.push({ order, journal });
-    for (const entry of this.#undatedTrades) entry.journal = journal;
+    const [orders, trades] = [this.#undatedOrders, this.#undatedTrades];
+    for (const order of orders) this.#datedOrders.push({ order, journal });
+    for (const dated of trades) {
+      dated.entry.journal = journal;
+      this.#datedTrades.push(dated);
+    }
     this.#undatedOrders = [];
     this.#undatedTrades = [];
-    const oldest = this.#datedOrders[0]?.journal ?? Number.POSITIVE_INFINITY;
-    if (oldest <= checkpoint) this.#dropOrders(checkpoint);
-    if (this.#checkpoint < checkpoint) this.#dropTrades(checkpoint);
-    this.#checkpoint = checkpoint;
+    this.#dropOrders(checkpoint, DROPPED_PER_FLUSH + 2 * orders.length);
+    this.#dropTrades(checkpoint, DROPPED_PER_FLUSH + 2 * trades.length);
   }
 
-  #dropOrders(checkpoint: number): void {
-    const kept: DatedOrder[] = [];
-    for (const dated of this.#datedOrders) {
-      if (dated.journal > checkpoint) kept.push(dated);
-      else this.#orders.remove(dated.order);
+  #dropOrders(checkpoint: number, most: number): void {
+    for (let dropped = 0; dropped < most; dropped += 1) {
+      const dated = this.#datedOrders.first;
+      if (dated === undefined || dated.journal > checkpoint) return;
+      this.#orders.remove(dated.order);
+      this.#datedOrders.drop();
     }
-    this.#datedOrders = kept;
   }
 
-  #dropTrades(checkpoint: number): void {
-    for (const [user, entries] of this.#trades) {
-      const kept = entries.filter((entry) => entry.journal > checkpoint);
-      if (kept.length === 0) this.#trades.delete(user);
-      else this.#trades.set(user, kept);
+  #dropTrades(checkpoint: number, most: number): void {
+    for (let dropped = 0; dropped < most; dropped += 1) {
+      const dated = this.#datedTrades.first;
+      if (dated === undefined || dated.entry.journal > checkpoint) return;
+      this.#dropOldest(dated.user);
+      this.#datedTrades.drop();
     }
+  }
+
+  #dropOldest(user: UserId): void {
+    const own = must(this.#trades.get(user), "a trade of the tail is its user's");
+    own.shift();
+    if (own.length === 0) this.#trades.delete(user);
+    this.#tradeCount -= 1;
   }
 }
