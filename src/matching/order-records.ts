@@ -10,7 +10,8 @@
  *
  *   RESTING           on the book; quantity − filled > 0
  *   DORMANT           waits for its trigger or for the word that releases it (triggers.ts)
- *   FILLED            nothing left, every fill pending or confirmed; a rollback may bring it back (AMB-32 b)
+ *   FILLED            nothing left, every fill pending or confirmed; a rollback may bring it back (AMB-32 b), unless one
+ *                     that left nothing of it either has found it at fault
  *   FILLED_COVERED    FILLED, and a cancel came: it never comes back (AMB-23, AMB-32 d)
  *   ENDED             its end was told; only pending fills keep it here
  *
@@ -21,7 +22,7 @@
  *
  * Not here: which slots there are, whose they are, ids and the times that few orders have (order-pool.ts).
  */
-import type { OrderEnd, OrderKind, Side, Tif } from '../core/order-terms.ts';
+import type { OrderEnd, OrderKind, RollbackReason, Side, Tif } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 
 export const ORDER_STATE = {
@@ -55,7 +56,7 @@ const ID_HASH = 12;
 export const PENDING = 13;
 /** side | tif << 1 | kind << 4 | flags << 8 | sub-account << 16. */
 const TERMS = 14;
-/** state | OrderEnd << 8, the end once ENDED | marks << 16 | length of the id << 24. */
+/** state | of an ENDED order its OrderEnd, of a FILLED one its fault << 8 | marks << 16 | length of the id << 24. */
 const STATE = 15;
 const ID_BYTES_SHIFT = 24;
 
@@ -246,6 +247,15 @@ export class OrderRecords {
 
   setEnded(slot: number, end: OrderEnd): void {
     this.setState(slot, ORDER_STATE.ended | (end << 8));
+  }
+
+  /** Of a FILLED order: why it was at fault in a fill that was taken back and left nothing of it; `none` if it was not. */
+  faultOf(slot: number): RollbackReason {
+    return (((this.words[slot + STATE] as number) >> 8) & 0xff) as RollbackReason;
+  }
+
+  setFault(slot: number, reason: RollbackReason): void {
+    this.setState(slot, ORDER_STATE.filled | (reason << 8));
   }
 
   hasMark(slot: number, mark: number): boolean {

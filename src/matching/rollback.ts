@@ -4,7 +4,7 @@
  *   the order …                        at fault              innocent
  *   rests                              ended atFault         (a, e) quantity − filled again, in place
  *   is filled, cancel received         ended userRequested   (d) the same
- *   is filled, asked for no more (e)   stays filled          stays filled
+ *   is filled, asked for no more (e)   stays filled *        stays filled
  *   is filled, IOC or FOK              ended atFault         (c) ended rolledBack
  *   is filled, past its expiry         ended atFault         (d) ended expired
  *   is filled, would cross             ended atFault         (b) ended rollbackRestoreWouldCross
@@ -13,17 +13,28 @@
  *   waits to grow, IOC, FOK, market    ended atFault         (c) these lots are dropped (triggers.ts)
  *   was ended before                   —                     (d) nothing: its end was told
  *
+ * (*) Until another fill of it is taken back and leaves something: then it ends atFault, whoever is at fault in that one.
+ *
  * Who is at fault leaves first: what is about to go must not keep an innocent order from coming back. Otherwise the
  * maker comes first. An order that rests stays where it is, so of a maker and a taker that are both to come back
  * at crossing prices the maker does. Where a level would pass 2^53−1 there is no way back either, and the order ends
  * as if it would cross. `StaleMatch` is nobody's fault: both columns read innocent (AMB-33).
  */
 import { assert } from '../core/assert.ts';
-import { isAtFault, ORDER_END, ORDER_KIND, type OrderEnd, type RollbackReason, TIF } from '../core/order-terms.ts';
+import {
+  isAtFault,
+  ORDER_END,
+  ORDER_KIND,
+  type OrderEnd,
+  ROLLBACK_REASON,
+  type RollbackReason,
+  TIF,
+} from '../core/order-terms.ts';
 import { highWord, lowWord } from '../core/time-words.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Book } from './book.ts';
 import type { MarketEvents, RollbackCommand } from './commands.ts';
+import type { OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { clearWay, endIfDue } from './overdue.ts';
 import { NONE } from './pools.ts';
@@ -114,20 +125,37 @@ function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): vo
   const { slot, nowNs } = reversal;
   const remaining = orders.remaining(slot);
   // A replace asked for no more than what is left: it was told as filled, and stays so (AMB-19).
-  if (remaining === 0) return;
+  if (remaining === 0) {
+    noteFault(orders, reversal);
+    return;
+  }
   if (orders.stateOf(slot) === ORDER_STATE.filledCovered) {
     if (remaining > 0) book.end(slot, ORDER_END.userRequested);
     return;
   }
   const end = whyNoWayBack(book, slot, nowNs);
-  if (end !== null || isAtFault(reversal.reason)) {
-    endAfterRollback(book, reversal, end ?? ORDER_END.rolledBack);
+  const reason = firstFault(orders, reversal);
+  if (end !== null || isAtFault(reason)) {
+    endAfterRollback(book, { ...reversal, reason }, end ?? ORDER_END.rolledBack);
     return;
   }
   const sequence = book.nextSequence();
   orders.setPriority(slot, sequence);
   book.rest(slot);
   events.restored(sequence, book.orders.sequenceOf(slot), sequence, remaining);
+}
+
+/** It is at fault, and nothing of it is left to be taken off yet. */
+function noteFault(orders: OrderPool, reversal: Reversal): void {
+  const { slot } = reversal;
+  const reason = firstFault(orders, reversal);
+  if (isAtFault(reason) && orders.stateOf(slot) === ORDER_STATE.filled) orders.setFault(slot, reason);
+}
+
+/** Why it is at fault, if it is or was: an order has one reason, its first. */
+function firstFault(orders: OrderPool, { slot, reason }: Reversal): RollbackReason {
+  const noted = orders.stateOf(slot) === ORDER_STATE.filled ? orders.faultOf(slot) : ROLLBACK_REASON.none;
+  return noted === ROLLBACK_REASON.none ? reason : noted;
 }
 
 /** @returns the end of an innocent order that cannot come back, or null. */

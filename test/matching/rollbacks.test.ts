@@ -91,6 +91,24 @@ suite('rollback', () => {
     assert.deepEqual(desk.levels(SELL), [[100, 3]]);
   });
 
+  test('who was at fault while a replace left nothing of it ends so when a later rollback leaves some (AMB-32, AMB-19)', () => {
+    const desk = new MarketDesk();
+    desk.sell('m', 10, 100);
+    const [first] = only(desk.buy('t', 2, 100, { tif: TIF.ioc }), 'matched');
+    const [second] = only(desk.buy('u', 3, 100, { tif: TIF.ioc }), 'matched');
+    desk.replace('m', { quantity: 3, timestampNs: START_NS + 1n });
+    assert.deepEqual(ends(desk.rollback(first, OWN, OTHER)), [[2, 'RolledBack', 2]], 'filled as it was');
+    const told = desk.rollback(second, OTHER, insufficientMargin);
+    assert.deepEqual(
+      only(told, 'ended', 'restored').map((word) => word.slice(2, 6)),
+      [
+        [4, 'AtFault', insufficientMargin, 3],
+        [1, 'AtFault', OWN, 3],
+      ],
+    );
+    assert.deepEqual(desk.levels(SELL), []);
+  });
+
   test('the party at fault loses its remainder with its reason, the other one nothing (FIL-14, FIL-15, AMB-32)', () => {
     const desk = new MarketDesk();
     desk.sell('m', 5, 100);

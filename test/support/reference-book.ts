@@ -360,12 +360,15 @@ export class ReferenceBook extends ReferenceState {
     const level = this.levelOf(order.side, order.price);
     order.filled -= trade.quantity;
     order.spent -= trade.quantity * BigInt(trade.price);
-    const fault = isAtFault(reason);
-    if (state === 'ended' || (!wasResting && left(order) === 0n)) {
-      // Its end was told, or it wants no more.
+    const fault = isAtFault(order.fault) ? order.fault : reason;
+    if (state === 'ended') {
+      // Its end was told.
+    } else if (!wasResting && left(order) === 0n) {
+      // It wants no more, yet.
+      if (state === 'filled') order.fault = fault;
     } else if (state === 'covered') {
       if (left(order) > 0n) this.end(order, ORDER_END.userRequested);
-    } else if (fault) this.end(order, ORDER_END.atFault, { faultReason: reason });
+    } else if (isAtFault(fault)) this.end(order, ORDER_END.atFault, { faultReason: fault });
     else if (!canRest(order)) {
       if (state === 'filled') this.end(order, ORDER_END.rolledBack);
     } else if (!wasResting && order.expiryNs <= nowNs) this.end(order, ORDER_END.expired);

@@ -13,6 +13,7 @@ import {
   ORDER_KIND,
   type OrderEnd,
   type OrderKind,
+  type RollbackReason,
   SIDE,
   type Side,
   TIF,
@@ -52,6 +53,8 @@ export interface ReferenceOrder {
   readonly creationNs: bigint;
   timestampNs: bigint;
   readonly expiryNs: bigint;
+  /** Why it was at fault in a fill that was taken back while it stayed filled; 0 when it was not. */
+  fault: RollbackReason;
   state: 'dormant' | 'fired' | 'placing' | 'resting' | 'filled' | 'covered' | 'ended';
   end: OrderEnd | 0;
   /** What `triggered` said last, or null when that is void. */
@@ -109,6 +112,7 @@ export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder |
     told: null,
     toldAt: 0,
     wasTold: false,
+    fault: 0,
     isAwaited: false,
     granted: null,
     grantedBudget: 0n,

@@ -44,6 +44,7 @@ const COLUMNS: Columns = {
   triggerKind: asItIs,
   triggerPrice: asItIs,
   expiryNs: asItIs,
+  fault: asItIs,
   state: asItIs,
   end: asItIs,
   told: (lots) => lots ?? '-',
