@@ -47,7 +47,7 @@ export const DROPPED_PER_FLUSH = 512;
 /** Places of what was dropped that are given up at once. */
 const LET_GO_MIN = 64;
 
-/** First in, first out. */
+/** First in, first out. To shift an array of some 50,000 moves all of it, every time. */
 class Line<T> {
   #items: T[] = [];
   #head = 0;
@@ -56,15 +56,28 @@ class Line<T> {
     return this.#items[this.#head];
   }
 
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
+  /** All of them, to be read at once. */
+  items(): readonly T[] {
+    if (this.#head > 0) this.#letGo();
+    return this.#items;
+  }
+
   push(item: T): void {
     this.#items.push(item);
   }
 
   drop(): void {
     this.#head += 1;
-    if (this.#head === this.#items.length) this.#items = [];
-    else if (this.#head < LET_GO_MIN || 2 * this.#head < this.#items.length) return;
-    else this.#items = this.#items.slice(this.#head);
+    const isMost = this.#head >= LET_GO_MIN && 2 * this.#head >= this.#items.length;
+    if (isMost || this.#head === this.#items.length) this.#letGo();
+  }
+
+  #letGo(): void {
+    this.#items = this.#items.slice(this.#head);
     this.#head = 0;
   }
 }
@@ -76,7 +89,7 @@ export class Tail<Order extends FinishedOrder = LiveOrder> {
   readonly #datedOrders = new Line<Dated<Order>>();
   #undatedTrades: DatedTrade[] = [];
   readonly #datedTrades = new Line<DatedTrade>();
-  readonly #trades = new Map<UserId, TailTrade[]>();
+  readonly #trades = new Map<UserId, Line<TailTrade>>();
   #tradeCount = 0;
 
   /** @param orders where finished ones are until they are dropped. */
@@ -86,7 +99,7 @@ export class Tail<Order extends FinishedOrder = LiveOrder> {
 
   /** Confirmed trades of the user since the last checkpoint, in the order of their confirmation. */
   tradesOf(user: UserId): readonly TailTrade[] {
-    return this.#trades.get(user) ?? [];
+    return this.#trades.get(user)?.items() ?? [];
   }
 
   /** Sides of trades in the tail. */
@@ -96,9 +109,12 @@ export class Tail<Order extends FinishedOrder = LiveOrder> {
 
   tradeConfirmed(user: UserId, marketIndex: number, trade: UserTrade): void {
     const entry: TailTrade = { marketIndex, trade, journal: Number.POSITIVE_INFINITY };
-    const own = this.#trades.get(user);
-    if (own === undefined) this.#trades.set(user, [entry]);
-    else own.push(entry);
+    let own = this.#trades.get(user);
+    if (own === undefined) {
+      own = new Line();
+      this.#trades.set(user, own);
+    }
+    own.push(entry);
     this.#undatedTrades.push({ user, entry });
     this.#tradeCount += 1;
   }
@@ -166,8 +182,8 @@ export class Tail<Order extends FinishedOrder = LiveOrder> {
 
   #dropOldest(user: UserId): void {
     const own = must(this.#trades.get(user), "a trade of the tail is its user's");
-    own.shift();
-    if (own.length === 0) this.#trades.delete(user);
+    own.drop();
+    if (own.isEmpty) this.#trades.delete(user);
     this.#tradeCount -= 1;
   }
 }

@@ -56,6 +56,18 @@ suite('the tail', () => {
     assert.ok(finished - removed() <= 2 * 10 * 2_000, `${finished - removed()} are left`);
   });
 
+  test('one user may have any number of trades', () => {
+    const { tail } = tailOf(0);
+    const count = 200_000;
+    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(ALICE, 0, { tradeId: at } as UserTrade);
+    tail.journalFlushed(1, 0);
+    for (let left = count; left > 0; left = Math.max(0, left - DROPPED_PER_FLUSH)) {
+      assert.equal(tail.tradeCount, left);
+      tail.journalFlushed(2, 1);
+    }
+    assert.deepEqual([tail.tradeCount, tail.tradesOf(ALICE)], [0, []]);
+  });
+
   test('trades go in the order of their confirmation, and a user without any is forgotten', () => {
     const { tail } = tailOf(0);
     const trade = (tradeId: number) => ({ tradeId }) as UserTrade;
