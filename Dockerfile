@@ -8,7 +8,7 @@ COPY src src
 COPY workers workers
 COPY schemas schemas
 COPY config config
-RUN npx tsc
+RUN npm run build
 # Only what runs: no development packages, and of the forty uWebSockets.js binaries the one for this Node and CPU.
 RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
  && node -e "const fs=require('fs'),dir='node_modules/uWebSockets.js';const keep='uws_'+process.platform+'_'+process.arch+'_'+process.versions.modules+'.node';if(!fs.existsSync(dir+'/'+keep))throw new Error('no binary '+keep);for(const f of fs.readdirSync(dir))if(f.endsWith('.node')&&f!==keep)fs.rmSync(dir+'/'+f)"

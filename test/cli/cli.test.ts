@@ -37,6 +37,18 @@ async function ringbook(argv: readonly string[], env: Readonly<Record<string, st
 
 const COMMANDS = ['start', 'keygen', 'order', 'cancel-all', 'book', 'replay-flow', 'doctor'];
 
+suite('the command', () => {
+  const isScripts = CLI.includes('/dist/') ? false : 'only the scripts of package.json build into dist';
+
+  test('may be run by its name, however often it was built anew', { skip: isScripts }, () => {
+    assert.notEqual(
+      statSync(CLI).mode & 0o111,
+      0,
+      'npx runs the file itself, and makes it executable only the first time',
+    );
+  });
+});
+
 suite('help', () => {
   test('the command lists its subcommands, and each has help with an example', async () => {
     const main = await ringbook(['--help']);
