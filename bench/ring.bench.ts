@@ -177,7 +177,8 @@ function expectedSum(records: number, bytes: number): number {
 }
 
 interface EchoSetup {
-  readonly worker: Worker;
+  /** The peer has ended. Asked for when it begins: it may be over before its last answer is read. */
+  readonly ended: Promise<unknown>;
   readonly words: Int32Array;
   readonly writer: RingWriter;
   readonly reader: RingReader;
@@ -188,9 +189,10 @@ async function startEcho(parks: boolean, port: MessageChannel['port1'] | null): 
   const back = createRing({ capacityBytes: 65_536, reservedBytes: 0 });
   const control = new SharedArrayBuffer(CONTROL_BYTES);
   const worker = spawn({ kind: 'echo', there, back, control, parks, port }, port === null ? [] : [port]);
+  const ended = once(worker, 'exit');
   const words = new Int32Array(control);
   await until(words, READY_WORD);
-  return { worker, words, writer: new RingWriter(there), reader: new RingReader(back) };
+  return { ended, words, writer: new RingWriter(there), reader: new RingReader(back) };
 }
 
 function send(writer: RingWriter, number: number, count: number): void {
@@ -224,7 +226,7 @@ async function spinning(count: number): Promise<number[]> {
     while (!receive(number));
     times.push((performance.now() - startedMs) * 1e3);
   }
-  await once(setup.worker, 'exit');
+  await setup.ended;
   return times;
 }
 
@@ -246,7 +248,7 @@ async function parked(count: number): Promise<number[]> {
     }
     times.push((performance.now() - startedMs) * 1e3);
   }
-  await once(setup.worker, 'exit');
+  await setup.ended;
   return times;
 }
 
@@ -276,7 +278,7 @@ async function eventLoop(count: number): Promise<number[]> {
     times.push((performance.now() - startedMs) * 1e3);
   }
   port2.close();
-  await once(setup.worker, 'exit');
+  await setup.ended;
   return times;
 }
 
