@@ -34,11 +34,21 @@ suite('the tail', () => {
     assert.equal(removed(), count);
   });
 
-  test('what is not decided stays, and so does what finished behind it', () => {
-    const { tail, market, removed } = tailOf(3);
+  test('what is not decided stays, and what finished behind it goes with it', () => {
+    const { tail, market, removed } = tailOf(1);
+    tail.orderFinished({ lastSequence: 5, market });
+    for (const decided of [0, 6]) {
+      market.decidedSequence = decided;
+      tail.marketDecided(market);
+      for (const sequence of [1, 2, 3]) tail.journalFlushed(sequence, sequence);
+      assert.equal(removed(), 0, `decided up to ${decided}`);
+    }
+    market.decidedSequence = 7;
     tail.marketDecided(market);
-    for (const sequence of [1, 2, 3]) tail.journalFlushed(sequence, sequence);
-    assert.equal(removed(), 0);
+    tail.journalFlushed(4, 3);
+    assert.equal(removed(), 0, 'no checkpoint holds them yet');
+    tail.journalFlushed(5, 4);
+    assert.equal(removed(), 2);
   });
 
   test('a flush lets go of some, and of more than it dates, so nothing piles up', () => {
