@@ -10,6 +10,7 @@
  *            has not hashed yet: before, it hashed each at once
  *   8 ─▶ 9   finished orders stand in blocks (order-blocks.ts): those of before in blocks of one; whatever leads to one
  *            says where
+ *   9 ─▶ 10  the tables are as they were; other decisions follow from the same inputs, so the journal of before ends here
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal-base.ts).
@@ -41,7 +42,10 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 6, convert: () => withActivated },
   { from: 7, convert: () => withBlocksAndPieces },
   { from: 8, convert: () => withOrderBlocks },
+  { from: 9, convert: () => unchanged },
 ];
+
+const unchanged: Convert = ({ value }) => value;
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
   const { key } = entry;

@@ -48,7 +48,9 @@ function isServed({ pattern }: { readonly pattern: string }): boolean {
 }
 
 function omsRoutes(): Route[] {
-  const rows = section('### 7.1 Index', '### 7.2').matchAll(/^\| (GET|POST|PATCH|DELETE) \| `([^`]+)` \| (\w+) \|/gm);
+  const rows = section('### 7.1 Index', '### 7.2').matchAll(
+    /^\| (?:GET, )?(GET|POST|PATCH|DELETE) \| `([^`]+)` \| (\w+) \|/gm,
+  );
   return [...rows].map(([, method = '', pattern = '', auth = '']) => ({ service: 'oms', method, pattern, auth }));
 }
 
