@@ -1,0 +1,301 @@
+/**
+ * The attacks of the hostile campaign, each a loop until the campaign is over. Money has only who the campaign gave some.
+ *
+ *   loud      strangers without a session: pipelining, refusals, empty frames, replies left unread, connections, garbage
+ *   keys      strangers with keys that cost nothing: sessions, nonces, timers, public reads, orders without money
+ *   traders   users with money: orders that they cannot pay twice, races, rollbacks, pages
+ *
+ * Each pauses as little as it can and stays at or below what one ordinary computer sends.
+ */
+
+import { signTransfer } from '../../src/client/signed-actions.ts';
+import type { AssetId } from '../../src/core/ids.ts';
+import type { SeededRandom } from '../../src/runtime/simulation.ts';
+import { frameBytes, OPCODE } from '../fuzz/raw-socket.ts';
+import { type Answer, count, isOver, pause, RawConnection, Stranger, type Tally, type Target } from './stranger.ts';
+
+export interface AttackWorld {
+  readonly target: Target;
+  readonly random: SeededRandom;
+  readonly tally: Tally;
+  /** Users with money, by their seeds; none of them is honest. */
+  readonly funded: readonly Uint8Array[];
+  /** Ids of the honest pair, for attacks on names. */
+  readonly honestIds: readonly string[];
+}
+
+export type Attack = (world: AttackWorld) => Promise<void>;
+
+const MARGIN = { account: 1, isSpot: false } as const;
+const SPOT = { account: 0, isSpot: true } as const;
+const GTC = { kind: 'GTC' } as const;
+const IOC = { kind: 'IOC' } as const;
+
+const requestText = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const addressOf = (group: number, index: number): string => `127.0.${group}.${2 + (index % 250)}`;
+
+async function together(workers: number, work: (index: number) => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: workers }, (_, index) => work(index)));
+}
+
+function booked({ tally }: AttackWorld, what: string, { status, code }: Answer): Answer {
+  count(tally, `${what} ${status}${code === '' ? '' : ` ${code}`}`);
+  return { status, code, text: '' };
+}
+
+// ---- loud: nothing but connections
+
+/** Thousands of reads in one segment, again and again. */
+const pipelining: Attack = async ({ target, tally }) => {
+  const burst = Buffer.from(requestText('/trades/2?limit=1000').repeat(9_000));
+  await together(2, async (index) => {
+    while (!isOver(target)) {
+      const raw = new RawConnection({ port: target.mds, from: addressOf(1, index) });
+      await raw.write(burst, 1_000);
+      await pause(target, 500);
+      count(tally, raw.isClosed ? 'pipelining closed' : 'pipelining open');
+      raw.end();
+    }
+  });
+};
+
+/** 246 KiB of unknown paths on each of 32 connections. */
+const unknownPaths: Attack = async ({ target, tally }) => {
+  const burst = Buffer.from(requestText('/no/such/path').repeat(6_500));
+  await together(32, async (index) => {
+    while (!isOver(target)) {
+      const raw = new RawConnection({ port: index % 2 === 0 ? target.oms : target.mds, from: addressOf(2, index % 4) });
+      await raw.write(burst, 2_000);
+      await pause(target, 1_000);
+      count(tally, raw.isClosed ? 'unknown paths closed' : 'unknown paths open');
+      raw.end();
+    }
+  });
+};
+
+const UPGRADE = `GET /trades/2 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`;
+
+/** Sockets that send frames of no bytes and pings as fast as they are taken. */
+const emptyFrames: Attack = async ({ target, tally }) => {
+  const text = frameBytes(new Uint8Array(0), { opcode: OPCODE.text });
+  const ping = frameBytes(new Uint8Array(0), { opcode: OPCODE.ping });
+  const burst = Buffer.concat(Array.from({ length: 5_000 }, (_, index) => (index % 2 === 0 ? text : ping)));
+  await together(32, async (index) => {
+    while (!isOver(target)) {
+      const raw = new RawConnection({ port: target.mds, from: addressOf(3, index % 4) });
+      await raw.write(UPGRADE, 2_000);
+      while (!raw.isClosed && !isOver(target) && (await raw.write(burst, 2_000))) await pause(target, 50);
+      count(tally, raw.isClosed ? 'empty frames closed' : 'empty frames open');
+      raw.end();
+      await pause(target, 100);
+    }
+  });
+};
+
+/** Large replies that stay in the node's memory, since they are never read. */
+const unreadReplies: Attack = async ({ target, tally }) => {
+  const documents = Buffer.from(requestText('/api-reference').repeat(500));
+  const depths = Buffer.from(requestText('/marketdepth/2').repeat(500));
+  await together(64, async (index) => {
+    const isOms = index % 2 === 0;
+    while (!isOver(target)) {
+      const port = isOms ? target.oms : target.mds;
+      const raw = new RawConnection({ port, from: addressOf(4, index % 8), neverReads: true });
+      for (let round = 0; round < 20 && !raw.isClosed && !isOver(target); round += 1) {
+        await raw.write(isOms ? documents : depths, 500);
+        await pause(target, 200);
+      }
+      count(tally, raw.isClosed ? 'unread replies closed' : 'unread replies open');
+      raw.end();
+      await pause(target, 500);
+    }
+  });
+};
+
+/** Connections that come and go, and some that stay and say nothing. */
+const connections: Attack = async ({ target, tally }) => {
+  await together(8, async (index) => {
+    while (!isOver(target)) {
+      const opened = Array.from({ length: 25 }, (_, at) => {
+        return new RawConnection({ port: at % 2 === 0 ? target.oms : target.mds, from: addressOf(5, index) });
+      });
+      await pause(target, index === 0 ? 2_000 : 100);
+      count(tally, 'connections', opened.length);
+      for (const raw of opened) raw.end();
+    }
+  });
+};
+
+/** Bytes that are no request, half of one, two lengths, bodies that drip. */
+const garbage: Attack = async ({ target, random, tally }) => {
+  await together(4, async (index) => {
+    while (!isOver(target)) {
+      const raw = new RawConnection({ port: index % 2 === 0 ? target.oms : target.mds, from: addressOf(6, index) });
+      const bytes = Buffer.from(Array.from({ length: 64 + random.below(512) }, () => random.below(256)));
+      const head = 'POST /orders/create HTTP/1.1\r\nHost: x\r\n';
+      const texts = [
+        bytes,
+        `${head}Content-Length: 16000\r\n\r\n{"order":`,
+        `${head}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd`,
+        `${head}Transfer-Encoding: chunked\r\n\r\n4000\r\n`,
+      ];
+      await raw.write(texts[random.below(texts.length)] ?? bytes, 500);
+      await pause(target, 50);
+      count(tally, 'garbage');
+      raw.end();
+    }
+  });
+};
+
+// ---- keys: identities that cost nothing
+
+/** A session for every new key. */
+const sessions: Attack = async (world) => {
+  await together(8, async (index) => {
+    while (!isOver(world.target)) {
+      const stranger = new Stranger(world.target, addressOf(7, index % 2));
+      const { status } = booked(world, 'login', await stranger.login());
+      if (status !== 200) await pause(world.target, 20);
+      stranger.end();
+    }
+  });
+};
+
+/** Nonces for any name, also for those of the honest pair. */
+const nonces: Attack = async (world) => {
+  const stranger = new Stranger(world.target, addressOf(8, 0));
+  while (!isOver(world.target)) {
+    const fresh = Array.from({ length: 64 }, () => world.random.below(16).toString(16)).join('');
+    booked(world, 'nonce', await stranger.call('GET', `/nonce/${fresh}`));
+    for (const id of world.honestIds) booked(world, 'nonce', await stranger.call('GET', `/nonce/${id}`));
+  }
+  stranger.end();
+};
+
+/** Public reads as fast as answers come. */
+const publicReads: Attack = async (world) => {
+  await together(8, async (index) => {
+    const stranger = new Stranger(world.target, addressOf(9, index));
+    while (!isOver(world.target)) {
+      const answer = booked(world, 'tickers', await stranger.call('GET', '/tickers', '', world.target.mds));
+      if (answer.status !== 200) await pause(world.target, 10);
+    }
+    stranger.end();
+  });
+};
+
+/** A timer for every new key. */
+const timers: Attack = async (world) => {
+  await together(4, async (index) => {
+    while (!isOver(world.target)) {
+      const stranger = new Stranger(world.target, addressOf(10, index));
+      if ((await stranger.login()).status === 200) {
+        booked(world, 'timer', await stranger.call('POST', '/orders/cancel-all-after', '{"timeout_ms":86400000}'));
+      } else await pause(world.target, 20);
+      stranger.end();
+    }
+  });
+};
+
+/** Reduce-only bids above everybody else's, of users who have nothing. */
+const penniless: Attack = async (world) => {
+  const { target, random } = world;
+  await together(2, async (index) => {
+    while (!isOver(target)) {
+      const stranger = new Stranger(target, addressOf(11, index));
+      if ((await stranger.login()).status === 200) {
+        for (let turn = 0; turn < 20 && !isOver(target); turn += 1) {
+          const side = random.below(2) === 0 ? 'Buy' : 'Sell';
+          const price = side === 'Buy' ? '2999.5' : '3000.5';
+          const quantity = `${1 + random.below(1_000_000)}`;
+          const order = stranger.order({ side, price, quantity, timeInForce: GTC, target: MARGIN, reduceOnly: true });
+          booked(world, 'penniless order', await stranger.create(order));
+        }
+      }
+      stranger.end();
+      await pause(target, 100);
+    }
+  });
+};
+
+// ---- traders: users with money
+
+async function trader(world: AttackWorld, index: number, group: number): Promise<Stranger> {
+  const stranger = new Stranger(world.target, addressOf(group, index), world.funded[index % world.funded.length]);
+  while (!isOver(world.target) && (await stranger.login()).status !== 200) await pause(world.target, 200);
+  return stranger;
+}
+
+/** The same money for an order and for a transfer, at the same instant, from one account to the next and back. */
+const races: Attack = async (world) => {
+  const { target } = world;
+  const stranger = await trader(world, 0, 12);
+  for (let nonce = Date.now(); !isOver(target); nonce += 1) {
+    const order = stranger.order({ side: 'Buy', price: '2990', quantity: '300', timeInForce: GTC, target: SPOT });
+    const there = nonce % 2 === 0;
+    const body = signTransfer(stranger.key, {
+      sourceIndex: there ? 0 : 1,
+      targetIndex: there ? 1 : 0,
+      assetId: '0' as AssetId,
+      amount18: 900_000n * 10n ** 18n,
+      targetAccountType: null,
+      nonce: BigInt(nonce),
+    });
+    const [moved, placed] = await Promise.all([
+      stranger.call('POST', '/account/transfer/sub-account', body),
+      stranger.create(order),
+    ]);
+    booked(world, 'race transfer', moved);
+    booked(world, 'race order', placed);
+    await stranger.call('DELETE', '/orders/cancel-all');
+    await pause(target, 300);
+  }
+  stranger.end();
+};
+
+/** Crossing margin orders, reduce-only ones among them, in batches: whatever can roll back. */
+const crossing: Attack = async (world) => {
+  const { target, random } = world;
+  await together(2, async (index) => {
+    const stranger = await trader(world, 1 + index, 13);
+    while (!isOver(target)) {
+      const orders = Array.from({ length: 10 }, () => {
+        const side = random.below(2) === 0 ? ('Buy' as const) : ('Sell' as const);
+        const price = `${2_998 + random.below(5)}`;
+        const quantity = `0.0${1 + random.below(9)}`;
+        const reduceOnly = random.below(2) === 0;
+        const timeInForce = random.below(3) === 0 ? IOC : GTC;
+        return stranger.order({ side, price, quantity, timeInForce, target: MARGIN, reduceOnly });
+      });
+      booked(world, 'crossing batch', await stranger.batch(orders as Parameters<Stranger['batch']>[0]));
+      await pause(target, 100);
+      if (random.below(10) === 0)
+        booked(world, 'crossing cancel-all', await stranger.call('DELETE', '/orders/cancel-all'));
+    }
+    stranger.end();
+  });
+};
+
+/** Fills its book with far orders and reads pages of them. */
+const pages: Attack = async (world) => {
+  const { target } = world;
+  const stranger = await trader(world, 3, 14);
+  for (let at = 0; !isOver(target); at += 1) {
+    if (at < 90) {
+      const orders = Array.from({ length: 10 }, (_, index) => {
+        const price = `${1_000 + at}.${10 + index}`;
+        return stranger.order({ side: 'Buy', price, quantity: '0.001', timeInForce: GTC, target: SPOT });
+      });
+      booked(world, 'far batch', await stranger.batch(orders));
+    }
+    booked(world, 'page', await stranger.call('GET', `/orders/user/${stranger.key.userId}?limit=1000&page=0`));
+    await pause(target, 50);
+  }
+  stranger.end();
+};
+
+export const ATTACKS: Readonly<Record<string, Readonly<Record<string, Attack>>>> = {
+  loud: { pipelining, unknownPaths, emptyFrames, unreadReplies, connections, garbage },
+  keys: { sessions, nonces, publicReads, timers, penniless },
+  traders: { races, crossing, pages },
+};
