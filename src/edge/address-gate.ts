@@ -48,6 +48,11 @@ export class AddressGate {
     return refusal;
   }
 
+  /** Before a public read or a login. @returns null when the address has paid for it. */
+  pay(address: string, units: bigint): Reject | null {
+    return this.#counted(this.#parts.limits.take(address, units, this.#now()));
+  }
+
   /** What a refusal of this code costs whoever caused it. @param bytes that were read for it. */
   charge(address: string, code: RejectName, bytes = 0): void {
     this.#parts.limits.chargeRefusal(address, code, this.#now(), bytes);

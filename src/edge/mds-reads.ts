@@ -1,7 +1,7 @@
 /**
  * The REST reads of the market-data listener (wire.md 8): shape 400, rate 429, market 404, answer.
  *
- * Nobody logs in here, so the budget that all requests share pays (LIM-14).
+ * Nobody logs in here, so the public share of the budget that all requests share pays (LIM-14), and the address.
  *
  * Not here: the streams (mds-server.ts), the figures (src/market-data).
  */
@@ -13,6 +13,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../market-data/klines.ts';
 import type { MarketData } from '../market-data/market-data.ts';
+import { PUBLIC_READ_UNITS } from '../sessions/address-limits.ts';
 import { rateLimited } from '../sessions/rate-limits.ts';
 import type { SharedBudget } from '../sessions/shared-budget.ts';
 import { depthJson, klinePageJson, publicTradeJson, tickerJson } from '../wire/market-data-json.ts';
@@ -73,7 +74,7 @@ function addRead<Shape>(
     handler: (call) => {
       const shape = shapeOf(new Query(call.head.query));
       if (!shape.ok) return call.refuse(shape.reject);
-      const refusal = charge(budget, clock.nowNs());
+      const refusal = call.payAddress(PUBLIC_READ_UNITS) ?? charge(budget, clock.nowNs());
       if (refusal !== null) return call.refuse(refusal);
       serve(call, shape.value);
     },

@@ -77,6 +77,8 @@ export interface ChargeBackend {
    * @returns RATE_LIMITED, and then nothing was taken; null when it has been paid.
    */
   charge(user: UserId | null, cost: Cost): Reject | null;
+  /** As `charge` of a public read, for a nonce or a login of this user, who need not have sent it. */
+  chargeLogin(user: UserId): Reject | null;
 }
 
 export interface SessionBackend extends NodeTime {

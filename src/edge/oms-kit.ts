@@ -12,6 +12,7 @@
 import { parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { PUBLIC_READ_UNITS } from '../sessions/address-limits.ts';
 import type { Cost } from '../sessions/costs.ts';
 import type { ActionDoor } from './oms-actions.ts';
 import type { OmsBackend } from './oms-backend.ts';
@@ -40,6 +41,10 @@ interface AnyRoute<Shape> extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyB
 export interface PublicRoute<Shape> extends AnyRoute<Shape> {
   /** Charged to the budget that all share; a `publicRead` unless said otherwise. */
   readonly cost?: Cost;
+  /** What the address pays; PUBLIC_READ_UNITS unless given. */
+  readonly addressUnits?: bigint;
+  /** Of a request that is part of a login: whose. */
+  readonly loginOf?: (shape: Shape) => UserId;
   readonly serve: (call: HttpCall, shape: Shape) => void | Promise<void>;
 }
 
@@ -79,12 +84,15 @@ export class RouteKit {
 
   /** A route for everybody: shape, rate, serve. */
   addPublic<Shape>(route: PublicRoute<Shape>): void {
-    const { cost = 'publicRead' } = route;
+    const { cost = 'publicRead', addressUnits = PUBLIC_READ_UNITS, loginOf } = route;
+    const { backend } = this;
     this.#add(route, (call, body) => {
       const shape = route.shape(partsOf(call, body));
       if (!shape.ok) return call.refuse(shape.reject);
       call.chargeBody();
-      const refusal = this.backend.charge(null, cost);
+      const refusal =
+        call.payAddress(addressUnits) ??
+        (loginOf === undefined ? backend.charge(null, cost) : backend.chargeLogin(loginOf(shape.value)));
       if (refusal !== null) return call.refuse(refusal);
       return route.serve(call, shape.value);
     });

@@ -1,4 +1,5 @@
 /** Nonce, login, logout (wire.md 3). */
+import { LOGIN_UNITS } from '../sessions/address-limits.ts';
 import { decodeAuth } from '../wire/auth-request.ts';
 import { authReply, nonceReply } from '../wire/operation-replies.ts';
 import { answer, noShape, type RouteKit, userOf } from './oms-kit.ts';
@@ -9,6 +10,7 @@ export function addSessionRoutes(kit: RouteKit): void {
     method: 'GET',
     pattern: '/nonce/:user_id',
     shape: ({ head }) => userOf(head),
+    loginOf: (user) => user,
     serve: (call, user) => {
       const { value, ceNonce } = backend.issueNonce(user);
       call.reply(nonceReply(value, ceNonce));
@@ -18,6 +20,8 @@ export function addSessionRoutes(kit: RouteKit): void {
     method: 'POST',
     pattern: '/auth',
     shape: ({ body }) => decodeAuth(body, 0, body.length),
+    addressUnits: LOGIN_UNITS,
+    loginOf: ({ userId }) => userId,
     serve: (call, request) => answer(call, backend.login(request), ({ token, expiryNs }) => authReply(token, expiryNs)),
   });
   kit.addSession({

@@ -43,7 +43,7 @@ export function addUnsignedCancels(kit: RouteKit): void {
     method: 'DELETE',
     pattern: '/orders/cancel-batch',
     shape: ({ body }) => decodeCancelBatch(body),
-    cost: ({ asked }) => ({ bulk: asked }),
+    cost: ({ asked }) => ({ bulkCancel: asked }),
     isChange: true,
     serve: (call, { user }, { orderIds, assetId }) => told(call, backend.cancelBatch({ user, orderIds, assetId })),
   });
@@ -51,7 +51,7 @@ export function addUnsignedCancels(kit: RouteKit): void {
     method: 'POST',
     pattern: '/orders/cancel-all-after',
     shape: ({ body }) => decodeCancelAllAfter(body),
-    cost: 'action',
+    cost: 'deadMan',
     isChange: true,
     serve: (call, { user }, timeoutMs) =>
       answer(call, backend.cancelAllAfter(user, timeoutMs), (firesAtNs) => cancelAllAfterReply(timeoutMs, firesAtNs)),

@@ -191,6 +191,11 @@ export class HttpCall {
     this.#unpaidBytes = 0;
   }
 
+  /** The address pays in advance, for what is answered without a session. @returns RATE_LIMITED, or null. */
+  payAddress(units: bigint): Reject | null {
+    return this.#listener.gate?.pay(this.address, units) ?? null;
+  }
+
   /** The deadline is over. A body that is still on its way is not waited for, and its address pays for the wait. */
   refuseLate(): void {
     if (this.#body === 'handled') this.refuse(this.#late);

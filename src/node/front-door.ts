@@ -153,6 +153,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.orders = new OrderManager({ sink: this, history: parts.history, kept });
     this.restore = new DoorRestore(this.orders, kept);
     this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
+    this.limits.isFunded = (user) => this.orders.isFunded(user);
     const { command } = parts;
     this.accountActions = new AccountActions({ desk: parts.desk, command, poke: parts.poke });
     this.registry = new RegistryDesk({
@@ -235,6 +236,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   charge(user: UserId | null, cost: Cost): Reject | null {
     return this.limits.charge(user, cost, this.nowNs());
+  }
+
+  chargeLogin(user: UserId): Reject | null {
+    return this.limits.chargeLogin(user, this.nowNs());
   }
 
   // ---- signed actions

@@ -1,7 +1,8 @@
 /**
  * Rate limits and stream caps (operator-api.md 4.8, 4.9): in memory only, gone with the process (LIM-16, LIM-18).
  *
- * Members that a PUT leaves out have the numbers of G23, whatever the profile started with.
+ * Members that a PUT leaves out have the numbers of G23, whatever the profile started with. How the global bucket is
+ * divided is a member of ours, `shares`: it is shown only where a PUT has chosen it.
  */
 import { BodyReader } from '../clearing/body-reader.ts';
 import { formatScaled } from '../core/decimal.ts';
@@ -11,6 +12,7 @@ import { reject } from '../core/reject.ts';
 import { BUDGET_MAX, type BucketSize, bucketOf } from '../sessions/bucket.ts';
 import { PRICE_NAMES, type Prices, STANDARD_PRICES } from '../sessions/costs.ts';
 import { type RateSettings, STANDARD_RATES, TIER_NAME, unitsText } from '../sessions/rate-limits.ts';
+import { type Shares, sharesOf } from '../sessions/shared-budget.ts';
 import { STANDARD_STREAM_CAPS, type UserLimits } from '../sessions/user-limits.ts';
 import { JsonFraction } from '../wire/json-tree.ts';
 import type { OpsRoute } from './ops-http.ts';
@@ -22,6 +24,7 @@ const UNITS = { min: 0, max: Number(BUDGET_MAX) };
 /** Milli-units: a price with at most three decimals. */
 const PRICE_DECIMALS = 3;
 const PRICE_FORM = /^(?:0|[1-9][0-9]{0,9})(?:\.[0-9]{1,3})?$/;
+const PERCENT = { min: 0, max: 100 };
 const STREAMS = { min: 0, max: 10_000 };
 
 export function limitRoutes(parts: OpsParts): readonly OpsRoute[] {
@@ -66,12 +69,14 @@ export function limitRoutes(parts: OpsParts): readonly OpsRoute[] {
 }
 
 function putRates(parts: OpsParts, body: View): Reply {
-  const reader = new BodyReader(body, ['default', 'market_maker', 'global', 'costs']);
+  const reader = new BodyReader(body, ['default', 'market_maker', 'global', 'costs', 'shares']);
+  const global = readSize(reader, 'global', STANDARD_RATES.global);
   const settings: RateSettings = {
     default: readSize(reader, 'default', STANDARD_RATES.default),
     marketMaker: readSize(reader, 'market_maker', STANDARD_RATES.marketMaker),
-    global: readSize(reader, 'global', STANDARD_RATES.global),
+    global,
     prices: readPrices(reader),
+    ...(reader.has('shares') ? { shares: readShares(reader, sharesOf(global)) } : {}),
   };
   if (reader.failure !== null) return reader.failure;
   parts.door.limits.rates.change(settings, parts.clock.nowNs());
@@ -86,6 +91,14 @@ function readSize(parent: BodyReader, name: string, standard: BucketSize): Bucke
   const capacity = BigInt(reader.integer('capacity', UNITS, Number(unasked.capacity)));
   if (reader.failure !== null) parent.keep(reader.failure.reject);
   return { unitsPerSecond: rate, capacity };
+}
+
+function readShares(parent: BodyReader, standard: Shares): Shares {
+  const reader = new BodyReader(parent.raw('shares'), ['public_percent', 'reserve_percent'], 'shares.');
+  const publicPercent = BigInt(reader.integer('public_percent', PERCENT, Number(standard.publicPercent)));
+  const reservePercent = BigInt(reader.integer('reserve_percent', PERCENT, Number(standard.reservePercent)));
+  if (reader.failure !== null) parent.keep(reader.failure.reject);
+  return { publicPercent, reservePercent };
 }
 
 function readPrices(parent: BodyReader): Prices {
@@ -115,7 +128,7 @@ function readPrice(value: unknown): bigint | null {
   return milli <= BUDGET_MAX * 1_000n ? milli : null;
 }
 
-function ratesView({ default: standard, marketMaker, global, prices }: RateSettings): View {
+function ratesView({ default: standard, marketMaker, global, prices, shares }: RateSettings): View {
   const costs = PRICE_NAMES.map(([price, name]): [string, JsonFraction] => [
     name,
     new JsonFraction(formatScaled(prices[price], PRICE_DECIMALS)),
@@ -125,6 +138,9 @@ function ratesView({ default: standard, marketMaker, global, prices }: RateSetti
     market_maker: sizeView(marketMaker),
     global: sizeView(global),
     costs: Object.fromEntries(costs),
+    ...(shares === undefined
+      ? {}
+      : { shares: { public_percent: shares.publicPercent, reserve_percent: shares.reservePercent } }),
   };
 }
 

@@ -29,6 +29,7 @@ import { assert } from '../core/assert.ts';
 import { type BuyHolds, changeBuy, heldByBuys, noBuys } from '../core/buy-holds.ts';
 import { type AssetId, USD, type UserId } from '../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { FundedUsers } from './funded-users.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import { holdOf } from './needs.ts';
@@ -138,6 +139,7 @@ export class WordCount {
 }
 
 export class Holds {
+  readonly funded: FundedUsers = new FundedUsers();
   readonly #byUser = new Map<UserId, Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>>();
   readonly #words: WordCount;
   readonly #fees: FeeChanges = { count: 0 };
@@ -232,6 +234,7 @@ export class Holds {
   setOwned(key: BalanceKey, owned: Amount18): void {
     assert(owned >= 0n, 'a spot balance is never negative');
     const balance = this.#balance(key);
+    this.funded.changed(key.user, balance.owned > 0n, owned > 0n);
     balance.owned = owned;
     balance.settling = 0n;
     balance.settlingIn = 0n;

@@ -94,6 +94,7 @@ export class MarginAccounts {
   setPosition(word: PositionWord): Position {
     const account = this.account(word.user, word.subAccount);
     const position = account.position(word.asset);
+    this.#holds.funded.changed(word.user, isOpen(position), isOpen(word));
     account.setLegs(position, word, this.#words.next());
     return position;
   }
@@ -115,4 +116,8 @@ export class MarginAccounts {
     this.#slot += 1;
     return { position, lane, entry: newLaneEntry(order, this.#slot), marketPrice: 0n };
   }
+}
+
+function isOpen({ base, quote }: Pick<Position, 'base' | 'quote'>): boolean {
+  return base !== 0n || quote !== 0n;
 }

@@ -407,6 +407,11 @@ export class OrderManager {
     return inventoryOf(sources, user, subAccounts);
   }
 
+  /** Whether the user has a balance or a position; nobody is woken. */
+  isFunded(user: UserId): boolean {
+    return this.#holds.funded.has(user);
+  }
+
   /** A spot balance with what is set aside from it, as pre-flight sees it. */
   funds(key: BalanceKey): Funds {
     return this.#holds.funds(key);

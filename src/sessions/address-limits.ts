@@ -2,11 +2,14 @@
  * What one network address may cost the node before anybody has logged in (AMB-91): a bucket that refusals empty, and a
  * count of open sockets.
  *
- *   level   capacity ───────────── 0 ─────────────── −capacity
- *             requests are read    │ 429, unread      │ connections are not taken
+ *   level   capacity ────────── capacity / 2 ─────── 0 ─────────────── −capacity
+ *             all requests are read │ public reads    │ 429, unread      │ connections are not taken
+ *                                   │ and logins: 429 │
  *
- * Requests that succeed are free here, but for the bytes of long ones without a session. What is malformed, unauthorized or unknown costs, and so do new connections and
- * upgrades: afterwards, so that an address can owe; it is not let in again before it has come back above zero.
+ * Requests of a session that succeed are free here. Public reads and logins are paid in advance and only out of the upper
+ * half, so that one client's polling does not shut out the sessions of others behind the same address. What is malformed,
+ * unauthorized or unknown costs, and so do new connections, upgrades and the bytes of long requests: afterwards, so that
+ * an address can owe; it is not let in again before it has come back above zero.
  *
  * Invariants
  *   (1) An address without an entry has a full bucket and no socket.
@@ -17,8 +20,9 @@
 import type { RejectName } from '../core/reject.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { type BucketSize, capacityOf, suppliedBy } from './bucket.ts';
+import { type BucketSize, capacityOf } from './bucket.ts';
 import { UNIT } from './costs.ts';
+import { KeyedBuckets } from './keyed-buckets.ts';
 import { rateLimited } from './rate-limits.ts';
 
 export interface AddressRules {
@@ -29,10 +33,15 @@ export interface AddressRules {
 
 /** About 10 MiB when full. */
 const ENTRIES_MAX = 65_536;
-const LOOKED_AT = 2;
 
 /** Units for a new connection, and for an upgrade that is let in. */
 export const CONNECTION_UNITS = 1n;
+
+/** Units for a request that succeeds without a session. */
+export const PUBLIC_READ_UNITS = 1n;
+
+/** Units for a login: a signature is verified, and a session takes a place. */
+export const LOGIN_UNITS = 5n;
 
 /** Units for a body that does not come to its end in time. */
 export const STALLED_UNITS = 5n;
@@ -63,31 +72,40 @@ const REFUSAL_UNITS: Readonly<Partial<Record<RejectName, bigint>>> = {
 
 export class AddressLimits {
   readonly #rules: AddressRules;
-  readonly #entriesMax: number;
-  /** Positions on the scale of bucket.ts. */
-  readonly #positions = new Map<string, bigint>();
+  readonly #buckets: KeyedBuckets;
   readonly #sockets = new Map<string, number>();
 
   constructor(rules: AddressRules, entriesMax: number = ENTRIES_MAX) {
     this.#rules = rules;
-    this.#entriesMax = entriesMax;
+    this.#buckets = new KeyedBuckets(rules.size, entriesMax);
   }
 
   /** Addresses whose bucket is not known to be full. */
   get bucketCount(): number {
-    return this.#positions.size;
+    return this.#buckets.count;
   }
 
   /** Whether a request of this address is read: null, or RATE_LIMITED. */
   refusal(address: string, now: TimestampNs): Reject | null {
-    const level = this.#level(address, now);
+    const level = this.#buckets.level(address, now);
     if (level >= UNIT) return null;
     return rateLimited('address', UNIT, level > 0n ? level : 0n);
   }
 
+  /** Takes units for a public read or a login out of the upper half. @returns null, or RATE_LIMITED: nothing was taken. */
+  take(address: string, units: bigint, now: TimestampNs): Reject | null {
+    const capacity = capacityOf(this.#rules.size);
+    const there = this.#buckets.level(address, now) - capacity / 2n;
+    const asked = units * UNIT;
+    // Where the upper half is smaller than the price, a full bucket will do.
+    if (there < asked && there * 2n < capacity) return rateLimited('address', asked, there > 0n ? there : 0n);
+    this.charge(address, units, now);
+    return null;
+  }
+
   /** Whether even its connections are no longer taken. */
   isFlooding(address: string, now: TimestampNs): boolean {
-    return this.#level(address, now) <= -capacityOf(this.#rules.size);
+    return this.#buckets.level(address, now) <= -capacityOf(this.#rules.size);
   }
 
   /** Whether one more socket fits: null, or RATE_LIMITED. */
@@ -110,12 +128,7 @@ export class AddressLimits {
 
   /** Takes units, also those that are not there, down to the point where connections are no longer taken. */
   charge(address: string, units: bigint, now: TimestampNs): void {
-    const { size } = this.#rules;
-    const most = 2n * capacityOf(size);
-    const missing = capacityOf(size) - this.#level(address, now) + units * UNIT;
-    this.#positions.delete(address);
-    this.#positions.set(address, suppliedBy(size, now) + (missing > most ? most : missing));
-    this.#forgetFull(now);
+    this.#buckets.charge(address, units * UNIT, now, -capacityOf(this.#rules.size));
   }
 
   socketOpened(address: string): void {
@@ -126,25 +139,5 @@ export class AddressLimits {
     const count = (this.#sockets.get(address) ?? 0) - 1;
     if (count > 0) this.#sockets.set(address, count);
     else this.#sockets.delete(address);
-  }
-
-  /** Milli-units, from −capacity to capacity. */
-  #level(address: string, now: TimestampNs): bigint {
-    const capacity = capacityOf(this.#rules.size);
-    const position = this.#positions.get(address);
-    if (position === undefined) return capacity;
-    const missing = position - suppliedBy(this.#rules.size, now);
-    return missing > 0n ? capacity - missing : capacity;
-  }
-
-  #forgetFull(now: TimestampNs): void {
-    const supplied = suppliedBy(this.#rules.size, now);
-    let looked = 0;
-    for (const [address, position] of this.#positions) {
-      if (looked === LOOKED_AT) return;
-      looked += 1;
-      if (position > supplied && this.#positions.size <= this.#entriesMax) return;
-      this.#positions.delete(address);
-    }
   }
 }

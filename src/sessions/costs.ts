@@ -5,10 +5,25 @@
 
 /**
  * `action` anything of a session that has no name of its own, `cancel` one signed cancel, `cancelAll` all orders of a
- * user or of a market, `bulk` that many items in one request, `historyPage` a page of orders or trades, `publicRead`
- * anything without a session.
+ * user or of a market, `deadMan` a dead-man timer, `bulk` that many items in one request, `bulkCancel` that many cancels,
+ * `historyPage` a page of orders or trades, `publicRead` anything without a session.
  */
-export type Cost = 'action' | 'cancel' | 'cancelAll' | 'historyPage' | 'publicRead' | { readonly bulk: number };
+export type Cost =
+  | 'action'
+  | 'cancel'
+  | 'cancelAll'
+  | 'deadMan'
+  | 'historyPage'
+  | 'publicRead'
+  | { readonly bulk: number }
+  | { readonly bulkCancel: number };
+
+/** Whether the request takes orders away, now or later. */
+export function isCancel(cost: Cost): boolean {
+  return typeof cost === 'string'
+    ? cost === 'cancel' || cost === 'cancelAll' || cost === 'deadMan'
+    : 'bulkCancel' in cost;
+}
 
 /** Milli-units, each 0 or more. */
 export interface Prices {
@@ -48,8 +63,9 @@ export const STANDARD_PRICES: Prices = {
 
 /** The price of a request in milli-units (EX-13). */
 export function priceOf(cost: Cost, prices: Prices): bigint {
+  if (cost === 'deadMan') return prices.action;
   if (typeof cost === 'string') return prices[cost];
-  const items = BigInt(cost.bulk) * prices.bulkItem;
+  const items = BigInt('bulk' in cost ? cost.bulk : cost.bulkCancel) * prices.bulkItem;
   const rounded = ((items + UNIT - 1n) / UNIT) * UNIT;
   return rounded > prices.bulkMinimum ? rounded : prices.bulkMinimum;
 }

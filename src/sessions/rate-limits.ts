@@ -12,6 +12,8 @@
  *   (2) A user who has no entry has a full bucket. Entries stand in the order of their last charge; each charge drops the
  *       oldest ones that are full again, so there are about as many as users were charged while one bucket refills.
  *   (3) At most `usersMax` entries: the one that was charged the longest time ago gives way.
+ *   (4) What a request may take of the shared bucket is its part's (shared-budget.ts): users without funds share theirs
+ *       with requests that have no session, since keys are free.
  *
  * Settings live in memory only and a change starts full buckets (LIM-16 to LIM-18).
  *
@@ -19,11 +21,12 @@
  */
 import { formatScaled } from '../core/decimal.ts';
 import type { UserId } from '../core/ids.ts';
+import { LinkedList, ListEntry } from '../core/linked-list.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { BUDGET_MAX, type BucketSize, bucketOf, capacityOf, suppliedBy } from './bucket.ts';
 import { type Cost, type Prices, priceOf, STANDARD_PRICES } from './costs.ts';
-import type { LimitName, SharedBudget } from './shared-budget.ts';
+import type { LimitName, Part, SharedBudget, Shares } from './shared-budget.ts';
 
 export type Tier = 'default' | 'marketMaker';
 
@@ -38,6 +41,8 @@ export interface RateSettings {
   readonly marketMaker: BucketSize;
   readonly global: BucketSize;
   readonly prices: Prices;
+  /** How the shared bucket is divided; as `sharesOf` unless given. */
+  readonly shares?: Shares;
 }
 
 /** G23. */
@@ -63,14 +68,17 @@ const USERS_MAX = 250_000;
 const LOOKED_AT = 2;
 
 interface Bucket {
-  readonly tier: Tier;
-  readonly position: bigint;
+  readonly user: UserId;
+  tier: Tier;
+  position: bigint;
 }
 
 export class RateLimits {
   readonly #shared: SharedBudget;
   readonly #usersMax: number;
-  readonly #buckets = new Map<UserId, Bucket>();
+  readonly #buckets = new Map<UserId, ListEntry<Bucket>>();
+  /** By their last charge, the oldest first. */
+  readonly #charged = new LinkedList<Bucket>();
   #settings: RateSettings;
 
   /** @param shared configured here and nowhere else. */
@@ -94,17 +102,19 @@ export class RateLimits {
   change(settings: RateSettings, now: TimestampNs): void {
     this.#settings = settings;
     this.#buckets.clear();
-    this.#shared.configure(settings.global, settings.prices.publicRead, now);
+    this.#charged.clear();
+    this.#shared.configure(settings.global, settings.prices.publicRead, now, settings.shares);
   }
 
   /**
    * @param user null for a request without a session, which only the shared bucket pays.
+   * @param part of the shared bucket; unless given, a user's for a user and the public one without.
    * @returns RATE_LIMITED with the bucket, the units asked and the units there, or null when it has been paid.
    */
-  charge(user: UserId | null, tier: Tier, cost: Cost, now: TimestampNs): Reject | null {
+  charge(user: UserId | null, tier: Tier, cost: Cost, now: TimestampNs, part?: Part): Reject | null {
     const price = priceOf(cost, this.#settings.prices);
     if (user === null) {
-      const short = this.#shared.take(price, now);
+      const short = this.#shared.take(price, now, part ?? 'public');
       return short === null ? null : this.#refused('global', price, short);
     }
     const size = this.#settings[tier];
@@ -112,10 +122,9 @@ export class RateLimits {
     const missing = this.#missing(user, tier, now, supplied);
     const capacity = capacityOf(size);
     if (price + missing > capacity) return this.#refused('user', price, capacity - missing);
-    const short = this.#shared.take(price, now);
+    const short = this.#shared.take(price, now, part);
     if (short !== null) return this.#refused('global', price, short);
-    this.#buckets.delete(user);
-    this.#buckets.set(user, { tier, position: supplied + missing + price });
+    this.#keep(user, tier, supplied + missing + price);
     this.#forgetFull(now);
     return null;
   }
@@ -133,7 +142,7 @@ export class RateLimits {
    * @param supplied of this tier until now.
    */
   #missing(user: UserId, tier: Tier, now: TimestampNs, supplied: bigint): bigint {
-    const bucket = this.#buckets.get(user);
+    const bucket = this.#buckets.get(user)?.value;
     if (bucket === undefined) return 0n;
     const ahead = bucket.position - (bucket.tier === tier ? supplied : suppliedBy(this.#settings[bucket.tier], now));
     if (ahead <= 0n) return 0n;
@@ -141,14 +150,26 @@ export class RateLimits {
     return bucket.tier === tier || ahead < capacity ? ahead : capacity;
   }
 
+  #keep(user: UserId, tier: Tier, position: bigint): void {
+    let entry = this.#buckets.get(user);
+    if (entry === undefined) {
+      entry = new ListEntry<Bucket>({ user, tier, position });
+      this.#buckets.set(user, entry);
+    }
+    entry.value.tier = tier;
+    entry.value.position = position;
+    this.#charged.append(entry);
+  }
+
   #forgetFull(now: TimestampNs): void {
-    let looked = 0;
-    for (const [user, bucket] of this.#buckets) {
-      if (looked === LOOKED_AT) return;
-      looked += 1;
-      const isFull = bucket.position <= suppliedBy(this.#settings[bucket.tier], now);
-      if (isFull || this.#buckets.size > this.#usersMax) this.#buckets.delete(user);
-      else return;
+    for (let looked = 0; looked < LOOKED_AT; looked += 1) {
+      const oldest = this.#charged.first;
+      if (oldest === null) return;
+      const isFull = oldest.position <= suppliedBy(this.#settings[oldest.tier], now);
+      if (!isFull && this.#buckets.size <= this.#usersMax) return;
+      const entry = this.#buckets.get(oldest.user);
+      if (entry !== undefined) this.#charged.remove(entry);
+      this.#buckets.delete(oldest.user);
     }
   }
 

@@ -2,13 +2,20 @@
  * The budget that all requests share, on whichever thread they arrive (LIM-02, LIM-06, LIM-14): one bucket in shared
  * memory, and counts of what limits have refused.
  *
- *   main thread ── configure, take ──▶ ┌ version, rate, capacity, public price │ position │ refused ┐ ◀── take ── others
+ *   main thread ── configure, take ──▶ ┌ version, rate, capacity, shares, public price │ position │ refused ┐ ◀── take ── others
+ *
+ * One level, and a lowest level for each kind of request, so that the kinds above it always find room:
+ *
+ *   capacity ─────────────────── public share ends ─────────────── 0 ─────────────── −reserve
+ *      │ public: no session, or a user without funds │ user: a user with funds │ cancel: cancels of such a user
+ *
+ * What none of the upper kinds takes is there for the lower ones: no rate is lost by the division.
  *
  * Invariants
  *   (1) One thread configures. The version is odd while it does; readers take settings of one version only.
  *   (2) The position moves by compare-and-exchange, so no charge is lost and none is made twice.
  *   (3) The position never goes back. A charge whose clock was read before another thread charged finds it ahead of its
- *       own supply by more than the capacity: then there is nothing, and nothing is taken.
+ *       own supply by more than its kind may take: then there is nothing, and nothing is taken.
  *   (4) The position is kept modulo 2^64. Behind the supply, or ahead by more than clocks can be apart, is a bucket that
  *       has been full for a long part of the scale (from 106 days on with limits lifted, thousands of years else).
  */
@@ -18,6 +25,27 @@ import { type BucketSize, capacityOf, suppliedBy } from './bucket.ts';
 /** Whose limit refused a request: the user's, the one all share, or that of an address. */
 export type LimitName = 'user' | 'global' | 'address';
 
+/** What a request may take: see the header. */
+export type Part = 'public' | 'user' | 'cancel';
+
+/** How a budget is divided, in percent of its capacity, 0 to 100 each. */
+export interface Shares {
+  /** What public requests may take of a full budget. */
+  readonly publicPercent: bigint;
+  /** What cancels may take beyond an empty one. */
+  readonly reservePercent: bigint;
+}
+
+const STANDARD_SHARES: Shares = { publicPercent: 50n, reservePercent: 25n };
+const UNDIVIDED: Shares = { publicPercent: 100n, reservePercent: 0n };
+/** Units: a smaller budget could be emptied by one market maker, and is not divided unless somebody says how. */
+const DIVIDED_FROM = 2_000n;
+
+/** The division of a budget for which none was chosen. */
+export function sharesOf(size: BucketSize): Shares {
+  return size.capacity >= DIVIDED_FROM ? STANDARD_SHARES : UNDIVIDED;
+}
+
 /** Words of 64 bits; the version is the low half of the first. */
 const VERSION = 0;
 const RATE = 1;
@@ -25,7 +53,9 @@ const CAPACITY = 2;
 const PUBLIC_READ = 3;
 const POSITION = 4;
 const REFUSED: Readonly<Record<LimitName, number>> = { user: 5, global: 6, address: 7 };
-const WORDS = 8;
+const PUBLIC_SHARE = 8;
+const RESERVE = 9;
+const WORDS = 10;
 const POSITION_BITS = 64;
 /** A thread charges with a time that it read less than this before. */
 const CLOCKS_APART_NS = 3_600_000_000_000n as TimestampNs;
@@ -33,8 +63,9 @@ const CLOCKS_APART_NS = 3_600_000_000_000n as TimestampNs;
 interface Settings {
   readonly version: number;
   readonly size: BucketSize;
+  /** Milli-units that may be missing after a request of this part. */
+  readonly most: Readonly<Record<Part, bigint>>;
   /** Milli-units. */
-  readonly capacity: bigint;
   readonly publicRead: bigint;
 }
 
@@ -54,34 +85,42 @@ export class SharedBudget {
   }
 
   /** Starts a full bucket of this size (LIM-17). @param publicRead price in milli-units. */
-  configure(size: BucketSize, publicRead: bigint, now: TimestampNs): void {
+  configure(size: BucketSize, publicRead: bigint, now: TimestampNs, shares: Shares = sharesOf(size)): void {
     const words = this.#words;
     Atomics.add(this.#version, 0, 1);
     Atomics.store(words, RATE, size.unitsPerSecond);
     Atomics.store(words, CAPACITY, size.capacity);
     Atomics.store(words, PUBLIC_READ, publicRead);
+    Atomics.store(words, PUBLIC_SHARE, percentOf(size, shares.publicPercent));
+    Atomics.store(words, RESERVE, percentOf(size, shares.reservePercent));
     Atomics.store(words, POSITION, wrapped(suppliedBy(size, now)));
     Atomics.add(this.#version, 0, 1);
   }
 
   /**
    * @param price milli-units.
-   * @returns null when they were taken; else what is there, and nothing was taken.
+   * @returns null when they were taken; else what is there for this part, and nothing was taken.
    */
-  take(price: bigint, now: TimestampNs): bigint | null {
-    return this.#take(price, now);
+  take(price: bigint, now: TimestampNs, part: Part = 'user'): bigint | null {
+    return this.#take(price, now, part);
   }
 
-  /** As `take`, for a request without a session. @returns what was asked and what is there. */
-  takePublicRead(now: TimestampNs): { readonly asked: bigint; readonly available: bigint } | null {
-    const available = this.#take(null, now);
-    return available === null ? null : { asked: this.#known.publicRead, available };
+  /**
+   * As `take`, for a public read of the other listener.
+   *
+   * @param times as many as one, by what it reads; 1 or more.
+   * @returns what was asked and what is there for public requests.
+   */
+  takePublicRead(now: TimestampNs, times = 1n): { readonly asked: bigint; readonly available: bigint } | null {
+    const asked = this.#settings().publicRead * times;
+    const available = this.#take(asked, now, 'public');
+    return available === null ? null : { asked, available };
   }
 
-  /** Milli-units that are there. */
-  available(now: TimestampNs): bigint {
-    const { size, capacity } = this.#settings();
-    return levelOf(capacity, missingOf(Atomics.load(this.#words, POSITION), size, now));
+  /** Milli-units that are there, for a request of a user unless said otherwise. */
+  available(now: TimestampNs, part: Part = 'user'): bigint {
+    const { size, most } = this.#settings();
+    return levelOf(most[part], missingOf(Atomics.load(this.#words, POSITION), size, now, most.cancel));
   }
 
   countRefusal(by: LimitName): void {
@@ -95,18 +134,16 @@ export class SharedBudget {
   /**
    * Another thread can move the position, or the settings, between the reading and the exchange; then it starts again.
    * Such a charge may be later than `now`: see invariant 3.
-   *
-   * @param price null for the price of a public read.
    */
-  #take(price: bigint | null, now: TimestampNs): bigint | null {
+  #take(price: bigint, now: TimestampNs, part: Part): bigint | null {
     for (;;) {
-      const { size, capacity, publicRead, version } = this.#settings();
+      const { size, most, version } = this.#settings();
       const position = Atomics.load(this.#words, POSITION);
-      const missing = missingOf(position, size, now);
-      const after = missing + (price ?? publicRead);
+      const missing = missingOf(position, size, now, most.cancel);
+      const after = missing + price;
       if (Atomics.load(this.#version, 0) !== version) continue;
       // What costs nothing is let through, whatever there is.
-      if (after > capacity && after > missing) return levelOf(capacity, missing);
+      if (after > most[part] && after > missing) return levelOf(most[part], missing);
       const next = wrapped(suppliedBy(size, now) + after);
       if (Atomics.compareExchange(this.#words, POSITION, position, next) === position) return null;
     }
@@ -125,21 +162,33 @@ export class SharedBudget {
         capacity: Atomics.load(this.#words, CAPACITY),
       };
       const publicRead = Atomics.load(this.#words, PUBLIC_READ);
+      const publicShare = Atomics.load(this.#words, PUBLIC_SHARE);
+      const reserve = Atomics.load(this.#words, RESERVE);
       const isWhole = (version & 1) === 0 && Atomics.load(this.#version, 0) === version;
-      if (isWhole) return { version, size, capacity: capacityOf(size), publicRead };
+      if (!isWhole) continue;
+      const user = capacityOf(size);
+      return { version, size, most: { public: publicShare, user, cancel: user + reserve }, publicRead };
     }
   }
 }
 
-/** Milli-units missing in a bucket at this position, more than fit for a clock that was read early; see the invariants. */
-function missingOf(position: bigint, size: BucketSize, now: TimestampNs): bigint {
+/**
+ * Milli-units missing in a bucket at this position, more than fit for a clock that was read early; see the invariants.
+ *
+ * @param most that a charge may leave missing.
+ */
+function missingOf(position: bigint, size: BucketSize, now: TimestampNs, most: bigint): bigint {
   const ahead = wrapped(position - suppliedBy(size, now));
-  const most = capacityOf(size) + suppliedBy(size, CLOCKS_APART_NS);
-  return ahead > 0n && ahead <= most ? ahead : 0n;
+  return ahead > 0n && ahead <= most + suppliedBy(size, CLOCKS_APART_NS) ? ahead : 0n;
 }
 
-function levelOf(capacity: bigint, missing: bigint): bigint {
-  return missing > capacity ? 0n : capacity - missing;
+/** Milli-units. */
+function percentOf(size: BucketSize, percent: bigint): bigint {
+  return (capacityOf(size) * percent) / 100n;
+}
+
+function levelOf(most: bigint, missing: bigint): bigint {
+  return missing > most ? 0n : most - missing;
 }
 
 function wrapped(value: bigint): bigint {

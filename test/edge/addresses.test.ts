@@ -92,17 +92,29 @@ suite('an address without a login', () => {
     assert.equal(await drain(() => ask(door.port, '/nothing'), '404 NOT_FOUND'), 20);
   });
 
-  test('a failed login costs so much that the fourth is not verified; nothing of a user or of all is charged', async () => {
+  test('public reads and logins take the upper half of its budget, sessions behind the same address go on', async () => {
+    const session = { authorization: `Bearer ${door.oms.token(ALICE)}`, 'user-id': ALICE };
+    const control = await SocketReader.open(door.port, '/control', [], session);
+    assert.equal(await drain(() => ask(door.port, '/markets'), '200 undefined'), 9, 'a connection and a read each');
+    const { details } = JSON.parse((await ask(door.port, `/nonce/${ALICE}`)).text).error;
+    assert.deepEqual([details.bucket, details.units_asked], ['address', '1']);
+    assert.equal((await post(door.port, '/orders/create', createBody(ALICE, 'mine'), session)).status, 200);
+    assert.equal((await ask(door.port, `/inventory/user/${ALICE}`, { headers: session })).status, 200);
+    control.socket.terminate();
+    await control.closed;
+  });
+
+  test('a failed login costs so much that the second is not verified; nothing of a user or of all is charged', async () => {
     door.oms.charged.length = 0;
     const login = async (): Promise<HttpAnswer> => {
       const { value } = door.oms.issueNonce(ALICE);
       const signature = `[${'0,'.repeat(63)}0]`;
       return post(door.port, '/auth', `{"user_id":"${ALICE}","nonce":"${value}","signature":${signature}}`);
     };
-    assert.equal(await drain(login, '401 INVALID_SIGNATURE'), 4);
+    assert.equal(await drain(login, '401 INVALID_SIGNATURE'), 1);
     assert.deepEqual(
       door.oms.charged.map(([user]) => user),
-      [null, null, null, null],
+      [null],
     );
   });
 
@@ -136,8 +148,8 @@ suite('an address without a login', () => {
   test('what is read for nobody in particular is paid by its bytes, also when it succeeds; a session reads for its user', async () => {
     const spaced = (text: string): string => text.padEnd(4 * 4_096);
     const assets = spaced('{"assets":["1"]}');
-    // A connection and three times 4 KiB beyond the first, each time.
-    assert.equal(await drain(() => post(door.port, '/registry/decimals', assets), '200 undefined'), 10);
+    // A connection, three times 4 KiB beyond the first, and the read itself, each time; it ends at the lower half.
+    assert.equal(await drain(() => post(door.port, '/registry/decimals', assets), '200 undefined'), 4);
     door.nowNs += 100n * SECOND;
     assert.equal(await drain(() => post(door.port, '/orders/create', spaced('{')), '400 INVALID_REQUEST'), 8);
     door.nowNs += 100n * SECOND;

@@ -40,6 +40,19 @@ describe('rate limits', () => {
     assert.equal((small['costs'] as Record<string, unknown>)['action'], 2);
   });
 
+  test('shares of the global budget are shown once a PUT has chosen them, and go with the next that does not', async () => {
+    const put = await desk.ok('PUT', RATES, { shares: { public_percent: 20 } });
+    assert.deepEqual(put['shares'], { public_percent: 20, reserve_percent: 25 });
+    assert.deepEqual((await desk.ok('GET', RATES))['shares'], { public_percent: 20, reserve_percent: 25 });
+    const { limits, clock } = desk.world;
+    let reads = 0;
+    while (limits.charge(null, 'publicRead', clock.nowNs()) === null) reads += 1;
+    assert.equal(reads, 2_000);
+    assert.equal((await desk.call('PUT', RATES, {})).text, STANDARD);
+    const small = await desk.ok('PUT', RATES, { global: { units_per_second: 10 }, shares: {} });
+    assert.deepEqual(small['shares'], { public_percent: 100, reserve_percent: 0 }, 'a small budget is not divided');
+  });
+
   test('anything else is refused by name and changes nothing', async () => {
     for (const [body, field] of [
       ['{"defualt":{}}', 'defualt'],
@@ -47,6 +60,8 @@ describe('rate limits', () => {
       ['{"default":{"units_per_second":-1}}', 'default.units_per_second'],
       ['{"default":{"units_per_second":1000000001}}', 'default.units_per_second'],
       ['{"global":{"capacity":1.5}}', 'global.capacity'],
+      ['{"shares":{"public_percent":101}}', 'shares.public_percent'],
+      ['{"shares":{"reads":1}}', 'shares.reads'],
       ['{"costs":{"action":"2"}}', 'costs.action'],
       ['{"costs":{"action":1e3}}', 'costs.action'],
       ['{"costs":{"bulk_item":1.2345}}', 'costs.bulk_item'],

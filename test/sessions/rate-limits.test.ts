@@ -66,7 +66,8 @@ suite('one user', () => {
     assert.equal(desk.drain(A, 'action'), 100);
     assert.equal(desk.drain(B, 'action', 'marketMaker'), 1_000);
     desk.now = later(10_000);
-    assert.equal(desk.drain(null, 'publicRead'), 10_000);
+    assert.equal(desk.drain(null, 'publicRead'), 5_000, 'the public half');
+    assert.equal(desk.shared.available(desk.now) / UNIT, 10_000n);
   });
 
   test('EX-13: bursts of the capacity, and refill unit by unit on the node clock', () => {

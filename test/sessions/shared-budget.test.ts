@@ -6,23 +6,23 @@ import fc from 'fast-check';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { bucketOf, suppliedBy } from '../../src/sessions/bucket.ts';
 import { UNIT } from '../../src/sessions/costs.ts';
-import { SharedBudget } from '../../src/sessions/shared-budget.ts';
+import { type Part, SharedBudget } from '../../src/sessions/shared-budget.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const START = 1_800_000_000_000_000_000n as TimestampNs;
 const at = (ns: bigint): TimestampNs => (START + ns) as TimestampNs;
 
-/** A thread that takes single units until it is told to stop, each with a time that it read from `ticks` before. */
+/** A thread that takes single units of one part until it is told to stop, each with a time that it read from `ticks` before. */
 const TAKER = `
   const { parentPort, workerData } = require('node:worker_threads');
-  const { url, memory, ticks, start, turns, tickNs } = workerData;
+  const { url, memory, ticks, start, turns, tickNs, part } = workerData;
   import(url).then(({ SharedBudget }) => {
     const shared = new SharedBudget(memory);
     const words = new BigInt64Array(ticks);
     let taken = 0;
     for (let turn = 0; turn < turns; turn += 1) {
       const now = start + Atomics.add(words, 0, tickNs);
-      if (shared.take(1000n, now) === null) taken += 1;
+      if (shared.take(1000n, now, part) === null) taken += 1;
     }
     parentPort.postMessage(taken);
   });`;
@@ -36,9 +36,9 @@ interface Race {
 }
 
 /** @returns what the thread took. */
-async function taker({ shared, ticks, turns, tickNs }: Race): Promise<number> {
+async function taker({ shared, ticks, turns, tickNs }: Race, part: Part = 'user'): Promise<number> {
   const url = new URL('../../src/sessions/shared-budget.js', import.meta.url).href;
-  const workerData = { url, memory: shared.memory, ticks, start: START, turns, tickNs };
+  const workerData = { url, memory: shared.memory, ticks, start: START, turns, tickNs, part };
   const worker = new Worker(TAKER, { eval: true, workerData });
   const taken = await new Promise<number>((resolve, fail) => {
     worker.once('message', resolve);
@@ -113,5 +113,65 @@ suite('one budget for several threads', () => {
     const most = size.capacity + supplied / UNIT;
     assert.ok(BigInt(one + two) <= most, `${one + two} taken of ${most}`);
     assert.ok(BigInt(one + two) >= most / 2n, 'and about as much as there is');
+  });
+});
+
+suite('shares of one budget (LIM-06, LIM-14)', () => {
+  const drain = (shared: SharedBudget, part: Part, now = START): bigint => {
+    let taken = 0n;
+    while (shared.take(UNIT, now, part) === null) taken += 1n;
+    return taken;
+  };
+
+  test('public requests take at most their half, users what is left, cancels a quarter beyond', () => {
+    const shared = new SharedBudget();
+    shared.configure(bucketOf(20_000n), 2n * UNIT, START);
+    assert.equal(drain(shared, 'public'), 10_000n);
+    assert.deepEqual(shared.takePublicRead(START), { asked: 2n * UNIT, available: 0n });
+    assert.equal(shared.available(START), 10_000n * UNIT, 'what is left is there for users');
+    assert.equal(drain(shared, 'user'), 10_000n);
+    assert.equal(drain(shared, 'cancel'), 5_000n);
+    for (const part of ['public', 'user', 'cancel'] as const) assert.equal(shared.available(START, part), 0n, part);
+  });
+
+  test('a user finds room at once, however fast public requests come, and no rate is lost while there are none', () => {
+    const shared = new SharedBudget();
+    shared.configure(bucketOf(20_000n), 2n * UNIT, START);
+    let taken = drain(shared, 'public');
+    for (let ms = 1n; ms <= 1_000n; ms += 1n) {
+      const now = at(ms * 1_000_000n);
+      taken += drain(shared, 'public', now);
+      // As much as a batch of 50 and a cancel-all, ten times a second.
+      if (ms % 100n === 0n) assert.equal(shared.take(125n * UNIT, now), null, `${ms} ms`);
+    }
+    assert.equal(taken, 10_000n + 20_000n - 9n * 125n, 'the first half, and what users left of the rate');
+  });
+
+  test('a budget below 2,000 units is not divided unless somebody says how', () => {
+    const shared = new SharedBudget();
+    shared.configure({ unitsPerSecond: 4n, capacity: 4n }, 2n * UNIT, START);
+    assert.equal(shared.takePublicRead(START), null);
+    assert.equal(shared.takePublicRead(START), null);
+    for (const part of ['public', 'user', 'cancel'] as const) assert.equal(shared.take(UNIT, START, part), 0n, part);
+    const shares = { publicPercent: 25n, reservePercent: 50n };
+    shared.configure({ unitsPerSecond: 4n, capacity: 4n }, UNIT, START, shares);
+    assert.deepEqual(
+      (['public', 'user', 'cancel'] as const).map((part) => drain(shared, part)),
+      [1n, 3n, 2n],
+    );
+  });
+
+  test('threads that race for three parts take together exactly what each may (LIM-02)', async () => {
+    const shared = new SharedBudget();
+    shared.configure({ unitsPerSecond: 0n, capacity: 40_000n }, UNIT, START);
+    const race = { shared, ticks: new SharedArrayBuffer(8), turns: 60_000, tickNs: 0n };
+    const [read, wrote, cancelled] = await Promise.all([
+      taker(race, 'public'),
+      taker(race, 'user'),
+      taker(race, 'cancel'),
+    ]);
+    assert.equal(read + wrote + cancelled, 50_000);
+    assert.ok(read <= 20_000 && read + wrote <= 40_000 && cancelled >= 10_000, `${read}, ${wrote}, ${cancelled}`);
+    assert.equal(shared.available(START, 'cancel'), 0n);
   });
 });

@@ -130,6 +130,10 @@ export class ScriptedOms implements OmsBackend {
     return this.budget;
   }
 
+  chargeLogin(): Reject | null {
+    return this.charge(null, 'publicRead');
+  }
+
   create({ order }: CreateRequest, origin: ActionOrigin, answer: Answer): void {
     this.#take({ kind: 'create', signer: order.signer.id, orderId: order.orderId, origin, answer });
   }

@@ -1,0 +1,107 @@
+/**
+ * Strangers from many addresses on the limits of `config/production.json`: what they read, log in and hold leaves an
+ * honest user with funds what that user needs.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { OperatorClient } from '../../src/client/operator.ts';
+import { Stranger, type Target } from '../hostile/stranger.ts';
+import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+
+/** Of user A of the dev seed, who has funds (operator-api.md 9). */
+const DEV_SEED = new Uint8Array(32).fill(1);
+const GLOBAL = 2_000;
+const ADDRESSES = 24;
+const FLOOD_MS = 1_500;
+
+/** A node with funds for users and the limits of production. */
+async function productionLimits(directory: string): Promise<NodeProcess> {
+  const { addresses, rateLimits } = JSON.parse(readFileSync('config/production.json', 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  const path = join(directory, 'config.json');
+  writeFileSync(path, JSON.stringify({ extends: 'dev', addresses, rateLimits, storage: { mapSizeMiB: 1024 } }));
+  const dataDirectory = join(directory, 'data');
+  return startNode({ profile: 'dev', dataDirectory, rateLimits: 'standard', env: { RINGBOOK_CONFIG: path } });
+}
+
+suite('an honest user beside strangers, on production limits', () => {
+  let home: string;
+  let node: NodeProcess;
+  let target: Target;
+  let honest: Stranger;
+
+  before(async () => {
+    home = temporaryDirectory();
+    node = await productionLimits(home);
+    const port = (url: string): number => Number(new URL(url).port);
+    target = { oms: port(node.oms), mds: port(node.mds), untilMs: Number.POSITIVE_INFINITY };
+    honest = new Stranger(target, '127.0.0.1', DEV_SEED);
+    assert.equal((await honest.login()).status, 200);
+    const operating = new OperatorClient(node.ops);
+    await operating.setMarketMaker(honest.key.userId, true);
+    operating.close();
+  });
+  after(async () => {
+    honest?.end();
+    await stopNode(node, 'SIGKILL');
+    removeDirectory(home);
+  });
+
+  /** Everything at once from many addresses, for so long; what the strangers were answered. */
+  async function flood(
+    ask: (stranger: Stranger) => Promise<{ readonly status: number }>,
+  ): Promise<Map<number, number>> {
+    const told = new Map<number, number>();
+    const untilMs = performance.now() + FLOOD_MS;
+    const strangers = Array.from({ length: ADDRESSES }, (_, index) => new Stranger(target, `127.0.1.${index + 1}`));
+    await Promise.all(
+      strangers.flatMap((stranger) =>
+        Array.from({ length: 4 }, async () => {
+          while (performance.now() < untilMs) {
+            const { status } = await ask(stranger);
+            told.set(status, (told.get(status) ?? 0) + 1);
+          }
+        }),
+      ),
+    );
+    for (const stranger of strangers) stranger.end();
+    return told;
+  }
+
+  /** What a maker cannot do without, over and over until the work beside it is done. @returns answers by their status. */
+  async function makerAtWork(beside: Promise<unknown>): Promise<string[]> {
+    let isOver = false;
+    void beside.finally(() => {
+      isOver = true;
+    });
+    const refused: string[] = [];
+    const note = (what: string, { status, code }: { readonly status: number; readonly code: string }): void => {
+      if (status === 429 || status === 503 || status === 0) refused.push(`${what}: ${status} ${code}`);
+    };
+    const ids = Array.from({ length: 50 }, (_, index) => `"none-${index}"`);
+    for (let turn = 0; !isOver; turn += 1) {
+      const order = honest.order({ side: 'Buy', price: '1', quantity: '0.01' });
+      note('create', await honest.create(order));
+      note('cancel-batch', await honest.call('DELETE', '/orders/cancel-batch', `{"order_ids":[${ids.join(',')}]}`));
+      note('cancel-all', await honest.call('DELETE', '/orders/cancel-all'));
+      note('timer', await honest.call('POST', '/orders/cancel-all-after', '{"timeout_ms":60000}'));
+      if (turn % 8 === 0) note('login', await honest.login());
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return refused;
+  }
+
+  test('public reads from many addresses take their half; not one request of a maker is refused (LIM-02, LIM-06, LIM-14)', async () => {
+    await operator(node, 'PUT', '/operator/rate-limits', { global: { units_per_second: GLOBAL } });
+    const reading = flood((stranger) => stranger.call('GET', '/tickers', '', target.mds));
+    assert.deepEqual(await makerAtWork(reading), []);
+    const told = await reading;
+    assert.ok((told.get(429) ?? 0) > 200, `the strangers asked for more than their share: ${[...told]}`);
+    await operator(node, 'PUT', '/operator/rate-limits', {});
+  });
+});
