@@ -4,6 +4,9 @@
  *   account ──▶ per side and book: its orders, in the order of admission, and the sum of what they count uncovered
  *                                    └─▶ less what the base leg covers ──▶ what they count, kept until something changes
  *
+ * Reduce-only orders that may rest are a book of their own: the base leg covers its first lots too, and what exceeds it
+ * counts (AMB-27). Those that are judged on arrival never press.
+ *
  * What orders count depends on them and on the base leg that they may reduce, and not on weights or fees, so it stays
  * while prices move. The sum follows each change, so a question looks at no order but the first ones, as far as the base
  * leg covers them; asked again, at none. What it needs of an order stands in its slot: the row may lie in its table
@@ -18,21 +21,31 @@ import { ORDER_FLAG, ORDER_KIND, SIDE, TRIGGER_STATE } from '../core/order-terms
 import { type Amount18, type RawPrice, type RawQuantity, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../margin/account-rules.ts';
 import type { AssetTerms } from '../margin/asset-terms.ts';
-import { countSide, marketPrice, type OpenOrder, offsetLots } from '../margin/pressure.ts';
+import { countSide, isJudgedOnArrival, marketPrice, type OpenOrder, offsetLots } from '../margin/pressure.ts';
 import { ownPressing, SPOT_ACCOUNT } from './balances.ts';
 import { quote18 } from './holds.ts';
 import type { OrderRow } from './rows.ts';
-import type { CountedOrders, OrderSlot, PressingOrders } from './state.ts';
+import type { CountedOrders, OrderSlot, PressingKey, PressingOrders } from './state.ts';
 
 /** As `OrderSlot.openLots`. */
 const UNRELEASED = -1;
 
 /** Whether an order may ever press. A spot sale does not: it turns collateral into USD, which counts more. */
-function mayPress(slot: OrderSlot, { subAccount, flags, side }: OrderRow): boolean {
+function mayPress(slot: OrderSlot, row: OrderRow): boolean {
+  const { subAccount, side } = row;
   // Every user's first account is a spot one: nothing that its orders are tied to has to be looked up.
   if (subAccount === SPOT_ACCOUNT || !isMarginType(slot.account.row)) return false;
-  if ((flags & ORDER_FLAG.reduceOnly) !== 0) return false;
+  if (isReduceOnly(row)) return slot.position !== null && !isJudgedOnArrival(row);
   return slot.position !== null || side === SIDE.buy;
+}
+
+function isReduceOnly({ flags }: OrderRow): boolean {
+  return (flags & ORDER_FLAG.reduceOnly) !== 0;
+}
+
+/** Of the book in which an order presses, among those of its account and side. */
+function keyOf({ position, base, market }: OrderSlot, row: OrderRow): PressingKey {
+  return isReduceOnly(row) ? market : (position ?? base);
 }
 
 /** Puts a live order among those of its book and side, behind those admitted before it, if it may press. */
@@ -41,12 +54,12 @@ export function addPressing(slot: OrderSlot, row: OrderRow): void {
   const { account, market, position, base } = slot;
   const { side } = row;
   const books = ownPressing(account)[side];
-  const key = position ?? base;
+  const key = keyOf(slot, row);
   let book = books.get(key);
   if (book === undefined) {
     const risk = must(position?.risk ?? base.collateral, 'an order of a margin account is about collateral');
     const nothing = { released: 0, unpriced: 0, notional: 0n, counted: null };
-    book = { side, market, position, risk, orders: new Set(), ...nothing };
+    book = { key, side, market, position, risk, orders: new Set(), ...nothing };
     books.set(key, book);
   }
   book.orders.add(slot);
@@ -63,10 +76,9 @@ export function notePressing(slot: OrderSlot): void {
 export function removePressing(slot: OrderSlot): void {
   const { pressing } = slot;
   if (pressing === null) return;
-  const { account, position, base } = slot;
   pressing.orders.delete(slot);
   weigh(slot, pressing, null);
-  if (pressing.orders.size === 0) account.pressing[pressing.side].delete(position ?? base);
+  if (pressing.orders.size === 0) slot.account.pressing[pressing.side].delete(pressing.key);
   slot.pressing = null;
 }
 
@@ -177,9 +189,7 @@ function notionalOf({ market }: PressingOrders, price: RawPrice | 0, lots: numbe
 export function isPressingRight(slot: OrderSlot, row: OrderRow, terms: (book: PressingOrders) => AssetTerms): boolean {
   const { pressing } = slot;
   if (pressing === null) return !mayPress(slot, row);
-  const { account, position, base } = slot;
-  const { side } = row;
-  const isThere = pressing.orders.has(slot) && account.pressing[side].get(position ?? base) === pressing;
+  const isThere = pressing.orders.has(slot) && slot.account.pressing[row.side].get(keyOf(slot, row)) === pressing;
   const isSame = slot.openLots === openLotsOf(row) && slot.openPrice === limitOf(row);
   const first = pressing.orders.values().next().value;
   const isRight = mayPress(slot, row) && isThere && isSame;

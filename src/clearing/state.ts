@@ -109,14 +109,20 @@ export interface SubAccountSlot {
   balances: Map<AssetId, BalanceSlot>;
   /** Empty in a Spot account. */
   positions: Map<AssetId, PositionSlot>;
-  /** Open orders that may press, by side, then by what they net against (pressing.ts). Empty in a Spot account. Derived. */
+  /** Open orders that may press, by side, then by their key (pressing.ts). Empty in a Spot account. Derived. */
   pressing: readonly [PressingBooks, PressingBooks];
 }
 
-type PressingBooks = Map<PositionSlot | BalanceSlot, PressingOrders>;
+/** What orders net against, or the market of reduce-only ones. */
+export type PressingKey = PositionSlot | BalanceSlot | MarketSlot;
+type PressingBooks = Map<PressingKey, PressingOrders>;
 
-/** Open orders of one margin account on one side of one book, in the order of their admission (AMB-50). */
+/**
+ * Open orders of one margin account on one side of one book, in the order of their admission (AMB-50): those that are
+ * reduce-only, or all others.
+ */
 export interface PressingOrders {
+  readonly key: PressingKey;
   readonly side: Side;
   readonly market: MarketSlot;
   /** Of margin orders; null for spot buys. */

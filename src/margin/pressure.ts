@@ -6,15 +6,16 @@
  *   capacity      = initial surplus − max(Σ buys, Σ sells) over all books of the sub-account
  *
  * Notional and fee are of the lots that increase risk only: the position's opposite base is an offset that orders use up
- * in the order of their admission. Reduce-only orders neither press nor use the offset. One side of one book is one
- * product and one rounding, up at 10^-18 USD.
+ * in the order of their admission. Reduce-only orders have an offset of their own, the same position once more: what
+ * exceeds it presses like any order (AMB-27), and they use nothing of the other one. Those that are judged on arrival are
+ * left out. One side of one book is one product and one rounding, up at 10^-18 USD, reduce-only orders apart.
  *
  * Not here: which orders an account has and how much of them is left.
  */
 import { larger, mulDivCeil, notional18, powerOfTen, quantity18, RATE_SCALE } from '../core/arithmetic.ts';
 import { RAW_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import { SIDE, type Side } from '../core/order-terms.ts';
+import { ORDER_KIND, type OrderKind, SIDE, type Side, TIF, type Tif } from '../core/order-terms.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, ZERO_18 } from '../core/units.ts';
 import { type AssetTerms, WEIGHT_ONE } from './asset-terms.ts';
 import { FACTOR_ONE } from './risk-terms.ts';
@@ -90,7 +91,15 @@ export function offsetLots(side: Side, base: bigint, quantityDecimals: number): 
   return Math.min(Number(opposite / powerOfTen(18 - quantityDecimals)), RAW_MAX);
 }
 
-/** One open order of a side, in the order of admission; reduce-only ones are left out. */
+/**
+ * Whether a reduce-only order is compared with the position when it comes, and never rests: then it presses nothing. What
+ * rests or is sized in quote presses with what exceeds the position (TIF-09, MRG-22, AMB-27).
+ */
+export function isJudgedOnArrival({ kind, tif }: { readonly kind: OrderKind; readonly tif: Tif }): boolean {
+  return kind === ORDER_KIND.marketBase || (kind === ORDER_KIND.limit && tif !== TIF.gtc && tif !== TIF.gtd);
+}
+
+/** One side of one book: its orders in the order of admission, either the reduce-only ones or all others. */
 export interface SideOfBook {
   readonly side: Side;
   readonly market: MarketDefinition;

@@ -5,14 +5,16 @@
  *   market, base      lots left, at the higher of oracle and mark when it was let through, or what is left of its cap
  *   market, quote     what is left of its target, for the lots that it buys at that price, or its base cap
  *
- * Nothing: a reduce-only order (MRG-22, AMB-50), one that waits for its trigger (AMB-28), a spot sell. While replaces are
- * on their way an order weighs what the heaviest of its terms does (pressure-lane.ts).
+ * Nothing: an order that waits for its trigger (AMB-28), a spot sell. Reduce-only orders are weighed in lanes of their own,
+ * of which the position covers the first lots (MRG-22, AMB-50); those that are judged on arrival press nothing (AMB-27).
+ * While replaces are on their way an order weighs what the heaviest of its terms does (pressure-lane.ts).
  *
  * Not here: netting (pressure-lane.ts).
  */
 import { mulDivCeil, notional18, quantity18 } from '../core/arithmetic.ts';
 import { ORDER_KIND, SIDE } from '../core/order-terms.ts';
 import { ONE_18, type RawQuantity } from '../core/units.ts';
+import { isJudgedOnArrival } from '../margin/pressure.ts';
 import {
   filledOf,
   isReduceOnly,
@@ -32,17 +34,19 @@ const LOTS_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 /** Where an order of a margin-type account is weighed, and what its fills move if it is no spot order. */
 export interface Seat {
   readonly position: Position;
-  /** Null for a reduce-only order. */
-  readonly lane: OrderLane | null;
+  readonly lane: OrderLane;
   readonly entry: LaneEntry<LiveOrder>;
   /** What a market order is taken to trade at; set when it is let through. */
   marketPrice: bigint;
 }
 
-/** The lane of an order, null for one that never adds risk. */
-export function laneOf(position: Position, terms: Pick<OrderTerms, 'flags' | 'side'>): OrderLane | null {
-  if (isReduceOnly(terms)) return null;
-  if (isSpot(terms)) return terms.side === SIDE.buy ? position.spotBuys : null;
+/** The lane of an order that is no spot sell, in a position that knows its market. */
+export function laneOf(position: Position, terms: Pick<OrderTerms, 'flags' | 'side' | 'kind' | 'tif'>): OrderLane {
+  if (isReduceOnly(terms)) {
+    const { pressing, arriving } = position.account.reduceOnlyOf(position);
+    return (isJudgedOnArrival(terms) ? arriving : pressing)[terms.side];
+  }
+  if (isSpot(terms)) return position.spotBuys;
   return terms.side === SIDE.buy ? position.buys : position.sells;
 }
 

@@ -7,11 +7,12 @@
  *
  *   capacity = initial-margin surplus of the optimistic account − max(Σ buy pressure, Σ sell pressure)
  *
- * Each position has three lanes of orders: margin buys and sells, which net against it, and spot buys, which turn USD
+ * Each position has lanes of orders: margin buys and sells, which net against it; reduce-only buys and sells, which net
+ * against it once more by themselves, so that only what exceeds it counts (MRG-22, AMB-27); and spot buys, which turn USD
  * into collateral of less weight and net against nothing (AMB-47). A spot sell presses nothing: it frees collateral.
  *
  * Invariants
- *   (1) A lane's offset is the opposite optimistic base, in lots.
+ *   (1) The offset of a lane that nets is the opposite optimistic base, in lots.
  *   (2) pending = the sum of undecided fills; settling = confirmed ones until the position that contains them is told.
  *
  * Not here: what an order may still do (exposure.ts), who is admitted (margin-check.ts), the formulas (src/margin).
@@ -60,8 +61,17 @@ export interface Position {
   readonly buys: OrderLane;
   readonly sells: OrderLane;
   readonly spotBuys: OrderLane;
-  /** Orders of the account in this market that are reduce-only and live. */
-  readonly reduceOnly: Set<LiveOrder>;
+  /** Null before the first. */
+  reduceOnly: ReduceOnlyOrders | null;
+}
+
+/** Reduce-only orders of an account in one market; lanes by side. */
+export interface ReduceOnlyOrders {
+  readonly live: Set<LiveOrder>;
+  /** Those that may rest or are sized in quote: what exceeds the position presses. */
+  readonly pressing: readonly [OrderLane, OrderLane];
+  /** Those that are judged on arrival and have not ended: they press nothing, and none is taken beyond the position. */
+  readonly arriving: readonly [OrderLane, OrderLane];
 }
 
 /** Base leg with every fill on its way. */
@@ -71,6 +81,18 @@ export function optimisticBase({ base, pending, settling }: Position): bigint {
 
 export function optimisticQuote({ quote, pending, settling }: Position): bigint {
   return quote + pending.quote + settling.quote;
+}
+
+/** Whether no order of the account may press in this market. */
+function isIdle({ buys, sells, spotBuys, reduceOnly }: Position): boolean {
+  const isFree = reduceOnly === null || reduceOnly.pressing.every((lane) => lane.isEmpty);
+  return buys.isEmpty && sells.isEmpty && spotBuys.isEmpty && isFree;
+}
+
+/** Whether an order of the account in this market might borrow. */
+function mightBorrow({ buys, sells, reduceOnly }: Position): boolean {
+  if (buys.counted > 0n || sells.counted > 0n) return true;
+  return reduceOnly?.pressing.some(({ counted }) => counted > 0n) === true;
 }
 
 /** A lane as it would be, for a question. */
@@ -122,7 +144,7 @@ export class MarginAccount {
       buys: new PressureLane(),
       sells: new PressureLane(),
       spotBuys: new PressureLane(),
-      reduceOnly: new Set(),
+      reduceOnly: null,
     };
     this.#positions.set(asset, fresh);
     return fresh;
@@ -173,13 +195,31 @@ export class MarginAccount {
     this.#moved(position);
   }
 
+  /** The reduce-only orders of a position whose market is known, made with none in it. */
+  reduceOnlyOf(position: Position): ReduceOnlyOrders {
+    if (position.reduceOnly === null) {
+      const lanes = (): readonly [OrderLane, OrderLane] => [new PressureLane(), new PressureLane()];
+      position.reduceOnly = { live: new Set(), pressing: lanes(), arriving: lanes() };
+      this.#moved(position);
+    }
+    return position.reduceOnly;
+  }
+
   #moved(position: Position): void {
     this.#changes += 1;
-    if (position.market === null) return;
-    const { quantityDecimals } = position.market.definition;
+    const { market, buys, sells, reduceOnly } = position;
+    if (market === null) return;
+    const { quantityDecimals } = market.definition;
     const base = optimisticBase(position);
-    position.buys.setOffset(offsetLots(SIDE.buy, base, quantityDecimals));
-    position.sells.setOffset(offsetLots(SIDE.sell, base, quantityDecimals));
+    const short = offsetLots(SIDE.buy, base, quantityDecimals);
+    const long = offsetLots(SIDE.sell, base, quantityDecimals);
+    buys.setOffset(short);
+    sells.setOffset(long);
+    if (reduceOnly === null) return;
+    for (const [shrinksShort, shrinksLong] of [reduceOnly.pressing, reduceOnly.arriving]) {
+      shrinksShort.setOffset(short);
+      shrinksLong.setOffset(long);
+    }
   }
 
   /** Of the optimistic account: the smaller of both prices (AMB-49). */
@@ -211,9 +251,8 @@ export class MarginAccount {
       if (desk.awaitsPrice(balance.asset) && optimisticOf(balance) !== 0n) return true;
     }
     for (const position of this.#positions.values()) {
-      const { asset, buys, sells, spotBuys } = position;
-      const isFlat = optimisticBase(position) === 0n && buys.isEmpty && sells.isEmpty && spotBuys.isEmpty;
-      if (!isFlat && desk.awaitsPrice(asset)) return true;
+      const isFlat = optimisticBase(position) === 0n && isIdle(position);
+      if (!isFlat && desk.awaitsPrice(position.asset)) return true;
     }
     return false;
   }
@@ -227,7 +266,7 @@ export class MarginAccount {
   /** Whether margin counts for it now: it borrows, or has an order that might. */
   get isLeveraged(): boolean {
     if (this.hasBorrows) return true;
-    for (const { buys, sells } of this.#positions.values()) if (buys.counted > 0n || sells.counted > 0n) return true;
+    for (const position of this.#positions.values()) if (mightBorrow(position)) return true;
     return false;
   }
 
@@ -238,6 +277,10 @@ export class MarginAccount {
       buys += this.#pressureOf(position, SIDE.buy, position.buys, whatIf);
       buys += this.#pressureOf(position, SIDE.buy, position.spotBuys, whatIf);
       sells += this.#pressureOf(position, SIDE.sell, position.sells, whatIf);
+      if (position.reduceOnly === null) continue;
+      const [reduceOnlyBuys, reduceOnlySells] = position.reduceOnly.pressing;
+      buys += this.#pressureOf(position, SIDE.buy, reduceOnlyBuys, whatIf);
+      sells += this.#pressureOf(position, SIDE.sell, reduceOnlySells, whatIf);
     }
     return { buys: buys as Amount18, sells: sells as Amount18 };
   }
@@ -258,16 +301,15 @@ export class MarginAccount {
   /** The lanes that press on a side. */
   *lanes(side: Side): Iterable<{ readonly position: Position; readonly lane: OrderLane }> {
     for (const position of this.#positions.values()) {
-      const { buys, sells, spotBuys } = position;
+      const { buys, sells, spotBuys, reduceOnly } = position;
       for (const lane of side === SIDE.buy ? [buys, spotBuys] : [sells]) yield { position, lane };
+      if (reduceOnly !== null) yield { position, lane: reduceOnly.pressing[side] };
     }
   }
 
   /** Whether any order of it weighs something. */
   get hasOrders(): boolean {
-    for (const { buys, sells, spotBuys } of this.#positions.values()) {
-      if (!buys.isEmpty || !sells.isEmpty || !spotBuys.isEmpty) return true;
-    }
+    for (const position of this.#positions.values()) if (!isIdle(position)) return true;
     return false;
   }
 

@@ -5,13 +5,13 @@
  */
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { Side } from '../core/order-terms.ts';
+import { SIDE, type Side } from '../core/order-terms.ts';
 import type { Amount18 } from '../core/units.ts';
 import { offsetLots } from '../margin/pressure.ts';
 import type { AssetDesk } from './asset-desk.ts';
 import { laneOf, type Seat } from './exposure.ts';
 import type { Holds, WordCount } from './holds.ts';
-import { isSpot, type LiveOrder } from './live-order.ts';
+import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import { newLaneEntry } from './pressure-lane.ts';
 import type { Sleepers } from './sleepers.ts';
@@ -108,13 +108,12 @@ export class MarginAccounts {
     const { terms, market } = order;
     const account = this.account(terms.user, terms.subAccount);
     const position = account.position(market.definition.assetId);
-    const lane = laneOf(position, terms);
-    if (lane === null && isSpot(terms)) return null;
+    if (isSpot(terms) && terms.side === SIDE.sell) return null;
     account.enter(position, market);
-    if (lane === null) this.withReduceOnly.add(position);
-    else this.withOrders.add(account);
+    if (isReduceOnly(terms)) this.withReduceOnly.add(position);
+    this.withOrders.add(account);
     this.#slot += 1;
-    return { position, lane, entry: newLaneEntry(order, this.#slot), marketPrice: 0n };
+    return { position, lane: laneOf(position, terms), entry: newLaneEntry(order, this.#slot), marketPrice: 0n };
   }
 }
 

@@ -2,8 +2,9 @@
  * Whether an order of a margin-type account may be let through (service spec 2.8, ORD-26, TIF-08, TIF-09, MRG-12 to
  * MRG-26).
  *
- *   reduce-only   fill or kill, immediate or cancel, sized in base: it must shrink the optimistic position; what rests
- *                 or is sized in quote is clearing's to judge (TIF-09, TIF-10, AMB-27)
+ *   reduce-only   fill or kill, immediate or cancel, sized in base: with others of them on their way it must fit into the
+ *                 optimistic position; of what rests
+ *                 or is sized in quote the part that exceeds the position adds risk (TIF-09, TIF-10, MRG-22, AMB-27)
  *   adds risk     of a circuit-broken asset: never (AMB-109); else the capacity left must be above the minimum
  *   adds none     always (AMB-49)
  *
@@ -12,14 +13,13 @@
  *
  * The caller has brought the asset desk up to now.
  */
-import { ORDER_FLAG, ORDER_KIND, TIF } from '../core/order-terms.ts';
+import { ORDER_FLAG, ORDER_KIND } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
-import { marketPrice, offsetLots } from '../margin/pressure.ts';
+import { isJudgedOnArrival, marketPrice } from '../margin/pressure.ts';
 import type { Accounts } from './accounts.ts';
 import { exposureOf } from './exposure.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
-import { optimisticBase } from './margin-account.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
 import type { Exposure } from './pressure-lane.ts';
 
@@ -51,15 +51,15 @@ export class MarginCheck {
     if (order.seat !== null && terms.kind !== ORDER_KIND.limit) order.seat.marketPrice = this.#marketPrice(order);
   }
 
-  /** Of a seated order that matches at once, before anything of it is let through; null: it may. */
+  /**
+   * Of a seated order that is judged on arrival: whether it and those before it that have not ended fit the position.
+   *
+   * @param lots that it may then still match.
+   */
   reduceOnlyFault(order: LiveOrder, lots: number): Reject | null {
-    const { seat, terms, market } = order;
-    const { tif, kind, side } = terms;
-    const isChecked =
-      kind === ORDER_KIND.marketBase || (kind === ORDER_KIND.limit && tif !== TIF.gtc && tif !== TIF.gtd);
-    if (seat === null || !isReduceOnly(terms) || !isChecked) return null;
-    const reducible = offsetLots(side, optimisticBase(seat.position), market.definition.quantityDecimals);
-    return lots <= reducible ? null : WOULD_INCREASE;
+    const { seat, terms } = order;
+    if (seat === null || !isReduceOnly(terms) || !isJudgedOnArrival(terms)) return null;
+    return seat.lane.outgrows(seat.entry, lots) ? WOULD_INCREASE : null;
   }
 
   /**
@@ -69,13 +69,13 @@ export class MarginCheck {
    */
   exposureFault(order: LiveOrder, exposure: Exposure): Reject | null {
     const { seat, terms, market } = order;
-    if (seat === null || seat.lane === null) return null;
+    if (seat === null || (isReduceOnly(terms) && isJudgedOnArrival(terms))) return null;
     const { lane, entry, position } = seat;
     const counted = lane.countedWith(entry, exposure);
     const weighsMore = counted > lane.counted;
     const { isBroken } = this.#margins.desk.terms(market.definition.assetId).prices;
     // Where there never was a price, what a market order adds is worth nothing: its lots tell.
-    if (isBroken && !isSpot(terms) && (weighsMore || lane.outgrows(entry, exposure))) return NO_PRICE;
+    if (isBroken && !isSpot(terms) && (weighsMore || lane.outgrows(entry, exposure.lots))) return NO_PRICE;
     if (!weighsMore) return null;
     if (this.#isExempt(order) || (isSpot(terms) && !position.account.isLeveraged)) return null;
     return position.account.capacity([{ lane, counted }]) > this.minimum ? null : INSUFFICIENT_MARGIN;

@@ -18,7 +18,17 @@ import { ORDER_END, ORDER_KIND, TRIGGER, TRIGGER_STATE } from '../core/order-ter
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { exposureOf, type Seat } from './exposure.ts';
 import type { Holds } from './holds.ts';
-import { enabledOf, filledOf, isChild, isFinished, isFull, isOfAge, type LiveOrder, neverRests } from './live-order.ts';
+import {
+  enabledOf,
+  filledOf,
+  isChild,
+  isFinished,
+  isFull,
+  isOfAge,
+  isReduceOnly,
+  type LiveOrder,
+  neverRests,
+} from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import { isOver, spendOf } from './needs.ts';
@@ -63,7 +73,7 @@ export class OrderBookView {
   restore(order: LiveOrder, sequence: number): void {
     this.#orders.restore(order, sequence);
     this.rehold(order);
-    order.seat?.lane?.admit(order.seat.entry, sequence);
+    order.seat?.lane.admit(order.seat.entry, sequence);
   }
 
   /** The market refused it: it leaves no trace. A replace that was sent after it may still be on its way. */
@@ -92,7 +102,7 @@ export class OrderBookView {
   /** It has its name, and with it its slot. */
   enter(order: LiveOrder, sequence: number): void {
     this.#orders.admit(order, sequence);
-    order.seat?.lane?.admit(order.seat.entry, sequence);
+    order.seat?.lane.admit(order.seat.entry, sequence);
   }
 
   admitted(
@@ -266,10 +276,9 @@ export class OrderBookView {
   }
 
   #weigh(order: LiveOrder, { position, lane, entry, marketPrice }: Seat): void {
-    if (lane === null) {
-      if (isOver(order)) position.reduceOnly.delete(order);
-      else position.reduceOnly.add(order);
-      return;
+    if (isReduceOnly(order.terms)) {
+      if (isOver(order)) position.reduceOnly?.live.delete(order);
+      else position.reduceOnly?.live.add(order);
     }
     lane.set(entry, exposureOf(order, marketPrice));
     position.account.reweighed();

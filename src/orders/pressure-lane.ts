@@ -8,7 +8,7 @@
  *
  * Only what is counted increases risk. The sum of the counted notional is kept, so that a new order, a fill and a cancel
  * cost what they move and not what there is; and who enters in the middle, as an order that a trigger releases does, does
- * not go past all that came later. Reduce-only orders do not come here: they neither use nor need the offset.
+ * not go past all that came later. Reduce-only orders have lanes of their own: they use nothing of this offset.
  *
  * Invariants
  *   (1) The netted lots are the first ones: an order before the edge is netted whole, one after it not at all.
@@ -144,8 +144,8 @@ export class PressureLane<Owner = unknown> {
     return this.#offset - this.#netted;
   }
 
-  /** Whether more lots would count if the order had this exposure, whatever they are worth. */
-  outgrows(entry: LaneEntry<Owner>, { lots }: Exposure): boolean {
+  /** Whether more lots would count if the order had so many, whatever they are worth. */
+  outgrows(entry: LaneEntry<Owner>, lots: number): boolean {
     return lots - entry.exposure.lots > this.freeOffset;
   }
 

@@ -47,7 +47,7 @@ export class ReduceOnlyExcess {
     for (let passed = 0; passed < most && walked < WALKED_MAX; passed += 1) {
       const position = this.#next();
       if (position === null) break;
-      if (position.reduceOnly.size === 0) {
+      if (position.reduceOnly === null || position.reduceOnly.live.size === 0) {
         positions.delete(position);
         this.#seen.delete(position);
       } else if (this.#seen.get(position) !== position.account.moves) {
@@ -61,7 +61,7 @@ export class ReduceOnlyExcess {
   /** Booked and optimistic position, the larger one: what a fill on its way may still undo is not gone. */
   lookAt(position: Position): void {
     const { base, market, reduceOnly, account } = position;
-    if (market === null || reduceOnly.size === 0) return;
+    if (market === null || reduceOnly === null) return;
     const { quantityDecimals } = market.definition;
     const { moves } = account;
     const reducible = [SIDE.buy, SIDE.sell].map((side) => {
@@ -69,7 +69,7 @@ export class ReduceOnlyExcess {
       return Math.max(booked, offsetLots(side, optimisticBase(position), quantityDecimals));
     });
     let [taken, isDone] = [0, true];
-    for (const order of reduceOnly) {
+    for (const order of reduceOnly.live) {
       const left = order.quantity - filledOf(order);
       if (order.letThrough === 0 || left <= (reducible[order.terms.side] ?? 0) || !isReducible(order)) continue;
       if (taken === TAKEN_OFF_MAX) {

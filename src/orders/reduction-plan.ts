@@ -5,9 +5,9 @@
  *   orders that count ─▶ farthest first ─▶ whole, whole, … in part ─▶ what is left is bearable, or so many are planned
  *                                                                          as one plan may have
  *
- * Left alone: orders that never rest; those about which a request is on its way; those that press nothing, as reduce-only
- * ones, what waits for a trigger, and what the position covers. What is left below the market's minimum is cancelled, and
- * so is a child of which more may come.
+ * Left alone: orders that never rest; those about which a request is on its way; those that press nothing, as what waits
+ * for a trigger and what the position covers, of reduce-only orders too. What is left below the market's minimum is
+ * cancelled, and so is a child of which more may come.
  *
  * Not here: when an account is asked, and who is exempt (auto-reduce.ts).
  */

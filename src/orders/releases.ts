@@ -148,7 +148,8 @@ export class Releases {
   #answer(order: LiveOrder, told: Told): void {
     const isSizedInQuote = order.terms.kind === ORDER_KIND.marketQuote;
     if (told.quantity === 0 && !isSizedInQuote) return;
-    if (this.#margin.reduceOnlyFault(order, told.quantity) !== null) this.#end(order, told, ORDER_END.reduceOnly);
+    const left = told.quantity - filledOf(order) - lotsAtRelease(order, told.quantity).dropped;
+    if (this.#margin.reduceOnlyFault(order, left) !== null) this.#end(order, told, ORDER_END.reduceOnly);
     else if (this.#letThrough(order, told.quantity)) this.#end(order, told, 0);
     else if (this.#mayBeCovered(order, told)) this.#wait(order, told);
     else this.#end(order, told, ORDER_END.marginInsufficient);

@@ -167,12 +167,15 @@ class Model {
   #laneAfter(): readonly WhatIf[] {
     const { side, isSpot } = this.#trial;
     if (isSpot || this.#position === undefined) return [];
-    const { buys, sells } = this.#position;
+    const { buys, sells, reduceOnly } = this.#position;
     const { quantityDecimals } = this.#market.definition;
     const base = optimisticBase(this.#position) + (side === SIDE.buy ? this.#fill.base : -this.#fill.base);
+    const [short, long] = [offsetLots(SIDE.buy, base, quantityDecimals), offsetLots(SIDE.sell, base, quantityDecimals)];
+    const shrinksShort = reduceOnly === null ? [buys] : [buys, reduceOnly.pressing[SIDE.buy]];
+    const shrinksLong = reduceOnly === null ? [sells] : [sells, reduceOnly.pressing[SIDE.sell]];
     return [
-      { lane: buys, counted: buys.countedAt(offsetLots(SIDE.buy, base, quantityDecimals)) },
-      { lane: sells, counted: sells.countedAt(offsetLots(SIDE.sell, base, quantityDecimals)) },
+      ...shrinksShort.map((lane) => ({ lane, counted: lane.countedAt(short) })),
+      ...shrinksLong.map((lane) => ({ lane, counted: lane.countedAt(long) })),
     ];
   }
 

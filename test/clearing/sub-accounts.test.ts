@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import type { TargetType } from '../../src/clearing/inputs.ts';
 import { ledgerView, userView } from '../../src/clearing/views.ts';
 import { format18 } from '../../src/core/decimal.ts';
-import { ORDER_FLAG, SIDE, TRIGGER } from '../../src/core/order-terms.ts';
+import { ORDER_END, ORDER_FLAG, SIDE, TIF, TRIGGER } from '../../src/core/order-terms.ts';
 import { isRetryable } from '../../src/core/reject.ts';
 import {
   ALICE,
@@ -16,6 +16,7 @@ import {
   codeOf,
   ETH,
   effectsOf,
+  PlainTables,
   reply,
   USD,
 } from '../support/clearing-world.ts';
@@ -121,7 +122,7 @@ suite('transfers and margin', () => {
     assert.equal(said(world.transfer({ ...out, amount: '2.9' })), 'done');
   });
 
-  test('open margin orders count, dormant and reduce-only ones do not, and holds of spot orders are not available (TRF-04, AMB-28, AMB-65)', () => {
+  test('open margin orders count, dormant ones do not, and holds of spot orders are not available (TRF-04, AMB-28, AMB-65)', () => {
     const world = funded();
     const order = world.place(SIDE.buy, A, 2000, 10);
     const out = { ...A, sourceIndex: 1, targetIndex: 0 };
@@ -134,7 +135,9 @@ suite('transfers and margin', () => {
     world.end(order, 1);
     const dormant = { user: ALICE, subAccount: 1, flags: 0, triggerKind: TRIGGER.above, triggerPrice: 300_000 };
     world.create({ ...dormant, quantity: 100_000 });
-    world.create({ user: ALICE, subAccount: 1, flags: ORDER_FLAG.reduceOnly, quantity: 100_000 });
+    // Immediate or cancel: it is judged when it comes, and presses nothing (AMB-27).
+    const reduceOnly = { user: ALICE, subAccount: 1, flags: ORDER_FLAG.reduceOnly };
+    world.create({ ...reduceOnly, tif: TIF.ioc, quantity: 100_000 });
     assert.equal(said(world.transfer({ ...out, amount: '1010' })), 'done');
     world.create({ user: ALICE, subAccount: 1, flags: ORDER_FLAG.isSpot, quantity: 4_000 });
     assert.equal(
@@ -142,6 +145,28 @@ suite('transfers and margin', () => {
       'INSUFFICIENT_INVENTORY transfer_amount',
     );
     assert.equal(said(world.transfer({ ...out, amount: '199.6' })), 'done');
+  });
+
+  test('of resting reduce-only orders what exceeds the position counts, oldest first, before and after a start (MRG-22, AMB-27, AMB-65)', () => {
+    const world = funded();
+    world.trade({ buyer: A, seller: B, price: 2000, quantity: 2 });
+    const sell = { user: ALICE, subAccount: 1, flags: ORDER_FLAG.reduceOnly, side: SIDE.sell, price: 210_000 };
+    const first = world.create({ ...sell, quantity: 15_000 });
+    const out = { ...A, sourceIndex: 1, targetIndex: 0 };
+    const short = 'INSUFFICIENT_MARGIN transfer_amount';
+    // 10000 + .9·4000 − 4002; the position covers all of the order.
+    assert.equal(said(world.transfer({ ...out, amount: '9598.000000000000000001' })), short);
+    world.create({ ...sell, quantity: 10_000 });
+    // Half of the second exceeds it: 5 % of 1050 and a fee of .525 press.
+    assert.equal(said(world.transfer({ ...out, amount: '9544.975000000000000001' })), short);
+    const tables = new PlainTables();
+    tables.checkpoint(world.state);
+    world.state = tables.loadStored();
+    assert.equal(said(world.transfer({ ...out, amount: '9544.975000000000000001' })), short);
+    assert.equal(said(world.transfer({ ...out, amount: '9544.975' })), 'done');
+    world.end(first, ORDER_END.userRequested);
+    assert.equal(said(world.transfer({ ...out, amount: '53.025000000000000001' })), short);
+    assert.equal(said(world.transfer({ ...out, amount: '53.025' })), 'done');
   });
 
   test('a spot buy of the account presses like any other buy, a spot sale does not (MRG-23, AMB-65)', () => {

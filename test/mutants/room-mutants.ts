@@ -165,8 +165,15 @@ const ORDERS: readonly Mutant[] = [
   {
     breaks: 'a reduce-only order that takes is no larger than its position',
     file: 'src/orders/margin-check',
-    find: 'return lots <= reducible ? null : WOULD_INCREASE;',
-    put: 'return lots <= reducible + 1 ? null : WOULD_INCREASE;',
+    find: 'return seat.lane.outgrows(seat.entry, lots) ? WOULD_INCREASE : null;',
+    put: 'return seat.lane.outgrows(seat.entry, lots - 1) ? WOULD_INCREASE : null;',
+    caughtBy: 'test/orders/reduce-only',
+  },
+  {
+    breaks: 'what reduce-only orders exceed their position by presses',
+    file: 'src/orders/exposure',
+    find: 'isJudgedOnArrival(terms) ? arriving : pressing',
+    put: 'isJudgedOnArrival(terms) ? pressing : arriving',
     caughtBy: 'test/orders/reduce-only',
   },
   {

@@ -378,8 +378,26 @@ suite('reduce-only orders that exceed their position', () => {
     return desk;
   };
 
-  test('stay by default; clearing refuses their fills (AMB-27)', () => {
-    assert.deepEqual(shrunk({}).obey(), []);
+  test('stay by default where the account bears what they press (AMB-27)', () => {
+    const desk = shrunk({});
+    assert.deepEqual(desk.obey(), []);
+    assert.ok(desk.capacity() > 0n);
+  });
+
+  test('give way like any other where the account does not bear it, what the position covers left alone (AR-01, AMB-27, AMB-61)', () => {
+    const desk = new MarginDesk();
+    desk.spot(USD, 300);
+    desk.position(ETH, 2, -4_000);
+    desk.place({ id: 'first', side: sell, quantity: 1, price: 2_100, reduceOnly: true });
+    desk.place({ id: 'second', side: sell, quantity: 1, price: 2_200, reduceOnly: true });
+    desk.spot(USD, 0);
+    desk.position(ETH, 1, -1_750);
+    // 0.9·2000 − 1750 = 50, and a sell of 1 at 2200 presses 111.1: 0.45 of it is 49.995, and below the rest stays 1e-4.
+    assert.deepEqual(look(desk), ['second 4500']);
+    assert.ok(desk.capacity() >= 0n);
+    desk.position(ETH, 0, 0);
+    desk.nowNs = (desk.nowNs + 2_000_000_000n) as TimestampNs;
+    assert.deepEqual(look(desk), ['second cancelled', 'first cancelled']);
   });
 
   test('end with ReduceOnly where the operator wants it (AMB-27)', () => {
@@ -404,6 +422,7 @@ suite('reduce-only orders that exceed their position', () => {
 
   test('end a bounded number a turn, where there are many (AMB-27, AMB-111)', () => {
     const desk = shrunk({ openOrdersMax: 3_000 });
+    desk.spot(USD, 10_000_000);
     for (let at = 0; at < 1_500; at += 1) {
       desk.place({ id: `r-${at}`, side: sell, quantity: 2, price: 2_300 + at, reduceOnly: true });
     }

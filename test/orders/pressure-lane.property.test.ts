@@ -111,7 +111,10 @@ suite('pressure lane', () => {
             const asked = lane.countedWith(chosen.entry, question);
             const after = [...others, { entry: chosen.entry, exposure: question }];
             assert.equal(asked, plainCounted(after, offset));
-            assert.equal(lane.outgrows(chosen.entry, question), plainLots(after, offset) > plainLots(orders, offset));
+            assert.equal(
+              lane.outgrows(chosen.entry, question.lots),
+              plainLots(after, offset) > plainLots(orders, offset),
+            );
             assert.equal(lane.counted, plainCounted(orders, offset));
           }
         }

@@ -11,6 +11,7 @@ import {
   ROLLBACK_REASON,
   SIDE,
   type Side,
+  TIF,
   type Tif,
 } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
@@ -202,12 +203,22 @@ export class PlainClearing {
 
   private isBound(user: UserId, subAccount: number): boolean {
     const { base, quote } = this.position(user, subAccount);
-    return base < 0n || quote < 0n || this.pressing(user, subAccount, false).length > 0;
+    return (
+      base < 0n ||
+      quote < 0n ||
+      ['margin', 'reduce-only'].some((kind) => this.pressing(user, subAccount, kind).length > 0)
+    );
   }
 
-  private pressing(user: UserId, subAccount: number, isSpot: boolean): readonly PlainOrder[] {
+  /** Reduce-only orders press by themselves, those that may rest (AMB-27). @param kind spot, margin or reduce-only. */
+  private pressing(user: UserId, subAccount: number, kind: string): readonly PlainOrder[] {
     const own = [...this.orders.values()].filter((of) => of.user === user && of.subAccount === subAccount);
-    return own.filter((order) => order.isSpot === isSpot && !order.reduceOnly && !order.waits);
+    const rests = ({ tif }: PlainOrder): boolean => tif === TIF.gtc || tif === TIF.gtd;
+    return own.filter((order) => {
+      if (order.waits) return false;
+      if (order.reduceOnly) return kind === 'reduce-only' && rests(order);
+      return kind === (order.isSpot ? 'spot' : 'margin');
+    });
   }
 
   /** Initial surplus of the account at the worse price, less the heavier side of its open orders. */
@@ -220,16 +231,18 @@ export class PlainClearing {
   }
 
   private pressureOf(user: UserId, subAccount: number, buys: boolean): bigint {
-    const open = (isSpot: boolean): readonly PlainOpenOrder[] =>
-      this.pressing(user, subAccount, isSpot).map((order) => ({
+    const open = (kind: string): readonly PlainOpenOrder[] =>
+      this.pressing(user, subAccount, kind).map((order) => ({
         buys: order.side === SIDE.buy,
         lots: Number(this.lotsLeft(order)),
         price: BigInt(order.price) * 10n ** 16n,
       }));
     const { base } = this.position(user, subAccount);
     const book = { lot: QUANTITY_UNIT, takerRate: this.fees.taker };
-    const leveraged = pressure(this.assetOf(this), buys, open(false), { ...book, base });
-    return buys ? leveraged + pressure(this.assetOf(this), true, open(true), { ...book, base: 0n }) : leveraged;
+    const of = (kind: string, reducible: bigint): bigint =>
+      pressure(this.assetOf(this), buys, open(kind), { ...book, base: reducible });
+    const leveraged = of('margin', base) + of('reduce-only', base);
+    return buys ? leveraged + of('spot', 0n) : leveraged;
   }
 
   /** ETH now, with the legs of a book. */

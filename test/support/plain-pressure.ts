@@ -94,7 +94,7 @@ export class PlainPressure {
       ASSETS[(pick >> 1) % 2] as AssetId,
       ((pick >> 2) % 2) as Side,
     ];
-    const isReduceOnly = (pick >> 3) % 8 === 0;
+    const isReduceOnly = (pick >> 3) % 3 === 0;
     const lots = 1 + ((pick >> 6) % 40);
     const price = this.#aPrice(asset, pick >> 9);
     this.#made += 1;
@@ -255,8 +255,10 @@ export class PlainPressure {
         const market = MARKETS[asset];
         assert.ok(market !== undefined);
         const offset = offsetLots(side, base, market.quantityDecimals);
-        const counted = this.#counted(offset, this.#open(user, asset, side), market);
-        pressure[side] += pressureOf(side, counted, terms, market.takerFeeRate);
+        for (const isReduceOnly of [false, true]) {
+          const counted = this.#counted(offset, this.#open(user, asset, { side, isReduceOnly }), market);
+          pressure[side] += pressureOf(side, counted, terms, market.takerFeeRate);
+        }
       }
     }
     return capacityOf(initialSurplus(sums), pressure[SIDE.buy] as Amount18, pressure[SIDE.sell] as Amount18);
@@ -290,11 +292,10 @@ export class PlainPressure {
   }
 
   /** In the order of admission, those on their way last; while a replace is on its way with what it asks for, too. */
-  #open(user: UserId, asset: AssetId, side: Side): (readonly Terms[])[] {
+  #open(user: UserId, asset: AssetId, of: Pick<PlainOrder, 'side' | 'isReduceOnly'>): (readonly Terms[])[] {
     const own = this.#orders.filter((order) => {
-      return (
-        order.user === user && order.asset === asset && order.side === side && !order.isReduceOnly && !order.isOver
-      );
+      const isOf = order.side === of.side && order.isReduceOnly === of.isReduceOnly;
+      return order.user === user && order.asset === asset && isOf && !order.isOver;
     });
     const slot = ({ sequence }: PlainOrder): number => (sequence === 0 ? Number.MAX_SAFE_INTEGER : sequence);
     return [...own]
