@@ -47,6 +47,11 @@ export const NONCE_LIFE_NS = 300_000_000_000n;
 export const NONCE_RENEW_NS = 10_000_000_000n;
 export const TOKEN_LIFE_NS = 86_400_000_000_000n;
 export const TOKENS_PER_USER_MAX = 32;
+/** Outstanding nonces: about 20 MiB. */
+export const NONCES_MAX = 100_000;
+/** Live sessions, and those among them of users without a balance or a position: about 0.7 KiB each. */
+export const SESSIONS_MAX = 250_000;
+export const SESSIONS_PUBLIC_MAX = 150_000;
 /** Concurrent OMS streams [LIM-19, LIM-20]. */
 export const STREAMS_PER_USER = 10;
 export const STREAMS_PER_MARKET_MAKER = 20;
@@ -100,6 +105,7 @@ export const RESTART_SEQUENCE_GAP = 1_000_000;
 
 assert(SMALL_BODY_BYTES_MAX < ACTION_BYTES_MAX && ACTION_BYTES_MAX < BATCH_BYTES_MAX, 'more items, more bytes');
 assert(BATCH_BYTES_MAX < BODY_BYTES_MAX, 'a frame that no action needs can be refused in words');
+assert(SESSIONS_PUBLIC_MAX < SESSIONS_MAX, 'strangers leave room for sessions of users with funds');
 assert(NONCE_RENEW_NS < NONCE_LIFE_NS, 'a renewed nonce is still within its life');
 assert(HELD_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a held cancel ends before its create could be too old');
 assert(

@@ -83,7 +83,8 @@ export interface ChargeBackend {
 
 export interface SessionBackend extends NodeTime {
   issueNonce(user: UserId): { readonly value: string; readonly ceNonce: number };
-  login(request: AuthRequest): Outcome<{ readonly token: string; readonly expiryNs: TimestampNs }>;
+  /** @param address where the client is; '' where nobody asks. */
+  login(request: AuthRequest, address: string): Outcome<{ readonly token: string; readonly expiryNs: TimestampNs }>;
   logout(user: UserId): void;
   /** Whether this token is a live session of this user. */
   isSession(user: UserId, token: string): boolean;

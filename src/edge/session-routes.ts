@@ -22,7 +22,9 @@ export function addSessionRoutes(kit: RouteKit): void {
     shape: ({ body }) => decodeAuth(body, 0, body.length),
     addressUnits: LOGIN_UNITS,
     loginOf: ({ userId }) => userId,
-    serve: (call, request) => answer(call, backend.login(request), ({ token, expiryNs }) => authReply(token, expiryNs)),
+    serve: (call, request) => {
+      answer(call, backend.login(request, call.address), ({ token, expiryNs }) => authReply(token, expiryNs));
+    },
   });
   kit.addSession({
     method: 'POST',

@@ -41,7 +41,7 @@ import type { OpsParts, Waiting } from './ops-parts.ts';
 import { OpsServer } from './ops-server.ts';
 import { OracleFeed } from './oracle-feed.ts';
 import { type AccountSettings, ownAccounts } from './own-accounts.ts';
-import { gateOf, tlsOf } from './public-listeners.ts';
+import { gateOf, sessionsPerAddress, tlsOf } from './public-listeners.ts';
 import { whenAtRest } from './quiescence.ts';
 import { patchAccounts, seedNode, seedSettings } from './seed.ts';
 import { PUBLIC_KEYS } from './seed-data.ts';
@@ -242,6 +242,7 @@ export class RingbookNode {
             pages: this.startHistory(),
             desk: this.desk,
             limits: this.userLimits(),
+            sessionsPerAddress: sessionsPerAddress(this.config.addresses),
             shards,
             idKey: hashKeyOf(this.threads.hashSeed),
             poke: wiring.poke,

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
+import { SESSIONS_MAX } from '../core/limits.ts';
 import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from './public-listeners.ts';
 import { PUBLIC_KEYS } from './seed-data.ts';
 
@@ -54,6 +55,7 @@ const ProfileShape: TSchema = Type.Object(
           unitsPerSecond: Count(1, 1_000_000),
           capacity: Count(1, 1_000_000_000),
           sockets: Count(1, 16_384),
+          sessions: Type.Optional(Count(1, SESSIONS_MAX)),
           from: Type.Union([Type.Literal('peer'), Type.Literal('x-forwarded-for')]),
         },
         Strict,

@@ -12,6 +12,7 @@ import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import { type AssetId, hasOracle, type OrderId, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
+import { NONCES_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -83,6 +84,8 @@ export interface FrontDoorParts {
   /** The same tables, read elsewhere: a page never holds up this thread. */
   readonly pages: PageReader;
   readonly limits: UserLimits;
+  /** Sessions of users without funds from one address; no limit unless given. */
+  readonly sessionsPerAddress?: number;
   readonly desk: SignatureDesk;
   readonly shards: readonly Outlet[];
   /** Of the hashes of ids, as the markets have it. */
@@ -141,8 +144,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
   private readonly pages: PageDesk;
   private readonly releases: ReleaseQueue;
   private readonly reductions: NodeReductions;
-  private readonly nonces = new Nonces();
-  private readonly tokens = new Tokens();
+  private readonly nonces: Nonces;
+  private readonly tokens: Tokens;
   private readonly known = new Set<UserId>();
 
   constructor(parts: FrontDoorParts) {
@@ -153,7 +156,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.orders = new OrderManager({ sink: this, history: parts.history, kept });
     this.restore = new DoorRestore(this.orders, kept);
     this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
-    this.limits.isFunded = (user) => this.orders.isFunded(user);
+    const isFunded = (user: UserId): boolean => this.orders.isFunded(user);
+    const { sessionsPerAddress: perAddressMax = Number.POSITIVE_INFINITY } = parts;
+    this.limits.isFunded = isFunded;
+    this.nonces = new Nonces(NONCES_MAX, isFunded);
+    this.tokens = new Tokens({ isFunded, perAddressMax });
     const { command } = parts;
     this.accountActions = new AccountActions({ desk: parts.desk, command, poke: parts.poke });
     this.registry = new RegistryDesk({
@@ -198,7 +205,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return { value, ceNonce: 0 };
   }
 
-  login(request: AuthRequest): Outcome<{ readonly token: string; readonly expiryNs: TimestampNs }> {
+  login(request: AuthRequest, address: string): Outcome<{ readonly token: string; readonly expiryNs: TimestampNs }> {
     const claim = { user: request.userId, nonce: request.nonce };
     const now = this.nowNs();
     // The nonce is looked at first: a stranger without one cannot make the node verify.
@@ -208,7 +215,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const isProof = !this.parts.refusedUsers.has(request.userId);
     const signatureIsValid = isProof && verify(request.signature, Buffer.from(request.nonce, 'utf8'), key);
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    const proof = { signatureIsValid, tokenHash: hashToken(token), now };
+    const proof = { signatureIsValid, tokenHash: hashToken(token), address, now };
     const expiry = completeLogin({ nonces: this.nonces, tokens: this.tokens }, claim, proof);
     if (!expiry.ok) return expiry;
     // A session makes a user known (AMB-139): clearing is told once.

@@ -15,6 +15,8 @@ export interface AddressConfig {
   readonly capacity: number;
   /** Open sockets. */
   readonly sockets: number;
+  /** Sessions of users without a balance or a position; SESSIONS_PER_ADDRESS unless given. */
+  readonly sessions?: number;
   readonly from: AddressSource;
 }
 
@@ -35,6 +37,13 @@ export interface ListenerSettings {
 
 export function tlsOf(listeners: PublicListeners): TlsFiles | null {
   return typeof listeners === 'string' ? null : listeners.tls;
+}
+
+const SESSIONS_PER_ADDRESS = 1_024;
+
+/** What one address may have of sessions of users without funds. */
+export function sessionsPerAddress(addresses: AddressConfig | null): number {
+  return addresses === null ? Number.POSITIVE_INFINITY : (addresses.sessions ?? SESSIONS_PER_ADDRESS);
 }
 
 /** @param budget counts what is refused. */

@@ -40,13 +40,16 @@ export interface LoginProof {
   readonly signatureIsValid: boolean;
   /** SHA-256 of the token that the caller will hand out. */
   readonly tokenHash: string;
+  /** Where the client is; '' where nobody asks. */
+  readonly address?: string;
   readonly now: TimestampNs;
 }
 
 /**
  * Second half: consumes the nonce and issues the token. A failure consumes nothing.
  *
- * @returns the token's expiry; rejects as `checkNonce`, then INVALID_SIGNATURE, then SERVICE_UNAVAILABLE when too many users are logged in.
+ * @returns the token's expiry; rejects as `checkNonce`, then INVALID_SIGNATURE, then SERVICE_UNAVAILABLE where no session could
+ *   give way to it (tokens.ts).
  */
 export function completeLogin(
   sessions: { readonly nonces: Nonces; readonly tokens: Tokens },
@@ -56,11 +59,12 @@ export function completeLogin(
   const nonce = checkNonce(sessions.nonces, claim, proof.now);
   if (!nonce.ok) return nonce;
   if (!proof.signatureIsValid) return rejected(reject('INVALID_SIGNATURE', 'the signature does not verify'));
-  if (!sessions.tokens.hasRoomFor(claim.user, proof.now)) {
+  const { address = '' } = proof;
+  if (!sessions.tokens.makeRoom(claim.user, address, proof.now)) {
     return rejected(reject('SERVICE_UNAVAILABLE', 'too many sessions'));
   }
 
   // After this point the command must succeed.
   sessions.nonces.consume(claim.user);
-  return accepted(sessions.tokens.issue(claim.user, proof.tokenHash, proof.now));
+  return accepted(sessions.tokens.issue(claim.user, proof.tokenHash, proof.now, address));
 }

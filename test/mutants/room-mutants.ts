@@ -26,8 +26,8 @@ const SESSIONS: readonly Mutant[] = [
   {
     breaks: 'a session is over at its expiry',
     file: 'src/sessions/tokens',
-    find: '        if (now < expiryNs)\n            return true;',
-    put: '        if (now <= expiryNs)\n            return true;',
+    find: '        if (now < expiryNs) {\n            this.#use',
+    put: '        if (now <= expiryNs) {\n            this.#use',
     caughtBy: 'test/sessions/sessions',
   },
   {

@@ -54,22 +54,25 @@ suite('an honest user beside strangers, on production limits', () => {
 
   /** Everything at once from many addresses, for so long; what the strangers were answered. */
   async function flood(
-    ask: (stranger: Stranger) => Promise<{ readonly status: number }>,
+    ask: (stranger: Stranger, address: string) => Promise<{ readonly status: number }>,
   ): Promise<Map<number, number>> {
     const told = new Map<number, number>();
     const untilMs = performance.now() + FLOOD_MS;
-    const strangers = Array.from({ length: ADDRESSES }, (_, index) => new Stranger(target, `127.0.1.${index + 1}`));
+    const strangers = Array.from({ length: ADDRESSES }, (_, index) => {
+      const address = `127.0.1.${index + 1}`;
+      return { address, stranger: new Stranger(target, address) };
+    });
     await Promise.all(
-      strangers.flatMap((stranger) =>
+      strangers.flatMap(({ stranger, address }) =>
         Array.from({ length: 4 }, async () => {
           while (performance.now() < untilMs) {
-            const { status } = await ask(stranger);
+            const { status } = await ask(stranger, address);
             told.set(status, (told.get(status) ?? 0) + 1);
           }
         }),
       ),
     );
-    for (const stranger of strangers) stranger.end();
+    for (const { stranger } of strangers) stranger.end();
     return told;
   }
 
@@ -102,6 +105,31 @@ suite('an honest user beside strangers, on production limits', () => {
     assert.deepEqual(await makerAtWork(reading), []);
     const told = await reading;
     assert.ok((told.get(429) ?? 0) > 200, `the strangers asked for more than their share: ${[...told]}`);
+    await operator(node, 'PUT', '/operator/rate-limits', {});
+  });
+
+  test('logins of free keys from many addresses: every login and request of a user with funds is served (SES-07, AMB-87)', async () => {
+    const logins = flood(async (_, address) => {
+      const one = new Stranger(target, address);
+      const answer = await one.login();
+      one.end();
+      return answer;
+    });
+    assert.deepEqual(await makerAtWork(logins), []);
+    const told = await logins;
+    assert.ok((told.get(200) ?? 0) > 50, `strangers logged in: ${[...told]}`);
+    assert.equal(told.get(503), undefined);
+  });
+
+  test('nonces of a user, asked for by strangers, keep that user out of nothing (SES-04)', async () => {
+    await operator(node, 'PUT', '/operator/rate-limits', { global: { units_per_second: GLOBAL } });
+    const asking = flood((stranger) => stranger.call('GET', `/nonce/${honest.key.userId}`));
+    const refused = await makerAtWork(asking);
+    assert.deepEqual(
+      refused.filter((line) => !line.startsWith('login')),
+      [],
+    );
+    assert.equal((await honest.login()).status, 200);
     await operator(node, 'PUT', '/operator/rate-limits', {});
   });
 });

@@ -194,7 +194,7 @@ export class Performer {
     assert.ok(key !== undefined);
     const { value } = door.issueNonce(key.userId);
     const signature = key.sign(Buffer.from(value, 'utf8'));
-    const session = door.login({ userId: key.userId, nonce: value, signature });
+    const session = door.login({ userId: key.userId, nonce: value, signature }, '');
     assert.ok(session.ok, 'whoever signs the nonce gets a session');
     this.seats.set(who, { ...this.newConnection(), token: session.value.token });
   }
