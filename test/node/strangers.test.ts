@@ -13,9 +13,12 @@ import { removeDirectory, temporaryDirectory } from '../support/temporary-direct
 
 /** Of user A of the dev seed, who has funds (operator-api.md 9). */
 const DEV_SEED = new Uint8Array(32).fill(1);
-const GLOBAL = 2_000;
+/** A tenth of the global budget, and reads at five times their price: what a test can ask for in a second or two. */
+const SMALL = { global: { units_per_second: 2_000 }, costs: { public_read: 10 } };
 const ADDRESSES = 24;
 const FLOOD_MS = 1_500;
+const FLOOD_MS_MAX = 10_000;
+const ENOUGH = 50;
 
 /** A node with funds for users and the limits of production. */
 async function productionLimits(directory: string): Promise<NodeProcess> {
@@ -52,12 +55,18 @@ suite('an honest user beside strangers, on production limits', () => {
     removeDirectory(home);
   });
 
-  /** Everything at once from many addresses, for so long; what the strangers were answered. */
+  /** Everything at once from many addresses, until enough have had this answer; what the strangers were answered. */
   async function flood(
     ask: (stranger: Stranger, address: string) => Promise<{ readonly status: number }>,
+    awaited = 200,
   ): Promise<Map<number, number>> {
     const told = new Map<number, number>();
-    const untilMs = performance.now() + FLOOD_MS;
+    const begunMs = performance.now();
+    // On a crowded machine it takes longer until anything is refused.
+    const isOver = (): boolean => {
+      const ms = performance.now() - begunMs;
+      return ms >= FLOOD_MS && ((told.get(awaited) ?? 0) > ENOUGH || ms >= FLOOD_MS_MAX);
+    };
     const strangers = Array.from({ length: ADDRESSES }, (_, index) => {
       const address = `127.0.1.${index + 1}`;
       return { address, stranger: new Stranger(target, address) };
@@ -65,7 +74,7 @@ suite('an honest user beside strangers, on production limits', () => {
     await Promise.all(
       strangers.flatMap(({ stranger, address }) =>
         Array.from({ length: 4 }, async () => {
-          while (performance.now() < untilMs) {
+          while (!isOver()) {
             const { status } = await ask(stranger, address);
             told.set(status, (told.get(status) ?? 0) + 1);
           }
@@ -100,11 +109,11 @@ suite('an honest user beside strangers, on production limits', () => {
   }
 
   test('public reads from many addresses take their half; not one request of a maker is refused (LIM-02, LIM-06, LIM-14)', async () => {
-    await operator(node, 'PUT', '/operator/rate-limits', { global: { units_per_second: GLOBAL } });
-    const reading = flood((stranger) => stranger.call('GET', '/tickers', '', target.mds));
+    await operator(node, 'PUT', '/operator/rate-limits', SMALL);
+    const reading = flood((stranger) => stranger.call('GET', '/tickers', '', target.mds), 429);
     assert.deepEqual(await makerAtWork(reading), []);
     const told = await reading;
-    assert.ok((told.get(429) ?? 0) > 200, `the strangers asked for more than their share: ${[...told]}`);
+    assert.ok((told.get(429) ?? 0) > ENOUGH, `the strangers asked for more than their share: ${[...told]}`);
     await operator(node, 'PUT', '/operator/rate-limits', {});
   });
 
@@ -117,13 +126,13 @@ suite('an honest user beside strangers, on production limits', () => {
     });
     assert.deepEqual(await makerAtWork(logins), []);
     const told = await logins;
-    assert.ok((told.get(200) ?? 0) > 50, `strangers logged in: ${[...told]}`);
+    assert.ok((told.get(200) ?? 0) > ENOUGH, `strangers logged in: ${[...told]}`);
     assert.equal(told.get(503), undefined);
   });
 
   test('nonces of a user, asked for by strangers, keep that user out of nothing (SES-04)', async () => {
-    await operator(node, 'PUT', '/operator/rate-limits', { global: { units_per_second: GLOBAL } });
-    const asking = flood((stranger) => stranger.call('GET', `/nonce/${honest.key.userId}`));
+    await operator(node, 'PUT', '/operator/rate-limits', SMALL);
+    const asking = flood((stranger) => stranger.call('GET', `/nonce/${honest.key.userId}`), 429);
     const refused = await makerAtWork(asking);
     assert.deepEqual(
       refused.filter((line) => !line.startsWith('login')),
