@@ -92,13 +92,15 @@ export const REPLAY_BYTES_MAX = 67_108_864;
 /** Replays that nobody reads at the moment. Those that are read are fewer than sockets. */
 export const REPLAYS_IDLE_MAX = 16_384;
 export const REPLAY_IDLE_MS = 120_000;
-/** A thread without a heartbeat for this long stops the node; how often somebody looks. */
+/** A thread that has hung for this long stops the node (runtime/silence.ts: time without a CPU is not in it); how often it is looked at. */
 export const HEARTBEAT_LOST_MS = 2_000;
 export const WATCH_MS = 100;
+/** Hung and blocked in the kernel together, as by a disk that stalls: beyond this the node ends too. */
+export const BLOCKED_MAX_MS = 10_000;
 /** What threads have to end by themselves, and then when they are ended, before the process is [AMB-111]. */
 export const FAIL_STOP_HALT_MS = 200;
 export const FAIL_STOP_TERMINATE_MS = 300;
-/** From the freeze of a thread to the end of the process, at most. */
+/** From the freeze of a thread to the end of the process, at most, where threads get a CPU. */
 export const FREEZE_TO_END_MS = 3_000;
 /** How far market sequences and trade ids jump over what an unclean stop may have announced but not flushed. */
 export const RESTART_SEQUENCE_GAP = 1_000_000;
@@ -109,7 +111,7 @@ assert(SESSIONS_PUBLIC_MAX < SESSIONS_MAX, 'strangers leave room for sessions of
 assert(NONCE_RENEW_NS < NONCE_LIFE_NS, 'a renewed nonce is still within its life');
 assert(HELD_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a held cancel ends before its create could be too old');
 assert(
-  HEARTBEAT_LOST_MS + 2 * WATCH_MS + FAIL_STOP_HALT_MS + FAIL_STOP_TERMINATE_MS < FREEZE_TO_END_MS,
+  HEARTBEAT_LOST_MS + 4 * WATCH_MS + FAIL_STOP_HALT_MS + FAIL_STOP_TERMINATE_MS < FREEZE_TO_END_MS,
   'a frozen thread is seen and the process ended in time',
 );
 assert(REPLAY_FRAMES_MAX < SOCKET_LAG_MESSAGES_MAX, 'a replay alone is no lag');

@@ -10,14 +10,15 @@ import { assert } from '../core/assert.ts';
 import { Verdict, VerifyJob } from '../messages/generated/messages.ts';
 import { Doorbell, PARK_MS_MAX, Sleeper } from '../runtime/doorbell.ts';
 import { RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
+import { ownThread } from '../runtime/thread-times.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyRange } from './ed25519.ts';
 
 /** Jobs between two looks at the stop word. */
 const JOBS_PER_TURN = 64;
 
 /** Words of `VerifyThread.words`. */
-export const VERIFY_WORD = { workerBell: 0, ownerBell: 1, stop: 2, beat: 3 } as const;
-export const VERIFY_WORDS = 4;
+export const VERIFY_WORD = { workerBell: 0, ownerBell: 1, stop: 2, beat: 3, kernelThread: 4 } as const;
+export const VERIFY_WORDS = 5;
 
 /** Everything a thread of the pool is given; a structured clone but for the transferred port. */
 export interface VerifyThread {
@@ -36,6 +37,7 @@ export function runVerifyLoop(thread: VerifyThread): void {
   const sleeper = new Sleeper(words, VERIFY_WORD.workerBell);
   const bell = new Doorbell(words, VERIFY_WORD.ownerBell);
   bell.connect(thread.port);
+  Atomics.store(words, VERIFY_WORD.kernelThread, ownThread());
   const answer = (_typeId: number, at: number): undefined => {
     const ticket = VerifyJob.ticket(jobs.views, at);
     const valid = verifyJob(jobs, at);

@@ -16,6 +16,7 @@ import { assert, must } from '../core/assert.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { Verdict, VerifyJob } from '../messages/generated/messages.ts';
 import { Doorbell, Sleeper } from '../runtime/doorbell.ts';
+import type { Watchable } from '../runtime/heartbeat.ts';
 import { createRing, RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519.ts';
 import { VERIFY_WORD, VERIFY_WORDS, type VerifyThread } from './verify-loop.ts';
@@ -23,6 +24,8 @@ import { VERIFY_WORD, VERIFY_WORDS, type VerifyThread } from './verify-loop.ts';
 /** Room for about 500 orders in flight a thread: 25 ms of work, beyond which "busy" is the better answer. */
 const RING_BYTES = 524_288;
 const VERDICTS_PER_TURN = 4_096;
+/** The beat of a thread that has not looked at its ring yet. */
+const NOT_STARTED = 0;
 const ENTRY = new URL('../../workers/verify.js', import.meta.url);
 
 export interface VerifyPoolOptions {
@@ -72,9 +75,13 @@ export class VerifyPool {
     return this.open.reduce((sum, lane) => sum + lane.inFlight, 0);
   }
 
-  /** A count per thread that moves at least every 100 ms, with jobs or without; 0 until the thread has started. */
-  beats(): readonly number[] {
-    return this.open.map((lane) => Atomics.load(lane.words, VERIFY_WORD.beat));
+  /** Its threads: each shows life at least every 100 ms, with jobs or without, once it has started. */
+  watchables(): readonly Watchable[] {
+    return this.open.map(({ words }) => ({
+      lastBeat: () => Atomics.load(words, VERIFY_WORD.beat),
+      kernelThread: () => Atomics.load(words, VERIFY_WORD.kernelThread),
+      isWatched: () => Atomics.load(words, VERIFY_WORD.beat) !== NOT_STARTED,
+    }));
   }
 
   /**

@@ -15,6 +15,7 @@ import type { EdgeObserver } from '../edge/uws-http.ts';
 import type { ActorFactories } from '../runtime/actor.ts';
 import { hostActors } from '../runtime/actor-host.ts';
 import type { SharedClock } from '../runtime/clock.ts';
+import { diedOf, hungOf } from '../runtime/ending.ts';
 import type { EventLoopRunner } from '../runtime/event-loop-runner.ts';
 import type { Supervisor } from '../runtime/supervisor.ts';
 import type { ThreadContext } from '../runtime/thread-context.ts';
@@ -35,7 +36,7 @@ import { FrontDoorActor } from './front-door-actor.ts';
 import { FrontDoorMetrics } from './front-door-metrics.ts';
 import { HistoryThread } from './history-thread.ts';
 import { JournalKeeper } from './journal-keeper.ts';
-import { type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
+import { HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
 import { MDS_LISTEN_FAILED, type NodeWords } from './node-words.ts';
 import type { OpsParts, Waiting } from './ops-parts.ts';
 import { OpsServer } from './ops-server.ts';
@@ -112,7 +113,7 @@ export class RingbookNode {
     this.supervisor = supervisor;
     this.desk = new VerifyDesk(
       config.threads.verifyThreads,
-      (error) => this.supervisor.fail(`verify pool: ${error.message}`),
+      (error) => this.supervisor.fail(diedOf('verify', error.message)),
       threads.entryOf(VERIFY),
     );
     this.keeper = new JournalKeeper({
@@ -165,7 +166,7 @@ export class RingbookNode {
 
   /** A broken invariant: the process ends with 70 (operator-api.md 1). */
   fail(reason: string): void {
-    this.supervisor.fail(reason);
+    this.supervisor.fail(diedOf(null, reason));
   }
 
   /** The seed of an empty directory, or its settings; those of another change where a public key has to go. */
@@ -261,7 +262,7 @@ export class RingbookNode {
             unflushed: this.unflushed,
             ticked: () => {
               if (this.oms !== null) edge.level(this.oms);
-              this.watchVerifyPool();
+              this.watchThreads();
             },
             halted: () => this.oms?.close(),
           });
@@ -274,7 +275,8 @@ export class RingbookNode {
 
   private startHistory(): HistoryThread {
     const settings = { dataDirectory: this.config.dataDirectory, ...this.threads.mapOptions() };
-    this.history = new HistoryThread(settings, (error) => this.fail(`history: ${error.message}`));
+    const died = (error: Error): void => this.supervisor.fail(diedOf('history', error.message));
+    this.history = new HistoryThread(settings, died, this.threads.entryOf(HISTORY));
     return this.history;
   }
 
@@ -321,8 +323,12 @@ export class RingbookNode {
     return must(this.clearing, 'the front door talks to clearing');
   }
 
-  private watchVerifyPool(): void {
-    if (this.desk.isFrozen(performance.now())) this.fail('a verify thread is frozen');
+  /** Those that are no threads of the topology. */
+  private watchThreads(): void {
+    const verify = this.desk.hang();
+    if (verify !== null) this.supervisor.fail(hungOf('verify', verify));
+    const history = this.history?.hang() ?? null;
+    if (history !== null) this.supervisor.fail(hungOf('history', history));
   }
 
   private opsParts(): OpsParts {
@@ -377,6 +383,8 @@ export class RingbookNode {
   private observer(): EdgeObserver {
     return {
       answered: (pattern, status) => {
+        // Many requests may be answered before the loop comes to its timers: each is a sign of life.
+        this.context.block.beat();
         const key = `${pattern} ${status}`;
         this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
       },

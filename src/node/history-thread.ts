@@ -8,9 +8,17 @@ import { must } from '../core/assert.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { HistoryAnswer, HistoryAsk } from '../orders/history-ask.ts';
-import type { FromHistory, HistorySettings, ToHistory } from './history-worker.ts';
+import { Watch } from '../runtime/heartbeat.ts';
+import type { Hang } from '../runtime/silence.ts';
+import { threadTimes } from '../runtime/thread-times.ts';
+import {
+  type FromHistory,
+  HISTORY_WORD,
+  HISTORY_WORDS,
+  type HistorySettings,
+  type ToHistory,
+} from './history-worker.ts';
 
-const ENTRY = new URL('../../workers/history.js', import.meta.url);
 /** Questions without an answer: some seconds of work. */
 const WAITING_MAX = 256;
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many pages are being read, try again');
@@ -23,14 +31,27 @@ export interface PageReader {
 
 export class HistoryThread implements PageReader {
   private readonly worker: Worker;
+  private readonly watch: Watch;
   private readonly waiting = new Map<number, (answer: HistoryAnswer<string>) => void>();
   private readonly ended: Promise<void>;
   private nextId = 1;
   private isClosing = false;
 
-  /** @param onDeath the thread ended by itself. */
-  constructor(settings: HistorySettings, onDeath: (error: Error) => void) {
-    this.worker = new Worker(ENTRY, { workerData: settings });
+  /** @param onDeath the thread ended by itself. @param entry its compiled program, which calls runHistoryThread. */
+  constructor(settings: Omit<HistorySettings, 'words'>, onDeath: (error: Error) => void, entry: URL) {
+    const words = new SharedArrayBuffer(HISTORY_WORDS * Int32Array.BYTES_PER_ELEMENT);
+    const life = new Int32Array(words);
+    this.watch = new Watch(
+      [
+        {
+          lastBeat: () => Atomics.load(life, HISTORY_WORD.beat),
+          kernelThread: () => Atomics.load(life, HISTORY_WORD.kernelThread),
+          isWatched: () => !this.isClosing && Atomics.load(life, HISTORY_WORD.beat) !== 0,
+        },
+      ],
+      threadTimes(),
+    );
+    this.worker = new Worker(entry, { workerData: { ...settings, words } satisfies HistorySettings });
     this.worker.on('message', ({ id, answer }: FromHistory) => this.answered(id, answer));
     let fault: Error | null = null;
     this.worker.on('error', (error: Error) => {
@@ -50,6 +71,11 @@ export class HistoryThread implements PageReader {
     this.nextId += 1;
     this.worker.postMessage({ id, ask } satisfies ToHistory);
     return new Promise((resolve) => this.waiting.set(id, (answer) => resolve(accepted(answer))));
+  }
+
+  /** Call it every tick. @returns how the thread hangs. */
+  hang(): Hang | null {
+    return this.watch.lost()?.hang ?? null;
   }
 
   /** Lets the thread answer what it was asked, then end. */

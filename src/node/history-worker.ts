@@ -8,12 +8,19 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
 import { AS_JSON, answerHistory, type HistoryAnswer, type HistoryAsk } from '../orders/history-ask.ts';
+import { ownThread } from '../runtime/thread-times.ts';
 import { openReader } from '../storage/environment.ts';
 import { TableHistory } from '../storage/order-history.ts';
+
+/** Words that the thread writes and the front door watches. */
+export const HISTORY_WORD = { beat: 0, kernelThread: 1 } as const;
+export const HISTORY_WORDS = 2;
+const BEAT_MS = 50;
 
 export interface HistorySettings {
   readonly dataDirectory: string;
   readonly mapBytes: number;
+  readonly words: SharedArrayBuffer;
 }
 
 export interface HistoryQuestion {
@@ -33,12 +40,17 @@ export interface FromHistory {
 export function runHistoryThread(): void {
   assert(!isMainThread, 'history is read on a thread of its own');
   const port = must(parentPort, 'a worker has a parent');
-  const { dataDirectory, mapBytes } = workerData as HistorySettings;
+  const { dataDirectory, mapBytes, words } = workerData as HistorySettings;
+  const life = new Int32Array(words);
+  const beat = (): void => void Atomics.add(life, HISTORY_WORD.beat, 1);
+  Atomics.store(life, HISTORY_WORD.kernelThread, ownThread());
+  const beats = setInterval(beat, BEAT_MS);
   const reader = openReader(dataDirectory, { mapBytes });
-  const history = new TableHistory(reader);
+  const history = new TableHistory(reader, beat);
   port.on('message', (message: ToHistory) => {
     if (message === null) {
       port.close();
+      clearInterval(beats);
       // A thread that reads closes its reader before it ends.
       void reader.close();
       return;

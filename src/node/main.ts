@@ -5,6 +5,7 @@
  */
 import { writeSync } from 'node:fs';
 import { tuneCompiler } from '../runtime/compiler.ts';
+import { diedOf } from '../runtime/ending.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import { NodeThreads } from './node-threads.ts';
@@ -36,7 +37,7 @@ export async function main(_argv: readonly string[]): Promise<void> {
       say(error.message);
       await threads.abandon().finally(() => process.exit(EXIT_REFUSED));
     }
-    threads.supervisor.fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    threads.supervisor.fail(diedOf(null, error instanceof Error ? (error.stack ?? error.message) : String(error)));
   }
 }
 

@@ -21,6 +21,8 @@ export interface MarketDataOptions extends MarketDataFeedOptions {
   readonly budget: SharedBudget;
   readonly listener: ListenerSettings;
   readonly counted: EdgeMetrics;
+  /** After every request: a sign of life in a burst that keeps the loop from its timers. */
+  readonly answered: () => void;
   /** An exception out of a handler or a socket. */
   readonly failed: (where: string, error: unknown) => void;
 }
@@ -38,13 +40,13 @@ export class MarketDataActor implements Actor {
     // The edge of a market heals its own gaps: a whole book comes without being asked for.
     this.streams = new MarketStreams(() => undefined);
     this.feed = new MarketDataFeed(this.streams, options);
-    const { clock, counted, failed, budget, listener } = options;
+    const { clock, counted, answered, failed, budget, listener } = options;
     const gate = gateOf(listener.addresses, budget);
     this.server = new MdsServer({
       marketData: this.feed.data,
       streams: this.streams,
       clock,
-      observer: { answered: () => undefined, failed, lagged: () => counted.lagged() },
+      observer: { answered, failed, lagged: () => counted.lagged() },
       budget,
       gate,
       tls: listener.tls,

@@ -16,12 +16,13 @@ function createMarketData(wiring: ActorWiring): MarketDataActor {
   return new MarketDataActor({
     clock: wiring.clock,
     clearingLane: wiring.laneOf(CLEARING),
-    openHistory: () => new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes })),
+    openHistory: () => new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes }), wiring.beat),
     words: new NodeWords(settings.words),
     budget: new SharedBudget(settings.budget),
     listener: settings.mdsListener,
     counted: new EdgeMetrics(wiring.metrics),
     failed: marketDataFailed,
+    answered: () => wiring.beat(),
     pacingNs: () => process.hrtime.bigint(),
   });
 }

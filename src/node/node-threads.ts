@@ -11,6 +11,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { SharedClock } from '../runtime/clock.ts';
+import type { Ending } from '../runtime/ending.ts';
 import { EventLoopRunner } from '../runtime/event-loop-runner.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { Supervisor } from '../runtime/supervisor.ts';
@@ -29,11 +30,13 @@ import { nodeTopology } from './topology.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 export const VERIFY = 'verify';
+export const HISTORY = 'history';
 const WORKER_ENTRY: Readonly<Record<string, string>> = {
   clearing: 'clearing.js',
   'market-data': 'market-data.js',
   'check-data': 'check-data.js',
   'keep-data': 'keep-data.js',
+  [HISTORY]: 'history.js',
   [VERIFY]: 'verify.js',
 };
 
@@ -59,7 +62,7 @@ export class NodeThreads {
   private lock: DataLock | null = null;
   private check: Promise<void> = Promise.resolve();
 
-  /** @param entryOf the worker entry of a thread, `verify` for the pool's; tests of failing threads give their own. */
+  /** @param entryOf the worker entry of a thread, `verify` for the pool's, `history` for the reader's; tests of failing threads give their own. */
   constructor(config: NodeConfig, entryOf: (thread: string) => URL = workerEntry) {
     this.config = config;
     this.entryOf = entryOf;
@@ -75,7 +78,7 @@ export class NodeThreads {
       entryOf,
       settings: this.settings(),
       restarted: (thread, reason) => this.log.error({ thread, reason }, 'thread restarted'),
-      failing: (reason) => this.distrust(reason),
+      failing: (ending) => this.distrust(ending),
     });
     this.progress = new StartProgress(() => this.recoveryStep(), {
       step: (step) => this.log.info(step, 'starting'),
@@ -102,11 +105,11 @@ export class NodeThreads {
 
   /**
    * What broke may be the data file, in a page that a start need not read: the next one verifies all of it. Otherwise a
-   * damaged page of history would end one node after the other, whenever somebody asks for it. A frozen thread says
+   * damaged page of history would end one node after the other, whenever somebody asks for it. A thread that hangs says
    * nothing of that.
    */
-  private distrust(reason: string): void {
-    if (reason.endsWith('is frozen')) return;
+  private distrust({ cause }: Ending): void {
+    if (cause !== 'died') return;
     try {
       forgetVerifiedMark(this.config.dataDirectory);
     } catch (error) {

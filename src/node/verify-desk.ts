@@ -7,9 +7,11 @@
  */
 
 import { must } from '../core/assert.ts';
-import { HEARTBEAT_LOST_MS, WATCH_MS } from '../core/limits.ts';
 import { verify as verifyInline } from '../crypto/ed25519.ts';
 import { VerifyPool } from '../crypto/verify-pool.ts';
+import { Watch } from '../runtime/heartbeat.ts';
+import type { Hang } from '../runtime/silence.ts';
+import { type ThreadTimesReader, threadTimes } from '../runtime/thread-times.ts';
 
 /** Asks for a verdict. `done` is called once, before `verify` returns or later. */
 export interface SignatureDesk {
@@ -28,26 +30,26 @@ export interface SignatureJob {
   readonly publicKey: Uint8Array;
 }
 
-/** Milliseconds without a beat of a pool thread: frozen. */
-const FROZEN_MS = HEARTBEAT_LOST_MS;
-const NOT_STARTED = 0;
-
 export class VerifyDesk implements SignatureDesk {
   private readonly pool: VerifyPool | null;
   private readonly waiting = new Map<number, (valid: boolean) => void>();
   private nextTicket = 1;
   private inlineThisTurn = 0;
-  private lastBeats: readonly number[] = [];
-  private standsMs = 0;
-  private lookedAtMs = 0;
+  private readonly watch: Watch;
   private isClosed = false;
 
-  /** @param threads 0: everything inline. @param onDeath a thread of the pool ended. @param entry as VerifyPool's. */
-  constructor(threads: number, onDeath: (error: Error) => void, entry: URL) {
+  /** @param threads 0: everything inline. @param onDeath a thread of the pool ended. @param entry as VerifyPool's. @param times as Watch's. */
+  constructor(
+    threads: number,
+    onDeath: (error: Error) => void,
+    entry: URL,
+    times: ThreadTimesReader | null = threadTimes(),
+  ) {
     this.pool =
       threads === 0
         ? null
         : new VerifyPool({ threads, onDeath, entry, onVerdict: (ticket, valid) => this.answer(ticket, valid) });
+    this.watch = new Watch(this.pool?.watchables() ?? [], times);
   }
 
   get inFlight(): number {
@@ -73,17 +75,10 @@ export class VerifyDesk implements SignatureDesk {
     this.pool?.flush();
   }
 
-  /** Call it every tick. @returns whether a thread of the pool stands still; one without jobs beats as well. */
-  isFrozen(nowMs: number): boolean {
-    // Its threads have ended; what is left of a stop may take longer than a frozen thread is given.
-    if (this.isClosed) return false;
-    const beats = this.pool?.beats() ?? [];
-    const stands = beats.some((beat, index) => beat !== NOT_STARTED && beat === this.lastBeats[index]);
-    // Counted as threads watch each other (heartbeat.ts): who gets few turns himself gives the others more time.
-    this.standsMs = stands ? this.standsMs + Math.min(nowMs - this.lookedAtMs, WATCH_MS) : 0;
-    this.lookedAtMs = nowMs;
-    if (!stands) this.lastBeats = beats;
-    return this.standsMs > FROZEN_MS;
+  /** Call it every tick. @returns how a thread of the pool hangs; one without jobs shows life as well. */
+  hang(nowMs: number = performance.now()): Hang | null {
+    // The threads of a closed pool have ended; what is left of a stop may take longer than a thread may hang.
+    return this.isClosed ? null : (this.watch.lost(nowMs)?.hang ?? null);
   }
 
   async close(): Promise<void> {

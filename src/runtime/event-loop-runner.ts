@@ -11,7 +11,6 @@ import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
 import { WATCH_MS } from '../core/limits.ts';
 import { type ActorHost, turningState } from './actor-host.ts';
-import { killProcess } from './kill-process.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 export class EventLoopRunner {
@@ -73,6 +72,8 @@ export class EventLoopRunner {
       handled += taken;
     }
     if (this.obey()) return;
+    // Timers may wait behind the events of a burst: what is handled is a sign of life too.
+    if (handled > 0) this.context.block.beat();
     if (handled > 0) this.idleTurns = 0;
     if (handled > 0 || this.idleTurns++ < this.context.spec.spinTurns) this.poke();
     else this.sleep();
@@ -104,7 +105,7 @@ export class EventLoopRunner {
     const nowMs = performance.now();
     if (nowMs - this.watchedAtMs < WATCH_MS) return;
     this.watchedAtMs = nowMs;
-    if (spec.place === 'worker' && this.context.mainIsLost()) killProcess('the main thread is frozen');
+    if (spec.place === 'worker') this.context.watchMain();
   }
 
   /** A stop is carried out when every actor is idle. @returns whether the runner has ended. */

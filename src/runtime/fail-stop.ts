@@ -18,6 +18,7 @@
 import { writeSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { FAIL_STOP_HALT_MS, FAIL_STOP_TERMINATE_MS } from '../core/limits.ts';
+import { diedOf, type Ending, lineOf } from './ending.ts';
 import { killProcess } from './kill-process.ts';
 
 /** A broken invariant or a lost thread (operator-api.md §1). */
@@ -32,16 +33,16 @@ export interface RunningWorker {
 }
 
 /** Ends the process. `halt` tells every thread to end; it must not wait. */
-export async function failStop(reason: string, halt: () => void, workers: readonly RunningWorker[]): Promise<void> {
-  writeSync(2, `${JSON.stringify({ level: 'fatal', event: 'fail-stop', reason, exit_code: EXIT_BROKEN })}\n`);
+export async function failStop(ending: Ending, halt: () => void, workers: readonly RunningWorker[]): Promise<void> {
+  writeSync(2, `${lineOf('fail-stop', ending, { exit_code: EXIT_BROKEN })}\n`);
   try {
     halt();
     await allEnded(workers, FAIL_STOP_HALT_MS);
     for (const { worker, ownsListener, hasEnded } of workers) if (!hasEnded() && !ownsListener) void worker.terminate();
     if (await allEnded(workers, FAIL_STOP_TERMINATE_MS)) process.exit(EXIT_BROKEN);
-    killProcess('a thread did not end');
+    killProcess(diedOf(null, 'a thread did not end'));
   } catch (error) {
-    killProcess(`the fail-stop failed: ${String(error)}`);
+    killProcess(diedOf(null, `the fail-stop failed: ${String(error)}`));
   }
 }
 

@@ -1,14 +1,15 @@
 /**
  * What threads say about themselves and to each other: one block of shared memory per thread.
  *
- *   byte 0    state · beat · ticks              written by the thread
- *   byte 128  command · letters · bell          written by others (the bell by both, see doorbell.ts)
+ *   byte 0    state · beat · ticks · kernel id  written by the thread
+ *   byte 128  command · letters · bell · end    written by others (the bell by both, see doorbell.ts)
  *
  *   starting ──▶ recovering ──▶ running ──▶ draining ──▶ stopped          a restart begins again with starting
  *           └─────────────────▶
  *
- * A running thread beats at least every 100 ms. One that has not beaten for HEARTBEAT_LOST_MS, as its watcher counts them,
- * is lost: the main thread watches the others (supervisor.ts) and every other thread watches the main one.
+ * A running thread beats at least every 100 ms, and while it works through a burst for every request it answers. One that
+ * has hung for HEARTBEAT_LOST_MS without a beat is lost (silence.ts: what only gets no CPU does not hang): the main thread
+ * watches the others (supervisor.ts) and every other thread watches the main one.
  *
  * A thread that recovers takes turns like a running one and reads what it is sent, but it is not watched, nor is one that
  * starts: the end of a recovery is one step that grows with what it finds (a whole checkpoint), and a node that ends itself
@@ -16,8 +17,10 @@
  * what it says of its progress stands still. Draining is exempt too: it has the deadline of the stop.
  */
 import { InvariantError } from '../core/assert.ts';
-import { HEARTBEAT_LOST_MS, WATCH_MS } from '../core/limits.ts';
+import { WATCH_MS } from '../core/limits.ts';
 import { MonotonicMs } from './clock.ts';
+import { type Hang, Silence, Starvation } from './silence.ts';
+import { ownThread, type ThreadTimesReader } from './thread-times.ts';
 
 export type ThreadState = 'starting' | 'recovering' | 'running' | 'draining' | 'stopped';
 /** `stop`: handle everything that waits, then end. `halt`: end now, change nothing. */
@@ -30,9 +33,11 @@ const BLOCK_WORDS = 64;
 const STATE_WORD = 0;
 const BEAT_WORD = 1;
 const TICKS_WORD = 2;
+const KERNEL_WORD = 3;
 const COMMAND_WORD = 32;
 const LETTERS_WORD = 33;
 const BELL_WORD = 34;
+const END_WORD = 35;
 
 /** Control blocks for `count` threads. */
 export function createThreadBlocks(count: number): SharedArrayBuffer {
@@ -45,7 +50,7 @@ export function bellIndex(thread: number): number {
 }
 
 /** One thread's block, for the thread itself and for those who watch it. */
-export class ThreadBlock {
+export class ThreadBlock implements Watchable {
   private readonly words: Int32Array;
   private readonly base: number;
   private readonly clock: MonotonicMs = new MonotonicMs();
@@ -57,6 +62,24 @@ export class ThreadBlock {
 
   state(): ThreadState {
     return nameOf(STATES, Atomics.load(this.words, this.base + STATE_WORD));
+  }
+
+  isWatched(): boolean {
+    return this.state() === 'running';
+  }
+
+  /** Says under which id the kernel knows the calling thread, which is the block's own. */
+  setKernelThread(): void {
+    Atomics.store(this.words, this.base + KERNEL_WORD, ownThread());
+  }
+
+  kernelThread(): number {
+    return Atomics.load(this.words, this.base + KERNEL_WORD);
+  }
+
+  /** @returns whether the caller is the first to end the process because of this thread: only that one says why. */
+  claimEnd(): boolean {
+    return Atomics.compareExchange(this.words, this.base + END_WORD, 0, 1) === 0;
   }
 
   /** A change of state is also a beat. */
@@ -114,45 +137,47 @@ export class ThreadBlock {
   }
 }
 
-/**
- * Judges whether other threads are alive. Silence is counted in looks of the watcher, each for the time since the one
- * before but for no more than it should have been: a watcher that itself gets few turns (a crowded machine) or none (a
- * suspended one) gives everybody as much more time.
- *
- *   looks    │100 ms│100 ms│   700 ms    │100 ms│        counted 400 ms of silence
- */
+/** What a Watch looks at: a thread of the node, of the pool that verifies, or the one that reads history. */
+export interface Watchable {
+  /** Moves whenever the thread shows life. */
+  lastBeat(): number;
+  /** The kernel's id of the thread, UNKNOWN_THREAD until it has said. */
+  kernelThread(): number;
+  /** Whether signs of life are expected of it now. */
+  isWatched(): boolean;
+}
+
+export interface Lost {
+  /** In the list given. */
+  readonly index: number;
+  readonly hang: Hang;
+}
+
+/** Judges whether other threads hang, from their beats and from what the kernel says of them (silence.ts). */
 export class Watch {
-  private readonly watched: readonly Watched[];
-  private readonly clock: MonotonicMs = new MonotonicMs();
+  private readonly watched: readonly { readonly thread: Watchable; readonly silence: Silence }[];
   private lookedAtMs: number;
 
-  constructor(blocks: readonly ThreadBlock[]) {
-    this.watched = blocks.map((block) => ({ block, beat: block.lastBeat(), silentMs: 0 }));
-    this.lookedAtMs = this.clock.now();
+  /** @param times - null: the kernel says nothing of threads. */
+  constructor(threads: readonly Watchable[], times: ThreadTimesReader | null) {
+    const starvation = new Starvation(times);
+    this.watched = threads.map((thread) => ({ thread, silence: new Silence(starvation) }));
+    this.lookedAtMs = performance.now();
   }
 
-  /** Call every WATCH_MS. @returns the index, in the list given, of a thread that is lost; −1 when all are well. */
-  lost(): number {
-    const nowMs = this.clock.now();
-    const sinceMs = Math.min((nowMs - this.lookedAtMs) | 0, WATCH_MS);
+  /** Call every WATCH_MS; called more often, it looks no more than twice as often. @returns null when none is lost. */
+  lost(nowMs: number = performance.now()): Lost | null {
+    const sinceMs = nowMs - this.lookedAtMs;
+    if (sinceMs < WATCH_MS / 2) return null;
     this.lookedAtMs = nowMs;
-    let lost = -1;
-    for (const [index, watched] of this.watched.entries()) {
-      const beat = watched.block.lastBeat();
-      const isSilent = beat === watched.beat && watched.block.state() === 'running';
-      watched.beat = beat;
-      watched.silentMs = isSilent ? watched.silentMs + sinceMs : 0;
-      if (watched.silentMs > HEARTBEAT_LOST_MS && lost < 0) lost = index;
+    let lost: Lost | null = null;
+    for (const [index, { thread, silence }] of this.watched.entries()) {
+      const look = { sinceMs, thread: thread.kernelThread() };
+      const hang = silence.look(look, nowMs, () => thread.lastBeat(), thread.isWatched());
+      if (hang !== null && lost === null) lost = { index, hang };
     }
     return lost;
   }
-}
-
-interface Watched {
-  readonly block: ThreadBlock;
-  /** As it was at the last look. */
-  beat: number;
-  silentMs: number;
 }
 
 function nameOf<Name extends string>(names: readonly Name[], index: number): Name {

@@ -1,8 +1,9 @@
 /** The end that needs no cooperation from any thread. */
 import { writeSync } from 'node:fs';
+import { type Ending, lineOf } from './ending.ts';
 
 /** Writes one line to standard error and kills this process, from whatever thread. */
-export function killProcess(reason: string): void {
-  writeSync(2, `${JSON.stringify({ level: 'fatal', event: 'process-killed', reason })}\n`);
+export function killProcess(ending: Ending): void {
+  writeSync(2, `${lineOf('process-killed', ending)}\n`);
   process.kill(process.pid, 'SIGKILL');
 }

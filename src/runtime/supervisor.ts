@@ -10,11 +10,13 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
 import { FAIL_STOP_HALT_MS, WATCH_MS } from '../core/limits.ts';
+import { diedOf, type Ending, hungOf } from './ending.ts';
 import type { EventLoopRunner } from './event-loop-runner.ts';
 import { failStop, type RunningWorker } from './fail-stop.ts';
 import { ThreadBlock, type ThreadState, Watch } from './heartbeat.ts';
 import type { LastWords, ThreadBirth } from './thread-boot.ts';
 import type { BellLetter, ThreadContext } from './thread-context.ts';
+import { threadTimes } from './thread-times.ts';
 import { type Plan, type ThreadSpec, threadOf } from './topology.ts';
 
 const RESTARTS_MAX = 5;
@@ -34,7 +36,7 @@ export interface SupervisorOptions {
   /** Told of every restart: the place for a log line and a counter. */
   readonly restarted: (thread: string, reason: string) => void;
   /** Told once that the process is about to end, and why: the place for what the next start should know. It does not throw. */
-  readonly failing: (reason: string) => void;
+  readonly failing: (ending: Ending) => void;
 }
 
 interface Child {
@@ -62,15 +64,18 @@ export class Supervisor {
       const block = new ThreadBlock(plan.threadBlocks, index);
       return spec.place === 'main' ? [] : [{ spec, block, running: null, reason: 'it ended', restartsAtMs: [] }];
     });
-    this.watch = new Watch(this.children.map((child) => child.block));
+    this.watch = new Watch(
+      this.children.map((child) => child.block),
+      threadTimes(),
+    );
   }
 
   /** Spawns every worker. From here on an error that nobody catches on the main thread ends the process as well. */
   start(): void {
-    process.on('uncaughtException', (error) => this.fail(`main thread: ${error.stack ?? error.message}`));
+    process.on('uncaughtException', (error) => this.fail(diedOf('main', error.stack ?? error.message)));
     process.on('unhandledRejection', (reason) => {
       const cause = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
-      this.fail(`main thread: unhandled rejection: ${cause}`);
+      this.fail(diedOf('main', `unhandled rejection: ${cause}`));
     });
     const letters = makeLetters(this.plan, () => true);
     this.deliver(letters, this.options.context.spec.name);
@@ -98,7 +103,7 @@ export class Supervisor {
   async stop(deadlineMs: number): Promise<void> {
     assert(!this.stopping, 'a node is stopped once');
     this.stopping = true;
-    const overdue = setTimeout(() => this.fail(`no orderly stop within ${deadlineMs} ms`), deadlineMs);
+    const overdue = afterLooks(deadlineMs, () => this.fail(diedOf(null, `no orderly stop within ${deadlineMs} ms`)));
     for (const child of this.children) {
       child.block.setCommand('stop');
       this.options.context.bells.of(child.spec.name).ring();
@@ -108,17 +113,17 @@ export class Supervisor {
     block.setCommand('stop');
     this.options.runner.poke();
     await until(() => block.state() === 'stopped', Number.POSITIVE_INFINITY);
-    clearTimeout(overdue);
+    clearInterval(overdue);
     if (this.timer !== null) clearInterval(this.timer);
   }
 
   /** Ends the process: exit code 70, or SIGKILL when a thread cannot be ended. */
-  fail(reason: string): void {
+  fail(ending: Ending): void {
     if (this.failing) return;
     this.failing = true;
-    this.options.failing(reason);
+    this.options.failing(ending);
     const workers = this.children.flatMap((child) => child.running ?? []);
-    void failStop(reason, () => this.halt(), workers);
+    void failStop(ending, () => this.halt(), workers);
   }
 
   /**
@@ -146,12 +151,12 @@ export class Supervisor {
 
   private look(): void {
     const lost = this.watch.lost();
-    const child = lost < 0 ? undefined : this.children[lost];
-    if (child === undefined || this.failing) return;
+    const child = lost === null ? undefined : this.children[lost.index];
+    if (lost === null || child === undefined || this.failing) return;
     const { spec, running } = child;
-    child.reason = 'it is frozen';
+    child.reason = lost.hang.cause;
     if (spec.onDeath === 'restart' && !spec.ownsListener) void running?.worker.terminate();
-    else this.fail(`thread ${spec.name}: ${child.reason}`);
+    else this.fail(hungOf(spec.name, lost.hang));
   }
 
   private spawn(child: Child, letters: readonly BellLetter[], restarted: boolean): void {
@@ -186,7 +191,7 @@ export class Supervisor {
     const nowMs = performance.now();
     child.restartsAtMs = child.restartsAtMs.filter((atMs) => nowMs - atMs < RESTARTS_WITHIN_MS);
     if (child.spec.onDeath === 'fail-stop' || child.restartsAtMs.length >= RESTARTS_MAX) {
-      this.fail(`thread ${child.spec.name}: ${child.reason}`);
+      this.fail(diedOf(child.spec.name, child.reason));
       return;
     }
     child.restartsAtMs.push(nowMs);
@@ -221,6 +226,20 @@ async function until(isSo: () => boolean, withinMs: number): Promise<void> {
   for (let waitedMs = 0; waitedMs < withinMs && !isSo(); waitedMs += LOOK_MS) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
+}
+
+/** Calls once `ms` have passed in looks, each counted as Silence counts them: a starved process gets more time. */
+function afterLooks(ms: number, call: () => void): NodeJS.Timeout {
+  let [countedMs, lookedAtMs] = [0, performance.now()];
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    countedMs += Math.min(nowMs - lookedAtMs, WATCH_MS);
+    lookedAtMs = nowMs;
+    if (countedMs < ms) return;
+    clearInterval(timer);
+    call();
+  }, WATCH_MS);
+  return timer;
 }
 
 /** A channel from every thread to every neighbour that runs an event loop, as far as `wanted` says. */

@@ -4,7 +4,10 @@ import { must } from '../core/assert.ts';
 import { BellBoard } from './bell-board.ts';
 import { SharedClock } from './clock.ts';
 import { Sleeper } from './doorbell.ts';
+import { hungOf } from './ending.ts';
 import { bellIndex, ThreadBlock, Watch } from './heartbeat.ts';
+import { killProcess } from './kill-process.ts';
+import { threadTimes } from './thread-times.ts';
 import { type Plan, type ThreadSpec, threadIndex } from './topology.ts';
 
 /** A port that wakes `thread`; sent to a worker when that thread was restarted. */
@@ -21,6 +24,7 @@ export class ThreadContext {
   readonly block: ThreadBlock;
   readonly sleeper: Sleeper;
   readonly bells: BellBoard;
+  private readonly main: ThreadBlock;
   private readonly mainWatch: Watch;
   private lettersTaken = 0;
 
@@ -33,11 +37,15 @@ export class ThreadContext {
     this.block = new ThreadBlock(plan.threadBlocks, index);
     this.sleeper = new Sleeper(new Int32Array(plan.threadBlocks), bellIndex(index));
     this.bells = new BellBoard(plan);
-    this.mainWatch = new Watch([new ThreadBlock(plan.threadBlocks, main)]);
+    this.main = new ThreadBlock(plan.threadBlocks, main);
+    this.mainWatch = new Watch([this.main], threadTimes());
+    this.block.setKernelThread();
   }
 
-  mainIsLost(): boolean {
-    return this.mainWatch.lost() >= 0;
+  /** Ends the process when the main thread hangs: nothing else can, then. Call every WATCH_MS on another thread. */
+  watchMain(): void {
+    const lost = this.mainWatch.lost();
+    if (lost !== null && this.main.claimEnd()) killProcess(hungOf('main', lost.hang));
   }
 
   /** A plain thread takes its letters here, because it does not run its event loop. */

@@ -9,7 +9,6 @@
  */
 import { WATCH_MS } from '../core/limits.ts';
 import { type ActorHost, turningState } from './actor-host.ts';
-import { killProcess } from './kill-process.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 /** Empty turns between two looks at the time while spinning. */
@@ -85,6 +84,6 @@ class ThreadLoop {
     if (nowMs - this.watchedAtMs < WATCH_MS) return;
     this.watchedAtMs = nowMs;
     this.context.takeLetters();
-    if (this.context.mainIsLost()) killProcess('the main thread is frozen');
+    this.context.watchMain();
   }
 }

@@ -63,12 +63,17 @@ interface Owned {
 }
 
 const TRADES_PER_STEP = 512;
+/** Entries of a long list between two signs of life. */
+const ENTRIES_PER_BEAT = 1_024;
 
 export class History {
   readonly #reader: StorageReader;
+  readonly #beat: () => void;
 
-  constructor(reader: StorageReader) {
+  /** @param beat called again and again while a long list is read. */
+  constructor(reader: StorageReader, beat: () => void = () => undefined) {
     this.#reader = reader;
+    this.#beat = beat;
   }
 
   /**
@@ -182,6 +187,7 @@ export class History {
         let entries = 0;
         for (const listed of ranked(newestFirst(this.#reader, kind, user, markets), kind, ties)) {
           entries += 1;
+          if (entries % ENTRIES_PER_BEAT === 0) this.#beat();
           if (isFiltered && !subAccounts.includes(listed.item.subAccount)) continue;
           if (rank >= skip && rank < skip + limit) rows.push(rowOf(listed));
           rank += 1;

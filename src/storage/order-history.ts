@@ -24,9 +24,10 @@ export class TableHistory implements OrderHistory {
   private readonly reader: StorageReader;
   private readonly history: History;
 
-  constructor(reader: StorageReader) {
+  /** @param beat called again and again while a long list is read. */
+  constructor(reader: StorageReader, beat: () => void = () => undefined) {
     this.reader = reader;
-    this.history = new History(reader);
+    this.history = new History(reader, beat);
   }
 
   read<T>(reader: (snapshot: HistorySnapshot) => T): T {

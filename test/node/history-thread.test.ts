@@ -13,6 +13,7 @@ import { marketOf } from '../support/market-figures.ts';
 import { eventually } from '../support/patience.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
+const ENTRY = new URL('../../workers/history.js', import.meta.url);
 const MAP_BYTES = 2 ** 30;
 const QUERY = { user: userOf(1), marketIndex: null, subAccounts: null };
 const NO_DOUBTS: OrderDoubts = {
@@ -40,7 +41,7 @@ suite('history thread', () => {
   store.checkpoint([...markets, ...rows.flat()]);
   const deaths: Error[] = [];
   const open = (at = directory): HistoryThread =>
-    new HistoryThread({ dataDirectory: at, mapBytes: MAP_BYTES }, (error) => deaths.push(error));
+    new HistoryThread({ dataDirectory: at, mapBytes: MAP_BYTES }, (error) => deaths.push(error), ENTRY);
 
   after(async () => {
     await store.close();

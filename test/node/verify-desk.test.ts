@@ -18,22 +18,22 @@ async function untilAwake(desk: VerifyDesk): Promise<void> {
 }
 
 suite('the verify desk', () => {
-  test('a watcher that gets a tenth of its turns gives a thread ten times as long', async () => {
-    const desk = new VerifyDesk(1, (error) => assert.fail(error), ENTRY);
+  test('where the kernel says nothing of threads, a watcher that gets a tenth of its turns gives a thread ten times as long', async () => {
+    const desk = new VerifyDesk(1, (error) => assert.fail(error), ENTRY, null);
     await untilAwake(desk);
     // No time passes for the thread between these looks; now and then it beats all the same.
     let nowMs = 0;
-    for (; nowMs < 5 * HEARTBEAT_LOST_MS; nowMs += 10 * LOOK_MS) assert.equal(desk.isFrozen(nowMs), false);
-    for (const fromMs = nowMs; !desk.isFrozen(nowMs); nowMs += LOOK_MS) {
+    for (; nowMs < 5 * HEARTBEAT_LOST_MS; nowMs += 10 * LOOK_MS) assert.equal(desk.hang(nowMs), null);
+    for (const fromMs = nowMs; desk.hang(nowMs) === null; nowMs += LOOK_MS) {
       assert.ok(nowMs - fromMs < 1_000 * HEARTBEAT_LOST_MS, 'a thread that stands is found');
     }
     await desk.close();
   });
 
-  test('a closed pool is not frozen, however long the rest of a stop takes', async () => {
+  test('a closed pool does not hang, however long the rest of a stop takes', async () => {
     const desk = new VerifyDesk(1, (error) => assert.fail(error), ENTRY);
     await untilAwake(desk);
     await desk.close();
-    for (let nowMs = 0; nowMs < LONG_MS; nowMs += LOOK_MS) assert.equal(desk.isFrozen(nowMs), false);
+    for (let nowMs = 0; nowMs < LONG_MS; nowMs += LOOK_MS) assert.equal(desk.hang(nowMs), null);
   });
 });

@@ -21,7 +21,7 @@ suite('heartbeat', () => {
   /** Looks, on time, until somebody is lost. @returns how long that takes. */
   function lostAfterMs(watch: Watch, pass: (ms: number) => void): number {
     for (let passedMs = 0; passedMs < 60_000; passedMs += WATCH_MS) {
-      if (watch.lost() >= 0) return passedMs;
+      if (watch.lost() !== null) return passedMs;
       pass(WATCH_MS);
     }
     return Number.POSITIVE_INFINITY;
@@ -32,21 +32,22 @@ suite('heartbeat', () => {
     withTime((pass) => {
       const blocks = createThreadBlocks(2);
       const [steady, silent] = [new ThreadBlock(blocks, 0), new ThreadBlock(blocks, 1)];
-      const watch = new Watch([steady, silent]);
+      const watch = new Watch([steady, silent], null);
       for (const block of [steady, silent]) block.setState('running');
       const tookMs = lostAfterMs(watch, (ms) => {
         pass(ms);
         steady.beat();
       });
       assert.ok(isInTime(tookMs), `${tookMs} ms`);
+      pass(WATCH_MS);
       steady.beat();
-      assert.equal(watch.lost(), 1);
+      assert.equal(watch.lost()?.index, 1);
       for (const state of ['starting', 'recovering', 'draining', 'stopped'] as const) {
         silent.setState(state);
         for (let ms = 0; ms < 2 * HEARTBEAT_LOST_MS; ms += WATCH_MS) {
           pass(WATCH_MS);
           steady.beat();
-          assert.equal(watch.lost(), -1);
+          assert.equal(watch.lost(), null);
         }
       }
     });
@@ -55,9 +56,9 @@ suite('heartbeat', () => {
   test('a watcher that was asleep itself gives everybody time to beat first', () => {
     withTime((pass) => {
       const block = new ThreadBlock(createThreadBlocks(1), 0);
-      const watch = new Watch([block]);
+      const watch = new Watch([block], null);
       block.setState('running');
-      assert.equal(watch.lost(), -1);
+      assert.equal(watch.lost(), null);
       pass(60_000);
       const tookMs = lostAfterMs(watch, pass);
       assert.ok(isInTime(tookMs), `${tookMs} ms`);
@@ -69,15 +70,16 @@ suite('heartbeat', () => {
       const blocks = createThreadBlocks(2);
       const [starved, frozen] = [new ThreadBlock(blocks, 0), new ThreadBlock(blocks, 1)];
       for (const block of [starved, frozen]) block.setState('running');
-      const watch = new Watch([starved, frozen]);
+      const watch = new Watch([starved, frozen], null);
       let passedMs = 0;
-      for (; watch.lost() < 0; passedMs += 10 * WATCH_MS) {
+      for (; watch.lost() === null; passedMs += 10 * WATCH_MS) {
         pass(10 * WATCH_MS);
         // Every five seconds it has a turn.
         if (passedMs % 5_000 === 0) starved.beat();
         assert.ok(passedMs < 60_000, 'what is frozen is found all the same');
       }
-      assert.equal(watch.lost(), 1);
+      pass(WATCH_MS);
+      assert.equal(watch.lost()?.index, 1);
       assert.ok(passedMs > 10 * HEARTBEAT_LOST_MS, `${passedMs} ms`);
     });
   });

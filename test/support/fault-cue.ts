@@ -3,9 +3,11 @@
  * takes the file away before it obeys, so a successor of the thread is well again.
  */
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-/** `throws`: a broken promise. `loops`: JavaScript that never returns. `waits`: asleep for ever. `exits`: gone. */
-export type Fault = 'throws' | 'loops' | 'waits' | 'exits';
+/** `throws`: a broken promise. `loops`: JavaScript that never returns. `waits`: asleep for ever. `exits`: gone.
+ * `stalls`: the next write to the map does not return, where the shim is loaded (io-shim.c). */
+export type Fault = 'throws' | 'loops' | 'waits' | 'exits' | 'stalls';
 
 const CUE_FILE = 'RINGBOOK_TEST_FAULT';
 /** How a broken promise reads in the node's last line. */
@@ -37,5 +39,6 @@ function misbehave(fault: string): void {
   if (fault === 'throws') throw new Error(BROKEN_PROMISE);
   if (fault === 'exits') process.exit(3);
   if (fault === 'waits') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  if (fault === 'stalls') writeFileSync(join(process.env['RINGBOOK_DATA_DIR'] ?? '', 'stall.plan'), '1 5 3');
   while (fault === 'loops');
 }

@@ -6,7 +6,8 @@ import { NodeThreads } from '../../src/node/node-threads.ts';
 import { obeyCue } from './fault-cue.ts';
 
 function entryOf(thread: string): URL {
-  return new URL(thread === 'verify' ? './faulty-verify.js' : './faulty-worker.js', import.meta.url);
+  const own = thread === 'verify' || thread === 'history';
+  return new URL(own ? `./faulty-${thread}.js` : './faulty-worker.js', import.meta.url);
 }
 
 const threads = new NodeThreads(loadConfig(process.env), entryOf);

@@ -7,7 +7,8 @@
  *                                    6 write by the same call as the one before
  *   a write to "….marks"       is a mark in the trace, and happens
  *   a write to "….plan"        "<n> <errno> <how>" and happens: the n-th call from here on fails; n 0: none does
- *                              how: 0 once, 1 from then on for ever, 2 once and half is written
+ *                              how: 0 once, 1 from then on for ever, 2 once and half is written,
+ *                                   3 once, and it does not return: the thread is blocked in the kernel (state D)
  *
  * Only for one thread that writes, as a node has it.
  */
@@ -25,7 +26,7 @@
 
 enum { WRITE = 1, SYNC = 2, WRITE_THROUGH = 3, MARK = 4, LENGTH = 5, MORE = 6 };
 enum { OTHER, MAP, MARKS, PLAN };
-enum { ONCE, FOR_EVER, HALF };
+enum { ONCE, FOR_EVER, HALF, STALL };
 
 static int trace = -2;
 static long calls, fails_at;
@@ -62,10 +63,20 @@ static void note(int kind, uint64_t offset, const void *bytes, uint32_t length) 
   if (length > 0 && REAL(write)(trace, bytes, length) != (ssize_t)length) abort();
 }
 
+/* As a disk that does not answer: whoever waits for a child of vfork sleeps without taking signals, but for SIGKILL. */
+static void stall(void) {
+  pid_t parent = getpid();
+  pid_t child = vfork();
+  if (child != 0) return;
+  while (getppid() == parent) usleep(50000);
+  _exit(0);
+}
+
 /* Whether this call fails, and how. */
 static int failing(void) {
   calls += 1;
   if (fails_at == 0 || calls < fails_at) return 0;
+  if (calls == fails_at && fails_how == STALL) stall();
   return calls == fails_at || fails_how == FOR_EVER;
 }
 

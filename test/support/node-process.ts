@@ -43,6 +43,8 @@ export interface NodeOptions {
   readonly readyMsMax?: number;
   /** No file may grow beyond so many KiB: what a full disk does to the data file. */
   readonly fileKiBMax?: number;
+  /** Niceness of the process: with 10 or more, whatever else runs goes first. */
+  readonly nice?: number;
   /** In the dev profile budgets are lifted once the node is ready, unless the test is about them. */
   readonly rateLimits?: 'lifted' | 'standard';
 }
@@ -64,7 +66,8 @@ export async function startNode(options: NodeOptions = {}): Promise<NodeProcess>
   const dataDirectory = options.dataDirectory ?? temporaryDirectory();
   const startedAt = performance.now();
   const engine = ['--enable-source-maps', ...(options.engine ?? [])];
-  const command = [process.execPath, ...engine, options.program ?? CLI, 'start'];
+  const nice = options.nice === undefined ? [] : ['nice', '-n', `${options.nice}`];
+  const command = [...nice, process.execPath, ...engine, options.program ?? CLI, 'start'];
   const limit = `ulimit -f ${options.fileKiBMax ?? 'unlimited'} && exec "$@"`;
   const [program = '', ...args] =
     options.fileKiBMax === undefined ? command : ['bash', '-c', limit, 'bash', ...command];

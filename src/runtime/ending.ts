@@ -1,0 +1,52 @@
+/** Why a process ends, as its last line says it: which thread, what became of it, when, and what to do. */
+import type { Hang, HangCause } from './silence.ts';
+
+/** `died`: it ended, or an error was not caught. */
+export type EndCause = HangCause | 'died';
+
+export interface Ending {
+  /** For people: thread, cause and how long, or the error. */
+  readonly reason: string;
+  /** Null when it is not about one thread. */
+  readonly thread: string | null;
+  readonly cause: EndCause;
+  /** Without a sign of life, by the clock; null for one that died. */
+  readonly silentMs: number | null;
+}
+
+const ADVICE: Readonly<Record<EndCause, string>> = {
+  died: 'start again; where the reason names map: or storage:, run ringbook verify first and restore a backup if it fails',
+  'hung in computation': 'start again, and report this line: the thread computed without end',
+  'waits without end': 'start again, and report this line: the thread waited for what did not come',
+  'blocked in the kernel': 'look at the disk under the data directory and at the log of the system, then start again',
+  'gives no sign of life': 'start again, and report this line',
+};
+
+/** Of an error, or of a thread that ended. */
+export function diedOf(thread: string | null, reason: string): Ending {
+  return { reason: thread === null ? reason : `thread ${thread}: ${reason}`, thread, cause: 'died', silentMs: null };
+}
+
+export function hungOf(thread: string, hang: Hang): Ending {
+  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+  const reason = `thread ${thread}: ${hang.cause}, ${seconds(hang.countedMs)} of ${seconds(hang.silentMs)} without a sign of life`;
+  return { reason, thread, cause: hang.cause, silentMs: hang.silentMs };
+}
+
+/** The line for standard error, without its end. */
+export function lineOf(event: string, ending: Ending, more: Readonly<Record<string, number>> = {}): string {
+  const { reason, thread, cause, silentMs } = ending;
+  const time = new Date().toISOString();
+  const line = {
+    level: 'fatal',
+    time,
+    event,
+    reason,
+    thread,
+    cause,
+    silent_ms: silentMs,
+    advice: ADVICE[cause],
+    ...more,
+  };
+  return JSON.stringify(line);
+}

@@ -1,0 +1,67 @@
+/**
+ * Nodes that get next to no CPU: eight processes that compute run beside an idle node and a loaded one, all at a higher
+ * priority. A starved thread has not failed (AMB-111), so both nodes live on and answer. The time is a small share of the
+ * campaign: RINGBOOK_STARVED_SECONDS=300 node dist/test/support/run-tests.js node/starved
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { after, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { RingbookClient } from '../../src/client/client.ts';
+import { devKey } from '../../src/client/keys.ts';
+import type { AssetId } from '../../src/core/ids.ts';
+import { type NodeProcess, startNode } from '../support/node-process.ts';
+import { aMoment } from '../support/patience.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
+
+const BUSY = fileURLToPath(new URL('../support/busy-process.js', import.meta.url));
+const BUSY_PROCESSES = 8;
+const SECONDS = Number(process.env['RINGBOOK_STARVED_SECONDS'] ?? 12);
+/** A process of niceness 0 gets nine times what one of 10 gets. */
+const NICE = 10;
+const ETH = '2' as AssetId;
+
+/** Orders and reads one after the other for as long as it may. What fails for want of time is tried again. */
+async function load(node: NodeProcess, isOver: () => boolean): Promise<number> {
+  const client = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('a') });
+  let done = 0;
+  while (!isOver()) {
+    try {
+      if (done === 0) await client.login();
+      const order = await client.order({ assetId: ETH, side: 'Sell', price: '3100', quantity: '0.01' });
+      await client.create(order);
+      await client.cancel(ETH, order.orderId);
+      await client.trades({ limit: 100 });
+      done += 1;
+    } catch {
+      await aMoment();
+    }
+  }
+  client.close();
+  return done;
+}
+
+suite('nodes that are starved', () => {
+  const crowd: ChildProcess[] = [];
+  const nodes: NodeProcess[] = [];
+  after(() => {
+    for (const child of [...crowd, ...nodes.map((node) => node.child)]) child.kill('SIGKILL');
+    for (const node of nodes) removeDirectory(node.dataDirectory);
+  });
+
+  test('an idle and a loaded node live on beside eight busy processes of higher priority (AMB-111)', async () => {
+    for (let count = 0; count < 2; count += 1) nodes.push(await startNode({ profile: 'dev', nice: NICE }));
+    const [idle, loaded] = nodes;
+    assert.ok(idle !== undefined && loaded !== undefined);
+    for (let count = 0; count < BUSY_PROCESSES; count += 1) crowd.push(spawn(process.execPath, [BUSY]));
+    const untilMs = performance.now() + SECONDS * 1_000;
+    const isOver = (): boolean => performance.now() > untilMs;
+    const done = await load(loaded, isOver);
+    for (const child of crowd) child.kill('SIGKILL');
+    for (const node of nodes) {
+      assert.deepEqual([node.child.exitCode, node.child.signalCode], [null, null], node.stderr());
+      assert.equal((await fetch(`${node.ops}/readyz`)).status, 200);
+    }
+    assert.ok(done > 0, 'the loaded node has answered');
+  });
+});

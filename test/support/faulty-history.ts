@@ -1,0 +1,9 @@
+/** The thread that reads history, which misbehaves on cue (fault-cue.ts). */
+import { runHistoryThread } from '../../src/node/history-worker.ts';
+import { obeyCue } from './fault-cue.ts';
+
+const LOOK_MS = 5;
+
+runHistoryThread();
+// It ends when it is told to: this timer does not keep it.
+setInterval(() => obeyCue('history'), LOOK_MS).unref();
