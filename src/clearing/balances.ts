@@ -25,21 +25,27 @@ function firstSubAccounts(user: UserId): readonly SubAccountRow[] {
   ];
 }
 
-/** The user's slot; a user never seen becomes known, with accounts 0 and 1. */
+/** The user's slot; a user never seen becomes known for good, with accounts 0 and 1: by funds, orders, or an operator. */
 export function ensureUser(state: ClearingState, user: UserId, effects: Effect[]): UserSlot {
   const known = state.users.get(user);
   if (known !== undefined) return known;
-  const row: UserRow = { user, isMarketMaker: false, configNonce: 0, transferNonce: 0n, closePositionNonce: 0n };
-  const slot: UserSlot = { row, subAccounts: new Map() };
-  for (const account of firstSubAccounts(user)) {
-    const accountSlot = emptyAccount(account);
-    slot.subAccounts.set(account.subAccount, accountSlot);
-    state.dirty.subAccounts.add(accountSlot);
-  }
+  const slot = newUser(user);
+  for (const account of slot.subAccounts.values()) state.dirty.subAccounts.add(account);
   state.users.set(user, slot);
   state.dirty.users.add(slot);
-  effects.push({ kind: 'userChanged', row });
+  effects.push({ kind: 'userChanged', row: slot.row });
   return slot;
+}
+
+/** The user's slot, or for a user never seen one that is no fact: what it asks for is judged, and can only be refused. */
+export function askingUser(state: ClearingState, user: UserId): UserSlot {
+  return state.users.get(user) ?? newUser(user);
+}
+
+function newUser(user: UserId): UserSlot {
+  const row: UserRow = { user, isMarketMaker: false, configNonce: 0, transferNonce: 0n, closePositionNonce: 0n };
+  const accounts = firstSubAccounts(user).map((account) => [account.subAccount, emptyAccount(account)] as const);
+  return { row, subAccounts: new Map(accounts) };
 }
 
 /** A walk through all of them may take seconds: it says so often that somebody is working. */

@@ -133,10 +133,8 @@ export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]
   for (const verdict of batch.verdicts) learnVerdict(state, verdict);
   for (const input of batch.inputs) {
     applyInput(state, input, batch.timeNs, effects);
-    // Fills of a batch move the same balances many times: told when all are through, or before a request's reply is
-    // followed by anything else.
-    if (!isOfMarket(input)) tellChanged(state, effects);
   }
+  // Fills of a batch move the same balances many times: told when all are through, or before the reply to a request.
   tellChanged(state, effects);
   for (const totals of state.touchedTotals) assertConserved(totals);
   state.touchedTotals.clear();
@@ -167,9 +165,12 @@ function applyInput(state: ClearingState, input: ClearingInput, nowNs: Timestamp
   }
   if (input.kind === 'restarted') {
     applyRestarted(state, input, nowNs, effects);
+    tellChanged(state, effects);
     return;
   }
   const outcome = applyNodeInput(state, input, nowNs, effects);
+  // What is set aside for a request is freed by its reply: the balances that it changed come before that.
+  tellChanged(state, effects);
   effects.push({ kind: 'replied', request: input.request, outcome });
 }
 

@@ -1,7 +1,7 @@
 /**
  * Closing a flat position: its quote leg is folded into spot USD (service spec 3.8, POS-04 to POS-07, AMB-69).
  *
- * Signature and weight were checked before; the nonce is consumed only together with the effect (NON-06, AMB-68). The
+ * Signature and weight were checked before, and what a negative quote leg costs was set aside (AMB-112); the nonce is consumed only together with the effect (NON-06, AMB-68). The
  * margin figures do not move: a quote leg and spot USD count alike.
  */
 import { add18 } from '../core/arithmetic.ts';
@@ -9,10 +9,10 @@ import { USD } from '../core/ids.ts';
 import { AMOUNT18_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { TimestampNs } from '../core/units.ts';
+import type { Amount18, TimestampNs } from '../core/units.ts';
 import { isOpen, NO_LEGS } from '../margin/position.ts';
 import { refuseNonce } from './action-nonces.ts';
-import { balanceSlot, changeUser, ensureUser, setOwned } from './balances.ts';
+import { askingUser, balanceSlot, changeUser, setOwned } from './balances.ts';
 import type { Effect } from './effects.ts';
 import { availableOf } from './holds.ts';
 import type { ClosePosition } from './inputs.ts';
@@ -24,8 +24,12 @@ function notFound(): Reject {
   return reject('POSITION_NOT_FOUND', 'there is no such position', 'asset_identifier');
 }
 
-function refuse(state: ClearingState, position: PositionSlot, usd: BalanceSlot): Reject | null {
+function refuse(
+  state: ClearingState,
+  { position, usd, setAside }: { position: PositionSlot; usd: BalanceSlot; setAside: Amount18 | undefined },
+): Reject | null {
   const { legs } = position;
+  const cost = legs.quote < 0n ? -legs.quote : 0n;
   if (undecidedFillsOf(state, position).length > 0) {
     return reject('POSITION_BUSY', 'fills of this position are pending', 'asset_identifier');
   }
@@ -33,7 +37,7 @@ function refuse(state: ClearingState, position: PositionSlot, usd: BalanceSlot):
   if (legs.base !== 0n) return reject('POSITION_NOT_FLAT', 'the asset leg is not zero', 'asset_identifier');
   if (usd.owned + legs.quote > AMOUNT18_MAX)
     return reject('INVALID_REQUEST', 'spot USD would grow too large', 'account');
-  const isCovered = legs.quote >= 0n || availableOf(usd) >= -legs.quote;
+  const isCovered = cost === 0n || (availableOf(usd) >= cost && (setAside === undefined || setAside >= cost));
   return isCovered ? null : reject('INSUFFICIENT_INVENTORY', 'spot USD does not cover the quote leg', 'account');
 }
 
@@ -45,7 +49,7 @@ export function applyClosePosition(
   effects: Effect[],
 ): Outcome<Readonly<Record<string, unknown>>> {
   const { user: id, account: index, asset, nonce } = input;
-  const user = ensureUser(state, id, effects);
+  const user = askingUser(state, id);
   const replayed = refuseNonce(user.row.closePositionNonce, nonce);
   if (replayed !== null) return rejected(replayed);
   const account = user.subAccounts.get(index);
@@ -53,7 +57,7 @@ export function applyClosePosition(
   const position = account.positions.get(asset);
   if (position === undefined) return rejected(notFound());
   const usd = balanceSlot(state, user, index, USD);
-  const refusal = refuse(state, position, usd);
+  const refusal = refuse(state, { position, usd, setAside: input.setAside });
   if (refusal !== null) return rejected(refusal);
 
   // After this point the position must be folded.

@@ -3,7 +3,7 @@
  * them is flushed (design: decide at once, speak when durable).
  *
  * Order within a batch: effects stand in the order of their inputs; the balances and positions that an input changed
- * follow what the input did; `marketRiskChanged` and `marketDecided` come at the end of the batch, once per market.
+ * follow what the input did, and come before the reply to it; `marketRiskChanged` and `marketDecided` come at the end of the batch, once per market.
  */
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { RollbackReason, Side } from '../core/order-terms.ts';

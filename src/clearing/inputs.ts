@@ -245,6 +245,8 @@ export interface Transfer extends FromNode {
   readonly amount: Amount18;
   /** Set when the target is to be created (TRF-05, TRF-06). */
   readonly targetType: TargetType | null;
+  /** Why the gateway could not set the amount aside beside open orders (AMB-112); null or absent: it has. */
+  readonly shortfall?: 'INSUFFICIENT_INVENTORY' | 'INSUFFICIENT_MARGIN' | null;
   /** u64. */
   readonly nonce: bigint;
 }
@@ -255,6 +257,8 @@ export interface ClosePosition extends FromNode {
   readonly user: UserId;
   readonly account: number;
   readonly asset: AssetId;
+  /** Spot USD that the gateway has set aside for a negative quote leg (AMB-112); absent: as much as is available. */
+  readonly setAside?: Amount18;
   /** u64. */
   readonly nonce: bigint;
 }

@@ -5,7 +5,8 @@
  *   source   has it available; a margin account keeps its capacity, and a minimum balance or nothing
  *   target   may hold the asset; a margin account reaches the minimum balance, and its collateral the cap at most
  *
- * Signature and weight were checked before; the nonce is consumed only together with the effect (NON-06, AMB-68).
+ * Signature and weight were checked before, and the amount was set aside from what the account may spend, or the input
+ * says why it could not be (AMB-112): the same refusals follow from that as from what is booked. The nonce is consumed only together with the effect (NON-06, AMB-68).
  */
 import { add18, mulDivFloor, subtract18 } from '../core/arithmetic.ts';
 import { USD } from '../core/ids.ts';
@@ -16,7 +17,7 @@ import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../core/units.
 import { type AccountType, isMarginType, mayHold } from '../margin/account-rules.ts';
 import { capacityWith, isMarginBound } from './account-margin.ts';
 import { refuseNonce } from './action-nonces.ts';
-import { balanceSlot, changeUser, ensureUser, setOwned } from './balances.ts';
+import { askingUser, balanceSlot, changeUser, setOwned } from './balances.ts';
 import type { Effect } from './effects.ts';
 import { availableOf } from './holds.ts';
 import type { Transfer } from './inputs.ts';
@@ -73,7 +74,8 @@ function refuseRoute(state: ClearingState, { input, source, target, targetType, 
 function refuseSource(state: ClearingState, move: Move): Reject | null {
   const { input, user, source, nowNs } = move;
   const slot = balanceSlot(state, user, input.sourceIndex, input.asset);
-  if (input.amount > availableOf(slot)) {
+  const { shortfall = null } = input;
+  if (input.amount > availableOf(slot) || shortfall === 'INSUFFICIENT_INVENTORY') {
     return reject('INSUFFICIENT_INVENTORY', 'the source account has less available', 'transfer_amount');
   }
   if (!isMarginType(source.row)) return null;
@@ -81,7 +83,8 @@ function refuseSource(state: ClearingState, move: Move): Reject | null {
   if (owned !== 0n && isBelowMinimum(move, owned)) {
     return reject('INVALID_REQUEST', 'less than the minimum balance would remain', 'transfer_amount');
   }
-  if (!isMarginBound(source) || capacityWith(source, { slot, owned }, nowNs) >= 0n) return null;
+  const isBearable = !isMarginBound(source) || capacityWith(source, { slot, owned }, nowNs) >= 0n;
+  if (isBearable && shortfall === null) return null;
   return reject('INSUFFICIENT_MARGIN', 'the source account needs this as margin', 'transfer_amount');
 }
 
@@ -122,7 +125,7 @@ export function applyTransfer(
   nowNs: TimestampNs,
   effects: Effect[],
 ): Outcome<Readonly<Record<string, unknown>>> {
-  const user = ensureUser(state, input.user, effects);
+  const user = askingUser(state, input.user);
   const replayed = refuseNonce(user.row.transferNonce, input.nonce);
   if (replayed !== null) return rejected(replayed);
   const move = readMove(state, input, user, nowNs);
@@ -130,7 +133,7 @@ export function applyTransfer(
   const refusal = refuseRoute(state, move.value) ?? refuseSource(state, move.value) ?? refuseTarget(move.value);
   if (refusal !== null) return rejected(refusal);
 
-  // After this point the transfer must succeed.
+  // After this point the transfer must succeed. Its user owns something, so it is known.
   const { user: id, sourceIndex, targetIndex, targetType, asset, amount, nonce } = input;
   if (targetType !== null) createAccount(state, user, targetIndex, targetType, effects);
   const source = balanceSlot(state, user, sourceIndex, asset);

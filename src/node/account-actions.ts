@@ -1,19 +1,24 @@
 /**
  * Actions on a user's own accounts on their way through the front door:
  *
- *   signer 403 ─▶ weight 400 ─▶ signature 401 ─▶ clearing, which consumes the nonce with the effect ─▶ verdict
+ *   signer 403 ─▶ weight 400 ─▶ signature 401 ─▶ set aside ─▶ clearing, which consumes the nonce with the effect ─▶ verdict
+ *
+ * What the action takes is set aside beside open orders before clearing sees it, and freed by clearing's answer (AMB-112).
+ * Where it does not fit, clearing is asked all the same and refuses: so the checks keep their order, a repeated nonce
+ * before money (NON-07). Nothing of a user who never had funds goes to clearing, whose journal would keep it for ever.
  *
  * A refusal before clearing consumes nothing (AMB-68). What clearing refuses is a verdict, not a refusal of the door
  * (AMB-67); that clearing has no room is the door's.
  */
-import type { TargetType } from '../clearing/inputs.ts';
+import type { TargetType, Transfer } from '../clearing/inputs.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { Amount18 } from '../core/units.ts';
+import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { AccountActionBackend, ClearingVerdict } from '../edge/account-backend.ts';
+import type { SetAside, SetAsides } from '../orders/set-asides.ts';
 import type { ActionRequest, SignedClosePosition, SignedTransfer, TargetAccountType } from '../wire/signed-transfer.ts';
 import { BAD_SIGNATURE, POOL_FULL, refuseSigners } from './door-refusals.ts';
 import type { OperatorCommand, Reply } from './ops-parts.ts';
@@ -21,8 +26,17 @@ import type { SignatureDesk } from './verify-desk.ts';
 
 const NOT_THE_SIGNER: Reject = reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'user');
 
+/** Clearing's answers to users who own nothing. */
+const NO_FUNDS: Reject = reject('INSUFFICIENT_INVENTORY', 'the source account has less available', 'transfer_amount');
+const NO_POSITION: Reject = reject('POSITION_NOT_FOUND', 'there is no such position', 'asset_identifier');
+const NOT_OWN: Reject = reject('INVALID_REQUEST', 'only accounts that the user created are renamed', 'account_index');
+
 export interface AccountActionParts {
   readonly desk: SignatureDesk;
+  readonly setAsides: SetAsides;
+  /** Whether clearing knows the user. */
+  readonly isKnown: (user: UserId) => boolean;
+  readonly nowNs: () => TimestampNs;
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   /** Asks for a flush at the end of this turn of the event loop. */
   readonly poke: () => void;
@@ -45,21 +59,26 @@ export class AccountActions implements AccountActionBackend {
 
   transfer(request: ActionRequest<SignedTransfer>, user: UserId): Promise<ClearingVerdict> {
     const { sourceIndex, targetIndex, transferAsset, transferAmount, targetAccountType, nonce } = request.inner;
-    return this.act(request, user, {
-      kind: 'transfer',
-      user,
-      sourceIndex,
-      targetIndex,
-      asset: transferAsset.id,
-      amount: BigInt(transferAmount) as Amount18,
-      targetType: targetTypeOf(targetAccountType),
-      nonce,
+    const asset = transferAsset.id;
+    const amount = BigInt(transferAmount) as Amount18;
+    const targetType = targetTypeOf(targetAccountType);
+    return this.act(request, user, NO_FUNDS, () => {
+      const from = { user, subAccount: sourceIndex, asset };
+      const taken = this.parts.setAsides.take({ from, amount, leaves: true }, this.parts.nowNs());
+      const shortfall = taken.ok ? null : shortfallOf(taken.reject);
+      const terms = { user, sourceIndex, targetIndex, asset, amount, targetType, shortfall, nonce };
+      return { command: { kind: 'transfer', ...terms }, setAside: taken.ok ? taken.value : null };
     });
   }
 
   closePosition(request: ActionRequest<SignedClosePosition>, user: UserId): Promise<ClearingVerdict> {
     const { account, asset, nonce } = request.inner;
-    return this.act(request, user, { kind: 'closePosition', user, account, asset: asset.id, nonce });
+    return this.act(request, user, NO_POSITION, () => {
+      const taken = this.parts.setAsides.takeQuoteLeg({ user, subAccount: account }, asset.id);
+      const setAside = taken.ok ? taken.value.amount : ZERO_18;
+      const terms = { user, account, asset: asset.id, setAside, nonce };
+      return { command: { kind: 'closePosition', ...terms }, setAside: taken.ok ? taken.value : null };
+    });
   }
 
   async rename(request: {
@@ -68,6 +87,7 @@ export class AccountActions implements AccountActionBackend {
     readonly name: string;
   }): Promise<Outcome<null>> {
     const { user, subAccount: index, name } = request;
+    if (!this.parts.isKnown(user)) return rejected(NOT_OWN);
     const reply = await this.send({ kind: 'renameSubAccount', user, index, name });
     return reply.ok ? accepted(null) : reply;
   }
@@ -75,12 +95,16 @@ export class AccountActions implements AccountActionBackend {
   private async act(
     request: ActionRequest<{ readonly user: { readonly id: UserId } }>,
     user: UserId,
-    command: OperatorCommand,
+    ofUnknown: Reject,
+    prepare: () => Prepared,
   ): Promise<ClearingVerdict> {
     if (request.inner.user.id !== user) return rejected(NOT_THE_SIGNER);
     const refusal = refuseSigners(request) ?? (await this.verify(request, user));
     if (refusal !== null) return rejected(refusal);
+    if (!this.parts.isKnown(user)) return accepted(ofUnknown);
+    const { command, setAside } = prepare();
     const reply = await this.send(command);
+    setAside?.free();
     if (reply.ok) return accepted(null);
     // Every refusal of clearing itself is final; only a full lane says "not now".
     return reply.reject.code === 'SERVICE_UNAVAILABLE' ? reply : accepted(reply.reject);
@@ -106,6 +130,16 @@ export class AccountActions implements AccountActionBackend {
       this.unanswered -= 1;
     }
   }
+}
+
+/** A command with what was set aside for it; null where it did not fit. */
+interface Prepared {
+  readonly command: OperatorCommand;
+  readonly setAside: SetAside | null;
+}
+
+function shortfallOf({ code }: Reject): NonNullable<Transfer['shortfall']> {
+  return code === 'INSUFFICIENT_MARGIN' ? code : 'INSUFFICIENT_INVENTORY';
 }
 
 function targetTypeOf(type: TargetAccountType | null): TargetType | null {

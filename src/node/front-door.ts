@@ -146,6 +146,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   private readonly reductions: NodeReductions;
   private readonly nonces: Nonces;
   private readonly tokens: Tokens;
+  /** Users of whom clearing has a row: a session makes none, funds and orders do (AMB-139). */
   private readonly known = new Set<UserId>();
 
   constructor(parts: FrontDoorParts) {
@@ -162,7 +163,14 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.nonces = new Nonces(NONCES_MAX, isFunded);
     this.tokens = new Tokens({ isFunded, perAddressMax });
     const { command } = parts;
-    this.accountActions = new AccountActions({ desk: parts.desk, command, poke: parts.poke });
+    this.accountActions = new AccountActions({
+      desk: parts.desk,
+      setAsides: this.orders.setAsides,
+      isKnown: (user) => this.known.has(user),
+      nowNs: () => this.nowNs(),
+      command,
+      poke: parts.poke,
+    });
     this.registry = new RegistryDesk({
       command,
       refusedUsers: parts.refusedUsers,
@@ -218,8 +226,6 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const proof = { signatureIsValid, tokenHash: hashToken(token), address, now };
     const expiry = completeLogin({ nonces: this.nonces, tokens: this.tokens }, claim, proof);
     if (!expiry.ok) return expiry;
-    // A session makes a user known (AMB-139): clearing is told once.
-    if (!this.known.has(request.userId)) void this.parts.command({ kind: 'touchUser', user: request.userId });
     return accepted({ token, expiryNs: expiry.value });
   }
 
@@ -437,9 +443,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.safety.sendWaiting();
   }
 
-  /** Every turn: orders give way that an account can no longer bear. */
+  /** Every turn: orders give way that an account can no longer bear, or whose holds it does not own. */
   reduceOrders(): void {
-    if (this.orders.margin.reduceOrders(this.nowNs())) this.parts.poke();
+    const hasMore = this.orders.margin.reduceOrders(this.nowNs());
+    if (this.orders.cancelUncovered() || hasMore) this.parts.poke();
   }
 
   /** Forgets sessions that are over. */

@@ -1,12 +1,13 @@
 /**
  * Spot balances as pre-flight sees them, and what is set aside from each (AMB-52, AMB-112).
  *
- *   available = owned − held − pending − settling
+ *   available = owned − held − pending − settling − setAside
  *
  *   owned      clearing's flushed word; withdrawal and settlement locks have left it (AMB-72)
  *   held       what live orders, and orders on their way to the market, may still spend
  *   pending    what fills will really cost that clearing has not decided
  *   settling   the same for fills that are confirmed, until the balance that contains them arrives
+ *   setAside   what transfers, close-positions and locks will take, between this check and clearing's answer (set-asides.ts)
  *
  *   order ──match──▶ pending ──confirmed──▶ settling ──balance──▶ (owned is lower)
  *     ▲                 └──────rolled back──▶ nothing, or the order's hold again
@@ -14,7 +15,7 @@
  * Invariants
  *   (1) held = the sum of the holds of all orders that spend from the balance, at the fees in force; pending likewise of
  *       undecided fills. Who asks for a balance wakes its user first (sleepers.ts).
- *   (2) held, pending, settling ≥ 0.
+ *   (2) held, pending, settling ≥ 0; setAside ≥ leaving ≥ 0.
  *   (3) An order is let through only if its hold fits into what is available.
  *
  * Available may fall below zero later: a rollback gives an order its hold back, a price improvement having been spent.
@@ -59,6 +60,9 @@ export interface Balance {
   /** What undecided fills will bring, and confirmed ones until the balance that contains it arrives. */
   incoming: bigint;
   settlingIn: bigint;
+  /** What actions will take that clearing has not answered, and how much of it leaves the sub-account. */
+  setAside: bigint;
+  leaving: bigint;
   /** The number of the last balance message that set `owned`. */
   messageNumber: number;
 }
@@ -81,12 +85,19 @@ export function heldOf(balance: Balance): bigint {
 
 /** What can still be spent; negative after a restored hold found its money spent. */
 export function availableOf(balance: Balance): Amount18 {
-  return (balance.owned - heldOf(balance) - balance.pending - balance.settling) as Amount18;
+  return (balance.owned - heldOf(balance) - balance.pending - balance.settling - balance.setAside) as Amount18;
 }
 
-/** What is owned once every fill on its way is booked. */
+/** By how much orders and their fills on their way take more than is owned; what actions may take is none of it. */
+export function excessOf(balance: Balance): bigint {
+  const { owned, pending, settling } = balance;
+  return heldOf(balance) + pending + settling - owned;
+}
+
+/** What is owned once every fill on its way is booked, and every action that takes from the sub-account. */
 export function optimisticOf(balance: Balance): bigint {
-  return balance.owned - balance.pending - balance.settling + balance.incoming + balance.settlingIn;
+  const { owned, pending, settling, incoming, settlingIn, leaving } = balance;
+  return owned - pending - settling + incoming + settlingIn - leaving;
 }
 
 export interface BalanceKey {
@@ -101,10 +112,11 @@ export interface Funds {
   readonly held: bigint;
   readonly pending: bigint;
   readonly settling: bigint;
+  readonly setAside: bigint;
   readonly available: bigint;
 }
 
-const NO_FUNDS: Funds = { owned: 0n, held: 0n, pending: 0n, settling: 0n, available: 0n };
+const NO_FUNDS: Funds = { owned: 0n, held: 0n, pending: 0n, settling: 0n, setAside: 0n, available: 0n };
 
 /** What a spot fill moves between two balances of its account. */
 export interface SpotMove {
@@ -174,6 +186,8 @@ export class Holds {
       settling: 0n,
       incoming: 0n,
       settlingIn: 0n,
+      setAside: 0n,
+      leaving: 0n,
       messageNumber: 0,
     };
     account.balances.set(key.asset, fresh);
@@ -220,8 +234,8 @@ export class Holds {
   funds(key: BalanceKey): Funds {
     const balance = this.find(key);
     if (balance === undefined) return NO_FUNDS;
-    const { owned, pending, settling } = balance;
-    return { owned, held: heldOf(balance), pending, settling, available: availableOf(balance) };
+    const { owned, pending, settling, setAside } = balance;
+    return { owned, held: heldOf(balance), pending, settling, setAside, available: availableOf(balance) };
   }
 
   /** Of one sub-account. */
@@ -230,8 +244,12 @@ export class Holds {
     return [...(this.#byUser.get(user)?.get(subAccount)?.balances.values() ?? [])];
   }
 
-  /** Clearing's absolute balance; it contains every fill confirmed before it. Nobody is woken: no hold depends on it. */
-  setOwned(key: BalanceKey, owned: Amount18): void {
+  /**
+   * Clearing's absolute balance; it contains every fill confirmed before it. Nobody is woken: no hold depends on it.
+   *
+   * @returns the balance as it is now.
+   */
+  setOwned(key: BalanceKey, owned: Amount18): Balance {
     assert(owned >= 0n, 'a spot balance is never negative');
     const balance = this.#balance(key);
     this.funded.changed(key.user, balance.owned > 0n, owned > 0n);
@@ -240,6 +258,17 @@ export class Holds {
     balance.settlingIn = 0n;
     balance.messageNumber = this.#words.next();
     balance.account.changes += 1;
+    return balance;
+  }
+
+  /** An action that clearing has not answered may take so much; a negative amount gives it back. */
+  setAside(balance: Balance, amount: bigint, leaves: boolean): void {
+    balance.setAside += amount;
+    if (leaves) {
+      balance.leaving += amount;
+      balance.account.changes += 1;
+    }
+    assert(balance.setAside >= balance.leaving && balance.leaving >= 0n, 'holds: what is set aside is never negative');
   }
 
   /** The order may spend something else of its balance from now on, `order.spend` until now. */

@@ -57,6 +57,14 @@ export class Markets {
     return this.#byIndex.values();
   }
 
+  /** Whether each market was received as far as clearing has decided it: clearing may be ahead, on a ring of its own. */
+  get areDecided(): boolean {
+    for (const { seenSequence, decidedSequence } of this.#byIndex.values()) {
+      if (seenSequence < decidedSequence) return false;
+    }
+    return true;
+  }
+
   at(marketIndex: number): MarketSlot {
     return must(this.#byIndex.get(marketIndex), 'a message names a market of the registry');
   }

@@ -30,7 +30,7 @@ import { type BalanceKey, type Funds, Holds, WordCount } from './holds.ts';
 import { type Caller, Intake } from './intake.ts';
 import { type InventoryBody, inventoryOf } from './inventory.ts';
 import type { Tie } from './lifeline.ts';
-import { isSpot, settleTie } from './live-order.ts';
+import { isSpot, type LiveOrder, settleTie } from './live-order.ts';
 import { LiveOrders } from './live-orders.ts';
 import { MarginRoom } from './margin-room.ts';
 import { type MarketSlot, Markets } from './markets.ts';
@@ -51,10 +51,12 @@ import { marketRefusal } from './refusals.ts';
 import { Releases } from './releases.ts';
 import { type OrderRequest, Requests } from './requests.ts';
 import { restoredOrder } from './restored-order.ts';
+import { SetAsides } from './set-asides.ts';
 import type { OrderSettings } from './settings.ts';
 import { type KeptOrders, Sleepers } from './sleepers.ts';
 import { Tail } from './tail.ts';
 import type { Match } from './trade-view.ts';
+import { UncoveredHolds } from './uncovered-holds.ts';
 import type {
   ActivatedWord,
   AdmittedWord,
@@ -78,6 +80,9 @@ export interface OrderManagerParts {
 export class OrderManager {
   /** Positions, prices, pressure: the margin side. */
   readonly margin: MarginRoom;
+  /** What actions on accounts take, beside what orders hold. */
+  readonly setAsides: SetAsides;
+  readonly #uncovered: UncoveredHolds;
   readonly #sleepers: Sleepers;
   readonly #markets: Markets;
   readonly #accounts = new Accounts();
@@ -113,6 +118,9 @@ export class OrderManager {
     const accounts = this.#accounts;
     const room = new MarginRoom({ accounts, markets, holds, words: this.#words, requests, sink, sleepers });
     this.margin = room;
+    const cancel = (order: LiveOrder): boolean => room.reductions.cancelUncovered(order);
+    this.#uncovered = new UncoveredHolds((user) => orders.ofUser(user), cancel);
+    this.setAsides = new SetAsides(accounts, holds, room.accounts);
     this.#releases = new Releases(book, room.check, sink);
     this.#intake = new Intake({ markets, accounts, holds, orders, requests, book, history, margin: room });
     this.#pages = { markets, orders, tail, history };
@@ -298,7 +306,7 @@ export class OrderManager {
 
   /** Absolute; it contains every fill confirmed before it, and comes after those that changed it. */
   onBalanceChanged(row: BalanceRow): void {
-    this.#holds.setOwned(row, row.owned);
+    this.#uncovered.booked(row.user, this.#holds.setOwned(row, row.owned));
   }
 
   /** Everything of the market up to `sequence` is decided and flushed. */
@@ -317,6 +325,7 @@ export class OrderManager {
    */
   onJournalFlushed(flushed: { readonly sequence: number; readonly checkpoint: number }): void {
     this.#tail.journalFlushed(flushed.sequence, flushed.checkpoint);
+    this.#uncovered.flushed();
   }
 
   onUserChanged(row: Pick<UserRow, 'user' | 'isMarketMaker'>): void {
@@ -340,6 +349,20 @@ export class OrderManager {
     this.#intake.settings = settings;
     this.margin.onSettingsChanged(settings);
     if (settings.acks === 'optimistic') this.#requests.tellAll();
+  }
+
+  /**
+   * Every turn: orders whose hold is not owned after a booking are cancelled (AMB-112).
+   *
+   * @returns whether there is more to do now.
+   */
+  cancelUncovered(): boolean {
+    return !this.#uncovered.isEmpty && this.#markets.areDecided && this.#uncovered.look();
+  }
+
+  /** Orders that were cancelled since the start because their hold was not owned. */
+  get uncoveredCancels(): number {
+    return this.#uncovered.cancelled;
   }
 
   // ---- at a restart

@@ -33,6 +33,11 @@ export class Reductions {
     return this.#send(order, 0, ORDER_END.reduceOnly);
   }
 
+  /** @returns false: there is no room now. */
+  cancelUncovered(order: LiveOrder): boolean {
+    return this.#send(order, 0, ORDER_END.marginInsufficient);
+  }
+
   answered(): void {
     this.#onTheWay -= 1;
   }

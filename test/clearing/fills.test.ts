@@ -49,7 +49,7 @@ suite('fills', () => {
     assert.equal(decided?.throughSequence, 3);
   });
 
-  test('fills of one batch tell each balance once, as it is after all; a request is followed by what it and they changed', () => {
+  test('fills of one batch tell each balance once, as it is after all; what they and a request changed comes before its reply', () => {
     const world = funded();
     const maker = world.create({ user: BOB, side: SIDE.sell, quantity: 40_000 });
     const taker = world.create({ user: ALICE, side: SIDE.buy, quantity: 40_000 });
@@ -64,9 +64,9 @@ suite('fills', () => {
     const told = (from: number, to: number) =>
       effectsOf(effects.slice(from, to), 'balanceChanged').map(({ row }) => row);
     const replied = effects.findIndex((effect) => effect.kind === 'replied');
-    assert.deepEqual(told(0, replied), []);
     const third = effects.findLastIndex((effect) => effect.kind === 'fillConfirmed');
-    const [first, second] = [told(replied, third), told(third, effects.length)];
+    const [first, second] = [told(0, replied), told(third, effects.length)];
+    assert.deepEqual(told(replied, third), []);
     for (const rows of [first, second]) {
       const names = rows.map(({ user, asset }) => `${user}/${asset}`);
       assert.deepEqual([names.length, new Set(names).size], [5, 5]);

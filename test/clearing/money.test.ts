@@ -75,7 +75,7 @@ suite('deposits', () => {
     const effects = deposit(world);
     assert.deepEqual(
       effects.map((effect) => effect.kind),
-      ['userChanged', 'depositLanded', 'replied', 'balanceChanged'],
+      ['userChanged', 'depositLanded', 'balanceChanged', 'replied'],
     );
     assert.equal(world.owned(ALICE, USD, 0), 1_234_567n * 10n ** 12n);
     const { assets } = ledgerView(world.state) as { assets: Record<string, Record<string, string>> };

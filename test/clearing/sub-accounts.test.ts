@@ -278,7 +278,7 @@ suite('closing a position', () => {
     const effects = world.closePosition(ALICE);
     assert.deepEqual(
       effects.map(({ kind }) => kind),
-      ['userChanged', 'positionCleared', 'replied', 'balanceChanged', 'positionChanged'],
+      ['userChanged', 'positionCleared', 'balanceChanged', 'positionChanged', 'replied'],
     );
     const [cleared] = effectsOf(effects, 'positionCleared');
     assert.deepEqual([cleared?.user, cleared?.subAccount, cleared?.asset], [ALICE, 1, ETH]);

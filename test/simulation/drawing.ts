@@ -60,6 +60,8 @@ export class Drawing {
   private readonly recent: Sent[] = [];
   private orders = 0;
   private nonce = 0;
+  /** An order that races the transfer before it for the same money. */
+  private rival: Action | null = null;
   private readonly deposits = new Map<Who, number>();
 
   constructor(seed: number) {
@@ -67,6 +69,11 @@ export class Drawing {
   }
 
   draw(node: SimulatedNode): Action {
+    const { rival } = this;
+    if (rival !== null) {
+      this.rival = null;
+      return rival;
+    }
     const kind = this.kind();
     const who = this.random.below(USERS.length);
     switch (kind) {
@@ -280,6 +287,26 @@ export class Drawing {
   // ---- accounts
 
   private transfer(node: SimulatedNode, who: Who): Action {
+    return this.once(3) ? this.racingTransfer(node, who) : this.anyTransfer(node, who);
+  }
+
+  /** Nearly all that an account owns of an asset, and right after it an order that spends the same (AMB-112). */
+  private racingTransfer(node: SimulatedNode, who: Who): Action {
+    const accounts = accountsOf(node, who);
+    const from = this.pick(accounts);
+    const to = this.pick(accounts.filter((index) => index !== from));
+    const market = this.market();
+    const side = this.once(2) ? SIDE.buy : SIDE.sell;
+    const asset = side === SIDE.buy ? USD : market;
+    const balances = node.clearing.ledger.users.get(userAt(who))?.subAccounts.get(from)?.balances;
+    const amount = String(1n + ((balances?.get(asset)?.owned ?? 0n) * 99n) / 100n);
+    const place = { market, side, account: from, isSpot: true, reduceOnly: false } as const;
+    const order = this.remember(who, { id: this.newId(), ...place, wish: this.limitWish(), livesNs: this.lifeNs() });
+    this.rival = { kind: 'create', who, order, isControl: true };
+    return { kind: 'transfer', who, from, to, asset, amount, type: null, nonce: this.newNonce() };
+  }
+
+  private anyTransfer(node: SimulatedNode, who: Who): Action {
     const accounts = accountsOf(node, who);
     const isNew = this.once(12);
     const from = this.pick(accounts);

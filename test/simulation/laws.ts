@@ -91,7 +91,8 @@ function checkHolds(node: SimulatedNode): void {
         const slot = balances.get(asset);
         const held = slot === undefined ? 0n : heldOf(slot);
         const name = `what ${user.slice(0, 4)} holds of ${asset} in ${subAccount}`;
-        assert.deepEqual([funds.held, funds.pending, funds.settling], [held, 0n, 0n], name);
+        const { pending, settling, setAside } = funds;
+        assert.deepEqual([funds.held, pending, settling, setAside], [held, 0n, 0n, 0n], name);
       }
     }
   }

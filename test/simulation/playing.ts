@@ -13,7 +13,7 @@ import type { Effect } from '../../src/clearing/effects.ts';
 import { loadState } from '../../src/clearing/loading.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
-import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
+import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import { MARKET_STATUS, ORDER_END_WORD, ROLLBACK_REASON_WORD } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { decodeBatch } from '../../src/node/journal-batch.ts';
@@ -35,6 +35,8 @@ import type { LifeOptions, ScriptEvent } from './script.ts';
 const BATCH_RECORDS_MAX = 64;
 /** Of the ids that a life used, those that are sent again after it. */
 const SENT_AGAIN = 5;
+/** More than what 10 lots at a price of 5 hold with a fee. */
+const SMALLEST_ORDER = 10n ** 14n;
 /** What happened, by name, so that no law holds for want of cases. */
 export class Tally {
   readonly counts: Map<string, number> = new Map();
@@ -263,6 +265,8 @@ export class Player {
     for (const { user, id, market } of this.lastCreated()) {
       const nowNs = node.nowNs as TimestampNs;
       const order = { baseAsset: { id: market, text: market }, creationNs: nowNs, maxTradingFeesRate: 3_000 };
+      // Who cannot pay for the smallest order is refused before anybody looks at its id.
+      if (node.door.orders.funds({ user, subAccount: 0, asset: USD }).available < SMALLEST_ORDER) continue;
       let code = 'no answer';
       const request = createRequest({ user, id, price: 5, quantity: 10, postSignNs: nowNs }, order);
       node.door.create(request, { user, connection: 1, isControl: true }, ({ refusal }) => {

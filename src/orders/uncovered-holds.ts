@@ -1,0 +1,128 @@
+/**
+ * Balances of which open orders hold more than is owned after a booking, and the orders that are cancelled for it, the
+ * youngest first, until the rest fits (AMB-112). No race leads there, as all that is spent is reserved first: it follows
+ * from what reserves nothing, as money that an operator takes back, or a taker fee that was raised.
+ *
+ *   balance booked ─▶ held + pending > owned ─▶ all that clearing decided was received of the markets too, and still so
+ *     ─▶ youngest orders that suffice ─▶ cancels made by the node ─▶ market ─▶ Canceled MarginInsufficient
+ *
+ * A balance may come before the match that it contains, as the two are received over rings of their own: it is judged when
+ * every market was received as far as clearing had decided. Fills that clearing has not decided count at what they cost. An order about which something is on its way is waited for, not passed over: it may
+ * be the youngest. What a user's margin orders press is
+ * not here but in auto-reduce.ts.
+ *
+ * Bounded: `CANCELS_MAX` orders a look, each from one walk over its user's orders; what is left is for the next look. The
+ * table holds a balance only while its orders hold too much.
+ */
+import type { UserId } from '../core/ids.ts';
+import { type Balance, excessOf } from './holds.ts';
+import type { LiveOrder } from './live-order.ts';
+import { holdOf, isOver } from './needs.ts';
+
+/** Cancels of one look, and balances whose orders it walks. */
+const CANCELS_MAX = 1_024;
+const WALKED_MAX = 16;
+
+/** Takes an order to be cancelled to its market; false: there is no room, nothing was done. */
+export type CancelUncovered = (order: LiveOrder) => boolean;
+
+/** A balance, and the orders of which it waits for a word before it is looked at again. */
+interface Uncovered {
+  readonly user: UserId;
+  /** The whole of what was decided with the booking was received from clearing. */
+  isFlushed: boolean;
+  waitsFor: readonly LiveOrder[];
+}
+
+export class UncoveredHolds {
+  readonly #ordersOf: (user: UserId) => Iterable<LiveOrder>;
+  readonly #cancel: CancelUncovered;
+  readonly #balances = new Map<Balance, Uncovered>();
+  #cancelled = 0;
+
+  /** @param ordersOf all orders of a user that are in memory. */
+  constructor(ordersOf: (user: UserId) => Iterable<LiveOrder>, cancel: CancelUncovered) {
+    this.#ordersOf = ordersOf;
+    this.#cancel = cancel;
+  }
+
+  /** Orders that were cancelled for it since the start. */
+  get cancelled(): number {
+    return this.#cancelled;
+  }
+
+  /** Clearing has booked a change of the balance. */
+  booked(user: UserId, balance: Balance): void {
+    if (excessOf(balance) <= 0n || this.#balances.has(balance)) return;
+    this.#balances.set(balance, { user, isFlushed: false, waitsFor: [] });
+  }
+
+  /** Clearing has told all that it decided up to here. */
+  flushed(): void {
+    for (const uncovered of this.#balances.values()) uncovered.isFlushed = true;
+  }
+
+  get isEmpty(): boolean {
+    return this.#balances.size === 0;
+  }
+
+  /**
+   * Every turn in which all markets were received as far as clearing has decided.
+   *
+   * @returns whether there is more to do that waits for nothing.
+   */
+  look(): boolean {
+    let [left, walked] = [CANCELS_MAX, 0];
+    for (const [balance, uncovered] of this.#balances) {
+      if (excessOf(balance) <= 0n) {
+        this.#balances.delete(balance);
+        continue;
+      }
+      if (!uncovered.isFlushed || uncovered.waitsFor.some(isAwaited)) continue;
+      if (left === 0 || walked === WALKED_MAX) return true;
+      walked += 1;
+      left -= this.#cancelYoungest(balance, uncovered, left);
+    }
+    return false;
+  }
+
+  /** @returns how many were cancelled. */
+  #cancelYoungest(balance: Balance, uncovered: Uncovered, most: number): number {
+    let excess = excessOf(balance);
+    const waitsFor: LiveOrder[] = [];
+    let count = 0;
+    for (const order of youngestFirst(this.#ordersOf(uncovered.user), balance)) {
+      if (excess <= 0n || count === most) break;
+      if (isAwaited(order) || !this.#cancel(order)) {
+        waitsFor.push(order);
+        break;
+      }
+      count += 1;
+      waitsFor.push(order);
+      excess -= holdOf(order, order.spend);
+    }
+    uncovered.waitsFor = waitsFor;
+    if (waitsFor.length === 0) this.#balances.delete(balance);
+    this.#cancelled += count;
+    return count;
+  }
+}
+
+/** Whether a word of its market is on its way that may change what it holds. */
+function isAwaited(order: LiveOrder): boolean {
+  return !isOver(order) && (order.sequence === 0 || order.requests > 0);
+}
+
+/** Those that hold something of the balance. What is not admitted is younger than what is; then as AMB-61 orders them. */
+function youngestFirst(orders: Iterable<LiveOrder>, balance: Balance): readonly LiveOrder[] {
+  const holding: LiveOrder[] = [];
+  for (const order of orders) if (order.balance === balance && order.spend > 0n) holding.push(order);
+  return holding.sort(youngerFirst);
+}
+
+function youngerFirst(a: LiveOrder, b: LiveOrder): number {
+  if ((a.sequence === 0) !== (b.sequence === 0)) return a.sequence === 0 ? -1 : 1;
+  if (a.timestampNs !== b.timestampNs) return a.timestampNs > b.timestampNs ? -1 : 1;
+  const [first, second] = [a.market.definition.marketIndex, b.market.definition.marketIndex];
+  return first === second ? b.sequence - a.sequence : second - first;
+}
