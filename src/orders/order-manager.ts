@@ -360,11 +360,6 @@ export class OrderManager {
     return !this.#uncovered.isEmpty && this.#markets.areDecided && this.#uncovered.look();
   }
 
-  /** Orders that were cancelled since the start because their hold was not owned. */
-  get uncoveredCancels(): number {
-    return this.#uncovered.cancelled;
-  }
-
   // ---- at a restart
 
   /** A live order with its confirmed fills. Its market and balances are known; no event is owed. */

@@ -38,17 +38,11 @@ export class UncoveredHolds {
   readonly #ordersOf: (user: UserId) => Iterable<LiveOrder>;
   readonly #cancel: CancelUncovered;
   readonly #balances = new Map<Balance, Uncovered>();
-  #cancelled = 0;
 
   /** @param ordersOf all orders of a user that are in memory. */
   constructor(ordersOf: (user: UserId) => Iterable<LiveOrder>, cancel: CancelUncovered) {
     this.#ordersOf = ordersOf;
     this.#cancel = cancel;
-  }
-
-  /** Orders that were cancelled for it since the start. */
-  get cancelled(): number {
-    return this.#cancelled;
   }
 
   /** Clearing has booked a change of the balance. */
@@ -103,7 +97,6 @@ export class UncoveredHolds {
     }
     uncovered.waitsFor = waitsFor;
     if (waitsFor.length === 0) this.#balances.delete(balance);
-    this.#cancelled += count;
     return count;
   }
 }
