@@ -48,6 +48,7 @@ export const ORDER_END = {
   marginInsufficient: 6,
   reduceOnly: 7,
   parentCanceled: 8,
+  /** Not produced any more (AMB-32 as revised): orders of older data may have ended so. */
   rollbackRestoreWouldCross: 9,
   /** The order was at fault in a rollback; its word is the rollback reason. */
   atFault: 10,

@@ -23,6 +23,9 @@ import type { PriceHash } from './price-hash.ts';
 
 const BUY: Side = SIDE.buy;
 
+/** Levels of which the order that came back last is remembered. */
+const RETURNED_MAX = 256;
+
 interface Levels {
   /** To begin with. */
   readonly leaves: number;
@@ -38,6 +41,8 @@ export class BookSide {
   readonly #orders: OrderPool;
   readonly #index: LevelIndex;
   readonly #queues: LevelQueues;
+  /** By level the order that came back last: of several the next one usually stands behind it. A hint, checked when used. */
+  readonly #returned = new Map<number, number>();
 
   constructor(side: Side, orders: OrderPool, levels: Levels) {
     this.side = side;
@@ -125,6 +130,36 @@ export class BookSide {
     const best = this.#index.best;
     const isBest = best !== NONE && this.#queues.priceOf(best) === price;
     this.#queues.append(isBest ? best : this.#reach(price), slot, this.#orders.remaining(slot));
+  }
+
+  /** To its place by priority in the queue at its price (AMB-32). */
+  insert(slot: number): void {
+    const orders = this.#orders;
+    const queues = this.#queues;
+    const level = this.#reach(orders.priceOf(slot));
+    const priority = orders.priorityOf(slot);
+    if (queues.countOf(level) === 0 || orders.priorityOf(queues.lastOf(level)) < priority)
+      queues.append(level, slot, orders.remaining(slot));
+    else {
+      let next = this.#searchFrom(level, priority);
+      while (orders.priorityOf(next) < priority) next = queues.after(level, next);
+      queues.insertBefore(level, next, slot, orders.remaining(slot));
+    }
+    if (this.#returned.size >= RETURNED_MAX) this.#returned.clear();
+    this.#returned.set(level, slot);
+  }
+
+  /** An order of the level that stands before `priority`, or its first one. */
+  #searchFrom(level: number, priority: number): number {
+    const orders = this.#orders;
+    const hint = this.#returned.get(level);
+    const isThere =
+      hint !== undefined &&
+      orders.stateOf(hint) === ORDER_STATE.resting &&
+      orders.sideOf(hint) === this.side &&
+      orders.words[hint + LEVEL] === level &&
+      orders.priorityOf(hint) < priority;
+    return isThere ? hint : this.#queues.headOf(level);
   }
 
   /** Off the book, with `remaining` of it. */

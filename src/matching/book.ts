@@ -1,11 +1,11 @@
 /**
  * The book of one market: two sides, their orders, the trades that clearing has not decided, and the numbering.
  *
- * Its methods are the steps of which commands are made (market-engine.ts, placement.ts, rollback.ts, restore.ts): match,
- * rest, take off, end. Each says what it did to `events` at once, so the order of steps is the order of sequences.
+ * Its methods are the steps of which commands are made (market-engine.ts, placement.ts, rollback.ts, uncross.ts, restore.ts):
+ * match, rest, take off, end. Each says what it did to `events` at once, so the order of steps is the order of sequences.
  *
  * Invariants, between commands
- *   (1) The best bid is below the best ask.
+ *   (1) The best bid is below the best ask, unless the book is being uncrossed.
  *   (2) An order has as many `pending` as undecided trades name it; one that neither lives nor has any is forgotten.
  */
 import { assert } from '../core/assert.ts';
@@ -71,6 +71,8 @@ export class Book {
   preventsSelfTrades = false;
   /** Levels that change are told when this ends, all of them in one step (BAT-07). */
   isDepthHeld = false;
+  /** A rollback brought orders back that cross: levels are told when they have been uncrossed (uncross.ts, AMB-32). */
+  isUncrossing = false;
   readonly #ids: OrderIds;
   readonly #events: MarketEvents;
   readonly #watcher: BookWatcher;
@@ -148,6 +150,21 @@ export class Book {
     return left;
   }
 
+  /** Two resting orders that cross: the younger one takes at the older one's price (AMB-32). */
+  matchResting(maker: number, taker: number): void {
+    const { orders } = this;
+    const lots = Math.min(orders.remaining(maker), orders.remaining(taker));
+    this.#fill(maker, taker, lots, orders.priceOf(maker), FILL_UNIT.none);
+    for (const slot of [maker, taker]) {
+      const side = this.ownSide(orders.sideOf(slot));
+      if (orders.remaining(slot) > 0) side.adjust(slot, -lots);
+      else {
+        side.remove(slot, lots);
+        this.exhaust(slot);
+      }
+    }
+  }
+
   /**
    * Whether an order of its side would match at `price`: what a post-only order must not do (TIF-07). With self-trade
    * prevention own orders are no obstacle (STP-04).
@@ -176,6 +193,14 @@ export class Book {
   rest(slot: number): void {
     const { orders } = this;
     this.ownSide(orders.sideOf(slot)).append(slot);
+    orders.setState(slot, ORDER_STATE.resting);
+    this.expiries.add(slot);
+  }
+
+  /** At its place by priority: it rested before, or came as others came that rest now. */
+  restByPriority(slot: number): void {
+    const { orders } = this;
+    this.ownSide(orders.sideOf(slot)).insert(slot);
     orders.setState(slot, ORDER_STATE.resting);
     this.expiries.add(slot);
   }
@@ -245,7 +270,7 @@ export class Book {
 
   /** Tells the levels that changed since the last commit. */
   commitDepth(): void {
-    if (this.isDepthHeld) return;
+    if (this.isDepthHeld || this.isUncrossing) return;
     const { buys, sells } = this;
     if (buys.isTold && sells.isTold) return;
     if (!buys.isTold) buys.commit(this.#events);

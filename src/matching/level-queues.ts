@@ -1,9 +1,10 @@
 /**
  * The queues of a side's levels: first in, first out, with removal anywhere.
  *
- * A queue is a list of blocks, one cache line each. Who leaves, leaves a hole; a block of holes leaves the list, and no
- * order ever moves. An order knows its position, so taking it out touches its level and one block of the queue, and no
- * neighbour: neighbours are records far away.
+ * A queue is a list of blocks, one cache line each. Who leaves, leaves a hole; a block of holes leaves the list. An order
+ * knows its position, so taking it out touches its level and one block of the queue, and no neighbour: neighbours are
+ * records far away. Only an order that comes back between others (`insertBefore`, AMB-32) moves some of one block, 13 at
+ * most.
  *
  *     head                                        tail
  *      ▼                                           ▼
@@ -159,6 +160,25 @@ export class LevelQueues {
     this.change(level, remaining);
   }
 
+  /** The last order. The level has one. */
+  lastOf(level: number): number {
+    return this.#slots[(this.#levels[(level << LEVEL_BITS) + TAIL] as number) - 1] as number;
+  }
+
+  /** Before `next`, an order of the level, with `remaining` lots. */
+  insertBefore(level: number, next: number, slot: number, remaining: number): void {
+    const at = level << LEVEL_BITS;
+    const { words } = this.#orders;
+    const position = this.#makeRoom(at, words[next + ORDER_POSITION] as number);
+    this.#put(slot, position);
+    words[slot + ORDER_LEVEL] = level;
+    const held = (position & BLOCK) + HELD;
+    this.#slots[held] = (this.#slots[held] as number) + 1;
+    const levels = this.#levels;
+    levels[at + COUNT] = (levels[at + COUNT] as number) + 1;
+    this.change(level, remaining);
+  }
+
   /** The quantity of a level grows or shrinks. */
   change(level: number, lots: number): void {
     const quantity = (this.#cells[level << CELL_BITS] as number) + lots;
@@ -274,6 +294,64 @@ export class LevelQueues {
       slots[next + PREVIOUS] = previous;
     }
     this.#giveBack(block);
+  }
+
+  #put(slot: number, position: number): void {
+    this.#slots[position] = slot;
+    this.#orders.words[slot + ORDER_POSITION] = position;
+  }
+
+  /** A free cell right before an order: a hole of its block, the end of the block before, or that of a block in two. */
+  #makeRoom(at: number, position: number): number {
+    const slots = this.#slots;
+    const levels = this.#levels;
+    const block = position & BLOCK;
+    const [head, tail] = [levels[at + HEAD] as number, levels[at + TAIL] as number];
+    const isFirstBlock = block === (head & BLOCK);
+    const end = block === ((tail - 1) & BLOCK) ? tail : block + BLOCK_WORDS;
+    let hole = position - 1;
+    while (hole >= block + FIRST && slots[hole] !== HOLE) hole--;
+    if (hole >= block + FIRST) {
+      for (let cell = hole; cell < position - 1; cell++) this.#put(slots[cell + 1] as number, cell);
+      if (isFirstBlock && hole < head) levels[at + HEAD] = hole;
+      return position - 1;
+    }
+    if (position === block + FIRST && !isFirstBlock) {
+      let free = (slots[block + PREVIOUS] as number) + BLOCK_WORDS;
+      while (slots[free - 1] === HOLE) free--;
+      if ((free & IN_BLOCK) !== 0) return free;
+    }
+    hole = position + 1;
+    while (hole < end && slots[hole] !== HOLE) hole++;
+    if (hole === block + BLOCK_WORDS) return this.#split(at, position);
+    if (hole === end) levels[at + TAIL] = end + 1;
+    for (let cell = hole; cell > position; cell--) this.#put(slots[cell - 1] as number, cell);
+    return position;
+  }
+
+  /** A full block in two: what stands from `position` on comes to lie in the second. @returns `position`, free now. */
+  #split(at: number, position: number): number {
+    const second = this.#allocate();
+    const slots = this.#slots;
+    const levels = this.#levels;
+    const block = position & BLOCK;
+    const moved = block + BLOCK_WORDS - position;
+    slots.fill(HOLE, second + FIRST, second + BLOCK_WORDS);
+    for (let i = 0; i < moved; i++) {
+      this.#put(slots[position + i] as number, second + FIRST + i);
+      slots[position + i] = HOLE;
+    }
+    slots[second + HELD] = moved;
+    slots[block + HELD] = (slots[block + HELD] as number) - moved;
+    if (levels[at + TAIL] === block + BLOCK_WORDS) levels[at + TAIL] = second + FIRST + moved;
+    else {
+      const next = slots[block + NEXT] as number;
+      slots[second + NEXT] = next;
+      slots[next + PREVIOUS] = second;
+    }
+    slots[block + NEXT] = second;
+    slots[second + PREVIOUS] = block;
+    return position;
   }
 
   #allocate(): number {

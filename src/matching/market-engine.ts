@@ -45,19 +45,22 @@ import type {
   RestoredPosition,
   RollbackCommand,
 } from './commands.ts';
+import type { MarketEngineOptions } from './engine-options.ts';
+import { expireHolds } from './held-cancels.ts';
 import { type InjectedFill, InjectedFills } from './injected-fills.ts';
 import { Intake } from './intake.ts';
-import { ID_STATE, OrderIds } from './order-ids.ts';
+import { OrderIds } from './order-ids.ts';
 import { ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { endIfDue, expireSome, Overdue } from './overdue.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import { NONE } from './pools.ts';
-import { allocateRestored, continueFrom, placeRestored, RestoredNames, RestoredTurns, uncross } from './restore.ts';
-import { rollBack } from './rollback.ts';
+import { allocateRestored, continueFrom, placeRestored, RestoredNames, RestoredTurns } from './restore.ts';
+import { type RollbackPlace, rollBack } from './rollback.ts';
 import type { ToldLevels } from './told-levels.ts';
 import { Triggers } from './triggers.ts';
-import { USER_WORDS, UserTable } from './user-table.ts';
+import { Uncrossing } from './uncross.ts';
+import { UserTable } from './user-table.ts';
 
 /** Entries that one tick reclaims at most. */
 const SWEEP_BUDGET = 256;
@@ -67,22 +70,7 @@ const FIRST_CAPACITY = 1_024;
 /** Of each level that is looked at after a batch. */
 const ORDERS_CHECKED = 8;
 
-export interface MarketEngineOptions {
-  readonly events: MarketEvents;
-  /** Of the market; they never change. */
-  readonly priceDecimals: number;
-  /** 64 bits that nobody outside knows: the key of the hash tables. No event depends on it. */
-  readonly hashSeed?: bigint;
-  readonly heldCancelNs?: bigint;
-  readonly heldCancelsPerUserMax?: number;
-  readonly rememberedIdsPerUserMax?: number;
-  readonly rememberedIdsMax?: number;
-  readonly expiredPerTurn?: number;
-  /** Orders that live or have undecided fills; ORDERS_MAX if left out. */
-  readonly ordersMax?: number;
-  /** Slots that every pool starts with, a power of two; pools double when they are full. */
-  readonly firstCapacity?: number;
-}
+export type { MarketEngineOptions } from './engine-options.ts';
 
 export class MarketEngine {
   readonly #events: MarketEvents;
@@ -97,6 +85,8 @@ export class MarketEngine {
   readonly #ordersMax: number;
   readonly #expiredPerTurn: number;
   readonly #overdue: Overdue;
+  readonly #uncrossing: Uncrossing;
+  readonly #place: RollbackPlace;
   #status: number = MARKET_STATUS.active;
   /** Until the restore is finished: orders by name, and those that may stand out of turn or found no room. */
   readonly #restored: RestoredNames;
@@ -122,6 +112,8 @@ export class MarketEngine {
     this.#intake = new Intake(orders, this.#ids, this.#users);
     this.#injected = new InjectedFills(this.#book, this.#intake, options.events);
     this.#overdue = new Overdue(this.#book, this.#intake, this.#quoteUnit);
+    this.#uncrossing = new Uncrossing(this.#book);
+    this.#place = { book: this.#book, triggers: this.#triggers, events: options.events, uncrossing: this.#uncrossing };
     this.#expiredPerTurn = options.expiredPerTurn ?? EXPIRED_PER_TURN;
     this.setHolds(options.heldCancelNs, options.heldCancelsPerUserMax);
   }
@@ -155,7 +147,7 @@ export class MarketEngine {
    * INVALID_ORDER when its level would pass 2^53−1, or the market has as many orders as it can hold.
    */
   create(command: NewOrderCommand): void {
-    this.#passTo(command.receivedHigh, command.receivedLow);
+    this.#begin(command.receivedHigh, command.receivedLow);
     if (this.#book.expiries.isBehind) this.#overdue.meetCreate(command);
     const refusal = this.#refusalOf(command);
     if (refusal !== 0) {
@@ -204,13 +196,13 @@ export class MarketEngine {
    * life.
    */
   replace(command: ReplaceCommand): void {
-    this.#passTo(command.receivedHigh, command.receivedLow);
+    this.#begin(command.receivedHigh, command.receivedLow);
     if (this.#book.expiries.isBehind) this.#overdue.meetReplace(command);
     const slot = this.#intake.findLive(command);
     if (this.#status !== MARKET_STATUS.active) this.#events.replaceRefused(command, REJECT_CODE.MARKET_HALTED);
     else if (slot === NONE || !this.#intake.isOpen(slot))
       this.#events.replaceRefused(command, this.#intake.whyNone(slot, command));
-    else replaceOrder({ book: this.#book, triggers: this.#triggers, events: this.#events }, slot, command);
+    else replaceOrder(this.#place, slot, command);
     this.#book.commitDepth();
   }
 
@@ -221,7 +213,7 @@ export class MarketEngine {
    * Refused: ORDER_NOT_FOUND (also when the user has too many holds), ALREADY_CANCELLED.
    */
   cancel(command: CancelCommand): void {
-    this.#passTo(command.receivedHigh, command.receivedLow);
+    this.#begin(command.receivedHigh, command.receivedLow);
     if (this.#book.expiries.isBehind) this.#overdue.meetNamed(command);
     const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
     const slot = this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash);
@@ -237,7 +229,7 @@ export class MarketEngine {
 
   /** Cancels what the user has, by admission; node-made orders stay (CAN-05 to CAN-08, AMB-18). */
   cancelAll(command: CancelAllCommand): void {
-    this.#passTo(command.receivedHigh, command.receivedLow);
+    this.#begin(command.receivedHigh, command.receivedLow);
     const { orders } = this.#book;
     const user = this.#users.find(command.words, command.userAt);
     for (const slot of user === NONE ? [] : orders.ofUser(user)) {
@@ -271,7 +263,7 @@ export class MarketEngine {
 
   /** The front door's word on an order whose trigger has fired (AMB-28). */
   release(command: ReleaseCommand): void {
-    this.#passTo(highWord(command.receivedNs), lowWord(command.receivedNs));
+    this.#begin(highWord(command.receivedNs), lowWord(command.receivedNs));
     this.#triggers.release(command);
     this.#book.commitDepth();
   }
@@ -283,9 +275,10 @@ export class MarketEngine {
   pump(nowNs: bigint, budget: number): boolean {
     const { expiries } = this.#book;
     const isActive = this.#status === MARKET_STATUS.active;
+    if (this.#uncrossing.isBegun) this.uncross(Number.POSITIVE_INFINITY);
     expiries.lookAgain();
     if (!expiries.isBehind && !(isActive && this.#triggers.isBusy)) return false;
-    this.#passTo(highWord(nowNs), lowWord(nowNs));
+    this.#begin(highWord(nowNs), lowWord(nowNs));
     const isBusy = isActive && this.#triggers.pump(budget);
     this.#book.commitDepth();
     expiries.lookAgain();
@@ -299,7 +292,7 @@ export class MarketEngine {
 
   /** Time has passed: orders expire, held cancels give up, remembered ids are reclaimed (ORD-20, AMB-25, AMB-08). */
   tick(nowNs: bigint): void {
-    this.#passTo(highWord(nowNs), lowWord(nowNs));
+    this.#begin(highWord(nowNs), lowWord(nowNs));
     this.#book.expiries.tick(nowNs);
     this.#ids.sweep(nowNs, SWEEP_BUDGET);
   }
@@ -308,8 +301,20 @@ export class MarketEngine {
   rollback(command: RollbackCommand): void {
     this.#passTo(highWord(command.receivedNs), lowWord(command.receivedNs));
     if (this.#injected.has(command.tradeId)) this.#injected.rollBack(command);
-    else rollBack({ book: this.#book, triggers: this.#triggers, events: this.#events }, command);
+    else rollBack(this.#place, command);
     this.#book.commitDepth();
+  }
+
+  /** Orders that came back cross others: `uncross` is to be called until it returns false. */
+  get isUncrossing(): boolean {
+    return this.#book.isUncrossing;
+  }
+
+  /** Uncrosses after rollbacks, so many steps at most; other commands first do all of it. @returns whether more is left. */
+  uncross(budget: number): boolean {
+    if (this.#uncrossing.work(budget)) return true;
+    this.#book.commitDepth();
+    return false;
   }
 
   /** Every trade up to this one is decided; the others of them than were rolled back are confirmed. */
@@ -320,6 +325,7 @@ export class MarketEngine {
 
   /** A test hook: clearing is told of a fill that never was (injected-fills.ts). @returns false if an order is missing. */
   injectFill(fill: InjectedFill): boolean {
+    if (this.#uncrossing.isBegun) this.uncross(Number.POSITIVE_INFINITY);
     return this.#injected.inject(fill);
   }
 
@@ -394,7 +400,8 @@ export class MarketEngine {
     this.#restored.clear();
     continueFrom(this.#book, position, this.#turns);
     expireSome(this.#book, highWord(position.nowNs), lowWord(position.nowNs), ORDERS_MAX);
-    uncross(this.#book);
+    this.#uncrossing.begin();
+    this.#uncrossing.work(Number.POSITIVE_INFINITY);
     this.#book.forgetDepthChanges();
   }
 
@@ -420,11 +427,17 @@ export class MarketEngine {
    * in last is found by its hash. @throws InvariantError
    */
   checkBatch(told: ToldLevels): void {
-    assert(!this.#book.isCrossed(), 'book: the best bid is below the best ask');
+    assert(this.isUncrossing || !this.#book.isCrossed(), 'book: the best bid is below the best ask');
     this.#ids.checkHash(this.#intake.lastAdded);
-    // What a batch of orders changes is told when it ends.
-    if (this.#book.isDepthHeld) return;
+    // What a batch of orders changes is told when it ends, and what came back when it is uncrossed.
+    if (this.#book.isDepthHeld || this.isUncrossing) return;
     told.take((side, price, quantity) => this.#book.ownSide(side).checkLevel(price, quantity, ORDERS_CHECKED));
+  }
+
+  /** What every command but those of clearing does first: the book is whole, and what is over by its time goes. */
+  #begin(high: number, low: number): void {
+    if (this.#uncrossing.isBegun) this.uncross(Number.POSITIVE_INFINITY);
+    this.#passTo(high, low);
   }
 
   #passTo(high: number, low: number): void {
@@ -433,21 +446,7 @@ export class MarketEngine {
       expireSome(this.#book, high, low, this.#expiredPerTurn);
       this.#book.commitDepth();
     }
-    if (this.#ids.heldHead !== NONE) this.#expireHolds(high, low);
-  }
-
-  #expireHolds(high: number, low: number): void {
-    const { records } = this.#ids;
-    for (let head = this.#ids.heldHead; head !== NONE; head = this.#ids.heldHead) {
-      if (records.stateOf(head) === ID_STATE.held) {
-        if (isBefore(high, low, records.timeHighOf(head), records.timeLowOf(head))) return;
-        this.#ids.consumeHold(head);
-        const userAt = records.userOf(head) * USER_WORDS;
-        const words = records.wordsOf(head);
-        this.#events.heldCancelExpired(this.#users.words, userAt, words, records.idAt(head), records.bytesOf(head));
-      }
-      this.#ids.dropHeldHead();
-    }
+    if (this.#ids.heldHead !== NONE) expireHolds(this.#ids, this.#users, this.#events, high, low);
   }
 
   /** Why a create cannot be admitted, its parent aside, or 0. Spends a hold. */

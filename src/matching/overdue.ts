@@ -6,6 +6,7 @@
  *   a command names one                        it goes, and the command finds it gone
  *   an order is about to enter the book        what is due among those that it can reach goes, as far as its lots want
  *   a fill is taken back from one              it goes, and nothing of it comes back
+ *   a crossed book is uncrossed                it goes when it is one of the best two
  *
  * Until then its level counts it, as its end has not been told.
  */

@@ -46,7 +46,7 @@ function placePlain(book: Book, slot: number): void {
  * Matched as far as it goes, a GTC or GTD order rests, unless the book beyond the collar lies on its way, or the level has
  * no room for it any more.
  */
-export function settleDown(book: Book, slot: number, bound: number): void {
+function settleDown(book: Book, slot: number, bound: number): void {
   const { orders } = book;
   const price = orders.priceOf(slot);
   const side = orders.sideOf(slot);

@@ -1,10 +1,7 @@
 /**
- * A book after a restart (AMB-110): orders go in as they come, quietly; then queues are put in order of priority, and
- * orders that cross are dealt again.
- *
- * A restored book can be crossed: two orders may have matched, and the match was never confirmed. The later one takes,
- * in sequence. Only orders within the crossing prices can be concerned, so they alone leave the book and come back one
- * by one in priority order, each matching what is there and resting what is left, its priority unchanged.
+ * A book after a restart (AMB-110): orders go in as they come, quietly; then queues are put in order of priority. It can
+ * be crossed: two orders may have matched, and the match was never confirmed, or a kill came between a rollback and the
+ * end of its uncrossing. It is uncrossed as after a rollback (uncross.ts).
  *
  * Quantity that comes back can lift a level past 2^53−1, which no admission would. Such a level is filled by priority when
  * all are there, and the orders that do not fit any more end, as after a rollback: in which order orders came makes no
@@ -16,7 +13,7 @@ import type { Book } from './book.ts';
 import type { RestoredOrder, RestoredPosition } from './commands.ts';
 import type { OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
-import { exhausted, lotsWanted, settleDown } from './placement.ts';
+import { lotsWanted } from './placement.ts';
 
 /** An order of the pool as clearing kept it, FRESH and on no side. The caller gives it its id. @returns its slot. */
 export function allocateRestored(book: Book, command: RestoredOrder, user: number): number {
@@ -62,7 +59,7 @@ export function continueFrom(book: Book, position: RestoredPosition, turns: Rest
     side.sortQueuesOf(slots.filter((slot) => book.orders.sideOf(slot) === side.side));
   }
   const over = refillByPriority(book, turns.unplaced.splice(0));
-  for (const slot of over) book.end(slot, ORDER_END.rollbackRestoreWouldCross);
+  for (const slot of over) book.end(slot, ORDER_END.rolledBack);
 }
 
 /**
@@ -92,22 +89,6 @@ function refillByPriority(book: Book, unplaced: readonly number[]): readonly num
     }
   }
   return over.sort(byPriority);
-}
-
-/** Later orders take what they cross. Expired orders have left before. */
-export function uncross(book: Book): void {
-  if (!book.isCrossed()) return;
-  const { orders } = book;
-  const { buys, sells } = book;
-  const crossing = [...buys.ordersWithin(sells.bestPrice), ...sells.ordersWithin(buys.bestPrice)].sort(
-    (a, b) => orders.priorityOf(a) - orders.priorityOf(b),
-  );
-  for (const slot of crossing) book.takeOff(slot);
-  for (const slot of crossing) {
-    const bound = book.boundOf(slot);
-    if (book.match(slot, bound, orders.remaining(slot)) > 0) settleDown(book, slot, bound);
-    else exhausted(book, slot);
-  }
 }
 
 /**

@@ -7,44 +7,36 @@
  *   is filled, asked for no more (e)   stays filled *        stays filled
  *   is filled, IOC or FOK              ended atFault         (c) ended rolledBack
  *   is filled, past its expiry         ended atFault         (d) ended expired
- *   is filled, would cross             ended atFault         (b) ended rollbackRestoreWouldCross
- *   is filled, GTC or GTD              ended atFault         (b) at the back of its level
+ *   is filled, GTC or GTD              ended atFault         (b) at its old place, by its old priority
  *   waits to grow, GTC or GTD          ended atFault         (b) as if it were filled
  *   waits to grow, IOC, FOK, market    ended atFault         (c) these lots are dropped (triggers.ts)
  *   was ended before                   —                     (d) nothing: its end was told
  *
  * (*) Until another fill of it is taken back and leaves something: then it ends atFault, whoever is at fault in that one.
  *
- * Who is at fault leaves first: what is about to go must not keep an innocent order from coming back. Otherwise the
- * maker comes first. An order that rests stays where it is, so of a maker and a taker that are both to come back
- * at crossing prices the maker does. Where a level would pass 2^53−1 there is no way back either, and the order ends
- * as if it would cross. `StaleMatch` is nobody's fault: both columns read innocent (AMB-33).
+ * Who is at fault leaves first, otherwise the maker comes first. A book that is crossed by what came back is uncrossed
+ * before anything else happens to it, together with what other rollbacks bring back meanwhile (uncross.ts). Where a level
+ * would pass 2^53−1 there is no way back, and the order ends rolledBack. `StaleMatch` is nobody's fault: both columns
+ * read innocent (AMB-33).
  */
 import { assert } from '../core/assert.ts';
-import {
-  isAtFault,
-  ORDER_END,
-  ORDER_KIND,
-  type OrderEnd,
-  ROLLBACK_REASON,
-  type RollbackReason,
-  TIF,
-} from '../core/order-terms.ts';
+import { isAtFault, ORDER_END, type OrderEnd, ROLLBACK_REASON, type RollbackReason, TIF } from '../core/order-terms.ts';
 import { highWord, lowWord } from '../core/time-words.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Book } from './book.ts';
 import type { MarketEvents, RollbackCommand } from './commands.ts';
 import type { OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
-import { clearWay, endIfDue } from './overdue.ts';
-import { NONE } from './pools.ts';
+import { endIfDue } from './overdue.ts';
 import type { Triggers } from './triggers.ts';
+import type { Uncrossing } from './uncross.ts';
 
 /** Where a rollback takes place. */
 export interface RollbackPlace {
   readonly book: Book;
   readonly triggers: Triggers;
   readonly events: MarketEvents;
+  readonly uncrossing: Uncrossing;
 }
 
 /** Takes the fill back from both orders. The trade is undecided and is the one the command describes. */
@@ -67,14 +59,7 @@ export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
   const takerLeaves = isAtFault(ofTaker.reason) && !isAtFault(ofMaker.reason);
   reverse(place, takerLeaves ? ofTaker : ofMaker);
   reverse(place, takerLeaves ? ofMaker : ofTaker);
-}
-
-/** What is due and would keep the order from coming back goes. Who is at fault has gone by then. */
-function clearWayBack(book: Book, slot: number): void {
-  const { orders } = book;
-  if (orders.kindOf(slot) !== ORDER_KIND.limit || orders.stateOf(slot) === ORDER_STATE.resting) return;
-  const [side, bound] = [orders.sideOf(slot), orders.priceOf(slot)];
-  clearWay(book, { side, user: NONE, subAccount: 0, bound, lots: 1, target: null });
+  place.uncrossing.begin();
 }
 
 interface Reversal {
@@ -89,7 +74,7 @@ function reverse(place: RollbackPlace, reversal: Reversal): void {
   const { book, triggers, events } = place;
   const { orders } = book;
   const { slot, quantity, reason } = reversal;
-  if (book.expiries.isBehind) clearWayBack(book, slot);
+  if (isAtFault(reason)) place.uncrossing.noteFault(orders.userOf(slot), reason);
   if (orders.stateOf(slot) === ORDER_STATE.resting) reverseResting(book, events, reversal);
   else {
     unfill(book, reversal);
@@ -112,7 +97,7 @@ function reverseResting(book: Book, events: MarketEvents, reversal: Reversal): v
   if (isAtFault(reason) || !side.fits(orders.priceOf(slot), quantity)) {
     book.takeOff(slot);
     unfill(book, reversal);
-    endAfterRollback(book, reversal, ORDER_END.rollbackRestoreWouldCross);
+    endAfterRollback(book, reversal, ORDER_END.rolledBack);
     return;
   }
   unfill(book, reversal);
@@ -139,10 +124,8 @@ function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): vo
     endAfterRollback(book, { ...reversal, reason }, end ?? ORDER_END.rolledBack);
     return;
   }
-  const sequence = book.nextSequence();
-  orders.setPriority(slot, sequence);
-  book.rest(slot);
-  events.restored(sequence, book.orders.sequenceOf(slot), sequence, remaining);
+  book.restByPriority(slot);
+  events.restored(book.nextSequence(), orders.sequenceOf(slot), orders.priorityOf(slot), remaining);
 }
 
 /** It is at fault, and nothing of it is left to be taken off yet. */
@@ -161,12 +144,10 @@ function firstFault(orders: OrderPool, { slot, reason }: Reversal): RollbackReas
 /** @returns the end of an innocent order that cannot come back, or null. */
 function whyNoWayBack(book: Book, slot: number, nowNs: TimestampNs): OrderEnd | null {
   const { orders } = book;
-  const side = orders.sideOf(slot);
-  const price = orders.priceOf(slot);
   if (neverRests(book, slot)) return ORDER_END.rolledBack;
   if (book.expiries.hasPassed(slot, highWord(nowNs), lowWord(nowNs))) return ORDER_END.expired;
-  if (book.otherSide(side).crosses(price)) return ORDER_END.rollbackRestoreWouldCross;
-  return book.ownSide(side).fits(price, orders.remaining(slot)) ? null : ORDER_END.rollbackRestoreWouldCross;
+  const side = book.ownSide(orders.sideOf(slot));
+  return side.fits(orders.priceOf(slot), orders.remaining(slot)) ? null : ORDER_END.rolledBack;
 }
 
 function unfill(book: Book, { slot, quantity }: Reversal): void {

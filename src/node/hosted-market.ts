@@ -13,6 +13,8 @@ import { type CollarBounds, collarBounds, NO_COLLAR } from './price-collar.ts';
 
 /** Triggers and releases that one turn works off, so that commands get their turn as well. */
 const PUMP_BUDGET = 64;
+/** Steps of uncrossing of one turn: some 100 µs (uncross.ts). */
+const UNCROSS_BUDGET = 256;
 
 export interface MarketBeginning {
   /** With 18 decimals; null before the first. */
@@ -63,6 +65,12 @@ export class HostedMarket {
     this.output.setTimeNs(command.receivedNs);
     this.output.confirmed.rolledBack(command.tradeId);
     this.engine.rollback(command);
+  }
+
+  /** Uncrosses what rollbacks brought back, a part a turn. @returns whether more is left. */
+  uncross(nowNs: TimestampNs): boolean {
+    this.output.setTimeNs(nowNs);
+    return this.engine.uncross(UNCROSS_BUDGET);
   }
 
   finishRestore(position: RestoredPosition): void {

@@ -84,6 +84,10 @@ export class MarketShardActor implements Actor {
   private holds: Holds = DEFAULT_HOLDS;
   /** Markets with triggers that fired, or released orders, or a reason to look for them. */
   private readonly busy = new Set<HostedMarket>();
+  /** Markets with rollbacks of this batch, and those that are being uncrossed since (AMB-32). */
+  private readonly rolledBack = new Set<HostedMarket>();
+  /** One of them is crossed: commands wait, and levels are not told, until it is uncrossed. */
+  private isCrossed = false;
   private readonly source: { views: Views; at: number; bytes: number };
 
   constructor(wiring: MarketShardWiring) {
@@ -99,11 +103,11 @@ export class MarketShardActor implements Actor {
   stop(): void {}
 
   /**
-   * New commands wait until everything said so far is in the rings. Clearing's decisions are always taken, so that two
+   * New commands wait until everything said so far is in the rings and every book is uncrossed. Clearing's decisions are always taken, so that two
    * full rings never wait for each other.
    */
   ready(lane: number): boolean {
-    return lane === this.wiring.clearingLane || this.mayDoMore();
+    return lane === this.wiring.clearingLane || (!this.isCrossed && this.mayDoMore());
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number, bytes: number): void {
@@ -159,16 +163,17 @@ export class MarketShardActor implements Actor {
   endBatch(): void {
     this.clearing.flush();
     this.door.flush();
+    if (this.rolledBack.size > 0 && this.mayDoMore()) this.uncross();
     for (const market of this.markets.values()) if (market.engine.isBehind) this.busy.add(market);
-    if (this.hasMore()) this.pump();
+    if (this.mayPump()) this.pump();
     // A book that is still being restored may be crossed, over several batches, until its market opens (AMB-110).
     for (const market of this.markets.values()) if (market.isOpen) market.check();
-    if (this.wiring.data.needsResync()) this.sendBooks();
+    if (!this.isCrossed && this.wiring.data.needsResync()) this.sendBooks();
     this.wiring.data.flush();
   }
 
   tick(nowNs: bigint): void {
-    if (!this.clearing.isEmpty || !this.door.isEmpty) return;
+    if (this.isCrossed || !this.clearing.isEmpty || !this.door.isEmpty) return;
     for (const market of this.markets.values()) if (market.isOpen) market.tick(nowNs as TimestampNs);
     // However busy its neighbours are with others: one turn of it a tick.
     if (this.busy.size > 0 && this.mayDoMore()) this.pump();
@@ -179,9 +184,14 @@ export class MarketShardActor implements Actor {
     return this.clearing.isEmpty && this.door.isEmpty && !isPaused;
   }
 
-  /** Triggers that fired, or orders that were released, wait for a turn, and the neighbours keep up with what is said. */
+  /** A book is to be uncrossed, or triggers wait for a turn. */
   hasMore(): boolean {
-    return this.busy.size > 0 && this.mayDoMore() && this.isHeard();
+    return (this.isCrossed && this.mayDoMore()) || this.mayPump();
+  }
+
+  /** Triggers that fired, or orders that were released, wait for a turn, and the neighbours keep up with what is said. */
+  private mayPump(): boolean {
+    return this.busy.size > 0 && !this.isCrossed && this.mayDoMore() && this.isHeard();
   }
 
   private isHeard(): boolean {
@@ -198,6 +208,15 @@ export class MarketShardActor implements Actor {
   private mayDoMore(): boolean {
     if (this.wiring.isStalled()) return false;
     return (this.clearing.isEmpty || this.clearing.flush()) && (this.door.isEmpty || this.door.flush());
+  }
+
+  /** A part of what came back in each market: a rollback of thousands of orders is no step of its own. */
+  private uncross(): void {
+    const nowNs = this.wiring.clock.nowNs();
+    for (const market of this.rolledBack) if (!market.uncross(nowNs)) this.rolledBack.delete(market);
+    this.isCrossed = this.rolledBack.size > 0;
+    this.clearing.flush();
+    this.door.flush();
   }
 
   private pump(): void {
@@ -219,6 +238,8 @@ export class MarketShardActor implements Actor {
         const market = this.market(FillRolledBack.marketIndex(v, at));
         market.rollBack(this.commands.readRollback(v, at, this.wiring.clock.nowNs()));
         this.busy.add(market);
+        this.rolledBack.add(market);
+        if (market.engine.isUncrossing) this.isCrossed = true;
         break;
       }
       case OrderRestoredAtBoot.typeId:

@@ -297,7 +297,7 @@ suite('rollbacks of a child’s fills', () => {
     fill(desk, 4);
     desk.runTriggers();
     const [match] = only(desk.buy('taker', 4, 110, { user: 'bob', tif: TIF.ioc }), 'matched');
-    assert.deepEqual(only(desk.rollback(match, OTHER, OWN), 'restored')[0]?.slice(2), [2, 10, 4]);
+    assert.deepEqual(only(desk.rollback(match, OTHER, OWN), 'restored')[0]?.slice(2), [2, 6, 4]);
     assert.deepEqual(desk.levels(SELL), [[110, 4]]);
   });
 

@@ -42,7 +42,6 @@ const EVERYTHING: readonly string[] = [
   'ended ParentCanceled',
   'ended PostOnlyWouldCross',
   'ended ReduceOnly',
-  'ended RollbackRestoreWouldCross',
   'ended RolledBack',
   'ended SelfTradePrevented',
   'ended UserRequested',

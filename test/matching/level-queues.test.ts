@@ -20,6 +20,9 @@ const step = fc.record({
     'removeFirst',
     'removeLast',
     'moveToBack',
+    'insert',
+    'insertFirst',
+    'insertRun',
     'sort',
   ),
   level: fc.integer({ min: 0, max: LEVELS - 1 }),
@@ -40,6 +43,19 @@ class Compared {
     this.orders.setSequence(slot, this.#next++);
     this.queues.append(level, slot, 1);
     list.push(slot);
+  }
+
+  insert(level: number, at: number): void {
+    const list = this.lists[level] as number[];
+    const next = list[at];
+    if (next === undefined) {
+      this.append(level);
+      return;
+    }
+    const slot = this.orders.allocate({ ...PLAIN_TERMS, side: 0, price: 100 + level }, 0, 1);
+    this.orders.setSequence(slot, this.#next++);
+    this.queues.insertBefore(level, next, slot, 1);
+    list.splice(at, 0, slot);
   }
 
   remove(level: number, at: number): void {
@@ -72,6 +88,7 @@ class Compared {
       if (list.length === 0) continue;
       assert.deepEqual(this.queues.ordersOf(level), list);
       assert.equal(this.queues.headOf(level), list[0]);
+      assert.equal(this.queues.lastOf(level), list.at(-1));
       assert.equal(this.queues.countOf(level), list.length);
       assert.equal(this.queues.quantityOf(level), list.length);
       assert.equal(this.queues.after(level, list.at(-1) as number), -1);
@@ -93,6 +110,9 @@ suite('the queues of levels', () => {
             else if (kind === 'removeFirst') compared.remove(level, 0);
             else if (kind === 'removeLast') compared.remove(level, Math.max(length - 1, 0));
             else if (kind === 'moveToBack') compared.moveToBack(level, place);
+            else if (kind === 'insert') compared.insert(level, place);
+            else if (kind === 'insertFirst') compared.insert(level, 0);
+            else if (kind === 'insertRun') compared.insert(level, (at % Math.max(length - i, 1)) + i);
           }
           if (kind === 'sort') compared.sort(level, at);
           compared.check();

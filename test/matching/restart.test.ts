@@ -67,7 +67,7 @@ suite('restart', () => {
       desk.engine.checkInvariants();
       return { ended: ends(desk.recorder.take()), levels: desk.levels(SELL), hash: desk.engine.hash() };
     });
-    assert.deepEqual(outcomes[0]?.ended, [[3, 'RollbackRestoreWouldCross', 5]]);
+    assert.deepEqual(outcomes[0]?.ended, [[3, 'RolledBack', 5]]);
     assert.deepEqual(outcomes[0]?.levels, [
       [100, RAW_MAX],
       [101, RAW_MAX],

@@ -55,7 +55,7 @@ export const HAPPENINGS: readonly string[] = [
   ...['rests', 'kill', 'power lost, lost', 'power lost, kept', 'slow clearing', 'slow market-data', 'slow front-door'],
   ...['fill confirmed', 'triggered', 'activated', 'covered', 'replaced', 'restored', 'restarted'],
   ...['UserRequested', 'SelfTradePrevented', 'PostOnlyWouldCross', 'MarginInsufficient', 'ParentCanceled', 'Filled'],
-  ...['Expired', 'ImmediateOrCancel', 'FillOrKill', 'AutoReduced', 'RollbackRestoreWouldCross'],
+  ...['Expired', 'ImmediateOrCancel', 'FillOrKill', 'AutoReduced'],
   ...['positionChanged', 'positionCleared', 'transferDone', 'priceAccepted', 'depositLanded', 'subAccountChanged'],
   ...['fill ReduceOnlyViolation', 'fill InvalidSignature', 'fill StaleMatch', 'fill InsufficientInventory'],
   ...['RATE_LIMITED', 'UNAUTHORIZED', 'SERVICE_UNAVAILABLE', 'MARKET_HALTED', 'PRICING_UNAVAILABLE'],

@@ -136,11 +136,17 @@ export class MarketDesk {
 
   /** Clearing refuses a trade that was told as `matched`. */
   rollback(matched: Told | undefined, makerReason: RollbackReason, takerReason: RollbackReason): Told[] {
+    this.rollBackMore(matched, makerReason, takerReason);
+    this.engine.uncross(Number.POSITIVE_INFINITY);
+    return this.#heard();
+  }
+
+  /** And more of the same go follow: the book is not uncrossed yet. */
+  rollBackMore(matched: Told | undefined, makerReason: RollbackReason, takerReason: RollbackReason): void {
     const [, , tradeId, makerOrder, takerOrder, , quantity] = (matched ?? []) as number[];
     const trade = { tradeId, makerOrder, takerOrder, quantity } as Record<'tradeId' | 'makerOrder', number> &
       Record<'takerOrder' | 'quantity', number>;
     this.engine.rollback({ ...trade, makerReason, takerReason, receivedNs: this.#now });
-    return this.#heard();
   }
 
   /** Clearing has confirmed whatever was not rolled back. */

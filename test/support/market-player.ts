@@ -58,6 +58,7 @@ const MIXED = {
   cancel: 8,
   cancelAll: 2,
   rollback: 6,
+  uncross: 3,
   settle: 8,
   pump: 7,
   release: 7,
@@ -160,6 +161,7 @@ export class MarketPlayer {
     cancel: (dealer) => this.#cancel(dealer),
     cancelAll: (dealer) => this.#cancelAll(dealer),
     rollback: (dealer) => this.#rollback(dealer),
+    uncross: (dealer) => this.#pair.uncross(dealer.pick([1, 1, 2, 3, Number.POSITIVE_INFINITY])),
     settle: (dealer) => this.#settle(dealer),
     pump: (dealer) => this.#pair.pump(dealer.pick([1, 2, 64])),
     release: (dealer) => this.#release(dealer),
@@ -295,7 +297,12 @@ export class MarketPlayer {
     this.#pair.cancelAll(user, dealer.pick([0n, nowNs, nowNs - 1_000n, nowNs - DAY_NS]));
   }
 
+  /** Some in one go, now and then. */
   #rollback(dealer: Dealer): void {
+    for (let more = dealer.pick([1, 1, 1, 2, 4]); more > 0; more--) this.#rollBackOne(dealer);
+  }
+
+  #rollBackOne(dealer: Dealer): void {
     const { undecided } = this.#pair.reference;
     if (undecided.length === 0) return;
     const growing = undecided.filter(({ taker, maker }) => isGrowing(taker) || isGrowing(maker));

@@ -3,7 +3,7 @@
  * lies in its own queue, and the front door hears the two in any interleaving.
  *
  * The market keeps the rules that the front door relies on (who ends an order, when, AMB-19, AMB-23, AMB-32), not price
- * priority; it matches whoever crosses. Clearing decides fills in market sequence and confirms only what is funded.
+ * priority: a new order matches whoever crosses. After a rollback a crossed book is uncrossed, best prices first. Clearing decides fills in market sequence and confirms only what is funded.
  */
 import assert from 'node:assert/strict';
 import { notional18, quantity18, tradingFee18 } from '../../src/core/arithmetic.ts';
@@ -46,6 +46,9 @@ export interface PlainOrder {
   readonly id: string;
   readonly side: Side;
   readonly tif: Tif;
+  readonly postOnly: boolean;
+  /** The smaller one came first. */
+  priority: number;
   price: number;
   quantity: number;
   /** What the market counts as filled. */
@@ -235,6 +238,8 @@ export class PlainExchange {
       id,
       side,
       tif,
+      postOnly: wish.postOnly,
+      priority: sequence,
       price,
       quantity,
       end: 0,
@@ -332,6 +337,7 @@ export class PlainExchange {
 
   #replace(order: PlainOrder, wish: Wish): void {
     const sequence = this.#next();
+    order.priority = sequence;
     order.price = wish.price;
     order.quantity = wish.quantity;
     order.lastSequence = sequence;
@@ -360,19 +366,38 @@ export class PlainExchange {
     for (const { order, reason } of sides) {
       order.undecided -= 1;
       if (reasons === null) continue;
-      const rested = rests(order);
       order.filled -= trade.quantity;
       if (order.end !== 0) continue;
       if (reason < 8)
         this.#end(order, order.isCovered ? ORDER_END.userRequested : ORDER_END.atFault, order.isCovered ? 0 : reason);
-      else if (order.filled < order.quantity) this.#bringBack(order, rested);
+      else if (order.filled < order.quantity) this.#bringBack(order);
+    }
+    this.#uncross(
+      new Map(sides.filter(({ reason }) => reason > 0 && reason < 8).map((side) => [side.order.user, side.reason])),
+    );
+  }
+
+  /** Crossing orders of users at fault go; then of the two best that cross the younger takes at the older one's price. */
+  #uncross(faults: ReadonlyMap<UserId, RollbackReason>): void {
+    const guilty = this.orders.filter((order) => faults.has(order.user) && rests(order));
+    for (const order of guilty.filter((each) => this.#crossing(each).length > 0))
+      this.#end(order, ORDER_END.atFault, faults.get(order.user));
+    for (;;) {
+      const best = (side: Side, sign: number): PlainOrder | undefined =>
+        this.orders
+          .filter((order) => order.side === side && rests(order))
+          .sort((a, b) => sign * (a.price - b.price) || a.priority - b.priority)[0];
+      const [bid, ask] = [best(SIDE.buy, -1), best(SIDE.sell, 1)];
+      if (bid === undefined || ask === undefined || bid.price < ask.price) return;
+      const [older, younger] = bid.priority < ask.priority ? [bid, ask] : [ask, bid];
+      if (younger.postOnly) this.#end(younger, ORDER_END.postOnlyWouldCross);
+      else this.#trade(older, younger, Math.min(bid.quantity - bid.filled, ask.quantity - ask.filled));
     }
   }
 
-  #bringBack(order: PlainOrder, rested: boolean): void {
+  #bringBack(order: PlainOrder): void {
     if (order.isCovered) this.#end(order, ORDER_END.userRequested);
     else if (order.tif === TIF.ioc) this.#end(order, ORDER_END.rolledBack);
-    else if (!rested && this.#crossing(order).length > 0) this.#end(order, ORDER_END.rollbackRestoreWouldCross);
     else {
       const sequence = this.#next();
       order.lastSequence = sequence;

@@ -30,7 +30,8 @@ import {
   type ReferenceOrder,
   type ReferenceTrade,
 } from './reference-order.ts';
-import { RAW_MAX, ReferenceState } from './reference-state.ts';
+import { RAW_MAX } from './reference-state.ts';
+import { ReferenceUncrossing } from './reference-uncrossing.ts';
 
 interface Change extends Name {
   readonly requestId: number;
@@ -54,7 +55,7 @@ export interface ReferenceRelease {
   readonly receivedNs: bigint;
 }
 
-export class ReferenceBook extends ReferenceState {
+export class ReferenceBook extends ReferenceUncrossing {
   /** Another book in the same state, that shares nothing which changes. */
   clone(): ReferenceBook {
     const clone = new ReferenceBook(this.limits);
@@ -63,6 +64,7 @@ export class ReferenceBook extends ReferenceState {
   }
 
   create(terms: Terms): void {
+    this.uncross();
     this.passTo(terms.receivedNs);
     this.#meetCreate(terms);
     const refusal = this.#refusalOf(terms);
@@ -110,6 +112,7 @@ export class ReferenceBook extends ReferenceState {
   }
 
   replace(terms: ReferenceReplace): void {
+    this.uncross();
     this.passTo(terms.receivedNs);
     this.#meetReplace(terms);
     const order = this.#known(terms);
@@ -194,6 +197,7 @@ export class ReferenceBook extends ReferenceState {
   }
 
   cancel(terms: Change & { hold: boolean }): void {
+    this.uncross();
     this.passTo(terms.receivedNs);
     this.#meetNamed(terms);
     const { user, orderId, requestId } = terms;
@@ -217,6 +221,7 @@ export class ReferenceBook extends ReferenceState {
 
   /** @param terms beforeNs 0: whatever its timestamp (AMB-18). */
   cancelAll(terms: { user: string; requestId: number; receivedNs: bigint; beforeNs: bigint }): void {
+    this.uncross();
     this.passTo(terms.receivedNs);
     for (const order of this.orders.filter(({ user }) => user === terms.user)) {
       const isOld = terms.beforeNs === 0n || order.timestampNs < terms.beforeNs;
@@ -241,7 +246,12 @@ export class ReferenceBook extends ReferenceState {
     }
   }
 
-  /** Everything that is over at `nowNs` goes; a tick is this and nothing else. */
+  tick(nowNs: bigint): void {
+    this.uncross();
+    this.passTo(nowNs);
+  }
+
+  /** Everything that is over at `nowNs` goes. */
   passTo(nowNs: bigint): void {
     this.nowNs = nowNs;
     this.expire(this.limits.expiredPerTurn);
@@ -262,6 +272,7 @@ export class ReferenceBook extends ReferenceState {
   }
 
   release(command: ReferenceRelease): void {
+    this.uncross();
     this.passTo(command.receivedNs);
     const order = this.orders.find(({ sequence }) => sequence === command.order);
     if (order === undefined || !order.isAwaited) return;
@@ -278,6 +289,7 @@ export class ReferenceBook extends ReferenceState {
   }
 
   pump(nowNs: bigint, budget: number): boolean {
+    this.uncross();
     const isActive = this.status === MARKET_STATUS.active;
     if (!this.#isBehind() && !(isActive && this.#waits())) return false;
     this.passTo(nowNs);
@@ -345,12 +357,11 @@ export class ReferenceBook extends ReferenceState {
     for (const { order } of sides) this.meet(order);
     if (isAtFault(reasons.taker) && !isAtFault(reasons.maker)) sides.reverse();
     for (const { order, reason } of sides) {
-      const { kind, state, side, price } = order;
-      if (kind === ORDER_KIND.limit && state !== 'resting')
-        this.clearWay({ side, price, owner: null, lots: 1n, money: null });
+      if (isAtFault(reason) && !this.faults.has(order.user)) this.faults.set(order.user, reason);
       this.#reverse(order, trade, reason, nowNs);
       this.#decide(trade, order);
     }
+    this.beginUncrossing();
     this.tellLevels();
   }
 
@@ -374,17 +385,14 @@ export class ReferenceBook extends ReferenceState {
     } else if (!wasResting && order.expiryNs <= nowNs) this.end(order, ORDER_END.expired);
     else {
       const back = wasResting ? trade.quantity : left(order);
-      const isBlocked = !wasResting && this.crossedBy(order).length > 0;
-      if (isBlocked || level + back > RAW_MAX) this.end(order, ORDER_END.rollbackRestoreWouldCross);
+      if (level + back > RAW_MAX) this.end(order, ORDER_END.rolledBack);
       else this.#bringBack(order, back);
     }
   }
 
   #bringBack(order: ReferenceOrder, quantity: bigint): void {
-    const sequence = ++this.sequence;
-    if (order.state !== 'resting') order.priority = sequence;
     order.state = 'resting';
-    this.told.push(['restored', sequence, order.sequence, order.priority, Number(quantity)]);
+    this.told.push(['restored', ++this.sequence, order.sequence, order.priority, Number(quantity)]);
   }
 
   #refusalOf(terms: Terms): string | null {

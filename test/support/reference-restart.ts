@@ -56,7 +56,7 @@ export function mayGrow({ activated, quantity }: ReferenceOrder): boolean {
   return activated > 0n && activated < quantity;
 }
 
-/** Every order comes in again, by priority, and takes what it crosses. Levels: silence. */
+/** Every order is there again, and what crosses is uncrossed. Levels: silence. */
 export function restart(book: ReferenceBook, nowNs: bigint, gap: number): void {
   const { orders, remembered } = durable(book);
   book.sequence += gap;
@@ -77,11 +77,13 @@ export function restart(book: ReferenceBook, nowNs: bigint, gap: number): void {
     if (fits) order.state = 'resting';
     return !fits;
   });
-  for (const order of misfits) book.end(order, ORDER_END.rollbackRestoreWouldCross);
+  for (const order of misfits) book.end(order, ORDER_END.rolledBack);
   book.nowNs = nowNs;
   book.expire(orders.length);
-  const crossing = book.orders.filter((order) => order.state === 'resting');
-  for (const order of crossing) order.state = 'placing';
-  for (const order of crossing.sort((a, b) => a.priority - b.priority)) book.place(order, left(order));
+  book.isUncrossing = false;
+  book.faults.clear();
+  book.beginUncrossing();
+  book.uncross();
+  book.told = book.told.filter(([name]) => name !== 'levelChanged' && name !== 'depthCommitted');
   book.levelsTold = book.levels();
 }

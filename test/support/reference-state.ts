@@ -70,6 +70,12 @@ export class ReferenceState {
   undecided: ReferenceTrade[] = [];
   tellQueue: ReferenceOrder[] = [];
   placeQueue: ReferenceOrder[] = [];
+  /** Users at fault in rollbacks since the book was whole last, with the reason of the first (AMB-32). */
+  faults: Map<string, RollbackReason> = new Map();
+  /** What came back crosses: nothing is said of levels until it is uncrossed. */
+  isUncrossing = false;
+  /** Crossing orders of users at fault; null: they are to be looked for. */
+  leaving: ReferenceOrder[] | null = null;
   readonly ids: ReferenceIds;
   readonly limits: ReferenceLimits;
   levelsTold: Map<string, bigint> = new Map();
@@ -92,6 +98,9 @@ export class ReferenceState {
       taker: copyOf(trade.taker),
       legs: trade.legs.map(copyOf),
     }));
+    clone.faults = new Map(this.faults);
+    clone.isUncrossing = this.isUncrossing;
+    clone.leaving = this.leaving?.map((order) => copies.get(order) ?? { ...order }) ?? null;
     clone.tellQueue = this.tellQueue.map(copyOf);
     clone.placeQueue = this.placeQueue.map(copyOf);
     clone.ids.copyFrom(this.ids);
@@ -129,7 +138,7 @@ export class ReferenceState {
   #cancelOwn(order: ReferenceOrder, walk: Walk): void {
     for (;;) {
       const next = this.#reachableBy(order)[0];
-      if (next === undefined || !this.#isOwn(order, next)) return;
+      if (next === undefined || !this.isOwn(order, next)) return;
       if (allowedAt(order, BigInt(next.price), walk, { lots: 0n, money: 0n }) <= 0n) return;
       this.end(next, ORDER_END.selfTradePrevented);
     }
@@ -160,26 +169,35 @@ export class ReferenceState {
     let wanted = lots;
     while (wanted > 0n) {
       const maker = this.#reachableBy(taker)[0] as ReferenceOrder;
-      if (this.#isOwn(taker, maker)) {
+      if (this.isOwn(taker, maker)) {
         this.end(maker, ORDER_END.selfTradePrevented);
         continue;
       }
       const quantity = least([wanted, left(maker)]);
       wanted -= quantity;
-      for (const order of [maker, taker]) {
-        order.filled += quantity;
-        order.spent += quantity * BigInt(maker.price);
-      }
-      const tradeId = ++this.lastTradeId;
-      this.undecided.push({ tradeId, price: maker.price, quantity, maker, taker, legs: [maker, taker] });
-      const unit = taker.tif !== TIF.fok ? 0 : wanted === 0n ? 2 : 1;
-      const numbers = [++this.sequence, tradeId, maker.sequence, taker.sequence, maker.price];
-      this.told.push(['matched', ...numbers, Number(quantity), taker.side, unit]);
-      if (left(maker) === 0n) maker.state = maker.filled < maker.quantity ? 'fired' : 'filled';
+      this.trade(maker, taker, quantity, taker.tif !== TIF.fok ? 0 : wanted === 0n ? 2 : 1);
+      this.exhaust(maker);
     }
   }
 
-  #isOwn(taker: ReferenceOrder, maker: ReferenceOrder): boolean {
+  /** At the maker's price. */
+  trade(maker: ReferenceOrder, taker: ReferenceOrder, quantity: bigint, unit: number): void {
+    for (const order of [maker, taker]) {
+      order.filled += quantity;
+      order.spent += quantity * BigInt(maker.price);
+    }
+    const tradeId = ++this.lastTradeId;
+    this.undecided.push({ tradeId, price: maker.price, quantity, maker, taker, legs: [maker, taker] });
+    const numbers = [++this.sequence, tradeId, maker.sequence, taker.sequence, maker.price];
+    this.told.push(['matched', ...numbers, Number(quantity), taker.side, unit]);
+  }
+
+  /** A resting order of which nothing is left in force: a child may wait for more. */
+  exhaust(order: ReferenceOrder): void {
+    if (left(order) === 0n) order.state = order.filled < order.quantity ? 'fired' : 'filled';
+  }
+
+  isOwn(taker: ReferenceOrder, maker: ReferenceOrder): boolean {
     return this.selfTradePrevention && isSameOwner(taker, maker);
   }
 
@@ -233,7 +251,7 @@ export class ReferenceState {
 
   /** What a post-only order may not cross: with self-trade prevention its own orders give way (STP-04, AMB-38). */
   wouldTake(order: ReferenceOrder): boolean {
-    return this.crossedBy(order).some((maker) => !this.#isOwn(order, maker));
+    return this.crossedBy(order).some((maker) => !this.isOwn(order, maker));
   }
 
   /** What it may match: within its limit and the collar. */
@@ -246,7 +264,7 @@ export class ReferenceState {
   }
 
   #offeredTo(order: ReferenceOrder): ReferenceOrder[] {
-    return this.#reachableBy(order).filter((maker) => !this.#isOwn(order, maker));
+    return this.#reachableBy(order).filter((maker) => !this.isOwn(order, maker));
   }
 
   end(
@@ -375,6 +393,7 @@ export class ReferenceState {
   }
 
   tellLevels(): void {
+    if (this.isUncrossing) return;
     const now = this.levels();
     const changed: Told[] = [];
     for (const key of new Set([...now.keys(), ...this.levelsTold.keys()])) {

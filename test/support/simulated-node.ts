@@ -157,6 +157,11 @@ export class SimulatedNode {
     while (this.runner.step(actor) > 0);
   }
 
+  /** One turn of one actor. @returns how many records it handled, or 1 for a part of its own work. */
+  turn(actor: string): number {
+    return this.runner.step(actor);
+  }
+
   /** What one actor has said and another has not read. */
   unread(from: string, to: string): RingDepth {
     const edge = this.plan.edges.find((each) => each.from === from && each.to === to);

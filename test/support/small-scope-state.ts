@@ -59,7 +59,8 @@ const TOLD_COLUMNS = Object.entries(COLUMNS).filter(([, column]) => column !== n
   (value: unknown) => string | number | bigint,
 ][];
 
-export function stateOf({ orders, undecided, tellQueue, placeQueue }: ReferenceState): string {
+export function stateOf(state: ReferenceState): string {
+  const { orders, undecided, tellQueue, placeQueue, faults, isUncrossing, leaving } = state;
   const users = [...new Set(orders.map(({ user }) => user))];
   const placeOf = (order: ReferenceOrder): number => orders.indexOf(order);
   let text = '';
@@ -69,6 +70,10 @@ export function stateOf({ orders, undecided, tellQueue, placeQueue }: ReferenceS
   }
   for (const { maker, taker, quantity, price, legs } of undecided)
     text += `${placeOf(maker)} ${placeOf(taker)} ${quantity} ${price} ${legs.length}\n`;
+  const guilty = [...faults]
+    .filter(([user]) => users.includes(user))
+    .map(([user, why]) => `${users.indexOf(user)} ${why}`);
+  text += `${isUncrossing} ${guilty.sort().join(',')} ${leaving === null ? '?' : leaving.map(placeOf).join(' ')}\n`;
   const byPriority = [...orders].sort((a, b) => a.priority - b.priority);
   return text + [byPriority, tellQueue, placeQueue].map((queue) => queue.map(placeOf).join(' ')).join('\n');
 }

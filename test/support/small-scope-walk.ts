@@ -139,4 +139,5 @@ function afterStep(base: MarketPair, step: Step): MarketPair {
 function rollAllBack(pair: MarketPair, maker: RollbackReason, taker: RollbackReason): void {
   for (let trade = pair.reference.undecided[0]; trade !== undefined; trade = pair.reference.undecided[0])
     pair.rollback(trade, maker, taker);
+  pair.uncross();
 }

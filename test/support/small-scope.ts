@@ -163,6 +163,7 @@ function commonSteps(): Step[] {
   );
   return [
     ...rollbacks,
+    { name: 'one step of uncrossing', play: uncrossOne },
     { name: 'all trades are confirmed', play: confirm },
     ...cancelAlls,
     { name: 'triggers are told and let go', play: answer },
@@ -186,6 +187,12 @@ function confirm(pair: MarketPair): boolean {
   const isPending = pair.reference.undecided.length > 0;
   if (isPending) pair.settle(pair.reference.lastTradeId);
   return isPending;
+}
+
+function uncrossOne(pair: MarketPair): boolean {
+  const { isUncrossing } = pair.reference;
+  if (isUncrossing) pair.uncross(1);
+  return isUncrossing;
 }
 
 function answer(pair: MarketPair): boolean {

@@ -1,0 +1,21 @@
+/** Cancels that waited for their create in vain (AMB-25). */
+import { isBefore } from '../core/time-words.ts';
+import type { MarketEvents } from './commands.ts';
+import { ID_STATE, type OrderIds } from './order-ids.ts';
+import { NONE } from './pools.ts';
+import { USER_WORDS, type UserTable } from './user-table.ts';
+
+/** Ends the holds of cancels whose time is over at this time, and tells each. */
+export function expireHolds(ids: OrderIds, users: UserTable, events: MarketEvents, high: number, low: number): void {
+  const { records } = ids;
+  for (let head = ids.heldHead; head !== NONE; head = ids.heldHead) {
+    if (records.stateOf(head) === ID_STATE.held) {
+      if (isBefore(high, low, records.timeHighOf(head), records.timeLowOf(head))) return;
+      ids.consumeHold(head);
+      const userAt = records.userOf(head) * USER_WORDS;
+      const words = records.wordsOf(head);
+      events.heldCancelExpired(users.words, userAt, words, records.idAt(head), records.bytesOf(head));
+    }
+    ids.dropHeldHead();
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * Uncrosses a book after orders came back to it: after rollbacks with their old priority (AMB-32), and after a restart
+ * (AMB-110). The orders match as if they had come in the order of their priorities:
+ *
+ *   1. crossing orders of the users at fault in these rollbacks end `atFault`, with the reason of their rollback;
+ *   2. then, while the best bid and the best ask cross, of these two the younger takes at the older one's price. A
+ *      post-only younger one ends `postOnlyWouldCross`; with self-trade prevention two of one owner end as a new order
+ *      would meet an own resting one (STP-03, STP-04, AMB-38). Beyond the collar the younger ends `immediateOrCancel`,
+ *      like every order whose way leads through it (AMB-39).
+ *
+ * All orders stay where they rest meanwhile, so no place in a queue is lost. Each of these steps is counted: a book is
+ * uncrossed some steps at a time (market-actor.ts), and nothing else but what clearing decides happens to it in between.
+ * What comes back then is uncrossed with the rest. Levels are told when the book is whole.
+ */
+import { ORDER_END, ORDER_FLAG, type RollbackReason, SIDE } from '../core/order-terms.ts';
+import type { Book } from './book.ts';
+import type { BookSide } from './book-side.ts';
+import { ORDER_STATE } from './order-records.ts';
+import { endIfDue } from './overdue.ts';
+import { NONE } from './pools.ts';
+
+export class Uncrossing {
+  readonly #book: Book;
+  /** Users at fault in what was rolled back since the book was last whole, with the reason of the first. */
+  readonly #faults = new Map<number, RollbackReason>();
+  /** Crossing orders of these users: slot and sequence of each in turn. Those before `#at` have gone. */
+  #leaving: number[] = [];
+  #at = 0;
+  /** `#leaving` is all of them: nothing came back since. */
+  #isSought = false;
+
+  constructor(book: Book) {
+    this.#book = book;
+  }
+
+  /** Rollbacks came since the book was whole last. */
+  get isBegun(): boolean {
+    return this.#book.isUncrossing || this.#faults.size > 0;
+  }
+
+  noteFault(user: number, reason: RollbackReason): void {
+    if (!this.#faults.has(user)) this.#faults.set(user, reason);
+  }
+
+  /** Orders may have come back: if the book is crossed now, it is to be uncrossed. */
+  begin(): void {
+    this.#isSought = false;
+    if (this.#book.isCrossed()) this.#book.isUncrossing = true;
+  }
+
+  /** Takes `budget` steps at most. @returns whether more are left; if not, the book is whole, and who was at fault is forgotten. */
+  work(budget: number): boolean {
+    if (this.#book.isUncrossing) {
+      if (!this.#isSought) this.#seek();
+      let left = budget;
+      while (left > 0 && this.#step()) left--;
+      if (left === 0) return true;
+      this.#book.isUncrossing = false;
+    }
+    if (this.#faults.size > 0) this.#faults.clear();
+    this.#leaving = [];
+    this.#at = 0;
+    return false;
+  }
+
+  /** Looks through all that crosses, best first, bids before asks. */
+  #seek(): void {
+    const { buys, sells, orders } = this.#book;
+    this.#isSought = true;
+    this.#leaving = [];
+    this.#at = 0;
+    if (this.#faults.size === 0 || !this.#book.isCrossed()) return;
+    const [bid, ask] = [buys.bestPrice, sells.bestPrice];
+    const note = (slot: number): void => {
+      if (this.#faults.has(orders.userOf(slot))) this.#leaving.push(slot, orders.sequenceOf(slot));
+    };
+    forEachWithin(buys, ask, note);
+    forEachWithin(sells, bid, note);
+  }
+
+  /** @returns false when nothing crosses any more. */
+  #step(): boolean {
+    return this.#endOneAtFault() || this.#resolveBest();
+  }
+
+  #endOneAtFault(): boolean {
+    const book = this.#book;
+    const { orders } = book;
+    while (this.#at < this.#leaving.length) {
+      const slot = this.#leaving[this.#at] as number;
+      const sequence = this.#leaving[this.#at + 1];
+      this.#at += 2;
+      // The end of another one, or what clearing decided meanwhile, may have ended it.
+      if (orders.stateOf(slot) !== ORDER_STATE.resting || orders.sequenceOf(slot) !== sequence) continue;
+      if (endIfDue(book, slot)) return true;
+      const reason = this.#faults.get(orders.userOf(slot)) as RollbackReason;
+      book.takeOff(slot);
+      book.end(slot, ORDER_END.atFault, reason);
+      return true;
+    }
+    return false;
+  }
+
+  #resolveBest(): boolean {
+    const book = this.#book;
+    if (!book.isCrossed()) return false;
+    const { orders } = book;
+    const [bid, ask] = [book.buys.bestOrder, book.sells.bestOrder];
+    if (endIfDue(book, bid) || endIfDue(book, ask)) return true;
+    const [older, younger] = orders.priorityOf(bid) < orders.priorityOf(ask) ? [bid, ask] : [ask, bid];
+    const isOwn = book.preventsSelfTrades && book.isSameOwner(older, younger);
+    const isPostOnly = (orders.flagsOf(younger) & ORDER_FLAG.postOnly) !== 0;
+    if (isPostOnly && (!isOwn || this.#meetsOlderForeign(younger))) {
+      book.takeOff(younger);
+      book.end(younger, ORDER_END.postOnlyWouldCross);
+    } else if (isOwn) {
+      book.takeOff(older);
+      book.end(older, ORDER_END.selfTradePrevented);
+    } else if (this.#isBeyondCollar(older, younger)) {
+      book.takeOff(younger);
+      book.end(younger, ORDER_END.immediateOrCancel);
+    } else book.matchResting(older, younger);
+    return true;
+  }
+
+  /** Whether it crosses an older order of another owner: then it goes, and own ones stay (AMB-38). */
+  #meetsOlderForeign(younger: number): boolean {
+    const book = this.#book;
+    const { orders } = book;
+    const priority = orders.priorityOf(younger);
+    let isFound = false;
+    forEachWithin(book.otherSide(orders.sideOf(younger)), orders.priceOf(younger), (slot) => {
+      if (!isFound) isFound = orders.priorityOf(slot) < priority && !book.isSameOwner(slot, younger);
+    });
+    return isFound;
+  }
+
+  #isBeyondCollar(maker: number, taker: number): boolean {
+    const { orders, lowest, highest } = this.#book;
+    const price = orders.priceOf(maker);
+    return orders.sideOf(taker) === SIDE.buy ? price > highest : price < lowest;
+  }
+}
+
+/** The orders of a side that an order of the other side with this limit crosses, best first. */
+function forEachWithin(side: BookSide, limit: number, visit: (slot: number) => void): void {
+  for (let level = side.bestLevel; level !== NONE && side.isWithin(level, limit); level = side.worse(level))
+    for (let slot = side.levelHead(level); slot !== NONE; slot = side.behind(level, slot)) visit(slot);
+}
