@@ -335,7 +335,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const query = this.pageQuery(request);
     if (!query.ok) return query;
     const { openOnly } = request;
-    return this.pages.page(() => this.orders.planOrderPage({ ...query.value, openOnly }, AS_JSON));
+    return this.pages.page(request.user, () => this.orders.planOrderPage({ ...query.value, openOnly }, AS_JSON));
   }
 
   order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
@@ -347,7 +347,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   async tradePage(request: PageRequest): Promise<Outcome<Page<string>>> {
     const query = this.pageQuery(request);
-    return query.ok ? this.pages.page(() => this.orders.planTradePage(query.value, AS_JSON)) : query;
+    if (!query.ok) return query;
+    return this.pages.page(request.user, () => this.orders.planTradePage(query.value, AS_JSON));
   }
 
   // ---- what clearing says about the registry

@@ -11,7 +11,7 @@ import { FILL_STATUS, SIDE } from '../core/order-terms.ts';
 import { type OrderRecordView, orderRecord } from '../wire/order-record.ts';
 import { userTrade } from '../wire/user-trade.ts';
 import type { UserTrade } from './order-events.ts';
-import type { HistoryQuery, HistorySnapshot, HistoryTrade } from './order-history.ts';
+import type { HistoryQuery, HistorySnapshot, HistoryTrade, OrderPlace } from './order-history.ts';
 import { recordOfRow } from './order-record.ts';
 
 /** Orders in memory that the tables may have as finished: columns, an order has one index in all of them. */
@@ -30,18 +30,37 @@ interface Window {
   readonly limit: number;
 }
 
+/**
+ * A page of orders of which so many are in memory that the tables' part of it is found by places: those of some of them,
+ * newest first, and how many of memory come before each (pages.ts).
+ */
+export interface OrderPivots {
+  /** How many orders memory has in all. */
+  readonly held: number;
+  readonly ranks: readonly number[];
+  readonly places: readonly OrderPlace[];
+}
+
+/** How far this process has heard of markets, index by index: see OrderDoubts.heard. */
+export interface HeardMarkets {
+  readonly marketIndexes: readonly number[];
+  readonly heard: readonly number[];
+}
+
 export type HistoryAsk =
-  | (Window & { readonly kind: 'orders'; readonly doubts: OrderDoubts })
+  | {
+      readonly kind: 'orders';
+      readonly query: HistoryQuery;
+      /** Of the page among all. */
+      readonly rank: number;
+      readonly limit: number;
+      readonly pivots: OrderPivots;
+      readonly doubts: OrderDoubts;
+      /** Markets of orders that are not in doubt unless the tables know more of their market. */
+      readonly markets: HeardMarkets;
+    }
   /** `markets` are those of trades in memory. */
   | (Window & { readonly kind: 'trades'; readonly markets: readonly number[] });
-
-/** What orders are sorted by: timestamp and id, both descending (PAG-02). */
-export interface OrderPlace {
-  readonly timeNs: bigint;
-  readonly name: string;
-  readonly marketIndex: number;
-  readonly sequence: number;
-}
 
 /** What trades are sorted by: match time and id, both descending, then the asset (PAG-03, AMB-35). */
 export interface TradePlace {
@@ -62,6 +81,11 @@ export interface OrderAnswer<T> {
   readonly rows: readonly Placed<OrderPlace, T>[];
   /** Which doubts are in the tables, by their index. */
   readonly inTables: readonly number[];
+  /** The tables know more of a market than was heard: orders that were not in doubt may be in them. Then nothing else counts. */
+  readonly isAhead: boolean;
+  /** The merge begins with this one of memory and with the tables' at `offset`, which `rows` begin with. */
+  readonly heldFrom: number;
+  readonly offset: number;
 }
 
 export interface TradeAnswer<T> {
@@ -90,9 +114,17 @@ export function answerHistory<T>(snapshot: HistorySnapshot, ask: HistoryAsk, sho
 
 function answerOrders<T>(
   snapshot: HistorySnapshot,
-  { query, offset, limit, doubts }: Extract<HistoryAsk, { kind: 'orders' }>,
+  ask: Extract<HistoryAsk, { kind: 'orders' }>,
   show: Show<T>,
 ): OrderAnswer<T> {
+  const { query, doubts, markets } = ask;
+  const nothing = { kind: 'orders', total: 0, rows: [], inTables: [], heldFrom: 0, offset: 0 } as const;
+  const isAhead = markets.marketIndexes.some(
+    (marketIndex, at) => snapshot.marketSequence(marketIndex) > (markets.heard[at] ?? 0),
+  );
+  if (isAhead) return { ...nothing, isAhead };
+  const inTables = [...doubts.marketIndexes.keys()].filter((index) => isInTables(snapshot, query, doubts, index));
+  const { heldFrom, offset, limit } = windowOf(snapshot, ask, inTables.length);
   const { rows, total } = snapshot.finishedOrders(query, offset, limit);
   return {
     kind: 'orders',
@@ -106,8 +138,34 @@ function answerOrders<T>(
       },
       value: show.order(recordOfRow(row, snapshot.definition(row.marketIndex))),
     })),
-    inTables: [...doubts.marketIndexes.keys()].filter((index) => isInTables(snapshot, query, doubts, index)),
+    inTables,
+    isAhead,
+    heldFrom,
+    offset,
   };
+}
+
+/**
+ * What the page needs of the tables. A pivot with `a` of memory and `b` of the tables before it is itself the one of rank
+ * a + b among all, or as many before as orders before it are doubled. So the last pivot with a + b ≤ rank is not behind
+ * the page's begin, and the first with a − doubled + b > rank, of a' and b', is behind it. Then at most a' of memory come
+ * before the page, at least a − doubled, and of the tables the rest of `rank`, at least b and at most b'.
+ *
+ * @param doubled how many of memory are in the tables too.
+ */
+function windowOf(
+  snapshot: HistorySnapshot,
+  { query, rank, limit, pivots }: Extract<HistoryAsk, { kind: 'orders' }>,
+  doubled: number,
+): { readonly heldFrom: number; readonly offset: number; readonly limit: number } {
+  const { ranks, places, held } = pivots;
+  const before = places.length === 0 ? [] : snapshot.finishedBefore(query, places, rank + doubled);
+  const found = before.map((count, at) => ({ held: must(ranks[at], 'a pivot has a rank'), count }));
+  const from = found.findLast((pivot) => pivot.held + pivot.count <= rank) ?? { held: 0, count: 0 };
+  const to = found.find((pivot) => pivot.held - doubled + pivot.count > rank) ?? { held, count: rank };
+  const offset = Math.max(from.count, rank - to.held);
+  const most = Math.min(to.count, rank - from.held + doubled);
+  return { heldFrom: from.held, offset, limit: Math.max(0, most - offset) + limit };
 }
 
 function isInTables(

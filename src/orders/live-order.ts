@@ -125,10 +125,14 @@ export interface LiveOrder {
   ties: readonly Tie[];
   /** What it may still spend of its balance, a buy's fee apart. */
   spend: Amount18;
+  /** Its word in the list that pages are made of (page-list.ts), or NOT_LISTED. */
+  pageWord: number;
 }
 
 /** Let through as a whole, whatever its quantity becomes. */
 export const LET_THROUGH_WHOLE: number = Number.MAX_SAFE_INTEGER;
+/** The page word of an order that no page shows. */
+export const NOT_LISTED = -1;
 const NO_REPLACES: readonly ReplaceOnItsWay[] = [];
 const NO_TIES: readonly Tie[] = [];
 
@@ -176,6 +180,7 @@ export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
     replaces: NO_REPLACES,
     ties: NO_TIES,
     spend: ZERO_18,
+    pageWord: NOT_LISTED,
   };
 }
 

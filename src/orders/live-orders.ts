@@ -11,12 +11,15 @@
  *       way. Others in memory with the same id are its `twins`: those on their way, of which the market will admit one at
  *       most, and finished ones whose id was free again (AMB-08).
  *   (3) A user that is found here does not sleep (sleepers.ts).
+ *   (4) Pages show what `byId` names and twins that were told (page-list.ts).
  *
  * Not here: what an order is (live-order.ts).
  */
 import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import type { LiveOrder, OrderTerms } from './live-order.ts';
+import type { TimestampNs } from '../core/units.ts';
+import { type LiveOrder, NOT_LISTED, type OrderTerms } from './live-order.ts';
+import { PageList } from './page-list.ts';
 import { Sleepers } from './sleepers.ts';
 
 interface OrdersOfUser {
@@ -27,6 +30,8 @@ interface OrdersOfUser {
   twins: Map<string, readonly LiveOrder[]> | null;
   /** Unfinished orders by market and sub-account (openKey). */
   readonly open: Map<number, number>;
+  /** What pages show of them. */
+  readonly pages: PageList;
 }
 
 const SUB_ACCOUNTS = 65_536;
@@ -45,14 +50,23 @@ export class LiveOrders {
     return this.#count + this.#sleepers.count;
   }
 
-  /** The user's orders in memory; of those on their way the one that its id names. */
-  *ofUser(user: UserId): Iterable<LiveOrder> {
-    const own = this.#find(user);
-    if (own === undefined) return;
-    yield* own.byId.values();
-    for (const twins of own.twins?.values() ?? []) {
-      for (const twin of twins) if (twin.isTold) yield twin;
-    }
+  /** What pages show: the user's orders in memory, of those on their way the one that its id names; undefined: none. */
+  pagesOf(user: UserId): PageList | undefined {
+    return this.#find(user)?.pages;
+  }
+
+  /** Something of the order has changed that its status may follow from. */
+  changed(order: LiveOrder): void {
+    if (order.pageWord !== NOT_LISTED) this.#of(order).pages.update(order);
+  }
+
+  /** A replace gave it a later time (AMB-18). */
+  retime(order: LiveOrder, timestampNs: TimestampNs): void {
+    const isListed = order.pageWord !== NOT_LISTED;
+    const own = this.#of(order);
+    if (isListed) own.pages.remove(order);
+    order.timestampNs = timestampNs;
+    if (isListed) own.pages.insert(order);
   }
 
   find(user: UserId, marketIndex: number, orderId: OrderId): LiveOrder | undefined {
@@ -84,6 +98,7 @@ export class LiveOrders {
     const key = keyOf(order);
     if (own.byId.has(key)) twinsOf(own).set(key, [...(own.twins?.get(key) ?? []), order]);
     else own.byId.set(key, order);
+    this.#list(own, order);
     this.#count += 1;
     this.#countOpen(own, order, 1);
   }
@@ -107,6 +122,7 @@ export class LiveOrders {
     const isNew = order.market.orders.add(sequence, order);
     own.byId.set(keyOf(order), order);
     assert(isNew && own.byId.size > ids, 'an order is restored once');
+    this.#list(own, order);
     this.#count += 1;
     this.#countOpen(own, order, 1);
   }
@@ -123,12 +139,17 @@ export class LiveOrders {
     own.byId.set(key, order);
     if (first !== undefined && first !== order) {
       twinsOf(own).set(key, [first, ...without(own.twins?.get(key), order)]);
+      this.#list(own, first);
     }
+    this.#list(own, order);
+    this.changed(order);
   }
 
   /** Its terminal event was told: it no longer counts against the cap, and goes with no connection. */
   closeOne(order: LiveOrder): void {
-    this.#close(this.#of(order), order);
+    const own = this.#of(order);
+    this.#close(own, order);
+    this.#list(own, order);
   }
 
   /** Out of memory: refused by the market, or finished and in a checkpoint. */
@@ -136,6 +157,7 @@ export class LiveOrders {
     assert(order.spend === 0n && order.pendingFills === 0, 'an order leaves memory without hold or pending fill');
     const own = this.#of(order);
     if (!order.isTold) this.#close(own, order);
+    if (order.pageWord !== NOT_LISTED) own.pages.remove(order);
     this.#count -= 1;
     this.#forgetId(own, order);
     order.market.orders.delete(order.sequence);
@@ -150,7 +172,10 @@ export class LiveOrders {
     if (byId.get(key) === order) {
       const next = others.shift();
       if (next === undefined) byId.delete(key);
-      else byId.set(key, next);
+      else {
+        byId.set(key, next);
+        this.#list(own, next);
+      }
     }
     if (others.length === 0) own.twins?.delete(key);
     else twinsOf(own).set(key, others);
@@ -167,13 +192,21 @@ export class LiveOrders {
   #ensure(user: UserId): OrdersOfUser {
     const known = this.#find(user);
     if (known !== undefined) return known;
-    const fresh: OrdersOfUser = { user, byId: new Map(), twins: null, open: new Map() };
+    const fresh: OrdersOfUser = { user, byId: new Map(), twins: null, open: new Map(), pages: new PageList() };
     this.#byUser.set(user, fresh);
     return fresh;
   }
 
   #of(order: LiveOrder): OrdersOfUser {
     return must(this.#byUser.get(order.terms.user), 'the user of an order in memory is known');
+  }
+
+  /** Pages show it, or do not, as its id and its state say. */
+  #list(own: OrdersOfUser, order: LiveOrder): void {
+    const isMeant = order.isTold || own.byId.get(keyOf(order)) === order;
+    const isListed = order.pageWord !== NOT_LISTED;
+    if (isMeant && !isListed) own.pages.insert(order);
+    else if (!isMeant && isListed) own.pages.remove(order);
   }
 
   #close(own: OrdersOfUser, order: LiveOrder): void {

@@ -91,10 +91,11 @@ export class OrderBookView {
     order.seat?.position.account.reweighed();
   }
 
-  /** Hold and weight follow from the order again. */
+  /** Hold, weight and what pages count follow from the order again. */
   rehold(order: LiveOrder): void {
     this.#setSpend(order, spendOf(order));
     if (order.seat !== null) this.#weigh(order, order.seat);
+    this.#orders.changed(order);
   }
 
   // ---- the market's word
@@ -145,7 +146,7 @@ export class OrderBookView {
       order.triggerKind = word.triggerKind;
       order.triggerPrice = word.triggerPrice;
     }
-    if (word.timestampNs > order.timestampNs) order.timestampNs = word.timestampNs;
+    if (word.timestampNs > order.timestampNs) this.#orders.retime(order, word.timestampNs);
     // A replace to what is filled already is two words: the market's `filled` has the next sequence (AMB-19).
     order.lastSequence = word.quantity <= filledOf(order) ? word.sequence + 1 : word.sequence;
     this.rehold(order);

@@ -23,6 +23,14 @@ export interface HistoryTrade {
   readonly isMaker: boolean;
 }
 
+/** What orders are sorted by: timestamp and id, both descending (PAG-02). */
+export interface OrderPlace {
+  readonly timeNs: bigint;
+  readonly name: string;
+  readonly marketIndex: number;
+  readonly sequence: number;
+}
+
 /** Some of a list, and how many there are of it. */
 export interface HistoryWindow<Row> {
   readonly rows: readonly Row[];
@@ -45,6 +53,13 @@ export interface HistorySnapshot {
   findOrder(user: UserId, marketIndex: number, orderId: OrderId): OrderRow | undefined;
   /** Finished orders, newest first. */
   finishedOrders(query: HistoryQuery, offset: number, limit: number): HistoryWindow<OrderRow>;
+  /**
+   * How many finished orders of the query come before each place.
+   *
+   * @param places newest first.
+   * @param rank what is more than that need not be exact, but is more than that.
+   */
+  finishedBefore(query: HistoryQuery, places: readonly OrderPlace[], rank: number): readonly number[];
   /** The user's sides of confirmed trades, newest first; `subAccounts` is about the user's side. */
   trades(query: HistoryQuery, offset: number, limit: number): HistoryWindow<HistoryTrade>;
   /** The market of a row: what of it rows are printed with never changes. */

@@ -46,6 +46,14 @@ export function statusOfLive(order: LiveOrder): OrderStatus {
   return statusOf({ end: endOf(order), faultReason, quantity, filledQuantity: filledOf(order), triggerState });
 }
 
+/** Whether its status is `Untriggered`, `Open` or `PartiallyFilled` (AMB-17). Asked with every change of an order. */
+export function isOpen(
+  order: Pick<LiveOrder, 'end' | 'isSpent' | 'faultReason' | 'quantity' | 'pending' | 'confirmed'>,
+): boolean {
+  if (order.end !== 0 || order.isSpent || order.faultReason !== 0) return false;
+  return !isFull(order.quantity, order.pending.quantity + order.confirmed.quantity);
+}
+
 /** What never rests is over when it was matched, and short when a fill of it rolled back, whatever it was said to end with. */
 function endOf(order: LiveOrder): OrderEnd | 0 {
   if (order.end === 0 && order.isSpent) return ORDER_END.rolledBack;

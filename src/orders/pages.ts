@@ -13,17 +13,24 @@
  * So a page misses nothing that was there when it was planned and shows nothing twice, however much later the tables are
  * read: what they have learnt in between they say themselves. Open orders are in memory alone.
  *
+ * A page of orders is found by counting: memory is a list with ranks (page-list.ts), frozen as it is when the page is
+ * planned, so a page costs the rows it shows. Which orders may be in the tables too is known but for one case: the tables
+ * know more of a market than this process has heard. Then the page is planned again; or all of memory is looked up.
+ *
  * Merging m sorted things in memory with n in the tables needs of the tables, for the page at rank r, only the ranks
- * max(0, r − m) … r + limit: at most m of the first r are from memory, so those before r − m all precede the page.
+ * max(0, r − m) … r + limit: at most m of the first r are from memory, so those before r − m all precede the page. Where m
+ * is large, some places of memory narrow that down (history-ask.ts).
  */
-import { assert } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import { compareAssetIds, type OrderId, type UserId } from '../core/ids.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
 import {
+  type HeardMarkets,
   type HistoryAnswer,
   type HistoryAsk,
+  type OrderAnswer,
   type OrderDoubts,
-  type OrderPlace,
+  type OrderPivots,
   type Placed,
   placeOfTrade,
   type Show,
@@ -33,9 +40,16 @@ import { isFinished, type LiveOrder } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { Markets } from './markets.ts';
 import type { HistoryQuery, OrderHistory } from './order-history.ts';
-import { statusOfLive } from './order-life.ts';
 import { recordOfLive, recordOfRow } from './order-record.ts';
+import { compareOrders, type Entry, type FrozenList, PageList } from './page-list.ts';
 import type { Tail, TailTrade } from './tail.ts';
+
+/** With fewer orders of memory before a page the tables are read from as many before it. */
+const FEW_BEFORE = 1_024;
+const PIVOTS_MAX = 256;
+const NO_ORDERS: PageList = new PageList();
+
+type ListedOrder = Entry<LiveOrder>;
 
 export interface PageQuery extends HistoryQuery {
   /** From zero. */
@@ -59,8 +73,10 @@ export interface Page<T> {
 export interface PagePlan<T> {
   /** Null: memory has all of it. */
   readonly ask: HistoryAsk | null;
-  /** Rows are made when they are asked for. */
-  finish(answer: HistoryAnswer<T> | null): Page<() => T>;
+  /** Rows are made when they are asked for. @returns null: the tables were ahead of memory; plan again, or `askAll`. */
+  finish(answer: HistoryAnswer<T> | null): Page<() => T> | null;
+  /** In the place of `ask` a question that `finish` can always take the answer of; it costs as much as memory has. */
+  askAll(): HistoryAsk | null;
 }
 
 /** Where pages are read from. */
@@ -72,43 +88,90 @@ export interface PageSources {
 }
 
 export function planOrderPage<T>(
-  { orders }: Pick<PageSources, 'orders'>,
+  { orders, markets }: Pick<PageSources, 'orders' | 'markets'>,
   query: OrderPageQuery,
   show: Show<T>,
 ): PagePlan<T> {
-  const meant = [...orders.ofUser(query.user)]
-    .filter((order) => matches(query, order.market.definition.marketIndex, order.terms.subAccount))
-    .filter((order) => !query.openOnly || isOpen(order));
-  const firstNs = meant[0]?.timestampNs ?? 0n;
-  // A market maker may have tens of thousands: doubles are compared first, which never puts two times the wrong way
-  // round, and bigints only where they are equal.
-  const held = meant
-    .map((order) => ({ age: Number(firstNs - order.timestampNs), place: placeOfOrder(order), order }))
-    .sort((a, b) => a.age - b.age || compareOrders(a.place, b.place));
-  const value = ({ order }: (typeof held)[number]): T => show.order(recordOfLive(order));
+  const list = orders.pagesOf(query.user) ?? NO_ORDERS;
+  const held = list.freeze(query);
+  const heard = heardOf(markets, list.marketsOf(query));
   if (query.openOnly) {
-    const lead = query.page * query.limit;
-    return {
-      ask: null,
-      finish: () => mergePage(query, lead, { held, value, total: 0, rows: [], compare: compareOrders }),
-    };
+    return { ask: null, finish: () => mergeOrders(query, held, null, show), askAll: () => null };
   }
+  let doubted = [...held.doubtful()].filter(({ order }) => isFinished(order) || order.sequence === 0);
+  const askOf = (known: HeardMarkets): HistoryAsk => ({
+    kind: 'orders',
+    query: historyQuery(query),
+    rank: query.page * query.limit,
+    limit: query.limit,
+    pivots: pivotsOf(query, held),
+    doubts: doubtsAbout(doubted, heard),
+    markets: known,
+  });
   return {
-    ask: { kind: 'orders', ...windowOf(query, held.length), doubts: doubtsAbout(held.map(({ order }) => order)) },
+    ask: askOf(heard),
     finish: (answer) => {
       assert(answer?.kind === 'orders', 'an answer is of the kind that was asked');
-      const gone = new Set(answer.inTables);
-      const inMemory = held.filter((_, index) => !gone.has(index));
-      const { total, rows } = answer;
-      return mergePage(query, leadOf(query, held.length), {
-        held: inMemory,
-        value,
-        total,
-        rows,
-        compare: compareOrders,
-      });
+      if (answer.isAhead) return null;
+      const gone = new Set(answer.inTables.map((index) => must(doubted[index], 'a doubt is about an order')));
+      return mergeOrders(query, held, { ...answer, gone }, show);
+    },
+    askAll: () => {
+      doubted = [...held.from(0)];
+      return askOf({ marketIndexes: [], heard: [] });
     },
   };
+}
+
+/** How far the process has heard of those markets: what the market said, and what clearing has decided of it. */
+function heardOf(markets: Markets, marketIndexes: readonly number[]): HeardMarkets {
+  const heard = marketIndexes.map((marketIndex) => {
+    const { seenSequence, decidedSequence } = markets.at(marketIndex);
+    return Math.min(seenSequence, decidedSequence);
+  });
+  return { marketIndexes, heard };
+}
+
+/** None where memory has so few orders before the page that the tables may as well be read from as many before it. */
+function pivotsOf({ page, limit }: PageQuery, held: FrozenList): OrderPivots {
+  const before = page * limit;
+  const pivots = Math.min(before, held.count) <= FEW_BEFORE ? [] : held.pivots(before, PIVOTS_MAX);
+  return { held: held.count, ranks: pivots.map(({ rank }) => rank), places: pivots.map(({ place }) => place) };
+}
+
+/** The tables' part of a page of orders, and those of memory that are in the tables too. */
+type OrdersOfTables<T> = Pick<OrderAnswer<T>, 'rows' | 'total' | 'heldFrom' | 'offset'> & {
+  readonly gone: ReadonlySet<ListedOrder>;
+};
+
+/** @param tables null: nothing of the page is in the tables. */
+function mergeOrders<T>(
+  query: PageQuery,
+  held: FrozenList,
+  tables: OrdersOfTables<T> | null,
+  show: Show<T>,
+): Page<() => T> {
+  const rank = query.page * query.limit;
+  const value = ({ order }: ListedOrder): T => show.order(recordOfLive(order));
+  if (tables === null) {
+    const rest = held.from(rank);
+    return mergePage(
+      { lead: 0, limit: query.limit },
+      { held: rest, value, rows: [], compare: compareOrders },
+      held.count,
+    );
+  }
+  const { heldFrom, offset, rows, total } = tables;
+  const gone = new Set([...tables.gone].map(({ order }) => order));
+  const [first] = held.from(heldFrom);
+  const before = [...tables.gone].filter(({ place }) => first === undefined || compareOrders(place, first.place) < 0);
+  const lead = rank - (heldFrom - before.length) - offset;
+  const sources = { held: without(held.from(heldFrom), gone), value, rows, compare: compareOrders };
+  return mergePage({ lead, limit: query.limit }, sources, held.count - gone.size + total);
+}
+
+function* without(entries: Iterable<ListedOrder>, gone: ReadonlySet<LiveOrder>): Generator<ListedOrder> {
+  for (const entry of entries) if (!gone.has(entry.order)) yield entry;
 }
 
 /** Confirmed trades only (QRY-03). */
@@ -120,21 +183,20 @@ export function planTradePage<T>({ tail }: Pick<PageSources, 'tail'>, query: Pag
     .sort((a, b) => compareTrades(a.place, b.place));
   const markets = [...new Set(held.map(({ entry }) => entry.marketIndex))];
   const value = ({ entry }: { readonly place: TradePlace; readonly entry: TailTrade }): T => show.trade(entry.trade);
+  const rank = query.page * query.limit;
+  const lead = Math.min(held.length, rank);
+  const window = { offset: rank - lead, limit: query.limit + lead };
   return {
-    ask: { kind: 'trades', ...windowOf(query, held.length), markets },
+    ask: { kind: 'trades', query: historyQuery(query), ...window, markets },
     finish: (answer) => {
       assert(answer?.kind === 'trades', 'an answer is of the kind that was asked');
       const last = new Map(markets.map((marketIndex, at) => [marketIndex, answer.lastTradeIds[at] ?? 0]));
       const inMemory = held.filter(({ entry }) => entry.trade.tradeId > (last.get(entry.marketIndex) ?? 0));
       const { total, rows } = answer;
-      return mergePage(query, leadOf(query, held.length), {
-        held: inMemory,
-        value,
-        total,
-        rows,
-        compare: compareTrades,
-      });
+      const sources = { held: inMemory.values(), value, rows, compare: compareTrades };
+      return mergePage({ lead, limit: query.limit }, sources, inMemory.length + total);
     },
+    askAll: () => null,
   };
 }
 
@@ -156,92 +218,64 @@ function matches(query: HistoryQuery, marketIndex: number, subAccount: number): 
   return query.subAccounts === null || query.subAccounts.includes(subAccount);
 }
 
-function isOpen(order: LiveOrder): boolean {
-  const status = statusOfLive(order);
-  return status === 'Untriggered' || status === 'Open' || status === 'PartiallyFilled';
+/** Orders are described to another thread as four columns. @param heard when the page was planned. */
+function doubtsAbout(entries: readonly ListedOrder[], { marketIndexes, heard }: HeardMarkets): OrderDoubts {
+  const known = new Map(marketIndexes.map((marketIndex, at) => [marketIndex, heard[at] ?? 0]));
+  const doubts = {
+    marketIndexes: new Int32Array(entries.length),
+    sequences: new Float64Array(entries.length),
+    heard: new Float64Array(entries.length),
+    orderIds: entries.map(({ place }) => place.name as OrderId),
+  };
+  entries.forEach(({ order, place: { marketIndex } }, index) => {
+    doubts.marketIndexes[index] = marketIndex;
+    doubts.sequences[index] = order.sequence;
+    doubts.heard[index] = isFinished(order) ? order.lastSequence - 1 : (known.get(marketIndex) ?? 0);
+  });
+  return doubts;
 }
 
-/** Thousands of orders are told to another thread as four columns. */
-function doubtsAbout(orders: readonly LiveOrder[]): OrderDoubts {
-  const marketIndexes = new Int32Array(orders.length);
-  const sequences = new Float64Array(orders.length);
-  const heard = new Float64Array(orders.length);
-  orders.forEach((order, index) => {
-    const { definition, seenSequence, decidedSequence } = order.market;
-    marketIndexes[index] = definition.marketIndex;
-    sequences[index] = order.sequence;
-    heard[index] = isFinished(order) ? order.lastSequence - 1 : Math.min(seenSequence, decidedSequence);
-  });
-  return { marketIndexes, sequences, heard, orderIds: orders.map(({ terms }) => terms.orderId) };
+function historyQuery({ user, marketIndex, subAccounts }: HistoryQuery): HistoryQuery {
+  return { user, marketIndex, subAccounts };
 }
 
 // ---- merging
 
-/** Ranks before the page that the tables' window begins with: as many as memory may have among them. */
-function leadOf({ page, limit }: PageQuery, held: number): number {
-  return Math.min(held, page * limit);
-}
-
-function windowOf(
-  query: PageQuery,
-  held: number,
-): { readonly query: HistoryQuery; readonly offset: number; readonly limit: number } {
-  const { user, marketIndex, subAccounts, page, limit } = query;
-  const lead = leadOf(query, held);
-  return { query: { user, marketIndex, subAccounts }, offset: page * limit - lead, limit: limit + lead };
-}
-
 interface Sources<T, Place, Held extends { readonly place: Place }> {
   /** Those of the plan that the tables do not have. */
-  readonly held: readonly Held[];
+  readonly held: Iterator<Held>;
   /** Makes what the page shows; called only for rows of the page. */
   value(held: Held): T;
-  /** The tables' window, and how many they have in all. */
+  /** The tables' window. */
   readonly rows: readonly Placed<Place, T>[];
-  readonly total: number;
   compare(a: Place, b: Place): number;
 }
 
-/** @param lead of the plan, which may have held more than is left of it. */
+/** @param lead how many of the merged rows come before the page. @param total of all pages. */
 function mergePage<T, Place, Held extends { readonly place: Place }>(
-  query: PageQuery,
-  lead: number,
-  { held, value, rows, total, compare }: Sources<T, Place, Held>,
+  { lead, limit }: { readonly lead: number; readonly limit: number },
+  { held, value, rows, compare }: Sources<T, Place, Held>,
+  total: number,
 ): Page<() => T> {
   const shown: (() => T)[] = [];
-  let heldAt = 0;
+  let next = held.next();
   let rowAt = 0;
-  for (let rank = 0; rank < lead + query.limit; rank += 1) {
-    const a = held[heldAt];
+  for (let rank = 0; rank < lead + limit; rank += 1) {
+    const a = next.done === true ? undefined : next.value;
     const b = rows[rowAt];
     if (a === undefined && b === undefined) break;
     const isHeld = a !== undefined && (b === undefined || compare(a.place, b.place) < 0);
-    if (isHeld) heldAt += 1;
+    if (isHeld) next = held.next();
     else rowAt += 1;
     if (rank < lead) continue;
     if (isHeld) shown.push(() => value(a));
     else if (b !== undefined) shown.push(() => b.value);
   }
-  assert(shown.length <= query.limit, 'a page holds at most its limit');
-  return { rows: shown, total: held.length + total };
+  assert(shown.length <= limit, 'a page holds at most its limit');
+  return { rows: shown, total };
 }
 
 // ---- the order of lists
-
-function placeOfOrder(order: LiveOrder): OrderPlace {
-  return {
-    timeNs: order.timestampNs,
-    name: order.terms.orderId,
-    marketIndex: order.market.definition.marketIndex,
-    sequence: order.sequence,
-  };
-}
-
-function compareOrders(a: OrderPlace, b: OrderPlace): number {
-  if (a.timeNs !== b.timeNs) return a.timeNs > b.timeNs ? -1 : 1;
-  if (a.name !== b.name) return a.name > b.name ? -1 : 1;
-  return a.marketIndex - b.marketIndex || a.sequence - b.sequence;
-}
 
 function compareTrades(a: TradePlace, b: TradePlace): number {
   if (a.timeNs !== b.timeNs) return a.timeNs > b.timeNs ? -1 : 1;

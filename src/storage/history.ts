@@ -29,6 +29,7 @@ import {
   type TradeEntry,
 } from './runs.ts';
 import { readTrade, tradesAfter, tradesBefore } from './trade-blocks.ts';
+import { RunsOverlap, tradesFrom } from './trade-ranks.ts';
 import { marketsWithCount, readCount } from './user-counts.ts';
 
 export interface HistoryRequest {
@@ -58,6 +59,14 @@ export interface UserTrade {
 /** Sorts entries of several markets that their lists hold for equal. */
 export type Ties<Item> = (a: Listed<Item>, b: Listed<Item>) => number;
 
+/** What finished orders of several markets are sorted by, newest first. */
+export interface FinishedRank {
+  readonly timeNs: bigint;
+  readonly name: string;
+  readonly marketIndex: number;
+  readonly sequence: number;
+}
+
 interface Owned {
   readonly subAccount: number;
 }
@@ -82,8 +91,69 @@ export class History {
    * @param ties what comes first of trades with the same time and id; else the higher market index, the taker's side.
    */
   userTrades(request: HistoryRequest, ties?: Ties<TradeEntry>): HistoryPage<UserTrade> {
-    return this.#page(request, TRADE_RUNS, ties, ({ marketIndex, item }) => {
-      return { trade: readTrade(this.#reader, marketIndex, item.tradeId), isMaker: item.side === TRADE_SIDE.maker };
+    return this.#reader.view(() => {
+      const rowOf = ({ marketIndex, item }: Listed<TradeEntry>): UserTrade => {
+        return { trade: readTrade(this.#reader, marketIndex, item.tradeId), isMaker: item.side === TRADE_SIDE.maker };
+      };
+      return this.#ranked(request, ties, rowOf) ?? this.#page(request, TRADE_RUNS, ties, rowOf);
+    });
+  }
+
+  /** The page by counting. @returns null where a filter, or runs that overlap, leave nothing but to read from the beginning. */
+  #ranked(
+    { user, marketIndex, subAccounts = null, skip, limit }: HistoryRequest,
+    ties: Ties<TradeEntry> | undefined,
+    rowOf: (listed: Listed<TradeEntry>) => UserTrade,
+  ): HistoryPage<UserTrade> | null {
+    const total = readCount(this.#reader, TRADE_RUNS.counts, user, marketIndex);
+    if (subAccounts !== null || limit === 0 || skip >= total) return null;
+    const markets = marketIndex === null ? marketsWithCount(this.#reader, TRADE_RUNS.counts, user) : [marketIndex];
+    const lists = markets.map((market) => {
+      return { marketIndex: market, count: readCount(this.#reader, TRADE_RUNS.counts, user, market) };
+    });
+    try {
+      const { rank, entries } = tradesFrom(this.#reader, user, lists, skip);
+      const rows: UserTrade[] = [];
+      let at = rank;
+      for (const listed of ranked(entries, TRADE_RUNS, ties)) {
+        if (at >= skip) rows.push(rowOf(listed));
+        at += 1;
+        if (at === skip + limit) break;
+      }
+      assert(at === Math.min(skip + limit, total), 'storage: a list is as long as its count');
+      return { rows, total, checkpoint: checkpointSequence(this.#reader) };
+    } catch (error) {
+      if (error instanceof RunsOverlap) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * How many finished orders of the query come before each place.
+   *
+   * @param places newest first. @param most above it counting ends, and it and one more stand for what is more.
+   */
+  finishedBefore(
+    { user, marketIndex, subAccounts = null }: Pick<HistoryRequest, 'user' | 'marketIndex' | 'subAccounts'>,
+    places: readonly FinishedRank[],
+    most: number,
+    ties?: Ties<FinishedEntry>,
+  ): readonly number[] {
+    return this.#reader.view(() => {
+      const markets = marketIndex === null ? marketsWithCount(this.#reader, FINISHED_RUNS.counts, user) : [marketIndex];
+      const before: number[] = [];
+      let count = 0;
+      for (const listed of ranked(newestFirst(this.#reader, FINISHED_RUNS, user, markets), FINISHED_RUNS, ties)) {
+        if (subAccounts !== null && !subAccounts.includes(listed.item.subAccount)) continue;
+        for (let place = places[before.length]; place !== undefined; place = places[before.length]) {
+          if (compareRank(rankOf(listed), place) < 0) break;
+          before.push(count);
+        }
+        count += 1;
+        if (before.length === places.length || count > most) break;
+      }
+      while (before.length < places.length) before.push(count);
+      return before;
     });
   }
 
@@ -228,4 +298,14 @@ function* ranked<Place, Item extends Place>(
     equals.push(entry);
   }
   yield* equals.sort(ties);
+}
+
+function rankOf({ marketIndex, item }: Listed<FinishedEntry>): FinishedRank {
+  return { timeNs: item.timestampNs, name: item.orderId, marketIndex, sequence: item.orderSequence };
+}
+
+function compareRank(a: FinishedRank, b: FinishedRank): number {
+  if (a.timeNs !== b.timeNs) return a.timeNs > b.timeNs ? -1 : 1;
+  if (a.name !== b.name) return a.name > b.name ? -1 : 1;
+  return a.marketIndex - b.marketIndex || a.sequence - b.sequence;
 }

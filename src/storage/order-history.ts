@@ -13,6 +13,7 @@ import type {
   HistoryTrade,
   HistoryWindow,
   OrderHistory,
+  OrderPlace,
 } from '../orders/order-history.ts';
 import type { StorageReader } from './environment.ts';
 import { History } from './history.ts';
@@ -33,6 +34,10 @@ export class TableHistory implements OrderHistory {
   read<T>(reader: (snapshot: HistorySnapshot) => T): T {
     return this.reader.view(() => reader(new TableSnapshot(this.reader, this.history)));
   }
+}
+
+function compareFinishedTies(a: Listed<FinishedEntry>, b: Listed<FinishedEntry>): number {
+  return a.marketIndex - b.marketIndex || a.item.orderSequence - b.item.orderSequence;
 }
 
 class TableSnapshot implements HistorySnapshot {
@@ -62,9 +67,11 @@ class TableSnapshot implements HistorySnapshot {
   }
 
   finishedOrders(query: HistoryQuery, offset: number, limit: number): HistoryWindow<OrderRow> {
-    const ties = (a: Listed<FinishedEntry>, b: Listed<FinishedEntry>): number =>
-      a.marketIndex - b.marketIndex || a.item.orderSequence - b.item.orderSequence;
-    return this.history.finishedOrders({ ...query, skip: offset, limit }, ties);
+    return this.history.finishedOrders({ ...query, skip: offset, limit }, compareFinishedTies);
+  }
+
+  finishedBefore(query: HistoryQuery, places: readonly OrderPlace[], rank: number): readonly number[] {
+    return this.history.finishedBefore(query, places, rank, compareFinishedTies);
   }
 
   trades(query: HistoryQuery, offset: number, limit: number): HistoryWindow<HistoryTrade> {

@@ -4,7 +4,7 @@
  * rows are: `end` comes last.
  */
 import type { OrderRow, RowWrite, TradeRow, TradeSide } from '../clearing/rows.ts';
-import { unreachable } from '../core/assert.ts';
+import { must, unreachable } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
@@ -15,7 +15,17 @@ import { endOf, KeyWriter, keyWriter, type ListName, TABLE, TRADE_SIDE, type Tra
 import { type EndedOrder, endedOrder, orderBlockWrites } from './order-blocks.ts';
 import { checkOrderOfId, encodeOrderOfId } from './order-of-id.ts';
 import { encodeRow } from './row-codecs.ts';
-import { cutIntoRuns, encodeRun, FINISHED_RUNS, RUN_ENTRIES_MAX, TRADE_RUNS, type TradeEntry } from './runs.ts';
+import {
+  cutIntoRuns,
+  encodeRun,
+  encodeTradeRun,
+  FINISHED_RUNS,
+  lastTradeRun,
+  olderThan,
+  RUN_ENTRIES_MAX,
+  TRADE_RUNS,
+  type TradeEntry,
+} from './runs.ts';
 import { tradeBlockWrites } from './trade-blocks.ts';
 import type { UserCounts } from './user-counts.ts';
 
@@ -163,8 +173,13 @@ export class RowWrites {
 
   #endTrades({ user, marketIndex, trades }: Additions): void {
     this.#counts.add(TABLE.tradeCount, user, marketIndex, trades.length);
-    for (const { key, items } of cutIntoRuns(this.#keys, TRADE_RUNS, { user, marketIndex }, trades)) {
-      this.#writes.push({ key, value: encodeRun(this.#bytes, key, items, TRADE_RUNS.write), rule: 'once' });
+    const runs = [...cutIntoRuns(this.#keys, TRADE_RUNS, { user, marketIndex }, trades)].reverse();
+    let last = lastTradeRun(this.#reader, { user, marketIndex });
+    for (const { key, items } of runs) {
+      const [newest, oldest] = [must(items[0], 'a run holds something'), must(items.at(-1), 'a run holds something')];
+      const older = olderThan(last, oldest);
+      this.#writes.push({ key, value: encodeTradeRun(this.#bytes, key, { older, items }), rule: 'once' });
+      last = { place: newest, older, count: items.length };
     }
   }
 }

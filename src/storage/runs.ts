@@ -22,14 +22,14 @@ import type { ByteWriter } from './byte-writer.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { endOf, type KeyWriter, keyWriter, type ListName, TABLE, type TradeSideIndex } from './key-layout.ts';
 import type { BlockPlace } from './order-blocks.ts';
-import { decodeFrame, encodeFrame } from './row-codecs.ts';
+import { checkFrame, decodeFrame, encodeFrame } from './row-codecs.ts';
 import type { CountTable } from './user-counts.ts';
 
 /** About 10 KB of entries. */
 export const RUN_ENTRIES_MAX = 256;
 const RUNS_PER_STEP = 8;
 /** Table, user, market. */
-const LIST_NAME_BYTES = 37;
+export const LIST_NAME_BYTES = 37;
 
 export type RunTable = typeof TABLE.finishedRun | typeof TABLE.tradeRun;
 
@@ -73,11 +73,14 @@ export interface RunKind<Place, Item extends Place> extends RunOrder<Place> {
   readonly counts: CountTable;
   write(to: ByteWriter, item: Item): void;
   read(from: ByteReader): Item;
+  /** The items of a run. */
+  decode(run: Entry): readonly Item[];
 }
 
 /** By timestamp, then order id (PAG-02, AMB-18). */
 export const FINISHED_RUNS: RunKind<FinishedPlace, FinishedEntry> = {
   table: TABLE.finishedRun,
+  decode: (run) => decodeRun(run, FINISHED_RUNS.read),
   counts: TABLE.finishedCount,
   writePlace: (to, { timestampNs, orderId }) => {
     to.u64(timestampNs);
@@ -126,6 +129,7 @@ function readTradePlace(from: ByteReader): TradePlace {
 /** By match time, then trade id (PAG-03); the taker's side first. */
 export const TRADE_RUNS: RunKind<TradePlace, TradeEntry> = {
   table: TABLE.tradeRun,
+  decode: (run) => decodeTradeRun(run).items,
   counts: TABLE.tradeCount,
   writePlace: writeTradePlace,
   readPlace: readTradePlace,
@@ -193,6 +197,56 @@ export function encodeRun<Item>(
   });
 }
 
+/** Of a run that does not follow the ones before it in its list, and of every one after it. */
+export const UNRANKED: number = Number.MAX_SAFE_INTEGER;
+
+/** A run of sides of trades. */
+export interface TradeRun {
+  /** How many sides of its list are older than it, or UNRANKED. */
+  readonly older: number;
+  readonly items: readonly TradeEntry[];
+}
+
+/** The value of a run of sides of trades, which never changes. */
+export function encodeTradeRun(to: ByteWriter, key: Uint8Array, { older, items }: TradeRun): Uint8Array {
+  return encodeFrame(to, key, () => {
+    to.safe(older);
+    to.u32(items.length);
+    for (const item of items) TRADE_RUNS.write(to, item);
+  });
+}
+
+export function decodeTradeRun({ key, value }: Entry): TradeRun {
+  return decodeFrame(key, value, (from) => {
+    const older = from.safe();
+    return { older, items: Array.from({ length: from.u32() }, () => TRADE_RUNS.read(from)) };
+  });
+}
+
+/** The last run of a list so far. */
+export interface LastTradeRun {
+  readonly place: TradePlace;
+  readonly older: number;
+  readonly count: number;
+}
+
+/** Null for a list without runs. */
+export function lastTradeRun(reader: StorageReader, { user, marketIndex }: ListName): LastTradeRun | null {
+  const from = keyWriter().ofUser(TABLE.tradeRun, user, marketIndex);
+  const [entry] = reader.range({ from, to: endOf(from), newestFirst: true, limit: 1 });
+  if (entry === undefined) return null;
+  const body = new ByteReader(checkFrame(entry.key, entry.value).subarray(1));
+  const place = readTradePlace(new ByteReader(entry.key.subarray(LIST_NAME_BYTES)));
+  return { place, older: body.safe(), count: body.u32() };
+}
+
+/** How many sides are older than a run that begins at `oldest`, which comes after `last` in its list. */
+export function olderThan(last: LastTradeRun | null, oldest: TradePlace): number {
+  if (last === null) return 0;
+  const follows = TRADE_RUNS.compare(oldest, last.place) < 0;
+  return follows && last.older !== UNRANKED ? last.older + last.count : UNRANKED;
+}
+
 export function decodeRun<Item>({ key, value }: Entry, read: (from: ByteReader) => Item): Item[] {
   return decodeFrame(key, value, (from) => Array.from({ length: from.u32() }, () => read(from)));
 }
@@ -251,7 +305,7 @@ export function* newestFirst<Place, Item extends Place>(
     const run = leastOf(closed, (a, b) => kind.compareRanks(a.place, b.place));
     const list = leastOf(open, compareOpen);
     if (run !== undefined && (list === undefined || kind.compareRanks(run.place, itemOf(list)) <= 0)) {
-      open.push({ marketIndex: run.marketIndex, items: decodeRun(run.first, kind.read), next: 0 });
+      open.push({ marketIndex: run.marketIndex, items: kind.decode(run.first), next: 0 });
       closed.splice(closed.indexOf(run), 1, ...closedRuns(kind, run.marketIndex, run.runs));
     } else if (list !== undefined) {
       yield { marketIndex: list.marketIndex, item: itemOf(list) };

@@ -10,7 +10,8 @@
  *            has not hashed yet: before, it hashed each at once
  *   8 ─▶ 9   finished orders stand in blocks (order-blocks.ts): those of before in blocks of one; whatever leads to one
  *            says where
- *   9 ─▶ 10  the tables are as they were; other decisions follow from the same inputs, so the journal of before ends here
+ *   9 ─▶ 10  a run of trades says how many of its list are older; other decisions follow from the same inputs, so the
+ *            journal of before ends here
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal-base.ts).
@@ -26,7 +27,18 @@ import type { Convert } from './copy-map.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { keyWriter, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
 import { checkFrame, decodeRow, encodeFrame } from './row-codecs.ts';
-import { decodeRun, encodeRun, FINISHED_RUNS, type FinishedPlace, listNameOf, TRADE_RUNS } from './runs.ts';
+import {
+  decodeRun,
+  encodeRun,
+  encodeTradeRun,
+  FINISHED_RUNS,
+  type FinishedPlace,
+  type LastTradeRun,
+  LIST_NAME_BYTES,
+  listNameOf,
+  olderThan,
+  TRADE_RUNS,
+} from './runs.ts';
 
 const SAFE_BYTES = 8;
 const NOTHING = new Uint8Array(SAFE_BYTES);
@@ -42,10 +54,8 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 6, convert: () => withActivated },
   { from: 7, convert: () => withBlocksAndPieces },
   { from: 8, convert: () => withOrderBlocks },
-  { from: 9, convert: () => unchanged },
+  { from: 9, convert: () => withOlder() },
 ];
-
-const unchanged: Convert = ({ value }) => value;
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
   const { key } = entry;
@@ -180,4 +190,21 @@ function withOrderBlocks(entry: Entry, to: ByteWriter): Uint8Array {
     to.raw(sequence);
     to.raw(sequence);
   });
+}
+
+/** A run of trades of versions 6 to 9 does not say how many are older: runs of a list come oldest first. */
+function withOlder(): Convert {
+  let list: Uint8Array = new Uint8Array();
+  let last: LastTradeRun | null = null;
+  return (entry, to) => {
+    const { key, value } = entry;
+    if (key[0] !== TABLE.tradeRun) return value;
+    const name = key.subarray(0, LIST_NAME_BYTES);
+    if (Buffer.compare(name, list) !== 0) [list, last] = [Uint8Array.from(name), null];
+    const items = decodeRun(entry, TRADE_RUNS.read);
+    const [newest, oldest] = [must(items[0], 'a run holds something'), must(items.at(-1), 'a run holds something')];
+    const older = olderThan(last, oldest);
+    last = { place: newest, older, count: items.length };
+    return encodeTradeRun(to, key, { older, items });
+  };
 }

@@ -22,7 +22,15 @@ const NO_DOUBTS: OrderDoubts = {
   heard: new Float64Array(),
   orderIds: [],
 };
-const ORDERS: HistoryAsk = { kind: 'orders', query: QUERY, offset: 2, limit: 5, doubts: NO_DOUBTS };
+const ORDERS = {
+  kind: 'orders',
+  query: QUERY,
+  rank: 2,
+  limit: 5,
+  pivots: { held: 0, ranks: [], places: [] },
+  doubts: NO_DOUBTS,
+  markets: { marketIndexes: [], heard: [] },
+} as const;
 
 suite('history thread', () => {
   const directory = temporaryDirectory();

@@ -1,12 +1,14 @@
 /** Pages over memory and tables of a whole node, over a kill, and how little of a turn they take (QRY-01 to QRY-04, PAG-01 to PAG-03). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import type { UserId } from '../../src/core/ids.ts';
 import { accepted } from '../../src/core/outcome.ts';
 import { PageDesk } from '../../src/node/page-desk.ts';
 import type { PagePlan } from '../../src/orders/pages.ts';
 import { limit } from '../support/wire-orders.ts';
 import { TestNode, type Trader } from '../support/wire-trader.ts';
 
+const userOf = (number: number): UserId => `u${number}` as UserId;
 const EMPTY = { kind: 'trades', total: 0, rows: [], lastTradeIds: [] } as const;
 
 suite('page desk', () => {
@@ -26,6 +28,7 @@ suite('page desk', () => {
         return `${row}`;
       }),
     }),
+    askAll: () => null,
   });
 
   test('a turn of the event loop has one plan or some rows of one page, however many are asked for', async () => {
@@ -38,8 +41,8 @@ suite('page desk', () => {
       if (running) setImmediate(turn);
     };
     setImmediate(turn);
-    const pages = Array.from({ length: 20 }, () =>
-      desk.page(() => {
+    const pages = Array.from({ length: 20 }, (_, page) =>
+      desk.page(userOf(page % 4), () => {
         madeThisTurn += 50;
         return planOf(1_000, () => {
           madeThisTurn += 1;
@@ -57,22 +60,67 @@ suite('page desk', () => {
   });
 
   test('too many pages are an answer, and those under way are served', async () => {
-    const pages = Array.from({ length: 600 }, () => desk.page(() => planOf(1, () => undefined)));
+    const pages = Array.from({ length: 600 }, (_, at) => desk.page(userOf(at), () => planOf(1, () => undefined)));
     const done = await Promise.all(pages);
     assert.equal(done.filter((page) => page.ok).length, 512);
     const refused = done.find((page) => !page.ok);
     assert.equal(refused?.ok === false && refused.reject.code, 'SERVICE_UNAVAILABLE');
-    assert.ok((await desk.page(() => planOf(1, () => undefined))).ok, 'and room comes back');
+    assert.ok((await desk.page(userOf(1), () => planOf(1, () => undefined))).ok, 'and room comes back');
+  });
+
+  test("one user's pages hold up another's for one page at most, and take no room that others need", async () => {
+    let served = 0;
+    const deep = Array.from({ length: 600 }, async () => {
+      const page = await desk.page(userOf(1), () => planOf(1_000, () => undefined));
+      served += page.ok ? 1 : 0;
+      return page.ok;
+    });
+    const others = [2, 3].map(async (number) => {
+      const page = await desk.page(userOf(number), () => planOf(1_000, () => undefined));
+      return { isServed: page.ok, before: served };
+    });
+    for (const { isServed, before } of await Promise.all(others)) {
+      assert.ok(isServed);
+      assert.ok(before <= 2, `${before} pages of the other user came first`);
+    }
+    const kept = (await Promise.all(deep)).filter((isServed) => isServed).length;
+    assert.equal(kept, 64, 'what one user may ask for at once');
+  });
+
+  test('a page whose tables are ahead of memory is planned again, and then asked for with all of memory', async () => {
+    const asked: string[] = [];
+    const ahead = new PageDesk({
+      read: async (ask) => {
+        asked.push(ask.kind);
+        return accepted(EMPTY);
+      },
+    });
+    let plans = 0;
+    let answers = 0;
+    const plan = (most: number) => (): PagePlan<string> => {
+      plans += 1;
+      const { ask } = planOf(0, () => undefined);
+      const finish = (): { rows: []; total: number } | null => {
+        answers += 1;
+        return answers <= most ? null : { rows: [], total: 0 };
+      };
+      return { ask, finish, askAll: () => ask };
+    };
+    assert.ok((await ahead.page(userOf(1), plan(1))).ok);
+    assert.deepEqual([plans, asked.length], [2, 2]);
+    [plans, answers] = [0, 0];
+    assert.ok((await ahead.page(userOf(1), plan(3))).ok);
+    assert.deepEqual([plans, asked.length], [3, 6]);
   });
 
   test('a page that fails leaves the desk as it was', async () => {
     await assert.rejects(
-      desk.page(() => {
+      desk.page(userOf(1), () => {
         throw new Error('no plan');
       }),
       /no plan/,
     );
-    assert.ok((await desk.page(() => planOf(2, () => undefined))).ok);
+    assert.ok((await desk.page(userOf(1), () => planOf(2, () => undefined))).ok);
   });
 });
 

@@ -34,7 +34,15 @@ suite('orders in memory and in the tables', () => {
     store.checkpoint(rows.map((row) => ({ table: 'order', row })));
     const inTables = (...orders: { readonly sequence: number; readonly heard: number }[]): readonly number[] => {
       const doubts = doubtsAbout('again', orders);
-      const ask = { kind: 'orders', query: QUERY, offset: 0, limit: 9, doubts } as const;
+      const ask = {
+        kind: 'orders',
+        query: QUERY,
+        rank: 0,
+        limit: 9,
+        pivots: { held: 0, ranks: [], places: [] },
+        doubts,
+        markets: { marketIndexes: [], heard: [] },
+      } as const;
       const answer = new TableHistory(store.writer).read((snapshot) => answerHistory(snapshot, ask, AS_JSON));
       assert.equal(answer.kind === 'orders' && answer.total, 2);
       return answer.kind === 'orders' ? answer.inTables : [];

@@ -31,18 +31,23 @@ const checkpoints = fc.array(fc.record({ orders: someOrders, trades: someTrades 
   minLength: 1,
   maxLength: 12,
 });
+/** Match times of a market rise with trade ids, unless a clock went backwards. */
+const rising = fc.boolean();
 type CheckpointFields = typeof checkpoints extends fc.Arbitrary<(infer T)[]> ? T : never;
 
 /** Makes rows with sequences of their own. */
 class Rows {
   private last = 0;
+  private latest = 1n;
 
   orders(fields: CheckpointFields['orders']): OrderRow[] {
     return fields.map((field) => order(this.next(), field));
   }
 
-  trades(fields: CheckpointFields['trades']): TradeRow[] {
-    return fields.map(({ maker, taker, marketIndex: market, matchedNs }) => {
+  trades(fields: CheckpointFields['trades'], rises = false): TradeRow[] {
+    return fields.map(({ maker, taker, marketIndex: market, matchedNs: given }) => {
+      this.latest += given % 3n;
+      const matchedNs = (rises ? this.latest : given) as TimestampNs;
       const plain = trade(this.next());
       const sides = { maker: { ...plain.maker, user: maker }, taker: { ...plain.taker, user: taker } };
       return { ...plain, ...sides, marketIndex: market, matchedNs };
@@ -112,13 +117,13 @@ const rememberedSequences = (store: CheckpointStore): number[] =>
 suite('runs', () => {
   test('lists of many checkpoints are swept like one sorted array (PAG-01, PAG-02, PAG-03)', async () => {
     await fc.assert(
-      fc.asyncProperty(checkpoints, async (steps) => {
+      fc.asyncProperty(checkpoints, rising, async (steps, rises) => {
         const store = new CheckpointStore();
         const rows = new Rows();
         const orders: OrderRow[] = [];
         const trades: TradeRow[] = [];
         for (const step of steps) {
-          const added = { orders: rows.orders(step.orders), trades: rows.trades(step.trades) };
+          const added = { orders: rows.orders(step.orders), trades: rows.trades(step.trades, rises) };
           store.checkpoint(changes(added.orders, added.trades));
           orders.push(...added.orders);
           trades.push(...added.trades);

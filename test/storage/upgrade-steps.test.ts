@@ -4,7 +4,9 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { OrderRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
+import type { UserId } from '../../src/core/ids.ts';
 import { TIF, TRIGGER_STATE } from '../../src/core/order-terms.ts';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
 import type { StorageReader } from '../../src/storage/environment.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
@@ -18,7 +20,15 @@ import {
   LAYOUT_VERSION,
 } from '../../src/storage/row-codecs.ts';
 import { orderCodec, tradeCodec } from '../../src/storage/row-codecs-orders.ts';
-import { decodeRun, encodeRun, FINISHED_RUNS } from '../../src/storage/runs.ts';
+import {
+  decodeRun,
+  decodeTradeRun,
+  encodeRun,
+  FINISHED_RUNS,
+  TRADE_RUNS,
+  type TradeEntry,
+  UNRANKED,
+} from '../../src/storage/runs.ts';
 import { UPGRADE_STEPS } from '../../src/storage/upgrade-steps.ts';
 import { propertyParameters } from '../support/property.ts';
 import { ROW_ARBITRARIES } from '../support/row-arbitraries.ts';
@@ -129,6 +139,30 @@ suite('steps of an upgrade', () => {
       }),
       propertyParameters(50),
     );
+  });
+
+  test('9 to 10: a run of trades says how many of its list are older, unless the list is out of order', () => {
+    const step = must(
+      UPGRADE_STEPS.find(({ from }) => from === 9),
+      'version 9 is upgraded',
+    );
+    const convert = step.convert({} as StorageReader);
+    const to = new ByteWriter(64);
+    const side = (tradeId: number): TradeEntry => {
+      return { matchedNs: BigInt(tradeId) as TimestampNs, tradeId: tradeId as Sequence, side: 0, subAccount: 3 };
+    };
+    const olderOf = (user: UserId, marketIndex: number, ids: readonly number[]): number => {
+      const items = ids.map(side);
+      const key = keyWriter().run(TABLE.tradeRun, { user, marketIndex }, (at) => at.u64(must(items[0], '').matchedNs));
+      const value = must(convert({ key, value: encodeRun(to, key, items, TRADE_RUNS.write) }, to), 'it stays');
+      const converted = decodeTradeRun({ key, value });
+      assert.deepEqual(converted.items, items);
+      return converted.older;
+    };
+    const [one, two] = ['1'.repeat(64) as UserId, '2'.repeat(64) as UserId];
+    assert.deepEqual([olderOf(one, 0, [3, 2, 1]), olderOf(one, 0, [4]), olderOf(one, 0, [9, 7])], [0, 3, 4]);
+    assert.deepEqual([olderOf(one, 1, [5]), olderOf(two, 1, [6, 5]), olderOf(two, 1, [7])], [0, 0, 2]);
+    assert.deepEqual([olderOf(two, 2, [6]), olderOf(two, 2, [8, 5]), olderOf(two, 2, [9])], [0, UNRANKED, UNRANKED]);
   });
 });
 

@@ -1,7 +1,8 @@
 /** Pages whose part of the tables is read on the spot. */
+import { must } from '../../src/core/assert.ts';
 import { accepted } from '../../src/core/outcome.ts';
 import type { PageReader } from '../../src/node/history-thread.ts';
-import { AS_JSON, answerHistory, type Show } from '../../src/orders/history-ask.ts';
+import { AS_JSON, answerHistory, type HistoryAsk, type Show } from '../../src/orders/history-ask.ts';
 import type { UserTrade } from '../../src/orders/order-events.ts';
 import type { OrderHistory } from '../../src/orders/order-history.ts';
 import type { OrderManager } from '../../src/orders/order-manager.ts';
@@ -28,11 +29,14 @@ function finished<T>(plan: PagePlan<T>, history: OrderHistory, show: Show<T>): P
 }
 
 /** The second step of a page, whenever it is taken; plans travel to another thread and back as JSON-like values. */
-export function planned<T>({ ask, finish }: PagePlan<T>): (history: OrderHistory, show: Show<T>) => Page<T> {
+export function planned<T>({ ask, finish, askAll }: PagePlan<T>): (history: OrderHistory, show: Show<T>) => Page<T> {
   const travelled = structuredClone(ask);
+  const answerTo = (history: OrderHistory, show: Show<T>, question: HistoryAsk | null) =>
+    question === null ? null : history.read((snapshot) => answerHistory(snapshot, question, show));
   return (history, show) => {
-    const answer = travelled === null ? null : history.read((snapshot) => answerHistory(snapshot, travelled, show));
-    const { rows, total } = finish(answer);
+    const page =
+      finish(answerTo(history, show, travelled)) ?? finish(answerTo(history, show, structuredClone(askAll())));
+    const { rows, total } = must(page, 'a question about all of memory is always answered');
     return { rows: rows.map((row) => row()), total };
   };
 }

@@ -32,6 +32,8 @@ export function tablesOf(
     },
     findOrder: (user, _, id) => finished.filter((row) => row.user === user && row.id === id).map(rowOf)[0],
     finishedOrders: (query, offset, limit) => windowOf(ordersOf(query), offset, limit),
+    finishedBefore: (query, places) =>
+      places.map(({ name }) => ordersOf(query).filter(({ orderId }) => orderId > name).length),
     trades: (query, offset, limit) => windowOf(tradesOf(query), offset, limit),
     definition: () => MARKET,
   };
