@@ -50,6 +50,12 @@ export class LiveOrders {
     return this.#count + this.#sleepers.count;
   }
 
+  /** The user's orders in memory, newest first; of those on their way the one that its id names. */
+  *ofUser(user: UserId): Iterable<LiveOrder> {
+    const all = this.pagesOf(user)?.freeze({ marketIndex: null, subAccounts: null, openOnly: false });
+    for (const { order } of all?.from(0) ?? []) yield order;
+  }
+
   /** What pages show: the user's orders in memory, of those on their way the one that its id names; undefined: none. */
   pagesOf(user: UserId): PageList | undefined {
     return this.#find(user)?.pages;
