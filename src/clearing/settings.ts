@@ -18,6 +18,8 @@ export interface Settings {
   readonly auto_reduce_enabled: boolean;
   readonly auto_reduce_cooldown_ms: number;
   readonly reduce_only_excess_cancel: boolean;
+  /** Fraction. */
+  readonly market_order_band: string;
   readonly liquidation_interval_ms: number;
   readonly liquidation_rounds: number;
   /** Fraction. */
@@ -48,6 +50,7 @@ export const DEFAULT_SETTINGS: Settings = {
   auto_reduce_enabled: true,
   auto_reduce_cooldown_ms: 1_000,
   reduce_only_excess_cancel: false,
+  market_order_band: '0.1',
   liquidation_interval_ms: 1_000,
   liquidation_rounds: 3,
   backstop_clip_fraction: '0.1',
@@ -101,6 +104,7 @@ export function readSettings(body: unknown, now: Settings): Outcome<Settings> {
     auto_reduce_enabled: reader.flag('auto_reduce_enabled', now.auto_reduce_enabled),
     auto_reduce_cooldown_ms: reader.integer('auto_reduce_cooldown_ms', DAY_MS, now.auto_reduce_cooldown_ms),
     reduce_only_excess_cancel: reader.flag('reduce_only_excess_cancel', now.reduce_only_excess_cancel),
+    market_order_band: decimalText(reader, 'market_order_band', FRACTION, now.market_order_band),
     liquidation_interval_ms: reader.integer('liquidation_interval_ms', INTERVAL_MS, now.liquidation_interval_ms),
     liquidation_rounds: reader.integer('liquidation_rounds', COUNT, now.liquidation_rounds),
     backstop_clip_fraction: decimalText(reader, 'backstop_clip_fraction', FRACTION, now.backstop_clip_fraction),

@@ -17,6 +17,7 @@ interface SettingsJson {
   readonly auto_reduce_enabled?: boolean;
   readonly auto_reduce_cooldown_ms?: number;
   readonly reduce_only_excess_cancel?: boolean;
+  readonly market_order_band?: string;
 }
 
 /** @returns the fee account as undefined where it was never set. */
@@ -43,6 +44,7 @@ export function readSettings(json: string): {
 function marginSettings(stored: SettingsJson): Partial<OrderSettings> {
   const { preflight_minimum: minimum, auto_reduce_enabled: autoReduces } = stored;
   const { auto_reduce_cooldown_ms: cooldown, reduce_only_excess_cancel: cancelsReduceOnlyExcess } = stored;
+  const { market_order_band: band } = stored;
   return {
     ...(minimum === undefined
       ? {}
@@ -50,6 +52,7 @@ function marginSettings(stored: SettingsJson): Partial<OrderSettings> {
     ...(autoReduces === undefined ? {} : { autoReduces }),
     ...(cooldown === undefined ? {} : { autoReduceCooldownNs: milliseconds(cooldown) }),
     ...(cancelsReduceOnlyExcess === undefined ? {} : { cancelsReduceOnlyExcess }),
+    ...(band === undefined ? {} : { marketOrderBand: must(parseDecimal18(band), 'a stored decimal') }),
   };
 }
 

@@ -2,14 +2,15 @@
  * One market on its shard: the engine, what it says, and what it needs from the node's surroundings: the time of each
  * call, the bounds of its price collar, and turns for work that goes on by itself (triggers that fired).
  */
+
 import { assert } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE } from '../core/order-terms.ts';
+import { type CollarBounds, collarBounds, NO_COLLAR } from '../core/price-collar.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { RestoredPosition, RollbackCommand } from '../matching/commands.ts';
 import { MarketEngine } from '../matching/market-engine.ts';
 import { type MarketOutlets, MarketOutput } from './market-output.ts';
-import { type CollarBounds, collarBounds, NO_COLLAR } from './price-collar.ts';
 
 /** Triggers and releases that one turn works off, so that commands get their turn as well. */
 const PUMP_BUDGET = 64;

@@ -41,6 +41,11 @@ export class AssetDesk {
     return this.#version;
   }
 
+  /** Of the last `refresh`. */
+  get nowNs(): TimestampNs {
+    return this.#nowNs;
+  }
+
   /** Every price known by now is an old one, until its next. Assets that never had one are not waited for. */
   awaitPrices(): void {
     for (const [asset, { oracle }] of this.#assets) if (oracle !== null) this.#awaited.add(asset);

@@ -28,7 +28,7 @@ import { filledOf, isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay } 
 import type { LiveOrders } from './live-orders.ts';
 import type { MarginRoom } from './margin-room.ts';
 import type { MarketSlot, Markets } from './markets.ts';
-import { budgetOf, holdOf, needOf, spendWith } from './needs.ts';
+import { budgetOf, holdOf, needOf, quote18, spendWith } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import { triggerKindOf } from './order-figures.ts';
 import type { OrderHistory } from './order-history.ts';
@@ -138,7 +138,10 @@ export class Intake {
   #fitting({ market, terms, price, quantity }: PreparedCreate, available: bigint): number | null {
     // What waits for its trigger reserves nothing (AMB-28).
     if (terms.triggerKind !== TRIGGER.none) return 0;
-    const budget = budgetOf(terms, quantity, market.definition, available);
+    const { definition } = market;
+    const worstPrice = this.#parts.margin.bounds.worstPrice(terms.side, market);
+    const wanted = { lots: quantity, target: quote18(terms.amount, definition) };
+    const budget = budgetOf(terms, quantity, definition, { available, worstPrice, wanted });
     if (budget !== null) return budget === 0 ? null : budget;
     return needOf({ terms, market, bound: 0 }, price, quantity) > available ? null : 0;
   }

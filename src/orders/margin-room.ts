@@ -22,6 +22,7 @@ import type { Pressures } from './margin-account.ts';
 import { MarginAccounts, type PositionWord } from './margin-accounts.ts';
 import { MarginCheck } from './margin-check.ts';
 import { type MarginSources, MarginView } from './margin-view.ts';
+import { MarketBounds } from './market-bounds.ts';
 import type { Markets } from './markets.ts';
 import type { OrderSink } from './order-events.ts';
 import { ReduceOnlyExcess } from './reduce-only-excess.ts';
@@ -46,6 +47,7 @@ export class MarginRoom {
   readonly accounts: MarginAccounts;
   readonly check: MarginCheck;
   readonly reductions: Reductions;
+  readonly bounds: MarketBounds;
   readonly #kinds: Accounts;
   readonly #sleepers: Sleepers;
   readonly #markets: Markets;
@@ -63,6 +65,7 @@ export class MarginRoom {
     this.#sleepers = sleepers;
     this.#markets = markets;
     this.accounts = new MarginAccounts({ holds, desk, words, sleepers });
+    this.bounds = new MarketBounds(desk, DEFAULT_SETTINGS.marketOrderBand);
     this.check = new MarginCheck(accounts, this.accounts, DEFAULT_SETTINGS.preflightMinimum);
     this.reductions = new Reductions(requests, sink);
     this.#autoReduce = new AutoReduce(accounts, this.accounts, (reduction) => this.reductions.reduce(reduction));
@@ -95,6 +98,7 @@ export class MarginRoom {
   onSettingsChanged(settings: OrderSettings): void {
     this.#settings = settings;
     this.check.minimum = settings.preflightMinimum;
+    this.bounds.band = settings.marketOrderBand;
   }
 
   /** Everything that lives has been told after a start. Restored prices may be old: no orders give way to them. */

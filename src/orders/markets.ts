@@ -2,6 +2,7 @@
 import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import { BestSeen } from './best-seen.ts';
 import type { LiveOrder } from './live-order.ts';
 import { MarketOrders } from './market-orders.ts';
 import { Sleepers } from './sleepers.ts';
@@ -10,6 +11,7 @@ import type { PendingTrade } from './trade-view.ts';
 export interface MarketSlot {
   definition: MarketDefinition;
   readonly orders: MarketOrders;
+  readonly bestSeen: BestSeen;
   /** Matches that clearing has not decided, by trade id. */
   readonly pendingTrades: Map<number, PendingTrade>;
   /** A part of a child that never rests is being matched: nothing but its fills has been heard since. */
@@ -39,6 +41,7 @@ export class Markets {
     const slot: MarketSlot = {
       definition,
       orders: new MarketOrders(definition.marketIndex, this.#sleepers),
+      bestSeen: new BestSeen(),
       pendingTrades: new Map(),
       entering: null,
       seenSequence: 0,

@@ -11,21 +11,25 @@
  *
  * The fee is added where it is asked for: what an order may spend stays as it is when a market's fee changes (holds.ts).
  *
- * A budget is what the front door adds where an order names no bound of its own: all that is available when it is created
- * or released. It holds that, so it cannot spend what other orders hold.
+ * A budget is what order entry adds where an order names no bound of its own, when it is created or released: what its lots
+ * or its target come to at the worst price that is known (market-bounds.ts), at most what is available, and where none is
+ * known all of that. It holds its budget, so it cannot spend what other orders hold, and what the budget does not cover is
+ * not matched.
  */
 import {
   add18,
+  mulDivCeil,
   mulDivFloor,
   notional18,
   powerOfTen,
   quantity18,
   RATE_SCALE,
+  smaller,
   tradingFee18,
 } from '../core/arithmetic.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_KIND, SIDE } from '../core/order-terms.ts';
-import { type Amount18, type RawPrice, type RawQuantity, ZERO_18 } from '../core/units.ts';
+import { type Amount18, ONE_18, type RawPrice, type RawQuantity, ZERO_18 } from '../core/units.ts';
 import { filledOf, isSpot, isWhole, type LiveOrder, type OrderTerms, type ReplaceOnItsWay } from './live-order.ts';
 
 /** An order as far as its spending goes. */
@@ -105,37 +109,52 @@ function isUnbounded({ side, kind, amount }: Spender['terms'], quantity: number)
   return kind === ORDER_KIND.marketQuote && quantity === 0;
 }
 
+/** What an order that matches at once may use. */
+export interface Means {
+  readonly available: bigint;
+  /** Of one unit, 10^-18 USD, above 0; null where none is known. */
+  readonly worstPrice: bigint | null;
+}
+
 /**
  * The budget of an order that matches at once.
  *
+ * @param wanted lots that a buy may match now; the target that a sale may still reach, 10^-18 USD.
  * @returns null for one that has a bound of its own; 0: nothing is available.
  */
 export function budgetOf(
   terms: OrderTerms,
   quantity: number,
   definition: MarketDefinition,
-  available: bigint,
+  { wanted, available, worstPrice }: Means & { readonly wanted: { readonly lots: number; readonly target: bigint } },
 ): number | null {
   if (!isUnbounded(terms, quantity)) return null;
   if (available <= 0n) return 0;
   const unit = powerOfTen(18 - definition.quantityDecimals);
-  if (terms.side === SIDE.sell) return rawOf(available / unit);
-  const spendable = mulDivFloor(available, RATE_SCALE, RATE_SCALE + BigInt(definition.takerFeeRate));
-  return rawOf(spendable / unit);
+  if (terms.side === SIDE.sell) {
+    const all = available / unit;
+    const enough = worstPrice === null ? all : mulDivCeil(wanted.target, ONE_18, worstPrice * unit);
+    return rawOf(smaller(all, enough));
+  }
+  const all = mulDivFloor(available, RATE_SCALE, RATE_SCALE + BigInt(definition.takerFeeRate)) / unit;
+  const enough = worstPrice === null ? all : mulDivCeil(BigInt(wanted.lots), worstPrice, ONE_18);
+  return rawOf(smaller(all, enough));
 }
 
 /**
- * The bound of an order that is released with all that is available to it, what it has spent included; else the one it
- * has.
+ * The bound of an order that is released so far, what it has spent included; else the one it has.
  *
+ * @param lots that it may match now.
  * @returns null: there is nothing to give.
  */
-export function boundAtRelease(order: LiveOrder, available: bigint): number | null {
+export function boundAtRelease(order: LiveOrder, lots: number, means: Means): number | null {
   const { terms, market, quantity } = order;
   if (!isSpot(terms)) return order.bound;
-  const budget = budgetOf(terms, quantity, market.definition, available);
-  if (budget === null) return order.bound;
   const spent = spentOf(order);
+  const target = quote18(terms.amount, market.definition) - spent.notional;
+  const wanted = { lots: Math.max(lots, 0), target: target > 0n ? target : 0n };
+  const budget = budgetOf(terms, quantity, market.definition, { ...means, wanted });
+  if (budget === null) return order.bound;
   const isSell = terms.side === SIDE.sell;
   const used = isSell ? BigInt(spent.quantity) : rawQuote(spent.notional, market.definition);
   const bound = rawOf(BigInt(budget) + used);

@@ -73,6 +73,7 @@ export class OrderBookView {
   restore(order: LiveOrder, sequence: number): void {
     this.#orders.restore(order, sequence);
     this.rehold(order);
+    order.market.bestSeen.see(order);
     order.seat?.lane.admit(order.seat.entry, sequence);
   }
 
@@ -117,6 +118,7 @@ export class OrderBookView {
     order.parent = this.#parentOf(order) ?? order.parent;
     // The parent was filled, flushed and let go before the market heard of it. The market has the last word on the rest.
     if (order.parent === null && isChild(order)) order.enabledWithoutParent = order.quantity;
+    order.market.bestSeen.see(order);
     this.#tell(order, { kind: 'Created', ...signed, bookTimestampNs: timeNs });
   }
 
@@ -150,6 +152,7 @@ export class OrderBookView {
     // A replace to what is filled already is two words: the market's `filled` has the next sequence (AMB-19).
     order.lastSequence = word.quantity <= filledOf(order) ? word.sequence + 1 : word.sequence;
     this.rehold(order);
+    market.bestSeen.see(order);
     this.#tell(order, { kind: 'Replaced', newPrice: word.price, newQuantity: word.quantity });
     this.settle(order, word.timeNs);
   }
@@ -171,7 +174,9 @@ export class OrderBookView {
 
   /** Quantity is in the book again after a rollback; how much follows from the fills. */
   restored(market: MarketSlot, word: OrderWord): void {
-    this.#changed(must(market.orders.get(word.order), 'a restored order is in memory'), word);
+    const order = must(market.orders.get(word.order), 'a restored order is in memory');
+    this.#changed(order, word);
+    market.bestSeen.see(order);
   }
 
   /**
@@ -204,6 +209,7 @@ export class OrderBookView {
     order.activated = word.quantity;
     if (isChild(order) && neverRests(order) && word.quantity < order.quantity) market.entering = order;
     this.#changed(order, word);
+    market.bestSeen.see(order);
     if (!isFirst) return;
     this.#tell(order, { kind: 'Triggered', timestampNs: word.timeNs, triggerPrice: order.triggerPrice });
   }

@@ -121,7 +121,7 @@ export class OrderManager {
     const cancel = (order: LiveOrder): boolean => room.reductions.cancelUncovered(order);
     this.#uncovered = new UncoveredHolds((user) => orders.ofUser(user), cancel);
     this.setAsides = new SetAsides(accounts, holds, room.accounts);
-    this.#releases = new Releases(book, room.check, sink);
+    this.#releases = new Releases(book, room, sink);
     this.#intake = new Intake({ markets, accounts, holds, orders, requests, book, history, margin: room });
     this.#pages = { markets, orders, tail, history };
     sleepers.onWake((rows) => this.#awaken(rows));

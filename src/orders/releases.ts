@@ -24,6 +24,8 @@ import { availableOf, type Balance } from './holds.ts';
 import { enabledOf, filledOf, isChild, LET_THROUGH_WHOLE, type LiveOrder } from './live-order.ts';
 import type { MarginAccount } from './margin-account.ts';
 import type { MarginCheck } from './margin-check.ts';
+import type { MarginRoom } from './margin-room.ts';
+import type { MarketBounds } from './market-bounds.ts';
 import type { MarketSlot } from './markets.ts';
 import { boundAtRelease, budgetLeft, holdOf, isOver, spendOf } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
@@ -71,6 +73,7 @@ interface Walk {
 export class Releases {
   readonly #book: OrderBookView;
   readonly #margin: MarginCheck;
+  readonly #bounds: MarketBounds;
   readonly #sink: OrderSink;
   /** Told and not answered, as what is available does not cover them yet. */
   readonly #short = new Map<Purse, Waiting>();
@@ -79,9 +82,10 @@ export class Releases {
   /** Released with all there was: they end, and give back what they leave, as soon as the market has matched them. */
   readonly #takers = new Map<Balance, Takers>();
 
-  constructor(book: OrderBookView, margin: MarginCheck, sink: OrderSink) {
+  constructor(book: OrderBookView, { check, bounds }: Pick<MarginRoom, 'check' | 'bounds'>, sink: OrderSink) {
     this.#book = book;
-    this.#margin = margin;
+    this.#margin = check;
+    this.#bounds = bounds;
     this.#sink = sink;
   }
 
@@ -206,9 +210,12 @@ export class Releases {
   #letThrough(order: LiveOrder, quantity: number): boolean {
     const held = holdOf(order, order.spend);
     const available = order.balance === null ? 0n : availableOf(order.balance) + held;
-    const bound = boundAtRelease(order, available);
+    const lots = lotsAtRelease(order, quantity);
+    const left = Math.min(lots.letThrough, order.quantity) - lots.dropped - filledOf(order);
+    const worstPrice = this.#bounds.worstPrice(order.terms.side, order.market);
+    const bound = boundAtRelease(order, left, { available, worstPrice });
     if (bound === null) return false;
-    const change = { bound, ...lotsAtRelease(order, quantity) };
+    const change = { bound, ...lots };
     const released = { ...order, ...change };
     const hold = holdOf(order, spendOf(released));
     if (hold > held && hold > available) return false;

@@ -18,6 +18,8 @@ export interface OrderSettings {
   readonly autoReduceCooldownNs: bigint;
   /** Whether resting reduce-only orders end when their position has become smaller than they are (AMB-27). */
   readonly cancelsReduceOnlyExcess: boolean;
+  /** Fraction, 10^-18: how much worse than oracle and mark an uncapped market order is given money for (AMB-39). */
+  readonly marketOrderBand: bigint;
 }
 
 export const DEFAULT_SETTINGS: OrderSettings = {
@@ -30,4 +32,5 @@ export const DEFAULT_SETTINGS: OrderSettings = {
   autoReduces: true,
   autoReduceCooldownNs: SECOND_NS,
   cancelsReduceOnlyExcess: false,
+  marketOrderBand: ONE_18 / 10n,
 };

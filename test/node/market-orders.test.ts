@@ -149,6 +149,46 @@ suite('market orders', () => {
     await world.ledgerAddsUp();
   });
 
+  test('two uncapped orders in one batch, or in two requests on their way, pass when both are affordable (D21, AMB-39)', async () => {
+    const user = await world.trader({ '0': '7000', '2': '3' });
+    await asks([300_000, 100_000]);
+    await bids([290_000, 100_000]);
+    const buys = [1, 2].map(() => user.wrapper('Buy', marketBase(10_000)));
+    assert.deepEqual(
+      await user.batchCreate(...buys),
+      buys.map(({ id }) => `${id} Received`),
+    );
+    for (const { id } of buys) await user.until(id, 'Removed Filled');
+    assert.equal(await user.owned('2'), '5');
+    const sales = await Promise.all([1, 2].map(() => user.sell(marketQuote(29_000_000))));
+    for (const { id, word } of sales) {
+      assert.equal(word, 'Received');
+      await user.until(id, 'Removed Filled');
+    }
+    assert.equal(await user.owned('2'), '3');
+    assert.deepEqual([await user.held('0'), await user.held('2')], ['0', '0']);
+    await world.ledgerAddsUp();
+  });
+
+  test('what the band does not cover is not matched, and the operator sets the band (D21, AMB-39)', async () => {
+    const user = await world.trader({ '0': '20000' });
+    await world.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '2500' }] });
+    await world.advance(61_000_000_000n);
+    await asks([300_000, 10_000]);
+    // 2750 USD at most: 0.9166 at 3000.
+    const order = await user.buy(marketBase(10_000));
+    await user.until(order.id, 'Removed ImmediateOrCancel');
+    assert.equal((await user.record(order.id))['confirmed_filled_quantity'], '0.9166');
+    const { market_order_band: band } = await world.operate('GET', '/operator/settings');
+    assert.equal(band, '0.1');
+    await world.operate('PATCH', '/operator/settings', { market_order_band: '0.5' });
+    await world.advance(61_000_000_000n);
+    await asks([300_000, 10_000]);
+    const other = await user.buy(marketBase(10_000));
+    await user.until(other.id, 'Removed Filled');
+    await world.operate('PATCH', '/operator/settings', { market_order_band: '0.1' });
+  });
+
   test('what is pending and what is confirmed are told apart (ORD-23, ORD-24)', async () => {
     await asks([300_000, 10_000]);
     await world.hook({ hold: true });

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../src/core/ids.ts';
-import { ORDER_END, SIDE, TIF } from '../../src/core/order-terms.ts';
-import { ONE_18 } from '../../src/core/units.ts';
-import { ALICE, BASE, BOB, codeOf, mustPass, OrderDesk, type OrderWish } from '../support/order-desk.ts';
+import { ORDER_END, SIDE, type Side, TIF } from '../../src/core/order-terms.ts';
+import { type Amount18, ONE_18, type TimestampNs } from '../../src/core/units.ts';
+import { source } from '../support/margin-desk.ts';
+import { ALICE, BASE, BOB, codeOf, MARKET, mustPass, NOW, OrderDesk, type OrderWish } from '../support/order-desk.ts';
 
 const CENT = ONE_18 / 100n;
 /** 1 USD in the quote scale of the market: quantity decimals 4. */
@@ -62,6 +63,96 @@ suite('holds and budgets of market orders', () => {
     desk.setOwned(ALICE, BASE, 3n * ONE_18 + 123n);
     assert.equal(mustPass(desk.reserve({ ...SELL, market: { quote: 5 * USD_1 } })).budget, 30_000);
     assert.equal(desk.available(ALICE, BASE), 123n);
+  });
+
+  /** What an uncapped order of 1 unit, or of 2000 USD, is given: USD of a buy, units of a sale. */
+  function given(desk: OrderDesk, side: Side): number {
+    const market = side === SIDE.buy ? { base: 10_000 } : { quote: 2_000 * USD_1 };
+    return mustPass(desk.reserve({ side, market, id: `m${desk.nextSequence}` })).budget / 10_000;
+  }
+
+  function priced(desk: OrderDesk, oracle: number, mark: number | null): void {
+    const of = (price: number) => source((BigInt(price) * ONE_18) as Amount18, NOW);
+    desk.manager.margin.onOraclePrice(BASE, of(oracle));
+    const interest = { credits: 0n, borrows: 0n };
+    desk.manager.margin.onMarketRisk({ marketIndex: 3, mark: mark === null ? null : of(mark), interest });
+  }
+
+  const { buy, sell } = SIDE;
+
+  test('the budget is for the worst price that is known first: collar, prices and their band, best order seen (D21, AMB-39)', () => {
+    const desk = new OrderDesk();
+    desk.setOwned(ALICE, USD, 1_000_000n * ONE_18);
+    desk.setOwned(ALICE, BASE, 100n * ONE_18);
+    assert.ok(given(new OrderDesk(), buy) > 9_990, 'nothing is known: all there is');
+    assert.equal(given(new OrderDesk(), sell), 10);
+    desk.place({ user: BOB, side: sell, id: 'ask', price: 205_000 });
+    desk.place({ user: BOB, side: sell, id: 'worse', price: 210_000 });
+    desk.place({ user: BOB, side: buy, id: 'bid', price: 160_000 });
+    assert.deepEqual([given(desk, buy), given(desk, sell)], [2_050, 1.25], 'the best that was seen');
+    priced(desk, 2_000, null);
+    assert.deepEqual([given(desk, buy), given(desk, sell)], [2_200, 1.1112], 'a tenth from the oracle');
+    priced(desk, 2_000, 2_100);
+    assert.deepEqual([given(desk, buy), given(desk, sell)], [2_310, 1.1112], 'from the worse of oracle and mark');
+    desk.manager.onSettingsChanged({ ...desk.manager.settings, marketOrderBand: ONE_18 / 2n });
+    assert.deepEqual([given(desk, buy), given(desk, sell)], [3_150, 2]);
+    desk.manager.onMarketChanged({ ...MARKET, priceCollar: ONE_18 / 20n });
+    assert.deepEqual([given(desk, buy), given(desk, sell)], [2_205, 1.0026], 'a twentieth from the mark');
+  });
+
+  test('prices that are stale are not known, nor are orders that do not rest any more (AMB-39, AMB-43)', () => {
+    const desk = new OrderDesk();
+    let owned = 1_000_000n;
+    const isAllGiven = (): boolean => {
+      owned *= 100n;
+      desk.setOwned(ALICE, USD, owned * ONE_18);
+      return given(desk, buy) > 900_000;
+    };
+    desk.setOwned(ALICE, USD, owned * ONE_18);
+    priced(desk, 2_000, 2_100);
+    const at = (seconds: bigint) => desk.manager.margin.desk.refresh((NOW + seconds * 1_000_000_000n) as TimestampNs);
+    at(61n);
+    assert.equal(given(desk, buy), 2_200);
+    at(3_601n);
+    assert.ok(isAllGiven());
+    desk.setOwned(ALICE, USD, 10n * owned * ONE_18);
+    const ask = desk.place({ user: BOB, side: sell, id: 'ask', price: 205_000 });
+    assert.equal(given(desk, buy), 2_050);
+    desk.end(ask, ORDER_END.userRequested);
+    assert.ok(isAllGiven());
+    const filled = desk.place({ user: BOB, side: sell, id: 'filled', price: 205_000 });
+    desk.setOwned(ALICE, USD, 10n * owned * ONE_18);
+    desk.match(filled, desk.place({ side: buy, id: 'taker', price: 205_000 }), 205_000, 10_000, buy);
+    assert.ok(isAllGiven());
+  });
+
+  test('several on their way are all taken as long as they are affordable together (D21, AMB-39)', () => {
+    const desk = new OrderDesk();
+    priced(desk, 2_000, null);
+    const orders = [1, 2, 3, 4].map((at) => codeOf(desk.reserve({ id: `m${at}`, market: { base: 10_000 } })));
+    assert.deepEqual(orders, ['ok', 'ok', 'ok', 'ok']);
+    // Each holds 2200 and a fee of 1.1; the fifth is given what is left.
+    assert.equal(desk.available(ALICE, USD), (10_000n * 100n - 4n * 220_110n) * CENT);
+    const { budget } = mustPass(desk.reserve({ id: 'm5', market: { base: 10_000 } }));
+    assert.equal(budget, 11_950_024);
+    const sales = [1, 2, 3].map((at) =>
+      codeOf(desk.reserve({ ...SELL, id: `s${at}`, market: { quote: 5_000 * USD_1 } })),
+    );
+    assert.deepEqual(sales, ['ok', 'ok', 'ok']);
+    assert.equal(desk.available(ALICE, BASE), 10n * ONE_18 - 3n * 27_778n * (ONE_18 / 10_000n));
+  });
+
+  test('released by a trigger it is given what it needs, and others that fire with it what they need (AMB-28, AMB-39)', () => {
+    const desk = new OrderDesk();
+    priced(desk, 2_000, null);
+    const stops = [1, 2].map((at) => desk.place({ id: `stop-${at}`, market: { base: 10_000 }, above: 200_000 }));
+    for (const stop of stops) desk.trigger(stop, 10_000);
+    const released = desk.sink.releases.map(({ order, budget, end }) => [order, budget, end]);
+    assert.deepEqual(
+      released,
+      stops.map((stop) => [stop, 2_200 * USD_1, 0]),
+    );
+    assert.equal(desk.available(ALICE, USD), (10_000n * 100n - 2n * 220_110n) * CENT);
   });
 
   test('an order with a bound of its own has no budget', () => {

@@ -4,8 +4,8 @@
  * The mark is the last confirmed trade while it is fresh, else the oracle's price, else there is none and no collar
  * (AMB-43). Bounds are rounded inwards: no fill lies beyond the fraction.
  */
-import type { MarketDefinition } from '../core/market-definition.ts';
-import { ONE_18 } from '../core/units.ts';
+import type { MarketDefinition } from './market-definition.ts';
+import { ONE_18 } from './units.ts';
 
 /** A trade that was matched longer ago is no mark (CB-02). */
 export const MARK_AGE_NS_MAX = 60_000_000_000n;
