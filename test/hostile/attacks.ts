@@ -8,6 +8,7 @@
  * Each pauses as little as it can and stays at or below what one ordinary computer sends.
  */
 
+import type { Order } from '../../src/client/canonical.ts';
 import { signTransfer } from '../../src/client/signed-actions.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import type { SeededRandom } from '../../src/runtime/simulation.ts';
@@ -229,7 +230,7 @@ async function trader(world: AttackWorld, index: number, group: number): Promise
 /** The same money for an order and for a transfer, at the same instant, from one account to the next and back. */
 const races: Attack = async (world) => {
   const { target } = world;
-  const stranger = await trader(world, 0, 12);
+  const stranger = await trader(world, 3, 12);
   for (let nonce = Date.now(); !isOver(target); nonce += 1) {
     const order = stranger.order({ side: 'Buy', price: '2990', quantity: '300', timeInForce: GTC, target: SPOT });
     const there = nonce % 2 === 0;
@@ -253,33 +254,53 @@ const races: Attack = async (world) => {
   stranger.end();
 };
 
-/** Crossing margin orders, reduce-only ones among them, in batches: whatever can roll back. */
+/** Crossing margin orders in batches, as fast as the budget lets them. */
 const crossing: Attack = async (world) => {
-  const { target, random } = world;
-  await together(2, async (index) => {
-    const stranger = await trader(world, 1 + index, 13);
-    while (!isOver(target)) {
-      const orders = Array.from({ length: 10 }, () => {
-        const side = random.below(2) === 0 ? ('Buy' as const) : ('Sell' as const);
-        const price = `${2_998 + random.below(5)}`;
-        const quantity = `0.0${1 + random.below(9)}`;
-        const reduceOnly = random.below(2) === 0;
-        const timeInForce = random.below(3) === 0 ? IOC : GTC;
-        return stranger.order({ side, price, quantity, timeInForce, target: MARGIN, reduceOnly });
-      });
-      booked(world, 'crossing batch', await stranger.batch(orders as Parameters<Stranger['batch']>[0]));
-      await pause(target, 100);
-      if (random.below(10) === 0)
-        booked(world, 'crossing cancel-all', await stranger.call('DELETE', '/orders/cancel-all'));
-    }
-    stranger.end();
+  const { random } = world;
+  await together(2, (index) =>
+    margins(world, 1 + index, (stranger) => {
+      const side = random.below(2) === 0 ? 'Buy' : 'Sell';
+      const price = `${2_998 + random.below(5)}`;
+      const quantity = `0.0${1 + random.below(9)}`;
+      const timeInForce = random.below(3) === 0 ? IOC : GTC;
+      return stranger.order({ side, price, quantity, timeInForce, target: MARGIN });
+    }),
+  );
+};
+
+/** Resting reduce-only orders of a user whose position they would increase: each of their fills is taken back. */
+const faults: Attack = async (world) => {
+  await margins(world, 0, (stranger) => {
+    const price = `${3_000 + world.random.below(4)}`;
+    const wish = {
+      side: 'Sell',
+      price,
+      quantity: '0.001',
+      timeInForce: GTC,
+      target: MARGIN,
+      reduceOnly: true,
+    } as const;
+    return stranger.order(wish);
   });
 };
+
+/** Batches of ten margin orders of one user with money, and a cancel-all now and then. */
+async function margins(world: AttackWorld, index: number, order: (stranger: Stranger) => Order): Promise<void> {
+  const { target, random } = world;
+  const stranger = await trader(world, index, 13);
+  while (!isOver(target)) {
+    const orders = Array.from({ length: 10 }, () => order(stranger));
+    booked(world, 'margin batch', await stranger.batch(orders));
+    await pause(target, 100);
+    if (random.below(10) === 0) booked(world, 'margin cancel-all', await stranger.call('DELETE', '/orders/cancel-all'));
+  }
+  stranger.end();
+}
 
 /** Fills its book with far orders and reads pages of them. */
 const pages: Attack = async (world) => {
   const { target } = world;
-  const stranger = await trader(world, 3, 14);
+  const stranger = await trader(world, 4, 14);
   for (let at = 0; !isOver(target); at += 1) {
     if (at < 90) {
       const orders = Array.from({ length: 10 }, (_, index) => {
@@ -297,5 +318,5 @@ const pages: Attack = async (world) => {
 export const ATTACKS: Readonly<Record<string, Readonly<Record<string, Attack>>>> = {
   loud: { pipelining, unknownPaths, emptyFrames, unreadReplies, connections, garbage },
   keys: { sessions, nonces, publicReads, timers, penniless },
-  traders: { races, crossing, pages },
+  traders: { races, crossing, faults, pages },
 };

@@ -18,8 +18,8 @@ import { aMoment, eventually } from '../support/patience.ts';
 
 const ETH = '2';
 const SPOT = { account: 0, isSpot: true } as const;
-/** Reasons with which an order of an honest user may end. */
-const ORDINARY = ['UserRequested', 'Filled', 'ImmediateOrCancel', 'PostOnlyWouldCross'];
+/** Reasons with which an order of an honest user may end; an immediate one whose fills were taken back is a rollback. */
+const ORDINARY = ['UserRequested', 'Filled', 'ImmediateOrCancel', 'PostOnlyWouldCross', 'RolledBack'];
 
 export interface Phase {
   readonly seconds: number;
