@@ -9,6 +9,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import type { Outcome } from '../core/outcome.ts';
 import type { Sequence } from '../core/units.ts';
 import { forgetSnapshots } from '../storage/data-files.ts';
@@ -66,7 +67,7 @@ export class JournalKeeper {
   /** @returns where the journal begins now; null when the node stopped meanwhile, or has no checkpoint yet. */
   async #run(): Promise<Sequence | null> {
     const { directory, entry, keep, prune } = this.#parts;
-    const child = spawn(process.execPath, [entry.pathname, directory, String(keep)], {
+    const child = spawn(process.execPath, [fileURLToPath(entry), directory, String(keep)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#child = child;

@@ -1,6 +1,6 @@
 /**
  * The child of a start's check (start-check.ts): reads what was written since the mark, and says how far it is, then the
- * new mark or the damage. A mark that does not fit is no mark: then everything is read (verified-mark.ts). `ringbook
+ * new mark, the damage, or why it could not read. A mark that does not fit is no mark: then everything is read (verified-mark.ts). `ringbook
  * verify` always reads all.
  */
 import { InvariantError } from '../core/assert.ts';
@@ -18,10 +18,16 @@ export function runCheck(directory: string, say: (line: string) => void): number
     say(`mark ${txn} ${sequence} ${toHex(hash)}`);
     return 0;
   } catch (error) {
-    const word = error instanceof StorageError ? 'refused' : 'damaged';
-    say(`${word} ${error instanceof Error ? error.message : String(error)}`);
+    const message = error instanceof Error ? error.message : String(error);
+    say(`${wordFor(error)} ${message.replaceAll('\n', ' ')}`);
     return EXIT_DAMAGED;
   }
+}
+
+/** A system call that failed (no permission, no memory, a read error) is no damage that was found. */
+function wordFor(error: unknown): 'refused' | 'unchecked' | 'damaged' {
+  if (error instanceof StorageError) return 'refused';
+  return error instanceof Error && 'syscall' in error ? 'unchecked' : 'damaged';
 }
 
 function verifySince(directory: string, since: VerifiedMark | null, say: (line: string) => void): VerifiedMark {

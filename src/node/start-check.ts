@@ -6,6 +6,9 @@
  *   child      pages, checksums and chain since the mark ─▶ lines on its standard output: `<pages read> <pages>`
  *   node       exit 0 ─▶ the new mark is kept ─▶ threads start          anything else ─▶ 78
  *
+ * Only what the child found damaged is called damaged: a backup restored over sound data loses what came after it. A check that
+ * did not run, or came to no end, says nothing of the data.
+ *
  * A directory without a map is a new one, unless something says that it had one: then 78.
  *
  * Not here: the child's side (start-check-child.ts).
@@ -14,6 +17,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { parseHex } from '../core/hex.ts';
 import { CHAINS, SNAPSHOTS } from '../storage/data-files.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
@@ -24,6 +28,7 @@ import { readVerifiedMark, type VerifiedMark, writeVerifiedMark } from '../stora
 const MARK_FORM = /^mark ([0-9]+) ([0-9]+) ([0-9a-f]{64})$/;
 const PROGRESS_FORM = /^([0-9]+) ([0-9]+)$/;
 const DAMAGE_FORM = /^damaged (.*)$/;
+const UNCHECKED_FORM = /^unchecked (.*)$/;
 const REFUSAL_FORM = /^refused (.*)$/;
 
 /** @throws StorageError when the directory is damaged, or cannot be checked. */
@@ -33,8 +38,8 @@ export async function checkBeforeStart(
   progress: (pagesRead: number, pages: number) => void,
 ): Promise<void> {
   if (!existsSync(join(directory, MAP_FILE_NAME))) return mustBeNew(directory);
-  const child = spawn(process.execPath, [entry.pathname, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const heard: Heard = { mark: null, damage: null, refusal: null };
+  const child = spawn(process.execPath, [fileURLToPath(entry), directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const heard: Heard = { mark: null, damage: null, unchecked: null, refusal: null };
   const ended = endOf(child);
   if (child.stdout !== null) {
     for await (const line of createInterface({ input: child.stdout })) hear(line, heard, progress);
@@ -42,10 +47,13 @@ export async function checkBeforeStart(
   const how = await ended;
   if (how === 0 && heard.mark !== null) writeVerifiedMark(directory, heard.mark);
   else if (heard.refusal !== null) throw new StorageError(heard.refusal);
-  else
-    throw new StorageError(
-      `the data directory ${directory} is damaged: ${heard.damage ?? `its check ended with ${how}`}`,
-    );
+  else if (heard.damage !== null) throw new StorageError(`the data directory ${directory} is damaged: ${heard.damage}`);
+  else throw new StorageError(unchecked(directory, heard.unchecked ?? `its check ended with ${how}`));
+}
+
+function unchecked(directory: string, reason: string): string {
+  const advice = 'remove the cause and start again; restore a backup only when `ringbook verify` finds damage';
+  return `the data directory ${directory} could not be checked: ${reason}; nothing was found damaged: ${advice}`;
 }
 
 /** What a node leaves beside its map says that there was one: to begin anew without it would forget what was confirmed. */
@@ -62,6 +70,8 @@ function mustBeNew(directory: string): void {
 interface Heard {
   mark: VerifiedMark | null;
   damage: string | null;
+  /** Why the check came to no end. */
+  unchecked: string | null;
   /** Nothing is damaged, and yet it is not for this node. */
   refusal: string | null;
 }
@@ -74,6 +84,8 @@ function hear(line: string, heard: Heard, progress: (pagesRead: number, pages: n
   if (txn !== undefined && hash !== null) heard.mark = { txn: Number(txn), sequence: Number(sequence), hash };
   const [, damage] = DAMAGE_FORM.exec(line) ?? [];
   if (damage !== undefined) heard.damage = damage;
+  const [, reason] = UNCHECKED_FORM.exec(line) ?? [];
+  if (reason !== undefined) heard.unchecked = reason;
   const [, refusal] = REFUSAL_FORM.exec(line) ?? [];
   if (refusal !== undefined) heard.refusal = refusal;
 }

@@ -195,7 +195,7 @@ class Run {
       const words = error instanceof Error ? error.message : String(error);
       assert.ok(!isSound, `it verifies and does not start: ${words}`);
       assert.match(words, new RegExp(`ended with (${EXIT_REFUSED}|${EXIT_FAILED}|SIG[A-Z]+) before`));
-      if (words.includes(`ended with ${EXIT_REFUSED} `)) assert.match(words, /is damaged/);
+      if (words.includes(`ended with ${EXIT_REFUSED} `)) assert.match(words, /is damaged|could not be checked/);
       this.#counts.refused += 1;
       return;
     }
