@@ -63,8 +63,8 @@ export const FINISHED_ORDERS_PER_USER_MAX = 100_000;
 export const REMEMBERED_IDS_PER_USER_AND_MARKET_MAX = 1_000_000;
 /** Of all users: the longest ids then take two thirds of the words that can be numbered. */
 export const REMEMBERED_IDS_PER_MARKET_MAX: number = 2 ** 26;
-/** Users with a dead-man timer, and how long one may run, in milliseconds; 0 disarms. */
-export const DEAD_MAN_TIMERS_MAX = 65_536;
+/** Users with a dead-man timer, all of whom have something to cancel: 30 MiB; and how long one may run, in milliseconds; 0 disarms. */
+export const DEAD_MAN_TIMERS_MAX = 262_144;
 export const DEAD_MAN_MS_MIN = 1_000;
 export const DEAD_MAN_MS_MAX = 86_400_000;
 /** Signed creates that may be sent again: how many are remembered, over all users, and for how long. */

@@ -84,6 +84,11 @@ export class VerifyPool {
     }));
   }
 
+  /** Of the lane of this index, as `submit` takes it. */
+  inFlightOf(laneIndex: number): number {
+    return must(this.open[laneIndex % this.lanes], 'the lane exists').inFlight;
+  }
+
   /**
    * Asks for a verdict; `flush` sends. @returns false when the lane is full: nothing was taken.
    *

@@ -41,9 +41,13 @@ export class AddressGate {
     return this.#counted(this.#parts.limits.refusal(address, this.#now()));
   }
 
-  /** Before an upgrade; one that is let in is paid for. */
-  admitSocket(address: string): Reject | null {
-    const refusal = this.#counted(this.#parts.limits.socketRefusal(address));
+  /**
+   * Before an upgrade; one that is let in is paid for.
+   *
+   * @param filled the part of the listener's sockets that is taken; 0 for a user who has places of their own.
+   */
+  admitSocket(address: string, filled: number): Reject | null {
+    const refusal = this.#counted(this.#parts.limits.socketRefusal(address, filled));
     if (refusal === null) this.#parts.limits.charge(address, CONNECTION_UNITS, this.#now());
     return refusal;
   }
@@ -69,15 +73,16 @@ export class AddressGate {
     this.#parts.limits.charge(address, STALLED_UNITS, this.#now());
   }
 
-  /** A connection has been made, nothing read yet. @returns whether to take it. */
-  connected(response: HttpResponse): boolean {
+  /**
+   * A connection has been made, nothing read yet.
+   *
+   * @param filled the part of the listener's connections that is taken.
+   * @returns whether to take it.
+   */
+  connected(response: HttpResponse, filled: number): boolean {
     if (this.#parts.source !== 'peer') return true;
     const address = addressKey(new Uint8Array(response.getRemoteAddress()));
-    const { limits } = this.#parts;
-    const now = this.#now();
-    if (limits.isFlooding(address, now)) return false;
-    limits.charge(address, CONNECTION_UNITS, now);
-    return true;
+    return this.#parts.limits.takesConnection(address, filled, this.#now());
   }
 
   socketOpened(address: string): void {

@@ -3,7 +3,9 @@
  *
  * The server ends a connection that has sent no complete head ten seconds after it was made, and one that is idle
  * between requests likewise. So with a bound on how fast one address may open them (AddressGate) and one on all of them,
- * half-open connections cannot use up the process's descriptors.
+ * half-open connections cannot use up the process's descriptors. The fuller the table, the more a connection costs its
+ * address, so that the last of it is for addresses that have made few (address-limits.ts). The server does not say whose
+ * connection has ended, so they cannot be counted by address.
  */
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { AddressGate } from './address-gate.ts';
@@ -37,7 +39,8 @@ export class Connections {
   #changed(response: HttpResponse, change: 1 | -1): void {
     this.#count += change;
     if (change === -1) return;
-    const isTaken = this.#count <= CONNECTIONS_MAX && this.#gate?.connected(response) !== false;
+    const isTaken =
+      this.#count <= CONNECTIONS_MAX && this.#gate?.connected(response, this.#count / CONNECTIONS_MAX) !== false;
     if (!isTaken) response.close();
   }
 }

@@ -88,6 +88,8 @@ export interface SessionBackend extends NodeTime {
   logout(user: UserId): void;
   /** Whether this token is a live session of this user. */
   isSession(user: UserId, token: string): boolean;
+  /** Whether the user has a balance or a position: what all share keeps places for them. */
+  isFunded(user: UserId): boolean;
   /** Concurrent OMS streams this user may have (LIM-19, LIM-20). */
   streamCap(user: UserId): number;
 }

@@ -45,6 +45,8 @@ export interface OmsServerOptions {
   readonly offersKeys?: boolean;
   /** Told while much is read at once that the thread lives. */
   readonly alive?: () => void;
+  /** Open sockets; SOCKETS_MAX unless given. */
+  readonly socketsMax?: number;
 }
 
 export class OmsServer {
@@ -63,7 +65,8 @@ export class OmsServer {
   constructor(options: OmsServerOptions) {
     const { backend, observer, tls = null, gate = null, sequencesAfter, offersKeys = false } = options;
     const turns = new ReadingTurns(options.alive);
-    const listener = { observer, gate, turns };
+    const { socketsMax } = options;
+    const listener = { observer, gate, turns, ...(socketsMax === undefined ? {} : { socketsMax }) };
     this.#app = createApp(tls);
     this.streams = new UserStreams(backend, sequencesAfter);
     this.#door = new ActionDoor(backend);

@@ -184,9 +184,10 @@ export class UserStreams implements OmsStreams {
   }
 
   /** The members that every stream of the order service has in common. */
-  common(): Pick<StreamRoute<OmsSeat>, 'lag' | 'opened' | 'closed' | 'pong' | 'lastWord'> {
+  common(): Pick<StreamRoute<OmsSeat>, 'lag' | 'opened' | 'closed' | 'pong' | 'lastWord' | 'isKept'> {
     return {
       lag: OMS_LAG,
+      isKept: ({ user }) => this.#backend.isFunded(user),
       opened: (socket) => this.#opened(socket),
       closed: (socket) => this.#closed(socket),
       pong: ({ data }) => Buffer.from(pongFrame(data.version, WIRE_CHANNEL[data.stream], this.#backend.nowNs())),

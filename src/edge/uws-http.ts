@@ -99,6 +99,8 @@ export interface Listener {
   readonly turns?: ReadingTurns;
   /** Bytes of all bodies that are on their way or wait; BODIES_HELD_MAX unless given. */
   readonly bodiesHeldMax?: number;
+  /** Open sockets; SOCKETS_MAX unless given. */
+  readonly socketsMax?: number;
 }
 
 /** One request and its answer. Lives until answered or aborted; afterwards every method does nothing. */

@@ -22,8 +22,9 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { assert, must } from '../core/assert.ts';
 import { BODY_BYTES_MAX, SOCKET_LAG_BYTES_MAX, SOCKET_LAG_MESSAGES_MAX } from '../core/limits.ts';
+import { LinkedList, ListEntry } from '../core/linked-list.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
-import { reject } from '../core/reject.ts';
+import { type Reject, reject } from '../core/reject.ts';
 import { isTextPing } from '../wire/stream-frames.ts';
 import { Backlog } from './backlog.ts';
 import { Connections } from './connections.ts';
@@ -35,6 +36,8 @@ import { type EdgeObserver, type HttpCall, type HttpRoutes, type Listener, newCa
 export const FRAME_BYTES_MAX: number = BODY_BYTES_MAX;
 /** Sockets of one listener. One more is refused with 503 before its upgrade. */
 export const SOCKETS_MAX = 16_384;
+/** Where some users have places of their own: the part of them that others may have. */
+const PUBLIC_SHARE = 3 / 4;
 /** Queued bytes over all sockets of a listener; above it a socket counts as lagged at a sixteenth of the limit. */
 const BACKLOG_BYTES_MAX = 536_870_912;
 const LAG_BYTES_UNDER_PRESSURE: number = SOCKET_LAG_BYTES_MAX / 16;
@@ -44,6 +47,7 @@ const IDLE_SECONDS = 36;
 const SERVER_BACKLOG_BYTES_MAX: number = SOCKET_LAG_BYTES_MAX + 2 * FRAME_BYTES_MAX;
 /** The server cuts off a longer message without a close frame; ones between the two limits are told 1009. */
 const SERVER_MESSAGE_BYTES_MAX: number = 2 * FRAME_BYTES_MAX;
+const TOO_MANY_SOCKETS: Reject = reject('SERVICE_UNAVAILABLE', 'too many sockets are open');
 const PONG: Uint8Array = Buffer.from('{"type":"pong"}');
 
 assert(LAG_BYTES_UNDER_PRESSURE > 65_536, 'a socket may always have one ordinary frame queued');
@@ -65,6 +69,8 @@ export interface StreamRoute<T> {
   /** Before the upgrade: what the socket is for, or the refusal as an HTTP answer. */
   admit(head: RequestHead): Outcome<T>;
   opened(socket: StreamSocket<T>): void;
+  /** Whether it may take the places that are kept for users with funds. Absent: all places are for everybody. */
+  isKept?(data: T): boolean;
   /** Runs once per opened socket, also when it is closed from here. Nothing can be sent any more. */
   closed(socket: StreamSocket<T>): void;
   /** A frame of the client; the bytes are valid during the call only. Absent on one-way streams. */
@@ -80,9 +86,11 @@ interface HubTotals {
   backlogBytes: number;
 }
 
-/** What the server keeps for a raw socket. It copies the members of this object, so it holds one only. */
+/** What the server keeps for a raw socket. It copies the members of this object. */
 interface UserData<T> {
   readonly socket: StreamSocket<T>;
+  /** Its place among the sockets that give way; null for others. */
+  readonly publicEntry: ListEntry<AnySocket> | null;
 }
 
 type State = 'connecting' | 'open' | 'lagged' | 'closed';
@@ -223,6 +231,9 @@ export class StreamSocket<T> {
   }
 }
 
+/** A socket that gives way, or is closed at the end, whatever it is for. */
+type AnySocket = Pick<StreamSocket<unknown>, 'finish'>;
+
 /** All streams of one uWebSockets.js app. */
 export class SocketHub {
   readonly #app: TemplatedApp;
@@ -230,7 +241,9 @@ export class SocketHub {
   readonly #listener: Listener;
   readonly #observer: EdgeObserver;
   readonly #totals: HubTotals = { backlogBytes: 0 };
-  readonly #open = new Set<Pick<StreamSocket<unknown>, 'finish'>>();
+  readonly #open = new Set<AnySocket>();
+  /** Of users without funds, in the order of opening, where users with funds have places of their own. */
+  readonly #public = new LinkedList<AnySocket>();
   readonly #connections: Connections;
 
   constructor(app: TemplatedApp, routes: HttpRoutes, listener: Listener) {
@@ -269,8 +282,9 @@ export class SocketHub {
       maxLifetime: 0,
       upgrade: (response, request, context) => this.#upgrade(route, parameterCount, response, request, context),
       open: (raw) => {
-        const socket = raw.getUserData().socket;
+        const { socket, publicEntry } = raw.getUserData();
         this.#open.add(socket);
+        if (publicEntry !== null) this.#public.append(publicEntry);
         this.#listener.gate?.socketOpened(socket.address);
         socket.guarded(() => socket.attach(raw));
       },
@@ -283,8 +297,9 @@ export class SocketHub {
         socket.guarded(() => socket.drained());
       },
       close: (raw) => {
-        const socket = raw.getUserData().socket;
+        const { socket, publicEntry } = raw.getUserData();
         this.#open.delete(socket);
+        if (publicEntry !== null && publicEntry.list === this.#public) this.#public.remove(publicEntry);
         this.#connections.socketClosed();
         this.#listener.gate?.socketClosed(socket.address);
         socket.guarded(() => socket.detach());
@@ -315,8 +330,15 @@ export class SocketHub {
       const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
       const { address } = call;
       const socket = new StreamSocket(admitted.value, { address, protocol }, route, this.#totals, this.#observer);
+      const publicEntry = route.isKept?.(admitted.value) === false ? new ListEntry<AnySocket>(socket) : null;
       call.handOver();
-      response.upgrade<UserData<T>>({ socket }, request.getHeader('sec-websocket-key'), protocol, '', context);
+      response.upgrade<UserData<T>>(
+        { socket, publicEntry },
+        request.getHeader('sec-websocket-key'),
+        protocol,
+        '',
+        context,
+      );
     } catch (error) {
       call.fail(`upgrade ${route.pattern}`, error);
     }
@@ -327,10 +349,29 @@ export class SocketHub {
     const refused = gate?.admit(address) ?? null;
     if (refused !== null) return rejected(refused);
     if (!verdict.ok) return verdict;
-    const full = gate?.admitSocket(address) ?? null;
-    if (full !== null) return rejected(full);
-    if (this.count >= SOCKETS_MAX) return rejected(reject('SERVICE_UNAVAILABLE', 'too many sockets are open'));
-    return route.admit(head);
+    const admitted = route.admit(head);
+    if (!admitted.ok) return admitted;
+    const refusal = this.#placeFor(address, route.isKept?.(admitted.value) ?? null);
+    return refusal === null ? admitted : rejected(refusal);
+  }
+
+  /**
+   * Room for one more socket. The oldest of a user without funds gives way to one of a user with funds.
+   *
+   * @param isKept null where nobody has places of their own.
+   */
+  #placeFor(address: string, isKept: boolean | null): Reject | null {
+    const max = this.#listener.socketsMax ?? SOCKETS_MAX;
+    const publicFilled = isKept === null ? this.count / max : this.#public.size / (max * PUBLIC_SHARE);
+    const filled = isKept === true ? 0 : publicFilled;
+    const refused = this.#listener.gate?.admitSocket(address, filled) ?? null;
+    if (refused !== null) return refused;
+    if (filled >= 1) return TOO_MANY_SOCKETS;
+    if (this.count < max) return null;
+    const oldest = this.#public.first;
+    if (oldest === null) return TOO_MANY_SOCKETS;
+    oldest.finish(1013, 'rate_limited');
+    return null;
   }
 }
 

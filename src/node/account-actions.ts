@@ -19,6 +19,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { AccountActionBackend, ClearingVerdict } from '../edge/account-backend.ts';
 import type { SetAside, SetAsides } from '../orders/set-asides.ts';
+import type { Part } from '../sessions/shared-budget.ts';
 import type { ActionRequest, SignedClosePosition, SignedTransfer, TargetAccountType } from '../wire/signed-transfer.ts';
 import { BAD_SIGNATURE, POOL_FULL, refuseSigners } from './door-refusals.ts';
 import type { OperatorCommand, Reply } from './ops-parts.ts';
@@ -37,6 +38,8 @@ export interface AccountActionParts {
   /** Whether clearing knows the user. */
   readonly isKnown: (user: UserId) => boolean;
   readonly nowNs: () => TimestampNs;
+  /** What a request of this user may take of what all share. */
+  readonly partOf: (user: UserId, cost: 'action') => Part;
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   /** Asks for a flush at the end of this turn of the event loop. */
   readonly poke: () => void;
@@ -111,10 +114,11 @@ export class AccountActions implements AccountActionBackend {
   }
 
   private verify(request: ActionRequest<unknown>, user: UserId): Promise<Reject | null> {
-    const { desk, poke } = this.parts;
+    const { desk, partOf, poke } = this.parts;
     const publicKey = must(parseHex(user, 32), 'a session user is 32 bytes of hex');
     this.connections += 1;
-    const job = { connection: this.connections, signature: request.signature, text: request.text, publicKey };
+    const { signature, text } = request;
+    const job = { connection: this.connections, signature, text, publicKey, part: partOf(user, 'action') };
     return new Promise((resolve) => {
       const isTaken = desk.verify(job, (isValid) => resolve(isValid ? null : BAD_SIGNATURE));
       if (!isTaken) resolve(POOL_FULL);

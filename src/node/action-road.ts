@@ -11,6 +11,7 @@
 
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
+import type { UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
@@ -18,6 +19,7 @@ import type { TimestampNs } from '../core/units.ts';
 import type { ActionOrigin, Answer } from '../edge/oms-backend.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
+import type { Part } from '../sessions/shared-budget.ts';
 import type { HopTimes } from '../wire/hop-times.ts';
 import type { Signatures } from '../wire/signatures.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
@@ -42,6 +44,8 @@ export interface ActionRoadParts {
   readonly openMarkets: ReadonlySet<number>;
   /** What goes before new orders. */
   readonly releases: ReleaseQueue;
+  /** What a request of this user may take of what all share. */
+  readonly partOf: (user: UserId, cost: 'action' | 'cancel') => Part;
   /** Asks for a flush at the end of this turn of the event loop. */
   readonly poke: () => void;
 }
@@ -117,12 +121,13 @@ export class ActionRoad {
       told(refusal);
       return;
     }
-    const { desk, poke } = this.parts;
+    const { desk, partOf, poke } = this.parts;
     const job = {
       connection: origin.connection,
       signature: request.signature,
       text: request.text,
       publicKey: this.publicKey(origin.user),
+      part: partOf(origin.user, 'cancel' in request ? 'cancel' : 'action'),
     };
     if (!desk.verify(job, (valid) => told(valid ? null : BAD_SIGNATURE))) told(POOL_FULL);
     poke();

@@ -39,8 +39,10 @@ import type { Page, PageQuery } from '../orders/pages.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from '../orders/settings.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import type { Cost } from '../sessions/costs.ts';
+import type { TimerHolder } from '../sessions/dead-man-timers.ts';
 import { checkNonce, completeLogin } from '../sessions/login.ts';
 import { Nonces } from '../sessions/nonces.ts';
+import type { Part } from '../sessions/shared-budget.ts';
 import { Tokens } from '../sessions/tokens.ts';
 import type { UserLimits } from '../sessions/user-limits.ts';
 import type { AuthRequest } from '../wire/auth-request.ts';
@@ -163,8 +165,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.nonces = new Nonces(NONCES_MAX, isFunded);
     this.tokens = new Tokens({ isFunded, perAddressMax });
     const { command } = parts;
+    const partOf = (user: UserId, cost: Cost): Part => this.limits.partOf(user, cost);
     this.accountActions = new AccountActions({
       desk: parts.desk,
+      partOf,
       setAsides: this.orders.setAsides,
       isKnown: (user) => this.known.has(user),
       nowNs: () => this.nowNs(),
@@ -185,13 +189,13 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.reductions = new NodeReductions(parts.shards, this.openMarkets, nowNs, parts.idKey);
     const { orders, openMarkets, releases } = this;
     const { desk, shards, poke, idKey } = parts;
-    const lanes = { errands: new Errands(orders, nowNs), shards, nowNs, idKey, openMarkets, releases, poke };
+    const lanes = { errands: new Errands(orders, nowNs), shards, nowNs, idKey, openMarkets, releases, partOf, poke };
     this.road = new ActionRoad({ ...lanes, desk });
     this.batches = new BatchRoad(lanes, this.road);
     this.creates = new CreateDesk({ road: this.road, batches: this.batches, nowNs, counted: parts.counted });
     const unanswered = (requestId: number): void => this.road.expect(requestId, () => undefined);
     this.bulk = new BulkCancels({ orders, shards, idKey, nowNs, openMarkets, unanswered, poke });
-    this.safety = new SafetyCancels({ bulk: this.bulk, nowNs, poke });
+    this.safety = new SafetyCancels({ bulk: this.bulk, holderOf: (user) => this.holderOf(user), nowNs, poke });
   }
 
   nowNs(): TimestampNs {
@@ -241,6 +245,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
   /** Valid tokens of a user. */
   sessionsOf(user: UserId): number {
     return this.tokens.countOf(user, this.nowNs());
+  }
+
+  isFunded(user: UserId): boolean {
+    return this.orders.isFunded(user);
   }
 
   streamCap(user: UserId): number {
@@ -335,7 +343,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const query = this.pageQuery(request);
     if (!query.ok) return query;
     const { openOnly } = request;
-    return this.pages.page(request.user, () => this.orders.planOrderPage({ ...query.value, openOnly }, AS_JSON));
+    return this.pages.page(
+      request.user,
+      () => this.orders.planOrderPage({ ...query.value, openOnly }, AS_JSON),
+      this.isPublic(request.user),
+    );
   }
 
   order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
@@ -348,7 +360,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
   async tradePage(request: PageRequest): Promise<Outcome<Page<string>>> {
     const query = this.pageQuery(request);
     if (!query.ok) return query;
-    return this.pages.page(request.user, () => this.orders.planTradePage(query.value, AS_JSON));
+    return this.pages.page(
+      request.user,
+      () => this.orders.planTradePage(query.value, AS_JSON),
+      this.isPublic(request.user),
+    );
   }
 
   // ---- what clearing says about the registry
@@ -453,6 +469,16 @@ export class FrontDoor implements OmsBackend, OrderSink {
   /** Forgets sessions that are over. */
   sweep(): void {
     this.tokens.sweep(this.nowNs());
+  }
+
+  private isPublic(user: UserId): boolean {
+    return !this.orders.isFunded(user);
+  }
+
+  /** What a user may hold of the places for dead-man timers. */
+  private holderOf(user: UserId): TimerHolder | null {
+    if (!this.orders.isFunded(user) && !this.orders.hasOpenOrders(user)) return null;
+    return this.limits.tierOf(user) === 'marketMaker' ? 'maker' : 'user';
   }
 
   private pageQuery(request: PageRequest): Outcome<PageQuery> {

@@ -7,8 +7,8 @@
  * A user's pages are read one after the other, and pages of several users take turns, with the history thread too: however
  * many and however deep pages one user reads, another's waits for one of each user at most.
  *
- * Bounded: pages of a user, and of all; the fuller it is the fewer of one user, and what is more is refused. Orders wait
- * behind one plan or some rows at most.
+ * Bounded: pages of a user, of users without funds, and of all; the fuller it is the fewer of one user, and what is more is
+ * refused. Orders wait behind one plan or some rows at most.
  */
 
 import { assert, must } from '../core/assert.ts';
@@ -24,6 +24,8 @@ const PAGES_PER_USER: readonly (readonly [all: number, own: number])[] = [
   [256, 64],
   [384, 8],
 ];
+/** Of users without funds, together. */
+const PUBLIC_PAGES_MAX = 64;
 /** Rows printed in one turn: well below a millisecond. */
 const ROWS_PER_TURN = 50;
 /** How often a page is planned again because the tables know what this process has yet to hear. */
@@ -43,6 +45,7 @@ export class PageDesk {
   private lastTurn: Promise<void> = Promise.resolve();
   private readonly users = new Map<UserId, Own>();
   private pages = 0;
+  private publicPages = 0;
 
   constructor(reader: PageReader) {
     this.reader = reader;
@@ -50,13 +53,16 @@ export class PageDesk {
 
   /**
    * @param plan takes what memory has, when its turn has come; called again where memory was behind the tables.
+   * @param isPublic for a user without funds.
    * @returns SERVICE_UNAVAILABLE when too many are asked for.
    */
-  async page(user: UserId, plan: () => PagePlan<string>): Promise<Outcome<Page<string>>> {
+  async page(user: UserId, plan: () => PagePlan<string>, isPublic = false): Promise<Outcome<Page<string>>> {
     const own = this.users.get(user) ?? { count: 0, last: Promise.resolve() };
+    if (isPublic && this.publicPages >= PUBLIC_PAGES_MAX) return rejected(BUSY);
     if (this.pages >= PAGES_MAX || own.count >= this.ownMax()) return rejected(BUSY);
     this.pages += 1;
     own.count += 1;
+    if (isPublic) this.publicPages += 1;
     this.users.set(user, own);
     const before = own.last;
     const page = before.then(() => this.read(plan));
@@ -67,6 +73,7 @@ export class PageDesk {
       this.pages -= 1;
       own.count -= 1;
       if (own.count === 0) this.users.delete(user);
+      if (isPublic) this.publicPages -= 1;
     }
   }
 

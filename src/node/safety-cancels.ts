@@ -15,9 +15,13 @@ import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { LeftBehind, Lifeline } from '../orders/lifeline.ts';
 import type { MarketSlot } from '../orders/markets.ts';
-import { DeadManTimers } from '../sessions/dead-man-timers.ts';
+import { DeadManTimers, type TimerHolder } from '../sessions/dead-man-timers.ts';
 import type { BulkCancels } from './bulk-cancels.ts';
 
+const NOTHING_TO_CANCEL = reject(
+  'INSUFFICIENT_INVENTORY',
+  'a timer is for users with a balance, a position or an open order',
+);
 const TOO_MANY = reject('SERVICE_UNAVAILABLE', 'too many timers run, try again');
 const NS_PER_MS = 1_000_000n;
 /** Of what connections leave behind: about a millisecond, however many end at once. */
@@ -25,6 +29,8 @@ export const CANCELS_PER_TURN = 256;
 
 export interface SafetyCancelParts {
   readonly bulk: Pick<BulkCancels, 'hasRoomIn' | 'cancel' | 'cancelAll'>;
+  /** Who may have a timer, and in which part of the table; null: the user has nothing that could be cancelled. */
+  readonly holderOf: (user: UserId) => TimerHolder | null;
   readonly nowNs: () => TimestampNs;
   readonly poke: () => void;
 }
@@ -60,7 +66,8 @@ export class SafetyCancels {
    * Starts the user's timer, or starts it again.
    *
    * @param timeoutMs 0 disarms.
-   * @returns when everything will be cancelled, null for never; rejects SERVICE_UNAVAILABLE, the timer as it was.
+   * @returns when everything will be cancelled, null for never; rejects INSUFFICIENT_INVENTORY for a user who has
+   *   nothing and no timer yet, SERVICE_UNAVAILABLE, the timer as it was.
    */
   cancelAllAfter(user: UserId, timeoutMs: number): Outcome<TimestampNs | null> {
     if (timeoutMs === 0) {
@@ -68,7 +75,9 @@ export class SafetyCancels {
       return accepted(null);
     }
     const firesAtNs = (this.parts.nowNs() + BigInt(timeoutMs) * NS_PER_MS) as TimestampNs;
-    return this.timers.arm(user, firesAtNs) ? accepted(firesAtNs) : rejected(TOO_MANY);
+    const holder = this.parts.holderOf(user) ?? (this.timers.has(user) ? 'user' : null);
+    if (holder === null) return rejected(NOTHING_TO_CANCEL);
+    return this.timers.arm(user, firesAtNs, holder) ? accepted(firesAtNs) : rejected(TOO_MANY);
   }
 
   /** To be called every turn and every tick. */

@@ -4,6 +4,9 @@
  * The hop to a thread and back costs more than one signature, so the first of a turn of the event loop is verified
  * inline when nothing is in flight; what a burst brings beyond it goes to the pool in one wake-up, and the loop stays
  * free. Inline is chosen only while nothing at all is in flight, and a connection stays on its lane: order is kept.
+ *
+ * What one kind of request may have in flight on a lane is bounded, so that free keys cannot fill the queue before users
+ * with funds, nor creates before cancels.
  */
 
 import { must } from '../core/assert.ts';
@@ -12,15 +15,19 @@ import { VerifyPool } from '../crypto/verify-pool.ts';
 import { Watch } from '../runtime/heartbeat.ts';
 import type { Hang } from '../runtime/silence.ts';
 import { type ThreadTimesReader, threadTimes } from '../runtime/thread-times.ts';
+import type { Part } from '../sessions/shared-budget.ts';
 
 /** Asks for a verdict. `done` is called once, before `verify` returns or later. */
 export interface SignatureDesk {
-  /** @returns false when the pool is full: nothing was taken, `done` is never called. */
+  /** @returns false when the pool is full for this part: nothing was taken, `done` is never called. */
   verify(job: SignatureJob, done: (valid: boolean) => void): boolean;
   /** Sends what a turn has collected. */
   flush(): void;
   readonly inFlight: number;
 }
+
+/** Jobs in flight on a lane with which one more of a part is refused; what the ring holds bounds cancels. */
+const LANE_MAX: Readonly<Record<Part, number>> = { public: 64, user: 352, cancel: Number.POSITIVE_INFINITY };
 
 export interface SignatureJob {
   /** Jobs of one connection are answered in order. */
@@ -28,6 +35,8 @@ export interface SignatureJob {
   readonly signature: Uint8Array;
   readonly text: Uint8Array;
   readonly publicKey: Uint8Array;
+  /** For whom, and what (shared-budget.ts); a user's unless given. */
+  readonly part?: Part;
 }
 
 export class VerifyDesk implements SignatureDesk {
@@ -63,6 +72,7 @@ export class VerifyDesk implements SignatureDesk {
       done(verifyInline(job.signature, job.text, job.publicKey));
       return true;
     }
+    if (pool.inFlightOf(job.connection) >= LANE_MAX[job.part ?? 'user']) return false;
     const ticket = this.nextTicket;
     if (!pool.submit(job.connection, ticket, job.signature, job.text, job.publicKey)) return false;
     this.nextTicket += 1;

@@ -430,6 +430,11 @@ export class OrderManager {
     return this.#holds.funded.has(user);
   }
 
+  /** Whether an order of the user is unfinished, those on their way included. */
+  hasOpenOrders(user: UserId): boolean {
+    return this.#orders.openMarkets(user).length > 0;
+  }
+
   /** A spot balance with what is set aside from it, as pre-flight sees it. */
   funds(key: BalanceKey): Funds {
     return this.#holds.funds(key);

@@ -34,8 +34,24 @@ export interface AddressRules {
 /** About 10 MiB when full. */
 const ENTRIES_MAX = 65_536;
 
-/** Units for a new connection, and for an upgrade that is let in. */
+/** Units for an upgrade that is let in, and for a connection while there is room for many. */
 export const CONNECTION_UNITS = 1n;
+
+/**
+ * What a table that all addresses share grants to one of them as it fills: the last quarter is for those that have little
+ * of it. In order of `filled`, the part of the table that is taken.
+ */
+const SCARCITY: readonly { readonly filled: number; readonly socketsShare: number; readonly units: bigint }[] = [
+  { filled: 7 / 8, socketsShare: 1 / 32, units: 128n },
+  { filled: 3 / 4, socketsShare: 1 / 32, units: 32n },
+  { filled: 1 / 2, socketsShare: 1 / 4, units: 8n },
+  { filled: 0, socketsShare: 1, units: CONNECTION_UNITS },
+];
+const AMPLE = { socketsShare: 1, units: CONNECTION_UNITS };
+
+function scarcityAt(filled: number): { readonly socketsShare: number; readonly units: bigint } {
+  return SCARCITY.find((row) => filled >= row.filled) ?? AMPLE;
+}
 
 /** Units for a request that succeeds without a session. */
 export const PUBLIC_READ_UNITS = 1n;
@@ -108,13 +124,30 @@ export class AddressLimits {
     return this.#buckets.level(address, now) <= -capacityOf(this.#rules.size);
   }
 
-  /** Whether one more socket fits: null, or RATE_LIMITED. */
-  socketRefusal(address: string): Reject | null {
-    const { socketsMax } = this.#rules;
-    if ((this.#sockets.get(address) ?? 0) < socketsMax) return null;
+  /**
+   * Whether one more connection is taken, which the address then pays for. While there is ample room it may owe for it.
+   *
+   * @param filled the part of the listener's connections that is taken, 0 to 1.
+   */
+  takesConnection(address: string, filled: number, now: TimestampNs): boolean {
+    if (this.isFlooding(address, now)) return false;
+    const { units } = scarcityAt(filled);
+    const capacity = capacityOf(this.#rules.size);
+    let price = units * UNIT;
+    // A full bucket will always do.
+    if (price > capacity) price = capacity;
+    if (units > CONNECTION_UNITS && this.#buckets.level(address, now) < price) return false;
+    this.#buckets.charge(address, price, now, -capacity);
+    return true;
+  }
+
+  /** Whether one more socket fits: null, or RATE_LIMITED. @param filled the part of the listener's sockets that is taken. */
+  socketRefusal(address: string, filled = 0): Reject | null {
+    const limit = Math.max(1, Math.floor(this.#rules.socketsMax * scarcityAt(filled).socketsShare));
+    if ((this.#sockets.get(address) ?? 0) < limit) return null;
     return {
       ...reject('RATE_LIMITED', 'too many sockets are open from this address'),
-      details: { bucket: 'address', limit: socketsMax },
+      details: { bucket: 'address', limit },
     };
   }
 

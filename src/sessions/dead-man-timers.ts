@@ -9,7 +9,10 @@
  * One timer a user, kept in memory alone: a restart disarms all of them. They stand in a heap in which each knows its
  * place, so that none costs more than the logarithm of how many there are, however often it is started again.
  *
- * Not here: cancelling. Whoever asks for what is due says when it is done.
+ * Places are for users who have something to cancel, and a quarter of them for market makers alone. The table grows with
+ * the timers that run.
+ *
+ * Not here: cancelling, and who has something to cancel. Whoever asks for what is due says when it is done.
  */
 import { must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
@@ -18,6 +21,9 @@ import type { TimestampNs } from '../core/units.ts';
 
 /** Timers that end at one instant are told in parts, so that they hold up nobody. */
 const DUE_A_TURN = 256;
+
+/** Which places a user may take. */
+export type TimerHolder = 'user' | 'maker';
 
 /** A timer and its place in the heap. */
 interface Timer {
@@ -31,11 +37,11 @@ export class DeadManTimers {
   /** Binary: none fires before the one at half its place. */
   readonly #heap: Timer[] = [];
   readonly #due = new Set<UserId>();
-  readonly #max: number;
+  readonly #max: Readonly<Record<TimerHolder, number>>;
 
   /** @param max users that may have a timer. */
   constructor(max: number = DEAD_MAN_TIMERS_MAX) {
-    this.#max = max;
+    this.#max = { user: Math.ceil((max * 3) / 4), maker: max };
   }
 
   /** Timers that run. */
@@ -48,10 +54,14 @@ export class DeadManTimers {
     return this.#due.size;
   }
 
+  has(user: UserId): boolean {
+    return this.#timers.has(user);
+  }
+
   /** Starts the user's timer, or starts it again. @returns false when too many users have one. */
-  arm(user: UserId, firesAtNs: TimestampNs): boolean {
+  arm(user: UserId, firesAtNs: TimestampNs, holder: TimerHolder = 'maker'): boolean {
     const known = this.#timers.get(user);
-    if (known === undefined && this.#heap.length >= this.#max) return false;
+    if (known === undefined && this.#heap.length >= this.#max[holder]) return false;
     const timer = known ?? { user, firesAtNs, at: this.#heap.length };
     timer.firesAtNs = firesAtNs;
     this.#timers.set(user, timer);

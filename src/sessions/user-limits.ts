@@ -55,7 +55,7 @@ export class UserLimits {
   /** As `RateLimits.charge`. */
   charge(user: UserId | null, cost: Cost, now: TimestampNs): Reject | null {
     if (user === null) return this.rates.charge(null, 'default', cost, now, 'public');
-    return this.rates.charge(user, this.tierOf(user), cost, now, this.#partOf(user, cost));
+    return this.rates.charge(user, this.tierOf(user), cost, now, this.partOf(user, cost));
   }
 
   /** A nonce or a login of this user, paid as a public read. @returns RATE_LIMITED, or null: it has been paid. */
@@ -65,7 +65,8 @@ export class UserLimits {
     return this.rates.charge(null, 'default', 'publicRead', now, isKept ? 'cancel' : 'public');
   }
 
-  #partOf(user: UserId, cost: Cost): Part {
+  /** What a request of this user may take of what all share. */
+  partOf(user: UserId, cost: Cost): Part {
     if (!this.isFunded(user)) return 'public';
     return isCancel(cost) ? 'cancel' : 'user';
   }

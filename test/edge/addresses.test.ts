@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, beforeEach, suite, test } from 'node:test';
+import type { UserId } from '../../src/core/ids.ts';
 import { reject } from '../../src/core/reject.ts';
 import { AddressGate, type AddressSource } from '../../src/edge/address-gate.ts';
 import { OmsServer } from '../../src/edge/oms-server.ts';
@@ -227,5 +228,49 @@ suite('behind a terminator', () => {
     assert.equal(told(await bad('10.9.9.9, 192.0.2.7')), '429 RATE_LIMITED');
     assert.equal(told(await bad('192.0.2.8')), '404 NOT_FOUND');
     assert.equal((await ask(door.port, '/markets')).status, 200, 'the terminator itself');
+  });
+});
+
+suite('a listener with few sockets', () => {
+  const oms = new ScriptedOms();
+  const BOB = 'b'.repeat(64) as UserId;
+  let server: OmsServer;
+  let port: number;
+  before(async () => {
+    server = new OmsServer({
+      backend: oms,
+      observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
+      socketsMax: 8,
+    });
+    oms.streams = server.streams;
+    oms.penniless.add(BOB);
+    port = await server.listen({ host: '127.0.0.1', port: 0 });
+  });
+  after(() => server.close());
+
+  test('users without funds have three quarters of the places; the oldest of theirs gives way to a user with funds', async () => {
+    const headers = (user: UserId): Record<string, string> => ({
+      authorization: `Bearer ${oms.token(user)}`,
+      'user-id': user,
+    });
+    const strangers: SocketReader[] = [];
+    for (let each = 0; each < 6; each += 1) {
+      strangers.push(await SocketReader.open(port, '/orders', [], headers(BOB)));
+    }
+    assert.equal(told(await askUpgrade(port, '/orders', headers(BOB))), '503 SERVICE_UNAVAILABLE');
+    const honest: SocketReader[] = [];
+    for (let each = 0; each < 8; each += 1) {
+      honest.push(await SocketReader.open(port, '/control', [], headers(ALICE)));
+    }
+    for (const { closed } of strangers) assert.deepEqual(await closed, { code: 1013, reason: 'rate_limited' });
+    assert.equal(told(await askUpgrade(port, '/control', headers(ALICE))), '503 SERVICE_UNAVAILABLE');
+    for (const { socket, closed } of honest) {
+      socket.close();
+      await closed;
+    }
+    const again = await SocketReader.open(port, '/orders', [], headers(BOB));
+    again.socket.close();
+    await again.closed;
+    assert.deepEqual(failures, []);
   });
 });

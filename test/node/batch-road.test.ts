@@ -45,6 +45,7 @@ class Door {
       nowNs,
       openMarkets: new Set([MARKET.marketIndex]),
       releases: new ReleaseQueue(shards, nowNs),
+      partOf: () => 'user' as const,
       poke: () => undefined,
     };
     const verify = (job: SignatureJob, done: (valid: boolean) => void): boolean => {

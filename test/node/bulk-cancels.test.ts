@@ -57,7 +57,7 @@ suite('cancels in advance at the rings', () => {
       unanswered: () => undefined,
       poke,
     });
-    const cancels = new SafetyCancels({ bulk, nowNs, poke });
+    const cancels = new SafetyCancels({ bulk, holderOf: () => 'user', nowNs, poke });
     const lifeline = new Lifeline();
     const create = (id: string, asset: AssetId): void => {
       const request = createRequest({ id, quantity: 10 }, { baseAsset: { id: asset, text: asset } });

@@ -40,6 +40,7 @@ class World {
     const batches = { create: (): void => assert.fail('no batch') };
     this.creates = new CreateDesk({ road: { create }, batches, nowNs, counted: { order: () => undefined } });
     this.safety = new SafetyCancels({
+      holderOf: () => 'user',
       bulk: {
         hasRoomIn: () => true,
         cancel: ({ orderId }) => {

@@ -11,6 +11,11 @@ import { TestNode, type Trader } from '../support/wire-trader.ts';
 const userOf = (number: number): UserId => `u${number}` as UserId;
 const EMPTY = { kind: 'trades', total: 0, rows: [], lastTradeIds: [] } as const;
 
+async function nextTurns(count: number): Promise<undefined> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  return undefined;
+}
+
 suite('page desk', () => {
   const desk = new PageDesk({ read: async () => accepted(EMPTY) });
   const planOf = (count: number, made: (row: number) => void): PagePlan<string> => ({
@@ -29,6 +34,19 @@ suite('page desk', () => {
       }),
     }),
     askAll: () => null,
+  });
+
+  test('pages of users without funds have a part of the room, and users with funds the rest', async () => {
+    const waiting = new PageDesk({ read: () => new Promise(() => undefined) });
+    let users = 0;
+    const ask = (isPublic: boolean): Promise<unknown> => {
+      users += 1;
+      return waiting.page(userOf(users), () => planOf(1, () => undefined), isPublic);
+    };
+    const refused = (page: Promise<unknown>): Promise<unknown> => Promise.race([page, nextTurns(3)]);
+    for (let each = 0; each < 64; each += 1) void ask(true);
+    assert.equal(((await refused(ask(true))) as { ok?: boolean } | undefined)?.ok, false);
+    assert.equal(await refused(ask(false)), undefined, 'it is taken and waits');
   });
 
   test('a turn of the event loop has one plan or some rows of one page, however many are asked for', async () => {

@@ -19,7 +19,9 @@ class World {
   room = 0;
   pokes = 0;
   nowNs = 1_000n as TimestampNs;
+  readonly holders: Map<UserId, 'user' | 'maker'> = new Map([[ALICE, 'user']]);
   readonly cancels: SafetyCancels = new SafetyCancels({
+    holderOf: (user) => this.holders.get(user) ?? null,
     bulk: {
       hasRoomIn: () => this.room > 0,
       cancel: ({ market, orderId }) => {
@@ -158,5 +160,20 @@ suite('cancels ordered in advance', () => {
     world.cancels.sendWaiting();
     world.cancels.sendWaiting();
     assert.deepEqual([world.swept, world.cancels.size], [[ALICE], 0]);
+  });
+
+  test('a key that holds nothing takes no place and hears so; once it held something it may go on, and end it', () => {
+    const world = new World();
+    for (let key = 0; key < 100_000; key += 1) {
+      const who = key.toString(16).padStart(64, '0') as UserId;
+      const answer = world.cancels.cancelAllAfter(who, 60_000);
+      assert.equal(answer.ok ? 'armed' : answer.reject.code, 'INSUFFICIENT_INVENTORY');
+    }
+    assert.ok(world.cancels.cancelAllAfter(ALICE, 60_000).ok);
+    world.holders.clear();
+    assert.ok(world.cancels.cancelAllAfter(ALICE, 60_000).ok, 'who has a timer may start it again');
+    assert.deepEqual(world.cancels.cancelAllAfter(ALICE, 0), { ok: true, value: null });
+    assert.ok(!world.cancels.cancelAllAfter(ALICE, 60_000).ok);
+    assert.deepEqual(world.cancels.cancelAllAfter(ALICE, 0), { ok: true, value: null }, 'ending none is no error');
   });
 });

@@ -141,4 +141,19 @@ suite('an honest user beside strangers, on production limits', () => {
     assert.equal((await honest.login()).status, 200);
     await operator(node, 'PUT', '/operator/rate-limits', {});
   });
+
+  test('dead-man timers of free keys are refused by a reason, and an honest one is started, ended and started again', async () => {
+    const strangers = Array.from({ length: 8 }, (_, index) => new Stranger(target, `127.0.2.${index + 1}`));
+    const timer = '{"timeout_ms":60000}';
+    for (const stranger of strangers) {
+      assert.equal((await stranger.login()).status, 200);
+      const { status, code } = await stranger.call('POST', '/orders/cancel-all-after', timer);
+      assert.equal(`${status} ${code}`, '400 INSUFFICIENT_INVENTORY');
+      assert.equal((await stranger.call('POST', '/orders/cancel-all-after', '{"timeout_ms":0}')).status, 200);
+      stranger.end();
+    }
+    for (const body of [timer, '{"timeout_ms":0}', timer]) {
+      assert.equal((await honest.call('POST', '/orders/cancel-all-after', body)).status, 200);
+    }
+  });
 });

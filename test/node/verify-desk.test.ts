@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { HEARTBEAT_LOST_MS } from '../../src/core/limits.ts';
 import { VerifyDesk } from '../../src/node/verify-desk.ts';
+import type { Part } from '../../src/sessions/shared-budget.ts';
 
 const ENTRY = new URL('../../workers/verify.js', import.meta.url);
 const LONG_MS = 60_000;
@@ -35,5 +36,23 @@ suite('the verify desk', () => {
     await untilAwake(desk);
     await desk.close();
     for (let nowMs = 0; nowMs < LONG_MS; nowMs += LOOK_MS) assert.equal(desk.hang(nowMs), null);
+  });
+
+  test('signatures of keys without funds leave room for those of users, and those for cancels', async () => {
+    const desk = new VerifyDesk(1, (error) => assert.fail(error), ENTRY);
+    await untilAwake(desk);
+    let answered = 0;
+    const submit = (part: Part): number => {
+      let taken = 0;
+      while (taken < 5_000 && desk.verify({ ...JOB, part }, () => (answered += 1))) taken += 1;
+      return taken;
+    };
+    // The first of the turn is verified inline. Nothing is sent before the flush, so nothing leaves the queue.
+    const taken = [submit('public'), submit('user'), submit('cancel')] as const;
+    assert.deepEqual(taken.slice(0, 2), [65, 288]);
+    assert.ok(taken[2] >= 90, `${taken[2]} cancels beyond`);
+    desk.flush();
+    await desk.close();
+    assert.equal(answered, taken[0] + taken[1] + taken[2]);
   });
 });

@@ -54,6 +54,43 @@ suite('the bucket of an address', () => {
     assert.equal(limits.bucketCount, 1);
   });
 
+  test('on production limits a hundred addresses cannot take all 32,768 connections: one more address still gets in', () => {
+    const limits = new AddressLimits({ size: { unitsPerSecond: 100n, capacity: 2_000n }, socketsMax: 256 });
+    let taken = 0;
+    for (let round = 0; round < 5_000; round += 1) {
+      for (let each = 0; each < 100; each += 1) {
+        if (limits.takesConnection(`a${each}`, taken / 32_768, NOW)) taken += 1;
+      }
+    }
+    assert.ok(taken > 24_576 && taken < 32_768, `${taken} taken`);
+    assert.ok(limits.takesConnection('honest', taken / 32_768, NOW));
+    assert.ok(!limits.takesConnection('a1', taken / 32_768, NOW), 'who has made many makes no more');
+    assert.ok(limits.takesConnection('a1', 0.4, later(60_000)), 'and has as many as before when there is room');
+  });
+
+  test('the last quarter of the sockets goes eight to an address: 64 addresses with 256 each do not fill 16,384', () => {
+    const limits = new AddressLimits({ size: { unitsPerSecond: 100n, capacity: 2_000n }, socketsMax: 256 });
+    let open = 0;
+    for (let round = 0; round < 256; round += 1) {
+      for (let each = 0; each < 64; each += 1) {
+        if (limits.socketRefusal(`a${each}`, open / 16_384) !== null) continue;
+        limits.socketOpened(`a${each}`);
+        open += 1;
+      }
+    }
+    assert.ok(open < 12_288, `${open} open`);
+    assert.equal(limits.socketRefusal('honest', open / 16_384), null);
+    assert.deepEqual(limits.socketRefusal('a1', 0.8)?.details, { bucket: 'address', limit: 8 });
+    assert.equal(limits.socketRefusal('honest', 0.99), null);
+  });
+
+  test('a small bucket makes connections all the same when it is full', () => {
+    const limits = limitsOf(20n);
+    assert.ok(limits.takesConnection('a', 0.95, NOW));
+    assert.ok(!limits.takesConnection('a', 0.95, NOW));
+    assert.ok(limits.takesConnection('a', 0.95, later(2_000)));
+  });
+
   test('sockets are counted while they are open', () => {
     const limits = limitsOf(20n);
     limits.socketOpened('a');

@@ -56,6 +56,15 @@ suite('a dead-man timer', () => {
     assert.equal(timers.arm(user('cy'), at(600)), true);
   });
 
+  test('a quarter of the places is for market makers alone, and 65,536 users take none of it', () => {
+    const timers = new DeadManTimers(100_000);
+    for (let each = 0; each < 80_000; each += 1) {
+      assert.equal(timers.arm(user(`u${each}`), at(100), 'user'), each < 75_000);
+    }
+    assert.equal(timers.arm(user('maker'), at(100), 'maker'), true);
+    assert.equal(timers.arm(user('u7'), at(200), 'user'), true, 'who has one may start it again');
+  });
+
   test('of many that end at one instant each is told once, a part of them a turn', () => {
     const timers = new DeadManTimers();
     for (let each = 0; each < 1_000; each += 1) timers.arm(user(`u${each}`), at(100));

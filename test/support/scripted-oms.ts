@@ -57,6 +57,7 @@ const MARKET_VIEW: MarketView = {
 const NO_MARKET = reject('MARKET_NOT_FOUND', 'there is no such market');
 
 export class ScriptedOms implements OmsBackend {
+  readonly penniless: Set<UserId> = new Set();
   readonly desk: OrderDesk = new OrderDesk();
   readonly margin: MarginDesk = new MarginDesk(
     this.desk.manager,
@@ -128,6 +129,10 @@ export class ScriptedOms implements OmsBackend {
   charge(user: UserId | null, cost: Cost): Reject | null {
     this.charged.push([user, cost]);
     return this.budget;
+  }
+
+  isFunded(user: UserId): boolean {
+    return !this.penniless.has(user);
   }
 
   chargeLogin(): Reject | null {

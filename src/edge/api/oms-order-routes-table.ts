@@ -206,9 +206,10 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     cost: 'action',
     summary: 'Cancel all your orders unless you come back in time',
     description:
-      'A dead-man timer, one a user: every call starts it again, 0 ends it. When it is over all your orders in all markets are cancelled, once. Kept in memory: a restart of the service ends it.',
+      'A dead-man timer, one a user: every call starts it again, 0 ends it. When it is over all your orders in all markets are cancelled, once. Kept in memory: a restart of the service ends it. For users with a balance, a position or an open order.',
     body: CANCEL_ALL_AFTER_REQUEST,
     reply: CANCEL_ALL_AFTER_RESPONSE,
+    errors: ['INSUFFICIENT_INVENTORY'],
     example: { body: '{"timeout_ms":60000}', reply: '{"timeout_ms":60000,"fires_at_ns":1770000064000000000}' },
   },
 ];
