@@ -159,7 +159,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.orders = new OrderManager({ sink: this, history: parts.history, kept });
     this.restore = new DoorRestore(this.orders, kept);
     this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
-    const isFunded = (user: UserId): boolean => this.orders.isFunded(user);
+    const isFunded = (user: UserId): boolean => this.isFunded(user);
     const { sessionsPerAddress: perAddressMax = Number.POSITIVE_INFINITY } = parts;
     this.limits.isFunded = isFunded;
     this.nonces = new Nonces(NONCES_MAX, isFunded);
@@ -248,7 +248,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   }
 
   isFunded(user: UserId): boolean {
-    return this.orders.isFunded(user);
+    return this.orders.funded.has(user);
   }
 
   streamCap(user: UserId): number {
@@ -346,7 +346,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return this.pages.page(
       request.user,
       () => this.orders.planOrderPage({ ...query.value, openOnly }, AS_JSON),
-      this.isPublic(request.user),
+      !this.isFunded(request.user),
     );
   }
 
@@ -363,7 +363,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     return this.pages.page(
       request.user,
       () => this.orders.planTradePage(query.value, AS_JSON),
-      this.isPublic(request.user),
+      !this.isFunded(request.user),
     );
   }
 
@@ -471,13 +471,9 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.tokens.sweep(this.nowNs());
   }
 
-  private isPublic(user: UserId): boolean {
-    return !this.orders.isFunded(user);
-  }
-
   /** What a user may hold of the places for dead-man timers. */
   private holderOf(user: UserId): TimerHolder | null {
-    if (!this.orders.isFunded(user) && !this.orders.hasOpenOrders(user)) return null;
+    if (!this.isFunded(user) && this.orders.openMarketsOf(user).length === 0) return null;
     return this.limits.tierOf(user) === 'marketMaker' ? 'maker' : 'user';
   }
 

@@ -83,6 +83,10 @@ export class OrderManager {
   /** What actions on accounts take, beside what orders hold. */
   readonly setAsides: SetAsides;
   readonly #uncovered: UncoveredHolds;
+  /** Who has a balance or a position; nobody is woken. */
+  readonly funded: Holds['funded'];
+  /** Markets in which a user has an unfinished order, those on their way included. */
+  readonly openMarketsOf: LiveOrders['openMarkets'];
   readonly #sleepers: Sleepers;
   readonly #markets: Markets;
   readonly #accounts = new Accounts();
@@ -108,6 +112,8 @@ export class OrderManager {
     this.#markets = markets;
     this.#orders = orders;
     this.#holds = holds;
+    this.funded = holds.funded;
+    this.openMarketsOf = (user) => orders.openMarkets(user);
     this.#tail = tail;
     const requests = new Requests(sink);
     const book = new OrderBookView({ orders, holds, tail, sink });
@@ -423,16 +429,6 @@ export class OrderManager {
   inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {
     const sources = { accounts: this.#accounts, holds: this.#holds, margins: this.margin.accounts };
     return inventoryOf(sources, user, subAccounts);
-  }
-
-  /** Whether the user has a balance or a position; nobody is woken. */
-  isFunded(user: UserId): boolean {
-    return this.#holds.funded.has(user);
-  }
-
-  /** Whether an order of the user is unfinished, those on their way included. */
-  hasOpenOrders(user: UserId): boolean {
-    return this.#orders.openMarkets(user).length > 0;
   }
 
   /** A spot balance with what is set aside from it, as pre-flight sees it. */
