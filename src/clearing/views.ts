@@ -9,7 +9,7 @@ import { SIDE } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import { isOpen } from '../margin/position.ts';
-import { allBalances } from './balances.ts';
+import { allBalances, askingUser } from './balances.ts';
 import { heldOf } from './holds.ts';
 import { allPositions } from './positions.ts';
 import type { ClearingState, PositionSlot, SubAccountSlot } from './state.ts';
@@ -126,10 +126,11 @@ function pendingLegs(state: ClearingState, slot: PositionSlot): { readonly base:
 /**
  * `GET /operator/users/{user_id}` as far as clearing knows it; the front door adds `pressure`, `sessions` and `streams`.
  *
+ * @param isInSession a session makes a user known as long as it lives, with accounts 0 and 1 (AMB-139).
  * @returns USER_NOT_FOUND for a key never seen.
  */
-export function userView(state: ClearingState, id: UserId): Outcome<View> {
-  const user = state.users.get(id);
+export function userView(state: ClearingState, id: UserId, isInSession = false): Outcome<View> {
+  const user = isInSession ? askingUser(state, id) : state.users.get(id);
   if (user === undefined) return rejected(reject('USER_NOT_FOUND', 'this user was never seen'));
   const accounts = [...user.subAccounts.values()].map((account): [string, View] => {
     const { subAccount, kind, name, asset } = account.row;

@@ -10,6 +10,7 @@
  * A refusal before clearing consumes nothing (AMB-68). What clearing refuses is a verdict, not a refusal of the door
  * (AMB-67); that clearing has no room is the door's.
  */
+import { MARGIN_ACCOUNT } from '../clearing/balances.ts';
 import type { TargetType, Transfer } from '../clearing/inputs.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
@@ -37,6 +38,8 @@ export interface AccountActionParts {
   readonly setAsides: SetAsides;
   /** Whether clearing knows the user. */
   readonly isKnown: (user: UserId) => boolean;
+  /** Whether the user has this sub-account. */
+  readonly hasAccount: (user: UserId, index: number) => boolean;
   readonly nowNs: () => TimestampNs;
   /** What a request of this user may take of what all share. */
   readonly partOf: (user: UserId, cost: 'action') => Part;
@@ -90,7 +93,7 @@ export class AccountActions implements AccountActionBackend {
     readonly name: string;
   }): Promise<Outcome<null>> {
     const { user, subAccount: index, name } = request;
-    if (!this.parts.isKnown(user)) return rejected(NOT_OWN);
+    if (index <= MARGIN_ACCOUNT || !this.parts.hasAccount(user, index)) return rejected(NOT_OWN);
     const reply = await this.send({ kind: 'renameSubAccount', user, index, name });
     return reply.ok ? accepted(null) : reply;
   }

@@ -33,7 +33,7 @@ interface Answers {
 
 export type ClearingQuery =
   | { [Kind in Exclude<keyof Answers, 'user'>]: { readonly kind: Kind } }[Exclude<keyof Answers, 'user'>]
-  | { readonly kind: 'user'; readonly user: UserId };
+  | { readonly kind: 'user'; readonly user: UserId; readonly isInSession: boolean };
 export type AnswerTo<Query extends ClearingQuery> = Answers[Query['kind']];
 
 /** Where the journal stands. */
@@ -51,7 +51,7 @@ type Answering<Query extends ClearingQuery> = (
 
 const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQuery, { kind: Kind }>> } = {
   ledger: (state) => accepted(ledgerView(state)),
-  user: (state, _, query) => userView(state, query.user),
+  user: (state, _, query) => userView(state, query.user, query.isInSession),
   journal: (_, place) => accepted({ sequence: place.sequence }),
   prices: (state) => accepted({ prices: knownPrices(state) }),
   hooks: (state, place) => accepted({ ...hooksView(state), delay_ms: place.delayMs }),

@@ -171,6 +171,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
       partOf,
       setAsides: this.orders.setAsides,
       isKnown: (user) => this.known.has(user),
+      hasAccount: (user, index) => this.orders.margin.hasAccount(user, index),
       nowNs: () => this.nowNs(),
       command,
       poke: parts.poke,

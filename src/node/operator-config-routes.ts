@@ -10,6 +10,7 @@ import { format18 } from '../core/decimal.ts';
 import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { ClearingQuery } from './clearing-queries.ts';
 import { change } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts, Reply } from './ops-parts.ts';
@@ -164,7 +165,7 @@ function userRoutes(parts: OpsParts): readonly OpsRoute[] {
     return reply.ok ? accepted(wholeUser(parts, user, reply.value)) : reply;
   };
   return [
-    { method: 'GET', pattern, handler: (call) => answer(call, (user) => parts.ask({ kind: 'user', user })) },
+    { method: 'GET', pattern, handler: (call) => answer(call, (user) => parts.ask(userQuery(parts, user))) },
     {
       method: 'PUT',
       pattern,
@@ -176,6 +177,10 @@ function userRoutes(parts: OpsParts): readonly OpsRoute[] {
         ),
     },
   ];
+}
+
+function userQuery(parts: OpsParts, user: UserId): Extract<ClearingQuery, { kind: 'user' }> {
+  return { kind: 'user', user, isInSession: parts.presence(user).sessions > 0 };
 }
 
 /** Clearing's view with what the front door knows. */

@@ -57,6 +57,8 @@ export interface Caller {
   readonly skips?: ReadonlySet<string>;
 }
 
+const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the user has neither a balance nor a position');
+
 /** A create that the market has not spoken on. */
 export interface CreateOnItsWay {
   readonly order: LiveOrder;
@@ -126,7 +128,12 @@ export class Intake {
 
   /** Seats an order of a margin-type account. @returns why it may not be let through, or null. */
   #marginFault(order: LiveOrder, skips: ReadonlySet<string>): Reject | null {
-    const margin = this.#parts.margin.check;
+    const { accounts, holds, margin: room } = this.#parts;
+    const margin = room.check;
+    const { user } = order.terms;
+    // Nothing is made for users who have nothing, and what waits comes from others only.
+    const hasNothing = !holds.funded.has(user) && !accounts.isMarketMaker(user);
+    if (hasNothing && !isSpot(order.terms) && !skips.has('margin')) return NO_MARGIN;
     margin.seat(order);
     if (order.seat === null || order.triggerKind !== TRIGGER.none) return null;
     const reduceOnly = skips.has('reduce_only') ? null : margin.reduceOnlyFault(order, order.quantity);
@@ -136,8 +143,8 @@ export class Intake {
 
   /** @returns the budget, 0 for an order that needs none; null when what is available does not cover the order. */
   #fitting({ market, terms, price, quantity }: PreparedCreate, available: bigint): number | null {
-    // What waits for its trigger reserves nothing (AMB-28).
-    if (terms.triggerKind !== TRIGGER.none) return 0;
+    // What waits for its trigger reserves nothing (AMB-28), but comes from users only who have something.
+    if (terms.triggerKind !== TRIGGER.none) return this.#parts.holds.funded.has(terms.user) ? 0 : null;
     const { definition } = market;
     const worstPrice = this.#parts.margin.bounds.worstPrice(terms.side, market);
     const wanted = { lots: quantity, target: quote18(terms.amount, definition) };

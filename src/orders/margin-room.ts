@@ -127,6 +127,10 @@ export class MarginRoom {
 
   // ---- reads
 
+  hasAccount(user: UserId, subAccount: number): boolean {
+    return this.#kinds.find(user, subAccount) !== undefined;
+  }
+
   isMarginAccount(user: UserId, subAccount: number): boolean {
     return this.#kinds.isMargin(user, subAccount);
   }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { OpsDesk } from '../support/ops-client.ts';
+import { NEVER_SEEN } from '../support/ops-world.ts';
 
 const CHAIN = '000000000000007a69';
 const TOKEN_40 = '6b'.repeat(20);
@@ -183,7 +184,8 @@ describe('chains, vaults, settlers, settings, delays', () => {
 describe('users', () => {
   test('a user is known after a put, also a key never seen, with what the front door knows', async () => {
     const path = `/operator/users/${USER}`;
-    await desk.refused(404, 'USER_NOT_FOUND', 'GET', path);
+    await desk.refused(404, 'USER_NOT_FOUND', 'GET', `/operator/users/${NEVER_SEEN}`);
+    assert.equal((await desk.ok('GET', path))['is_mm'], false, 'a session makes a user known (AMB-139)');
     const user = await desk.ok('PUT', path, { is_mm: true });
     assert.deepEqual(user, {
       user_id: USER,

@@ -449,6 +449,7 @@ suite('reduce-only orders that exceed their position', () => {
   test('are let be while they wait for a trigger (AMB-27, AMB-28)', () => {
     const desk = new MarginDesk();
     desk.settings({ cancelsReduceOnlyExcess: true });
+    desk.spot(USD, 1);
     desk.place({ id: 'stop', side: sell, quantity: 1, reduceOnly: true, above: 200_000 });
     desk.position(ETH, 0, 0);
     assert.deepEqual(look(desk), []);

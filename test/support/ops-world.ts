@@ -27,6 +27,9 @@ import { STANDARD_RATES } from '../../src/sessions/rate-limits.ts';
 import type { UserLimits } from '../../src/sessions/user-limits.ts';
 import { liftedLimits } from './lifted-limits.ts';
 
+/** A user without a session. */
+export const NEVER_SEEN: string = 'f'.repeat(64);
+
 export const TOKEN = 'ringbook-dev';
 
 export class OpsWorld {
@@ -107,7 +110,7 @@ export class OpsWorld {
         return this.isAtRest;
       },
       requestCounts: () => this.requests,
-      presence: () => ({ sessions: 1, streams: 2 }),
+      presence: (user) => ({ sessions: user === NEVER_SEEN ? 0 : 1, streams: 2 }),
       pressures: () => ({ buys: 7_329_495_000_000_000_000_000n as Amount18, sells: 0n as Amount18 }),
       prices: () => this.prices,
       depthSequence: () => 0,
