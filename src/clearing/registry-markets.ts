@@ -3,7 +3,7 @@ import { powerOfTen } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import { type AssetId, USD } from '../core/ids.ts';
-import { AMOUNT18_MAX, RAW_MAX } from '../core/limits.ts';
+import { AMOUNT18_MAX, MINIMUM_NOTIONAL, RAW_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { MARKET_STATUS, MARKET_STATUS_WORD, TRIGGER } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -26,6 +26,7 @@ const MEMBERS = [
   'book_quantity_decimals',
   'tick_size',
   'min_order_size',
+  'min_notional',
   'maker_fee_rate',
   'taker_fee_rate',
   'status',
@@ -73,6 +74,8 @@ function readMarket(input: PutMarket, market: MarketSlot | undefined, marketInde
   }
   const tickSize = rawSize(reader, 'tick_size', priceDecimals, keeps?.tickSize ?? 1);
   const minimum = rawSize(reader, 'min_order_size', quantityDecimals, keeps?.minimumQuantity ?? 1);
+  const notionalNow = keeps?.minimumNotional ?? (MINIMUM_NOTIONAL as Amount18);
+  const minimumNotional = reader.decimal('min_notional', { min: 0n, max: AMOUNT18_MAX }, notionalNow);
   const takerFeeRate = reader.integer('taker_fee_rate', { min: 0, max: FEE_RATE_MAX }, keeps?.takerFeeRate ?? 0);
   const makerBounds = { min: -FEE_RATE_MAX, max: FEE_RATE_MAX };
   const makerFeeRate = reader.integer('maker_fee_rate', makerBounds, keeps?.makerFeeRate ?? 0);
@@ -91,6 +94,7 @@ function readMarket(input: PutMarket, market: MarketSlot | undefined, marketInde
       quantityDecimals,
       tickSize: tickSize as RawPrice,
       minimumQuantity: minimum as RawQuantity,
+      minimumNotional,
       makerFeeRate,
       takerFeeRate,
       status,
@@ -174,6 +178,7 @@ export function marketView(definition: MarketDefinition): View {
     book_quantity_decimals: definition.quantityDecimals,
     tick_size: formatRaw(definition.tickSize, definition.priceDecimals),
     min_order_size: formatRaw(definition.minimumQuantity, definition.quantityDecimals),
+    min_notional: format18(definition.minimumNotional),
     maker_fee_rate: definition.makerFeeRate,
     taker_fee_rate: definition.takerFeeRate,
     status: MARKET_STATUS_WORD[definition.status],

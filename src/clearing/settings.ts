@@ -1,7 +1,13 @@
 /** Settings (operator-api.md 4.10): one object, every member with its default, read strictly. */
 import { format18 } from '../core/decimal.ts';
 import { parseUserId, type UserId } from '../core/ids.ts';
-import { OPEN_ORDERS_MARKET_MAKER_MAX, OPEN_ORDERS_MAX } from '../core/limits.ts';
+import {
+  OPEN_ORDERS_MARKET_MAKER_MAX,
+  OPEN_ORDERS_MAX,
+  OPEN_ORDERS_NODE_MAX,
+  OPEN_ORDERS_USER_MARKET_MAKER_MAX,
+  OPEN_ORDERS_USER_MAX,
+} from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Amount18, ONE_18 } from '../core/units.ts';
 import { BodyReader, type Bounds } from './body-reader.ts';
@@ -31,6 +37,9 @@ export interface Settings {
   readonly public_trade_cache: number;
   readonly max_open_orders: number;
   readonly max_open_orders_market_maker: number;
+  readonly max_open_orders_user: number;
+  readonly max_open_orders_user_market_maker: number;
+  readonly max_open_orders_node: number;
   readonly fee_account: UserId;
   readonly backstop_account: UserId;
   readonly self_service_markets: boolean;
@@ -60,6 +69,9 @@ export const DEFAULT_SETTINGS: Settings = {
   public_trade_cache: 10_000,
   max_open_orders: OPEN_ORDERS_MAX,
   max_open_orders_market_maker: OPEN_ORDERS_MARKET_MAKER_MAX,
+  max_open_orders_user: OPEN_ORDERS_USER_MAX,
+  max_open_orders_user_market_maker: OPEN_ORDERS_USER_MARKET_MAKER_MAX,
+  max_open_orders_node: OPEN_ORDERS_NODE_MAX,
   fee_account: 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId,
   backstop_account: '7d59c5623dd40a74aa4d5a32ac645d3b3f95daeae4c22be25476dd6a486f7382' as UserId,
   self_service_markets: true,
@@ -68,6 +80,7 @@ export const DEFAULT_SETTINGS: Settings = {
 const DAY_MS: Bounds = { min: 0, max: 86_400_000 };
 const INTERVAL_MS: Bounds = { min: 1, max: 86_400_000 };
 const COUNT: Bounds = { min: 1, max: 1_000_000 };
+const NODE_COUNT: Bounds = { min: 1, max: 20_000_000 };
 const USD_AMOUNT = { min: 0n };
 const FRACTION = { min: 1n, max: ONE_18 };
 const JUMP = { min: 1n };
@@ -118,6 +131,13 @@ export function readSettings(body: unknown, now: Settings): Outcome<Settings> {
       COUNT,
       now.max_open_orders_market_maker,
     ),
+    max_open_orders_user: reader.integer('max_open_orders_user', COUNT, now.max_open_orders_user),
+    max_open_orders_user_market_maker: reader.integer(
+      'max_open_orders_user_market_maker',
+      COUNT,
+      now.max_open_orders_user_market_maker,
+    ),
+    max_open_orders_node: reader.integer('max_open_orders_node', NODE_COUNT, now.max_open_orders_node),
     fee_account: account(reader, 'fee_account', now.fee_account),
     backstop_account: account(reader, 'backstop_account', now.backstop_account),
     self_service_markets: reader.flag('self_service_markets', now.self_service_markets),

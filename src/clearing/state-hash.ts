@@ -59,7 +59,7 @@ function definitionLine(market: MarketDefinition): string {
   return (
     `${market.assetId}|${market.priceDecimals}|${market.quantityDecimals}|${market.tickSize}|` +
     `${market.minimumQuantity}|${market.makerFeeRate}|${market.takerFeeRate}|${market.status}|` +
-    `${market.selfTradePrevention}|${market.priceCollar ?? ''}`
+    `${market.selfTradePrevention}|${market.priceCollar ?? ''}|${market.minimumNotional}`
   );
 }
 

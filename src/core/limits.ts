@@ -37,6 +37,12 @@ export const OPEN_ORDERS_MAX = 1_000;
 /** Children that one parent may have: each of its fills is work for all of them. */
 export const CHILDREN_PER_PARENT_MAX = 16;
 export const OPEN_ORDERS_MARKET_MAKER_MAX = 20_000;
+/** Live orders of a user, of a market maker, and of all users: some 3 KiB of memory each [AMB-124]. */
+export const OPEN_ORDERS_USER_MAX = 20_000;
+export const OPEN_ORDERS_USER_MARKET_MAKER_MAX = 200_000;
+export const OPEN_ORDERS_NODE_MAX = 2_000_000;
+/** USD with 18 decimals: what an order that may rest is worth, unless its market says otherwise [AMB-124]. */
+export const MINIMUM_NOTIONAL = 10_000_000_000_000_000n;
 /** Order life [ORD-20], signing windows [AMB-10], stale fills [FIL-16]; nanoseconds. */
 export const ORDER_LIFE_NS = 2_592_000_000_000_000n;
 export const CLOCK_SKEW_NS = 5_000_000_000n;
@@ -117,3 +123,8 @@ assert(
 assert(REPLAY_FRAMES_MAX < SOCKET_LAG_MESSAGES_MAX, 'a replay alone is no lag');
 assert(REPLAY_RING_BYTES_MAX < SOCKET_LAG_BYTES_MAX, 'a replay alone is no lag');
 assert(OPEN_ORDERS_MAX < OPEN_ORDERS_MARKET_MAKER_MAX, 'market makers may have more open orders');
+assert(
+  OPEN_ORDERS_MARKET_MAKER_MAX <= OPEN_ORDERS_USER_MARKET_MAKER_MAX,
+  'a market alone stays below the bound of a user',
+);
+assert(OPEN_ORDERS_USER_MAX < OPEN_ORDERS_USER_MARKET_MAKER_MAX, 'market makers may have more open orders');

@@ -11,6 +11,9 @@ interface SettingsJson {
   readonly clock_skew_ms?: number;
   readonly max_open_orders?: number;
   readonly max_open_orders_market_maker?: number;
+  readonly max_open_orders_user?: number;
+  readonly max_open_orders_user_market_maker?: number;
+  readonly max_open_orders_node?: number;
   readonly fee_account?: string;
   readonly self_service_markets?: boolean;
   readonly preflight_minimum?: string;
@@ -37,8 +40,19 @@ export function readSettings(json: string): {
     ...(skew === undefined ? {} : { clockSkewNs: milliseconds(skew) }),
     ...(open === undefined ? {} : { openOrdersMax: open }),
     ...(openOfMaker === undefined ? {} : { openOrdersMarketMakerMax: openOfMaker }),
+    ...openOrderBounds(stored),
   };
   return { settings, feeAccount, selfServiceMarkets: stored.self_service_markets === true };
+}
+
+function openOrderBounds(stored: SettingsJson): Partial<OrderSettings> {
+  const { max_open_orders_user: ofUser, max_open_orders_node: ofNode } = stored;
+  const { max_open_orders_user_market_maker: ofMaker } = stored;
+  return {
+    ...(ofUser === undefined ? {} : { openOrdersUserMax: ofUser }),
+    ...(ofMaker === undefined ? {} : { openOrdersUserMarketMakerMax: ofMaker }),
+    ...(ofNode === undefined ? {} : { openOrdersNodeMax: ofNode }),
+  };
 }
 
 function marginSettings(stored: SettingsJson): Partial<OrderSettings> {

@@ -29,6 +29,7 @@ import type { LiveOrders } from './live-orders.ts';
 import type { MarginRoom } from './margin-room.ts';
 import type { MarketSlot, Markets } from './markets.ts';
 import { budgetOf, holdOf, needOf, quote18, spendWith } from './needs.ts';
+import { checkOpenOrders } from './open-bounds.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import { triggerKindOf } from './order-figures.ts';
 import type { OrderHistory } from './order-history.ts';
@@ -36,9 +37,8 @@ import { statusOf, statusOfLive } from './order-life.ts';
 import {
   checkCancel,
   checkCreate,
-  checkNewQuantity,
+  checkNewFigures,
   checkNewTrigger,
-  checkOpenOrders,
   checkReplace,
   marketHalted,
   type PreFlightView,
@@ -102,7 +102,8 @@ export class Intake {
     const { orders, requests, holds, book } = this.#parts;
     const { marketIndex, assetId, status } = market.definition;
     if (status !== MARKET_STATUS.active) return marketHalted();
-    const cap = checkOpenOrders(this.#view(), terms.user, terms.subAccount, market);
+    const isParked = terms.triggerKind !== TRIGGER.none;
+    const cap = checkOpenOrders(this.#view(), { ...terms, marketIndex, isParked });
     if (!cap.ok) return cap;
     const known = orders.find(terms.user, marketIndex, terms.orderId);
     // An id on its way may still be refused; then the next create with it may pass. The market decides.
@@ -162,7 +163,7 @@ export class Intake {
     const market = checked.value;
     const { orderId, timestampNs, newPriceLimit, newQuantity, newTrigger } = request.request;
     const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
-    const figures = checkNewQuantity(market, request, order);
+    const figures = checkNewFigures(market, request, order);
     if (!figures.ok) return figures;
     const missing = caller.looksUp ? this.#missing(market, caller.user, orderId) : null;
     if (missing !== null) return rejected(missing);
@@ -273,12 +274,16 @@ export class Intake {
   // ---- helpers
 
   #view(): PreFlightView {
-    const { markets, accounts, orders, margin } = this.#parts;
+    const { markets, accounts, holds, orders, margin } = this.#parts;
     return {
       markets,
       accounts,
       desk: margin.desk,
       settings: this.settings,
+      isFunded: (user) => holds.funded.has(user),
+      isMarketMaker: (user) => accounts.isMarketMaker(user),
+      openCountOf: (user) => orders.openCountOf(user),
+      openCountOfAll: () => orders.openCountOfAll,
       openCount: (user, subAccount, marketIndex) => orders.openCount(user, subAccount, marketIndex),
       reducibleLots: (user, subAccount, market, side) => margin.accounts.reducibleLots(user, subAccount, market, side),
     };

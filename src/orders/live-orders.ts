@@ -30,6 +30,8 @@ interface OrdersOfUser {
   twins: Map<string, readonly LiveOrder[]> | null;
   /** Unfinished orders by market and sub-account (openKey). */
   readonly open: Map<number, number>;
+  /** Unfinished orders in all. */
+  openTotal: number;
   /** What pages show of them. */
   readonly pages: PageList;
 }
@@ -40,6 +42,8 @@ export class LiveOrders {
   readonly #sleepers: Sleepers;
   readonly #byUser = new Map<UserId, OrdersOfUser>();
   #count = 0;
+  /** Unfinished orders that are awake. */
+  #open = 0;
 
   constructor(sleepers: Sleepers = new Sleepers()) {
     this.#sleepers = sleepers;
@@ -91,6 +95,16 @@ export class LiveOrders {
   /** Orders of a sub-account in a market that count against the cap (AMB-124). */
   openCount(user: UserId, subAccount: number, marketIndex: number): number {
     return this.#find(user)?.open.get(openKey(marketIndex, subAccount)) ?? 0;
+  }
+
+  /** Orders of a user that count against the cap (AMB-124). */
+  openCountOf(user: UserId): number {
+    return this.#find(user)?.openTotal ?? 0;
+  }
+
+  /** Orders of all users that count against the cap; those that sleep are live. */
+  get openCountOfAll(): number {
+    return this.#open + this.#sleepers.count;
   }
 
   /** Markets in which the user has an unfinished order, those on their way included. */
@@ -198,7 +212,14 @@ export class LiveOrders {
   #ensure(user: UserId): OrdersOfUser {
     const known = this.#find(user);
     if (known !== undefined) return known;
-    const fresh: OrdersOfUser = { user, byId: new Map(), twins: null, open: new Map(), pages: new PageList() };
+    const fresh: OrdersOfUser = {
+      user,
+      byId: new Map(),
+      twins: null,
+      open: new Map(),
+      openTotal: 0,
+      pages: new PageList(),
+    };
     this.#byUser.set(user, fresh);
     return fresh;
   }
@@ -224,6 +245,8 @@ export class LiveOrders {
     const key = openKey(order.market.definition.marketIndex, order.terms.subAccount);
     const count = (own.open.get(key) ?? 0) + change;
     assert(count >= 0, 'open orders are never negative');
+    own.openTotal += change;
+    this.#open += change;
     if (count === 0) own.open.delete(key);
     else own.open.set(key, count);
   }

@@ -10,6 +10,7 @@
  * Not here: decimals, times, fees (pre-flight.ts); raw bounds (wire).
  */
 import { notional18 } from '../core/arithmetic.ts';
+import { format18 } from '../core/decimal.ts';
 import { AMOUNT18_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import {
@@ -73,7 +74,7 @@ export function figuresFault(
       if (notional18(price, quantity, definition) > AMOUNT18_MAX) {
         return invalid('quantity', 'more money than there can be');
       }
-      return isClosing ? null : belowMinimum(quantity, definition);
+      return isClosing ? null : (belowMinimum(quantity, definition) ?? notionalFault(price, quantity, definition));
     case ORDER_KIND.marketBase:
       if (amount !== 0 && side !== SIDE.buy) return invalid('max_sellable_amount', 'a quote cap is for a buy');
       return isClosing ? null : belowMinimum(quantity, definition);
@@ -84,6 +85,24 @@ export function figuresFault(
 
 function belowMinimum(quantity: number, definition: MarketDefinition): Reject | null {
   return quantity < definition.minimumQuantity ? invalid('quantity', 'below the minimum') : null;
+}
+
+function notionalFault(price: RawPrice, quantity: RawQuantity, definition: MarketDefinition): Reject | null {
+  const fault = belowNotional(price, quantity, definition);
+  return fault === null ? null : invalid('quantity', fault);
+}
+
+/**
+ * What may rest is worth the minimum at its price (AMB-124); market orders never rest and may be of any size (ORD-14).
+ *
+ * @returns why it is not, or null.
+ */
+export function belowNotional(price: RawPrice, quantity: RawQuantity, definition: MarketDefinition): string | null {
+  return notional18(price, quantity, definition) < definition.minimumNotional ? notionalText(definition) : null;
+}
+
+function notionalText({ minimumNotional }: MarketDefinition): string {
+  return `worth less than the market's minimum of ${format18(minimumNotional)} USD`;
 }
 
 function invalid(field: string, message: string): Reject {

@@ -181,7 +181,6 @@ export class OrderManager {
 
   /**
    * The markets that a cancel-all concerns. What is reserved for each in the same turn is let through.
-   *
    * @returns MARKET_NOT_FOUND, SERVICE_UNAVAILABLE.
    */
   checkCancelAll(wish: { readonly user: UserId; readonly assetId: AssetId | null }): Outcome<readonly MarketSlot[]> {
@@ -418,11 +417,7 @@ export class OrderManager {
     return planTradePage(this.#pages, query, show);
   }
 
-  order(key: {
-    readonly user: UserId;
-    readonly marketIndex: number;
-    readonly orderId: OrderId;
-  }): OrderRecordView | undefined {
+  order(key: Parameters<typeof orderById>[1]): OrderRecordView | undefined {
     return orderById(this.#pages, key);
   }
 
@@ -453,6 +448,11 @@ export class OrderManager {
   /** For metrics: orders on their way, live, and finished ones that no announced checkpoint holds. */
   get ordersInMemory(): number {
     return this.#orders.count;
+  }
+
+  /** Live orders that count against the bounds, of one user or of all (AMB-124). */
+  openOrders(user: UserId | null): number {
+    return user === null ? this.#orders.openCountOfAll : this.#orders.openCountOf(user);
   }
 
   /** Orders of a restart that slept and do no more, ever. */

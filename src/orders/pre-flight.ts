@@ -21,29 +21,35 @@ import type { CreateRequest, SignedOrder } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';
 import type { Accounts } from './accounts.ts';
 import type { AssetDesk } from './asset-desk.ts';
-import { filledOf, type LiveOrder, type OrderTerms } from './live-order.ts';
+import { filledOf, isReduceOnly, type LiveOrder, type OrderTerms } from './live-order.ts';
 import type { MarketSlot, Markets } from './markets.ts';
-import { figuresFault, figuresOf, type OrderFigures, triggerKindOf } from './order-figures.ts';
+import { checkOpenOrders, type OpenOrderCounts } from './open-bounds.ts';
+import { belowNotional, figuresFault, figuresOf, type OrderFigures, triggerKindOf } from './order-figures.ts';
 import { NO_SKIPS, type PreparedCreate } from './prepared.ts';
-import type { OrderSettings } from './settings.ts';
 import { mayTrade } from './trading-rules.ts';
 
 /** What the checks look at. */
-export interface PreFlightView {
+export interface PreFlightView extends OpenOrderCounts {
   readonly markets: Markets;
   readonly accounts: Accounts;
   readonly desk: AssetDesk;
-  readonly settings: OrderSettings;
-  openCount(user: UserId, subAccount: number, marketIndex: number): number;
+  /** Whether the user owns anything. */
+  isFunded(user: UserId): boolean;
   /** Lots by which orders of this side may reduce the optimistic position. */
   reducibleLots(user: UserId, subAccount: number, market: MarketDefinition, side: Side): number;
 }
+
+/** Of an order that is the market's to judge, or has no price. */
+const NOT_KNOWN = 0;
 
 function invalid(field: string, message: string): { readonly ok: false; readonly reject: Reject } {
   return rejected(reject('INVALID_ORDER', message, field));
 }
 
 const FINE: Outcome<null> = accepted(null);
+/** Of an order that waits and holds nothing meanwhile (AMB-124). */
+const NOTHING_OWNED: Reject = reject('INSUFFICIENT_INVENTORY', 'an order that waits needs a user who owns something');
+const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'an order that waits needs a user who owns something');
 
 /** @param caller.user the session's. */
 export function checkCreate(
@@ -75,8 +81,12 @@ export function checkCreate(
   if (!fees.ok && !skips.has('fees')) return fees;
   const target = checkTarget(view, order, figures, market);
   if (!target.ok) return target;
-  const cap = checkOpenOrders(view, user, order.account, market);
-  return cap.ok ? accepted({ ...prepare(request, figures, market, user), skips }) : cap;
+  const { marketIndex } = market.definition;
+  const isParked = order.trigger !== null;
+  const cap = checkOpenOrders(view, { user, subAccount: order.account, marketIndex, isParked });
+  if (!cap.ok) return cap;
+  if (isParked && !view.isFunded(user)) return rejected(order.isSpot ? NOTHING_OWNED : NO_MARGIN);
+  return accepted({ ...prepare(request, figures, market, user), skips });
 }
 
 /** Where the order trades (SUB-07, SUB-08, AMB-27, AMB-30). */
@@ -202,20 +212,6 @@ function checkFees(market: MarketSlot, order: SignedOrder, { postOnly }: OrderFi
   return order.maxTradingFeesRate < rate ? invalid('max_trading_fees_rate', `the market's rate is ${rate}`) : FINE;
 }
 
-/** At most so many live orders per sub-account and market (AMB-124). */
-export function checkOpenOrders(
-  view: PreFlightView,
-  user: UserId,
-  subAccount: number,
-  market: MarketSlot,
-): Outcome<null> {
-  const { openOrdersMax, openOrdersMarketMakerMax } = view.settings;
-  const max = view.accounts.isMarketMaker(user) ? openOrdersMarketMakerMax : openOrdersMax;
-  return view.openCount(user, subAccount, market.definition.marketIndex) < max
-    ? FINE
-    : rejected(reject('TOO_MANY_OPEN_ORDERS', `at most ${max} open orders`));
-}
-
 /** @returns the market; the order itself may be unknown here. */
 export function checkReplace(
   view: PreFlightView,
@@ -239,16 +235,25 @@ export function checkReplace(
   return signed.ok ? accepted(market) : signed;
 }
 
-/** The minimum binds a new total, unless it completes the order: a maker may ask for what is filled (AMB-19, AMB-42). */
-export function checkNewQuantity(
+/**
+ * The minimums bind a new total and a new price, unless the total completes the order: a maker may ask for what is filled
+ * (AMB-19, AMB-42). A reduce-only order has no minimum notional here: it may have become as small as its position.
+ */
+export function checkNewFigures(
   market: MarketSlot,
   request: ReplaceRequest,
   order: LiveOrder | undefined,
 ): Outcome<null> {
-  const { newQuantity } = request.request;
-  if (newQuantity === null || newQuantity >= market.definition.minimumQuantity) return FINE;
-  const completes = order !== undefined && newQuantity <= filledOf(order);
-  return completes ? FINE : invalid('new_quantity', 'below the minimum');
+  const { newQuantity, newPriceLimit } = request.request;
+  if (order !== undefined && newQuantity !== null && newQuantity <= filledOf(order)) return FINE;
+  if (newQuantity !== null && newQuantity < market.definition.minimumQuantity) {
+    return invalid('new_quantity', 'below the minimum');
+  }
+  const price = newPriceLimit ?? order?.price ?? NOT_KNOWN;
+  const quantity = newQuantity ?? order?.quantity ?? NOT_KNOWN;
+  if (price === NOT_KNOWN || quantity === NOT_KNOWN || (order !== undefined && isReduceOnly(order.terms))) return FINE;
+  const fault = belowNotional(price, quantity, market.definition);
+  return fault === null ? FINE : invalid(newQuantity === null ? 'new_price_limit' : 'new_quantity', fault);
 }
 
 /** A trigger is changed while the order waits for it, never after (AMB-20). An order unknown here is the market's to judge. */

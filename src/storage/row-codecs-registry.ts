@@ -77,6 +77,7 @@ function writeDefinition(to: ByteWriter, definition: MarketDefinition): void {
   to.u8(definition.status);
   to.flag(definition.selfTradePrevention);
   to.optional(definition.priceCollar, (collar) => to.integer(collar));
+  to.integer(definition.minimumNotional);
 }
 
 function readDefinition(from: ByteReader): MarketDefinition {
@@ -92,6 +93,7 @@ function readDefinition(from: ByteReader): MarketDefinition {
     status: from.u8() as MarketStatus,
     selfTradePrevention: from.flag(),
     priceCollar: from.optional(() => from.integer()),
+    minimumNotional: from.integer() as Amount18,
   };
 }
 

@@ -10,8 +10,8 @@
  *            has not hashed yet: before, it hashed each at once
  *   8 ─▶ 9   finished orders stand in blocks (order-blocks.ts): those of before in blocks of one; whatever leads to one
  *            says where
- *   9 ─▶ 10  a run of trades says how many of its list are older; other decisions follow from the same inputs, so the
- *            journal of before ends here
+ *   9 ─▶ 10  a run of trades says how many of its list are older; a market has a minimum notional, the default; other
+ *            decisions follow from the same inputs, so the journal of before ends here
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal-base.ts).
@@ -19,6 +19,7 @@
 
 import { must } from '../core/assert.ts';
 import type { OrderId } from '../core/ids.ts';
+import { MINIMUM_NOTIONAL } from '../core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { ByteReader } from './byte-reader.ts';
@@ -54,7 +55,7 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 6, convert: () => withActivated },
   { from: 7, convert: () => withBlocksAndPieces },
   { from: 8, convert: () => withOrderBlocks },
-  { from: 9, convert: () => withOlder() },
+  { from: 9, convert: () => withOlderAndNotional() },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -193,11 +194,12 @@ function withOrderBlocks(entry: Entry, to: ByteWriter): Uint8Array {
 }
 
 /** A run of trades of versions 6 to 9 does not say how many are older: runs of a list come oldest first. */
-function withOlder(): Convert {
+function withOlderAndNotional(): Convert {
   let list: Uint8Array = new Uint8Array();
   let last: LastTradeRun | null = null;
   return (entry, to) => {
     const { key, value } = entry;
+    if (key[0] === TABLE.market) return withMinimumNotional(entry, to);
     if (key[0] !== TABLE.tradeRun) return value;
     const name = key.subarray(0, LIST_NAME_BYTES);
     if (Buffer.compare(name, list) !== 0) [list, last] = [Uint8Array.from(name), null];
@@ -207,4 +209,15 @@ function withOlder(): Convert {
     last = { place: newest, older, count: items.length };
     return encodeTradeRun(to, key, { older, items });
   };
+}
+
+/** The minimum stands between the definition and the two sequences at the end of a market's row. */
+function withMinimumNotional({ key, value }: Entry, to: ByteWriter): Uint8Array {
+  const body = checkFrame(key, value).subarray(1);
+  const definitionEnd = body.length - 2 * SAFE_BYTES;
+  return encodeFrame(to, key, () => {
+    to.raw(body.subarray(0, definitionEnd));
+    to.integer(MINIMUM_NOTIONAL);
+    to.raw(body.subarray(definitionEnd));
+  });
 }

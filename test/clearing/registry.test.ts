@@ -200,6 +200,7 @@ suite('markets', () => {
         book_quantity_decimals: 1,
         tick_size: '0.001',
         min_order_size: '0.1',
+        min_notional: '0.01',
         maker_fee_rate: 0,
         taker_fee_rate: 0,
         status: 'Active',

@@ -86,6 +86,7 @@ describe('risk parameters and markets', () => {
     assert.deepEqual(market, {
       asset_id: '2',
       ...MARKET,
+      min_notional: '0.01',
       maker_fee_rate: 100,
       taker_fee_rate: 450,
       status: 'Active',

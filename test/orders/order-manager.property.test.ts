@@ -113,6 +113,24 @@ suite('order manager, properties', () => {
     },
   );
 
+  holds('the counts that bound live orders are those of a recount, over rollbacks and replaces (AMB-124)', (steps) => {
+    const recount = (exchange: PlainExchange, user: UserId): number =>
+      allOrders(exchange, user, 1_000).filter(({ status }) => status === 'Open' || status === 'PartiallyFilled').length;
+    const exchange = play(steps, (playing) => {
+      const counts = USERS.map((user) => playing.manager.openOrders(user));
+      assert.equal(playing.manager.openOrders(null), (counts[0] ?? 0) + (counts[1] ?? 0));
+      for (const [at, user] of USERS.entries()) assert.ok((counts[at] ?? 0) >= recount(playing, user));
+    });
+    exchange.settle();
+    for (const user of USERS) {
+      assert.equal(exchange.manager.openOrders(user), recount(exchange, user));
+      assert.equal(
+        recount(exchange, user),
+        exchange.orders.filter((order) => order.user === user && rests(order)).length,
+      );
+    }
+  });
+
   holds('records agree with the market and clearing when everybody has spoken (AMB-128, AMB-142)', (steps) => {
     const exchange = play(steps, () => {});
     exchange.settle();

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { type AssetId, USD } from '../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { TIF } from '../../src/core/order-terms.ts';
-import type { RawPrice, RawQuantity, TimestampNs } from '../../src/core/units.ts';
+import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../src/core/units.ts';
 import { DEFAULT_SETTINGS } from '../../src/orders/settings.ts';
 import type { SignedOrder } from '../../src/wire/signed-order.ts';
 import type { SignedReplace } from '../../src/wire/signed-replace.ts';
@@ -193,6 +193,72 @@ suite('pre-flight of a create', () => {
     desk.place({ id: 'o3', quantity: 10 });
     desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
     assert.equal(verdict({ id: 'o4' }, {}, desk), 'ok');
+  });
+
+  test('a user has so many live orders over all sub-accounts and markets, parked ones too; market makers more (AMB-124)', () => {
+    const desk = new OrderDesk();
+    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersUserMax: 2, openOrdersUserMarketMakerMax: 3 });
+    const first = desk.place({ id: 'o1', quantity: 10 });
+    desk.place({ id: 'parked', above: 210_000 });
+    assert.equal(verdict({ id: 'o3' }, { account: 1 }, desk), 'TOO_MANY_OPEN_ORDERS');
+    const refused = desk.manager.checkCreate(createRequest({ id: 'o3' }), CALLER);
+    assert.match(refused.ok ? '' : refused.reject.message, /at most 2 open orders of a user/);
+    desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
+    assert.equal(verdict({ id: 'o3' }, {}, desk), 'ok');
+    desk.manager.onUserChanged({ user: ALICE, isMarketMaker: false });
+    desk.end(first, 1);
+    assert.equal(verdict({ id: 'o3' }, {}, desk), 'ok');
+  });
+
+  test('the fuller the node the fewer orders a user may have, and a market maker has the last room (AMB-124)', () => {
+    const desk = new OrderDesk();
+    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersNodeMax: 64 });
+    const parked = (id: string) => verdict({ id, above: 210_000 }, {}, desk);
+    for (let at = 0; at < 16; at += 1) desk.place({ id: `a${at}`, quantity: 10 });
+    assert.equal(parked('p'), 'TOO_MANY_OPEN_ORDERS', 'a quarter is full: what holds nothing has no more room');
+    assert.equal(verdict({ id: 'a16' }, {}, desk), 'ok', 'what holds something has');
+    for (let at = 16; at < 48; at += 1) desk.place({ id: `a${at}`, quantity: 10 });
+    assert.equal(verdict({ id: 'a48' }, {}, desk), 'TOO_MANY_OPEN_ORDERS');
+    for (let at = 0; at < 9; at += 1) desk.place({ id: `b${at}`, user: BOB, quantity: 10 });
+    const bobs = () => codeOf(desk.request({ id: 'b9', user: BOB, quantity: 10 }));
+    assert.equal(desk.manager.openOrders(null), 57);
+    assert.equal(bobs(), 'ok', 'who has few has a share that others cannot take');
+    assert.equal(codeOf(desk.request({ id: 'b10', user: BOB, quantity: 10 })), 'TOO_MANY_OPEN_ORDERS');
+    desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
+    for (let at = 48; at < 54; at += 1) desk.place({ id: `a${at}`, quantity: 10 });
+    assert.equal(verdict({ id: 'a54' }, {}, desk), 'TOO_MANY_OPEN_ORDERS', 'and then the node is full');
+  });
+
+  test('an order that waits for its trigger needs a user who owns something (AMB-124)', () => {
+    const desk = new OrderDesk();
+    for (const asset of [USD, '12' as AssetId]) desk.setOwned(ALICE, asset, 0n);
+    assert.equal(verdict({ above: 210_000 }, {}, desk), 'INSUFFICIENT_INVENTORY');
+    desk.setOwned(ALICE, '12' as AssetId, 1n);
+    assert.equal(verdict({ above: 210_000 }, {}, desk), 'ok');
+  });
+
+  test('an order that may rest is worth the minimum notional at its price, and a replaced one too (AMB-124)', () => {
+    const desk = new OrderDesk();
+    // Quantities of 0.0001 at prices of 0.01 USD.
+    desk.manager.onMarketChanged({ ...MARKET, minimumNotional: (3n * 10n ** 17n) as Amount18 });
+    assert.equal(verdict({ price: 200, quantity: 1_500 }, {}, desk), 'ok', '0.15 of 2 USD');
+    assert.equal(verdict({ price: 195, quantity: 1_500 }, {}, desk), 'INVALID_ORDER quantity');
+    assert.equal(verdict({ price: 200, quantity: 1_499 }, {}, desk), 'INVALID_ORDER quantity');
+    assert.equal(verdict({ price: 100, quantity: 1_500, above: 400 }, {}, desk), 'INVALID_ORDER quantity');
+    assert.equal(verdict({ market: { base: 10 } }, {}, desk), 'ok', 'what never rests may be of any size');
+    assert.equal(verdict({ market: { quote: 1 } }, {}, desk), 'ok');
+    desk.place({ price: 200, quantity: 1_500 });
+    const change = (newPriceLimit: number | null, newQuantity: number | null): string =>
+      replaceVerdict({ newPriceLimit: newPriceLimit as RawPrice, newQuantity: newQuantity as RawQuantity }, desk);
+    assert.equal(change(195, null), 'INVALID_ORDER new_price_limit');
+    assert.equal(change(null, 1_499), 'INVALID_ORDER new_quantity');
+    assert.equal(change(300, 1_000), 'ok');
+    const unknown = (newQuantity: number): string =>
+      replaceVerdict(
+        { orderId: 'unknown' as never, newPriceLimit: 200 as RawPrice, newQuantity: newQuantity as RawQuantity },
+        desk,
+      );
+    assert.deepEqual([unknown(1_499), unknown(1_500)], ['INVALID_ORDER new_quantity', 'ok']);
   });
 
   test('an operator may leave out the checks of fees and inventory, for one order (operator-api.md 7.3)', () => {

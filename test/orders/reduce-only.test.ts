@@ -84,6 +84,10 @@ suite('reduce-only at the door', () => {
     assert.equal(desk.verdict({ side: sell, reduceOnly: true, quantity: 0.0005 }), 'ok');
     assert.equal(desk.verdict({ side: sell, reduceOnly: true, quantity: 0.0004 }), 'INVALID_ORDER');
     assert.equal(desk.verdict({ side: sell, quantity: 0.0005 }), 'INVALID_ORDER');
+    const minimumNotional = (100n * 10n ** 18n) as never;
+    desk.manager.onMarketChanged({ ...must(MARKETS[ETH], 'a market of the desk'), minimumNotional });
+    assert.equal(desk.verdict({ side: sell, reduceOnly: true, quantity: 0.0005 }), 'ok', 'nor the minimum notional');
+    assert.equal(desk.verdict({ side: sell, reduceOnly: true, quantity: 0.0004 }), 'INVALID_ORDER');
   });
 });
 

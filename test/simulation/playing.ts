@@ -35,8 +35,8 @@ import type { LifeOptions, ScriptEvent } from './script.ts';
 const BATCH_RECORDS_MAX = 64;
 /** Of the ids that a life used, those that are sent again after it. */
 const SENT_AGAIN = 5;
-/** More than what 10 lots at a price of 5 hold with a fee. */
-const SMALLEST_ORDER = 10n ** 14n;
+/** More than what 10 lots at a price of 10 USD, the minimum notional, hold with a fee. */
+const SMALLEST_ORDER = 11n * 10n ** 15n;
 /** What happened, by name, so that no law holds for want of cases. */
 export class Tally {
   readonly counts: Map<string, number> = new Map();
@@ -268,7 +268,7 @@ export class Player {
       // Who cannot pay for the smallest order is refused before anybody looks at its id.
       if (node.door.orders.funds({ user, subAccount: 0, asset: USD }).available < SMALLEST_ORDER) continue;
       let code = 'no answer';
-      const request = createRequest({ user, id, price: 5, quantity: 10, postSignNs: nowNs }, order);
+      const request = createRequest({ user, id, price: 1_000, quantity: 10, postSignNs: nowNs }, order);
       node.door.create(request, { user, connection: 1, isControl: true }, ({ refusal }) => {
         code = refusal?.code ?? 'Received';
       });

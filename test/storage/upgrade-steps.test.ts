@@ -141,6 +141,31 @@ suite('steps of an upgrade', () => {
     );
   });
 
+  test('9 to 10: a market has the default minimum notional (AMB-124)', () => {
+    const step = must(
+      UPGRADE_STEPS.find(({ from }) => from === 9),
+      'version 9 is upgraded',
+    );
+    const convert = step.convert({} as StorageReader);
+    const to = new ByteWriter(64);
+    fc.assert(
+      fc.property(ROW_ARBITRARIES.market, (row) => {
+        const key = keyWriter().market(row.definition.marketIndex);
+        const today = encodeRow(to, 'market', key, row);
+        const body = checkFrame(key, today).subarray(1);
+        const minimum = Buffer.byteLength(row.definition.minimumNotional.toString()) + 4;
+        const before = encodeFrame(to, key, () => {
+          to.raw(body.subarray(0, body.length - 16 - minimum));
+          to.raw(body.subarray(body.length - 16));
+        });
+        const converted = decodeRow('market', key, must(convert({ key, value: before }, to), 'it stays'));
+        const definition = { ...row.definition, minimumNotional: 10n ** 16n };
+        assert.deepEqual(converted, { ...row, definition });
+      }),
+      propertyParameters(50),
+    );
+  });
+
   test('9 to 10: a run of trades says how many of its list are older, unless the list is out of order', () => {
     const step = must(
       UPGRADE_STEPS.find(({ from }) => from === 9),

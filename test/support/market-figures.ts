@@ -21,6 +21,7 @@ export function marketOf(marketIndex: number, assetId: string): MarketDefinition
     takerFeeRate: 0,
     status: 0,
     selfTradePrevention: false,
+    minimumNotional: 0n as never,
     priceCollar: null,
   };
 }

@@ -47,6 +47,7 @@ export const MARKET: MarketDefinition = {
   takerFeeRate: 500,
   status: 0,
   selfTradePrevention: false,
+  minimumNotional: (ONE_18 / 100n) as Amount18,
   priceCollar: null,
 };
 

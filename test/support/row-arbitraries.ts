@@ -178,6 +178,7 @@ const marketRow: Arbitrary<MarketRow> = record({
     takerFeeRate: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
     status: fc.constantFrom(...Object.values(MARKET_STATUS)),
     selfTradePrevention: fc.boolean(),
+    minimumNotional: wide,
     priceCollar: fc.option(wide),
   }),
   sequence,

@@ -92,6 +92,7 @@ suite('reads', () => {
       ...DECIMALS,
       tickSize: price(1),
       minimumQuantity: quantity(10),
+      minimumNotional: 1n as never,
       makerFeeRate: -25,
       takerFeeRate: 450,
       status: 1,
