@@ -33,6 +33,10 @@ const NO_FUNDS: Reject = reject('INSUFFICIENT_INVENTORY', 'the source account ha
 const NO_POSITION: Reject = reject('POSITION_NOT_FOUND', 'there is no such position', 'asset_identifier');
 const NOT_OWN: Reject = reject('INVALID_REQUEST', 'only accounts that the user created are renamed', 'account_index');
 
+/** Half of what may wait for clearing (clearing-desk.ts): operators and chains have the other. */
+export const ACTIONS_UNANSWERED_MAX = 2_048;
+const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many actions wait for clearing, try again');
+
 export interface AccountActionParts {
   readonly desk: SignatureDesk;
   readonly setAsides: SetAsides;
@@ -130,6 +134,7 @@ export class AccountActions implements AccountActionBackend {
   }
 
   private async send(command: OperatorCommand): Promise<Reply> {
+    if (this.unanswered >= ACTIONS_UNANSWERED_MAX) return rejected(BUSY);
     this.unanswered += 1;
     try {
       return await this.parts.command(command);
