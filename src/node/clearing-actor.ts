@@ -32,6 +32,7 @@ import { answerQuery, type ClearingQuery } from './clearing-queries.ts';
 import type { Durability, JournalSize } from './durability.ts';
 import {
   type EffectSinks,
+  writeDecided,
   writeEffect,
   writeFlushed,
   writeMarketRestored,
@@ -40,6 +41,7 @@ import {
 } from './effect-codec.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { Outbox } from './outbox.ts';
+import { PassedTime } from './passed-time.ts';
 import { type Boot, recoverParts } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
 import { Restorer, restoredCount } from './restoring.ts';
@@ -94,6 +96,7 @@ export class ClearingActor implements Actor {
   private readonly markets: readonly Outbox[];
   private readonly sinks: EffectSinks;
   private readonly batch = new BatchBuffer();
+  private readonly passed = new PassedTime();
   private readonly crash: CrashPlan;
   private state: ClearingState | null = null;
   private restoring: Iterator<void> | null = null;
@@ -210,7 +213,10 @@ export class ClearingActor implements Actor {
     this.flush();
   }
 
-  tick(): void {}
+  tick(nowNs: bigint): void {
+    if (this.restoring !== null) return;
+    this.passed.tick(nowNs as TimestampNs, this.ledger.markets, (decided) => writeDecided(decided, this.options.data));
+  }
 
   /** Its last step, the restart, takes as long as there is to end, to fire and to write in one transaction. */
   isRecovering(): boolean {

@@ -225,7 +225,7 @@ export function readMark(v: Views, at: number): PriceSource | null {
   };
 }
 
-function writeDecided(effect: MarketDecidedEffect, sink: RecordSink): void {
+export function writeDecided(effect: MarketDecidedEffect, sink: RecordSink): void {
   const at = sink.claim(MarketDecided.typeId, MarketDecided.bytes);
   if (at < 0) return;
   const v = sink.views;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
+import WebSocket from 'ws';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
@@ -14,6 +15,7 @@ const ETH = '2' as AssetId;
 /** Of processor time: what else runs on the machine is not its fault. */
 const READY_MS = 5_000;
 const MS_PER_CLOCK_TICK = 10;
+const KLINE_LATE_MS = 4_000;
 
 suite('a dev node', () => {
   let node: NodeProcess;
@@ -135,6 +137,25 @@ suite('a dev node', () => {
     await barrier(node);
     assert.deepEqual((await a.depth(ETH)).asks, []);
     await eventually(async () => (await a.klines(ETH)).items.length >= 1);
+  });
+
+  test('a trade on a quiet market has its kline soon after its second is over, in REST and as a frame (KLN-05, AMB-99)', async () => {
+    const frames: string[] = [];
+    const socket = new WebSocket(`${node.mds.replace('http', 'ws')}/klines/diff/${ETH}`);
+    socket.on('message', (data) => frames.push(String(data)));
+    await new Promise((resolve) => socket.once('open', resolve));
+    const first = (await a.klines(ETH)).items.length;
+    const [price, quantity] = ['3150', '0.5'];
+    await a.create(await a.order({ assetId: ETH, side: 'Sell', price, quantity }));
+    await b.create(await b.order({ assetId: ETH, side: 'Buy', price, quantity }));
+    await eventually(async () => (await a.klines(ETH)).items.length > first);
+    await eventually(() => frames.some((frame) => frame.includes('"open":"3150"')));
+    const [, open, closeNs] = /"open":"([0-9]+)".*"close_timestamp_ns":([0-9]+)/.exec(frames.at(-1) ?? '') ?? [];
+    const lateMs = Date.now() - Number(BigInt(closeNs ?? 0) / 1_000_000n);
+    assert.equal(open, '3150');
+    // Some milliseconds on a quiet machine; 5 s where a quiet market passed no time.
+    assert.ok(lateMs < KLINE_LATE_MS, `${lateMs} ms after its second was over`);
+    socket.close();
   });
 
   test('a replace keeps the id, a cancel ends it, and both are refused for a finished order (RPL-04, CAN-04, AMB-23)', async () => {
