@@ -19,8 +19,35 @@ export const COLD_VALUES_MAX = 4_096;
 export const BODIES_HELD_MAX = 134_217_728;
 export const FRAMES_WAITING_PER_SOCKET_MAX = 4_194_304;
 export const FRAMES_WAITING_MAX = 134_217_728;
+/** The same in frames: a user's whole budget of cancels fits several times [LIM-09, AMB-104]. */
+export const FRAME_COUNT_WAITING_PER_SOCKET_MAX = 4_096;
+export const FRAME_COUNT_WAITING_MAX = 16_384;
+/** After so many frames of one turn, of all sockets, a socket that has more than so many waiting is closed. */
+export const FRAMES_CROWD = 8_192;
+export const FRAME_COUNT_WAITING_IN_CROWD_MAX = 64;
+/**
+ * Frames that carry no work: pings, pongs, frames of one-way streams, frames too short for an action. Of one socket in one
+ * turn, in one turn where all sockets together had many, at once, and a second. A socket beyond that is closed.
+ */
+export const IDLE_FRAMES_PER_TURN_MAX = 256;
+export const IDLE_FRAMES_PER_CROWDED_TURN_MAX = 16;
+export const IDLE_FRAMES_CROWD = 2_048;
+export const IDLE_FRAMES_BURST = 1_024;
+export const IDLE_FRAMES_PER_SECOND = 64;
+/** No signed action is shorter: its signature alone has 128 characters. */
+export const ACTION_BYTES_MIN = 64;
+/** Refusals that wait to be written before their connection is closed; one more is closed without its answer. */
+export const CLOSING_REPLIES_MAX = 1_024;
+/** Bytes of replies that their clients have not taken yet, of a listener; beyond it the longest are cut off. */
+export const UNREAD_REPLIES_MAX = 67_108_864;
+/** A reply is cut off when its client has not taken it within so long, and a second more for so many bytes. */
+export const UNREAD_REPLY_MS = 10_000;
+export const UNREAD_REPLY_BYTES_PER_SECOND = 16_384;
 /** What is read in one turn of the event loop; a longer text has a turn of its own. */
 export const READ_PER_TURN = 65_536;
+/** Pieces of work (requests, refusals, frames) of one turn of a listener, and milliseconds in them; then the next turn. */
+export const WORK_PER_TURN_MAX = 256;
+export const WORK_MS_PER_TURN = 4;
 /** Texts beyond this length let shorter ones pass. */
 export const QUICK_TEXT_BYTES_MAX = 16_384;
 /** Nesting and digits that the JSON reader accepts [hazards: JSON attacks]. */
@@ -79,6 +106,9 @@ export const RESENT_WINDOW_NS = 600_000_000_000n;
 /** Pages [wire.md 6.1]. */
 export const PAGE_LIMIT_DEFAULT = 100;
 export const PAGE_LIMIT_MAX = 1_000;
+/** A public read of market data costs as much again for so many further rows beyond its default, or bytes [LIM-14]. */
+export const READ_ROWS_PER_PRICE = 100;
+export const READ_BYTES_PER_PRICE = 65_536;
 /** Assets whose decimals may be looked up at once (the registry has at most 65,536), and refreshed [wire.md 7.1]. */
 export const DECIMALS_ASKED_MAX = 1_000;
 export const DECIMALS_REFRESHED_MAX = 100;
@@ -91,6 +121,12 @@ export const AMOUNT18_MAX: bigint = (1n << 127n) - 1n;
 /** Lag of a socket: bytes or messages queued before it is told to resync [AMB-94]. */
 export const SOCKET_LAG_BYTES_MAX = 4_194_304;
 export const SOCKET_LAG_MESSAGES_MAX = 4_096;
+/** Queued bytes of all sockets of a listener: above the first a socket lags at a sixteenth; above the second the longest queues are cut off. */
+export const SOCKETS_LAG_BYTES_PRESSED = 134_217_728;
+export const SOCKETS_LAG_BYTES_MAX = 268_435_456;
+/** Sockets are pinged so often, whatever they send [WS-07], and closed when they were silent for so long. */
+export const SOCKET_PING_MS = 20_000;
+export const SOCKET_SILENT_SECONDS = 36;
 /** Replay of private streams: frames and bytes of one, bytes of all, and how long after its last reader one is kept. */
 export const REPLAY_FRAMES_MAX = 1_024;
 export const REPLAY_RING_BYTES_MAX = 1_048_576;
@@ -114,6 +150,14 @@ export const RESTART_SEQUENCE_GAP = 1_000_000;
 assert(SMALL_BODY_BYTES_MAX < ACTION_BYTES_MAX && ACTION_BYTES_MAX < BATCH_BYTES_MAX, 'more items, more bytes');
 assert(BATCH_BYTES_MAX < BODY_BYTES_MAX, 'a frame that no action needs can be refused in words');
 assert(SESSIONS_PUBLIC_MAX < SESSIONS_MAX, 'strangers leave room for sessions of users with funds');
+assert(FRAME_COUNT_WAITING_PER_SOCKET_MAX < FRAME_COUNT_WAITING_MAX, 'one socket does not fill what all have');
+assert(FRAME_COUNT_WAITING_PER_SOCKET_MAX < FRAMES_CROWD, 'one socket is no crowd');
+assert(IDLE_FRAMES_PER_CROWDED_TURN_MAX < IDLE_FRAMES_PER_TURN_MAX, 'a crowd has less room for each');
+assert(IDLE_FRAMES_PER_TURN_MAX < IDLE_FRAMES_BURST, 'a burst spans several turns');
+assert(BODY_BYTES_MAX < UNREAD_REPLIES_MAX, 'one reply does not fill what all have');
+assert(16 * SOCKET_LAG_BYTES_MAX < SOCKETS_LAG_BYTES_PRESSED, 'a few slow readers press nobody');
+assert(SOCKETS_LAG_BYTES_PRESSED < SOCKETS_LAG_BYTES_MAX, 'sockets lag earlier before the longest queues are cut off');
+assert(SOCKET_PING_MS < SOCKET_SILENT_SECONDS * 1_000, 'a socket that answers pings is never silent too long');
 assert(NONCE_RENEW_NS < NONCE_LIFE_NS, 'a renewed nonce is still within its life');
 assert(HELD_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a held cancel ends before its create could be too old');
 assert(

@@ -8,7 +8,13 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Reject, RejectName } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { type AddressLimits, CONNECTION_UNITS, STALLED_UNITS, unitsOfBytes } from '../sessions/address-limits.ts';
+import {
+  type AddressLimits,
+  CONNECTION_UNITS,
+  FLOOD_UNITS,
+  STALLED_UNITS,
+  unitsOfBytes,
+} from '../sessions/address-limits.ts';
 import { addressKey, lastForwardedKey } from './client-address.ts';
 
 /** Where a client's address stands. */
@@ -36,6 +42,21 @@ export class AddressGate {
     return told ?? addressKey(new Uint8Array(response.getRemoteAddress()));
   }
 
+  /** Whether a connection is one address's: not behind a terminator, whose connections carry many. */
+  get ownsConnections(): boolean {
+    return this.#parts.source === 'peer';
+  }
+
+  /** Whether requests of this address are refused. */
+  isEmpty(address: string): boolean {
+    return this.#parts.limits.refusal(address, this.#now()) !== null;
+  }
+
+  /** Whether even its connections are no longer taken. */
+  isFlooding(address: string): boolean {
+    return this.#parts.limits.isFlooding(address, this.#now());
+  }
+
   /** Before anything of a request is looked at. */
   admit(address: string): Reject | null {
     return this.#counted(this.#parts.limits.refusal(address, this.#now()));
@@ -57,9 +78,14 @@ export class AddressGate {
     return this.#counted(this.#parts.limits.take(address, units, this.#now()));
   }
 
-  /** What a refusal of this code costs whoever caused it. @param bytes that were read for it. */
+  /** What a refusal of this code costs its address. @param bytes that were read for it. */
   charge(address: string, code: RejectName, bytes = 0): void {
     this.#parts.limits.chargeRefusal(address, code, this.#now(), bytes);
+  }
+
+  /** A socket was closed for the number of its frames. */
+  chargeFlood(address: string): void {
+    this.#parts.limits.charge(address, FLOOD_UNITS, this.#now());
   }
 
   /** What reading so many bytes costs an address that nobody has logged in from. */

@@ -12,7 +12,9 @@
  * Answers speak the version of the socket; a version 1 socket may send bare requests too. Binary frames are read like
  * text: the same bytes say the same thing.
  *
- * Frames longer than QUICK_TEXT_BYTES_MAX are read in turns of the event loop that they have to themselves.
+ * Frames are read within the bound of a turn of the event loop, those longer than QUICK_TEXT_BYTES_MAX in turns that they
+ * have to themselves; what has no room waits, in the order of its socket, and sockets are served in rotation. A socket with
+ * too much waiting is closed, and the one with the most where all of them have too much.
  *
  * A connection may ask at its upgrade that its orders go with it: when it ends, for whatever reason, its lifeline is cut,
  * once (action-options.ts).
@@ -20,7 +22,15 @@
  * Not here: what an action does (the node), frames and their decoding (src/wire).
  */
 import { must } from '../core/assert.ts';
-import { FRAMES_WAITING_MAX, FRAMES_WAITING_PER_SOCKET_MAX, QUICK_TEXT_BYTES_MAX } from '../core/limits.ts';
+import {
+  FRAME_COUNT_WAITING_IN_CROWD_MAX,
+  FRAME_COUNT_WAITING_MAX,
+  FRAME_COUNT_WAITING_PER_SOCKET_MAX,
+  FRAMES_CROWD,
+  FRAMES_WAITING_MAX,
+  FRAMES_WAITING_PER_SOCKET_MAX,
+  QUICK_TEXT_BYTES_MAX,
+} from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { Lifeline } from '../orders/lifeline.ts';
 import { type ControlFrame, type Correlation, decodeControlFrame, type MalformedFrame } from '../wire/control-frame.ts';
@@ -39,7 +49,7 @@ import {
 } from './oms-actions.ts';
 import type { ActionAnswer, OmsBackend } from './oms-backend.ts';
 import type { OmsSeat, UserStreams } from './oms-streams.ts';
-import type { ReadingTurns } from './reading-turns.ts';
+import { laneOf, type ReadingTurns, WorkSource } from './reading-turns.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
 
 export interface ControlSeat extends OmsSeat {
@@ -50,12 +60,12 @@ export interface ControlSeat extends OmsSeat {
   /** Gathers the answers of a turn; its one member is this socket. */
   readonly answers: Channel<ControlSeat>;
   /** Frames that wait to be read. */
-  readonly waiting: { frames: number; bytes: number };
+  readonly waiting: { frames: number; bytes: number; readonly source: WorkSource };
 }
 
 type ControlSocket = StreamSocket<ControlSeat>;
 
-const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many long frames wait to be read');
+const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many frames wait to be read');
 const SIGNED_BY_ANOTHER = 'the action is signed by another user';
 
 export interface ControlParts {
@@ -72,7 +82,13 @@ export class ControlDesk {
   readonly #door: ActionDoor;
   readonly #gate: AddressGate | null;
   readonly #turns: ReadingTurns;
+  /** Sockets whose frames wait, and what waits of all. */
+  readonly #waiting = new Set<ControlSocket>();
   #waitingBytes = 0;
+  #waitingFrames = 0;
+  /** The turn of the event loop, and how many frames began to wait in it. */
+  #turn = -1;
+  #newInTurn = 0;
   /** Open connections that take their orders with them. */
   readonly #alive = new Set<ControlSeat>();
 
@@ -97,6 +113,7 @@ export class ControlDesk {
       closed: (socket) => {
         socket.data.answers.leave(socket);
         common.closed(socket);
+        this.#dropWaiting(socket);
         this.#cut(socket.data);
       },
       message: (socket, bytes) => this.#takeInTurn(socket, bytes),
@@ -106,7 +123,8 @@ export class ControlDesk {
   seat(seat: OmsSeat, options: ControlOptions): ControlSeat {
     const connection = this.#door.newConnection();
     const lifeline = options.endsWithConnection ? new Lifeline() : null;
-    return { ...seat, connection, options, lifeline, answers: new Channel(), waiting: { frames: 0, bytes: 0 } };
+    const waiting = { frames: 0, bytes: 0, source: new WorkSource() };
+    return { ...seat, connection, options, lifeline, answers: new Channel(), waiting };
   }
 
   /** The service stops: connections that take their orders with them do so now, while they can still hear of it. */
@@ -123,34 +141,79 @@ export class ControlDesk {
     if (seat.lifeline !== null && this.#alive.delete(seat)) this.#backend.cut(seat.lifeline);
   }
 
-  /** A short frame is read at once; a long one, and all behind it, when their turn comes: the order is kept. */
+  /** A short frame is read at once where the turn has room; a long one, and all behind it, waits: the order is kept. */
   #takeInTurn(socket: ControlSocket, bytes: Uint8Array): void {
     const { waiting } = socket.data;
-    if (waiting.frames === 0 && bytes.byteLength <= QUICK_TEXT_BYTES_MAX) {
-      this.#turns.note(bytes.byteLength);
-      this.#received(socket, bytes);
-      return;
-    }
     const { byteLength } = bytes;
-    const isFull = waiting.bytes + byteLength > FRAMES_WAITING_PER_SOCKET_MAX;
-    if (isFull || this.#waitingBytes + byteLength > FRAMES_WAITING_MAX) {
-      this.#tellError(socket, { version: socket.data.version, requestId: null }, TOO_MUCH_WAITS);
-      this.#streams.flush();
-      socket.finish(1013, 'rate_limited');
+    const lane = laneOf(byteLength);
+    if (waiting.frames === 0 && lane === 'quick' && this.#turns.hasRoom(byteLength, lane)) {
+      this.#turns.note(byteLength);
+      this.#turns.timed(() => this.#received(socket, bytes));
       return;
     }
+    if (!this.#makeRoom(socket, byteLength)) return;
     const frame = bytes.slice();
     this.#countWaiting(socket, 1, byteLength);
-    this.#turns.wait('slow', byteLength, () => {
+    const read = (): void => {
       this.#countWaiting(socket, -1, -byteLength);
       if (socket.state === 'open') socket.guarded(() => this.#received(socket, frame));
-    });
+    };
+    this.#turns.wait(lane, byteLength, read, waiting.source);
   }
 
-  #countWaiting({ data: { waiting } }: ControlSocket, frames: number, bytes: number): void {
+  /** @returns false when the socket was closed instead. */
+  #makeRoom(socket: ControlSocket, bytes: number): boolean {
+    const { waiting } = socket.data;
+    const isTooLong = waiting.bytes + bytes > FRAMES_WAITING_PER_SOCKET_MAX;
+    const most = this.#isCrowded() ? FRAME_COUNT_WAITING_IN_CROWD_MAX : FRAME_COUNT_WAITING_PER_SOCKET_MAX;
+    if (isTooLong || waiting.frames >= most) {
+      this.#refuseWaiting(socket);
+      return false;
+    }
+    while (this.#waitingBytes + bytes > FRAMES_WAITING_MAX) this.#closeLongest(({ data }) => data.waiting.bytes);
+    while (this.#waitingFrames >= FRAME_COUNT_WAITING_MAX) this.#closeLongest(({ data }) => data.waiting.frames);
+    return socket.state === 'open';
+  }
+
+  /** Counts one more frame of this turn. @returns whether that are many: to take them in is work too. */
+  #isCrowded(): boolean {
+    const { turnNumber } = this.#turns;
+    if (turnNumber !== this.#turn) this.#newInTurn = 0;
+    this.#turn = turnNumber;
+    this.#newInTurn += 1;
+    return this.#newInTurn > FRAMES_CROWD;
+  }
+
+  /** Its queue is empty afterwards, so this comes to an end. */
+  #closeLongest(lengthOf: (socket: ControlSocket) => number): void {
+    let longest: ControlSocket | null = null;
+    for (const socket of this.#waiting) {
+      if (longest === null || lengthOf(socket) > lengthOf(longest)) longest = socket;
+    }
+    this.#refuseWaiting(must(longest, 'what waits is of a socket'));
+  }
+
+  #refuseWaiting(socket: ControlSocket): void {
+    this.#tellError(socket, { version: socket.data.version, requestId: null }, TOO_MUCH_WAITS);
+    this.#streams.flush();
+    this.#dropWaiting(socket);
+    socket.finish(1013, 'rate_limited');
+  }
+
+  #dropWaiting(socket: ControlSocket): void {
+    const { waiting } = socket.data;
+    this.#turns.drop(waiting.source);
+    this.#countWaiting(socket, -waiting.frames, -waiting.bytes);
+  }
+
+  #countWaiting(socket: ControlSocket, frames: number, bytes: number): void {
+    const { waiting } = socket.data;
     waiting.frames += frames;
     waiting.bytes += bytes;
+    this.#waitingFrames += frames;
     this.#waitingBytes += bytes;
+    if (waiting.frames > 0) this.#waiting.add(socket);
+    else this.#waiting.delete(socket);
   }
 
   #received(socket: ControlSocket, bytes: Uint8Array): void {
@@ -172,9 +235,11 @@ export class ControlDesk {
     else if (frame.batch.fault === null) this.#actOnAll(socket, address, batchOf(frame), notPaid);
     // Refused as a whole, and paid for (AMB-104).
     else this.#tellError(socket, address, notPaid ?? frame.batch.fault);
-    // What is long is read for somebody who pays, or the address does.
+    // What no user pays for is paid by the address: the refusal, and the bytes of a long frame.
     const isLong = bytes.byteLength > QUICK_TEXT_BYTES_MAX;
-    if (isLong && notPaid !== null) this.#chargeFault(socket, address, notPaid, bytes.byteLength);
+    if (notPaid === null) return;
+    if (isLong) this.#chargeFault(socket, address, notPaid, bytes.byteLength);
+    else this.#chargeRefusal(socket, address, notPaid);
   }
 
   /** Every order that can be found is answered by its name; what cannot is answered by an error frame. */
@@ -189,6 +254,16 @@ export class ControlDesk {
   /** Frames that no user pays for are paid by the address (AMB-91). One that has used up its budget loses this socket. */
   #chargeFault(socket: ControlSocket, address: ControlAddress, fault: Reject, bytes: number): void {
     this.#gate?.charge(socket.address, fault.code, bytes);
+    this.#closeWithoutBudget(socket, address);
+  }
+
+  /** A short frame beyond the budget of its user: the socket goes on until the address owes as much as it can. */
+  #chargeRefusal(socket: ControlSocket, address: ControlAddress, refusal: Reject): void {
+    this.#gate?.charge(socket.address, refusal.code);
+    if (this.#gate?.isFlooding(socket.address) === true) this.#closeWithoutBudget(socket, address);
+  }
+
+  #closeWithoutBudget(socket: ControlSocket, address: ControlAddress): void {
     const refusal = this.#gate?.admit(socket.address) ?? null;
     if (refusal === null) return;
     this.#tellError(socket, address, refusal);

@@ -1,12 +1,14 @@
 /**
  * The REST reads of the market-data listener (wire.md 8): shape 400, rate 429, market 404, answer.
  *
- * Nobody logs in here, so the public share of the budget that all requests share pays (LIM-14), and the address.
+ * Nobody logs in here, so the public share of the budget that all requests share pays (LIM-14), and the address: the price
+ * of a public read for an answer of ordinary length, and as much again for each READ_ROWS_PER_PRICE rows that a page may
+ * have beyond its default and each READ_BYTES_PER_PRICE bytes of a book, of all tickers or of a document.
  *
  * Not here: the streams (mds-server.ts), the figures (src/market-data).
  */
 import { parseAssetId } from '../core/ids.ts';
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../core/limits.ts';
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, READ_BYTES_PER_PRICE, READ_ROWS_PER_PRICE } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -18,9 +20,10 @@ import { rateLimited } from '../sessions/rate-limits.ts';
 import type { SharedBudget } from '../sessions/shared-budget.ts';
 import { depthJson, klinePageJson, publicTradeJson, tickerJson } from '../wire/market-data-json.ts';
 import { ApiDocuments, DOCUMENT_PATTERNS } from './api/api-documents.ts';
+import type { HttpRoutes } from './http-routes.ts';
 import { type Page, Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
-import type { HttpCall, HttpRoutes } from './uws-http.ts';
+import type { HttpCall } from './uws-http.ts';
 
 export interface MarketDataReadParts {
   readonly routes: HttpRoutes;
@@ -34,25 +37,72 @@ export interface MarketDataReadParts {
 export function addMarketDataReads(parts: MarketDataReadParts): void {
   const { marketData, clock } = parts;
   const depth = new PrintedDepth(marketData);
-  addMarketRead(parts, '/marketdepth/:asset_id', noQuery, (call, market) => depth.answer(call, market));
-  addMarketRead(parts, '/klines/:asset_id', klineQueryOf, (call, market, { endNs, ...page }) => {
-    const nowNs = clock.nowNs();
-    const rows = marketData.klinePage(market.marketIndex, { ...page, endNs: endNs ?? nowNs, nowNs });
-    call.reply(klinePageJson(market, rows));
+  const tickers = new LastLength();
+  addMarketRead(parts, '/marketdepth/:asset_id', {
+    shapeOf: noQuery,
+    timesOf: (_, head) => depth.timesOf(head),
+    serve: (call, market) => depth.answer(call, market),
   });
-  addMarketRead(parts, '/trades/:asset_id', tradePageOf, (call, market, page) => {
-    answerTrades(call, marketData, market.marketIndex, page);
+  addMarketRead(parts, '/klines/:asset_id', {
+    shapeOf: klineQueryOf,
+    timesOf: ({ limit }) => timesOfRows(limit, KLINE_LIMIT_DEFAULT),
+    serve: (call, market, { endNs, ...page }) => {
+      const nowNs = clock.nowNs();
+      const rows = marketData.klinePage(market.marketIndex, { ...page, endNs: endNs ?? nowNs, nowNs });
+      call.reply(klinePageJson(market, rows));
+    },
   });
-  addMarketRead(parts, '/ticker/:asset_id', noQuery, (call, market) => {
-    call.reply(tickerJson(market, marketData.ticker(market.marketIndex, clock.nowNs())));
+  const timesOf = ({ limit }: Page): bigint => timesOfRows(limit, PAGE_LIMIT_DEFAULT);
+  addMarketRead(parts, '/trades/:asset_id', {
+    shapeOf: tradePageOf,
+    timesOf,
+    serve: (call, market, page) => answerTrades(call, marketData, market.marketIndex, page),
   });
-  addRead(parts, '/trades', tradePageOf, (call, page) => answerTrades(call, marketData, null, page));
-  addRead(parts, '/tickers', noQuery, (call) => {
-    const tickers = marketData.tickers(clock.nowNs());
-    call.reply(`[${tickers.map(({ market, ticker }) => tickerJson(market, ticker)).join(',')}]`);
+  addMarketRead(parts, '/ticker/:asset_id', {
+    shapeOf: noQuery,
+    serve: (call, market) => call.reply(tickerJson(market, marketData.ticker(market.marketIndex, clock.nowNs()))),
+  });
+  addRead(parts, '/trades', {
+    shapeOf: tradePageOf,
+    timesOf,
+    serve: (call, page) => answerTrades(call, marketData, null, page),
+  });
+  addRead(parts, '/tickers', {
+    shapeOf: noQuery,
+    timesOf: () => tickers.times,
+    serve: (call) => {
+      const rows = marketData.tickers(clock.nowNs());
+      call.reply(tickers.noted(`[${rows.map(({ market, ticker }) => tickerJson(market, ticker)).join(',')}]`));
+    },
   });
   const documents = new ApiDocuments('market-data');
-  for (const pattern of DOCUMENT_PATTERNS) addRead(parts, pattern, noQuery, (call) => documents.answer(call));
+  for (const pattern of DOCUMENT_PATTERNS) {
+    addRead(parts, pattern, { shapeOf: noQuery, serve: (call) => documents.answer(call) });
+  }
+}
+
+/** How often the price of a public read is paid for a page of up to `limit` rows. */
+export function timesOfRows(limit: number, ordinary: number): bigint {
+  return 1n + BigInt(Math.ceil(Math.max(0, limit - ordinary) / READ_ROWS_PER_PRICE));
+}
+
+/** How often it is paid for so many bytes. */
+function timesOfBytes(bytes: number): bigint {
+  return 1n + BigInt(Math.floor(bytes / READ_BYTES_PER_PRICE));
+}
+
+/** What is priced by its length costs what its last answer had. */
+class LastLength {
+  #bytes = 0;
+
+  get times(): bigint {
+    return timesOfBytes(this.#bytes);
+  }
+
+  noted(text: string): string {
+    this.#bytes = text.length;
+    return text;
+  }
 }
 
 /** The market of the first path parameter, in any accepted spelling. */
@@ -62,11 +112,17 @@ export function marketOf(marketData: MarketData, head: RequestHead): Outcome<Mar
   return market === undefined ? rejected(reject('MARKET_NOT_FOUND', 'no such market')) : accepted(market);
 }
 
+interface MarketDataRead<Shape, Rest extends unknown[]> {
+  readonly shapeOf: (query: Query) => Outcome<Shape>;
+  /** How often the price of a public read is paid; once unless given. */
+  readonly timesOf?: (shape: Shape, head: RequestHead) => bigint;
+  readonly serve: (call: HttpCall, ...rest: Rest) => void;
+}
+
 function addRead<Shape>(
   { routes, clock, budget }: MarketDataReadParts,
   pattern: string,
-  shapeOf: (query: Query) => Outcome<Shape>,
-  serve: (call: HttpCall, shape: Shape) => void,
+  { shapeOf, timesOf, serve }: MarketDataRead<Shape, [Shape]>,
 ): void {
   routes.add({
     method: 'GET',
@@ -74,7 +130,8 @@ function addRead<Shape>(
     handler: (call) => {
       const shape = shapeOf(new Query(call.head.query));
       if (!shape.ok) return call.refuse(shape.reject);
-      const refusal = call.payAddress(PUBLIC_READ_UNITS) ?? charge(budget, clock.nowNs());
+      const times = timesOf?.(shape.value, call.head) ?? 1n;
+      const refusal = call.payAddress(PUBLIC_READ_UNITS * times) ?? charge(budget, clock.nowNs(), times);
       if (refusal !== null) return call.refuse(refusal);
       serve(call, shape.value);
     },
@@ -84,18 +141,20 @@ function addRead<Shape>(
 function addMarketRead<Shape>(
   parts: MarketDataReadParts,
   pattern: string,
-  shapeOf: (query: Query) => Outcome<Shape>,
-  serve: (call: HttpCall, market: MarketDefinition, shape: Shape) => void,
+  { serve, ...read }: MarketDataRead<Shape, [MarketDefinition, Shape]>,
 ): void {
-  addRead(parts, pattern, shapeOf, (call, shape) => {
-    const market = marketOf(parts.marketData, call.head);
-    if (market.ok) serve(call, market.value, shape);
-    else call.refuse(market.reject);
+  addRead(parts, pattern, {
+    ...read,
+    serve: (call, shape) => {
+      const market = marketOf(parts.marketData, call.head);
+      if (market.ok) serve(call, market.value, shape);
+      else call.refuse(market.reject);
+    },
   });
 }
 
-function charge(budget: SharedBudget, now: TimestampNs): Reject | null {
-  const short = budget.takePublicRead(now);
+function charge(budget: SharedBudget, now: TimestampNs, times: bigint): Reject | null {
+  const short = budget.takePublicRead(now, times);
   if (short === null) return null;
   budget.countRefusal('global');
   return rateLimited('global', short.asked, short.available);
@@ -130,6 +189,12 @@ class PrintedDepth {
 
   constructor(marketData: MarketData) {
     this.#marketData = marketData;
+  }
+
+  /** By the length of what was printed last. */
+  timesOf(head: RequestHead): bigint {
+    const market = marketOf(this.#marketData, head);
+    return market.ok ? timesOfBytes(this.#printed.get(market.value.marketIndex)?.body.byteLength ?? 0) : 1n;
   }
 
   answer(call: HttpCall, market: MarketDefinition): void {

@@ -22,10 +22,12 @@ import { depthJson, klinesFrameJson, publicTradeJson, tickerJson } from '../wire
 import { type MdsChannel, welcomeFrame } from '../wire/stream-frames.ts';
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
+import { HttpRoutes } from './http-routes.ts';
 import { addMarketDataReads, marketOf } from './mds-reads.ts';
+import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { createApp, type TlsFiles } from './uws.ts';
-import { type EdgeObserver, HttpRoutes } from './uws-http.ts';
+import type { EdgeObserver } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
 import { FRAME_BYTES_MAX, MDS_LAG, SocketHub, type StreamSocket } from './uws-socket.ts';
 
@@ -138,6 +140,8 @@ export interface MdsServerOptions {
   readonly tls?: TlsFiles | null;
   /** Null or absent: addresses are not limited. */
   readonly gate?: AddressGate | null;
+  /** Called while much is read at once: the thread's heartbeat. */
+  readonly alive?: () => void;
 }
 
 export class MdsServer {
@@ -153,7 +157,8 @@ export class MdsServer {
   constructor(options: MdsServerOptions) {
     this.#marketData = options.marketData;
     this.#streams = options.streams;
-    const listener = { observer: options.observer, gate: options.gate ?? null };
+    const { observer, gate = null } = options;
+    const listener = { observer, gate, turns: new ReadingTurns(options.alive) };
     this.#app = createApp(options.tls ?? null);
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);

@@ -14,12 +14,13 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { PUBLIC_READ_UNITS } from '../sessions/address-limits.ts';
 import type { Cost } from '../sessions/costs.ts';
+import type { HttpRoutes } from './http-routes.ts';
 import type { ActionDoor } from './oms-actions.ts';
 import type { OmsBackend } from './oms-backend.ts';
 import { OTHER_USER, type Session, sessionOf } from './oms-session.ts';
 import { Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
-import type { HttpCall, HttpMethod, HttpRoute, HttpRoutes } from './uws-http.ts';
+import type { HttpCall, HttpMethod, HttpRoute } from './uws-http.ts';
 
 const BAD_USER = reject('INVALID_REQUEST', 'a user id is 64 hex digits', 'user_id');
 

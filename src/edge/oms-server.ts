@@ -17,6 +17,7 @@ import { controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments } from './api/api-documents.ts';
 import { ControlDesk, type ControlSeat } from './control-socket.ts';
+import { HttpRoutes } from './http-routes.ts';
 import { ActionDoor, STOPPING } from './oms-actions.ts';
 import type { OmsBackend } from './oms-backend.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
@@ -25,7 +26,7 @@ import { type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { createApp, type TlsFiles } from './uws.ts';
-import { type EdgeObserver, HttpRoutes } from './uws-http.ts';
+import type { EdgeObserver } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
 import { SocketHub } from './uws-socket.ts';
 

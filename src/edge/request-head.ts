@@ -14,6 +14,7 @@ const HEADERS = [
   'authorization',
   'user-id',
   'content-length',
+  'transfer-encoding',
   'traceparent',
   'sec-websocket-protocol',
   'x-forwarded-for',
@@ -27,7 +28,15 @@ const JOINED_HEADERS: ReadonlySet<string> = new Set(['sec-websocket-protocol', '
 /** `: ` and the line end. */
 const HEADER_FRAMING_BYTES = 4;
 /** Two of one of these could be read differently by two readers, so the request is refused. */
-const SINGLE_HEADERS: ReadonlySet<string> = new Set(['authorization', 'user-id', 'content-length']);
+const SINGLE_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'user-id',
+  'content-length',
+  'transfer-encoding',
+]);
+/** Of these, two readers would disagree about where the request ends. */
+const FRAMING_HEADERS: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
+const LENGTH_FORM = /^[0-9]{1,18}$/;
 
 /** What arrives with the head of a request, copied out of uWebSockets.js. */
 export interface RequestHead {
@@ -48,6 +57,7 @@ export function noHeaders(): Record<HeaderName, string> {
     authorization: '',
     'user-id': '',
     'content-length': '',
+    'transfer-encoding': '',
     traceparent: '',
     'sec-websocket-protocol': '',
     'x-forwarded-for': '',
@@ -57,30 +67,52 @@ export function noHeaders(): Record<HeaderName, string> {
   };
 }
 
+/** A head and whether it may be read. */
+export interface ReadHead {
+  readonly head: RequestHead;
+  readonly verdict: Outcome<null>;
+  /** True: where the request ends is not certain, so nothing behind it may be read (RFC 9112 6.3). */
+  readonly isAmbiguous: boolean;
+}
+
+/** What an answer to a request needs that is refused unread: its method and trace ids. */
+export function briefHead(request: HttpRequest): ReadHead {
+  const headers = noHeaders();
+  headers.traceparent = request.getHeader('traceparent');
+  const head = { method: request.getMethod().toUpperCase(), path: '', query: '', parameters: [], headers };
+  return { head, verdict: accepted(null), isAmbiguous: false };
+}
+
 /**
  * Copies the head of a request.
  *
- * @returns INVALID_REQUEST when the headers are too long, a security header came twice or a path parameter is not percent-encoded UTF-8. The
- *   head is complete either way, so that the refusal can be written with its trace ids.
+ * @returns INVALID_REQUEST when the headers are too long, a security header came twice, the length of the body is not
+ *   certain, or a path parameter is not percent-encoded UTF-8. The head is complete either way, so that the refusal can be
+ *   written with its trace ids.
  */
-export function readHead(
-  request: HttpRequest,
-  parameterCount: number,
-): { readonly head: RequestHead; readonly verdict: Outcome<null> } {
+export function readHead(request: HttpRequest, parameterCount: number): ReadHead {
   const headers = noHeaders();
   const seen = new Set<string>();
   let bytes = 0;
   let fault: Reject | undefined;
+  let isAmbiguous = false;
   request.forEach((name, value) => {
     bytes += name.length + value.length + HEADER_FRAMING_BYTES;
     if (!HEADER_SET.has(name)) return;
     const known = name as HeaderName;
     if (!seen.has(name)) headers[known] = value;
-    else if (SINGLE_HEADERS.has(name)) fault = reject('INVALID_REQUEST', `more than one ${name} header`, name);
-    else if (JOINED_HEADERS.has(name)) headers[known] += `,${value}`;
+    else if (SINGLE_HEADERS.has(name)) {
+      fault = reject('INVALID_REQUEST', `more than one ${name} header`, name);
+      isAmbiguous ||= FRAMING_HEADERS.has(name);
+    } else if (JOINED_HEADERS.has(name)) headers[known] += `,${value}`;
     seen.add(name);
   });
   if (bytes > HEAD_BYTES_MAX) fault = reject('INVALID_REQUEST', `a head has at most ${HEAD_BYTES_MAX} bytes`);
+  const framing = framingFault(headers, seen);
+  if (framing !== null) {
+    fault = framing;
+    isAmbiguous = true;
+  }
   const parameters: string[] = [];
   for (let index = 0; index < parameterCount; index += 1) {
     const decoded = percentDecoded(request.getParameter(index) ?? '');
@@ -94,7 +126,22 @@ export function readHead(
     parameters,
     headers,
   };
-  return { head, verdict: fault === undefined ? accepted(null) : rejected(fault) };
+  return { head, verdict: fault === undefined ? accepted(null) : rejected(fault), isAmbiguous };
+}
+
+/** The server reads any transfer coding as `chunked`, and an empty length as none. */
+function framingFault(headers: Readonly<Record<HeaderName, string>>, seen: ReadonlySet<string>): Reject | null {
+  const coding = headers['transfer-encoding'];
+  if (seen.has('transfer-encoding') && coding.toLowerCase() !== 'chunked') {
+    return reject('INVALID_REQUEST', 'the only transfer coding is chunked', 'transfer-encoding');
+  }
+  if (seen.has('transfer-encoding') && seen.has('content-length')) {
+    return reject('INVALID_REQUEST', 'a body has a length or a transfer coding', 'content-length');
+  }
+  if (seen.has('content-length') && !LENGTH_FORM.test(headers['content-length'])) {
+    return reject('INVALID_REQUEST', 'a content-length is a whole number', 'content-length');
+  }
+  return null;
 }
 
 function percentDecoded(segment: string): string | null {

@@ -1,7 +1,8 @@
 /**
  * Documents: bytes that stay the same as long as the listener is open, such as the API documents and their page.
  *
- * A reader that is slow takes a document as its socket drains: nothing is buffered for it, however many there are.
+ * A reader that is slow takes a document as its socket drains, within a time (unread-replies.ts): nothing is buffered for
+ * it, however many there are.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { createHash } from 'node:crypto';
@@ -28,8 +29,18 @@ export function staticDocument(contentType: string, body: Uint8Array, securityPo
   return { contentType, body, securityPolicy, etag: `"${hash.slice(0, 32)}"` };
 }
 
-/** Inside no cork. @returns the status it was answered with: 200, or 304 to a reader who has it already. */
-export function sendDocument(response: HttpResponse, head: RequestHead, document: StaticDocument): 200 | 304 {
+/**
+ * Inside no cork.
+ *
+ * @param send the body, once status and headers are written.
+ * @returns the status it was answered with: 200, or 304 to a reader who has it already.
+ */
+export function sendDocument(
+  response: HttpResponse,
+  head: RequestHead,
+  document: StaticDocument,
+  send: (body: Uint8Array) => void,
+): 200 | 304 {
   const isKnown = head.headers['if-none-match'].includes(document.etag);
   response.cork(() => {
     response.writeStatus(isKnown ? '304 Not Modified' : '200 OK');
@@ -38,18 +49,7 @@ export function sendDocument(response: HttpResponse, head: RequestHead, document
     response.writeHeader('Content-Security-Policy', document.securityPolicy);
     response.writeHeader('ETag', document.etag);
     if (isKnown) response.endWithoutBody();
-    else sendInParts(response, document.body);
+    else send(document.body);
   });
   return isKnown ? 304 : 200;
-}
-
-/** After an abort uWebSockets.js asks for no more. */
-function sendInParts(response: HttpResponse, body: Uint8Array): void {
-  const start = response.getWriteOffset();
-  const [isTaken] = response.tryEnd(body, body.byteLength);
-  if (isTaken) return;
-  response.onWritable((offset) => {
-    const [isTakenNow] = response.tryEnd(body.subarray(offset - start), body.byteLength);
-    return isTakenNow;
-  });
 }

@@ -10,27 +10,41 @@
  * Invariants
  *   (1) After a dropped message nothing of the stream is sent: a reader sees a prefix of the stream, never a hole.
  *   (2) A lagged socket is closed or cut within the time of its rule (AMB-94), whatever its peer does.
- *   (3) What waits in memory for slow readers is bounded, per socket and over all sockets of a listener.
+ *   (3) What waits in memory for slow readers is bounded, per socket and over all sockets of a listener: beyond
+ *       SOCKETS_LAG_BYTES_MAX the longest queues are cut off at once.
  *   (4) The raw socket is used only between its open and its close.
+ *   (5) Frames without work are counted before anything is done with them (frame-allowance.ts); a socket that sends more
+ *       than it may is closed, and its address pays.
  *
- * Pings go out every 20 s, on busy streams too (WS-07): the server sends one when its idle time less 16 s is over, and
- * counts only what the peer sends. A peer that is silent for 36 s, pongs included, is closed.
+ * Pings go out every 20 s, whatever the peer sends (WS-07, socket-pings.ts). A peer that is silent for 36 s, pongs
+ * included, is closed.
  *
- * Not here: what streams carry (mds-server.ts), plain requests (uws-http.ts).
+ * Not here: what streams carry (mds-server.ts), plain requests (http-routes.ts).
  */
 
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { assert, must } from '../core/assert.ts';
-import { BODY_BYTES_MAX, SOCKET_LAG_BYTES_MAX, SOCKET_LAG_MESSAGES_MAX } from '../core/limits.ts';
+import {
+  ACTION_BYTES_MIN,
+  BODY_BYTES_MAX,
+  SOCKET_LAG_BYTES_MAX,
+  SOCKET_LAG_MESSAGES_MAX,
+  SOCKET_SILENT_SECONDS,
+  SOCKETS_LAG_BYTES_MAX,
+  SOCKETS_LAG_BYTES_PRESSED,
+} from '../core/limits.ts';
 import { LinkedList, ListEntry } from '../core/linked-list.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { isTextPing } from '../wire/stream-frames.ts';
 import { Backlog } from './backlog.ts';
 import { Connections } from './connections.ts';
-import { parameterCountOf, type RequestHead, readHead } from './request-head.ts';
+import { FrameAllowance, FrameCrowd } from './frame-allowance.ts';
+import type { HttpRoutes } from './http-routes.ts';
+import { parameterCountOf, type RequestHead } from './request-head.ts';
+import { SocketPings } from './socket-pings.ts';
 import { uWS } from './uws.ts';
-import { type EdgeObserver, type HttpCall, type HttpRoutes, type Listener, newCall } from './uws-http.ts';
+import type { EdgeObserver, HttpCall, Listener } from './uws-http.ts';
 
 /** No frame is longer, inbound or outbound (AMB-95, wire.md 9.1). */
 export const FRAME_BYTES_MAX: number = BODY_BYTES_MAX;
@@ -38,16 +52,17 @@ export const FRAME_BYTES_MAX: number = BODY_BYTES_MAX;
 export const SOCKETS_MAX = 16_384;
 /** Where some users have places of their own: the part of them that others may have. */
 const PUBLIC_SHARE = 3 / 4;
-/** Queued bytes over all sockets of a listener; above it a socket counts as lagged at a sixteenth of the limit. */
-const BACKLOG_BYTES_MAX = 536_870_912;
 const LAG_BYTES_UNDER_PRESSURE: number = SOCKET_LAG_BYTES_MAX / 16;
-/** First part 20 s (a ping goes out), second part 16 s (its pong must have come): see the header. */
-const IDLE_SECONDS = 36;
+/** After the longest queues were cut off, so much of the bound is in use: it is rare, and the next one is far. */
+const KEPT_NUMERATOR = 7;
+const KEPT_DENOMINATOR = 8;
 /** The server's own limit is never reached: a socket is lagged before, with room for one frame and a last word. */
 const SERVER_BACKLOG_BYTES_MAX: number = SOCKET_LAG_BYTES_MAX + 2 * FRAME_BYTES_MAX;
 /** The server cuts off a longer message without a close frame; ones between the two limits are told 1009. */
 const SERVER_MESSAGE_BYTES_MAX: number = 2 * FRAME_BYTES_MAX;
 const TOO_MANY_SOCKETS: Reject = reject('SERVICE_UNAVAILABLE', 'too many sockets are open');
+/** RFC 6455 4.1. */
+const PROTOCOL_VERSION = '13';
 const PONG: Uint8Array = Buffer.from('{"type":"pong"}');
 
 assert(LAG_BYTES_UNDER_PRESSURE > 65_536, 'a socket may always have one ordinary frame queued');
@@ -81,9 +96,23 @@ export interface StreamRoute<T> {
   lastWord?(socket: StreamSocket<T>): Uint8Array | null;
 }
 
-/** Sums over the sockets of a hub. */
+/** Bounds of a hub; those of limits.ts unless given. */
+export interface HubBounds {
+  /** Between two pings of a socket. */
+  readonly pingMs?: number;
+  /** Queued bytes of all sockets: above the first one lags early, above the second the longest queues are cut off. */
+  readonly pressedBytes?: number;
+  readonly backlogBytesMax?: number;
+}
+
+/** What the sockets of a hub share. */
 interface HubTotals {
   backlogBytes: number;
+  readonly pressedBytes: number;
+  readonly backlogBytesMax: number;
+  readonly crowd: FrameCrowd;
+  /** The backlog of all sockets is too large. */
+  readonly cutLongest: () => void;
 }
 
 /** What the server keeps for a raw socket. It copies the members of this object. */
@@ -108,6 +137,7 @@ export class StreamSocket<T> {
   readonly #backlog = new Backlog();
   #raw: WebSocket<UserData<T>> | null = null;
   #state: State = 'connecting';
+  readonly #allowance = new FrameAllowance(performance.now());
   #backlogBytes = 0;
   #hardDrop: NodeJS.Timeout | undefined;
 
@@ -128,6 +158,11 @@ export class StreamSocket<T> {
 
   get state(): State {
     return this.#state;
+  }
+
+  /** Bytes that its client has not taken. */
+  get backlogBytes(): number {
+    return this.#backlogBytes;
   }
 
   /** Sends one text frame of UTF-8 bytes. Does nothing unless the socket is open. */
@@ -177,6 +212,21 @@ export class StreamSocket<T> {
     this.#route.opened(this);
   }
 
+  /** @internal A frame without work came. @returns whether that was one too many. */
+  isFlooding(): boolean {
+    return !this.#allowance.take(this.#totals.crowd, nowMs);
+  }
+
+  /** @internal Asks whether its client is there. One with a queue is not asked: the queue tells. */
+  ping(): void {
+    if (this.#state === 'open' && this.#backlogBytes === 0) this.#socket().ping();
+  }
+
+  /** @internal Ends it at once, with all that is queued. */
+  cut(): void {
+    if (this.#state === 'open' || this.#state === 'lagged') this.#socket().close();
+  }
+
   /** @internal Some of the queue was written. */
   drained(): void {
     if (this.#state === 'closed') return;
@@ -210,10 +260,11 @@ export class StreamSocket<T> {
 
   #measure(raw: WebSocket<UserData<T>>, isTaken: boolean): void {
     this.#note(raw.getBufferedAmount());
-    const isPressed = this.#totals.backlogBytes > BACKLOG_BYTES_MAX;
+    const isPressed = this.#totals.backlogBytes > this.#totals.pressedBytes;
     const bytesMax = isPressed ? LAG_BYTES_UNDER_PRESSURE : SOCKET_LAG_BYTES_MAX;
     const keepsUp = isTaken && this.#backlogBytes <= bytesMax && this.#backlog.messages <= SOCKET_LAG_MESSAGES_MAX;
     if (!keepsUp) this.#fallBehind(raw);
+    if (this.#totals.backlogBytes > this.#totals.backlogBytesMax) this.#totals.cutLongest();
   }
 
   #note(queuedBytes: number): void {
@@ -231,8 +282,10 @@ export class StreamSocket<T> {
   }
 }
 
-/** A socket that gives way, or is closed at the end, whatever it is for. */
-type AnySocket = Pick<StreamSocket<unknown>, 'finish'>;
+const nowMs = (): number => performance.now();
+
+/** A socket, whatever it is for. */
+type AnySocket = Pick<StreamSocket<unknown>, 'finish' | 'ping' | 'cut' | 'backlogBytes'>;
 
 /** All streams of one uWebSockets.js app. */
 export class SocketHub {
@@ -240,18 +293,25 @@ export class SocketHub {
   readonly #routes: HttpRoutes;
   readonly #listener: Listener;
   readonly #observer: EdgeObserver;
-  readonly #totals: HubTotals = { backlogBytes: 0 };
-  readonly #open = new Set<AnySocket>();
+  readonly #totals: HubTotals;
+  /** The open sockets, each with its group of pings. */
+  readonly #open = new Map<AnySocket, Set<AnySocket>>();
+  readonly #pings: SocketPings<AnySocket>;
   /** Of users without funds, in the order of opening, where users with funds have places of their own. */
   readonly #public = new LinkedList<AnySocket>();
   readonly #connections: Connections;
 
-  constructor(app: TemplatedApp, routes: HttpRoutes, listener: Listener) {
+  constructor(app: TemplatedApp, routes: HttpRoutes, listener: Listener, bounds: HubBounds = {}) {
+    const { pingMs, pressedBytes = SOCKETS_LAG_BYTES_PRESSED, backlogBytesMax = SOCKETS_LAG_BYTES_MAX } = bounds;
     this.#app = app;
     this.#routes = routes;
     this.#listener = listener;
     this.#observer = listener.observer;
     this.#connections = new Connections(app, listener.gate);
+    this.#pings = new SocketPings(pingMs);
+    const crowd = new FrameCrowd(() => routes.turns.turnNumber);
+    const cutLongest = (): void => this.#cutLongest();
+    this.#totals = { backlogBytes: 0, pressedBytes, backlogBytesMax, crowd, cutLongest };
   }
 
   /** Connections, sockets among them. */
@@ -277,27 +337,32 @@ export class SocketHub {
       compression: uWS.DISABLED,
       maxPayloadLength: SERVER_MESSAGE_BYTES_MAX,
       maxBackpressure: SERVER_BACKLOG_BYTES_MAX,
-      idleTimeout: IDLE_SECONDS,
-      sendPingsAutomatically: true,
+      idleTimeout: SOCKET_SILENT_SECONDS,
+      sendPingsAutomatically: false,
       maxLifetime: 0,
       upgrade: (response, request, context) => this.#upgrade(route, parameterCount, response, request, context),
       open: (raw) => {
         const { socket, publicEntry } = raw.getUserData();
-        this.#open.add(socket);
+        this.#open.set(socket, this.#pings.add(socket));
         if (publicEntry !== null) this.#public.append(publicEntry);
         this.#listener.gate?.socketOpened(socket.address);
         socket.guarded(() => socket.attach(raw));
       },
       message: (raw, bytes, isBinary) => {
-        const socket = raw.getUserData().socket;
+        const { socket } = raw.getUserData();
+        const hasWork = route.message !== undefined && bytes.byteLength >= ACTION_BYTES_MIN;
+        if (!hasWork && this.#refusesFrame(socket)) return;
         socket.guarded(() => receive(route, socket, new Uint8Array(bytes), isBinary));
       },
+      ping: (raw) => void this.#refusesFrame(raw.getUserData().socket),
+      pong: (raw) => void this.#refusesFrame(raw.getUserData().socket),
       drain: (raw) => {
         const socket = raw.getUserData().socket;
         socket.guarded(() => socket.drained());
       },
       close: (raw) => {
         const { socket, publicEntry } = raw.getUserData();
+        this.#open.get(socket)?.delete(socket);
         this.#open.delete(socket);
         if (publicEntry !== null && publicEntry.list === this.#public) this.#public.remove(publicEntry);
         this.#connections.socketClosed();
@@ -309,7 +374,29 @@ export class SocketHub {
 
   /** Closes every socket with a code, before the listener goes. */
   finishAll(code: number, reason: string): void {
-    for (const socket of [...this.#open]) socket.finish(code, reason);
+    this.#pings.stop();
+    for (const socket of [...this.#open.keys()]) socket.finish(code, reason);
+  }
+
+  /** Counts a frame without work, where addresses are limited. @returns true when the socket was closed for it. */
+  #refusesFrame(socket: StreamSocket<never> | StreamSocket<unknown>): boolean {
+    const { gate } = this.#listener;
+    if (gate === null) return false;
+    this.#routes.turns.note(0);
+    if (!socket.isFlooding()) return false;
+    gate.chargeFlood(socket.address);
+    socket.guarded(() => socket.finish(1013, 'rate_limited'));
+    return true;
+  }
+
+  /** Bounded by SOCKETS_MAX; each time an eighth of the bound is free afterwards. */
+  #cutLongest(): void {
+    const keptBytes = (this.#totals.backlogBytesMax / KEPT_DENOMINATOR) * KEPT_NUMERATOR;
+    const longest = [...this.#open.keys()].sort((a, b) => b.backlogBytes - a.backlogBytes);
+    for (const socket of longest) {
+      if (this.#totals.backlogBytes <= keptBytes) return;
+      socket.cut();
+    }
   }
 
   #upgrade<T>(
@@ -319,36 +406,35 @@ export class SocketHub {
     request: HttpRequest,
     context: us_socket_context_t,
   ): void {
-    const { head, verdict } = readHead(request, parameterCount);
-    const call = newCall(head, response, route.pattern, this.#listener);
-    try {
-      const admitted = this.#admit(route, call, verdict);
-      if (!admitted.ok) {
-        call.refuse(admitted.reject);
-        return;
+    const key = request.getHeader('sec-websocket-key');
+    const version = request.getHeader('sec-websocket-version');
+    const call = this.#routes.begin(response, request, route, parameterCount);
+    if (call === null) return;
+    this.#routes.inTurn(call, () => {
+      this.#routes.end(call);
+      try {
+        if (version !== PROTOCOL_VERSION) call.refuseSocketVersion();
+        else this.#admitted(route, call, key, context);
+      } catch (error) {
+        call.fail(`upgrade ${route.pattern}`, error);
       }
-      const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
-      const { address } = call;
-      const socket = new StreamSocket(admitted.value, { address, protocol }, route, this.#totals, this.#observer);
-      const publicEntry = route.isKept?.(admitted.value) === false ? new ListEntry<AnySocket>(socket) : null;
-      call.handOver();
-      response.upgrade<UserData<T>>(
-        { socket, publicEntry },
-        request.getHeader('sec-websocket-key'),
-        protocol,
-        '',
-        context,
-      );
-    } catch (error) {
-      call.fail(`upgrade ${route.pattern}`, error);
-    }
+    });
   }
 
-  #admit<T>(route: StreamRoute<T>, { head, address }: HttpCall, verdict: Outcome<null>): Outcome<T> {
-    const { gate } = this.#listener;
-    const refused = gate?.admit(address) ?? null;
-    if (refused !== null) return rejected(refused);
-    if (!verdict.ok) return verdict;
+  #admitted<T>(route: StreamRoute<T>, call: HttpCall, key: string, context: us_socket_context_t): void {
+    const admitted = this.#admit(route, call);
+    if (!admitted.ok) {
+      call.refuse(admitted.reject);
+      return;
+    }
+    const { address, head } = call;
+    const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
+    const socket = new StreamSocket(admitted.value, { address, protocol }, route, this.#totals, this.#observer);
+    const publicEntry = route.isKept?.(admitted.value) === false ? new ListEntry<AnySocket>(socket) : null;
+    call.handOver((response) => response.upgrade<UserData<T>>({ socket, publicEntry }, key, protocol, '', context));
+  }
+
+  #admit<T>(route: StreamRoute<T>, { head, address }: HttpCall): Outcome<T> {
     const admitted = route.admit(head);
     if (!admitted.ok) return admitted;
     const refusal = this.#placeFor(address, route.isKept?.(admitted.value) ?? null);

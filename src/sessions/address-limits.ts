@@ -62,6 +62,9 @@ export const LOGIN_UNITS = 5n;
 /** Units for a body that does not come to its end in time. */
 export const STALLED_UNITS = 5n;
 
+/** Units for a socket that sends more frames without work than it may. */
+export const FLOOD_UNITS = 20n;
+
 /** Bytes read that cost nothing of their own, and as many for each unit beyond. */
 const BYTES_PER_UNIT = 4_096;
 
@@ -82,9 +85,10 @@ const REFUSAL_UNITS: Readonly<Partial<Record<RejectName, bigint>>> = {
   NONCE_EXPIRED: 2n,
   INVALID_NONCE: 2n,
   INVALID_SIGNATURE: 10n,
-  // A user's budget has paid what a user pays; bytes beyond it are read for nothing.
-  RATE_LIMITED: 0n,
 };
+
+/** For want of budget: nothing was paid for the request, but a little for its refusal. */
+const RATE_LIMITED_MILLI_UNITS: bigint = UNIT / 10n;
 
 export class AddressLimits {
   readonly #rules: AddressRules;
@@ -153,15 +157,13 @@ export class AddressLimits {
 
   /** @param bytes that were read for it. */
   chargeRefusal(address: string, code: RejectName, now: TimestampNs, bytes = 0): void {
-    const units = REFUSAL_UNITS[code];
-    if (units === undefined) return;
-    const total = units + unitsOfBytes(bytes);
-    if (total > 0n) this.charge(address, total, now);
+    const milliUnits = code === 'RATE_LIMITED' ? RATE_LIMITED_MILLI_UNITS : (REFUSAL_UNITS[code] ?? 0n) * UNIT;
+    if (milliUnits > 0n) this.#charge(address, milliUnits + unitsOfBytes(bytes) * UNIT, now);
   }
 
   /** Takes units, also those that are not there, down to the point where connections are no longer taken. */
   charge(address: string, units: bigint, now: TimestampNs): void {
-    this.#buckets.charge(address, units * UNIT, now, -capacityOf(this.#rules.size));
+    this.#charge(address, units * UNIT, now);
   }
 
   socketOpened(address: string): void {
@@ -172,5 +174,9 @@ export class AddressLimits {
     const count = (this.#sockets.get(address) ?? 0) - 1;
     if (count > 0) this.#sockets.set(address, count);
     else this.#sockets.delete(address);
+  }
+
+  #charge(address: string, milliUnits: bigint, now: TimestampNs): void {
+    this.#buckets.charge(address, milliUnits, now, -capacityOf(this.#rules.size));
   }
 }

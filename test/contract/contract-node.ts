@@ -27,8 +27,8 @@ export class ContractNode {
     this.process = process;
   }
 
-  static async start(): Promise<ContractNode> {
-    return new ContractNode(await startNode({ profile: 'test' }));
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<ContractNode> {
+    return new ContractNode(await startNode({ profile: 'test', env }));
   }
 
   async stop(): Promise<void> {

@@ -5,8 +5,9 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { HttpRoutes } from '../../src/edge/http-routes.ts';
 import { createApp, HEAD_BYTES_MAX } from '../../src/edge/uws.ts';
-import { type HttpCall, HttpRoutes } from '../../src/edge/uws-http.ts';
+import type { HttpCall } from '../../src/edge/uws-http.ts';
 import { listenExclusively } from '../../src/edge/uws-listen.ts';
 import { SocketHub } from '../../src/edge/uws-socket.ts';
 import { ask } from '../support/edge-client.ts';

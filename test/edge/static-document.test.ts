@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import { after, before, suite, test } from 'node:test';
+import { HttpRoutes } from '../../src/edge/http-routes.ts';
 import { staticDocument } from '../../src/edge/static-document.ts';
-import { HttpRoutes } from '../../src/edge/uws-http.ts';
 import { listenExclusively } from '../../src/edge/uws-listen.ts';
 import { ask } from '../support/edge-client.ts';
 

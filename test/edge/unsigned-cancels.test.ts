@@ -82,7 +82,7 @@ suite('cancel-batch', () => {
     for (const body of [ids(50), JSON.stringify(new Array(50).fill('b c')), JSON.stringify(new Array(50).fill('a'))]) {
       oms.charged.length = 0;
       assert.equal((await remove(path, body)).status, 202);
-      assert.deepEqual(oms.charged, [[ALICE, { bulk: 50 }]]);
+      assert.deepEqual(oms.charged, [[ALICE, { bulkCancel: 50 }]]);
     }
   });
 

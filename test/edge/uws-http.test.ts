@@ -3,9 +3,10 @@ import { connect } from 'node:net';
 import { after, before, suite, test } from 'node:test';
 import { BODY_BYTES_MAX, SMALL_BODY_BYTES_MAX } from '../../src/core/limits.ts';
 import { reject } from '../../src/core/reject.ts';
+import { HttpRoutes } from '../../src/edge/http-routes.ts';
 import { Query } from '../../src/edge/query.ts';
 import { createApp } from '../../src/edge/uws.ts';
-import { type EdgeObserver, type HttpCall, HttpRoutes } from '../../src/edge/uws-http.ts';
+import type { EdgeObserver, HttpCall } from '../../src/edge/uws-http.ts';
 import { listenExclusively } from '../../src/edge/uws-listen.ts';
 import { ask } from '../support/edge-client.ts';
 

@@ -5,8 +5,8 @@ import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import { Backlog, frameHeaderBytes } from '../../src/edge/backlog.ts';
 import { Channel } from '../../src/edge/channel.ts';
+import { HttpRoutes } from '../../src/edge/http-routes.ts';
 import { createApp } from '../../src/edge/uws.ts';
-import { HttpRoutes } from '../../src/edge/uws-http.ts';
 import { listenExclusively } from '../../src/edge/uws-listen.ts';
 import {
   type LagRule,
@@ -171,6 +171,48 @@ suite('WebSocket streams', () => {
     }
     slow.socket.terminate();
     await slow.closed;
+  });
+
+  test('queues of all sockets together are bounded: the longest are cut off, others go on (AMB-94)', async () => {
+    const bounded = createApp(null);
+    const own = new HttpRoutes(bounded, { observer, gate: null });
+    const backlogBytesMax = 6_000_000;
+    const small = new SocketHub(bounded, own, { observer, gate: null }, { pressedBytes: 2 ** 40, backlogBytesMax });
+    const all: StreamSocket<string>[] = [];
+    small.add<string>({
+      pattern: '/many/:name',
+      lag: MDS_LAG,
+      admit: ({ parameters }) => accepted(parameters[0] ?? ''),
+      opened: (socket) => void all.push(socket),
+      closed: () => undefined,
+    });
+    own.seal();
+    const at = await listenExclusively(bounded, { host: '127.0.0.1', port: 0 });
+    const steady = await SocketReader.open(at, '/many/steady');
+    const slow = [];
+    for (let each = 0; each < 8; each += 1) {
+      slow.push(await SocketReader.open(at, `/many/${each}`));
+      slow.at(-1)?.socket.pause();
+    }
+    let most = 0;
+    let sent = 0;
+    while (all.every(({ state }) => state === 'open')) {
+      for (const socket of all) socket.send(FRAME);
+      sent += 1;
+      most = Math.max(most, small.backlogBytes);
+      await turn();
+    }
+    assert.ok(most <= backlogBytesMax + FRAME.length, `${most} bytes were queued`);
+    assert.ok(small.backlogBytes <= backlogBytesMax);
+    assert.ok(
+      all.some(({ data, state }) => data !== 'steady' && state === 'open'),
+      'not all of them',
+    );
+    for (let frame = 0; frame < sent; frame += 1) assert.equal((await steady.frame()).length, FRAME.length);
+    for (const { socket } of [steady, ...slow]) socket.terminate();
+    small.finishAll(1001, 'going_away');
+    own.stop();
+    bounded.close();
   });
 
   test('admission comes before the upgrade: its refusal is an HTTP answer, its exception 500', async () => {

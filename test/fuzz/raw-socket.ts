@@ -68,8 +68,13 @@ export class RawSocket {
   }
 
   /** @returns null when the upgrade was refused or the connection ended. */
-  static async open(port: number, path: string, headers: readonly string[]): Promise<RawSocket | null> {
-    const raw = new RawSocket(connect({ host: '127.0.0.1', port, noDelay: true }));
+  static async open(
+    port: number,
+    path: string,
+    headers: readonly string[],
+    localAddress?: string,
+  ): Promise<RawSocket | null> {
+    const raw = new RawSocket(connect({ host: '127.0.0.1', port, noDelay: true, localAddress }));
     raw.write(
       Buffer.from(
         [

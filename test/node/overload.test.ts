@@ -32,7 +32,10 @@ suite('a node under more than it can take', () => {
 
   before(async () => {
     const config = `${dataDirectory}/small-rings.json`;
-    writeFileSync(config, JSON.stringify({ extends: 'dev', rateLimits: 'lifted', rings: SMALL_RINGS }));
+    writeFileSync(
+      config,
+      JSON.stringify({ extends: 'dev', rateLimits: 'lifted', addresses: null, rings: SMALL_RINGS }),
+    );
     node = await startNode({ dataDirectory, env: { RINGBOOK_CONFIG: config } });
     const { oms, mds } = node;
     a = new RingbookClient({ oms, mds, key: devKey('a') });

@@ -14,7 +14,7 @@ const limitsOf = (capacity: bigint, entriesMax?: number): AddressLimits =>
 suite('the bucket of an address', () => {
   test('what is malformed costs 1, what is unauthorized 2, a signature that does not verify 10; the rest is free', () => {
     const limits = limitsOf(14n);
-    for (const code of ['DUPLICATE_ORDER', 'SERVICE_UNAVAILABLE', 'RATE_LIMITED', 'MARKET_NOT_FOUND'] as const) {
+    for (const code of ['DUPLICATE_ORDER', 'SERVICE_UNAVAILABLE', 'MARKET_NOT_FOUND'] as const) {
       limits.chargeRefusal('a', code, NOW);
     }
     assert.equal(limits.bucketCount, 0);
@@ -31,6 +31,14 @@ suite('the bucket of an address', () => {
     assert.equal(limits.refusal('b', NOW), null, 'each address for itself');
     assert.equal(limits.refusal('a', later(99))?.code, 'RATE_LIMITED');
     assert.equal(limits.refusal('a', later(100)), null);
+  });
+
+  test('a refusal for want of budget costs a tenth (AMB-91)', () => {
+    const limits = limitsOf(2n);
+    for (let each = 0; each < 10; each += 1) limits.chargeRefusal('a', 'RATE_LIMITED', NOW);
+    assert.equal(limits.refusal('a', NOW), null, 'one unit is left');
+    limits.chargeRefusal('a', 'RATE_LIMITED', NOW);
+    assert.equal(limits.refusal('a', NOW)?.code, 'RATE_LIMITED');
   });
 
   test('it can owe as much as it can hold, then not even its connections are taken; it comes back with time', () => {

@@ -13,16 +13,18 @@ export interface HttpAsk {
   /** A list value sends the header several times. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: Uint8Array;
+  /** The address that the request comes from: any of 127.0.0.0/8. */
+  readonly localAddress?: string;
 }
 
 /** One request on a connection of its own. */
 export function ask(
   port: number,
   path: string,
-  { method = 'GET', headers = {}, body }: HttpAsk = {},
+  { method = 'GET', headers = {}, body, localAddress }: HttpAsk = {},
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    const request = http.request({ host: '127.0.0.1', port, path, method, agent: false });
+    const request = http.request({ host: '127.0.0.1', port, path, method, agent: false, localAddress });
     for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
     // Node sends the body of a DELETE without any length unless it is told to.
     const isUnframed = body !== undefined && !request.hasHeader('transfer-encoding');

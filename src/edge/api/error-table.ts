@@ -36,7 +36,11 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     means: 'a body or frame longer than its request can need; the message says how long it may be',
     remedy: 'send less at once',
   },
-  UPGRADE_REQUIRED: { means: 'the path is a WebSocket stream', remedy: 'open it as one' },
+  UPGRADE_REQUIRED: {
+    means:
+      'the path is a WebSocket stream, or the version of the protocol is not 13, which `Sec-WebSocket-Version` names',
+    remedy: 'open it as one',
+  },
   INTERNAL_ERROR: { means: 'a fault of ours', remedy: 'read the state concerned; tell the operator the `trace_id`' },
   TIMEOUT: { means: 'no answer in time', remedy: 'send it again' },
   TIMEOUT_UNKNOWN_STATE: {

@@ -1,0 +1,76 @@
+/**
+ * How many frames without work one socket may send: pings, pongs, frames of one-way streams, frames too short for an
+ * action. The server hands thousands of them over in one read, so each is counted before anything is done with it.
+ *
+ *   of a turn of the event loop  IDLE_FRAMES_PER_TURN_MAX, fewer when all sockets together sent many in it
+ *   over time                    a bucket of IDLE_FRAMES_BURST, refilled by IDLE_FRAMES_PER_SECOND
+ */
+import {
+  IDLE_FRAMES_BURST,
+  IDLE_FRAMES_CROWD,
+  IDLE_FRAMES_PER_CROWDED_TURN_MAX,
+  IDLE_FRAMES_PER_SECOND,
+  IDLE_FRAMES_PER_TURN_MAX,
+} from '../core/limits.ts';
+
+const SECOND_MS = 1_000;
+
+/** The frames of all sockets of a listener in one turn. */
+export class FrameCrowd {
+  readonly #turnNumber: () => number;
+  #turn = -1;
+  #frames = 0;
+
+  /** @param turnNumber differs from turn to turn. */
+  constructor(turnNumber: () => number) {
+    this.#turnNumber = turnNumber;
+  }
+
+  /** One more frame. @returns the turn it came in. */
+  count(): number {
+    const turn = this.#turnNumber();
+    if (turn !== this.#turn) {
+      this.#turn = turn;
+      this.#frames = 0;
+    }
+    this.#frames += 1;
+    return turn;
+  }
+
+  /** Frames of one socket in this turn. */
+  get most(): number {
+    return this.#frames > IDLE_FRAMES_CROWD ? IDLE_FRAMES_PER_CROWDED_TURN_MAX : IDLE_FRAMES_PER_TURN_MAX;
+  }
+}
+
+/** Of one socket. */
+export class FrameAllowance {
+  #turn = -1;
+  #inTurn = 0;
+  #left: number = IDLE_FRAMES_BURST;
+  #sinceMs: number;
+
+  /** @param nowMs real milliseconds, monotonic. */
+  constructor(nowMs: number) {
+    this.#sinceMs = nowMs;
+  }
+
+  /** @returns whether one more frame is allowed; the time is asked for once a turn only. */
+  take(crowd: FrameCrowd, nowMs: () => number): boolean {
+    const turn = crowd.count();
+    if (turn !== this.#turn) {
+      this.#turn = turn;
+      this.#inTurn = 0;
+      this.#refill(nowMs());
+    }
+    this.#inTurn += 1;
+    this.#left -= 1;
+    return this.#inTurn <= crowd.most && this.#left >= 0;
+  }
+
+  #refill(nowMs: number): void {
+    const supplied = ((nowMs - this.#sinceMs) / SECOND_MS) * IDLE_FRAMES_PER_SECOND;
+    this.#left = Math.min(IDLE_FRAMES_BURST, this.#left + supplied);
+    this.#sinceMs = nowMs;
+  }
+}

@@ -1,0 +1,313 @@
+/**
+ * HTTP on uWebSockets.js: routes, admission, bodies, deadlines.
+ *
+ *   raw request ─▶ address let in? ─▶ RequestHead (copied) ─▶ [body, counted] ─▶ its turn ─▶ handler ─▶ reply / refuse
+ *                       │ 429, closed       │ 400, closed       413 │ │ 503           │ throws: 500, reported
+ *
+ * Invariants
+ *   (1) A raw HttpRequest is never kept: everything is copied before the route function returns.
+ *   (2) Every request passes the bound of a turn of the event loop (reading-turns.ts), whatever its answer: what has no
+ *       room waits. While a request waits the server ends its connection if it sends another one, so a connection has one
+ *       request under way, and one that pipelines beyond the room of a turn is closed.
+ *   (3) Bodies under way are bounded one by one, by their route, and all together; so are replies (unread-replies.ts).
+ *   (4) What an address without budget sends is refused before it is read, and ends its connection; when it owes as much
+ *       again the connection ends without an answer. Behind a terminator connections are not the address's and stay.
+ *   (5) Behind a request whose length can be read in two ways nothing is read (RFC 9112 6.3, 11.2).
+ *
+ * Not here: one call and its answer (uws-http.ts), routes and their meaning (mds-server.ts), sockets (uws-socket.ts).
+ */
+
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { assert } from '../core/assert.ts';
+import { BODIES_HELD_MAX, BODY_BYTES_MAX, CLOSING_REPLIES_MAX, SMALL_BODY_BYTES_MAX } from '../core/limits.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { GrowingBody, HeldBodies } from './held-bodies.ts';
+import { ReadingTurns } from './reading-turns.ts';
+import { briefHead, parameterCountOf, readHead } from './request-head.ts';
+import { UnreadReplies } from './unread-replies.ts';
+import {
+  type CallParts,
+  DEADLINE_MS_DEFAULT,
+  HttpCall,
+  type HttpMethod,
+  type HttpRoute,
+  type Listener,
+} from './uws-http.ts';
+
+const LATE: Reject = reject('TIMEOUT', 'the service did not answer in time');
+const NO_ROOM: Reject = reject('SERVICE_UNAVAILABLE', 'too many bodies are on their way');
+const TOO_MANY: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests are waiting');
+const NO_BODY = new Uint8Array(0);
+/** A refused body up to this length is read and dropped, so that the client can read its 413; a longer one is cut. */
+const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
+const SWEEP_MS = 100;
+/** Requests that wait for an answer or their body at the same time, per listener. More are refused with 503. */
+export const PENDING_CALLS_MAX = 16_384;
+
+/**
+ * The HTTP side of one uWebSockets.js app: routes, deadlines, and an envelope for everything that is not a route.
+ *
+ * Register all routes and socket paths, then `seal()` once: it adds 426 for plain GETs of socket paths (AMB-97), 405
+ * for other methods of known paths and 404 for the rest. `stop()` before the app is closed.
+ */
+export class HttpRoutes {
+  readonly #app: TemplatedApp;
+  readonly #listener: Listener;
+  readonly #methods = new Map<string, Set<HttpMethod>>();
+  readonly #socketPaths = new Set<string>();
+  readonly #methodless = new Set<string>();
+  readonly #pending = new Set<HttpCall>();
+  /** Of this listener; whatever else it reads passes them too. */
+  readonly turns: ReadingTurns;
+  readonly #unread: UnreadReplies;
+  readonly #parts: CallParts;
+  /** Bodies that are on their way or wait to be read. */
+  readonly #bodies = new HeldBodies<HttpCall>();
+  readonly #sweep: NodeJS.Timeout;
+  #closing = 0;
+  #sealed = false;
+
+  constructor(app: TemplatedApp, listener: Listener) {
+    this.#app = app;
+    this.#listener = listener;
+    this.turns = listener.turns ?? new ReadingTurns();
+    this.#unread = listener.unread ?? new UnreadReplies();
+    const { observer, gate } = listener;
+    this.#parts = { observer, gate, unread: this.#unread, planClosing: (work) => this.#planClosing(work) };
+    this.#sweep = setInterval(() => {
+      this.#refuseLateCalls();
+      this.#unread.sweep(performance.now());
+    }, SWEEP_MS);
+  }
+
+  /** Calls that wait for their handler or their body now. */
+  get pendingCount(): number {
+    return this.#pending.size;
+  }
+
+  /** Bytes of bodies that are on their way or wait to be read. */
+  get heldBytes(): number {
+    return this.#bodies.bytes;
+  }
+
+  /** Bytes of replies that clients have not taken. */
+  get unreadBytes(): number {
+    return this.#unread.bytes;
+  }
+
+  add(route: HttpRoute): void {
+    assert(!this.#sealed, 'routes are added before seal()');
+    const known = this.#methods.get(route.pattern) ?? new Set<HttpMethod>();
+    assert(!known.has(route.method), `route given twice: ${route.method} ${route.pattern}`);
+    this.#methods.set(route.pattern, known.add(route.method));
+    const parameterCount = parameterCountOf(route.pattern);
+    const register = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const;
+    this.#app[register[route.method]](route.pattern, (response, request) => {
+      const call = this.begin(response, request, route, parameterCount);
+      if (call === null) return;
+      if (route.method === 'GET') this.inTurn(call, () => this.#handle(call, route, NO_BODY));
+      else this.#readBody(call, response, route);
+    });
+  }
+
+  /** Makes a path known whose GET exists as a WebSocket only. */
+  addSocketPath(pattern: string): void {
+    assert(!this.#sealed, 'routes are added before seal()');
+    this.#socketPaths.add(pattern);
+    if (!this.#methods.has(pattern)) this.#methods.set(pattern, new Set());
+  }
+
+  /** Makes a path known that answers nothing: every method is 405. */
+  addMethodless(pattern: string): void {
+    assert(!this.#sealed && !this.#methods.has(pattern), 'a path that answers nothing is named once, before seal()');
+    this.#methods.set(pattern, new Set());
+    this.#methodless.add(pattern);
+  }
+
+  /** What is registered: routes as `GET /orders/user/:user_id`, sockets by their pattern. */
+  served(): { readonly routes: readonly string[]; readonly sockets: readonly string[] } {
+    const routes = [...this.#methods].flatMap(([pattern, methods]) => [...methods].map((name) => `${name} ${pattern}`));
+    return { routes, sockets: [...this.#socketPaths] };
+  }
+
+  /** Answers for every path and method without a handler. */
+  seal(): void {
+    assert(!this.#sealed, 'seal() once');
+    this.#sealed = true;
+    for (const [pattern, methods] of this.#methods) {
+      const parameterCount = parameterCountOf(pattern);
+      const isSocket = methods.size === 0 && !this.#methodless.has(pattern);
+      const allowed = isSocket ? 'GET' : [...methods].join(', ');
+      this.#app.any(pattern, (response, request) => {
+        const call = this.begin(response, request, { pattern }, parameterCount);
+        if (call === null) return;
+        this.inTurn(call, () => {
+          if (isSocket && call.head.method === 'GET') call.refusePlainGet();
+          else call.refuseMethod(allowed);
+          this.#pending.delete(call);
+        });
+      });
+    }
+    this.#app.any('/*', (response, request) => {
+      const call = this.begin(response, request, { pattern: '/*' }, 0);
+      if (call === null) return;
+      this.inTurn(call, () => {
+        call.refuse(reject('NOT_FOUND', 'no such path'));
+        this.#pending.delete(call);
+      });
+    });
+  }
+
+  /** Ends the deadline timer; answers that are still owed are given up. */
+  stop(): void {
+    clearInterval(this.#sweep);
+    this.turns.stop();
+    this.#pending.clear();
+  }
+
+  /** The call of a request, or null when it has been refused already. Inside the route function. */
+  begin(
+    response: HttpResponse,
+    request: HttpRequest,
+    route: Pick<HttpRoute, 'pattern' | 'late' | 'deadlineMs'>,
+    parameterCount: number,
+  ): HttpCall | null {
+    const { gate } = this.#listener;
+    // An address that is its connection's own is known before anything is read.
+    const own = gate?.ownsConnections === true ? gate.addressOf(response, '') : null;
+    const isRefused = own !== null && gate?.isEmpty(own) === true;
+    const { head, verdict, isAmbiguous } = isRefused ? briefHead(request) : readHead(request, parameterCount);
+    const address = own ?? gate?.addressOf(response, head.headers['x-forwarded-for']) ?? '';
+    const { pattern, late = LATE, deadlineMs = DEADLINE_MS_DEFAULT } = route;
+    const call = new HttpCall(head, response, address, { pattern, late, deadlineMs }, this.#parts);
+    const notAdmitted = gate?.admit(address) ?? null;
+    if (notAdmitted !== null) this.#refuseUnread(call, notAdmitted);
+    else if (!verdict.ok && isAmbiguous) call.refuseAndClose(verdict.reject);
+    else if (this.#pending.size >= PENDING_CALLS_MAX) call.refuseAndClose(TOO_MANY);
+    if (!call.open) return null;
+    this.#pending.add(call);
+    if (verdict.ok) return call;
+    this.inTurn(call, () => {
+      call.refuse(verdict.reject);
+      this.#pending.delete(call);
+    });
+    return null;
+  }
+
+  /** Handles a request without a body now, or in one of the next turns. */
+  inTurn(call: HttpCall, handle: () => void): void {
+    call.bodyArrived();
+    this.turns.take(
+      0,
+      () => {
+        if (!call.open) return;
+        call.bodyRead(0);
+        handle();
+      },
+      'reads',
+    );
+  }
+
+  /** The call is over, or its owner waits for nothing any more. */
+  end(call: HttpCall): void {
+    this.#pending.delete(call);
+  }
+
+  /** The bucket of its address is empty. */
+  #refuseUnread(call: HttpCall, reason: Reject): void {
+    const { gate } = this.#listener;
+    if (gate === null || !gate.ownsConnections) call.refuse(reason);
+    else if (gate.isFlooding(call.address)) call.cut();
+    else call.refuseAndClose(reason);
+  }
+
+  #planClosing(work: () => void): boolean {
+    if (this.#closing >= CLOSING_REPLIES_MAX) return false;
+    this.#closing += 1;
+    this.turns.wait('reads', 0, () => {
+      this.#closing -= 1;
+      work();
+    });
+    return true;
+  }
+
+  #readBody(call: HttpCall, response: HttpResponse, route: HttpRoute): void {
+    const { bodyBytesMax = SMALL_BODY_BYTES_MAX } = route;
+    const announced = Number(call.head.headers['content-length']);
+    const tooLarge = reject('PAYLOAD_TOO_LARGE', `a body of this path has at most ${bodyBytesMax} bytes`);
+    if (announced > DISCARD_BYTES_MAX) {
+      this.#refuseBody(call, tooLarge);
+      return;
+    }
+    if (announced > bodyBytesMax) {
+      this.inTurn(call, () => {
+        this.#pending.delete(call);
+        call.refuse(tooLarge);
+      });
+      return;
+    }
+    const body = new GrowingBody();
+    let length = 0;
+    response.onData((chunk, isLast) => {
+      if (!call.open) return;
+      length += chunk.byteLength;
+      if (length > DISCARD_BYTES_MAX) this.#refuseBody(call, tooLarge);
+      else if (length <= bodyBytesMax) {
+        body.append(new Uint8Array(chunk));
+        this.#bodies.hold(call, body.heldBytes);
+        if (this.#bodies.bytes > (this.#listener.bodiesHeldMax ?? BODIES_HELD_MAX)) this.#refuseBody(call, NO_ROOM);
+        else if (isLast) this.#readInTurn(call, route, body.bytes());
+      } else {
+        this.#bodies.hold(call, 0);
+        // Too long and of unknown length: what came is counted and dropped, so that the client reads its 413.
+        call.bodyRefused(tooLarge);
+        if (isLast) this.inTurn(call, () => call.refuse(tooLarge));
+      }
+    });
+  }
+
+  #refuseBody(call: HttpCall, reason: Reject): void {
+    this.#forget(call);
+    call.refuseAndClose(reason);
+  }
+
+  #readInTurn(call: HttpCall, route: HttpRoute, body: Uint8Array): void {
+    call.bodyArrived();
+    this.turns.take(body.byteLength, () => {
+      this.#bodies.hold(call, 0);
+      if (!call.open) return;
+      call.bodyRead(body.byteLength);
+      this.#handle(call, route, body);
+    });
+  }
+
+  #forget(call: HttpCall): void {
+    this.#pending.delete(call);
+    this.#bodies.hold(call, 0);
+  }
+
+  #handle(call: HttpCall, route: HttpRoute, body: Uint8Array): void {
+    try {
+      const later = route.handler(call, body);
+      if (later === undefined) {
+        if (!call.open) this.#pending.delete(call);
+        return;
+      }
+      later
+        .catch((error: unknown) => call.fail(`${route.method} ${route.pattern}`, error))
+        .finally(() => this.#pending.delete(call));
+    } catch (error) {
+      call.fail(`${route.method} ${route.pattern}`, error);
+      this.#pending.delete(call);
+    }
+  }
+
+  /** Bounded by PENDING_CALLS_MAX; also forgets the calls whose client went away or that were answered later. */
+  #refuseLateCalls(): void {
+    const nowMs = performance.now();
+    for (const call of this.#pending) {
+      if (call.open && nowMs >= call.deadlineMs) call.refuseLate();
+      if (!call.open) this.#forget(call);
+    }
+  }
+}
