@@ -71,7 +71,7 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   SIGNER_DUPLICATE: { means: 'a co-signer named twice', remedy: 'name everybody once' },
   INVALID_ORDER: {
     means:
-      'a figure or an id outside its rule: tick, minimum, decimals, fee rate, a cap on the wrong side, a parent that may not have this child, a kind that is not served',
+      'a figure or an id outside its rule: tick, minimum size, minimum notional (0.01 USD unless the operator set another), decimals, fee rate, a cap on the wrong side, a parent that may not have this child, a kind that is not served',
     remedy: 'mend the member that `details.field` names',
   },
   ORDER_EXPIRED: { means: 'created 30 days ago or more', remedy: 'make a new order' },
@@ -102,7 +102,8 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     remedy: 'cancel, or quote less',
   },
   TOO_MANY_OPEN_ORDERS: {
-    means: '1,000 live orders per sub-account and market, 20,000 for market makers; 16 children of a parent',
+    means:
+      '1,000 live orders per sub-account and market, 20,000 per user, ten times as many and more for market makers; the node is full ([operating.md](operating.md#open-orders)); 16 children of a parent',
     remedy: 'cancel first',
   },
   TOO_MANY_SUB_ACCOUNTS: { means: '256 sub-accounts', remedy: 'use one that you have' },
