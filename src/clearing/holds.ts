@@ -7,12 +7,14 @@
  *   market base   cap or budget left, and the taker's fee      remaining
  *   market quote  target left, and the taker's fee             base cap or budget, less what is sold
  *
+ * and a buy what rounding the fee of each of its fills may cost (core/buy-holds.ts).
+ *
  * `remaining` is of what is enabled: a child holds nothing for what its parent has not filled (AMB-29). Orders that wait
  * for their trigger, or for the word that they may go, reserve nothing (AMB-28).
  */
 import { add18, notional18, powerOfTen, quantity18, subtract18, tradingFee18 } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
-import { type BuyHolds, changeBuy, heldByBuys, noBuys } from '../core/buy-holds.ts';
+import { type BuyHolds, changeBuy, feeRounding, heldByBuys, noBuys } from '../core/buy-holds.ts';
 import { USD } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE, TRIGGER_STATE } from '../core/order-terms.ts';
@@ -94,7 +96,10 @@ function lotsToSell(row: OrderRow): RawQuantity {
 function usdToSpend(row: OrderRow, market: MarketDefinition): Amount18 {
   const lots = row.enabledQuantity - row.filledQuantity - row.droppedQuantity;
   if (row.kind !== ORDER_KIND.marketQuote && lots <= 0) return ZERO_18;
-  if (row.kind === ORDER_KIND.limit) return notional18(row.price, lots as RawQuantity, market);
-  const left = quote18(row.amount === 0 ? row.budget : row.amount, market) - row.filledNotional;
-  return (left < 0n ? 0n : left) as Amount18;
+  const left =
+    row.kind === ORDER_KIND.limit
+      ? notional18(row.price, lots as RawQuantity, market)
+      : quote18(row.amount === 0 ? row.budget : row.amount, market) - row.filledNotional;
+  const rounding = feeRounding(market, row.kind === ORDER_KIND.marketQuote ? null : lots);
+  return (left <= 0n ? 0n : left + rounding) as Amount18;
 }

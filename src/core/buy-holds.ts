@@ -9,6 +9,10 @@
  * for the rate that was asked for last: the first question at another one goes through the sizes, of which there are fewer
  * than a million and than orders. Markets whose decimals add up to 12 or less have no rests.
  *
+ * Each fill rounds its fee up by itself, so an order that fills in parts may be charged more than its one rounding holds:
+ * by less than 10^-18 USD a fill. Where notionals have rests, what an order may spend contains that much for each fill that
+ * it may still have (`feeRounding`): of an order with lots as many as it has left, so that every fill finds its part there.
+ *
  * Not here: what an order may spend (holds.ts of clearing, needs.ts of the front door).
  */
 import { type BookDecimals, RATE_SCALE } from './arithmetic.ts';
@@ -18,6 +22,19 @@ import type { Amount18 } from './units.ts';
 const SCALE = Number(RATE_SCALE);
 /** Up to this sum of decimals every notional is a multiple of 10^6. */
 const WHOLE_DECIMALS_MAX = 12;
+
+/** Orders that one order without lots may match: it never rests, and a market holds fewer (matching/order-pool.ts). */
+const FILLS_MAX = 2 ** 26;
+
+/**
+ * What rounding fees up may cost an order beyond the fee of its whole notional, 10^-18 USD.
+ *
+ * @param lots that it may still match; null for one that names none.
+ */
+export function feeRounding({ priceDecimals, quantityDecimals }: BookDecimals, lots: number | null): bigint {
+  if (priceDecimals + quantityDecimals <= WHOLE_DECIMALS_MAX) return 0n;
+  return BigInt(lots ?? FILLS_MAX);
+}
 
 export interface BuyHolds {
   /** Without fees. */

@@ -6,7 +6,7 @@
  *   market, base   buy   cap or budget, and the taker's fee          sell  quantity
  *   market, quote  buy   target, and the taker's fee                 sell  base cap or budget
  *
- * less what was spent. A margin order holds nothing, it is weighed (exposure.ts). An order that waits for its trigger
+ * less what was spent, and for a buy what rounding the fee of each fill may cost (core/buy-holds.ts). A margin order holds nothing, it is weighed (exposure.ts). An order that waits for its trigger
  * holds nothing either, a child as much as was let through and not dropped (AMB-28, AMB-29).
  *
  * The fee is added where it is asked for: what an order may spend stays as it is when a market's fee changes (holds.ts).
@@ -27,6 +27,7 @@ import {
   smaller,
   tradingFee18,
 } from '../core/arithmetic.ts';
+import { feeRounding } from '../core/buy-holds.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_KIND, SIDE } from '../core/order-terms.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, ZERO_18 } from '../core/units.ts';
@@ -60,11 +61,12 @@ function leftOf(order: Spender, price: RawPrice, quantity: number, spent: Spent)
     return lots <= 0 ? ZERO_18 : quantity18(lots as RawQuantity, definition.quantityDecimals);
   }
   if (kind !== ORDER_KIND.marketQuote && quantity <= spent.quantity) return ZERO_18;
-  if (kind === ORDER_KIND.limit) {
-    return notional18(price, (quantity - spent.quantity) as RawQuantity, definition);
-  }
-  const left = quote18(amount === 0 ? order.bound : amount, definition) - spent.notional;
-  return left <= 0n ? ZERO_18 : (left as Amount18);
+  const lots = kind === ORDER_KIND.marketQuote ? null : quantity - spent.quantity;
+  const left =
+    kind === ORDER_KIND.limit
+      ? notional18(price, (quantity - spent.quantity) as RawQuantity, definition)
+      : quote18(amount === 0 ? order.bound : amount, definition) - spent.notional;
+  return left <= 0n ? ZERO_18 : ((left + feeRounding(definition, lots)) as Amount18);
 }
 
 /** What an order holds that may spend so much: a buy also the fee, at the taker's rate in force. */
@@ -136,7 +138,10 @@ export function budgetOf(
     const enough = worstPrice === null ? all : mulDivCeil(wanted.target, ONE_18, worstPrice * unit);
     return rawOf(smaller(all, enough));
   }
-  const all = mulDivFloor(available, RATE_SCALE, RATE_SCALE + BigInt(definition.takerFeeRate)) / unit;
+  // Its hold has the rounding of fees and at most as much of a fee on that.
+  const spendable = available - 2n * feeRounding(definition, wanted.lots);
+  if (spendable <= 0n) return 0;
+  const all = mulDivFloor(spendable, RATE_SCALE, RATE_SCALE + BigInt(definition.takerFeeRate)) / unit;
   const enough = worstPrice === null ? all : mulDivCeil(BigInt(wanted.lots), worstPrice, ONE_18);
   return rawOf(smaller(all, enough));
 }

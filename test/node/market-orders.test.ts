@@ -149,6 +149,25 @@ suite('market orders', () => {
     await world.ledgerAddsUp();
   });
 
+  test('a buy with the money that it holds pays for ten fills whose fees are rounded up each by itself (A6, AMB-41)', async () => {
+    await world.addMarket('23', [8, 8], { maker_fee_rate: 333, taker_fee_rate: 450 });
+    const [price, lots] = [123_456_789n, 10_000_130n];
+    // Price × lots in 10^-18 USD, as much for rounding as there are lots, and the fee.
+    const spend = price * lots * 100n + lots;
+    const hold = spend + (spend * 450n + 999_999n) / 1_000_000n;
+    const text = `0.${String(hold).padStart(18, '0')}`;
+    const buyer = await world.trader({ '0': text });
+    const seller = await world.trader({ '23': '1' });
+    const bid = await buyer.buy(limit(Number(price), Number(lots)), { asset: '23' });
+    assert.equal(bid.word, 'Received');
+    assert.equal(await buyer.held('0'), text);
+    for (let at = 0; at < 10; at += 1) await seller.sell(limit(Number(price), 1_000_013, 'IOC'), { asset: '23' });
+    await buyer.until(bid.id, 'Removed Filled');
+    assert.equal(buyer.fillsOf(bid.id).filter((told) => told.startsWith('Confirmed')).length, 10);
+    assert.equal(buyer.fillsOf(bid.id).filter((told) => told.startsWith('Rollbacked')).length, 0);
+    await world.ledgerAddsUp();
+  });
+
   test('two uncapped orders in one batch, or in two requests on their way, pass when both are affordable (D21, AMB-39)', async () => {
     const user = await world.trader({ '0': '7000', '2': '3' });
     await asks([300_000, 100_000]);

@@ -51,6 +51,7 @@ const OPERATING: readonly NodeInput[] = [
   { kind: 'setPrices', request: 5, body: { prices: [{ asset_id: '1', price: '1', source: 'far' }] } },
   { kind: 'touchUser', request: 6, user: 'd4'.repeat(32) as UserId },
   { kind: 'clockMoved', request: 7 },
+  { kind: 'renameSubAccount', request: 8, user: 'd4'.repeat(32) as UserId, index: 0, name: 'golden' },
   { kind: 'restarted', clean: false },
 ];
 
