@@ -7,21 +7,21 @@
  *     ─▶ youngest orders that suffice ─▶ cancels made by the node ─▶ market ─▶ Canceled MarginInsufficient
  *
  * A balance may come before the match that it contains, as the two are received over rings of their own: it is judged when
- * every market was received as far as clearing had decided. Fills that clearing has not decided count at what they cost. An order about which something is on its way is waited for, not passed over: it may
- * be the youngest. What a user's margin orders press is
+ * every market was received as far as clearing had decided. Fills that clearing has not decided count at what they cost. An order that the market has not answered is waited for, not passed over: it is
+ * the youngest. What a user's margin orders press is
  * not here but in auto-reduce.ts.
  *
- * Bounded: `CANCELS_MAX` orders a look, each from one walk over its user's orders; what is left is for the next look. The
- * table holds a balance only while its orders hold too much.
+ * Bounded: a look walks the orders of `WALKED_MAX` users, once each, and cancels `CANCELS_MAX` orders of each; what is left
+ * is for a look when those are over. The table holds a balance only while its orders hold too much.
  */
 import type { UserId } from '../core/ids.ts';
 import { type Balance, excessOf } from './holds.ts';
 import type { LiveOrder } from './live-order.ts';
 import { holdOf, isOver } from './needs.ts';
 
-/** Cancels of one look, and balances whose orders it walks. */
-const CANCELS_MAX = 1_024;
-const WALKED_MAX = 16;
+/** Cancels of one balance, and balances whose orders one look walks. */
+const CANCELS_MAX = 64;
+const WALKED_MAX = 4;
 
 /** Takes an order to be cancelled to its market; false: there is no room, nothing was done. */
 export type CancelUncovered = (order: LiveOrder) => boolean;
@@ -66,38 +66,31 @@ export class UncoveredHolds {
    * @returns whether there is more to do that waits for nothing.
    */
   look(): boolean {
-    let [left, walked] = [CANCELS_MAX, 0];
+    let walked = 0;
     for (const [balance, uncovered] of this.#balances) {
       if (excessOf(balance) <= 0n) {
         this.#balances.delete(balance);
         continue;
       }
       if (!uncovered.isFlushed || uncovered.waitsFor.some(isAwaited)) continue;
-      if (left === 0 || walked === WALKED_MAX) return true;
+      if (walked === WALKED_MAX) return true;
       walked += 1;
-      left -= this.#cancelYoungest(balance, uncovered, left);
+      this.#cancelYoungest(balance, uncovered);
     }
     return false;
   }
 
-  /** @returns how many were cancelled. */
-  #cancelYoungest(balance: Balance, uncovered: Uncovered, most: number): number {
+  #cancelYoungest(balance: Balance, uncovered: Uncovered): void {
     let excess = excessOf(balance);
     const waitsFor: LiveOrder[] = [];
-    let count = 0;
     for (const order of youngestFirst(this.#ordersOf(uncovered.user), balance)) {
-      if (excess <= 0n || count === most) break;
-      if (isAwaited(order) || !this.#cancel(order)) {
-        waitsFor.push(order);
-        break;
-      }
-      count += 1;
+      if (excess <= 0n) break;
       waitsFor.push(order);
+      if (order.sequence === 0 || !this.#cancel(order)) break;
       excess -= holdOf(order, order.spend);
     }
     uncovered.waitsFor = waitsFor;
     if (waitsFor.length === 0) this.#balances.delete(balance);
-    return count;
   }
 }
 
@@ -106,11 +99,18 @@ function isAwaited(order: LiveOrder): boolean {
   return !isOver(order) && (order.sequence === 0 || order.requests > 0);
 }
 
-/** Those that hold something of the balance. What is not admitted is younger than what is; then as AMB-61 orders them. */
+/** As many as one look may cancel of those that hold something of the balance. What is not admitted is younger than what is; then as AMB-61 orders them. */
 function youngestFirst(orders: Iterable<LiveOrder>, balance: Balance): readonly LiveOrder[] {
-  const holding: LiveOrder[] = [];
-  for (const order of orders) if (order.balance === balance && order.spend > 0n) holding.push(order);
-  return holding.sort(youngerFirst);
+  const youngest: LiveOrder[] = [];
+  for (const order of orders) {
+    if (order.balance !== balance || order.spend === 0n) continue;
+    const last = youngest.at(-1);
+    if (youngest.length === CANCELS_MAX && last !== undefined && youngerFirst(order, last) >= 0) continue;
+    const at = youngest.findIndex((other) => youngerFirst(order, other) < 0);
+    youngest.splice(at < 0 ? youngest.length : at, 0, order);
+    if (youngest.length > CANCELS_MAX) youngest.pop();
+  }
+  return youngest;
 }
 
 function youngerFirst(a: LiveOrder, b: LiveOrder): number {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { USD } from '../../src/core/ids.ts';
 import { ORDER_END, SIDE } from '../../src/core/order-terms.ts';
 import { ONE_18, type TimestampNs } from '../../src/core/units.ts';
-import { ALICE, BASE, BOB, OrderDesk } from '../support/order-desk.ts';
+import { ALICE, BASE, BOB, mustPass, NOW, OrderDesk, replaceRequest } from '../support/order-desk.ts';
 import { propertyParameters } from '../support/property.ts';
 
 /** An order of 1 unit at 2,000 holds 2,001 USD with the fee of 500 ppm. */
@@ -113,6 +113,35 @@ suite('holds that are not owned', () => {
     assert.deepEqual(cancelled(desk), []);
     desk.match(maker, taker, 200_000, 10_000);
     assert.deepEqual(cancelled(desk), []);
+  });
+
+  test('of many orders some go at a time, the youngest first, until all is owned (AMB-112)', () => {
+    const desk = new OrderDesk();
+    desk.setOwned(ALICE, USD, 400n * HOLD);
+    const sequences = Array.from({ length: 300 }, (_, index) => desk.place({ id: `o${index}`, ...ONE_UNIT }));
+    book(desk, 10n * HOLD);
+    let ended = 0;
+    for (let lost = cancelled(desk); lost.length > ended; lost = cancelled(desk)) {
+      assert.ok(lost.length - ended <= 64);
+      for (const id of lost.slice(ended)) {
+        desk.end(sequences[Number(id.slice(1))] ?? 0, ORDER_END.marginInsufficient);
+        desk.answer(desk.sink.reductions[ended]?.requestId ?? 0);
+        ended += 1;
+        assert.equal(id, `o${300 - ended}`);
+      }
+    }
+    assert.equal(ended, 290);
+  });
+
+  test('a replace on its way keeps no order (AMB-112)', () => {
+    const desk = new OrderDesk();
+    desk.place({ id: 'order', ...ONE_UNIT });
+    const caller = { user: ALICE, now: NOW, looksUp: false };
+    const replace = replaceRequest({ orderId: 'order' as never, newPriceLimit: 195_000 as never });
+    mustPass(desk.manager.reserveReplace(mustPass(desk.manager.checkReplace(replace, caller))));
+    book(desk, 0n);
+    assert.deepEqual(cancelled(desk), ['order']);
+    assert.deepEqual(cancelled(desk), ['order'], 'once');
   });
 
   test('orders that spend something else stay, and a full ring is asked again (AMB-112)', () => {
