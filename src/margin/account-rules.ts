@@ -9,7 +9,7 @@ export interface AccountType {
 }
 
 /** Whether the account borrows and is checked for margin (SUB-02 to SUB-04). */
-export function isMarginType({ kind }: AccountType): boolean {
+export function isMarginType({ kind }: Pick<AccountType, 'kind'>): boolean {
   return kind !== 'spot';
 }
 

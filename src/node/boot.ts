@@ -42,6 +42,7 @@ import type { OpsParts, Waiting } from './ops-parts.ts';
 import { OpsServer } from './ops-server.ts';
 import { OracleFeed } from './oracle-feed.ts';
 import { type AccountSettings, ownAccounts } from './own-accounts.ts';
+import { checkChains, servesMargin } from './production-rules.ts';
 import { gateOf, sessionsPerAddress, tlsOf } from './public-listeners.ts';
 import { whenAtRest } from './quiescence.ts';
 import { patchAccounts, seedNode, seedSettings } from './seed.ts';
@@ -126,13 +127,14 @@ export class RingbookNode {
     });
   }
 
-  /** Opens everything; resolves when all listeners are open. @throws ConfigError when a port is taken, or fees would go to a public key. */
+  /** Opens everything; resolves when all listeners are open. @throws ConfigError when a port is taken, fees would go to a public key, or the data is of another profile. */
   async start(): Promise<Listening> {
     const { config } = this;
     const ops = await this.openOps();
     await this.threads.whenTurning();
     this.startFrontDoor(await this.marketFactories());
     await this.when(() => !this.waiting.has('clearing') && !this.waiting.has('markets'));
+    checkChains(config.profile, this.frontDoor.registryRows());
     await this.startChains();
     await this.beginWith(ownAccounts(config, this.frontDoor.registryRows()));
     this.words.allowListening();
@@ -238,6 +240,7 @@ export class RingbookNode {
           const door = new FrontDoor({
             clock: this.clock,
             acks: this.config.acks,
+            servesMargin: servesMargin(this.config.profile),
             refusedUsers: this.config.profile === 'production' ? PUBLIC_KEYS : NOBODY,
             history: new TableHistory(openReader(this.config.dataDirectory, this.threads.mapOptions())),
             pages: this.startHistory(),

@@ -80,6 +80,8 @@ export interface FrontDoorParts {
   readonly clock: Clock;
   /** In force until an operator has set it. */
   readonly acks: OrderSettings['acks'];
+  /** Whether users may open positions and borrow; absent: yes. No settings of an operator change it. */
+  readonly servesMargin?: boolean;
   /** Whose signature under a login proves nothing, because everybody can make it. */
   readonly refusedUsers: ReadonlySet<string>;
   readonly history: OrderHistory;
@@ -158,7 +160,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const kept = new KeptOrderBytes(randomBytes(8).readBigUInt64LE());
     this.orders = new OrderManager({ sink: this, history: parts.history, kept });
     this.restore = new DoorRestore(this.orders, kept);
-    this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
+    const { servesMargin = true } = parts;
+    this.orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks, servesMargin });
     const isFunded = (user: UserId): boolean => this.isFunded(user);
     const { sessionsPerAddress: perAddressMax = Number.POSITIVE_INFINITY } = parts;
     this.limits.isFunded = isFunded;
@@ -173,6 +176,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
       isKnown: (user) => this.known.has(user),
       hasAccount: (user, index) => this.orders.margin.hasAccount(user, index),
       nowNs: () => this.nowNs(),
+      isServed: (user, index, made) => servesMargin || !this.orders.margin.isOrBecomes(user, index, made),
       command,
       poke: parts.poke,
     });
@@ -398,7 +402,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.registry.configChanged(row);
     if (row.kind !== 'settings') return;
     const { settings } = readSettings(row.json);
-    this.orders.onSettingsChanged(settings);
+    this.orders.onSettingsChanged({ ...settings, servesMargin: this.parts.servesMargin ?? true });
   }
 
   /** The market takes orders from now on. */

@@ -14,6 +14,7 @@ import type { ClearingQuery } from './clearing-queries.ts';
 import { change } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts, Reply } from './ops-parts.ts';
+import { refusedChain } from './production-rules.ts';
 import { PUBLIC_KEYS } from './seed-data.ts';
 
 type View = Readonly<Record<string, unknown>>;
@@ -94,7 +95,9 @@ function chainRoutes(parts: OpsParts): readonly OpsRoute[] {
       pattern,
       handler: async (call) => {
         const id = chainParam(call);
-        return id.ok ? put(parts, 'chain', id.value, 'put', call.body) : id;
+        if (!id.ok) return id;
+        const refused = refusedChain(parts.config.profile, call.body);
+        return refused === null ? put(parts, 'chain', id.value, 'put', call.body) : rejected(refused);
       },
     },
   ];

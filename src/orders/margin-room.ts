@@ -8,9 +8,11 @@
  *
  * Everything that is asked at a time brings the prices up to it first.
  */
+import type { SubAccountKind } from '../clearing/rows.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import { isMarginType } from '../margin/account-rules.ts';
 import type { PriceSource } from '../margin/prices.ts';
 import type { RiskTerms } from '../margin/risk-terms.ts';
 import type { SimulationView } from '../wire/margin-replies.ts';
@@ -126,6 +128,11 @@ export class MarginRoom {
   }
 
   // ---- reads
+
+  /** Whether the sub-account is of a margin type; one that does not exist is as `made` says. */
+  isOrBecomes(user: UserId, subAccount: number, made: SubAccountKind | null): boolean {
+    return isMarginType({ kind: this.#kinds.find(user, subAccount)?.kind ?? made ?? 'spot' });
+  }
 
   hasAccount(user: UserId, subAccount: number): boolean {
     return this.#kinds.find(user, subAccount) !== undefined;

@@ -34,6 +34,7 @@ function actionsOf(clearing: ClearingDesk): AccountActions {
     setAsides: new OrderDesk().manager.setAsides,
     isKnown: () => true,
     hasAccount: () => true,
+    isServed: () => true,
     nowNs: () => NOW,
     partOf: () => 'user',
     command: (command) => clearing.command(command),

@@ -7,8 +7,11 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { RingbookClient } from '../../src/client/client.ts';
+import { keyFromSeed } from '../../src/client/keys.ts';
+import type { AssetId } from '../../src/core/ids.ts';
 import { PlainKey } from '../contract/plain-client.ts';
-import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
+import { type NodeProcess, OPERATOR_TOKEN, startNode, stopNode } from '../support/node-process.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -92,8 +95,13 @@ suite('in production the keys of the dev seed are nobody (operator-api.md 9)', (
     return startNode({ dataDirectory: data, env: { RINGBOOK_CONFIG: config, RINGBOOK_OPERATOR_TOKEN: TOKEN } });
   }
 
-  async function operator(method: string, path: string, body?: object): Promise<{ status: number; body: Json }> {
-    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  async function operator(
+    method: string,
+    path: string,
+    body?: object,
+    token = TOKEN,
+  ): Promise<{ status: number; body: Json }> {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const text = body === undefined ? null : JSON.stringify(body);
     const response = await fetch(`${node.ops}/operator${path}`, { method, headers, body: text });
     return { status: response.status, body: (await response.json()) as Json };
@@ -107,9 +115,15 @@ suite('in production the keys of the dev seed are nobody (operator-api.md 9)', (
   }
 
   before(async () => {
-    // What another profile has left: the settings of the seed, its market, its public fee account.
-    const seeded = await startNode({ profile: 'test', dataDirectory: `${directory}/seeded` });
-    await stopNode(seeded, 'SIGTERM');
+    // What another profile has left: a market, and public keys in its settings.
+    const plain = `${directory}/plain.json`;
+    writeFileSync(plain, JSON.stringify({ extends: 'test', seed: 'none', chains: 'none' }));
+    const env = { RINGBOOK_CONFIG: plain };
+    node = await startNode({ dataDirectory: `${directory}/seeded`, env });
+    const market = { book_price_decimals: 2, book_quantity_decimals: 4 };
+    assert.equal((await operator('PUT', '/assets/2', { symbol: 'ETH' }, OPERATOR_TOKEN)).status, 200);
+    assert.equal((await operator('PUT', '/markets/2', market, OPERATOR_TOKEN)).status, 200);
+    await stopNode(node, 'SIGTERM');
     node = await start({ feeAccount: FEES, backstopAccount: BACKSTOP });
   });
   after(async () => {
@@ -187,6 +201,56 @@ suite('in production the keys of the dev seed are nobody (operator-api.md 9)', (
     assert.equal((await operator('GET', '/settings')).body['fee_account'], own);
   });
 
+  test('no chain is registered: neither kind is served, 400 with the field', async () => {
+    for (const kind of ['simulated', 'evm']) {
+      const { status, body } = await operator('PUT', '/chains/000000000000007a69', { kind, confirmations: 3 });
+      assert.deepEqual([status, body.error?.code, body.error?.details?.field], [400, 'INVALID_REQUEST', 'kind']);
+    }
+    assert.deepEqual((await operator('GET', '/chains')).body['chains'], []);
+  });
+
+  test('a directory with simulated chains is refused with 78, and another profile still opens it', async () => {
+    const simulated = await startNode({ profile: 'test', dataDirectory: `${directory}/simulated` });
+    await stopNode(simulated, 'SIGTERM');
+    const accounts = { feeAccount: FEES, backstopAccount: BACKSTOP };
+    const line = refusal(directory, simulated.dataDirectory, { ...BEHIND_TERMINATOR, ...accounts });
+    assert.match(line, /serves no simulated chains .* this data directory has [0-9a-f]+ \(simulated\)/);
+    await stopNode(await startNode({ profile: 'test', dataDirectory: simulated.dataDirectory }), 'SIGTERM');
+  });
+
+  test('no user borrows or opens a position, whatever an operator sets: nothing liquidates margin accounts', async () => {
+    const market = { book_price_decimals: 2, book_quantity_decimals: 4 };
+    await operator('PUT', '/assets/2', { symbol: 'ETH' });
+    assert.equal((await operator('PUT', '/markets/2', market)).status, 200);
+    assert.equal((await operator('PATCH', '/settings', { serves_margin: true })).status, 400);
+    const key = keyFromSeed(new Uint8Array(32).fill(0x52));
+    const client = new RingbookClient({ oms: node.oms, mds: node.mds, key });
+    await client.login();
+    const order = { assetId: '2' as AssetId, side: 'Buy', price: '3000', quantity: '0.1' } as const;
+    for (const isSpot of [true, false]) {
+      const ticket = await client.order({ ...order, target: { account: 1, isSpot } });
+      await assert.rejects(client.create(ticket), { code: 'INVALID_ORDER', message: /margin accounts/ });
+    }
+    const spot = await client.order({ ...order, target: { account: 0, isSpot: true } });
+    await assert.rejects(client.create(spot), { code: 'INSUFFICIENT_INVENTORY' });
+    for (const [targetIndex, targetAccountType] of [
+      [1, null],
+      [5, 'CrossMargin'],
+      [6, { isolated: '2' as AssetId }],
+    ] as const) {
+      const transfer = {
+        sourceIndex: 0,
+        targetIndex,
+        assetId: '0' as AssetId,
+        amount18: 1n,
+        targetAccountType,
+        nonce: 1n,
+      };
+      await assert.rejects(client.account.transfer(transfer), { code: 'INVALID_REQUEST', message: /margin accounts/ });
+    }
+    client.close();
+  });
+
   test('a directory with markets whose settings hold public keys is refused, or takes the accounts of the configuration', async () => {
     await stopNode(node, 'SIGTERM');
     const seeded = `${directory}/seeded`;
@@ -199,7 +263,6 @@ suite('in production the keys of the dev seed are nobody (operator-api.md 9)', (
     node = await startNode({ dataDirectory: seeded, env });
     const { body } = await operator('GET', '/settings');
     assert.deepEqual([body['fee_account'], body['backstop_account']], [FEES, BACKSTOP]);
-    assert.equal(body['self_service_markets'], true);
   });
 });
 
