@@ -102,6 +102,8 @@ export const DEAD_MAN_MS_MIN = 1_000;
 export const DEAD_MAN_MS_MAX = 86_400_000;
 /** Signed creates that may be sent again: how many are remembered, over all users, and for how long. */
 export const RESENT_CREATES_MAX = 16_384;
+/** Of one user. */
+export const RESENT_CREATES_PER_USER_MAX = 2_048;
 export const RESENT_WINDOW_NS = 600_000_000_000n;
 /** Pages [wire.md 6.1]. */
 export const PAGE_LIMIT_DEFAULT = 100;

@@ -19,7 +19,8 @@
  *
  * Invariant: every user has at most `rememberedMax` ids that are remembered, and all together about `marketMax`. When one
  * more ends, the user's one that ended first makes room at once, and the user's watermark rises to its creation time:
- * creates signed at or before it could be replays.
+ * creates signed at or before it could be replays. In a full market that is a user with the most, not the one that adds: who
+ * fills it forgets its own.
  *
  * An id counts as free from creation + 30 days on, whenever its memory is reclaimed.
  */
@@ -72,6 +73,8 @@ export class OrderIds {
   readonly #rememberedMax: number;
   readonly #marketMax: number;
   #remembered = 0;
+  /** No user who has added an id since this one became the heaviest has more of them. */
+  #heaviest = 0;
   #sweptUser = 0;
 
   constructor(orders: OrderPool, users: UserTable, options: OrderIdsOptions) {
@@ -206,7 +209,9 @@ export class OrderIds {
     const count = (rememberedCount[user] as number) + 1;
     rememberedCount[user] = count;
     this.#remembered += 1;
-    if (count > this.#rememberedMax || this.#remembered > this.#marketMax) this.#evict(user);
+    if (count > (rememberedCount[this.#heaviest] as number)) this.#heaviest = user;
+    if (count > this.#rememberedMax) this.#evict(user);
+    else if (this.#remembered > this.#marketMax) this.#evict(this.#heaviest);
   }
 
   isRemembered(record: number): boolean {
@@ -253,7 +258,7 @@ export class OrderIds {
     }
   }
 
-  /** Of a user with more ids than it may have, or in a market with more: the one that ended first. */
+  /** Of a user with more ids than it may have, or of the heaviest in a market with more: the one that ended first. */
   #evict(user: number): void {
     const head = this.#firstOf(user);
     this.raiseWatermark(user, this.createdNs(head));

@@ -44,8 +44,8 @@ import {
   type PreFlightView,
 } from './pre-flight.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
-import { BUSY, CONTESTED, DUPLICATE_ORDER, INSUFFICIENT, NO_MARKET } from './refusals.ts';
-import type { Requests } from './requests.ts';
+import { BUSY, CONTESTED, DUPLICATE_ORDER, INSUFFICIENT, NO_MARKET, TOO_MANY_OWN } from './refusals.ts';
+import type { Requests, Share } from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 
 /** Who asks, when, and whether the order is looked up first: on REST, not on the control channel (AMB-92, CTL-04). */
@@ -109,6 +109,7 @@ export class Intake {
     // An id on its way may still be refused; then the next create with it may pass. The market decides.
     if (known !== undefined && known.sequence !== 0 && !isForgotten(known, now)) return rejected(DUPLICATE_ORDER);
     if (!requests.hasRoomFor('create')) return rejected(BUSY);
+    if (!requests.isWithinShare('create', this.#shareOf(terms.user))) return rejected(TOO_MANY_OWN);
     const key = { user: terms.user, subAccount: terms.subAccount, asset: terms.side === SIDE.buy ? USD : assetId };
     const fitting = isSpot(terms) ? this.#fitting(prepared, holds.available(key)) : 0;
     if (fitting === null && !prepared.skips.has('inventory')) return rejected(INSUFFICIENT);
@@ -186,6 +187,7 @@ export class Intake {
     const { orders, requests, book } = this.#parts;
     if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
     if (!requests.hasRoomFor('replace')) return rejected(BUSY);
+    if (!requests.isWithinShare('replace', this.#shareOf(user))) return rejected(TOO_MANY_OWN);
     if (orders.isContested({ user, orderId }, market.definition.marketIndex)) return rejected(CONTESTED);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
     if (order === null) {
@@ -223,7 +225,10 @@ export class Intake {
     const checked = checkCancel(this.#view(), request, caller.user, caller.now);
     if (!checked.ok) return checked;
     const { orderId } = request.cancel;
-    const missing = caller.looksUp ? this.#missing(checked.value, caller.user, orderId) : null;
+    if (!this.#parts.requests.isWithinShare('cancel', this.#shareOf(caller.user))) return rejected(TOO_MANY_OWN);
+    // A cancel waits for its create in the market; of a user who has nothing none can come (AMB-25).
+    const looksUp = caller.looksUp || !this.#mayHaveOrders(caller.user);
+    const missing = looksUp ? this.#missing(checked.value, caller.user, orderId) : null;
     return missing === null ? accepted({ market: checked.value, user: caller.user, orderId }) : rejected(missing);
   }
 
@@ -268,6 +273,7 @@ export class Intake {
         if (order !== undefined && !order.isTold) cancels.push({ market, user, orderId });
       }
     }
+    if (!requests.isWithinShare('cancel', this.#shareOf(user), cancels.length)) return rejected(TOO_MANY_OWN);
     return requests.hasRoomFor('cancel', cancels.length) ? accepted(cancels) : rejected(BUSY);
   }
 
@@ -287,6 +293,15 @@ export class Intake {
       openCount: (user, subAccount, marketIndex) => orders.openCount(user, subAccount, marketIndex),
       reducibleLots: (user, subAccount, market, side) => margin.accounts.reducibleLots(user, subAccount, market, side),
     };
+  }
+
+  #shareOf(user: UserId): Share {
+    return { user, isMarketMaker: this.#parts.accounts.isMarketMaker(user) };
+  }
+
+  #mayHaveOrders(user: UserId): boolean {
+    const { holds, orders } = this.#parts;
+    return holds.funded.has(user) || orders.openCountOf(user) > 0;
   }
 
   /** One market, or all of them. */

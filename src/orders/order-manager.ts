@@ -271,7 +271,7 @@ export class OrderManager {
       this.#book.landed(request.order);
       return;
     }
-    const { kind, order, replace, tie, market, orderId } = request;
+    const { kind, user, order, replace, tie, market, orderId } = request;
     const code = ack.rejectCode === 0 ? null : must(rejectName(ack.rejectCode), 'the market refuses with a known code');
     if (order !== null) this.#book.landed(order);
     if (order !== null && replace !== null) {
@@ -283,8 +283,10 @@ export class OrderManager {
     const { assetId } = market.definition;
     const reject = code === null ? null : marketRefusal(kind, code);
     const result = { orderId, assetId, reject, processedNs: ack.timeNs };
-    if (this.#intake.settings.acks === 'optimistic') this.#sink.ack(ack.requestId, result);
-    else this.#requests.tellWhenDecided(market, { requestId: ack.requestId, sequence: ack.sequence, result });
+    if (this.#intake.settings.acks === 'optimistic') {
+      this.#requests.told(user);
+      this.#sink.ack(ack.requestId, result);
+    } else this.#requests.tellWhenDecided(market, { requestId: ack.requestId, user, sequence: ack.sequence, result });
   }
 
   /** A held cancel met no create in its time (AMB-25). */

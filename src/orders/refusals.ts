@@ -5,6 +5,10 @@ import type { Request } from './requests.ts';
 export const DUPLICATE_ORDER: Reject = reject('DUPLICATE_ORDER', 'the order id is taken', 'order_id');
 export const INSUFFICIENT: Reject = reject('INSUFFICIENT_INVENTORY', 'the available balance does not cover the order');
 export const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests are on their way');
+export const TOO_MANY_OWN: Reject = reject(
+  'SERVICE_UNAVAILABLE',
+  'too many requests of this user are on their way, try again',
+);
 export const CONTESTED: Reject = reject(
   'SERVICE_UNAVAILABLE',
   'several orders with this id are on their way',

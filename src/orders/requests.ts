@@ -5,7 +5,8 @@
  *   reserve ──▶ on its way ──market's answer──┬─▶ told
  *                                             └─(durable)─▶ waits for the flush ──▶ told
  *
- * Bounded: beyond `REQUESTS_MAX` a create or replace is refused; cancels have `CANCELS_RESERVED` more (AMB-111).
+ * Bounded: beyond `REQUESTS_MAX` a create or replace is refused; cancels have `CANCELS_RESERVED` more (AMB-111). Of these a
+ * user has a part, a market maker a larger one, so that no user takes the room of all while a market or the disk is slow.
  */
 import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
@@ -16,6 +17,10 @@ import type { OrderSink, RequestResult } from './order-events.ts';
 
 export const REQUESTS_MAX = 65_536;
 export const CANCELS_RESERVED = 8_192;
+/** Of one user, of a market maker, and how many more of those may be cancels. */
+export const REQUESTS_PER_USER_MAX = 2_048;
+export const REQUESTS_PER_MARKET_MAKER_MAX = 16_384;
+export const CANCELS_PER_USER_RESERVED = 1_024;
 
 export interface OrderRequest {
   readonly kind: 'create' | 'replace' | 'cancel';
@@ -42,7 +47,14 @@ export interface ReduceRequest {
 
 export type Request = OrderRequest | CancelAllRequest | ReduceRequest;
 
+/** Whose share of the table it is. */
+export interface Share {
+  readonly user: UserId;
+  readonly isMarketMaker: boolean;
+}
+
 export interface WaitingAck {
+  readonly user: UserId;
   readonly requestId: number;
   readonly sequence: number;
   readonly result: RequestResult;
@@ -52,6 +64,8 @@ export class Requests {
   readonly #sink: OrderSink;
   readonly #onTheWay = new Map<number, Request>();
   readonly #waiting = new Map<MarketSlot, WaitingAck[]>();
+  /** Without an answer told, by user. */
+  readonly #byUser = new Map<UserId, number>();
   #waitingCount = 0;
   #lastId = 0;
 
@@ -69,6 +83,17 @@ export class Requests {
     return this.count + count <= REQUESTS_MAX + (isCancel ? CANCELS_RESERVED : 0);
   }
 
+  /** Whether the user may have so many more, whatever the others have. */
+  isWithinShare(kind: OrderRequest['kind'], { user, isMarketMaker }: Share, count = 1): boolean {
+    const most = isMarketMaker ? REQUESTS_PER_MARKET_MAKER_MAX : REQUESTS_PER_USER_MAX;
+    return this.countOf(user) + count <= most + (kind === 'cancel' ? CANCELS_PER_USER_RESERVED : 0);
+  }
+
+  /** Requests of a user without an answer told. */
+  countOf(user: UserId): number {
+    return this.#byUser.get(user) ?? 0;
+  }
+
   /** What the next `add` returns. */
   get nextId(): number {
     return this.#lastId + 1;
@@ -77,6 +102,7 @@ export class Requests {
   add(request: Request): number {
     this.#lastId += 1;
     this.#onTheWay.set(this.#lastId, request);
+    if ('user' in request) this.#byUser.set(request.user, this.countOf(request.user) + 1);
     return this.#lastId;
   }
 
@@ -91,17 +117,30 @@ export class Requests {
     tie.bind(order);
   }
 
-  /** The market has answered: the request is no longer on its way. */
+  /** The market has answered: the request is no longer on its way; `told` or `tellWhenDecided` comes next. */
   take(requestId: number): Request {
     const request = must(this.#onTheWay.get(requestId), 'the market answers a request once');
     this.#onTheWay.delete(requestId);
     return request;
   }
 
+  /** The answer to one of the user's requests is told. */
+  told(user: UserId): void {
+    const left = this.countOf(user) - 1;
+    assert(left >= 0, 'an answer is told once');
+    if (left === 0) this.#byUser.delete(user);
+    else this.#byUser.set(user, left);
+  }
+
+  #tell({ requestId, user, result }: WaitingAck): void {
+    this.told(user);
+    this.#sink.ack(requestId, result);
+  }
+
   /** Tells the answer when `market` is decided up to `sequence`. */
   tellWhenDecided(market: MarketSlot, ack: WaitingAck): void {
     if (ack.sequence <= market.decidedSequence) {
-      this.#sink.ack(ack.requestId, ack.result);
+      this.#tell(ack);
       return;
     }
     const waiting = this.#waiting.get(market);
@@ -115,14 +154,14 @@ export class Requests {
     const waiting = this.#waiting.get(market) ?? [];
     const undecided = waiting.findIndex((ack) => ack.sequence > market.decidedSequence);
     const count = undecided < 0 ? waiting.length : undecided;
-    for (const ack of waiting.splice(0, count)) this.#sink.ack(ack.requestId, ack.result);
+    for (const ack of waiting.splice(0, count)) this.#tell(ack);
     this.#waitingCount -= count;
   }
 
   /** Acks have become optimistic: nothing waits any longer. */
   tellAll(): void {
     for (const waiting of this.#waiting.values()) {
-      for (const ack of waiting) this.#sink.ack(ack.requestId, ack.result);
+      for (const ack of waiting) this.#tell(ack);
     }
     this.#waiting.clear();
     this.#waitingCount = 0;

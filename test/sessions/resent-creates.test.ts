@@ -87,4 +87,20 @@ suite('a create that may be sent again', () => {
     resent.settle(first, 'Received', true);
     assert.deepEqual([heard, resent.find(create('first', { seed: 1 }), NOW), resent.count], [['Received'], null, 2]);
   });
+
+  test('one user who fills the table takes no room of the others', () => {
+    const resent = new ResentCreates<string, null>(10, 6);
+    const known = (seed: number, user: string): boolean => resent.find(create('x', { seed, user }), NOW) !== null;
+    for (const seed of [1, 2]) resent.begin(create('x', { seed, user: 'honest' }), null, NOW, nobody);
+    for (let seed = 10; seed < 60; seed += 1) resent.begin(create('x', { seed, user: 'filler' }), null, NOW, nobody);
+    assert.deepEqual([known(1, 'honest'), known(2, 'honest'), resent.count], [true, true, 8]);
+    for (let seed = 100; seed < 103; seed += 1) resent.begin(create('x', { seed, user: 'other' }), null, NOW, nobody);
+    assert.equal(resent.count, 10, 'full: a user with the most has made room');
+    assert.deepEqual([known(1, 'honest'), known(2, 'honest')], [true, true]);
+    assert.deepEqual(
+      [100, 101, 102].map((seed) => known(seed, 'other')),
+      [true, true, true],
+    );
+    assert.deepEqual([known(54, 'filler'), known(55, 'filler'), known(59, 'filler')], [false, true, true]);
+  });
 });
