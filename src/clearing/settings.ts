@@ -12,8 +12,16 @@ import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Amount18, ONE_18 } from '../core/units.ts';
 import { BodyReader, type Bounds } from './body-reader.ts';
 
+/** Rollbacks by a user's fault in a window before new orders are refused for the cool-down (AMB-124). */
+interface FaultSettings {
+  readonly fault_budget: number;
+  readonly fault_budget_market_maker: number;
+  readonly fault_window_s: number;
+  readonly fault_cooldown_s: number;
+}
+
 /** Members are named as on the wire; decimals stay human decimal strings. */
-export interface Settings {
+export interface Settings extends FaultSettings {
   readonly acks: 'optimistic' | 'durable';
   /** USD. */
   readonly preflight_minimum: string;
@@ -72,6 +80,10 @@ export const DEFAULT_SETTINGS: Settings = {
   max_open_orders_user: OPEN_ORDERS_USER_MAX,
   max_open_orders_user_market_maker: OPEN_ORDERS_USER_MARKET_MAKER_MAX,
   max_open_orders_node: OPEN_ORDERS_NODE_MAX,
+  fault_budget: 20,
+  fault_budget_market_maker: 200,
+  fault_window_s: 60,
+  fault_cooldown_s: 60,
   fee_account: 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId,
   backstop_account: '7d59c5623dd40a74aa4d5a32ac645d3b3f95daeae4c22be25476dd6a486f7382' as UserId,
   self_service_markets: true,
@@ -79,6 +91,9 @@ export const DEFAULT_SETTINGS: Settings = {
 
 const DAY_MS: Bounds = { min: 0, max: 86_400_000 };
 const INTERVAL_MS: Bounds = { min: 1, max: 86_400_000 };
+const DAY_S: Bounds = { min: 1, max: 86_400 };
+/** Of so many faults the times are kept. */
+const FAULTS: Bounds = { min: 0, max: 100_000 };
 const COUNT: Bounds = { min: 1, max: 1_000_000 };
 const NODE_COUNT: Bounds = { min: 1, max: 20_000_000 };
 const USD_AMOUNT = { min: 0n };
@@ -97,6 +112,15 @@ function jumpText(reader: BodyReader, current: string | null): string | null {
 
 function account(reader: BodyReader, name: string, current: UserId): UserId {
   return reader.form(name, parseUserId, 'a user id is', current, current);
+}
+
+function faultSettings(reader: BodyReader, now: Settings): FaultSettings {
+  return {
+    fault_budget: reader.integer('fault_budget', FAULTS, now.fault_budget),
+    fault_budget_market_maker: reader.integer('fault_budget_market_maker', FAULTS, now.fault_budget_market_maker),
+    fault_window_s: reader.integer('fault_window_s', DAY_S, now.fault_window_s),
+    fault_cooldown_s: reader.integer('fault_cooldown_s', DAY_S, now.fault_cooldown_s),
+  };
 }
 
 /**
@@ -138,6 +162,7 @@ export function readSettings(body: unknown, now: Settings): Outcome<Settings> {
       now.max_open_orders_user_market_maker,
     ),
     max_open_orders_node: reader.integer('max_open_orders_node', NODE_COUNT, now.max_open_orders_node),
+    ...faultSettings(reader, now),
     fee_account: account(reader, 'fee_account', now.fee_account),
     backstop_account: account(reader, 'backstop_account', now.backstop_account),
     self_service_markets: reader.flag('self_service_markets', now.self_service_markets),

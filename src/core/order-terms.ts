@@ -52,6 +52,8 @@ export const ORDER_END = {
   rollbackRestoreWouldCross: 9,
   /** The order was at fault in a rollback; its word is the rollback reason. */
   atFault: 10,
+  /** Too many rollbacks by the fault of its user (AMB-124). */
+  rateLimited: 11,
   filled: 32,
   expired: 33,
   immediateOrCancel: 34,
@@ -71,6 +73,7 @@ export const ORDER_END_WORD: Readonly<Record<OrderEnd, string>> = {
   8: 'ParentCanceled',
   9: 'RollbackRestoreWouldCross',
   10: 'AtFault',
+  11: 'RateLimited',
   32: 'Filled',
   33: 'Expired',
   34: 'ImmediateOrCancel',

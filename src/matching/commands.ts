@@ -95,13 +95,18 @@ export interface CancelCommand extends HashedKey, Received {
   hold: boolean;
 }
 
-/** Every order of the user, the node's own orders aside (AMB-18). */
+/**
+ * Every order of the user, the node's own orders aside (AMB-18). With another end than `userRequested` what is pending as a
+ * whole is left alone: it does not rest.
+ */
 export interface CancelAllCommand extends Received {
   words: Int32Array;
   userAt: number;
   /** Only orders whose timestamp is strictly below it; both 0: all. */
   beforeHigh: number;
   beforeLow: number;
+  /** What the orders end with: userRequested, or the node's own reason. */
+  end: OrderEnd;
 }
 
 /** The front door's word on a `triggered` order: it holds what `quantity` lots need, or the order ends (AMB-28). */

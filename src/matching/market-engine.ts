@@ -234,9 +234,10 @@ export class MarketEngine {
     const user = this.#users.find(command.words, command.userAt);
     for (const slot of user === NONE ? [] : orders.ofUser(user)) {
       const isNodes = (orders.flagsOf(slot) & ORDER_FLAG.nodeMade) !== 0;
-      const isLive = this.#intake.isOpen(slot) || orders.stateOf(slot) === ORDER_STATE.filled;
+      const isFilled = orders.stateOf(slot) === ORDER_STATE.filled && command.end === ORDER_END.userRequested;
+      const isLive = this.#intake.isOpen(slot) || isFilled;
       if (isLive && !isNodes && this.#isOlder(slot, command) && !endIfDue(this.#book, slot))
-        this.#cancelOne(slot, command.requestId, ORDER_END.userRequested);
+        this.#cancelOne(slot, command.requestId, command.end);
     }
     this.#events.allCancelled(command.requestId);
     this.#book.commitDepth();

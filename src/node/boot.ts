@@ -233,7 +233,7 @@ export class RingbookNode {
           const toClearing = wiring.outlet(CLEARING);
           const clearing = new ClearingDesk(toClearing, () => this.clock.nowNs(), wiring.poke);
           this.clearing = clearing;
-          const metrics = new FrontDoorMetrics(wiring.metrics);
+          const metrics = new FrontDoorMetrics(wiring.metrics, this.log);
           this.doorMetrics = metrics;
           const edge = new EdgeMetrics(wiring.metrics);
           this.edge = edge;

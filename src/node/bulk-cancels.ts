@@ -8,6 +8,7 @@
 import { must } from '../core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
+import { ORDER_END, type OrderEnd } from '../core/order-terms.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { CancelAllOrders, CancelOrder } from '../messages/generated/messages.ts';
@@ -46,9 +47,11 @@ export class BulkCancels {
     readonly user: UserId;
     readonly assetId: AssetId | null;
     readonly beforeNs: TimestampNs | null;
+    /** `userRequested` unless the node cancels of itself. */
+    readonly end?: OrderEnd;
   }): Reject | null {
     const { orders, nowNs, poke } = this.parts;
-    const { user, beforeNs } = request;
+    const { user, beforeNs, end = ORDER_END.userRequested } = request;
     const checked = orders.checkCancelAll(request);
     if (!checked.ok) return checked.reject;
     const refusal = this.roomFor(checked.value, CancelAllOrders.bytes);
@@ -60,7 +63,7 @@ export class BulkCancels {
       const requestId = reserved(orders.reserveCancelAll());
       const outlet = this.outletOf(marketIndex);
       const at = outlet.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
-      const wish = { user, marketIndex, beforeNs: beforeNs ?? 0n };
+      const wish = { user, marketIndex, beforeNs: beforeNs ?? 0n, end };
       writeCancelAll(outlet.views, at, wish, { requestId, receivedNs: nowNs() });
       outlet.commit();
     }

@@ -5,7 +5,7 @@
  */
 import type { UserId } from '../core/ids.ts';
 import { type HashKey, hashId } from '../core/key-words.ts';
-import { ORDER_END } from '../core/order-terms.ts';
+import { ORDER_END, type OrderEnd } from '../core/order-terms.ts';
 import type { Views } from '../core/views.ts';
 import { CancelAllOrders, CancelOrder, NewOrder, ReleaseOrder, ReplaceOrder } from '../messages/generated/messages.ts';
 import type { ReduceWord, ReleaseWord } from '../orders/order-events.ts';
@@ -117,18 +117,20 @@ export interface CancelAll {
   readonly marketIndex: number;
   /** 0n: every order. */
   readonly beforeNs: bigint;
+  readonly end: OrderEnd;
 }
 
 export function writeCancelAll(
   v: Views,
   at: number,
-  { user, marketIndex, beforeNs }: CancelAll,
+  { user, marketIndex, beforeNs, end }: CancelAll,
   stamp: Omit<Stamp, 'key'>,
 ): void {
   CancelAllOrders.setRequestId(v, at, stamp.requestId);
   CancelAllOrders.setReceivedNs(v, at, stamp.receivedNs);
   CancelAllOrders.setBeforeNs(v, at, beforeNs);
   CancelAllOrders.setMarketIndex(v, at, marketIndex);
+  CancelAllOrders.setEnd(v, at, end);
   writeUser(v, at + CancelAllOrders.userAt, user);
 }
 

@@ -3,6 +3,7 @@ import { must } from '../core/assert.ts';
 import { parseDecimal18 } from '../core/decimal.ts';
 import type { Amount18 } from '../core/units.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from '../orders/settings.ts';
+import { DEFAULT_FAULTS, type FaultSettings } from '../sessions/fault-budget.ts';
 
 /** The members that the front door reads; clearing checked them. */
 interface SettingsJson {
@@ -14,6 +15,10 @@ interface SettingsJson {
   readonly max_open_orders_user?: number;
   readonly max_open_orders_user_market_maker?: number;
   readonly max_open_orders_node?: number;
+  readonly fault_budget?: number;
+  readonly fault_budget_market_maker?: number;
+  readonly fault_window_s?: number;
+  readonly fault_cooldown_s?: number;
   readonly fee_account?: string;
   readonly self_service_markets?: boolean;
   readonly preflight_minimum?: string;
@@ -28,6 +33,7 @@ export function readSettings(json: string): {
   readonly settings: OrderSettings;
   readonly feeAccount: string | undefined;
   readonly selfServiceMarkets: boolean;
+  readonly faults: FaultSettings;
 } {
   const stored = JSON.parse(json) as SettingsJson;
   const { post_sign_max_age_ms: signAge, clock_skew_ms: skew, max_open_orders: open } = stored;
@@ -42,7 +48,19 @@ export function readSettings(json: string): {
     ...(openOfMaker === undefined ? {} : { openOrdersMarketMakerMax: openOfMaker }),
     ...openOrderBounds(stored),
   };
-  return { settings, feeAccount, selfServiceMarkets: stored.self_service_markets === true };
+  const faults = faultSettings(stored);
+  return { settings, feeAccount, selfServiceMarkets: stored.self_service_markets === true, faults };
+}
+
+function faultSettings(stored: SettingsJson): FaultSettings {
+  const { fault_budget: budget, fault_budget_market_maker: ofMaker } = stored;
+  const { fault_window_s: window, fault_cooldown_s: cooldown } = stored;
+  return {
+    budget: budget ?? DEFAULT_FAULTS.budget,
+    budgetMarketMaker: ofMaker ?? DEFAULT_FAULTS.budgetMarketMaker,
+    windowNs: window === undefined ? DEFAULT_FAULTS.windowNs : milliseconds(window * 1_000),
+    cooldownNs: cooldown === undefined ? DEFAULT_FAULTS.cooldownNs : milliseconds(cooldown * 1_000),
+  };
 }
 
 function openOrderBounds(stored: SettingsJson): Partial<OrderSettings> {

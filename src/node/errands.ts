@@ -5,7 +5,9 @@
  *
  * Not here: signatures, rooms in rings (action-road.ts, batch-road.ts).
  */
+import type { UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { ActionOrigin } from '../edge/oms-backend.ts';
@@ -41,14 +43,19 @@ export interface Reserved {
 export class Errands {
   private readonly orders: OrderManager;
   private readonly nowNs: () => TimestampNs;
+  private readonly refusalOf: (user: UserId) => Reject | null;
 
-  constructor(orders: OrderManager, nowNs: () => TimestampNs) {
+  /** @param refusalOf why a user's new orders are refused whatever they are, or null (AMB-124). */
+  constructor(orders: OrderManager, nowNs: () => TimestampNs, refusalOf: (user: UserId) => Reject | null) {
     this.orders = orders;
     this.nowNs = nowNs;
+    this.refusalOf = refusalOf;
   }
 
   create(request: CreateRequest, origin: ActionOrigin, skips: ReadonlySet<SkippedCheck> = NO_SKIPS): Outcome<Errand> {
     const { orders } = this;
+    const refusal = this.refusalOf(origin.user);
+    if (refusal !== null) return rejected(refusal);
     const checked = orders.checkCreate(request, { ...this.caller(origin), skips });
     if (!checked.ok) return checked;
     const prepared = checked.value;
@@ -60,6 +67,8 @@ export class Errands {
       isUrgent: false,
       reserve: () => {
         if (tie?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
+        const lateRefusal = this.refusalOf(origin.user);
+        if (lateRefusal !== null) return rejected(lateRefusal);
         const reserved = orders.reserveCreate(prepared, this.nowNs());
         if (!reserved.ok) return reserved;
         const { requestId, budget } = reserved.value;

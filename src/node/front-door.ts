@@ -61,6 +61,7 @@ import { MARKET_BUSY } from './door-refusals.ts';
 import { DoorRestore } from './door-restore.ts';
 import { readSettings } from './door-settings.ts';
 import { Errands } from './errands.ts';
+import { FaultCooldowns, type FaultCounters } from './fault-cooldowns.ts';
 import { type InjectedFill, writeInjectedFill } from './fill-injection.ts';
 import type { PageReader } from './history-thread.ts';
 import { KeptOrderBytes } from './kept-orders.ts';
@@ -101,7 +102,7 @@ export interface FrontDoorParts {
 }
 
 /** What operators count; hot, so plain functions. */
-export interface FrontDoorCounters {
+export interface FrontDoorCounters extends FaultCounters {
   /** @param elapsedMs from the decoded create to its answer. */
   readonly order: (isReceived: boolean, elapsedMs: number) => void;
   readonly fill: (status: UserTrade['status'], rollbackReason: string | null) => void;
@@ -144,6 +145,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
   private readonly batches: BatchRoad;
   private readonly bulk: BulkCancels;
   private readonly safety: SafetyCancels;
+  private readonly faults: FaultCooldowns;
+  readonly fault: OrderSink['fault'] = (fault) => this.faults.rolledBack(fault);
   private readonly creates: CreateDesk;
   private readonly pages: PageDesk;
   private readonly releases: ReleaseQueue;
@@ -167,10 +170,10 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.limits.isFunded = isFunded;
     this.nonces = new Nonces(NONCES_MAX, isFunded);
     this.tokens = new Tokens({ isFunded, perAddressMax });
-    const { command } = parts;
+    const { command, counted, desk, shards, poke, idKey } = parts;
     const partOf = (user: UserId, cost: Cost): Part => this.limits.partOf(user, cost);
     this.accountActions = new AccountActions({
-      desk: parts.desk,
+      desk,
       partOf,
       setAsides: this.orders.setAsides,
       isKnown: (user) => this.known.has(user),
@@ -178,7 +181,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
       nowNs: () => this.nowNs(),
       isServed: (user, index, made) => servesMargin || !this.orders.margin.isOrBecomes(user, index, made),
       command,
-      poke: parts.poke,
+      poke,
     });
     this.registry = new RegistryDesk({
       command,
@@ -192,15 +195,16 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.margin = new MarginDesk(this.orders, nowNs, (asset) => this.registry.definitions.has(asset));
     this.releases = new ReleaseQueue(parts.shards, nowNs);
     this.reductions = new NodeReductions(parts.shards, this.openMarkets, nowNs, parts.idKey);
-    const { orders, openMarkets, releases } = this;
-    const { desk, shards, poke, idKey } = parts;
-    const lanes = { errands: new Errands(orders, nowNs), shards, nowNs, idKey, openMarkets, releases, partOf, poke };
+    const { orders, openMarkets, releases, limits } = this;
+    const errands = new Errands(orders, nowNs, (user) => this.faults.refusalOf(user));
+    const lanes = { errands, shards, nowNs, idKey, openMarkets, releases, partOf, poke };
     this.road = new ActionRoad({ ...lanes, desk });
     this.batches = new BatchRoad(lanes, this.road);
-    this.creates = new CreateDesk({ road: this.road, batches: this.batches, nowNs, counted: parts.counted });
+    this.creates = new CreateDesk({ road: this.road, batches: this.batches, nowNs, counted });
     const unanswered = (requestId: number): void => this.road.expect(requestId, () => undefined);
     this.bulk = new BulkCancels({ orders, shards, idKey, nowNs, openMarkets, unanswered, poke });
     this.safety = new SafetyCancels({ bulk: this.bulk, holderOf: (user) => this.holderOf(user), nowNs, poke });
+    this.faults = new FaultCooldowns({ nowNs, limits, bulk: this.bulk, prices: orders.margin.desk, counted });
   }
 
   nowNs(): TimestampNs {
@@ -212,7 +216,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const { accountActions, road, orders, releases, safety } = this;
     const inDoor = accountActions.inFlight + road.waiting + this.parts.desk.inFlight;
     const { onTheWay } = orders.margin.reductions;
-    return inDoor + onTheWay + orders.shortReleases + releases.size + safety.size;
+    return inDoor + onTheWay + orders.shortReleases + releases.size + safety.size + this.faults.size;
   }
 
   // ---- sessions
@@ -401,7 +405,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
   configChanged(row: ConfigRow): void {
     this.registry.configChanged(row);
     if (row.kind !== 'settings') return;
-    const { settings } = readSettings(row.json);
+    const { settings, faults } = readSettings(row.json);
+    this.faults.settings = faults;
     this.orders.onSettingsChanged({ ...settings, servesMargin: this.parts.servesMargin ?? true });
   }
 
@@ -412,7 +417,6 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.registry.marketOpened(marketIndex);
   }
 
-  /** The registry as operators read it. */
   /** Every asset that has an oracle, with its prices as pre-flight has them. */
   *prices(): Iterable<readonly [AssetId, Pick<AssetMarks, 'oracle' | 'mark'>]> {
     for (const asset of this.registry.assetRows.keys()) {
@@ -457,12 +461,11 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.releases.add(word);
   }
 
-  // ---- now and then
-
   /** Every turn: what waited for room in a ring. */
   sendWaiting(): void {
     this.releases.sendAll();
     this.safety.sendWaiting();
+    this.faults.sendWaiting();
   }
 
   /** Every turn: orders give way that an account can no longer bear, or whose holds it does not own. */

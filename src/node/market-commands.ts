@@ -109,6 +109,7 @@ export class CommandReader {
     userAt: 0,
     beforeHigh: 0,
     beforeLow: 0,
+    end: ORDER_END.userRequested,
   };
   private readonly release: ReleaseCommand = {
     receivedNs: NO_TIME,
@@ -219,6 +220,7 @@ export class CommandReader {
     command.userAt = (at + CancelAllOrders.userAt) >>> 2;
     command.beforeHigh = high(v, at + CancelAllOrders.beforeNsAt);
     command.beforeLow = low(v, at + CancelAllOrders.beforeNsAt);
+    command.end = CancelAllOrders.end(v, at) as OrderEnd;
     return command;
   }
 

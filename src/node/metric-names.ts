@@ -1,6 +1,7 @@
 /** The node's own metrics, beside those that every actor has: recorded in shared memory, rendered by metrics-page.ts. */
-import { ROLLBACK_REASON_WORD } from '../core/order-terms.ts';
+import { ROLLBACK_REASON, ROLLBACK_REASON_WORD } from '../core/order-terms.ts';
 import type { MetricDefinition } from '../runtime/metrics.ts';
+import { FAULT_RULE } from '../sessions/fault-budget.ts';
 
 function counter(name: string, help: string): MetricDefinition {
   return { name, kind: 'counter', help };
@@ -8,6 +9,12 @@ function counter(name: string, help: string): MetricDefinition {
 
 /** One counter per rollback reason: labels come from a closed set (hazards: no user data in labels). */
 export const ROLLBACK_WORDS: readonly string[] = Object.values(ROLLBACK_REASON_WORD).filter((word) => word !== null);
+
+/** Of rollbacks that count against their user's budget. */
+export const FAULT_WORDS: readonly string[] = Object.values(ROLLBACK_REASON).flatMap((reason) => {
+  const word = ROLLBACK_REASON_WORD[reason];
+  return word === null || FAULT_RULE[reason] === 'never' ? [] : [word];
+});
 
 /** Of each actor that owns a public listener. */
 const EDGE_METRICS: readonly MetricDefinition[] = [
@@ -26,6 +33,8 @@ export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
   counter('fills_confirmed', 'Sides of fills told as Confirmed.'),
   counter('fills_rolled_back', 'Sides of fills told as Rollbacked.'),
   ...ROLLBACK_WORDS.map((word) => counter(`rollback_${word}`, `Sides rolled back with ${word}.`)),
+  ...FAULT_WORDS.map((word) => counter(`fault_${word}`, `Rollbacks that count, with ${word}.`)),
+  counter('fault_cooldowns', 'Users whose new orders began to be refused for their faults.'),
   { name: 'unflushed_ns', kind: 'histogram', help: 'Nanoseconds that the oldest word of a flush had waited for it.' },
   { name: 'answer_ns', kind: 'histogram', help: 'Nanoseconds from a decoded create to its answer.' },
 ];

@@ -15,7 +15,7 @@ import { type HistogramSnapshot, type MetricSnapshot, snapshotMetrics } from '..
 import { ringDepth } from '../runtime/spsc-ring.ts';
 import type { Plan } from '../runtime/topology.ts';
 import type { LimitName } from '../sessions/shared-budget.ts';
-import { ROLLBACK_WORDS } from './metric-names.ts';
+import { FAULT_WORDS, ROLLBACK_WORDS } from './metric-names.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA } from './topology.ts';
 
@@ -161,6 +161,14 @@ function orderFamilies(door: Recorded): readonly Family[] {
       'Sides of fills rolled back.',
       ROLLBACK_WORDS.map((word) => sample('reason', word, `rollback_${word}`)),
     ),
+    counter(
+      'ringbook_faults_total',
+      'Rollbacks by the fault of a user that count against the budget of faults.',
+      FAULT_WORDS.map((word) => sample('reason', word, `fault_${word}`)),
+    ),
+    counter('ringbook_fault_cooldowns_total', 'Users whose new orders began to be refused for their faults.', [
+      { value: numberOf(door, 'fault_cooldowns'), labels: {} },
+    ]),
   ];
 }
 

@@ -150,7 +150,7 @@ function singleRoutes(
 ): readonly OpsRoute[] {
   const httpMethod = method === 'put' ? 'PUT' : 'PATCH';
   return [
-    { method: 'GET', pattern, handler: () => accepted(list(parts, kind)[0] ?? defaults) },
+    { method: 'GET', pattern, handler: () => accepted({ ...defaults, ...list(parts, kind)[0] }) },
     {
       method: httpMethod,
       pattern,

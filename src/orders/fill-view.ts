@@ -14,10 +14,10 @@
  * Not here: orders as such (order-book-view.ts), figures of a trade (trade-view.ts).
  */
 import { assert, must } from '../core/assert.ts';
-import { FILL_STATUS, isAtFault } from '../core/order-terms.ts';
+import { FILL_STATUS, isAtFault, ORDER_FLAG, type RollbackReason, TIF } from '../core/order-terms.ts';
 import { confirmMove, pendMove, rollBackMove } from './fill-moves.ts';
 import type { Holds, WordCount } from './holds.ts';
-import { filledOf, isFull, neverRests } from './live-order.ts';
+import { filledOf, isFull, type LiveOrder, neverRests } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
 import type { OrderSink, UserTrade } from './order-events.ts';
@@ -141,16 +141,24 @@ export class FillView {
       { side: trade.maker, reason: word.makerReason },
       { side: trade.taker, reason: word.takerReason },
     ];
+    const faults: { readonly order: LiveOrder; readonly reason: RollbackReason }[] = [];
     for (const { side, reason } of sides) {
       const { order } = side;
       this.#takePending(trade, side);
       rollBackMove(side.move, this.#holds);
       order.wasRolledBack = true;
-      if (isAtFault(reason) && order.faultReason === 0) order.faultReason = reason;
+      if (!isAtFault(reason)) continue;
+      // The fills of one fill-or-kill were decided as one (AMB-34).
+      const isRepeated = order.faultReason !== 0 && order.terms.tif === TIF.fok;
+      if (!isRepeated && (order.terms.flags & ORDER_FLAG.nodeMade) === 0) faults.push({ order, reason });
+      if (order.faultReason === 0) order.faultReason = reason;
     }
     for (const { side } of sides) this.#book.rehold(side.order);
     for (const { side, reason } of sides) this.#tellTrade(trade, side, rolledBackNews(reason));
     for (const { side } of sides) this.#book.settle(side.order, word.timeNs);
+    const asset = trade.market.definition.assetId;
+    for (const { order, reason } of faults)
+      this.#sink.fault({ user: order.terms.user, reason, asset, matchedNs: trade.matchedNs });
   }
 
   #tellTrade(trade: PendingTrade, side: PendingSide, news: TradeNews): UserTrade {

@@ -3,7 +3,7 @@
  * only; the edge writes the frames, and only for users who listen.
  */
 import type { AssetId, OrderId, UserId } from '../core/ids.ts';
-import type { OrderEnd } from '../core/order-terms.ts';
+import type { OrderEnd, RollbackReason } from '../core/order-terms.ts';
 import type { Reject } from '../core/reject.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
 import type { OrderEventView } from '../wire/order-events.ts';
@@ -56,10 +56,20 @@ export interface ReduceWord extends OrderName {
   readonly end: OrderEnd;
 }
 
+/** A fill was rolled back, and this party of it was at fault (FIL-14). */
+export interface OrderFault {
+  readonly user: UserId;
+  readonly reason: RollbackReason;
+  readonly asset: AssetId;
+  readonly matchedNs: TimestampNs;
+}
+
 /** Where the order manager speaks to; calls come in the order in which things happened. */
 export interface OrderSink {
   orderEvent(user: UserId, event: OrderEvent): void;
   userTrade(user: UserId, trade: UserTrade): void;
+  /** After the trade was told as rolled back; of a fill-or-kill once, of the node's own orders never. */
+  fault(fault: OrderFault): void;
   ack(requestId: number, result: RequestResult): void;
   /** To the market; never lost, so it may wait for room. */
   release(word: ReleaseWord): void;

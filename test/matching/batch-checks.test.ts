@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
 import { hashId, hashKeyOf } from '../../src/core/key-words.ts';
-import { SIDE, TRIGGER } from '../../src/core/order-terms.ts';
+import { ORDER_END, SIDE, TRIGGER } from '../../src/core/order-terms.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { BookSide } from '../../src/matching/book-side.ts';
 import type { NewOrderCommand, OrderKey } from '../../src/matching/commands.ts';
@@ -107,6 +107,7 @@ suite('after every batch of a shard', () => {
     market.check();
     market.engine.cancelAll({
       ...nobody(),
+      end: ORDER_END.userRequested,
       requestId: 1,
       receivedHigh: 0,
       receivedLow: 0,

@@ -1,7 +1,7 @@
 /** Laws of cancel-all, and of cancels that come while everything is pending. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { MARKET_STATUS, ROLLBACK_REASON } from '../../src/core/order-terms.ts';
+import { MARKET_STATUS, ORDER_END, ROLLBACK_REASON } from '../../src/core/order-terms.ts';
 import { ends, MarketDesk, names, only } from '../support/market-desk.ts';
 import { BUY, START_NS } from '../support/market-recorder.ts';
 
@@ -84,6 +84,26 @@ suite('covered orders', () => {
       [1, 'UserRequested', 3],
     ]);
     assert.deepEqual(desk.levels(BUY), []);
+  });
+
+  test('the node’s own cancel takes what rests and waits, and leaves what is pending as a whole (AMB-124)', () => {
+    const desk = new MarketDesk();
+    desk.buy('pending', 3, 100);
+    const [fill] = only(desk.sell('t', 3, 100, { user: 'bob' }), 'matched');
+    desk.buy('rests', 1, 99);
+    desk.buy('waits', 1, 99, { above: 200 });
+    desk.buy('others', 1, 98, { user: 'cyd' });
+    const told = desk.cancelAll({ end: ORDER_END.rateLimited });
+    assert.deepEqual(ends(told), [
+      [4, 'RateLimited', 1],
+      [5, 'RateLimited', 1],
+    ]);
+    assert.deepEqual(only(told, 'covered'), []);
+    desk.rollback(fill, OTHER, OWN);
+    assert.deepEqual(desk.levels(BUY), [
+      [100, 3],
+      [98, 1],
+    ]);
   });
 
   test('if its fills are confirmed it was filled: nothing more is told, a late cancel finds nothing (AMB-23)', () => {

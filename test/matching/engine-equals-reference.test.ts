@@ -41,6 +41,7 @@ const EVERYTHING: readonly string[] = [
   'ended MarginInsufficient',
   'ended ParentCanceled',
   'ended PostOnlyWouldCross',
+  'ended RateLimited',
   'ended ReduceOnly',
   'ended RolledBack',
   'ended SelfTradePrevented',

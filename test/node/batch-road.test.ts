@@ -39,7 +39,7 @@ class Door {
     const nowNs = (): typeof NOW => NOW;
     const shards = [this.outlet];
     const parts = {
-      errands: new Errands(this.desk.manager, nowNs),
+      errands: new Errands(this.desk.manager, nowNs, () => null),
       shards,
       idKey: hashKeyOf(0n),
       nowNs,

@@ -28,7 +28,7 @@ class World {
 
   constructor() {
     const nowNs = (): typeof NOW => NOW;
-    const errands = new Errands(this.desk.manager, nowNs);
+    const errands = new Errands(this.desk.manager, nowNs, () => null);
     const create = (...[request, origin, answer]: Parameters<CreateDesk['create']>): void => {
       const errand = errands.create(request, origin);
       this.verdicts.push(() => {

@@ -284,6 +284,24 @@ suite('ends of market orders', () => {
     }
   });
 
+  test('each refused fill is a fault of its party, those of a fill-or-kill are one, a fill that is nobody’s fault none (AMB-34, AMB-124)', () => {
+    for (const [tif, faults] of [
+      [TIF.fok, 1],
+      [TIF.gtc, 2],
+    ] as const) {
+      const desk = new OrderDesk();
+      const maker = desk.place({ id: 'm', user: BOB, side: SIDE.sell, quantity: 30_000 });
+      const taker = desk.place({ price: 201_000, quantity: 20_000, tif });
+      for (let each = 0; each < 2; each += 1) desk.rollBack(desk.match(maker, taker, 200_000, 10_000, SIDE.buy), 10, 2);
+      assert.deepEqual(
+        desk.sink.faults.map(({ user, reason }) => [user, reason]),
+        Array.from({ length: faults }, () => [ALICE, 2]),
+      );
+      desk.rollBack(desk.match(maker, desk.place({ id: 'other' }), 200_000, 10_000, SIDE.buy), 8, 8);
+      assert.equal(desk.sink.faults.length, faults);
+    }
+  });
+
   test('a fill-or-kill whose one maker is at fault loses all its fills; each sees its own reason (TIF-06, FIL-14, FIL-15, EX-25)', () => {
     const desk = new OrderDesk();
     const sell = (id: string, quantity: number) => desk.place({ id, user: BOB, side: SIDE.sell, quantity });
@@ -302,6 +320,10 @@ suite('ends of market orders', () => {
     assert.deepEqual([desk.told(ALICE), desk.status(ALICE)], [['Created', 'Removed RolledBack'], 'Canceled']);
     assert.deepEqual([desk.told(BOB, 'm1'), desk.status(BOB, 'm1')], [['Created'], 'Open']);
     assert.deepEqual(desk.told(BOB, 'm2'), ['Created', 'Canceled InsufficientMargin']);
+    assert.deepEqual(
+      desk.sink.faults.map(({ user, reason, asset }) => [user, reason, asset]),
+      [[BOB, 1, BASE]],
+    );
     assert.deepEqual(desk.fills(ALICE).slice(2), [
       'Rollbacked CounterpartyAtFault 0',
       'Rollbacked CounterpartyAtFault 0',

@@ -2,6 +2,7 @@
 import {
   MARKET_STATUS,
   type MarketStatus,
+  ORDER_END,
   ORDER_FLAG,
   ORDER_KIND,
   type OrderEnd,
@@ -100,10 +101,18 @@ export class MarketDesk {
     return this.#heard();
   }
 
-  cancelAll({ user = 'ada', beforeNs = 0n }: { user?: string; beforeNs?: bigint } = {}): Told[] {
+  cancelAll({
+    user = 'ada',
+    beforeNs = 0n,
+    end = ORDER_END.userRequested,
+  }: {
+    user?: string;
+    beforeNs?: bigint;
+    end?: OrderEnd;
+  } = {}): Told[] {
     const { words, userAt } = keyOf(user, 'any');
     const before = { beforeHigh: highWord(beforeNs), beforeLow: lowWord(beforeNs) };
-    this.engine.cancelAll({ words, userAt, ...before, ...this.#received() });
+    this.engine.cancelAll({ words, userAt, end, ...before, ...this.#received() });
     return this.#heard();
   }
 

@@ -136,11 +136,11 @@ export class MarketPair {
     return this.compare();
   }
 
-  cancelAll(user: string, beforeNs: bigint): Told[] {
+  cancelAll(user: string, beforeNs: bigint, end: OrderEnd = ORDER_END.userRequested): Told[] {
     const named = this.named(user, 'any');
-    const command = { ...this.#keyed(named), beforeHigh: highWord(beforeNs), beforeLow: lowWord(beforeNs) };
+    const command = { ...this.#keyed(named), beforeHigh: highWord(beforeNs), beforeLow: lowWord(beforeNs), end };
     this.#call((engine) => engine.cancelAll(command));
-    this.reference.cancelAll({ ...named, beforeNs });
+    this.reference.cancelAll({ ...named, beforeNs, end });
     return this.compare();
   }
 

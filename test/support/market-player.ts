@@ -294,7 +294,8 @@ export class MarketPlayer {
   #cancelAll(dealer: Dealer): void {
     const { nowNs } = this.#pair;
     const user = dealer.pick([...this.#theme.users, 'nobody']);
-    this.#pair.cancelAll(user, dealer.pick([0n, nowNs, nowNs - 1_000n, nowNs - DAY_NS]));
+    const before = dealer.pick([0n, nowNs, nowNs - 1_000n, nowNs - DAY_NS]);
+    this.#pair.cancelAll(user, before, dealer.oneIn(4) ? ORDER_END.rateLimited : ORDER_END.userRequested);
   }
 
   /** Some in one go, now and then. */

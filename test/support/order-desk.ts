@@ -16,6 +16,7 @@ import type { Outcome } from '../../src/core/outcome.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
 import type {
   OrderEvent,
+  OrderFault,
   OrderSink,
   ReduceWord,
   ReleaseWord,
@@ -69,6 +70,7 @@ export class RecordingSink implements OrderSink {
   readonly acks: { readonly requestId: number; readonly result: RequestResult }[] = [];
   readonly releases: ReleaseWord[] = [];
   readonly reductions: ReduceWord[] = [];
+  readonly faults: OrderFault[] = [];
   /** The ring to the market takes no reduction. */
   isFull = false;
 
@@ -83,6 +85,9 @@ export class RecordingSink implements OrderSink {
   }
   release(word: ReleaseWord): void {
     this.releases.push(word);
+  }
+  fault(fault: OrderFault): void {
+    this.faults.push(fault);
   }
   reduce(word: ReduceWord): boolean {
     if (this.isFull) return false;

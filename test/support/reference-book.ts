@@ -220,14 +220,15 @@ export class ReferenceBook extends ReferenceUncrossing {
   }
 
   /** @param terms beforeNs 0: whatever its timestamp (AMB-18). */
-  cancelAll(terms: { user: string; requestId: number; receivedNs: bigint; beforeNs: bigint }): void {
+  cancelAll(terms: { user: string; requestId: number; receivedNs: bigint; beforeNs: bigint; end: OrderEnd }): void {
     this.uncross();
     this.passTo(terms.receivedNs);
     for (const order of this.orders.filter(({ user }) => user === terms.user)) {
       const isOld = terms.beforeNs === 0n || order.timestampNs < terms.beforeNs;
       const isNodeMade = (order.flags & ORDER_FLAG.nodeMade) !== 0;
-      if (isOld && !isNodeMade && this.#canBeCancelled(order) && !this.meet(order))
-        this.#cancel(order, terms.requestId);
+      const isMeant = terms.end === ORDER_END.userRequested || isAlive(order);
+      if (isOld && isMeant && !isNodeMade && this.#canBeCancelled(order) && !this.meet(order))
+        this.#cancel(order, terms.requestId, terms.end);
     }
     this.told.push(['allCancelled', terms.requestId]);
     this.tellLevels();
@@ -238,8 +239,8 @@ export class ReferenceBook extends ReferenceUncrossing {
     return this.orders.includes(order) && (isAlive(order) || order.state === 'filled');
   }
 
-  #cancel(order: ReferenceOrder, requestId: number): void {
-    if (isAlive(order)) this.end(order, ORDER_END.userRequested, { requestId });
+  #cancel(order: ReferenceOrder, requestId: number, end: OrderEnd = ORDER_END.userRequested): void {
+    if (isAlive(order)) this.end(order, end, { requestId });
     else {
       order.state = 'covered';
       this.told.push(['covered', ++this.sequence, order.sequence]);

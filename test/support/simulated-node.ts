@@ -242,7 +242,7 @@ export class SimulatedNode {
       idKey: hashKeyOf(BigInt(seed)),
       poke: wiring.poke,
       command: (command) => desk.command(command),
-      counted: { order: () => undefined, fill: () => undefined },
+      counted: { order: () => undefined, fill: () => undefined, fault: () => undefined, cooldown: () => undefined },
     });
     door.streams = listeners?.streams ?? {
       orderEvent: (user, event) => this.events.push({ user, event }),

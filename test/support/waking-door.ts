@@ -79,7 +79,7 @@ export class WakingDoor {
         this.pokes += 1;
       },
       command: () => Promise.reject(new Error('nobody commands')),
-      counted: { order: () => undefined, fill: () => undefined },
+      counted: { order: () => undefined, fill: () => undefined, fault: () => undefined, cooldown: () => undefined },
     });
     const nothing = (): void => undefined;
     this.actor = new FrontDoorActor({

@@ -233,6 +233,10 @@ export const CancelAllOrders = {
   /** Offset and length of the 32 bytes of `user`. */
   userAt: 28,
   userLength: 32,
+  end: (v: Views, at: number): number => v.u8[at + 60] as number,
+  setEnd: (v: Views, at: number, value: number): void => {
+    v.u8[at + 60] = value;
+  },
 } as const;
 
 /** The front door's word on a trigger that fired: it holds what `quantity` lots need, or the order ends with `end`, an OrderEnd that is not 0 (AMB-28). `triggered` is the sequence of the OrderTriggered that it answers, 0 for what was restored at boot; `budget` bounds a market order as that of a NewOrder does, 0 for none. */
