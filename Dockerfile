@@ -1,5 +1,6 @@
-# ringbook on Node 24. The uWebSockets.js binary for Node 22 and later needs glibc 2.38: hence Debian 13 (trixie).
-FROM node:24-trixie-slim AS build
+# ringbook on Node 24. The image is named by digest (docs/decisions/0027): renew tag and digest together, with `docker buildx imagetools inspect`.
+# The uWebSockets.js binary for Node 22 and later needs glibc 2.38: hence Debian 13 (trixie).
+FROM node:24-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe AS build
 WORKDIR /ringbook
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
@@ -13,7 +14,7 @@ RUN npm run build
 RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
  && node -e "const fs=require('fs'),dir='node_modules/uWebSockets.js';const keep='uws_'+process.platform+'_'+process.arch+'_'+process.versions.modules+'.node';if(!fs.existsSync(dir+'/'+keep))throw new Error('no binary '+keep);for(const f of fs.readdirSync(dir))if(f.endsWith('.node')&&f!==keep)fs.rmSync(dir+'/'+f)"
 
-FROM node:24-trixie-slim
+FROM node:24-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 ENV NODE_ENV=production RINGBOOK_CONFIG=production RINGBOOK_DATA_DIR=/data
 WORKDIR /ringbook
 COPY --from=build /ringbook/package.json ./

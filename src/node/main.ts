@@ -4,6 +4,7 @@
  *   0 drained after SIGTERM or SIGINT │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
  */
 import { writeSync } from 'node:fs';
+import { binaryFault, packageFolder } from '../edge/uws-integrity.ts';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { diedOf } from '../runtime/ending.ts';
 import { StorageError } from '../storage/storage-error.ts';
@@ -43,7 +44,11 @@ export async function main(_argv: readonly string[]): Promise<void> {
 
 function begunThreads(): NodeThreads {
   try {
-    const threads = new NodeThreads(loadConfig(process.env));
+    const config = loadConfig(process.env);
+    // Before any thread loads it.
+    const fault = binaryFault(packageFolder());
+    if (fault !== null) throw new ConfigError(fault);
+    const threads = new NodeThreads(config);
     threads.begin();
     return threads;
   } catch (error) {

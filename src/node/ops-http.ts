@@ -3,7 +3,7 @@
  * the error envelope, and one audit line for each call that may change something (operator-api.md 2).
  *
  *   request ─▶ token (under /operator) ─▶ route ─▶ recovered? ─▶ body ─▶ handler ─▶ JSON or envelope
- *                │401                      │404 405   │503          │413 400  │throws: 500
+ *                │401 429                  │404 405   │503          │413 400  │throws: 500
  *
  * Invariants
  *   (1) A request is answered once; what a handler throws is logged and answered with 500.
@@ -12,7 +12,7 @@
  *
  * Not here: what a route does.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -24,6 +24,7 @@ import { Query } from '../edge/query.ts';
 import { errorEnvelope, parseTraceparent, type TraceIds } from '../wire/error-envelope.ts';
 import { type JsonWritable, writeJson } from '../wire/json-writer.ts';
 import { readPlainBody } from './ops-body.ts';
+import { TokenGuard } from './token-guard.ts';
 
 export type OpsMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -91,13 +92,14 @@ const CLOSE_MS_MAX = 2_000;
 
 const NO_ROUTE: Reject = reject('NOT_FOUND', 'there is no such route');
 const NO_TOKEN: Reject = reject('UNAUTHORIZED', 'the operator token is missing or wrong');
+const TOO_MANY_WRONG: Reject = reject('RATE_LIMITED', 'this address has sent too many wrong operator tokens, wait');
 const RECOVERING: Reject = reject('SERVICE_UNAVAILABLE', 'the node is recovering');
 const FAILED: Reject = reject('INTERNAL_ERROR', 'the node failed to answer; its log says why');
 
 export class OpsHttp {
   private readonly routes: readonly OpsRoute[];
   private readonly options: OpsHttpOptions;
-  private readonly tokenHash: Buffer;
+  private readonly guard: TokenGuard;
   private readonly counts = new Map<string, number>();
   private readonly server: Server;
 
@@ -105,7 +107,7 @@ export class OpsHttp {
     assert(options.token !== '', 'the operator API has a token');
     this.routes = routes;
     this.options = options;
-    this.tokenHash = hash(options.token);
+    this.guard = new TokenGuard(options.token);
     this.server = createServer(
       {
         maxHeaderSize: HEAD_BYTES_MAX,
@@ -173,7 +175,8 @@ export class OpsHttp {
   private async answer(request: IncomingMessage, trace: TraceIds): Promise<Answered | null> {
     const [path = '', query = ''] = splitTarget(request.url ?? '');
     const isOperator = path === OPERATOR_PREFIX || path.startsWith(`${OPERATOR_PREFIX}/`);
-    if (isOperator && !this.isAuthorized(request)) return refusal(UNKNOWN_ROUTE, NO_TOKEN, trace);
+    const refused = isOperator ? this.refusalOf(request) : null;
+    if (refused !== null) return refusal(UNKNOWN_ROUTE, refused, trace);
 
     const matches = matchAll(this.routes, path);
     const [first] = matches;
@@ -181,8 +184,8 @@ export class OpsHttp {
     const match = matches.find(({ route }) => route.method === request.method);
     if (match === undefined) {
       const allow = matches.map(({ route }) => route.method).join(', ');
-      const refused = refusal(first.route.pattern, reject('METHOD_NOT_ALLOWED', `this path takes ${allow}`), trace);
-      return { ...refused, allow };
+      const answer = refusal(first.route.pattern, reject('METHOD_NOT_ALLOWED', `this path takes ${allow}`), trace);
+      return { ...answer, allow };
     }
     const { pattern, whileRecovering } = match.route;
     const needsClearing = isOperator && whileRecovering !== true;
@@ -220,9 +223,10 @@ export class OpsHttp {
     }
   }
 
-  private isAuthorized(request: IncomingMessage): boolean {
-    const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
-    return given !== undefined && timingSafeEqual(hash(given), this.tokenHash);
+  private refusalOf({ headers, socket }: IncomingMessage): Reject | null {
+    const verdict = this.guard.judge(headers.authorization, socket.remoteAddress);
+    if (verdict === 'right') return null;
+    return verdict === 'limited' ? TOO_MANY_WRONG : NO_TOKEN;
   }
 
   private audit(
@@ -239,10 +243,6 @@ export class OpsHttp {
       'operator call',
     );
   }
-}
-
-function hash(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 function traceOf(request: IncomingMessage): TraceIds {
