@@ -271,7 +271,7 @@ export interface RenameSubAccount extends FromNode {
   readonly name: string;
 }
 
-/** A session was opened: the user is known from now on (AMB-139). */
+/** A session was opened, in journals of the past: no node writes it any more, and a replay makes the user known (AMB-139). */
 export interface TouchUser extends FromNode {
   readonly kind: 'touchUser';
   readonly user: UserId;

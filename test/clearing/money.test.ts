@@ -215,7 +215,7 @@ suite('transfers', () => {
 });
 
 suite('users', () => {
-  test('a session makes a user known, with accounts 0 and 1 by their names (AMB-139, SUB-10)', () => {
+  test('a session of an old journal makes a user known, with accounts 0 and 1 by their names (AMB-139, SUB-10)', () => {
     const world = ClearingWorld.withMarket();
     assert.equal(codeOf(userView(world.state, ALICE)), 'USER_NOT_FOUND');
     world.send({ kind: 'touchUser', request: 1, user: ALICE });
