@@ -1,9 +1,42 @@
-/** Bodies of requests while they arrive and until they are read, and the memory that all of them take together. */
+/**
+ * Bodies of requests while they arrive and until they are read, and the memory that all of them take together.
+ *
+ * An honest body is there at once; what has been arriving the longest is what gives way when there is no room.
+ */
+import { LinkedList, ListEntry } from '../core/linked-list.ts';
 
 /** What each owner holds, and the sum. An owner that holds nothing has no entry. */
 export class HeldBodies<Owner extends object> {
   readonly #held = new Map<Owner, number>();
+  readonly #entries = new Map<Owner, ListEntry<Owner>>();
+  /** By their beginning. */
+  readonly #arriving = new LinkedList<Owner>();
   #bytes = 0;
+
+  /** Bodies that have begun and not come to their end. */
+  get arrivingCount(): number {
+    return this.#arriving.size;
+  }
+
+  /** Whose body has been arriving the longest; null when none is. */
+  get longestArriving(): Owner | null {
+    return this.#arriving.first;
+  }
+
+  /** A body begins; once for an owner. */
+  begin(owner: Owner): void {
+    const entry = new ListEntry(owner);
+    this.#entries.set(owner, entry);
+    this.#arriving.append(entry);
+  }
+
+  /** The body is whole, or given up. */
+  end(owner: Owner): void {
+    const entry = this.#entries.get(owner);
+    if (entry === undefined) return;
+    this.#arriving.remove(entry);
+    this.#entries.delete(owner);
+  }
 
   get bytes(): number {
     return this.#bytes;

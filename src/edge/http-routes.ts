@@ -43,6 +43,8 @@ const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const SWEEP_MS = 100;
 /** Requests that wait for an answer or their body at the same time, per listener. More are refused with 503. */
 export const PENDING_CALLS_MAX = 16_384;
+/** Of them those whose body is still arriving: beyond it the one that has been arriving the longest gives way. */
+const BODIES_ARRIVING_MAX = 8_192;
 
 /**
  * The HTTP side of one uWebSockets.js app: routes, deadlines, and an envelope for everything that is not a route.
@@ -253,10 +255,11 @@ export class HttpRoutes {
       length += chunk.byteLength;
       if (length > DISCARD_BYTES_MAX) this.#refuseBody(call, tooLarge);
       else if (length <= bodyBytesMax) {
+        if (isLast) this.#bodies.end(call);
         body.append(new Uint8Array(chunk));
         this.#bodies.hold(call, body.heldBytes);
-        if (this.#bodies.bytes > (this.#listener.bodiesHeldMax ?? BODIES_HELD_MAX)) this.#refuseBody(call, NO_ROOM);
-        else if (isLast) this.#readInTurn(call, route, body.bytes());
+        if (!this.#makeRoom()) this.#refuseBody(call, NO_ROOM);
+        else if (isLast && call.open) this.#readInTurn(call, route, body.bytes());
       } else {
         this.#bodies.hold(call, 0);
         // Too long and of unknown length: what came is counted and dropped, so that the client reads its 413.
@@ -264,6 +267,20 @@ export class HttpRoutes {
         if (isLast) this.inTurn(call, () => call.refuse(tooLarge));
       }
     });
+    this.#bodies.begin(call);
+    this.#makeRoom();
+  }
+
+  /** Bodies that have been arriving the longest give way. @returns whether there is room for those that are here. */
+  #makeRoom(): boolean {
+    const bytesMax = this.#listener.bodiesHeldMax ?? BODIES_HELD_MAX;
+    const arrivingMax = this.#listener.bodiesArrivingMax ?? BODIES_ARRIVING_MAX;
+    while (this.#bodies.bytes > bytesMax || this.#bodies.arrivingCount > arrivingMax) {
+      const slowest = this.#bodies.longestArriving;
+      if (slowest === null) return false;
+      this.#refuseBody(slowest, NO_ROOM);
+    }
+    return true;
   }
 
   #refuseBody(call: HttpCall, reason: Reject): void {
@@ -283,6 +300,7 @@ export class HttpRoutes {
 
   #forget(call: HttpCall): void {
     this.#pending.delete(call);
+    this.#bodies.end(call);
     this.#bodies.hold(call, 0);
   }
 

@@ -92,6 +92,8 @@ export interface Listener {
   readonly turns?: ReadingTurns;
   /** Bytes of all bodies that are on their way or wait; BODIES_HELD_MAX unless given. */
   readonly bodiesHeldMax?: number;
+  /** Bodies that are still arriving; half of the calls that may wait unless given. */
+  readonly bodiesArrivingMax?: number;
   /** Open sockets; SOCKETS_MAX unless given. */
   readonly socketsMax?: number;
   /** Replies that clients do not read; with the bounds of limits.ts unless given. */
