@@ -49,7 +49,8 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   },
   CE_COMMUNICATION_ERROR: { means: 'clearing could not be asked', remedy: 'read the state concerned, then try again' },
   SERVICE_UNAVAILABLE: {
-    means: 'a queue is full, or the node starts or stops; nothing was changed',
+    means:
+      'a queue is full, or this user has 2,048 orders and changes without an answer (market makers 16,384; 1,024 more cancels), or the node starts or stops; nothing was changed',
     remedy: 'send the same bytes again a little later',
   },
   RATE_LIMITED: {
