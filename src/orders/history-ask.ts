@@ -24,10 +24,11 @@ export interface OrderDoubts {
   readonly orderIds: readonly OrderId[];
 }
 
-interface Window {
-  readonly query: HistoryQuery;
-  readonly offset: number;
-  readonly limit: number;
+/** Sides of trades in memory, newest first: columns, a side has one index in all of them. */
+export interface HeldTrades {
+  readonly marketIndexes: Int32Array;
+  readonly tradeIds: Float64Array;
+  readonly timesNs: BigInt64Array;
 }
 
 /**
@@ -59,8 +60,14 @@ export type HistoryAsk =
       /** Markets of orders that are not in doubt unless the tables know more of their market. */
       readonly markets: HeardMarkets;
     }
-  /** `markets` are those of trades in memory. */
-  | (Window & { readonly kind: 'trades'; readonly markets: readonly number[] });
+  | {
+      readonly kind: 'trades';
+      readonly query: HistoryQuery;
+      /** Of the page among all. */
+      readonly rank: number;
+      readonly limit: number;
+      readonly held: HeldTrades;
+    };
 
 /** What trades are sorted by: match time and id, both descending, then the asset (PAG-03, AMB-35). */
 export interface TradePlace {
@@ -92,8 +99,11 @@ export interface TradeAnswer<T> {
   readonly kind: 'trades';
   readonly total: number;
   readonly rows: readonly Placed<TradePlace, T>[];
-  /** Trades up to this id are in the tables, market by market as asked. */
-  readonly lastTradeIds: readonly number[];
+  /** Which of memory are in the tables too, by their index. */
+  readonly inTables: readonly number[];
+  /** The merge begins with this one of those in memory alone, and with the tables' at `offset`, which `rows` begin with. */
+  readonly heldFrom: number;
+  readonly offset: number;
 }
 
 export type HistoryAnswer<T> = OrderAnswer<T> | TradeAnswer<T>;
@@ -184,10 +194,15 @@ function isInTables(
 
 function answerTrades<T>(
   snapshot: HistorySnapshot,
-  { query, offset, limit, markets }: Extract<HistoryAsk, { kind: 'trades' }>,
+  ask: Extract<HistoryAsk, { kind: 'trades' }>,
   show: Show<T>,
 ): TradeAnswer<T> {
-  const { rows, total } = snapshot.trades(query, offset, limit);
+  const { marketIndexes, tradeIds } = ask.held;
+  const inTables = [...tradeIds.keys()].filter(
+    (at) => (tradeIds[at] ?? 0) <= snapshot.lastTradeId(marketIndexes[at] ?? 0),
+  );
+  const { heldFrom, offset, limit } = tradeWindow(snapshot, ask, inTables);
+  const { rows, total } = snapshot.trades(ask.query, offset, limit);
   return {
     kind: 'trades',
     total,
@@ -195,8 +210,29 @@ function answerTrades<T>(
       const trade = tradeOfRow(snapshot, entry);
       return { place: placeOfTrade(trade), value: show.trade(trade) };
     }),
-    lastTradeIds: markets.map((marketIndex) => snapshot.lastTradeId(marketIndex)),
+    inTables,
+    heldFrom,
+    offset,
   };
+}
+
+/**
+ * What the page needs of the tables. Of those in memory alone most are newer than all that the tables have, and so come
+ * first; the rest may lie anywhere. So at least the newer ones come before the page, or as many as there are before it, and
+ * at most all.
+ */
+function tradeWindow(
+  snapshot: HistorySnapshot,
+  { query, rank, limit, held }: Extract<HistoryAsk, { kind: 'trades' }>,
+  inTables: readonly number[],
+): { readonly heldFrom: number; readonly offset: number; readonly limit: number } {
+  const newest = snapshot.trades(query, 0, 1).rows[0]?.row.matchedNs ?? -1n;
+  const gone = new Set(inTables);
+  let newer = 0;
+  for (const [at, timeNs] of held.timesNs.entries()) if (timeNs > newest && !gone.has(at)) newer += 1;
+  const heldFrom = Math.min(rank, newer);
+  const offset = Math.max(0, rank - (held.timesNs.length - gone.size));
+  return { heldFrom, offset, limit: rank - heldFrom - offset + limit };
 }
 
 export function placeOfTrade({ timestampNs, tradeId, assetId, isMaker }: UserTrade): TradePlace {

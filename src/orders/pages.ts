@@ -26,6 +26,7 @@ import { compareAssetIds, type OrderId, type UserId } from '../core/ids.ts';
 import type { OrderRecordView } from '../wire/order-record.ts';
 import {
   type HeardMarkets,
+  type HeldTrades,
   type HistoryAnswer,
   type HistoryAsk,
   type OrderAnswer,
@@ -181,22 +182,33 @@ export function planTradePage<T>({ tail }: Pick<PageSources, 'tail'>, query: Pag
     .filter((entry) => matches(query, entry.marketIndex, entry.trade.subAccount))
     .map((entry) => ({ place: placeOfTrade(entry.trade), entry }))
     .sort((a, b) => compareTrades(a.place, b.place));
-  const markets = [...new Set(held.map(({ entry }) => entry.marketIndex))];
-  const value = ({ entry }: { readonly place: TradePlace; readonly entry: TailTrade }): T => show.trade(entry.trade);
-  const rank = query.page * query.limit;
-  const lead = Math.min(held.length, rank);
-  const window = { offset: rank - lead, limit: query.limit + lead };
+  const value = ({ entry }: HeldTrade): T => show.trade(entry.trade);
+  const { page, limit } = query;
+  const rank = page * limit;
   return {
-    ask: { kind: 'trades', query: historyQuery(query), ...window, markets },
+    ask: { kind: 'trades', query: historyQuery(query), rank, limit, held: columnsOf(held) },
     finish: (answer) => {
       assert(answer?.kind === 'trades', 'an answer is of the kind that was asked');
-      const last = new Map(markets.map((marketIndex, at) => [marketIndex, answer.lastTradeIds[at] ?? 0]));
-      const inMemory = held.filter(({ entry }) => entry.trade.tradeId > (last.get(entry.marketIndex) ?? 0));
-      const { total, rows } = answer;
-      const sources = { held: inMemory.values(), value, rows, compare: compareTrades };
-      return mergePage({ lead, limit: query.limit }, sources, inMemory.length + total);
+      const { total, rows, heldFrom, offset } = answer;
+      const gone = new Set(answer.inTables);
+      const inMemory = held.filter((_, index) => !gone.has(index));
+      const sources = { held: inMemory.slice(heldFrom).values(), value, rows, compare: compareTrades };
+      return mergePage({ lead: rank - heldFrom - offset, limit }, sources, inMemory.length + total);
     },
     askAll: () => null,
+  };
+}
+
+interface HeldTrade {
+  readonly place: TradePlace;
+  readonly entry: TailTrade;
+}
+
+function columnsOf(held: readonly HeldTrade[]): HeldTrades {
+  return {
+    marketIndexes: Int32Array.from(held, ({ entry }) => entry.marketIndex),
+    tradeIds: Float64Array.from(held, ({ entry }) => entry.trade.tradeId),
+    timesNs: BigInt64Array.from(held, ({ place }) => place.timeNs),
   };
 }
 

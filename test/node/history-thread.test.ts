@@ -5,7 +5,13 @@ import { after, suite, test } from 'node:test';
 import type { MarketRow, RowWrite } from '../../src/clearing/rows.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import { HistoryThread } from '../../src/node/history-thread.ts';
-import { AS_JSON, answerHistory, type HistoryAsk, type OrderDoubts } from '../../src/orders/history-ask.ts';
+import {
+  AS_JSON,
+  answerHistory,
+  type HeldTrades,
+  type HistoryAsk,
+  type OrderDoubts,
+} from '../../src/orders/history-ask.ts';
 import { openReader } from '../../src/storage/environment.ts';
 import { TableHistory } from '../../src/storage/order-history.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
@@ -22,6 +28,14 @@ const NO_DOUBTS: OrderDoubts = {
   heard: new Float64Array(),
   orderIds: [],
 };
+/** @param sides market and trade id. */
+function heldOf(...sides: readonly (readonly [number, number])[]): HeldTrades {
+  return {
+    marketIndexes: Int32Array.from(sides, ([marketIndex]) => marketIndex),
+    tradeIds: Float64Array.from(sides, ([, tradeId]) => tradeId),
+    timesNs: BigInt64Array.from(sides, () => 1_000n),
+  };
+}
 const ORDERS = {
   kind: 'orders',
   query: QUERY,
@@ -72,8 +86,8 @@ suite('history thread', () => {
           orderIds: ['order-1', 'order-1', 'order-2', 'order-99'] as OrderId[],
         },
       },
-      { kind: 'trades', query: QUERY, offset: 0, limit: 100, markets: [1, 0, 7] },
-      { kind: 'trades', query: filtered, offset: 3, limit: 2, markets: [] },
+      { kind: 'trades', query: QUERY, rank: 0, limit: 100, held: heldOf([1, 21], [0, 20], [7, 1]) },
+      { kind: 'trades', query: filtered, rank: 3, limit: 2, held: heldOf() },
     ];
     const answers = await Promise.all(asks.map((ask) => thread.read(ask)));
     for (const [at, ask] of asks.entries()) {
@@ -84,7 +98,7 @@ suite('history thread', () => {
     assert.deepEqual([first?.total, first?.rows.length], [40, 5]);
     assert.match(first?.rows[0]?.value ?? '', /^{"order_id":"order-38","base_asset":"13"/);
     assert.deepEqual(doubted?.kind === 'orders' && doubted.inTables, [0, 2]);
-    assert.deepEqual(trades?.kind === 'trades' && [trades.total, trades.lastTradeIds], [40, [20, 20, 0]]);
+    assert.deepEqual(trades?.kind === 'trades' && [trades.total, trades.inTables], [40, [1]]);
     await thread.close();
     assert.deepEqual(deaths, []);
   });

@@ -9,7 +9,7 @@ import { limit } from '../support/wire-orders.ts';
 import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const userOf = (number: number): UserId => `u${number}` as UserId;
-const EMPTY = { kind: 'trades', total: 0, rows: [], lastTradeIds: [] } as const;
+const EMPTY = { kind: 'trades', total: 0, rows: [], inTables: [], heldFrom: 0, offset: 0 } as const;
 
 async function nextTurns(count: number): Promise<undefined> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -22,9 +22,9 @@ suite('page desk', () => {
     ask: {
       kind: 'trades',
       query: { user: 'u' as never, marketIndex: null, subAccounts: null },
-      offset: 0,
+      rank: 0,
       limit: 1,
-      markets: [],
+      held: { marketIndexes: new Int32Array(), tradeIds: new Float64Array(), timesNs: new BigInt64Array() },
     },
     finish: () => ({
       total: count,

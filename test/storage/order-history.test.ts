@@ -1,12 +1,15 @@
 /** What the tables say of orders that are in memory too. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { MarketRow } from '../../src/clearing/rows.ts';
+import type { MarketRow, TradeRow } from '../../src/clearing/rows.ts';
+import { must } from '../../src/core/assert.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { AS_JSON, answerHistory, type OrderDoubts } from '../../src/orders/history-ask.ts';
+import { planTradePage } from '../../src/orders/pages.ts';
+import type { Tail, TailTrade } from '../../src/orders/tail.ts';
 import { TableHistory } from '../../src/storage/order-history.ts';
-import { CheckpointStore, order, userOf } from '../support/checkpoint-store.ts';
+import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
 import { marketOf } from '../support/market-figures.ts';
 
 const QUERY = { user: userOf(1), marketIndex: null, subAccounts: null };
@@ -54,3 +57,51 @@ suite('orders in memory and in the tables', () => {
     await store.close();
   });
 });
+
+suite('trades in memory and in the tables', () => {
+  test('a page is the part of one sorted list, and reads of the tables what it may show (PAG-03, QRY-03)', async () => {
+    const store = new CheckpointStore();
+    // Three trades of each instant, by turns in two markets, of which the second is behind in the tables.
+    const rows = Array.from({ length: 600 }, (_, at) =>
+      trade(at + 1, { marketIndex: at % 2, matchedNs: BigInt(1 + Math.floor(at / 3)) as TimestampNs }),
+    );
+    const last = [300, 270];
+    const stored = rows.filter((row) => row.tradeId <= (last[row.marketIndex] ?? 0));
+    const markets = [0, 1].map((index) => {
+      const row = { definition: marketOf(index, `${12 + index}`), sequence: 0, lastTradeId: last[index] } as MarketRow;
+      return { table: 'market', row } as const;
+    });
+    store.checkpoint([...markets, ...stored.map((row) => ({ table: 'trade', row }) as const)]);
+    const held = rows.filter((row) => row.tradeId > 240).map(tailTrade);
+    const tail = { tradesOf: () => held } as unknown as Tail;
+    let most = 0;
+    for (let page = 0; page < 62; page += 1) {
+      const query = { ...QUERY, page, limit: 10 };
+      const plan = planTradePage({ tail }, query, { order: () => 0, trade: ({ tradeId }) => tradeId });
+      const answer = new TableHistory(store.writer).read((snapshot) =>
+        answerHistory(snapshot, structuredClone(must(plan.ask, 'tables are asked')), {
+          order: () => 0,
+          trade: ({ tradeId }) => tradeId,
+        }),
+      );
+      most = Math.max(most, answer.rows.length);
+      const { rows: shown, total } = must(plan.finish(answer), 'a page');
+      const expected = rows
+        .map(({ tradeId }) => tradeId)
+        .reverse()
+        .slice(page * 10, page * 10 + 10);
+      assert.deepEqual(
+        shown.map((row) => row()),
+        expected,
+      );
+      assert.equal(total, 600);
+    }
+    assert.ok(most <= 10 + 40, `${most} rows of the tables for a page of 10`);
+    await store.close();
+  });
+});
+
+function tailTrade({ marketIndex, tradeId, matchedNs }: TradeRow): TailTrade {
+  const entry = { assetId: `${12 + marketIndex}`, tradeId, timestampNs: matchedNs, isMaker: true, subAccount: 1 };
+  return { marketIndex, trade: entry as never, journal: 0 };
+}
