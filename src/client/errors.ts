@@ -12,7 +12,7 @@
  *   CONSUMER_TOO_SLOW  a stream's reader fell too far behind and the stream was closed
  */
 import type { Reject } from '../core/reject.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../wire/json-tree.ts';
+import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../wire/json-tree.ts';
 
 export interface RingbookErrorFields {
   readonly code: string;
@@ -46,6 +46,18 @@ export class RingbookError extends Error {
     this.details = fields.details ?? null;
   }
 
+  /** The member at fault (`details.field`); null where it is not one member. */
+  get field(): string | null {
+    const field = this.details?.get('field');
+    return typeof field === 'string' ? field : null;
+  }
+
+  /** All of it for `JSON.stringify`, details as a plain object. Integers beyond 2^53 are strings of digits. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    const { name, code, field, message, retryable, status, details } = this;
+    return { name, code, field, message, retryable, status, details: plain(details) };
+  }
+
   /** Of a RATE_LIMITED refusal over REST; null for any other, and where the limit is a number of streams. */
   get budget(): ExceededBudget | null {
     const text = (name: string): string => {
@@ -59,6 +71,14 @@ export class RingbookError extends Error {
     };
     return this.code === 'RATE_LIMITED' && budget.unitsAsked !== '' ? budget : null;
   }
+}
+
+/** A value of a tree as `JSON.stringify` prints it. */
+function plain(value: JsonValue): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  if (value instanceof JsonFraction) return value.text;
+  if (isJsonObject(value)) return Object.fromEntries([...value].map(([name, member]) => [name, plain(member)]));
+  return Array.isArray(value) ? value.map(plain) : value;
 }
 
 export function invalidArgument(message: string): RingbookError {

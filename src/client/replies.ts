@@ -16,8 +16,20 @@ export interface OperationResponse {
   readonly status: 'Received' | 'Rejected';
   readonly reason: string | null;
   readonly processedAtNs: bigint | null;
+  /** Why an action over `/control` was rejected; absent in all other answers. */
+  readonly detail?: RejectionDetail;
   /** Only where it was asked for. */
   readonly timing?: ActionTiming;
+}
+
+/** Why an action was rejected. */
+export interface RejectionDetail {
+  /** An error code, as in an error envelope. */
+  readonly code: string;
+  /** The member at fault; null where it is not one member. */
+  readonly field: string | null;
+  /** For people; may change. */
+  readonly message: string;
 }
 
 /** When an action passed each hop, on the node's clock; null for one that it did not reach. */
@@ -174,7 +186,16 @@ export function readOperationResponse(value: JsonValue): OperationResponse {
     status: choice(reader, 'status', ['Received', 'Rejected']),
     reason: stringOrNull(reader, 'reason'),
     processedAtNs: reader.has('processed_at_ns') ? reader.u64('processed_at_ns') : null,
+    ...(reader.has('detail') ? { detail: readDetail(reader.value('detail') ?? null) } : {}),
     ...(reader.has('timing') ? { timing: readTiming(reader.value('timing') ?? null) } : {}),
+  }));
+}
+
+function readDetail(value: JsonValue): RejectionDetail {
+  return readObject(value, 'detail', (reader) => ({
+    code: reader.string('code'),
+    field: stringOrNull(reader, 'field'),
+    message: reader.string('message'),
   }));
 }
 

@@ -32,9 +32,20 @@ const RESPONSE_TAG: Readonly<Record<ControlAction, string>> = {
 };
 
 export function operationResponse(view: OperationView): string {
+  return `{${responseMembers(view)}}`;
+}
+
+function responseMembers(view: OperationView): string {
   const { hops = null, answeredNs = view.processedNs } = view;
   const timing = hops === null ? '' : `,"timing":${timingObject(hops, answeredNs)}`;
-  return `{"order_id":${quote(view.orderId)},${verdict(view.reject)},"processed_at_ns":${view.processedNs}${timing}}`;
+  return `"order_id":${quote(view.orderId)},${verdict(view.reject)},"processed_at_ns":${view.processedNs}${timing}`;
+}
+
+/** What a REST refusal says in its envelope, as an additional member of a `/control` rejection; '' for `Received`. */
+function detailMember(reject: Reject | null): string {
+  if (reject === null) return '';
+  const field = reject.field === undefined ? 'null' : quote(reject.field);
+  return `,"detail":{"code":"${reject.code}","field":${field},"message":${quote(reject.message)}}`;
 }
 
 function verdict(reject: Reject | null): string {
@@ -56,7 +67,8 @@ export function controlResponse(
   view: OperationView,
   assetText: string,
 ): string {
-  const frame = `{"${RESPONSE_TAG[action]}":{"response":${operationResponse(view)},"asset_id":${quote(assetText)}}}`;
+  const response = `{${responseMembers(view)}${detailMember(view.reject)}}`;
+  const frame = `{"${RESPONSE_TAG[action]}":{"response":${response},"asset_id":${quote(assetText)}}}`;
   return address.version === 0 ? frame : controlEnvelope(address, view.processedNs, frame, null);
 }
 

@@ -242,6 +242,27 @@ suite('REST', () => {
     });
   });
 
+  test('a refusal prints as plain JSON with code, field, message and details (wire.md 5.1)', async () => {
+    const answer = withLogin(() => ({
+      status: 400,
+      body: '{"error":{"code":"INVALID_ORDER","message":"off the tick","retryable":false,"details":{"field":"limit_price","limit":9223372036854775808}}}',
+    }));
+    await withServer({ answer }, async (client) => {
+      const error = await client.create(order('o-1')).catch((reason: unknown) => reason);
+      assert.ok(error instanceof RingbookError);
+      assert.equal(error.field, 'limit_price');
+      assert.deepEqual(JSON.parse(JSON.stringify(error)), {
+        name: 'RingbookError',
+        code: 'INVALID_ORDER',
+        field: 'limit_price',
+        message: 'INVALID_ORDER: off the tick',
+        retryable: false,
+        status: 400,
+        details: { field: 'limit_price', limit: '9223372036854775808' },
+      });
+    });
+  });
+
   test('depth numbers keep every digit (G8, AMB-98)', async () => {
     const answer = (): Answer => ({
       body: '{"asks":[[9007199254740993.01,0.1]],"bids":[[3149,1]],"sequence_number":9001}',
@@ -326,6 +347,24 @@ suite('/control', () => {
       assert.throws(() => control.send(action), rejectsWith('INVALID_ARGUMENT'));
       assert.equal((await first).status, 'Rejected');
       assert.equal((await control.send(action)).status, 'Rejected');
+      control.close();
+    });
+  });
+
+  test('a rejection over /control carries why, and says nothing where the service did not (wire.md 10.2)', async () => {
+    const detail = { code: 'INVALID_ORDER', field: 'limit_price', message: 'off the tick' };
+    let isTold = true;
+    const socket: WireHandlers['socket'] = (ws) => {
+      ws.on('message', (data: Buffer) => {
+        const frame = answerTo(data.toString(), 'Rejected');
+        ws.send(isTold ? frame.replace('"status"', `"detail":${JSON.stringify(detail)},"status"`) : frame);
+      });
+    };
+    await withServer({ answer, socket }, async (client) => {
+      const control = await client.control();
+      assert.deepEqual((await control.send(client.signCreate(order('a')))).detail, detail);
+      isTold = false;
+      assert.equal((await control.send(client.signCreate(order('b')))).detail, undefined);
       control.close();
     });
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { SocketReader } from '../support/edge-client.ts';
 import { ContractNode } from './contract-node.ts';
-import { type PlainClient, toldBy } from './plain-client.ts';
+import { errorOf, type PlainClient, toldBy } from './plain-client.ts';
 
 const V1 = ['svc.ws.v1'];
 const NS = '18\\d{17}';
@@ -36,8 +36,9 @@ suite('/control', () => {
     `{"type":"request","channel":"control","request_id":"${requestId}","data":${frame}}`;
   const response = (tag: string, id: string, status: 'Received' | 'Rejected', reason: string | null): RegExp => {
     const word = reason === null ? 'null' : `"${reason}"`;
+    const detail = reason === null ? '' : ',"detail":\\{"code":"[A-Z_]+","field":(?:null|"[^"]+"),"message":"[^"]+"\\}';
     return new RegExp(
-      `^\\{"${tag}":\\{"response":\\{"order_id":"${id}","status":"${status}","reason":${word},"processed_at_ns":${NS}\\},"asset_id":"2"\\}\\}$`,
+      `^\\{"${tag}":\\{"response":\\{"order_id":"${id}","status":"${status}","reason":${word},"processed_at_ns":${NS}${detail}\\},"asset_id":"2"\\}\\}$`,
     );
   };
 
@@ -89,6 +90,26 @@ suite('/control', () => {
     const elsewhere = await say(v0, create({ id: other, asset: '77' }));
     assert.match(elsewhere, /"status":"Rejected","reason":"MarketNotFound".*"asset_id":"77"\}\}$/);
     assert.match(await say(v0, cancel(id)), response('CancelOrderResponse', id, 'Received', null));
+  });
+
+  test('a rejection says in `detail` what REST says of the same request: code, member at fault, message (CTL-02, ERR-11)', async () => {
+    const wrong = [
+      alice.createBody({ id: alice.newId(), quantity: 1 }),
+      alice.createBody({ id: alice.newId(), quantity: 999_999_999 }),
+      alice.createBody({ id: alice.newId() }).replace(/"signature":\[\d+/, '"signature":[1'),
+      alice.createBody({ id: alice.newId() }).replace('"side":"Sell"', '"side":7'),
+    ];
+    const fields: unknown[] = [];
+    for (const body of wrong) {
+      const { code, message, details } = errorOf(await alice.post('/orders/create', body));
+      const field = details?.['field'] ?? null;
+      const frame = JSON.parse(await say(v0, `{"CreateOrderRequest":${body}}`));
+      assert.deepEqual(frame.CreateOrderResponse.response.detail, { code, field, message });
+      const enveloped = JSON.parse(await say(v1, inEnvelope('r-7', `{"CreateOrderRequest":${body}}`)));
+      assert.deepEqual(enveloped.data.CreateOrderResponse.response.detail, { code, field, message });
+      fields.push(field);
+    }
+    assert.ok(fields.includes('side') && fields.includes(null), `${fields}`);
   });
 
   test('a malformed item that names its order is Rejected in the correlated shape (wire.md 10.2)', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
+import { withoutDetail } from '../support/control-answers.ts';
 import { ask, type HttpAnswer, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/oms-listener.ts';
 import { ALICE, BOB, NOW } from '../support/order-desk.ts';
@@ -172,12 +173,12 @@ suite('a batch on /control', () => {
     const broken = create('b').replace('200000', '"x"');
     control.socket.send(`{"BatchCreateRequest":${creates(create('a'), broken)}}`);
     assert.deepEqual(
-      [await control.frame(), await control.frame()],
+      [withoutDetail(await control.frame()), withoutDetail(await control.frame())],
       ['a', 'b'].map((id) => response('CreateOrder', id, 'InvalidRequest')),
     );
     control.socket.send(`{"BatchReplaceRequest":${replaces(replace('a'), '{"request":{}}')}}`);
-    assert.equal(await control.frame(), response('ReplaceOrder', 'a', 'InvalidRequest'));
-    assert.match(await control.frame(), /^\{"error":\{"code":"INVALID_REQUEST"/);
+    assert.equal(withoutDetail(await control.frame()), response('ReplaceOrder', 'a', 'InvalidRequest'));
+    assert.match(withoutDetail(await control.frame()), /^\{"error":\{"code":"INVALID_REQUEST"/);
     assert.deepEqual([control.unread, oms.actions, oms.charged], [0, [], []]);
     control.socket.close();
   });
@@ -187,7 +188,11 @@ suite('a batch on /control', () => {
     const control = await open();
     control.socket.send(`{"BatchCreateRequest":${creates(create('a'), create('b'))}}`);
     assert.deepEqual(
-      [await control.frame(), await control.frame(), await control.frame()],
+      [
+        withoutDetail(await control.frame()),
+        withoutDetail(await control.frame()),
+        withoutDetail(await control.frame()),
+      ],
       [SUBMITTED, ...['a', 'b'].map((id) => response('CreateOrder', id, 'RateLimited'))],
     );
     assert.deepEqual(oms.actions, []);
@@ -198,10 +203,14 @@ suite('a batch on /control', () => {
     const control = await open();
     control.socket.send(`{"BatchCreateRequest":${creates(create('a', BOB), create('b'))}}`);
     assert.deepEqual(
-      [await control.frame(), await control.frame(), await control.frame()],
+      [
+        withoutDetail(await control.frame()),
+        withoutDetail(await control.frame()),
+        withoutDetail(await control.frame()),
+      ],
       [SUBMITTED, response('CreateOrder', 'a', 'SignerMismatch'), response('CreateOrder', 'b')],
     );
-    assert.match(await control.frame(), /^\{"error":\{"code":"UNAUTHORIZED"/);
+    assert.match(withoutDetail(await control.frame()), /^\{"error":\{"code":"UNAUTHORIZED"/);
     assert.equal((await control.closed).code, 1000);
   });
 });

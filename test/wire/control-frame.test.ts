@@ -4,7 +4,7 @@ import { ACTION_BYTES_MAX, BATCH_BYTES_MAX, SALVAGED_BYTES_MAX } from '../../src
 import { reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { type ControlFrame, decodeControlFrame, type MalformedFrame } from '../../src/wire/control-frame.ts';
-import { controlError, controlResponse } from '../../src/wire/operation-replies.ts';
+import { controlError, controlResponse, operationResponse } from '../../src/wire/operation-replies.ts';
 import { controlUnauthorizedFrame } from '../../src/wire/stream-frames.ts';
 import { USER_42, utf8, vectorNamed, wrap } from '../support/wire-vectors.ts';
 
@@ -151,12 +151,21 @@ suite('a control answer', () => {
       controlResponse({ version: 0, requestId: null }, 'create', view, '12'),
       '{"CreateOrderResponse":{"response":{"order_id":"c1","status":"Received","reason":null,"processed_at_ns":1770000000001200000},"asset_id":"12"}}',
     );
-    const mismatch = reject('SIGNER_MISMATCH', 'no');
+    const mismatch = reject('SIGNER_MISMATCH', 'no "x"', 'signer');
     const rejected = controlResponse({ version: 0, requestId: null }, 'cancel', { ...view, reject: mismatch }, 'A"@B');
     assert.equal(
       rejected,
-      '{"CancelOrderResponse":{"response":{"order_id":"c1","status":"Rejected","reason":"SignerMismatch","processed_at_ns":1770000000001200000},"asset_id":"A\\"@B"}}',
+      '{"CancelOrderResponse":{"response":{"order_id":"c1","status":"Rejected","reason":"SignerMismatch","processed_at_ns":1770000000001200000,"detail":{"code":"SIGNER_MISMATCH","field":"signer","message":"no \\"x\\""}},"asset_id":"A\\"@B"}}',
     );
+  });
+
+  test('a rejection without a member at fault has `field` null; REST answers have no `detail`', () => {
+    const refused = { ...view, reject: reject('WOULD_CROSS', 'it would cross') };
+    assert.match(
+      controlResponse({ version: 0, requestId: null }, 'create', refused, '12'),
+      /"detail":\{"code":"WOULD_CROSS","field":null,"message":"it would cross"\}\},"asset_id":"12"\}\}$/,
+    );
+    assert.doesNotMatch(operationResponse(refused), /detail/);
   });
 
   test('v1 wraps the same frame in an envelope that repeats the request id (CTL-03)', () => {

@@ -235,6 +235,13 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
           '{"CancelOrderResponse":{"response":{"order_id":"demo-order-2","status":"Received","reason":null,"processed_at_ns":1770000000001200000},"asset_id":"1"}}',
       },
       {
+        name: 'ControlAnswer',
+        says: 'A refusal says why in `detail`',
+        shape: CONTROL_ANSWER,
+        example:
+          '{"CancelOrderResponse":{"response":{"order_id":"demo-order-2","status":"Rejected","reason":"AlreadyCancelled","processed_at_ns":1770000000001200000,"detail":{"code":"ALREADY_CANCELLED","field":null,"message":"the order has been cancelled"}},"asset_id":"1"}}',
+      },
+      {
         name: 'ControlError',
         says: 'A frame that names no order cannot be answered in any other way',
         shape: CONTROL_ANSWER,

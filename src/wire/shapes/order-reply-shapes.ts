@@ -35,6 +35,16 @@ export const ACTION_TIMING: Shape = named(
   }),
 );
 
+const REJECTION_DETAIL: Shape = named(
+  'RejectionDetail',
+  'What the error envelope of REST says of the same refusal',
+  Type.Object({
+    code: said(TEXT, 'an error code'),
+    field: nullable(said(TEXT, 'the member at fault')),
+    message: said(TEXT, 'for people; may change'),
+  }),
+);
+
 export const OPERATION_RESPONSE: Shape = named(
   'OperationResponse',
   '`Received`: the market has decided, the order rests or its fills are on their way. `Rejected` only in batches and on `/control`',
@@ -44,6 +54,7 @@ export const OPERATION_RESPONSE: Shape = named(
     reason: nullable(said(TEXT, 'an error code in PascalCase')),
     processed_at_ns: optional(nullable(NANOSECONDS)),
     timing: optional(said(ACTION_TIMING, 'only for who asked for it')),
+    detail: optional(said(REJECTION_DETAIL, 'why, in rejections on `/control`; beyond the wire contract')),
   }),
 );
 
