@@ -116,6 +116,15 @@ export const ROLLBACK_REASON_WORD: Readonly<Record<RollbackReason, string | null
   10: 'CounterpartyAtFault',
 };
 
+/** Words for documents: what `Canceled`, `Removed` and `rollback_reason` may say. Of an order at fault it is the rollback's word. */
+export const CANCEL_WORDS: readonly string[] = Object.values(ORDER_END)
+  .filter((end) => isCancel(end) && end !== ORDER_END.atFault)
+  .map((end) => ORDER_END_WORD[end]);
+export const REMOVAL_WORDS: readonly string[] = Object.values(ORDER_END)
+  .filter((end) => !isCancel(end))
+  .map((end) => ORDER_END_WORD[end]);
+export const ROLLBACK_WORDS: readonly string[] = Object.values(ROLLBACK_REASON_WORD).filter((word) => word !== null);
+
 /** Whether a party with this reason is at fault: `StaleMatch` is nobody's fault (AMB-33). */
 export function isAtFault(reason: RollbackReason): boolean {
   return (

@@ -285,7 +285,7 @@ export const RENAME_REQUEST: Shape<{ readonly name: string }> = named(
   'A name for a sub-account',
   Type.Object({
     name: Type.String({
-      pattern: '^(?!(?:Spot|Margin)$)[^\\p{Cc}\\p{Cs}]{1,32}$',
+      pattern: '^(?!(?:Spot|Margin)$)[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]{1,32}$',
       description: '1 to 32 characters, no control characters, not Spot or Margin',
     }),
   }),

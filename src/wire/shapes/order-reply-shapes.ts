@@ -1,6 +1,6 @@
 /** What the order routes answer: operation responses, order records, user trades and their pages (wire.md 6.2, 7.4 to 7.10). */
 import { Type } from '@sinclair/typebox';
-import { FILL_STATUS, ORDER_STATUSES, type OrderStatus } from '../../core/order-terms.ts';
+import { FILL_STATUS, ORDER_STATUSES, type OrderStatus, ROLLBACK_WORDS } from '../../core/order-terms.ts';
 import type { OrderRecordView } from '../order-record.ts';
 import {
   ASSET_ID,
@@ -62,7 +62,13 @@ export const BATCH_RESPONSE: Shape = named(
   'BatchResponse',
   'One result an item, in the order of the request',
   Type.Object({
-    results: listOf(Type.Object({ order_id: TEXT, status: words('Received', 'Rejected'), reason: nullable(TEXT) })),
+    results: listOf(
+      Type.Object({
+        order_id: TEXT,
+        status: words('Received', 'Rejected'),
+        reason: nullable(said(TEXT, 'an error code in PascalCase')),
+      }),
+    ),
   }),
 );
 
@@ -133,7 +139,7 @@ export const USER_TRADE: Shape = named(
     is_maker: FLAG,
     is_buyer: FLAG,
     status: words(...Object.values(FILL_STATUS)),
-    rollback_reason: nullable(TEXT),
+    rollback_reason: nullable(said(TEXT, `of \`Rollbacked\`: one of ${ROLLBACK_WORDS.join(', ')}`)),
     is_liquidation: FLAG,
     is_auto_deleverage: FLAG,
     sub_account: SUB_ACCOUNT,

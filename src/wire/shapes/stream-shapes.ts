@@ -1,5 +1,6 @@
 /** Frames of the private streams and of `/control`, and the error envelope (wire.md 5, 9, 10). */
 import { Type } from '@sinclair/typebox';
+import { CANCEL_WORDS, REMOVAL_WORDS, ROLLBACK_WORDS } from '../../core/order-terms.ts';
 import { REJECT_CODE, type RejectName } from '../../core/reject.ts';
 import { OPERATION_RESPONSE } from './order-reply-shapes.ts';
 import {
@@ -77,7 +78,16 @@ export const ERROR: Shape = named(
 // ---- one-way streams
 
 const NAME = { order_id: ORDER_ID, asset_id: ASSET_ID, user_id: USER_ID };
-const FAILED = Type.Object({ order_id: ORDER_ID, user_id: USER_ID, reason: optional(nullable(TEXT)) });
+const FAILED = Type.Object({
+  order_id: ORDER_ID,
+  user_id: USER_ID,
+  reason: optional(nullable(said(TEXT, 'an error code in PascalCase'))),
+});
+const CANCEL_REASON = said(
+  TEXT,
+  `one of ${CANCEL_WORDS.join(', ')}; of an order that was at fault in a rollback the word of the rollback: ${ROLLBACK_WORDS.join(', ')}`,
+);
+const REMOVAL_REASON = said(TEXT, `one of ${REMOVAL_WORDS.join(', ')}`);
 
 export const ORDER_EVENT: Shape = named(
   'OrderEvent',
@@ -92,12 +102,12 @@ export const ORDER_EVENT: Shape = named(
     }),
     Replaced: Type.Object({ ...NAME, new_quantity: COUNT, new_price: COUNT }),
     Triggered: Type.Object({ ...NAME, timestamp_ns: NANOSECONDS, trigger_price: COUNT }),
-    Canceled: Type.Object({ ...NAME, timestamp_ns: NANOSECONDS, reason: optional(nullable(TEXT)) }),
+    Canceled: Type.Object({ ...NAME, timestamp_ns: NANOSECONDS, reason: optional(nullable(CANCEL_REASON)) }),
     Removed: Type.Object({
       ...NAME,
       timestamp_ns: NANOSECONDS,
       operator_pubkey: nullable(TEXT),
-      reason: TEXT,
+      reason: REMOVAL_REASON,
       filled_quantity: COUNT,
       confirmed_quantity: COUNT,
       filled_amount: said(COUNT, 'USD as an integer of scale 10^-book_quantity_decimals, floored'),
