@@ -363,6 +363,7 @@ export class RingbookNode {
       depthSequence: (marketIndex) => this.words.depthSequence(marketIndex),
       refusals: (limit) => this.budget.refusals(limit),
       unflushedSeconds: () => this.unflushed.seconds(performance.now()),
+      openOrders: () => this.frontDoor.orders.openOrders(null),
       dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,
     };
   }

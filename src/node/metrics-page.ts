@@ -77,6 +77,7 @@ export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, nu
       'How long the oldest market event has waited for its flush.',
       parts.unflushedSeconds(),
     ),
+    plainGauge('ringbook_open_orders', 'Live orders of all users.', parts.openOrders()),
     plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes()),
     breakerFamily(parts),
     ...actorFamilies(parts.plan, recorded),

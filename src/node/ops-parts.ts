@@ -62,4 +62,6 @@ export interface OpsParts {
   /** How long the last market event has waited for its flush, in seconds. */
   unflushedSeconds(): number;
   dataFileBytes(): number;
+  /** Live orders of all users (AMB-124). */
+  openOrders(): number;
 }

@@ -220,6 +220,7 @@ describe('metrics', () => {
       [0, 77],
     );
     assert.equal(value('ringbook_journal_sequence', 'ringbook_journal_sequence{}'), 1042);
+    assert.equal(value('ringbook_open_orders', 'ringbook_open_orders{}'), 17);
     assert.equal(value('ringbook_unflushed_seconds', 'ringbook_unflushed_seconds{}'), 0.25);
     const requestsKey = (code: string, route: string) => `ringbook_requests_total{code="${code}",route="${route}"}`;
     assert.equal(value('ringbook_requests_total', requestsKey('200', '/orders/:user_id')), 7);
@@ -289,6 +290,7 @@ const FAMILIES = [
   'ringbook_commit_seconds',
   'ringbook_journal_sequence',
   'ringbook_unflushed_seconds',
+  'ringbook_open_orders',
   'ringbook_actor_batch_records',
   'ringbook_actor_service_seconds',
   'ringbook_actor_stalls_total',

@@ -117,6 +117,7 @@ export class OpsWorld {
       refusals: () => 0n,
       unflushedSeconds: () => 0.25,
       dataFileBytes: () => 4_096,
+      openOrders: () => 17,
     };
   }
 
