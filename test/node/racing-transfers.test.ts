@@ -78,6 +78,47 @@ suite('transfers that race orders', () => {
     for (const { id } of open) await own.cancel(id);
   });
 
+  test('of a close-position of a loss and an order for the spot USD that it needs one succeeds (AMB-69, AMB-112, POS-04)', async () => {
+    await node.market('2', { maker_fee_rate: 0, taker_fee_rate: 0 });
+    const holder = await node.trader({ '0': '1000' }, [1]);
+    const other = await node.trader({ '0': '10000' }, [1]);
+    const margin = { account: 1, isSpot: false } as const;
+    const won = { close: 0, order: 0 };
+    for (let round = 0; round < 4; round += 1) {
+      // Bought at 2,000 and sold at 1,980: flat, with a quote leg of −10.
+      const bid = await holder.buy(limit(200_000, 5_000), margin);
+      await other.sell(limit(200_000, 5_000, 'IOC'), margin);
+      await holder.until(bid.id, 'Removed Filled');
+      const back = await other.buy(limit(198_000, 5_000), margin);
+      await holder.sell(limit(198_000, 5_000, 'IOC'), margin);
+      await other.until(back.id, 'Removed Filled');
+      await node.rest();
+      const owned = Number(await holder.owned('0', 1));
+      nonce += 1;
+      const inner = `{"user":"${holder.userId}","account":1,"asset_identifier":"2","nonce":${nonce}}`;
+      const signature = [...holder.key.sign(Buffer.from(inner))];
+      const body = `{"inner":${inner},"signature":[${signature}],"additional_signers":[]}`;
+      const close = () => holder.call('POST', '/account/transfer/close-position', body);
+      const spend = () => holder.buy(limit(100_000, Math.floor((owned - 5) * 10)), { account: 1 });
+      const [order, closed] =
+        round % 2 === 0
+          ? await Promise.all([spend(), close()])
+          : await Promise.all([close(), spend()]).then(([first, second]) => [second, first] as const);
+      const isOpen = order.word === 'Received';
+      const isClosed = closed.text === '{"success":true}';
+      assert.notEqual(isOpen, isClosed, `round ${round}: ${order.word}, ${closed.text}`);
+      won[isOpen ? 'order' : 'close'] += 1;
+      if (isOpen) {
+        assert.match(closed.text, /"code":"INSUFFICIENT_INVENTORY"/);
+        await holder.cancel(order.id);
+        await node.rest();
+        assert.equal((await close()).text, '{"success":true}', 'its nonce is free, and so is the money');
+      }
+      await node.rest();
+    }
+    assert.equal(won.close + won.order, 4);
+  });
+
   test('an operator who takes money back ends the youngest orders that it backed (AMB-112)', async () => {
     await node.rest();
     for (const source of [1, 2]) await transfer(source, 0);
