@@ -135,6 +135,34 @@ const MARGIN: readonly Mutant[] = [
 
 const ORDERS: readonly Mutant[] = [
   {
+    breaks: 'what an action takes is not there for orders',
+    file: 'src/orders/holds',
+    find: ' - balance.settling - balance.setAside);',
+    put: ' - balance.settling);',
+    caughtBy: 'test/orders/set-asides.property',
+  },
+  {
+    breaks: 'what is set aside leaves the margin of its account',
+    file: 'src/orders/holds',
+    find: 'incoming + settlingIn - leaving;',
+    put: 'incoming + settlingIn;',
+    caughtBy: 'test/orders/set-asides',
+  },
+  {
+    breaks: 'the youngest orders go first where holds are not owned',
+    file: 'src/orders/uncovered-holds',
+    find: 'return a.timestampNs > b.timestampNs ? -1 : 1;',
+    put: 'return a.timestampNs > b.timestampNs ? 1 : -1;',
+    caughtBy: 'test/orders/uncovered-holds',
+  },
+  {
+    breaks: 'a quiet market passes the time of the tick before',
+    file: 'src/node/passed-time',
+    find: 'const timeNs = this.#tickedNs;',
+    put: 'const timeNs = nowNs;',
+    caughtBy: 'test/node/passed-time',
+  },
+  {
     breaks: 'what fills will cost cannot be spent again',
     file: 'src/orders/holds',
     find: 'balance.owned - heldOf(balance) - balance.pending - balance.settling',
