@@ -3,6 +3,27 @@ import type { Mutant } from './mutants.ts';
 
 const SESSIONS: readonly Mutant[] = [
   {
+    breaks: 'public requests leave half of the shared budget',
+    file: 'src/sessions/shared-budget',
+    find: 'if (after > most[part] && after > missing)',
+    put: "if (after > most[part === 'public' ? 'user' : part] && after > missing)",
+    caughtBy: 'test/sessions/shared-budget',
+  },
+  {
+    breaks: 'a session of a user with funds gives way to no stranger',
+    file: 'src/sessions/tokens',
+    find: 'if (!this.#rules.isFunded(first.user)) {',
+    put: 'if (first.user.length > 0) {',
+    caughtBy: 'test/sessions/tokens',
+  },
+  {
+    breaks: 'the nonce of a user with funds gives way to no stranger',
+    file: 'src/sessions/nonces',
+    find: 'this.#drop(this.#public.first ?? this.#kept.first);',
+    put: 'this.#drop(this.#kept.first ?? this.#public.first);',
+    caughtBy: 'test/sessions/tokens',
+  },
+  {
     breaks: 'a request takes its price from both budgets or from neither',
     file: 'src/sessions/rate-limits',
     find: "        if (price + missing > capacity)\n            return this.#refused('user', price, capacity - missing);",

@@ -149,6 +149,15 @@ suite('strangers who ask for nonces', () => {
     assert.equal(nonces.count, (NONCES_MAX * 3) / 4 + 1);
   });
 
+  test('in a full table a nonce of a stranger gives way, and one of a user with funds only to another of them', () => {
+    const nonces = new Nonces(4, (user) => user < userAt(10));
+    for (const key of [1, 2, 11, 12, 13]) nonces.issue(userAt(key), START, `${key}`);
+    const kept = (): readonly number[] => [1, 2, 3, 4, 5, 11, 12, 13].filter((key) => nonces.find(userAt(key)));
+    assert.deepEqual(kept(), [1, 2, 12, 13]);
+    for (const key of [3, 4, 5]) nonces.issue(userAt(key), START, `${key}`);
+    assert.deepEqual(kept(), [2, 3, 4, 5]);
+  });
+
   test("asking for another user's nonce changes nothing of one that has more than ten seconds left (SES-04)", () => {
     const nonces = new Nonces();
     const { value, expiryNs } = nonces.issue(HONEST, START, 'honest');
