@@ -9,6 +9,7 @@ import type { TimestampNs } from '../core/units.ts';
 import { type AssetTerms, assetTerms, USD_ASSET } from '../margin/asset-terms.ts';
 import { assetPrices, MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../margin/prices.ts';
 import { type Interest, imFactor, NO_ROW_TERMS, type RiskTerms } from '../margin/risk-terms.ts';
+import type { OpenLegs } from './cap-check.ts';
 
 /** Clearing's word on an asset: absolute. */
 export interface AssetMarks {
@@ -31,6 +32,7 @@ export class AssetDesk {
   readonly #unknown = entryOf(NO_ROW_TERMS, NO_MARKS, NO_TIME);
   /** Restored prices that may be old. */
   readonly #awaited = new Set<AssetId>();
+  readonly #legs = new Map<AssetId, OpenLegs>();
   #nowNs = NO_TIME;
   /** Until then nothing changes by itself. */
   #untilNs: bigint = NEVER;
@@ -39,6 +41,16 @@ export class AssetDesk {
   /** Rises whenever the terms of any asset or a taker fee change: figures of one version stay what they are. */
   get version(): number {
     return this.#version;
+  }
+
+  /** Optimistic legs of all users in an asset. */
+  legs(asset: AssetId): OpenLegs {
+    let legs = this.#legs.get(asset);
+    if (legs === undefined) {
+      legs = { credits: 0n, borrows: 0n };
+      this.#legs.set(asset, legs);
+    }
+    return legs;
   }
 
   /** Of the last `refresh`. */

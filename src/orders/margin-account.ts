@@ -25,6 +25,7 @@ import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../marg
 import type { Legs } from '../margin/position.ts';
 import { capacityOf, offsetLots, pressureOf } from '../margin/pressure.ts';
 import type { AssetDesk } from './asset-desk.ts';
+import { moveLegs } from './cap-check.ts';
 import { optimisticOf, type SpotAccount } from './holds.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
@@ -57,6 +58,8 @@ export interface Position {
   entry: Amount18;
   readonly pending: LegPair;
   readonly settling: LegPair;
+  /** The optimistic base as it stands in the legs of all users (cap-check.ts). */
+  summed: bigint;
   messageNumber: number;
   readonly buys: OrderLane;
   readonly sells: OrderLane;
@@ -140,6 +143,7 @@ export class MarginAccount {
       entry: ZERO_18,
       pending: { base: 0n, quote: 0n },
       settling: { base: 0n, quote: 0n },
+      summed: 0n,
       messageNumber: 0,
       buys: new PressureLane(),
       sells: new PressureLane(),
@@ -208,9 +212,11 @@ export class MarginAccount {
   #moved(position: Position): void {
     this.#changes += 1;
     const { market, buys, sells, reduceOnly } = position;
+    const base = optimisticBase(position);
+    moveLegs(this.#desk.legs(position.asset), position.summed, base);
+    position.summed = base;
     if (market === null) return;
     const { quantityDecimals } = market.definition;
-    const base = optimisticBase(position);
     const short = offsetLots(SIDE.buy, base, quantityDecimals);
     const long = offsetLots(SIDE.sell, base, quantityDecimals);
     buys.setOffset(short);
@@ -305,6 +311,12 @@ export class MarginAccount {
       for (const lane of side === SIDE.buy ? [buys, spotBuys] : [sells]) yield { position, lane };
       if (reduceOnly !== null) yield { position, lane: reduceOnly.pressing[side] };
     }
+  }
+
+  /** Lots by which margin orders of a side may add to the position. */
+  countedLots({ buys, sells, reduceOnly }: Position, side: Side): bigint {
+    const own = side === SIDE.buy ? buys : sells;
+    return own.countedLots + (reduceOnly === null ? 0n : reduceOnly.pressing[side].countedLots);
   }
 
   /** Whether any order of it weighs something. */

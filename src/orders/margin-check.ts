@@ -5,7 +5,8 @@
  *   reduce-only   fill or kill, immediate or cancel, sized in base: with others of them on their way it must fit into the
  *                 optimistic position; of what rests
  *                 or is sized in quote the part that exceeds the position adds risk (TIF-09, TIF-10, MRG-22, AMB-27)
- *   adds risk     of a circuit-broken asset: never (AMB-109); else the capacity left must be above the minimum
+ *   adds risk     of a circuit-broken asset: never (AMB-109); beyond a protocol cap: never (cap-check.ts); else the
+ *                 capacity left must be above the minimum
  *   adds none     always (AMB-49)
  *
  * A market maker's post-only order is not asked for capacity (AMB-55). A spot buy is asked only in an account that
@@ -13,17 +14,20 @@
  *
  * The caller has brought the asset desk up to now.
  */
+import { powerOfTen } from '../core/arithmetic.ts';
 import { ORDER_FLAG, ORDER_KIND } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
 import { isJudgedOnArrival, marketPrice } from '../margin/pressure.ts';
 import type { Accounts } from './accounts.ts';
-import { exposureOf } from './exposure.ts';
+import { exceedsCap } from './cap-check.ts';
+import { exposureOf, type Seat } from './exposure.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
 import type { Exposure } from './pressure-lane.ts';
 
 const INSUFFICIENT_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the account has not enough capacity for the order');
+const CAP_EXCEEDED: Reject = reject('PROTOCOL_CAP_EXCEEDED', 'the whole exchange takes no more risk of this asset');
 const WOULD_INCREASE: Reject = reject(
   'REDUCE_ONLY_WOULD_INCREASE',
   'the order would grow or flip the position',
@@ -65,7 +69,7 @@ export class MarginCheck {
   /**
    * Why the order may not have this exposure, or null. Nothing changes.
    *
-   * @returns PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN.
+   * @returns PRICING_UNAVAILABLE, PROTOCOL_CAP_EXCEEDED, INSUFFICIENT_MARGIN.
    */
   exposureFault(order: LiveOrder, exposure: Exposure): Reject | null {
     const { seat, terms, market } = order;
@@ -75,7 +79,9 @@ export class MarginCheck {
     const weighsMore = counted > lane.counted;
     const { isBroken } = this.#margins.desk.terms(market.definition.assetId).prices;
     // Where there never was a price, what a market order adds is worth nothing: its lots tell.
-    if (isBroken && !isSpot(terms) && (weighsMore || lane.outgrows(entry, exposure.lots))) return NO_PRICE;
+    const addsLots = !isSpot(terms) && lane.outgrows(entry, exposure.lots);
+    if (isBroken && !isSpot(terms) && (weighsMore || addsLots)) return NO_PRICE;
+    if (addsLots && this.#exceedsCap(order, seat, exposure.lots)) return CAP_EXCEEDED;
     if (!weighsMore) return null;
     if (this.#isExempt(order) || (isSpot(terms) && !position.account.isLeveraged)) return null;
     return position.account.capacity([{ lane, counted }]) > this.minimum ? null : INSUFFICIENT_MARGIN;
@@ -91,6 +97,18 @@ export class MarginCheck {
     if (seat === null) return null;
     if (terms.kind !== ORDER_KIND.limit) seat.marketPrice = this.#marketPrice(order);
     return this.exposureFault(order, exposureOf(released, seat.marketPrice));
+  }
+
+  /** With this order as it would be, and all else that the account has open on its side. */
+  #exceedsCap({ terms, market }: LiveOrder, { position, lane, entry }: Seat, lots: number): boolean {
+    const { assetId, quantityDecimals } = market.definition;
+    const { desk } = this.#margins;
+    const assetTerms = desk.terms(assetId);
+    const { maxOpenInterest, maxSpotInterest } = assetTerms.risk;
+    if (maxOpenInterest === null && maxSpotInterest === null) return false;
+    const others = position.account.countedLots(position, terms.side) - lane.countedLots;
+    const added = (others + lane.lotsWith(entry, lots)) * powerOfTen(18 - quantityDecimals);
+    return exceedsCap(desk.legs(assetId), terms.side, added, assetTerms);
   }
 
   #marketPrice({ market }: LiveOrder): Amount18 {

@@ -83,6 +83,8 @@ export class PressureLane<Owner = unknown> {
   #edge: LaneEntry<Owner> | null = null;
   #offset = 0;
   #netted = 0;
+  /** Of all orders. */
+  #lots = 0n;
   #counted = 0n;
   /** Every so manieth entry, by which a search goes that leads far; none until there is one, or once one of them is gone. */
   #signposts: LaneEntry<Owner>[] = [];
@@ -113,6 +115,7 @@ export class PressureLane<Owner = unknown> {
     const isWhole = (entry.next?.netted ?? 0) > 0;
     const netted = isWhole ? exposure.lots : Math.min(entry.netted, exposure.lots);
     this.#netted += netted - entry.netted;
+    if (exposure.lots !== entry.exposure.lots) this.#lots += BigInt(exposure.lots) - BigInt(entry.exposure.lots);
     entry.exposure = exposure;
     entry.netted = netted;
     this.#counted += notionalOf(entry);
@@ -128,6 +131,17 @@ export class PressureLane<Owner = unknown> {
     const counted = this.#counted;
     this.set(entry, before);
     return counted;
+  }
+
+  /** Lots that would count if the order had so many. */
+  lotsWith(entry: LaneEntry<Owner>, lots: number): bigint {
+    const counted = this.#lots - BigInt(entry.exposure.lots) + BigInt(lots) - BigInt(this.#offset);
+    return counted > 0n ? counted : 0n;
+  }
+
+  /** Lots that count. */
+  get countedLots(): bigint {
+    return this.#lots - BigInt(this.#netted);
   }
 
   /** What `counted` would be with another position. */

@@ -20,6 +20,7 @@ import { capacityOf, marketPrice, offsetLots, pressureOf } from '../margin/press
 import type { SimulationView } from '../wire/margin-replies.ts';
 import type { SimulateRequest } from '../wire/simulate-request.ts';
 import type { SubAccount } from './accounts.ts';
+import { exceedsCap } from './cap-check.ts';
 import { availableOf, optimisticOf } from './holds.ts';
 import {
   type MarginAccount,
@@ -194,12 +195,21 @@ class Model {
     if (isSpot && !this.#isCovered()) return false;
     const counted = this.#counted();
     if (counted === 0n || !accounts.isMargin(user, subAccount)) return true;
-    if (!isSpot && desk.terms(asset).prices.isBroken) return false;
+    if (!isSpot && (desk.terms(asset).prices.isBroken || this.#exceedsCap())) return false;
     if (isSpot && !this.#account.isLeveraged) return true;
     const { buys, sells } = this.#account.pressures();
     const more = this.#pressureOf(counted);
     const [allBuys, allSells] = side === SIDE.buy ? [buys + more, sells] : [buys, sells + more];
     return capacityOf(this.#surplus(false), allBuys as Amount18, allSells as Amount18) > minimum;
+  }
+
+  /** With all that the account has open on the side (cap-check.ts). */
+  #exceedsCap(): boolean {
+    const { asset, side } = this.#trial;
+    const { desk } = this.#sources;
+    const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
+    const open = this.#position === undefined ? 0n : this.#account.countedLots(this.#position, side) * lot;
+    return exceedsCap(desk.legs(asset), side, open + this.#fill.base - this.#offset(), desk.terms(asset));
   }
 
   /** What so much notional adds to the pressure of the orders in its lane, of which one sum is rounded. */
@@ -235,16 +245,20 @@ class Model {
     return need <= available;
   }
 
+  /** Base of the position that no order has used yet, in whole lots. */
+  #offset(): bigint {
+    const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
+    // A lane that never had an order knows no offset: all of it is free.
+    const isFresh = this.#position === undefined || this.#position.market === null;
+    return (isFresh ? this.#reducible() / lot : BigInt(this.#lane()?.freeOffset ?? 0)) * lot;
+  }
+
   /** Notional that increases risk: what the unused offset does not cover. A spot sell adds none. */
   #counted(): bigint {
     const { side, isSpot } = this.#trial;
     const { base, notional } = this.#fill;
     if (isSpot) return side === SIDE.buy ? notional : 0n;
-    const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
-    // A lane that never had an order knows no offset: all of it is free.
-    const isFresh = this.#position === undefined || this.#position.market === null;
-    const free = isFresh ? this.#reducible() / lot : BigInt(this.#lane()?.freeOffset ?? 0);
-    const offset = free * lot;
+    const offset = this.#offset();
     return offset >= base ? 0n : mulDivCeil(notional, base - offset, base);
   }
 }

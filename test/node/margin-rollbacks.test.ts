@@ -92,3 +92,56 @@ suite('margin fills that clearing refuses', () => {
     await node.ledgerAddsUp();
   });
 });
+
+suite('a protocol cap that is full', () => {
+  let node: TestNode;
+
+  before(async () => {
+    node = await TestNode.start();
+    await node.market('2', { maker_fee_rate: 0, taker_fee_rate: 0 });
+    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '2000' }] });
+    // 2 units.
+    await node.operate('PATCH', '/operator/risk-parameters/2', {
+      max_total_open_interest_notional: '4000000000000000000000',
+    });
+  });
+  after(() => node.stop());
+
+  test('takes no order that adds to it, so nobody meets one; what reduces trades (A2, CAP-04, AMB-112)', async () => {
+    const [long, short, rich, honest] = [
+      await node.trader({ '0': '100000' }, [1]),
+      await node.trader({ '0': '100000' }, [1]),
+      await node.trader({ '0': '1000000' }, [1]),
+      await node.trader({ '0': '100000' }, [1]),
+    ] as const;
+    const bid = await long.buy(limit(200_000, 20_000), MARGIN);
+    await short.sell(limit(200_000, 20_000, 'IOC'), MARGIN);
+    await long.until(bid.id, 'Removed Filled');
+    await node.rest();
+    for (const details of [limit(200_100, 10_000), limit(200_100, 10_000, 'POST'), limit(300_000, 10_000, 'IOC')]) {
+      for (const side of ['Buy', 'Sell'] as const) {
+        const { status, word } = await rich.create(side, details, MARGIN);
+        assert.deepEqual([status, word], [400, 'PROTOCOL_CAP_EXCEEDED'], `${side} ${details}`);
+      }
+    }
+    const [one, other] = [
+      rich.wrapper('Buy', limit(200_100, 10_000), MARGIN),
+      rich.wrapper('Sell', limit(1, 10_000), MARGIN),
+    ];
+    assert.deepEqual(
+      await rich.batchCreate(one, other),
+      [one.id, other.id].map((id) => `${id} ProtocolCapExceeded`),
+    );
+    assert.deepEqual(await node.depth(), { asks: [], bids: [] });
+    // Both sides close what they have with one another, and others have room again.
+    const ask = await long.sell(limit(200_000, 10_000), MARGIN);
+    await short.buy(limit(200_000, 10_000, 'IOC'), MARGIN);
+    await long.until(ask.id, 'Removed Filled');
+    await node.rest();
+    const opened = await rich.buy(limit(200_000, 10_000), MARGIN);
+    const taken = await honest.sell(limit(200_000, 10_000, 'IOC'), MARGIN);
+    await rich.until(opened.id, 'Removed Filled');
+    assert.deepEqual(honest.fillsOf(taken.id), ['Pending 2000 1', 'Confirmed 2000 1']);
+    await node.ledgerAddsUp();
+  });
+});

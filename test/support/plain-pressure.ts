@@ -240,6 +240,12 @@ export class PlainPressure {
 
   check(): void {
     for (const user of USERS) assert.equal(this.desk.capacity(1, user), this.#capacity(user), `capacity of ${user[0]}`);
+    for (const asset of ASSETS) {
+      const bases = USERS.map((user) => this.#optimistic(user, asset).base);
+      const sum = (legs: readonly bigint[]): bigint => legs.reduce((total, leg) => total + (leg > 0n ? leg : 0n), 0n);
+      const { credits, borrows } = this.desk.manager.margin.desk.legs(asset);
+      assert.deepEqual([credits, borrows], [sum(bases), sum(bases.map((base) => -base))], `legs of ${asset}`);
+    }
   }
 
   #capacity(user: UserId): Amount18 {

@@ -1,0 +1,95 @@
+/** Protocol caps at order entry: what raises a measure of all users above its cap is refused, what reduces passes (CAP-01 to CAP-07, AMB-112). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ORDER_END } from '../../src/core/order-terms.ts';
+import { ALICE, ETH, MarginDesk, riskRow, SIDE, TIF, USD, usd } from '../support/margin-desk.ts';
+import { BOB, codeOf } from '../support/order-desk.ts';
+
+const { buy, sell } = SIDE;
+const CAP = 'PROTOCOL_CAP_EXCEEDED';
+
+/** Alice and Bob with money, and ETH at 2000 with this cap of its risk row. */
+function desk(cap: object): MarginDesk {
+  const made = new MarginDesk();
+  for (const user of [ALICE, BOB]) made.spot(USD, 1_000_000, 1, user);
+  made.risk(ETH, riskRow(90, 95, 1_000_000, cap));
+  return made;
+}
+
+/** Open interest of 20,000 USD: 10 ETH. */
+const OPEN = { max_total_open_interest_notional: String(usd(20_000)) };
+/** 10 ETH. */
+const NET = { max_spot_open_interest: String(usd(10)) };
+
+suite('protocol caps at order entry', () => {
+  test('equal to the cap is allowed, more is refused, on either side, resting or not (CAP-04, CAP-07, AMB-54, AMB-112)', () => {
+    for (const cap of [OPEN, NET]) {
+      for (const side of [buy, sell]) {
+        for (const shape of [{}, { tif: TIF.ioc }, { postOnly: true }, { market: { base: 100_001 } }]) {
+          const wish = { side, price: side === buy ? 1_900 : 2_100, ...shape };
+          assert.equal(desk(cap).verdict({ ...wish, quantity: 10.0001 }), CAP);
+          if (!('market' in shape)) assert.equal(desk(cap).verdict({ ...wish, quantity: 10 }), 'ok');
+        }
+      }
+    }
+  });
+
+  test('what an account has open on a side counts together, other accounts that rest do not (AMB-112)', () => {
+    const world = desk(OPEN);
+    world.place({ user: BOB, side: buy, quantity: 10, price: 100 });
+    const first = world.place({ side: buy, quantity: 6 });
+    assert.equal(world.verdict({ side: buy, quantity: 4.0001 }), CAP);
+    assert.equal(world.verdict({ side: sell, quantity: 10 }), 'ok', 'the other side is another sum');
+    world.place({ id: 'second', side: buy, quantity: 4 });
+    assert.equal(codeOf(world.replace('second', { quantity: 4.0001, price: 1 })), CAP, 'more lots for less money');
+    assert.equal(codeOf(world.replace('second', { quantity: 4, price: 2_000 })), 'ok');
+    world.end(first, ORDER_END.userRequested);
+    assert.equal(world.verdict({ side: buy, quantity: 6 }), 'ok');
+  });
+
+  test('fills on their way count until they are rolled back (AMB-54, AMB-112)', () => {
+    const world = desk(OPEN);
+    const maker = world.place({ user: BOB, side: sell, quantity: 9 });
+    const taker = world.place({ side: buy, quantity: 9 });
+    const trade = world.match(maker, taker, 2_000, 9, buy);
+    assert.equal(world.verdict({ side: buy, quantity: 1.0001 }), CAP);
+    world.rollBack(trade);
+    world.end(taker, ORDER_END.userRequested);
+    assert.equal(world.verdict({ side: buy, quantity: 10 }), 'ok');
+  });
+
+  test('above the cap what reduces passes, and nothing that adds (CAP-02, AMB-49)', () => {
+    const world = desk(OPEN);
+    world.position(ETH, -20, 40_000);
+    assert.equal(world.verdict({ side: sell, quantity: 0.0001 }), CAP);
+    assert.equal(world.verdict({ side: buy, quantity: 20 }), 'ok');
+    assert.equal(world.verdict({ user: BOB, side: buy, quantity: 10 }), 'ok', 'the measure is the larger of both sums');
+    assert.equal(world.verdict({ user: BOB, side: buy, quantity: 10.5 }), CAP, 'with the ten that are open');
+    assert.equal(world.verdict({ side: sell, quantity: 1, isSpot: true, reduceOnly: false }), 'INSUFFICIENT_INVENTORY');
+  });
+
+  test('a cap in USD is at oracle and at mark (CAP-03)', () => {
+    const world = desk(OPEN);
+    world.price(ETH, 2_000, 2_500);
+    assert.equal(world.verdict({ side: buy, quantity: 8.0001 }), CAP);
+    assert.equal(world.verdict({ side: buy, quantity: 8 }), 'ok');
+  });
+
+  test('a released order is asked again, and a simulation says what order entry would (TRG-02, SIM-01, AMB-71)', () => {
+    const world = desk(OPEN);
+    const stop = world.place({ side: buy, quantity: 10, above: 200_000 });
+    const trial = { user: ALICE, subAccount: 1, asset: ETH, side: buy, isSpot: false, transfers: [] };
+    const accepts = (size: number): boolean | null => {
+      const tried = world.manager.margin.simulate({ ...trial, size: usd(size), price: usd(2_000) }, world.nowNs);
+      return tried.ok ? tried.value.isAccepted : null;
+    };
+    world.place({ side: buy, quantity: 1 });
+    assert.deepEqual([accepts(9), accepts(10)], [true, false]);
+    world.trigger(stop, 100_000);
+    world.decide();
+    assert.deepEqual(
+      world.sink.releases.map(({ end }) => end),
+      [ORDER_END.marginInsufficient],
+    );
+  });
+});
