@@ -14,7 +14,7 @@
  */
 import { powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
-import { ORDER_END, ORDER_KIND, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
+import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { exposureOf, type Seat } from './exposure.ts';
 import type { Holds } from './holds.ts';
@@ -36,6 +36,13 @@ import type { OrderNews, OrderSink } from './order-events.ts';
 import { terminalEventOf } from './order-life.ts';
 import type { Tail } from './tail.ts';
 import type { ActivatedWord, EndedWord, OrderWord, ReplacedWord, TriggeredWord } from './words.ts';
+
+/** With what an order ends whose release was refused; every other end of one that waits is no release. */
+const RELEASE_ENDS: ReadonlySet<OrderEnd> = new Set([
+  ORDER_END.postOnlyWouldCross,
+  ORDER_END.marginInsufficient,
+  ORDER_END.reduceOnly,
+]);
 
 export interface OrderBookParts {
   readonly orders: LiveOrders;
@@ -210,8 +217,11 @@ export class OrderBookView {
     if (isChild(order) && neverRests(order) && word.quantity < order.quantity) market.entering = order;
     this.#changed(order, word);
     market.bestSeen.see(order);
-    if (!isFirst) return;
-    this.#tell(order, { kind: 'Triggered', timestampNs: word.timeNs, triggerPrice: order.triggerPrice });
+    if (isFirst) this.#tellTriggered(order, word.timeNs);
+  }
+
+  #tellTriggered(order: LiveOrder, timestampNs: TimestampNs): void {
+    this.#tell(order, { kind: 'Triggered', timestampNs, triggerPrice: order.triggerPrice });
   }
 
   /** A part of a child that never rests has met all that it could: what it did not get is gone. */
@@ -233,6 +243,9 @@ export class OrderBookView {
     // One that was filled to its end may have left memory with a checkpoint already.
     if (order === undefined) return;
     order.lastSequence = word.sequence;
+    // It was released, and failed one of the checks of a new order (TRG-08, AMB-28).
+    if (order.triggerState === TRIGGER_STATE.fired && RELEASE_ENDS.has(word.end))
+      this.#tellTriggered(order, word.timeNs);
     if (word.end !== ORDER_END.filled || order.terms.kind !== ORDER_KIND.limit) order.end = word.end;
     if (word.end === ORDER_END.atFault) order.faultReason = word.faultReason;
     this.settle(order, word.timeNs);

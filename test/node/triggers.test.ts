@@ -115,9 +115,21 @@ suite('trigger orders', () => {
     await trade(294_000);
     assert.deepEqual(await poor.until(stop.id, 'Canceled MarginInsufficient'), [
       'Created',
+      'Triggered',
       'Canceled MarginInsufficient',
     ]);
     assert.equal(await poor.held('2'), '0.1');
+  });
+
+  test('a released post-only order that would cross is Triggered, then Canceled (TRG-08, AMB-28, AMB-128)', async () => {
+    await a.buy(limit(290_000, 1_000));
+    const crossing = await own.sell(limit(280_000, 1_000, 'POST'), { trigger: below(295_000) });
+    await trade(294_000);
+    assert.deepEqual(await own.until(crossing.id, 'Canceled PostOnlyWouldCross'), [
+      'Created',
+      'Triggered',
+      'Canceled PostOnlyWouldCross',
+    ]);
   });
 
   test('several releases of one trade come nearest trigger price first, then by admission (AMB-28)', async () => {

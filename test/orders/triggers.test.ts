@@ -68,7 +68,40 @@ suite('triggers', () => {
     assert.deepEqual(released(desk), [[order, 10_000, ORDER_END.marginInsufficient]]);
     assert.deepEqual([desk.held(ALICE, USD), desk.manager.shortReleases], [0n, 0]);
     desk.end(order, ORDER_END.marginInsufficient);
-    assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled MarginInsufficient']);
+    assert.deepEqual(desk.told(ALICE), ['Created', 'Triggered', 'Canceled MarginInsufficient']);
+  });
+
+  test('a release that is refused is told as Triggered, then its end, each once (TRG-08, AMB-28, AMB-128)', () => {
+    const { postOnlyWouldCross, marginInsufficient, reduceOnly, expired, parentCanceled } = ORDER_END;
+    for (const [end, word] of [
+      [postOnlyWouldCross, 'Canceled PostOnlyWouldCross'],
+      [marginInsufficient, 'Canceled MarginInsufficient'],
+      [reduceOnly, 'Canceled ReduceOnly'],
+    ] as const) {
+      const desk = new OrderDesk();
+      const order = desk.place({ above: 210_000 });
+      desk.trigger(order, 10_000);
+      desk.end(order, end);
+      assert.deepEqual(desk.told(ALICE), ['Created', 'Triggered', word]);
+      const event = desk.sink.events.at(-2)?.event;
+      assert.ok(event?.kind === 'Triggered');
+      assert.deepEqual([event.timestampNs, event.triggerPrice], [NOW, 200_000]);
+      assert.equal(desk.status(ALICE), 'Canceled');
+
+      const live = new OrderDesk();
+      const released = live.place({ above: 210_000 });
+      live.trigger(released, 10_000);
+      live.activate(released, 10_000);
+      live.end(released, end);
+      assert.deepEqual(live.told(ALICE), ['Created', 'Triggered', word], 'it was told when it was released');
+    }
+    for (const end of [expired, parentCanceled] as const) {
+      const desk = new OrderDesk();
+      const order = desk.place({ above: 210_000 });
+      desk.trigger(order, 10_000);
+      desk.end(order, end);
+      assert.ok(!desk.told(ALICE).includes('Triggered'), 'what ends before its release was not released');
+    }
   });
 
   test('a cancel of a waiting order ends it; of one being released it frees the hold', () => {
