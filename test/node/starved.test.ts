@@ -1,10 +1,12 @@
 /**
  * Nodes that get next to no CPU: eight processes that compute run beside an idle node and a loaded one, all at a higher
- * priority. A starved thread has not failed (AMB-111), so both nodes live on and answer. The time is a small share of the
- * campaign: RINGBOOK_STARVED_SECONDS=300 node dist/test/support/run-tests.js node/starved
+ * priority; beside a node whose main thread alone gets the CPU that nothing else wants, while those that watch it get their turns;
+ * and beside one of which all other threads do. A starved thread has not failed (AMB-111), so all live on and answer.
+ * The time is a small share of the campaign: RINGBOOK_STARVED_SECONDS=300 node dist/test/support/run-tests.js node/starved
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { RingbookClient } from '../../src/client/client.ts';
@@ -21,10 +23,18 @@ const SECONDS = Number(process.env['RINGBOOK_STARVED_SECONDS'] ?? 12);
 const NICE = 10;
 const ETH = '2' as AssetId;
 
+/** Those threads of a process get a CPU only when nothing else wants it. @returns false where that cannot be asked for. */
+function starve({ pid }: NodeProcess, isMeant: (thread: number) => boolean): boolean {
+  const threads = process.platform === 'linux' ? readdirSync(`/proc/${pid}/task`).map(Number) : [];
+  const meant = threads.filter(isMeant);
+  return meant.length > 0 && meant.every((thread) => spawnSync('chrt', ['-i', '-p', '0', `${thread}`]).status === 0);
+}
+
 /** Orders and reads one after the other for as long as it may. What fails for want of time is tried again. */
 async function load(node: NodeProcess, isOver: () => boolean): Promise<number> {
   const client = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('a') });
   let done = 0;
+  const end = setInterval(() => isOver() && client.close(), 100);
   while (!isOver()) {
     try {
       if (done === 0) await client.login();
@@ -37,6 +47,7 @@ async function load(node: NodeProcess, isOver: () => boolean): Promise<number> {
       await aMoment();
     }
   }
+  clearInterval(end);
   client.close();
   return done;
 }
@@ -49,14 +60,16 @@ suite('nodes that are starved', () => {
     for (const node of nodes) removeDirectory(node.dataDirectory);
   });
 
-  test('an idle and a loaded node live on beside eight busy processes of higher priority (AMB-111)', async () => {
-    for (let count = 0; count < 2; count += 1) nodes.push(await startNode({ profile: 'dev', nice: NICE }));
-    const [idle, loaded] = nodes;
-    assert.ok(idle !== undefined && loaded !== undefined);
+  test('an idle, a loaded and two partly starved nodes live on beside eight busy processes (AMB-111)', async () => {
+    for (const nice of [NICE, NICE, 0, 0]) nodes.push(await startNode({ profile: 'dev', nice }));
+    const [, loaded, withoutMain, withoutWorkers] = nodes;
+    assert.ok(loaded !== undefined && withoutMain !== undefined && withoutWorkers !== undefined);
     for (let count = 0; count < BUSY_PROCESSES; count += 1) crowd.push(spawn(process.execPath, [BUSY]));
+    starve(withoutMain, (thread) => thread === withoutMain.pid);
+    starve(withoutWorkers, (thread) => thread !== withoutWorkers.pid);
     const untilMs = performance.now() + SECONDS * 1_000;
     const isOver = (): boolean => performance.now() > untilMs;
-    const done = await load(loaded, isOver);
+    const [done = 0] = await Promise.all([loaded, withoutMain, withoutWorkers].map((node) => load(node, isOver)));
     for (const child of crowd) child.kill('SIGKILL');
     for (const node of nodes) {
       assert.deepEqual([node.child.exitCode, node.child.signalCode], [null, null], node.stderr());
