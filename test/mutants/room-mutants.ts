@@ -375,6 +375,27 @@ const RING_AND_BOOK: readonly Mutant[] = [
     caughtBy: 'test/matching/uncrossing',
   },
   {
+    breaks: 'a user who cools down for its faults has no new order let in',
+    file: 'src/sessions/fault-budget',
+    find: 'return until > now ? until - now : 0n;',
+    put: 'return 0n;',
+    caughtBy: 'test/sessions/fault-budget',
+  },
+  {
+    breaks: 'the fills of one fill-or-kill are one fault',
+    file: 'src/orders/fill-view',
+    find: 'const isRepeated = order.faultReason !== 0 && order.terms.tif === TIF.fok;',
+    put: 'const isRepeated = false;',
+    caughtBy: 'test/orders/market-orders',
+  },
+  {
+    breaks: 'a release that is refused is told as Triggered first',
+    file: 'src/orders/order-book-view',
+    find: 'RELEASE_ENDS.has(word.end)',
+    put: 'false',
+    caughtBy: 'test/orders/triggers',
+  },
+  {
     breaks: 'a book is uncrossed some steps a turn',
     file: 'src/node/market-actor',
     find: 'return lane === this.wiring.clearingLane || (!this.isCrossed && this.mayDoMore());',
