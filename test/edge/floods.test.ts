@@ -22,7 +22,7 @@ const HONEST = '127.0.0.1';
 let strangers = 1;
 function newStranger(): string {
   strangers += 1;
-  return `127.0.0.${strangers}`;
+  return `127.0.${Math.floor(strangers / 250)}.${1 + (strangers % 250)}`;
 }
 /** The longest that a client of another address waits, on two cores that others use too. */
 const SERVED_MS_MAX = 1_500;
@@ -33,6 +33,12 @@ const CLOSED_MS_MAX = 10_000;
 const TRADES = 1_000;
 const BATCH = 50;
 const FRAME_BYTES = 500_000;
+
+const UNREAD_MS = 2_000;
+const UNREAD_CONNECTIONS = 64;
+/** About what a thousand trades have. */
+const PAGE_BYTES = 150_000;
+const GROWN_MIB_MAX = 160;
 
 let node: ContractNode;
 let alice: PlainClient;
@@ -70,6 +76,12 @@ async function allClosed(closings: readonly Promise<unknown>[], what: string): P
     timer = setTimeout(() => reject(new Error(`${what} is still open`)), CLOSED_MS_MAX);
   });
   await Promise.race([Promise.all(closings), late]).finally(() => clearTimeout(timer));
+}
+
+/** Memory that belongs to the node alone. */
+function anonMiB(): number {
+  const status = readFileSync(`/proc/${node.process.pid}/status`, 'utf8');
+  return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
 }
 
 interface Connection {
@@ -190,6 +202,33 @@ suite('floods of one address on production limits', () => {
     const frames = Buffer.concat(new Array<Buffer>(Math.floor(FRAME_BYTES / frame.length)).fill(frame));
     const headers = [`Authorization: Bearer ${alice.token}`, `User-Id: ${alice.id}`];
     t.diagnostic(await survives('junk', () => framed(node.ports.oms, '/control', headers, frames)));
+  });
+
+  test('pages that nothing reads: 64 connections of as many addresses ask for seconds, and memory stays (AMB-124)', async (t) => {
+    const beforeMiB = anonMiB();
+    let askedBytes = 0;
+    const work = async (): Promise<void> => {
+      const endMs = performance.now() + UNREAD_MS;
+      const all: Connection[] = [];
+      while (performance.now() < endMs) {
+        for (let each = all.length; each < UNREAD_CONNECTIONS; each += 1) {
+          const connection = await connectFrom(newStranger(), node.ports.mds);
+          connection.socket.pause();
+          all.push(connection);
+        }
+        for (const [index, { socket }] of all.entries()) {
+          if (socket.destroyed) all.splice(index, 1);
+          else socket.write(request('/trades/2?limit=1000').repeat(4));
+        }
+        askedBytes += all.length * 4 * PAGE_BYTES;
+        await pause(20);
+      }
+      for (const { socket } of all) socket.destroy();
+    };
+    t.diagnostic(await survives('unread replies', work));
+    const grownMiB = anonMiB() - beforeMiB;
+    t.diagnostic(`${grownMiB.toFixed(0)} MiB more for ${(askedBytes / 1_048_576).toFixed(0)} MiB that were asked for`);
+    assert.ok(grownMiB < GROWN_MIB_MAX, `${grownMiB} MiB more`);
   });
 
   test('a request of an address without budget is 429 and ends its connection (AMB-91)', async () => {
