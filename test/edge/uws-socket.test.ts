@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, suite, test } from 'node:test';
-import { SOCKET_LAG_MESSAGES_MAX } from '../../src/core/limits.ts';
+import { SOCKET_LAG_MESSAGES_MAX, WORK_PER_TURN_MAX } from '../../src/core/limits.ts';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import { Backlog, frameHeaderBytes } from '../../src/edge/backlog.ts';
@@ -16,6 +17,7 @@ import {
   type StreamSocket,
   selectSubprotocol,
 } from '../../src/edge/uws-socket.ts';
+import { frameBytes, OPCODE } from '../fuzz/raw-socket.ts';
 import { SocketReader } from '../support/edge-client.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
@@ -238,6 +240,32 @@ suite('WebSocket streams', () => {
     assert.equal(await other.frame(), 'still here');
     other.socket.close();
     await other.closed;
+  });
+
+  test('upgrades beyond the room of a turn come in the next ones, and their sockets are as good (AMB-91)', async () => {
+    const upgrade =
+      'GET /commands HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n';
+    const connections = Array.from({ length: WORK_PER_TURN_MAX + 150 }, () => connect(port, '127.0.0.1'));
+    await Promise.all(connections.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    const echoes = connections.map(async (socket) => {
+      let text = '';
+      const heard = new Promise<void>((resolve, reject) => {
+        socket.on('data', (data: Buffer) => {
+          const isUpgraded = text.includes('101');
+          text += data.toString('latin1');
+          if (!isUpgraded) socket.write(frameBytes(Buffer.from('echo'), { opcode: OPCODE.text }));
+          else if (text.endsWith('echo')) resolve();
+        });
+        socket.on('close', () => reject(new Error(`closed after ${JSON.stringify(text)}`)));
+      });
+      await heard;
+    });
+    for (const socket of connections) socket.write(upgrade);
+    await Promise.all(echoes);
+    assert.ok(hub.count >= connections.length);
+    for (const socket of connections) socket.removeAllListeners('close').destroy();
+    while (hub.count > 0) await turn();
   });
 
   test('closing a hub tells every socket why', async () => {
