@@ -219,6 +219,27 @@ const ORDERS: readonly Mutant[] = [
     caughtBy: 'test/orders/reduce-only',
   },
   {
+    breaks: 'a buy holds what rounding the fees of its fills may cost',
+    file: 'src/core/buy-holds',
+    find: 'return BigInt(lots ?? FILLS_MAX);',
+    put: 'return lots === null ? BigInt(FILLS_MAX) : 0n;',
+    caughtBy: 'test/orders/fee-rounding.property',
+  },
+  {
+    breaks: 'a buy beyond a protocol cap is refused at entry',
+    file: 'src/orders/cap-check',
+    find: 'credits: credits + added',
+    put: 'credits',
+    caughtBy: 'test/orders/caps',
+  },
+  {
+    breaks: 'an uncapped market order holds what it can spend',
+    file: 'src/orders/needs',
+    find: 'return rawOf(smaller(all, enough));\n}',
+    put: 'return rawOf(all);\n}',
+    caughtBy: 'test/orders/market-orders',
+  },
+  {
     breaks: 'what reduce-only orders exceed their position by presses',
     file: 'src/orders/exposure',
     find: 'isJudgedOnArrival(terms) ? arriving : pressing',
