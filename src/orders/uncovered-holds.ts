@@ -7,9 +7,10 @@
  *     ─▶ youngest orders that suffice ─▶ cancels made by the node ─▶ market ─▶ Canceled MarginInsufficient
  *
  * A balance may come before the match that it contains, as the two are received over rings of their own: it is judged when
- * every market was received as far as clearing had decided. Fills that clearing has not decided count at what they cost. An order that the market has not answered is waited for, not passed over: it is
- * the youngest. What a user's margin orders press is
- * not here but in auto-reduce.ts.
+ * every market was received as far as clearing had decided. A market may be ahead, too: of a fill that was rolled back it
+ * has matched the lots again before the rollback is received here. So it waits until no fill of the balance is undecided.
+ * An order that the market has not answered is waited for, not passed over: it is the youngest. What a user's margin
+ * orders press is not here but in auto-reduce.ts.
  *
  * Bounded: a look walks the orders of `WALKED_MAX` users, once each, and cancels `CANCELS_MAX` orders of each; what is left
  * is for a look when those are over. The table holds a balance only while its orders hold too much.
@@ -72,7 +73,7 @@ export class UncoveredHolds {
         this.#balances.delete(balance);
         continue;
       }
-      if (!uncovered.isFlushed || uncovered.waitsFor.some(isAwaited)) continue;
+      if (!uncovered.isFlushed || balance.pending > 0n || uncovered.waitsFor.some(isAwaited)) continue;
       if (walked === WALKED_MAX) return true;
       walked += 1;
       this.#cancelYoungest(balance, uncovered);
