@@ -24,12 +24,17 @@
  * What fills bring is not available before clearing has booked it; in a margin account it is collateral at once, as the
  * optimistic view of such an account is whole (`optimisticOf`).
  *
+ * What all margin-type accounts own of an asset is summed for the cap of collateral (cap-check.ts): `collateral`. Every
+ * fill on its way is in that sum, and what actions may take until clearing has booked them: they may be refused.
+ *
  * Not here: which orders live (live-orders.ts) and what they need (needs.ts).
  */
 import { assert } from '../core/assert.ts';
 import { type BuyHolds, changeBuy, heldByBuys, noBuys } from '../core/buy-holds.ts';
 import { type AssetId, USD, type UserId } from '../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { Accounts } from './accounts.ts';
+import type { CollateralSum } from './cap-check.ts';
 import { FundedUsers } from './funded-users.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
@@ -65,6 +70,10 @@ export interface Balance {
   leaving: bigint;
   /** The number of the last balance message that set `owned`. */
   messageNumber: number;
+  /** Of its asset over all users; null of USD, and in an account of no margin type. */
+  collateral: CollateralSum | null;
+  /** What of it stands in that sum. */
+  summed: bigint;
 }
 
 /** How often a taker fee has changed: a balance of which nobody asks is counted again when somebody does. */
@@ -98,6 +107,14 @@ export function excessOf(balance: Balance): bigint {
 export function optimisticOf(balance: Balance): bigint {
   const { owned, pending, settling, incoming, settlingIn, leaving } = balance;
   return owned - pending - settling + incoming + settlingIn - leaving;
+}
+
+/** Of a balance that has changed: what all users have as collateral follows. */
+function addToCollateral(balance: Balance): void {
+  const { collateral, summed } = balance;
+  if (collateral === null) return;
+  balance.summed = optimisticOf(balance) + balance.leaving;
+  collateral.amount += balance.summed - summed;
 }
 
 export interface BalanceKey {
@@ -156,11 +173,43 @@ export class Holds {
   readonly #words: WordCount;
   readonly #fees: FeeChanges = { count: 0 };
   readonly #sleepers: Sleepers;
+  readonly #accounts: Accounts;
+  readonly #collateral = new Map<AssetId, CollateralSum>();
 
   /** @param words counts clearing's words on balances and positions. */
-  constructor(words: WordCount = new WordCount(), sleepers: Sleepers = new Sleepers()) {
+  constructor(
+    words: WordCount = new WordCount(),
+    sleepers: Sleepers = new Sleepers(),
+    accounts: Accounts = new Accounts(),
+  ) {
     this.#words = words;
     this.#sleepers = sleepers;
+    this.#accounts = accounts;
+  }
+
+  /** What all margin-type accounts own of an asset, fills on their way included (CAP-08). 0 for USD, which has no cap. */
+  collateral(asset: AssetId): bigint {
+    return this.#collateral.get(asset)?.amount ?? 0n;
+  }
+
+  /** A sub-account has become known: if it is of a margin type, what it owns is collateral. */
+  subAccountKnown(user: UserId, subAccount: number): void {
+    const account = this.#byUser.get(user)?.get(subAccount);
+    if (account === undefined) return;
+    for (const balance of account.balances.values()) {
+      balance.collateral = this.#collateralOf(user, balance);
+      addToCollateral(balance);
+    }
+  }
+
+  #collateralOf(user: UserId, { subAccount, asset }: Pick<Balance, 'subAccount' | 'asset'>): CollateralSum | null {
+    if (asset === USD || !this.#accounts.isMargin(user, subAccount)) return null;
+    let sum = this.#collateral.get(asset);
+    if (sum === undefined) {
+      sum = { amount: 0n };
+      this.#collateral.set(asset, sum);
+    }
+    return sum;
   }
 
   /** The balance, made with nothing in it if clearing has not spoken of it. */
@@ -189,6 +238,8 @@ export class Holds {
       setAside: 0n,
       leaving: 0n,
       messageNumber: 0,
+      collateral: this.#collateralOf(key.user, key),
+      summed: 0n,
     };
     account.balances.set(key.asset, fresh);
     return fresh;
@@ -258,6 +309,7 @@ export class Holds {
     balance.settlingIn = 0n;
     balance.messageNumber = this.#words.next();
     balance.account.changes += 1;
+    addToCollateral(balance);
     return balance;
   }
 
@@ -292,6 +344,8 @@ export class Holds {
     from.pending += debit;
     to.incoming += credit;
     from.account.changes += 1;
+    addToCollateral(from);
+    addToCollateral(to);
   }
 
   /**
@@ -304,6 +358,8 @@ export class Holds {
     const { from, debit, to, credit } = move;
     if (from.messageNumber <= confirmedAt) from.settling += debit;
     if (to.messageNumber <= confirmedAt) to.settlingIn += credit;
+    addToCollateral(from);
+    addToCollateral(to);
   }
 
   /** The fill will not be booked. */
@@ -312,5 +368,7 @@ export class Holds {
     to.incoming -= credit;
     assert(from.pending >= 0n && to.incoming >= 0n, 'holds: what is pending is never negative');
     from.account.changes += 1;
+    addToCollateral(from);
+    addToCollateral(to);
   }
 }

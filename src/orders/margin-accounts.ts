@@ -78,6 +78,11 @@ export class MarginAccounts {
     return this.find(user, index) ?? new MarginAccount(user, index, this.#holds.peek(user, index), this.desk);
   }
 
+  /** What all margin-type accounts own of an asset, fills on their way included (CAP-08). */
+  collateral(asset: AssetId): bigint {
+    return this.#holds.collateral(asset);
+  }
+
   /** Of one user, by no order. */
   of(user: UserId): Iterable<MarginAccount> {
     this.#sleepers.wake(user);

@@ -20,7 +20,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
 import { isJudgedOnArrival, marketPrice } from '../margin/pressure.ts';
 import type { Accounts } from './accounts.ts';
-import { exceedsCap } from './cap-check.ts';
+import { exceedsCap, exceedsCollateralCap } from './cap-check.ts';
 import { exposureOf, type Seat } from './exposure.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
@@ -28,6 +28,7 @@ import type { Exposure } from './pressure-lane.ts';
 
 const INSUFFICIENT_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the account has not enough capacity for the order');
 const CAP_EXCEEDED: Reject = reject('PROTOCOL_CAP_EXCEEDED', 'the whole exchange takes no more risk of this asset');
+const COLLATERAL_FULL: Reject = reject('PROTOCOL_CAP_EXCEEDED', 'all margin accounts take no more of this asset');
 const WOULD_INCREASE: Reject = reject(
   'REDUCE_ONLY_WOULD_INCREASE',
   'the order would grow or flip the position',
@@ -79,9 +80,9 @@ export class MarginCheck {
     const weighsMore = counted > lane.counted;
     const { isBroken } = this.#margins.desk.terms(market.definition.assetId).prices;
     // Where there never was a price, what a market order adds is worth nothing: its lots tell.
-    const addsLots = !isSpot(terms) && lane.outgrows(entry, exposure.lots);
+    const addsLots = lane.outgrows(entry, exposure.lots);
     if (isBroken && !isSpot(terms) && (weighsMore || addsLots)) return NO_PRICE;
-    if (addsLots && this.#exceedsCap(order, seat, exposure.lots)) return CAP_EXCEEDED;
+    if (addsLots && this.#exceedsCap(order, seat, exposure.lots)) return isSpot(terms) ? COLLATERAL_FULL : CAP_EXCEEDED;
     if (!weighsMore) return null;
     if (this.#isExempt(order) || (isSpot(terms) && !position.account.isLeveraged)) return null;
     return position.account.capacity([{ lane, counted }]) > this.minimum ? null : INSUFFICIENT_MARGIN;
@@ -104,10 +105,16 @@ export class MarginCheck {
     const { assetId, quantityDecimals } = market.definition;
     const { desk } = this.#margins;
     const assetTerms = desk.terms(assetId);
-    const { maxOpenInterest, maxSpotInterest } = assetTerms.risk;
+    const { maxOpenInterest, maxSpotInterest, maxCollateral } = assetTerms.risk;
+    const unit = powerOfTen(18 - quantityDecimals);
+    if (isSpot(terms)) {
+      if (maxCollateral === null) return false;
+      const bought = lane.lotsWith(entry, lots) * unit;
+      return exceedsCollateralCap(this.#margins.collateral(assetId), bought, assetTerms.risk);
+    }
     if (maxOpenInterest === null && maxSpotInterest === null) return false;
     const others = position.account.countedLots(position, terms.side) - lane.countedLots;
-    const added = (others + lane.lotsWith(entry, lots)) * powerOfTen(18 - quantityDecimals);
+    const added = (others + lane.lotsWith(entry, lots)) * unit;
     return exceedsCap(desk.legs(assetId), terms.side, added, assetTerms);
   }
 

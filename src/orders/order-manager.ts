@@ -106,7 +106,7 @@ export class OrderManager {
     const sleepers = new Sleepers(kept);
     const markets = new Markets(sleepers);
     const orders = new LiveOrders(sleepers);
-    const holds = new Holds(this.#words, sleepers);
+    const holds = new Holds(this.#words, sleepers, this.#accounts);
     const tail = new Tail(orders);
     this.#sleepers = sleepers;
     this.#markets = markets;
@@ -145,7 +145,7 @@ export class OrderManager {
    *
    * @returns the request id, and what a market order without a bound of its own may spend (AMB-39); rejects
    *   MARKET_HALTED, TOO_MANY_OPEN_ORDERS, DUPLICATE_ORDER, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY,
-   *   REDUCE_ONLY_WOULD_INCREASE, PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN.
+   *   REDUCE_ONLY_WOULD_INCREASE, PRICING_UNAVAILABLE, PROTOCOL_CAP_EXCEEDED, INSUFFICIENT_MARGIN.
    */
   reserveCreate(
     prepared: PreparedCreate,
@@ -341,6 +341,7 @@ export class OrderManager {
 
   onSubAccountChanged(row: SubAccountRow): void {
     this.#accounts.setSubAccount(row);
+    this.#holds.subAccountKnown(row.user, row.subAccount);
   }
 
   /** A market appeared or changed; holds and pressure follow its taker rate, and no order is walked for it. */
@@ -358,11 +359,7 @@ export class OrderManager {
     if (settings.acks === 'optimistic') this.#requests.tellAll();
   }
 
-  /**
-   * Every turn: orders whose hold is not owned after a booking are cancelled (AMB-112).
-   *
-   * @returns whether there is more to do now.
-   */
+  /** Every turn: cancels orders whose hold is not owned after a booking (AMB-112). @returns whether there is more to do. */
   cancelUncovered(): boolean {
     return !this.#uncovered.isEmpty && this.#markets.areDecided && this.#uncovered.look();
   }

@@ -20,7 +20,7 @@ import { capacityOf, marketPrice, offsetLots, pressureOf } from '../margin/press
 import type { SimulationView } from '../wire/margin-replies.ts';
 import type { SimulateRequest } from '../wire/simulate-request.ts';
 import type { SubAccount } from './accounts.ts';
-import { exceedsCap } from './cap-check.ts';
+import { exceedsCap, exceedsCollateralCap } from './cap-check.ts';
 import { availableOf, optimisticOf } from './holds.ts';
 import {
   type MarginAccount,
@@ -195,7 +195,8 @@ class Model {
     if (isSpot && !this.#isCovered()) return false;
     const counted = this.#counted();
     if (counted === 0n || !accounts.isMargin(user, subAccount)) return true;
-    if (!isSpot && (desk.terms(asset).prices.isBroken || this.#exceedsCap())) return false;
+    if (!isSpot && desk.terms(asset).prices.isBroken) return false;
+    if (isSpot ? this.#exceedsCollateralCap() : this.#exceedsCap()) return false;
     if (isSpot && !this.#account.isLeveraged) return true;
     const { buys, sells } = this.#account.pressures();
     const more = this.#pressureOf(counted);
@@ -210,6 +211,16 @@ class Model {
     const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
     const open = this.#position === undefined ? 0n : this.#account.countedLots(this.#position, side) * lot;
     return exceedsCap(desk.legs(asset), side, open + this.#fill.base - this.#offset(), desk.terms(asset));
+  }
+
+  /** A spot buy, with the transfers and with all that the account has open to buy of the asset. */
+  #exceedsCollateralCap(): boolean {
+    const { margins, desk } = this.#sources;
+    const { asset, transfers } = this.#trial;
+    const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
+    let added = this.#fill.base + (this.#lane()?.countedLots ?? 0n) * lot;
+    for (const transfer of transfers) if (transfer.asset === asset) added += transfer.amount;
+    return exceedsCollateralCap(margins.collateral(asset), added, desk.terms(asset).risk);
   }
 
   /** What so much notional adds to the pressure of the orders in its lane, of which one sum is rounded. */

@@ -233,6 +233,20 @@ const ORDERS: readonly Mutant[] = [
     caughtBy: 'test/orders/caps',
   },
   {
+    breaks: 'a spot buy beyond the cap of collateral is refused at entry',
+    file: 'src/orders/cap-check',
+    find: 'collateral + added > maxCollateral',
+    put: 'collateral > maxCollateral',
+    caughtBy: 'test/orders/caps',
+  },
+  {
+    breaks: 'fills on their way are in the sum of collateral',
+    file: 'src/orders/holds',
+    find: 'balance.summed = optimisticOf(balance) + balance.leaving;',
+    put: 'balance.summed = balance.owned;',
+    caughtBy: 'test/orders/collateral.property',
+  },
+  {
     breaks: 'an uncapped market order holds what it can spend',
     file: 'src/orders/needs',
     find: 'return rawOf(smaller(all, enough));\n}',

@@ -1,7 +1,7 @@
 /** Margin fills that clearing refuses, as users hear of them, and positions over a kill (FIL-06 to FIL-08, FIL-13 to FIL-15). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { limit, type Ticket } from '../support/wire-orders.ts';
+import { limit, marketBase, type Ticket } from '../support/wire-orders.ts';
 import { TestNode, type Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
@@ -142,6 +142,57 @@ suite('a protocol cap that is full', () => {
     const taken = await honest.sell(limit(200_000, 10_000, 'IOC'), MARGIN);
     await rich.until(opened.id, 'Removed Filled');
     assert.deepEqual(honest.fillsOf(taken.id), ['Pending 2000 1', 'Confirmed 2000 1']);
+    await node.ledgerAddsUp();
+  });
+});
+
+suite('a cap of collateral that is full', () => {
+  let node: TestNode;
+
+  before(async () => {
+    node = await TestNode.start();
+    await node.market('2', { maker_fee_rate: 0, taker_fee_rate: 0 });
+    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '2000' }] });
+    await node.operate('PATCH', '/operator/risk-parameters/2', { max_collateral: '2000000000000000000' });
+  });
+  after(() => node.stop());
+
+  test('takes no spot buy of a margin account, before and after a kill, so no fill of a seller is rolled back (A2, CAP-10, AMB-112)', async () => {
+    const spot: Ticket = { account: 1 };
+    const holder = await node.trader({ '0': '100000' }, [1]);
+    const honest = await node.trader({ '0': '100', '2': '10' });
+    const stranger = await node.trader({ '0': '5000' }, [1]);
+    const ask = await honest.sell(limit(200_000, 20_000));
+    const bought = await holder.buy(limit(200_000, 20_000, 'IOC'), spot);
+    await holder.until(bought.id, 'Removed Filled');
+    await honest.until(ask.id, 'Removed Filled');
+    await node.rest();
+
+    const refused = async (): Promise<void> => {
+      for (const details of [limit(200_100, 10_000), limit(200_100, 10_000, 'POST'), marketBase(10_000)]) {
+        const { status, word } = await stranger.create('Buy', details, spot);
+        assert.deepEqual([status, word], [400, 'PROTOCOL_CAP_EXCEEDED'], details);
+      }
+    };
+    await refused();
+    const buyer = await node.trader({ '0': '5000' });
+    const bid = await buyer.buy(limit(200_000, 10_000));
+    const sold = await honest.sell(limit(200_000, 10_000, 'IOC'));
+    await buyer.until(bid.id, 'Removed Filled');
+    assert.deepEqual(honest.fillsOf(sold.id), ['Pending 2000 1', 'Confirmed 2000 1']);
+
+    await node.rest();
+    await node.restart('SIGKILL');
+    await refused();
+    const freed = await holder.sell(limit(200_000, 10_000), spot);
+    const again = await buyer.buy(limit(200_000, 10_000, 'IOC'));
+    await buyer.until(again.id, 'Removed Filled');
+    await holder.until(freed.id, 'Removed Filled');
+    await node.rest();
+    const taken = await stranger.buy(limit(200_000, 10_000), spot);
+    assert.equal(taken.word, 'Received');
+    await honest.sell(limit(200_000, 10_000, 'IOC'));
+    await stranger.until(taken.id, 'Removed Filled');
     await node.ledgerAddsUp();
   });
 });

@@ -114,6 +114,8 @@ export class PlainExchange {
   readonly toMarket: Wish[] = [];
   readonly verdicts: Verdict[] = [];
   readonly undecided: Undecided[] = [];
+  /** The sub-account in which a user trades. */
+  readonly accountOf: (user: UserId) => number;
   readonly #trades: PlainTrade[] = [];
   readonly #ids = new Set<string>();
   #wishes = 0;
@@ -123,7 +125,8 @@ export class PlainExchange {
   #checkpoint = 0;
   #tables: HistorySnapshot = tablesOf([], [], 0, 0);
 
-  constructor() {
+  constructor(accountOf: (user: UserId) => number = () => 0) {
+    this.accountOf = accountOf;
     this.manager.restoreMarket(MARKET, 0);
     for (const user of USERS) {
       this.#setOwned(user, USD, 10_000n * ONE_18);
@@ -150,7 +153,11 @@ export class PlainExchange {
       tif: (pick >> 5) % 3 === 0 ? TIF.ioc : TIF.gtc,
       postOnly: (pick >> 5) % 3 === 1,
     };
-    const checked = this.manager.checkCreate(createRequest(wish), { user, now: NOW, looksUp: CALLER_LOOKS_UP });
+    const checked = this.manager.checkCreate(createRequest(wish, { account: this.accountOf(user) }), {
+      user,
+      now: NOW,
+      looksUp: CALLER_LOOKS_UP,
+    });
     const reserved = this.manager.reserveCreate(mustPass(checked), NOW);
     if (!reserved.ok) {
       assert.ok(['INSUFFICIENT_INVENTORY', 'DUPLICATE_ORDER'].includes(codeOf(reserved)));
@@ -158,7 +165,7 @@ export class PlainExchange {
     }
     const spent = wish.side === SIDE.buy ? USD : BASE;
     assert.ok(
-      this.manager.funds({ user, subAccount: 0, asset: spent }).available >= 0n,
+      this.manager.funds({ user, subAccount: this.accountOf(user), asset: spent }).available >= 0n,
       'let through only what is available',
     );
     this.toMarket.push({ ...wish, kind: 'create', requestId: reserved.value.requestId });
@@ -513,7 +520,8 @@ export class PlainExchange {
   }
 
   #tellBalance(user: UserId, asset: AssetId): void {
-    const row = { user, subAccount: 0, asset, owned: this.#ownedBy(user, asset) as Amount18, locked: 0n as Amount18 };
+    const owned = this.#ownedBy(user, asset) as Amount18;
+    const row = { user, subAccount: this.accountOf(user), asset, owned, locked: 0n as Amount18 };
     this.fromClearing.push(() => this.manager.onBalanceChanged(row));
   }
 }
