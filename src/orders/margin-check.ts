@@ -14,8 +14,8 @@
  *
  * The caller has brought the asset desk up to now.
  */
-import { powerOfTen } from '../core/arithmetic.ts';
-import { ORDER_FLAG, ORDER_KIND } from '../core/order-terms.ts';
+import { mulDivCeil, powerOfTen, smaller } from '../core/arithmetic.ts';
+import { ORDER_FLAG, ORDER_KIND, SIDE } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
 import { isJudgedOnArrival, marketPrice } from '../margin/pressure.ts';
@@ -24,8 +24,11 @@ import { exceedsCap, exceedsCollateralCap } from './cap-check.ts';
 import { exposureOf, type Seat } from './exposure.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
+import type { MarketBounds } from './market-bounds.ts';
 import type { Exposure } from './pressure-lane.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
 
+const LOTS_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const INSUFFICIENT_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the account has not enough capacity for the order');
 const CAP_EXCEEDED: Reject = reject('PROTOCOL_CAP_EXCEEDED', 'the whole exchange takes no more risk of this asset');
 const COLLATERAL_FULL: Reject = reject('PROTOCOL_CAP_EXCEEDED', 'all margin accounts take no more of this asset');
@@ -38,14 +41,15 @@ const NO_PRICE: Reject = reject('PRICING_UNAVAILABLE', 'the asset has no usable 
 
 export class MarginCheck {
   /** Capacity that an order must leave, exclusive (setting `preflight_minimum`). */
-  minimum: Amount18;
+  minimum: Amount18 = DEFAULT_SETTINGS.preflightMinimum;
   readonly #accounts: Accounts;
   readonly #margins: MarginAccounts;
+  readonly #bounds: MarketBounds;
 
-  constructor(accounts: Accounts, margins: MarginAccounts, minimum: Amount18) {
+  constructor(accounts: Accounts, margins: MarginAccounts, bounds: MarketBounds) {
     this.#accounts = accounts;
     this.#margins = margins;
-    this.minimum = minimum;
+    this.#bounds = bounds;
   }
 
   /** Puts a new order of a margin-type account in its place, at the price of now if it names none. */
@@ -82,7 +86,7 @@ export class MarginCheck {
     // Where there never was a price, what a market order adds is worth nothing: its lots tell.
     const addsLots = lane.outgrows(entry, exposure.lots);
     if (isBroken && !isSpot(terms) && (weighsMore || addsLots)) return NO_PRICE;
-    if (addsLots && this.#exceedsCap(order, seat, exposure.lots)) return isSpot(terms) ? COLLATERAL_FULL : CAP_EXCEEDED;
+    if (addsLots && this.#exceedsCap(order, seat, exposure)) return isSpot(terms) ? COLLATERAL_FULL : CAP_EXCEEDED;
     if (!weighsMore) return null;
     if (this.#isExempt(order) || (isSpot(terms) && !position.account.isLeveraged)) return null;
     return position.account.capacity([{ lane, counted }]) > this.minimum ? null : INSUFFICIENT_MARGIN;
@@ -101,21 +105,29 @@ export class MarginCheck {
   }
 
   /** With this order as it would be, and all else that the account has open on its side. */
-  #exceedsCap({ terms, market }: LiveOrder, { position, lane, entry }: Seat, lots: number): boolean {
+  #exceedsCap(order: LiveOrder, { position, lane, entry }: Seat, exposure: Exposure): boolean {
+    const { terms, market } = order;
     const { assetId, quantityDecimals } = market.definition;
     const { desk } = this.#margins;
     const assetTerms = desk.terms(assetId);
     const { maxOpenInterest, maxSpotInterest, maxCollateral } = assetTerms.risk;
     const unit = powerOfTen(18 - quantityDecimals);
-    if (isSpot(terms)) {
-      if (maxCollateral === null) return false;
-      const bought = lane.lotsWith(entry, lots) * unit;
-      return exceedsCollateralCap(this.#margins.collateral(assetId), bought, assetTerms.risk);
-    }
-    if (maxOpenInterest === null && maxSpotInterest === null) return false;
+    const hasCap = isSpot(terms) ? maxCollateral !== null : maxOpenInterest !== null || maxSpotInterest !== null;
+    if (!hasCap) return false;
+    const own = lane.lotsWith(entry, this.#mostLots(order, exposure));
+    if (isSpot(terms)) return exceedsCollateralCap(this.#margins.collateral(assetId), own * unit, assetTerms.risk);
     const others = position.account.countedLots(position, terms.side) - lane.countedLots;
-    const added = (others + lane.lotsWith(entry, lots)) * unit;
+    const added = (others + own) * unit;
     return exceedsCap(desk.legs(assetId), terms.side, added, assetTerms);
+  }
+
+  /** Lots that the order may trade; of one that is sized in quote alone at the lowest price that it may be taken to meet. */
+  #mostLots({ terms, market, quantity }: LiveOrder, { lots, total }: Exposure): number {
+    if (terms.kind !== ORDER_KIND.marketQuote || quantity !== 0 || total === null) return lots;
+    const lowest = this.#bounds.worstPrice(SIDE.sell, market);
+    if (lowest === null) return lots;
+    const most = mulDivCeil(total, powerOfTen(market.definition.quantityDecimals), lowest);
+    return Math.max(lots, Number(smaller(most, LOTS_MAX)));
   }
 
   #marketPrice({ market }: LiveOrder): Amount18 {

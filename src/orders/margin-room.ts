@@ -68,7 +68,7 @@ export class MarginRoom {
     this.#markets = markets;
     this.accounts = new MarginAccounts({ holds, desk, words, sleepers });
     this.bounds = new MarketBounds(desk, DEFAULT_SETTINGS.marketOrderBand);
-    this.check = new MarginCheck(accounts, this.accounts, DEFAULT_SETTINGS.preflightMinimum);
+    this.check = new MarginCheck(accounts, this.accounts, this.bounds);
     this.reductions = new Reductions(requests, sink);
     this.#autoReduce = new AutoReduce(accounts, this.accounts, (reduction) => this.reductions.reduce(reduction));
     this.#excess = new ReduceOnlyExcess(this.accounts, (order) => this.reductions.cancelReduceOnly(order));

@@ -240,6 +240,13 @@ const ORDERS: readonly Mutant[] = [
     caughtBy: 'test/orders/caps',
   },
   {
+    breaks: 'a market order in quote counts against a cap what it buys at the lowest price',
+    file: 'src/orders/margin-check',
+    find: 'return Math.max(lots, Number(smaller(most, LOTS_MAX)));',
+    put: 'return lots;',
+    caughtBy: 'test/orders/caps',
+  },
+  {
     breaks: 'fills on their way are in the sum of collateral',
     file: 'src/orders/holds',
     find: 'balance.summed = optimisticOf(balance) + balance.leaving;',

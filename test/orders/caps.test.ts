@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ORDER_END } from '../../src/core/order-terms.ts';
-import { ALICE, BTC, ETH, MarginDesk, riskRow, SIDE, TIF, USD, usd } from '../support/margin-desk.ts';
+import { ALICE, BTC, ETH, MarginDesk, type MarginWish, riskRow, SIDE, TIF, USD, usd } from '../support/margin-desk.ts';
 import { BOB, codeOf } from '../support/order-desk.ts';
 
 const { buy, sell } = SIDE;
@@ -106,11 +106,6 @@ suite('the cap of collateral at order entry', () => {
       if (!('market' in shape)) assert.equal(desk(COLLATERAL).verdict({ ...wish, quantity: 10 }), 'ok');
     }
     const world = desk(COLLATERAL);
-    assert.equal(
-      world.verdict({ ...SPOT, side: buy, market: { quote: 200_010_000 } }),
-      CAP,
-      'in quote: lots at the price',
-    );
     world.spot(ETH, 4);
     world.spot(ETH, 5, 1, BOB);
     world.spot(ETH, 100, 0, BOB);
@@ -196,5 +191,30 @@ suite('the cap of collateral at order entry', () => {
       world.sink.releases.map(({ end }) => end),
       [ORDER_END.marginInsufficient],
     );
+  });
+});
+
+suite('caps and market orders that are sized in quote', () => {
+  const verdict = (cap: object, wish: Pick<MarginWish, 'side' | 'isSpot' | 'market'>): string =>
+    desk(cap).verdict(wish);
+
+  test('their lots are those at the lowest price that they may meet, a tenth below oracle and mark (CAP-04, CAP-10, AMB-39)', () => {
+    for (const [cap, wish] of [
+      [OPEN, { side: buy }],
+      [OPEN, { side: sell }],
+      [NET, { side: buy }],
+      [NET, { side: sell }],
+      [COLLATERAL, { side: buy, isSpot: true }],
+    ] as const) {
+      assert.equal(verdict(cap, { ...wish, market: { quote: 180_000_000 } }), 'ok', '18,000 USD are 10 units at 1,800');
+      assert.equal(verdict(cap, { ...wish, market: { quote: 180_001_000 } }), CAP);
+    }
+  });
+
+  test('a sale with a cap of its own counts no more lots than that (CAP-04, AMB-39)', () => {
+    for (const cap of [OPEN, NET]) {
+      assert.equal(verdict(cap, { side: sell, market: { quote: 190_000_000, cap: 100_000 } }), 'ok');
+      assert.equal(verdict(cap, { side: sell, market: { quote: 190_000_000, cap: 100_001 } }), CAP);
+    }
   });
 });
