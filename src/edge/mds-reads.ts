@@ -3,7 +3,7 @@
  *
  * Nobody logs in here, so the public share of the budget that all requests share pays (LIM-14), and the address: the price
  * of a public read for an answer of ordinary length, and as much again for each READ_ROWS_PER_PRICE rows that a page may
- * have beyond its default and each READ_BYTES_PER_PRICE bytes of a book, of all tickers or of a document.
+ * have beyond its default and each READ_BYTES_PER_PRICE bytes of a book or of all tickers. Documents have the price of a read.
  *
  * Not here: the streams (mds-server.ts), the figures (src/market-data).
  */
