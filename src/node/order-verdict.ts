@@ -32,7 +32,7 @@ const HEAD = Buffer.from('{"order":');
 const TAIL = Buffer.from(',"signature":[],"post_sign_timestamp":0}');
 
 /** Flags that the node sets on its own. */
-const OWN_FLAGS = ORDER_FLAG.covered | ORDER_FLAG.rolledBack;
+const OWN_FLAGS = ORDER_FLAG.covered | ORDER_FLAG.rolledBack | ORDER_FLAG.entering;
 
 /** What no replace can change. */
 function isSameOrder(order: SignedOrder, row: OrderRow, asset: AssetId): boolean {
@@ -73,10 +73,15 @@ function isSameKind(details: OrderDetails, row: OrderRow): boolean {
   );
 }
 
-/** A child may have lost what its parent cannot activate any more (AMB-29). */
+/**
+ * What the node reduces keeps its time and is smaller than it was signed: a child by what its parent cannot activate any
+ * more (AMB-29), a limit order that rests by auto-reduce (AR-01, AMB-61).
+ */
 function isSameSize({ details }: SignedOrder, row: OrderRow): boolean {
   if (details.kind === 'market-quote') return true;
-  const isSigned = row.parentId === '' ? row.quantity === details.quantity : row.quantity <= details.quantity;
+  const isResting = row.tif === TIF.gtc || row.tif === TIF.gtd;
+  const mayBeSmaller = row.parentId !== '' || (details.kind === 'limit' && isResting);
+  const isSigned = mayBeSmaller ? row.quantity <= details.quantity : row.quantity === details.quantity;
   return isSigned && (details.kind !== 'limit' || details.limitPrice === row.price);
 }
 

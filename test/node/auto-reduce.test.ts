@@ -106,4 +106,24 @@ suite('auto-reduce', () => {
     await price('1849');
     await long.until(order.id, 'Replaced');
   });
+
+  test('what auto-reduce left of an order fills, and both sides are confirmed (AR-01, AMB-61, FIL-09)', async () => {
+    const bid = await long.buy(limit(180_000, 10_000), MARGIN);
+    await price('1880');
+    await long.until(bid.id, 'Replaced');
+    const { quantity } = await long.record(bid.id);
+    const lots = Math.round(Number(quantity) * 10_000);
+    assert.ok(lots > 0 && lots < 10_000, `${quantity}`);
+    const ask = await short.sell(limit(180_000, lots, 'IOC'), MARGIN);
+    await short.until(ask.id, 'Removed Filled');
+    await long.until(bid.id, 'Removed Filled');
+    await node.rest();
+    for (const [who, { id }] of [
+      [long, bid],
+      [short, ask],
+    ] as const) {
+      const fills = who.fillsOf(id);
+      assert.match(fills.at(-1) ?? '', /^Confirmed /, fills.join(', '));
+    }
+  });
 });

@@ -81,6 +81,16 @@ suite("clearing's own verdict on an order", () => {
     assert.equal(verifyOrder(row, '1' as AssetId), false, 'another market');
   });
 
+  test('a resting limit order may be smaller than it was signed, one that never rests may not (AR-01, AMB-61, GEN-05)', () => {
+    const row = signedRow();
+    assert.equal(verifyOrder({ ...row, quantity: 4_999 as RawQuantity }, ETH), true);
+    assert.equal(verifyOrder({ ...row, quantity: 5_001 as RawQuantity }, ETH), false);
+    const timeInForce = { kind: 'FOK' } as const;
+    const immediate = signedRow(limitOrder({ ...LIMIT, timeInForce }, CONTEXT), { ...LIMIT_TERMS, tif: TIF.fok });
+    assert.equal(verifyOrder(immediate, ETH), true);
+    assert.equal(verifyOrder({ ...immediate, quantity: 4_999 as RawQuantity }, ETH), false);
+  });
+
   test('after a replace price and quantity are no longer the signed ones', () => {
     const row = signedRow();
     assert.equal(verifyOrder({ ...row, price: 1 as never, timestampNs: (NOW + 5n) as never }, ETH), true);
@@ -130,9 +140,10 @@ suite("clearing's own verdict on an order", () => {
     assert.equal(verifyOrder({ ...replaced, parentId: '' }, ETH), false);
   });
 
-  test('flags that the node sets on its own do not matter', () => {
+  test('flags that the node sets on its own do not matter (AMB-23, AMB-29, AMB-32)', () => {
     const row = signedRow();
-    assert.equal(verifyOrder({ ...row, flags: row.flags | ORDER_FLAG.covered | ORDER_FLAG.rolledBack }, ETH), true);
+    for (const own of ['covered', 'rolledBack', 'entering'] as const)
+      assert.equal(verifyOrder({ ...row, flags: row.flags | ORDER_FLAG[own] }, ETH), true, own);
     assert.equal(verifyOrder({ ...row, flags: row.flags | ORDER_FLAG.nodeMade }, ETH), false);
   });
 });
