@@ -7,8 +7,11 @@
  *
  * Invariants
  *   (1) A request is answered once; what a handler throws is logged and answered with 500.
- *   (2) Connections, heads, bodies and the time that a request may take to arrive are bounded.
- *   (3) Neither a token nor a body reaches a log line.
+ *   (2) Connections, heads, bodies and the time that a request may take to arrive are bounded, and so is the time that an
+ *       answer may stay unread.
+ *   (3) A connection has one request at a time: one that sends another before its answer was read is cut. All together
+ *       take at most a quarter of the thread (duty-cycle.ts).
+ *   (4) Neither a token nor a body reaches a log line.
  *
  * Not here: what a route does.
  */
@@ -23,6 +26,7 @@ import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
 import { Query } from '../edge/query.ts';
 import { errorEnvelope, parseTraceparent, type TraceIds } from '../wire/error-envelope.ts';
 import { type JsonWritable, writeJson } from '../wire/json-writer.ts';
+import { DutyCycle } from './duty-cycle.ts';
 import { readPlainBody } from './ops-body.ts';
 import { TokenGuard } from './token-guard.ts';
 
@@ -87,6 +91,8 @@ const HEAD_BYTES_MAX = 16_384;
 const HEAD_MS_MAX = 5_000;
 const REQUEST_MS_MAX = 30_000;
 const IDLE_MS_MAX = 10_000;
+/** How long an answer may wait for its reader. */
+const UNREAD_MS_MAX = 10_000;
 /** How long a request in flight may keep the listener from closing. */
 const CLOSE_MS_MAX = 2_000;
 
@@ -101,6 +107,9 @@ export class OpsHttp {
   private readonly options: OpsHttpOptions;
   private readonly guard: TokenGuard;
   private readonly counts = new Map<string, number>();
+  private readonly cycle = new DutyCycle();
+  /** Connections with a request whose answer has not been handed to the kernel. */
+  private readonly answering = new WeakSet<Duplex>();
   private readonly server: Server;
 
   constructor(routes: readonly OpsRoute[], options: OpsHttpOptions) {
@@ -117,7 +126,7 @@ export class OpsHttp {
         connectionsCheckingInterval: HEAD_MS_MAX,
       },
       (request, response) => {
-        this.serve(request, response).catch(() => request.socket.destroy());
+        this.take(request, response).catch(() => request.socket.destroy());
       },
     );
     this.server.maxConnections = CONNECTIONS_MAX;
@@ -154,6 +163,20 @@ export class OpsHttp {
     clearTimeout(cut);
   }
 
+  /** A request that came behind an unanswered one ends its connection; what else was sent in the same piece is dropped. */
+  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    if (socket.destroyed) return;
+    if (this.answering.has(socket)) {
+      socket.destroy();
+      return;
+    }
+    this.answering.add(socket);
+    response.once('close', () => this.answering.delete(socket));
+    await this.cycle.begin();
+    if (!socket.destroyed) await this.serve(request, response);
+  }
+
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedMs = performance.now();
     const trace = traceOf(request);
@@ -168,6 +191,8 @@ export class OpsHttp {
     const key = `${answered.route} ${answered.status}`;
     this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
     this.audit(request, answered, { startedMs, trace });
+    const unread = setTimeout(() => request.socket.destroy(), UNREAD_MS_MAX);
+    response.once('close', () => clearTimeout(unread));
     send(response, answered);
   }
 
@@ -320,6 +345,8 @@ function send(response: ServerResponse, { status, contentType, text, allow }: An
     'cache-control': 'no-store',
     ...(allow === undefined ? {} : { allow }),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    // An address that has sent too many wrong tokens pays for a connection each time.
+    ...(status === 429 ? { connection: 'close' } : {}),
   });
   response.end(text);
 }

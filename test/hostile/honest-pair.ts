@@ -177,7 +177,7 @@ export class HonestPair {
 
   async #take(endsAt: number): Promise<void> {
     for (let turn = 1; performance.now() < endsAt; turn += 1) {
-      const timeInForce = { kind: 'IOC', fillOrKill: false } as const;
+      const timeInForce = { kind: 'IOC' } as const;
       const ticket = {
         assetId: ETH,
         side: 'Buy',

@@ -1,0 +1,40 @@
+/**
+ * Lets requests begin one after the other, so that work which anybody may ask for takes at most a quarter of a thread.
+ *
+ *   begin ─▶ work, promises included ─▶ next turn of the loop ─▶ a pause three times as long as the work, if it was long ─▶ begin
+ *
+ * Work that only waits (for a flush, for a barrier) does not hold up what comes behind it.
+ *
+ * Not bounded here: how many wait. The listener has so many connections, and each has one request at a time.
+ */
+
+/** Shorter work is followed by the next turn of the loop and by no pause. */
+const LONG_MS = 1;
+const PAUSE_FACTOR = 3;
+const PAUSE_MS_MAX = 50;
+
+export class DutyCycle {
+  readonly #waiting: (() => void)[] = [];
+  #isBusy = false;
+
+  /** @returns a promise that resolves when the work may begin. */
+  begin(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (!this.#isBusy) this.#next();
+    });
+  }
+
+  #next(): void {
+    const begin = this.#waiting.shift();
+    this.#isBusy = begin !== undefined;
+    if (begin === undefined) return;
+    const startedMs = performance.now();
+    begin();
+    setImmediate(() => {
+      const spentMs = performance.now() - startedMs;
+      if (spentMs < LONG_MS) this.#next();
+      else setTimeout(() => this.#next(), Math.min(PAUSE_MS_MAX, spentMs * PAUSE_FACTOR));
+    });
+  }
+}
