@@ -74,7 +74,7 @@ export class MarginCheck {
   /**
    * Why the order may not have this exposure, or null. Nothing changes.
    *
-   * @returns PRICING_UNAVAILABLE, PROTOCOL_CAP_EXCEEDED, INSUFFICIENT_MARGIN.
+   * @returns PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED.
    */
   exposureFault(order: LiveOrder, exposure: Exposure): Reject | null {
     const { seat, terms, market } = order;
@@ -86,10 +86,10 @@ export class MarginCheck {
     // Where there never was a price, what a market order adds is worth nothing: its lots tell.
     const addsLots = lane.outgrows(entry, exposure.lots);
     if (isBroken && !isSpot(terms) && (weighsMore || addsLots)) return NO_PRICE;
-    if (addsLots && this.#exceedsCap(order, seat, exposure)) return isSpot(terms) ? COLLATERAL_FULL : CAP_EXCEEDED;
-    if (!weighsMore) return null;
-    if (this.#isExempt(order) || (isSpot(terms) && !position.account.isLeveraged)) return null;
-    return position.account.capacity([{ lane, counted }]) > this.minimum ? null : INSUFFICIENT_MARGIN;
+    const needsMargin = weighsMore && !this.#isExempt(order) && (!isSpot(terms) || position.account.isLeveraged);
+    if (needsMargin && position.account.capacity([{ lane, counted }]) <= this.minimum) return INSUFFICIENT_MARGIN;
+    if (!addsLots || !this.#exceedsCap(order, seat, exposure)) return null;
+    return isSpot(terms) ? COLLATERAL_FULL : CAP_EXCEEDED;
   }
 
   /**

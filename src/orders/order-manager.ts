@@ -145,7 +145,7 @@ export class OrderManager {
    *
    * @returns the request id, and what a market order without a bound of its own may spend (AMB-39); rejects
    *   MARKET_HALTED, TOO_MANY_OPEN_ORDERS, DUPLICATE_ORDER, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY,
-   *   REDUCE_ONLY_WOULD_INCREASE, PRICING_UNAVAILABLE, PROTOCOL_CAP_EXCEEDED, INSUFFICIENT_MARGIN.
+   *   REDUCE_ONLY_WOULD_INCREASE, PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED.
    */
   reserveCreate(
     prepared: PreparedCreate,

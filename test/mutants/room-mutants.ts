@@ -207,8 +207,8 @@ const ORDERS: readonly Mutant[] = [
   {
     breaks: 'an order needs more than the least capacity',
     file: 'src/orders/margin-check',
-    find: 'position.account.capacity([{ lane, counted }]) > this.minimum',
-    put: 'position.account.capacity([{ lane, counted }]) >= this.minimum',
+    find: 'position.account.capacity([{ lane, counted }]) <= this.minimum',
+    put: 'position.account.capacity([{ lane, counted }]) < this.minimum',
     caughtBy: 'test/orders/margin-orders',
   },
   {

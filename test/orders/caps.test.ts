@@ -68,6 +68,15 @@ suite('protocol caps at order entry', () => {
     assert.equal(world.verdict({ side: sell, quantity: 1, isSpot: true, reduceOnly: false }), 'INSUFFICIENT_INVENTORY');
   });
 
+  test('an account without the margin for it is refused for that, whatever room the cap has (MRG-12, AMB-112)', () => {
+    const world = desk(OPEN);
+    world.spot(USD, 1, 1, BOB);
+    for (const side of [buy, sell]) {
+      assert.equal(world.verdict({ user: BOB, side, quantity: 10.0001 }), 'INSUFFICIENT_MARGIN');
+      assert.equal(world.verdict({ side, quantity: 10.0001 }), CAP);
+    }
+  });
+
   test('a cap in USD is at oracle and at mark (CAP-03)', () => {
     const world = desk(OPEN);
     world.price(ETH, 2_000, 2_500);
