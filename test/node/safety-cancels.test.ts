@@ -47,7 +47,7 @@ class World {
     const asset = `${20 + marketIndex}` as AssetId;
     this.desk.manager.onMarketChanged({ ...MARKET, marketIndex, assetId: asset });
     for (const id of ids) {
-      const request = createRequest({ id, quantity: 10, price: 5 }, { baseAsset: { id: asset, text: asset } });
+      const request = createRequest({ id, quantity: 10, price: 1_000 }, { baseAsset: { id: asset, text: asset } });
       const checked = mustPass(this.desk.manager.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }));
       this.desk.manager.tie(mustPass(this.desk.manager.reserveCreate(checked, NOW)).requestId, new Tie(lifeline));
     }
@@ -55,7 +55,7 @@ class World {
 
   /** An order that rests and is tied to this connection. @returns its sequence. */
   tied(id: string, lifeline: Lifeline): number {
-    const requestId = mustPass(this.desk.request({ id, quantity: 10, price: 5 }));
+    const requestId = mustPass(this.desk.request({ id, quantity: 10, price: 1_000 }));
     this.desk.manager.tie(requestId, new Tie(lifeline));
     const sequence = this.desk.nextSequence;
     this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, refusal: 0 });

@@ -21,6 +21,8 @@ export interface LargeSize {
 const MARKETS = ['12', '13'] as AssetId[];
 const TICK = 5;
 const LEVELS = 5_000;
+/** Below the lowest buy, so that every order is worth more than the minimum of a market, 0.01 USD. */
+const LEVELS_BELOW = 200;
 /** Of every order. */
 export const LARGE_DATA_LOTS = 10;
 const IN_FLIGHT = 20;
@@ -82,7 +84,7 @@ function funds(user: UserId): OperatorCommand[] {
 function create(node: SimulatedNode, user: UserId, index: number, waits: boolean): void {
   const side = index % 2 === 0 ? SIDE.buy : SIDE.sell;
   const level = 1 + (Math.floor(index / 2) % LEVELS);
-  const price = TICK * (side === SIDE.buy ? level : LEVELS + level);
+  const price = TICK * (LEVELS_BELOW + (side === SIDE.buy ? level : LEVELS + level));
   const trigger: OrderWish = waits ? { above: FAR_ABOVE + TICK * level } : {};
   const id = MARKETS[Math.floor(index / 4) % MARKETS.length] ?? ('12' as AssetId);
   const request = createRequest(
