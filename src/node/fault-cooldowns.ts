@@ -13,7 +13,7 @@ import type { UserId } from '../core/ids.ts';
 import { ORDER_END, ROLLBACK_REASON_WORD } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
-import type { AssetDesk } from '../orders/asset-desk.ts';
+import type { MarginAccounts } from '../orders/margin-accounts.ts';
 import type { OrderFault } from '../orders/order-events.ts';
 import { FAULT_RULE, FaultBudget, type FaultSettings } from '../sessions/fault-budget.ts';
 import type { UserLimits } from '../sessions/user-limits.ts';
@@ -22,7 +22,7 @@ import type { BulkCancels } from './bulk-cancels.ts';
 export interface FaultCooldownParts {
   readonly nowNs: () => TimestampNs;
   readonly limits: Pick<UserLimits, 'tierOf'>;
-  readonly prices: Pick<AssetDesk, 'marks'>;
+  readonly accounts: Pick<MarginAccounts, 'pricedSinceMatch'>;
   readonly bulk: Pick<BulkCancels, 'cancelAll'>;
   readonly counted: FaultCounters;
 }
@@ -55,11 +55,11 @@ export class FaultCooldowns {
   }
 
   /** A fill of the user was rolled back, and its order was at fault. */
-  rolledBack({ user, reason, asset, matchedNs }: OrderFault): void {
-    const { nowNs, limits, prices, counted } = this.parts;
+  rolledBack(fault: OrderFault): void {
+    const { nowNs, limits, accounts, counted } = this.parts;
+    const { user, reason } = fault;
     const rule = FAULT_RULE[reason];
-    const hasMoved = (prices.marks(asset).oracle?.timeNs ?? 0n) > matchedNs;
-    if (rule === 'never' || (rule === 'unlessPriceMoved' && hasMoved)) return;
+    if (rule === 'never' || (rule === 'unlessPriceMoved' && accounts.pricedSinceMatch(fault))) return;
     counted.fault(ROLLBACK_REASON_WORD[reason] ?? '');
     if (!this.budget.fault(user, limits.tierOf(user) === 'marketMaker', nowNs())) return;
     counted.cooldown(user, this.budget.settings);

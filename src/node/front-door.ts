@@ -204,7 +204,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     const unanswered = (requestId: number): void => this.road.expect(requestId, () => undefined);
     this.bulk = new BulkCancels({ orders, shards, idKey, nowNs, openMarkets, unanswered, poke });
     this.safety = new SafetyCancels({ bulk: this.bulk, holderOf: (user) => this.holderOf(user), nowNs, poke });
-    this.faults = new FaultCooldowns({ nowNs, limits, bulk: this.bulk, prices: orders.margin.desk, counted });
+    this.faults = new FaultCooldowns({ nowNs, limits, bulk: this.bulk, accounts: orders.margin.accounts, counted });
   }
 
   nowNs(): TimestampNs {

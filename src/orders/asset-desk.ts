@@ -86,6 +86,12 @@ export class AssetDesk {
     return this.#assets.get(asset) ?? NO_MARKS;
   }
 
+  /** Whether the oracle or the mark price of the asset is younger than this. */
+  pricedSince(asset: AssetId, sinceNs: TimestampNs): boolean {
+    const { oracle, mark } = this.marks(asset);
+    return (oracle?.timeNs ?? 0n) > sinceNs || (mark?.timeNs ?? 0n) > sinceNs;
+  }
+
   setRisk(asset: AssetId, risk: RiskTerms): void {
     this.#put(asset, risk, this.marks(asset));
   }

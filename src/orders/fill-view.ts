@@ -157,8 +157,10 @@ export class FillView {
     for (const { side, reason } of sides) this.#tellTrade(trade, side, rolledBackNews(reason));
     for (const { side } of sides) this.#book.settle(side.order, word.timeNs);
     const asset = trade.market.definition.assetId;
-    for (const { order, reason } of faults)
-      this.#sink.fault({ user: order.terms.user, reason, asset, matchedNs: trade.matchedNs });
+    for (const { order, reason } of faults) {
+      const { user, subAccount } = order.terms;
+      this.#sink.fault({ user, subAccount, reason, asset, matchedNs: trade.matchedNs });
+    }
   }
 
   #tellTrade(trade: PendingTrade, side: PendingSide, news: TradeNews): UserTrade {

@@ -20,7 +20,7 @@
 import { assert } from '../core/assert.ts';
 import { type AssetId, USD, type UserId } from '../core/ids.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
-import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../margin/account.ts';
 import type { Legs } from '../margin/position.ts';
 import { capacityOf, offsetLots, pressureOf } from '../margin/pressure.ts';
@@ -247,6 +247,18 @@ export class MarginAccount {
   /** Rises whenever a position of it or what an order may do has changed; prices and balances aside. */
   get moves(): number {
     return this.#changes + this.#weighings;
+  }
+
+  /** Whether an oracle or mark price of anything that it owns, owes or trades is younger than this. */
+  pricedSince(sinceNs: TimestampNs): boolean {
+    const desk = this.#desk;
+    for (const balance of this.spot.balances.values()) {
+      if (optimisticOf(balance) !== 0n && desk.pricedSince(balance.asset, sinceNs)) return true;
+    }
+    for (const position of this.#positions.values()) {
+      if (desk.pricedSince(position.asset, sinceNs)) return true;
+    }
+    return false;
   }
 
   /** Whether it has to do with an asset of which no price has come since the start (AMB-110). */

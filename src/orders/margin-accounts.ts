@@ -13,6 +13,7 @@ import { laneOf, type Seat } from './exposure.ts';
 import type { Holds, WordCount } from './holds.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
+import type { OrderFault } from './order-events.ts';
 import { newLaneEntry } from './pressure-lane.ts';
 import type { Sleepers } from './sleepers.ts';
 
@@ -76,6 +77,14 @@ export class MarginAccounts {
   /** For a question about one that may not exist, or be of no margin type: none is made. */
   peek(user: UserId, index: number): MarginAccount {
     return this.find(user, index) ?? new MarginAccount(user, index, this.#holds.peek(user, index), this.desk);
+  }
+
+  /**
+   * Whether a price on which the margin of this fill depends is younger than its match: of the asset traded or of anything
+   * else in the account.
+   */
+  pricedSinceMatch({ user, subAccount, asset, matchedNs }: OrderFault): boolean {
+    return this.desk.pricedSince(asset, matchedNs) || this.peek(user, subAccount).pricedSince(matchedNs);
   }
 
   /** What all margin-type accounts own of an asset, fills on their way included (CAP-08). */

@@ -59,6 +59,7 @@ export interface ReduceWord extends OrderName {
 /** A fill was rolled back, and this party of it was at fault (FIL-14). */
 export interface OrderFault {
   readonly user: UserId;
+  readonly subAccount: number;
   readonly reason: RollbackReason;
   readonly asset: AssetId;
   readonly matchedNs: TimestampNs;

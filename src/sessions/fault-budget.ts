@@ -19,8 +19,8 @@ import { ROLLBACK_REASON, type RollbackReason } from '../core/order-terms.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
 
 /**
- * Whether a rollback counts for the party that it names at fault, by its reason: always, never, or unless the oracle price
- * of its asset moved between match and decision. Every reason stands here.
+ * Whether a rollback counts for the party that it names at fault, by its reason: always, never, or unless an oracle or mark
+ * price of its asset, or of anything else in the account, came between match and decision. Every reason stands here.
  */
 const RULES = {
   /** Not at fault. */

@@ -132,6 +132,25 @@ suite('a user whose fills are rolled back by its own fault', () => {
     assert.equal((await maker.sell(limit(400_000, 10_000))).word, 'Received');
   });
 
+  test('a price of anything in the account that comes between match and decision is no fault of margin (AMB-124)', async () => {
+    const target = { account: 1, isSpot: false };
+    const owner = await world.trader({ '0': '1000000', '1': '10' }, [1]);
+    for (const moves of [true, false]) {
+      for (let each = 0; each <= BUDGET; each += 1) {
+        await maker.sell(limit(300_000, 10_000));
+        await world.hook({ fault: { kind: 'reject_fill', party: 'taker', reason: 'InsufficientMargin' } });
+        await world.hook({ hold: true });
+        assert.equal((await owner.buy(limit(300_000, 10_000, 'IOC'), target)).word, 'Received');
+        await world.advance(SECOND_NS);
+        if (moves) await world.operate('POST', '/operator/prices', { prices: [{ asset_id: '1', price: '60000' }] });
+        await world.hook({ release: true });
+        await world.rest();
+      }
+      const { word } = await owner.buy(limit(249_000, 10_000), target);
+      assert.equal(word, moves ? 'Received' : 'RATE_LIMITED');
+    }
+  });
+
   test('market makers have a budget of their own (AMB-124)', async () => {
     await world.operate('PUT', `/operator/users/${taker.userId}`, { is_mm: true });
     await world.operate('PATCH', '/operator/settings', { fault_budget_market_maker: BUDGET + 2 });
