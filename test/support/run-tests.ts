@@ -31,6 +31,7 @@ const LONGEST = [
   'node/triggers',
   'mutants/caught',
   'fuzz/decoders',
+  'node/ops-floods',
   'node/margin-rollbacks',
   'node/journal-keeper',
   'reliability/io',
