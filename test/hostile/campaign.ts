@@ -6,7 +6,8 @@
  *
  * A fifth of the time the pair trades alone, then the attacks run beside it, and for the middle third of them two busy
  * processes take the machine's cores. Exit code 1 when the node ends, a cancel is refused, an honest order is lost or rolled
- * back beyond the budget of faults of the one who causes it, or memory grows beyond its bound; with --strict also when the pair's p99 is above five times its quiet one.
+ * back beyond the budget of faults of the one who causes it, or memory grows beyond its bound; with --strict also when the
+ * pair's p99 is above five times its quiet one.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
