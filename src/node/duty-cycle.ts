@@ -13,24 +13,33 @@ const LONG_MS = 1;
 const PAUSE_FACTOR = 3;
 const PAUSE_MS_MAX = 50;
 
+interface Waiting {
+  readonly isGone: () => boolean;
+  readonly begin: () => void;
+}
+
 export class DutyCycle {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: Waiting[] = [];
   #isBusy = false;
 
-  /** @returns a promise that resolves when the work may begin. */
-  begin(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+  /**
+   * @param isGone whether there is no client any more; then the work is forgotten, and the promise with it.
+   * @returns a promise that resolves when the work may begin.
+   */
+  begin(isGone: () => boolean): Promise<void> {
+    return new Promise((begin) => {
+      this.#waiting.push({ isGone, begin });
       if (!this.#isBusy) this.#next();
     });
   }
 
   #next(): void {
-    const begin = this.#waiting.shift();
-    this.#isBusy = begin !== undefined;
-    if (begin === undefined) return;
+    let next = this.#waiting.shift();
+    while (next?.isGone() === true) next = this.#waiting.shift();
+    this.#isBusy = next !== undefined;
+    if (next === undefined) return;
     const startedMs = performance.now();
-    begin();
+    next.begin();
     setImmediate(() => {
       const spentMs = performance.now() - startedMs;
       if (spentMs < LONG_MS) this.#next();

@@ -173,8 +173,8 @@ export class OpsHttp {
     }
     this.answering.add(socket);
     response.once('close', () => this.answering.delete(socket));
-    await this.cycle.begin();
-    if (!socket.destroyed) await this.serve(request, response);
+    await this.cycle.begin(() => socket.destroyed);
+    await this.serve(request, response);
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
