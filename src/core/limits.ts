@@ -47,7 +47,7 @@ export const UNREAD_REPLY_BYTES_PER_SECOND = 16_384;
 export const READ_PER_TURN = 65_536;
 /** Pieces of work (requests, refusals, frames) of one turn of a listener, and milliseconds in them; then the next turn. */
 export const WORK_PER_TURN_MAX = 256;
-export const WORK_MS_PER_TURN = 4;
+export const WORK_MS_PER_TURN = 2;
 /** Texts beyond this length let shorter ones pass. */
 export const QUICK_TEXT_BYTES_MAX = 16_384;
 /** Nesting and digits that the JSON reader accepts [hazards: JSON attacks]. */
