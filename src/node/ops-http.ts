@@ -9,8 +9,8 @@
  *   (1) A request is answered once; what a handler throws is logged and answered with 500.
  *   (2) Connections, heads, bodies and the time that a request may take to arrive are bounded, and so is the time that an
  *       answer may stay unread.
- *   (3) A connection has one request at a time: one that sends another before its answer was read is cut. All together
- *       take at most a quarter of the thread (duty-cycle.ts).
+ *   (3) A connection has one request at a time: one that sends another before its answer was read is cut. Those of all
+ *       connections begin one after the other, with pauses (duty-cycle.ts).
  *   (4) Neither a token nor a body reaches a log line.
  *
  * Not here: what a route does.
