@@ -21,9 +21,9 @@ const TABLE: Readonly<Record<string, Room>> = {
   crypto: { rooms: [...CORE, 'runtime', 'messages'], packages: ['node:', 'sodium-native', 'piscina'] },
   wire: { rooms: CORE, packages: ['@sinclair/typebox'] },
   matching: { rooms: CORE, packages: [] },
-  margin: { rooms: CORE, packages: [] },
-  clearing: { rooms: [...CORE, 'margin'], packages: ['@noble/hashes'] },
-  orders: { rooms: [...CORE, 'wire', 'clearing', 'margin'], packages: [] },
+  risk: { rooms: CORE, packages: [] },
+  clearing: { rooms: [...CORE, 'risk'], packages: ['@noble/hashes'] },
+  orders: { rooms: [...CORE, 'wire', 'clearing', 'risk'], packages: [] },
   sessions: { rooms: CORE, packages: [] },
   'market-data': { rooms: CORE, packages: [] },
   storage: { rooms: [...CORE, 'clearing', 'orders'], packages: ['node:', 'lmdb'] },
@@ -43,7 +43,7 @@ const TABLE: Readonly<Record<string, Room>> = {
       'orders',
       'sessions',
       'clearing',
-      'margin',
+      'risk',
       'market-data',
       'storage',
       'chain',
@@ -60,7 +60,7 @@ const TABLE: Readonly<Record<string, Room>> = {
 };
 
 /** Rooms that decide: no clock, no I/O, no chance. */
-const PURE = ['core', 'messages', 'wire', 'matching', 'orders', 'sessions', 'clearing', 'margin', 'market-data'];
+const PURE = ['core', 'messages', 'wire', 'matching', 'orders', 'sessions', 'clearing', 'risk', 'market-data'];
 /** Where a room imports only types from another domain room. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { orders: ['clearing'] };
 const IMPURE_WORDS =

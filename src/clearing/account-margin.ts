@@ -2,7 +2,7 @@
  * The margin figures of an account as clearing knows it: confirmed balances and legs, or those that a plan would leave;
  * and the capacity that its open orders leave it.
  *
- * Not here: the formulas (src/margin), which orders press (pressing.ts).
+ * Not here: the formulas (src/risk), which orders press (pressing.ts).
  */
 import { SIDE, type Side } from '../core/order-terms.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
@@ -20,10 +20,10 @@ import {
   initialSurplus,
   type MaintenanceSums,
   type StoredEquity,
-} from '../margin/account.ts';
-import type { AssetTerms } from '../margin/asset-terms.ts';
-import type { Legs } from '../margin/position.ts';
-import { capacityOf, pressureOf } from '../margin/pressure.ts';
+} from '../risk/account.ts';
+import type { AssetTerms } from '../risk/asset-terms.ts';
+import type { Legs } from '../risk/position.ts';
+import { capacityOf, pressureOf } from '../risk/pressure.ts';
 import { countedOf } from './pressing.ts';
 import { termsOf } from './risks.ts';
 import type { BalanceSlot, PositionSlot, RiskSlot, SubAccountSlot } from './state.ts';

@@ -8,7 +8,7 @@ import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { type AssetId, USD, type UserId } from '../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
-import { isMarginType } from '../margin/account-rules.ts';
+import { isMarginType } from '../risk/account-rules.ts';
 import type { Effect } from './effects.ts';
 import { riskSlot } from './risks.ts';
 import type { BalanceRow, SubAccountRow, UserRow } from './rows.ts';

@@ -10,8 +10,8 @@
  * raises it. Equal to the cap is allowed.
  */
 import { ONE_18 } from '../core/units.ts';
-import type { AssetPrices } from '../margin/prices.ts';
-import { type Interest, netInterest, openInterest, type RiskTerms } from '../margin/risk-terms.ts';
+import type { AssetPrices } from '../risk/prices.ts';
+import { type Interest, netInterest, openInterest, type RiskTerms } from '../risk/risk-terms.ts';
 
 /** The measured sums of an asset. */
 export interface Measures extends Interest {

@@ -7,7 +7,7 @@ import { assert } from '../core/assert.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
-import type { AssetTerms } from '../margin/asset-terms.ts';
+import type { AssetTerms } from '../risk/asset-terms.ts';
 import { allBalances, allUsers, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
 import { heldOf, holdOf, spendOf } from './holds.ts';

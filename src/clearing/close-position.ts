@@ -10,7 +10,7 @@ import { AMOUNT18_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
-import { isOpen, NO_LEGS } from '../margin/position.ts';
+import { isOpen, NO_LEGS } from '../risk/position.ts';
 import { refuseNonce } from './action-nonces.ts';
 import { askingUser, balanceSlot, changeUser, setOwned } from './balances.ts';
 import type { Effect } from './effects.ts';

@@ -16,7 +16,7 @@ import { AMOUNT18_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
-import { magnitude } from '../margin/position.ts';
+import { magnitude } from '../risk/position.ts';
 import { balanceSlot, ensureUser, MARGIN_ACCOUNT, SPOT_ACCOUNT, setOwned, totalsOf } from './balances.ts';
 import { BodyReader } from './body-reader.ts';
 import type { Effect } from './effects.ts';

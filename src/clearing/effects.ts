@@ -9,7 +9,7 @@ import type { AssetId, UserId } from '../core/ids.ts';
 import type { RollbackReason, Side } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
-import type { PriceSource } from '../margin/prices.ts';
+import type { PriceSource } from '../risk/prices.ts';
 import type {
   AssetRow,
   BalanceRow,

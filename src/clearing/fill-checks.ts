@@ -27,9 +27,9 @@ import {
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { coversDebts, initialMarginHolds, isCovered, solvencyHolds } from '../margin/account.ts';
-import { isMarginType, mayHold } from '../margin/account-rules.ts';
-import { reduces } from '../margin/position.ts';
+import { coversDebts, initialMarginHolds, isCovered, solvencyHolds } from '../risk/account.ts';
+import { isMarginType, mayHold } from '../risk/account-rules.ts';
+import { reduces } from '../risk/position.ts';
 import { CONFIRMED, initialOf, initialOfDebts, storedEquityOf, storedEquityOfDebts } from './account-margin.ts';
 import { breaksCap, hasCap, type Measures } from './caps.ts';
 import { baseDelta, type Fill, type Party, type Plan } from './fill-plan.ts';

@@ -16,7 +16,7 @@ import { assert, must } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, type OrderEnd, SIDE, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
-import { isMarginType } from '../margin/account-rules.ts';
+import { isMarginType } from '../risk/account-rules.ts';
 import { balanceSlot, ensureUser, SPOT_ACCOUNT } from './balances.ts';
 import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './children.ts';
 import type { Effect } from './effects.ts';

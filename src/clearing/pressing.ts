@@ -13,15 +13,15 @@
  * (order-slot.ts), and only that of an order without a limit price is read. (Such an order counts at the price of the
  * moment: while one is released, all of its book are looked at. It is gone with its match.)
  *
- * Not here: weights and roundings (src/margin), who asks (account-margin.ts).
+ * Not here: weights and roundings (src/risk), who asks (account-margin.ts).
  */
 import { notional18 } from '../core/arithmetic.ts';
 import { must } from '../core/assert.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, ZERO_18 } from '../core/units.ts';
-import { isMarginType } from '../margin/account-rules.ts';
-import type { AssetTerms } from '../margin/asset-terms.ts';
-import { countSide, isJudgedOnArrival, marketPrice, type OpenOrder, offsetLots } from '../margin/pressure.ts';
+import { isMarginType } from '../risk/account-rules.ts';
+import type { AssetTerms } from '../risk/asset-terms.ts';
+import { countSide, isJudgedOnArrival, marketPrice, type OpenOrder, offsetLots } from '../risk/pressure.ts';
 import { ownPressing, SPOT_ACCOUNT } from './balances.ts';
 import { quote18 } from './holds.ts';
 import type { OrderRow } from './rows.ts';

@@ -6,7 +6,7 @@
  *
  * Each accepted price moves the breaker of its oracle (CB-03, AMB-44).
  *
- * Not here: marks (risks.ts), when a price is stale (src/margin/prices.ts).
+ * Not here: marks (risks.ts), when a price is stale (src/risk/prices.ts).
  */
 import { mulDivFloor } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
@@ -15,7 +15,7 @@ import { type AssetId, parseAssetId, USD } from '../core/ids.ts';
 import { AMOUNT18_MAX, CLOCK_SKEW_NS } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../core/units.ts';
-import { nextSource, ORACLE_STALE_NS } from '../margin/prices.ts';
+import { nextSource, ORACLE_STALE_NS } from '../risk/prices.ts';
 import { BodyReader, readEach } from './body-reader.ts';
 import type { Effect } from './effects.ts';
 import type { SetPrices } from './inputs.ts';

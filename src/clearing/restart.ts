@@ -14,7 +14,7 @@
 import { RESTART_SEQUENCE_GAP } from '../core/limits.ts';
 import { ORDER_END } from '../core/order-terms.ts';
 import type { RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
-import { tripped } from '../margin/prices.ts';
+import { tripped } from '../risk/prices.ts';
 import { hasLiveParent } from './children.ts';
 import type { Effect } from './effects.ts';
 import { endHolds, setFault } from './hooks.ts';

@@ -6,14 +6,14 @@
  *   mark ─────┤
  *   interest ─┘
  *
- * Not here: the rules of breakers and factors (src/margin).
+ * Not here: the rules of breakers and factors (src/risk).
  */
 import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
-import { type AssetTerms, assetTerms } from '../margin/asset-terms.ts';
-import { type AssetPrices, assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../margin/prices.ts';
-import { type Interest, imFactor, NO_ROW_TERMS, termsOfRow } from '../margin/risk-terms.ts';
+import { type AssetTerms, assetTerms } from '../risk/asset-terms.ts';
+import { type AssetPrices, assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../risk/prices.ts';
+import { type Interest, imFactor, NO_ROW_TERMS, termsOfRow } from '../risk/risk-terms.ts';
 import type { Effect } from './effects.ts';
 import { parseRisk } from './risk-parameters.ts';
 import type { AssetRow, MarkRow, PriceRow } from './rows.ts';

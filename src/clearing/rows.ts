@@ -8,9 +8,9 @@ import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
-import type { AccountType } from '../margin/account-rules.ts';
-import type { Legs } from '../margin/position.ts';
-import type { PriceSource } from '../margin/prices.ts';
+import type { AccountType } from '../risk/account-rules.ts';
+import type { Legs } from '../risk/position.ts';
+import type { PriceSource } from '../risk/prices.ts';
 
 export type SubAccountKind = AccountType['kind'];
 

@@ -10,7 +10,7 @@ import { must } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { TRIGGER_STATE, type TriggerState } from '../core/order-terms.ts';
-import { isOpen } from '../margin/position.ts';
+import { isOpen } from '../risk/position.ts';
 import { FactText, type TakeBytes } from './fact-text.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';

@@ -17,10 +17,10 @@ import type { AssetId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Side } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence, TimestampNs } from '../core/units.ts';
-import type { AssetTerms } from '../margin/asset-terms.ts';
-import type { Legs } from '../margin/position.ts';
-import type { PriceSource } from '../margin/prices.ts';
-import type { RiskTerms } from '../margin/risk-terms.ts';
+import type { AssetTerms } from '../risk/asset-terms.ts';
+import type { Legs } from '../risk/position.ts';
+import type { PriceSource } from '../risk/prices.ts';
+import type { RiskTerms } from '../risk/risk-terms.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type {

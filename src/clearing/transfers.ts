@@ -14,7 +14,7 @@ import { AMOUNT18_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../core/units.ts';
-import { type AccountType, isMarginType, mayHold } from '../margin/account-rules.ts';
+import { type AccountType, isMarginType, mayHold } from '../risk/account-rules.ts';
 import { capacityWith, isMarginBound } from './account-margin.ts';
 import { refuseNonce } from './action-nonces.ts';
 import { askingUser, balanceSlot, changeUser, setOwned } from './balances.ts';

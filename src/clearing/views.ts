@@ -8,7 +8,7 @@ import { compareAssetIds, USD, type UserId } from '../core/ids.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
-import { isOpen } from '../margin/position.ts';
+import { isOpen } from '../risk/position.ts';
 import { allBalances, askingUser } from './balances.ts';
 import { heldOf } from './holds.ts';
 import { allPositions } from './positions.ts';

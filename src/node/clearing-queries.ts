@@ -6,7 +6,7 @@ import { countsView, ledgerView, userView } from '../clearing/views.ts';
 import type { UserId } from '../core/ids.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
-import type { PriceSource } from '../margin/prices.ts';
+import type { PriceSource } from '../risk/prices.ts';
 import { nativeBytesHash } from '../storage/sha256.ts';
 
 type View = Readonly<Record<string, unknown>>;

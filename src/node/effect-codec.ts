@@ -20,7 +20,6 @@ import { unreachable } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import type { PriceSource } from '../margin/prices.ts';
 import {
   BalanceChanged,
   FillConfirmed,
@@ -37,6 +36,7 @@ import {
   UserChanged,
 } from '../messages/generated/messages.ts';
 import { decodePlain, encodePlain } from '../messages/plain-values.ts';
+import type { PriceSource } from '../risk/prices.ts';
 import { writeOrderId, writeText, writeUser } from './order-codec.ts';
 
 /** Effects that are structs. */

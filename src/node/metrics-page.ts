@@ -10,7 +10,7 @@
 import { AggregatorRegistry, Registry } from 'prom-client';
 import { assert } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
-import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../margin/prices.ts';
+import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../risk/prices.ts';
 import { type HistogramSnapshot, type MetricSnapshot, snapshotMetrics } from '../runtime/metrics.ts';
 import { ringDepth } from '../runtime/spsc-ring.ts';
 import type { Plan } from '../runtime/topology.ts';

@@ -10,7 +10,7 @@ import {
   type PriceSource,
   STORED_PRICE_NS,
   sourceState,
-} from '../margin/prices.ts';
+} from '../risk/prices.ts';
 import { ThreadBlock } from '../runtime/heartbeat.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
 import { WRITTEN_WORD } from '../runtime/ring-layout.ts';

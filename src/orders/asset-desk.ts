@@ -2,13 +2,13 @@
  * Assets as pre-flight weighs them: prices with their breakers, risk rows, the initial-margin factor that follows from
  * what all users have open. Follows clearing's word; what time alone changes is found by `refresh` (AMB-43, AMB-44).
  *
- * Not here: the rules (src/margin), accounts (margin-account.ts).
+ * Not here: the rules (src/risk), accounts (margin-account.ts).
  */
 import { type AssetId, USD } from '../core/ids.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { type AssetTerms, assetTerms, USD_ASSET } from '../margin/asset-terms.ts';
-import { assetPrices, MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../margin/prices.ts';
-import { type Interest, imFactor, NO_ROW_TERMS, type RiskTerms } from '../margin/risk-terms.ts';
+import { type AssetTerms, assetTerms, USD_ASSET } from '../risk/asset-terms.ts';
+import { assetPrices, MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../risk/prices.ts';
+import { type Interest, imFactor, NO_ROW_TERMS, type RiskTerms } from '../risk/risk-terms.ts';
 import type { OpenLegs } from './cap-check.ts';
 
 /** Clearing's word on an asset: absolute. */

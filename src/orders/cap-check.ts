@@ -18,8 +18,8 @@
 
 import { SIDE, type Side } from '../core/order-terms.ts';
 import { ONE_18 } from '../core/units.ts';
-import type { AssetTerms } from '../margin/asset-terms.ts';
-import { type Interest, netInterest, openInterest, type RiskTerms } from '../margin/risk-terms.ts';
+import type { AssetTerms } from '../risk/asset-terms.ts';
+import { type Interest, netInterest, openInterest, type RiskTerms } from '../risk/risk-terms.ts';
 
 /** Optimistic sums of the positive and the negative base legs of an asset over all users. Changed only by accounts. */
 export interface OpenLegs {

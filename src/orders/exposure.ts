@@ -14,7 +14,7 @@
 import { mulDivCeil, notional18, quantity18 } from '../core/arithmetic.ts';
 import { ORDER_KIND, SIDE } from '../core/order-terms.ts';
 import { ONE_18, type RawQuantity } from '../core/units.ts';
-import { isJudgedOnArrival } from '../margin/pressure.ts';
+import { isJudgedOnArrival } from '../risk/pressure.ts';
 import {
   filledOf,
   isReduceOnly,

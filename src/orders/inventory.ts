@@ -4,7 +4,7 @@
  */
 import { format18 } from '../core/decimal.ts';
 import { compareAssetIds, USD, type UserId } from '../core/ids.ts';
-import { isOpen } from '../margin/position.ts';
+import { isOpen } from '../risk/position.ts';
 import type { Accounts } from './accounts.ts';
 import type { Balance, Holds } from './holds.ts';
 import type { MarginAccount, Position } from './margin-account.ts';

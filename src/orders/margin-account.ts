@@ -15,15 +15,15 @@
  *   (1) The offset of a lane that nets is the opposite optimistic base, in lots.
  *   (2) pending = the sum of undecided fills; settling = confirmed ones until the position that contains them is told.
  *
- * Not here: what an order may still do (exposure.ts), who is admitted (margin-check.ts), the formulas (src/margin).
+ * Not here: what an order may still do (exposure.ts), who is admitted (margin-check.ts), the formulas (src/risk).
  */
 import { assert } from '../core/assert.ts';
 import { type AssetId, USD, type UserId } from '../core/ids.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
-import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../margin/account.ts';
-import type { Legs } from '../margin/position.ts';
-import { capacityOf, offsetLots, pressureOf } from '../margin/pressure.ts';
+import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../risk/account.ts';
+import type { Legs } from '../risk/position.ts';
+import { capacityOf, offsetLots, pressureOf } from '../risk/pressure.ts';
 import type { AssetDesk } from './asset-desk.ts';
 import { moveLegs } from './cap-check.ts';
 import { optimisticOf, type SpotAccount } from './holds.ts';

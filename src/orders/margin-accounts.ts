@@ -7,7 +7,7 @@ import type { AssetId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
 import type { Amount18 } from '../core/units.ts';
-import { offsetLots } from '../margin/pressure.ts';
+import { offsetLots } from '../risk/pressure.ts';
 import type { AssetDesk } from './asset-desk.ts';
 import { laneOf, type Seat } from './exposure.ts';
 import type { Holds, WordCount } from './holds.ts';

@@ -18,7 +18,7 @@ import { mulDivCeil, powerOfTen, smaller } from '../core/arithmetic.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
-import { isJudgedOnArrival, marketPrice } from '../margin/pressure.ts';
+import { isJudgedOnArrival, marketPrice } from '../risk/pressure.ts';
 import type { Accounts } from './accounts.ts';
 import { exceedsCap, exceedsCollateralCap } from './cap-check.ts';
 import { exposureOf, type Seat } from './exposure.ts';

@@ -25,11 +25,11 @@ import {
   figuresOf,
   leverageOf,
   type MarginSums,
-} from '../margin/account.ts';
-import { type AssetTerms, equityLeg, legAtMark, WEIGHT_ONE, weighedLeg } from '../margin/asset-terms.ts';
-import { entryPrice, isOpen, type Legs, magnitude, NO_LEGS, sideOf } from '../margin/position.ts';
-import { isStale, STORED_PRICE_NS } from '../margin/prices.ts';
-import { FACTOR_ONE } from '../margin/risk-terms.ts';
+} from '../risk/account.ts';
+import { type AssetTerms, equityLeg, legAtMark, WEIGHT_ONE, weighedLeg } from '../risk/asset-terms.ts';
+import { entryPrice, isOpen, type Legs, magnitude, NO_LEGS, sideOf } from '../risk/position.ts';
+import { isStale, STORED_PRICE_NS } from '../risk/prices.ts';
+import { FACTOR_ONE } from '../risk/risk-terms.ts';
 import type {
   CloseOrderView,
   ClosePreviewView,

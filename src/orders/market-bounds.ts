@@ -12,7 +12,7 @@ import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
 import { collarBounds, NO_COLLAR } from '../core/price-collar.ts';
 import { ONE_18, type TimestampNs } from '../core/units.ts';
-import { isUsable, MARK_STALE_NS, ORACLE_STALE_NS } from '../margin/prices.ts';
+import { isUsable, MARK_STALE_NS, ORACLE_STALE_NS } from '../risk/prices.ts';
 import type { AssetDesk, AssetMarks } from './asset-desk.ts';
 import type { MarketSlot } from './markets.ts';
 

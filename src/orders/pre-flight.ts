@@ -15,7 +15,7 @@ import { MARKET_STATUS, ORDER_FLAG, ORDER_KIND, type Side, TIF, TRIGGER, TRIGGER
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { RawPrice, TimestampNs } from '../core/units.ts';
-import { isMarginType } from '../margin/account-rules.ts';
+import { isMarginType } from '../risk/account-rules.ts';
 import type { CancelRequest } from '../wire/signed-cancel.ts';
 import type { CreateRequest, SignedOrder } from '../wire/signed-order.ts';
 import type { ReplaceRequest } from '../wire/signed-replace.ts';

@@ -5,8 +5,8 @@
  */
 import type { AssetId } from '../core/ids.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
-import { type AccountType, mayHold } from '../margin/account-rules.ts';
-import type { RiskTerms } from '../margin/risk-terms.ts';
+import { type AccountType, mayHold } from '../risk/account-rules.ts';
+import type { RiskTerms } from '../risk/risk-terms.ts';
 
 export interface Trade {
   readonly asset: AssetId;

@@ -6,7 +6,7 @@ import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import { AMOUNT18_MAX } from '../../src/core/limits.ts';
 import { ORDER_FLAG, SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
-import { MARK_STALE_NS } from '../../src/margin/prices.ts';
+import { MARK_STALE_NS } from '../../src/risk/prices.ts';
 import { ALICE, acceptedValue, BOB, CAROL, CHAIN, codeOf, reply, USD } from '../support/clearing-world.ts';
 import { MarginWorld, type Side18 } from '../support/margin-world.ts';
 

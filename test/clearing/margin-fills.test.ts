@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import { format18 } from '../../src/core/decimal.ts';
 import { ORDER_END, SIDE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../src/margin/prices.ts';
+import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../src/risk/prices.ts';
 import { ALICE, BOB, CAROL, codeOf, ETH, effectsOf, FEES, USD } from '../support/clearing-world.ts';
 import { BTC, e18, MarginWorld } from '../support/margin-world.ts';
 

@@ -6,7 +6,7 @@ import { termsOf } from '../../src/clearing/risks.ts';
 import { must } from '../../src/core/assert.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { RawPrice } from '../../src/core/units.ts';
-import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../src/margin/prices.ts';
+import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../src/risk/prices.ts';
 import { ALICE, BOB, CAROL, ETH, USD } from '../support/clearing-world.ts';
 import { e18, MarginWorld, type Side18 } from '../support/margin-world.ts';
 import { propertyParameters } from '../support/property.ts';

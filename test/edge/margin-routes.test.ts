@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import { OmsServer } from '../../src/edge/oms-server.ts';
-import { riskTerms } from '../../src/margin/risk-terms.ts';
+import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { riskRow, source, usd } from '../support/margin-desk.ts';
 import { ALICE, BASE, BOB, NOW } from '../support/order-desk.ts';

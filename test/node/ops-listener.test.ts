@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
 import { ONE_18, type TimestampNs } from '../../src/core/units.ts';
-import { MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../../src/margin/prices.ts';
+import { MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../../src/risk/prices.ts';
 import { MetricsWriter } from '../../src/runtime/metrics.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { OpsDesk } from '../support/ops-client.ts';

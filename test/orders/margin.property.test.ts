@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { tradingFee18 } from '../../src/core/arithmetic.ts';
 import { type Amount18, ONE_18 } from '../../src/core/units.ts';
-import { afterFill } from '../../src/margin/position.ts';
+import { afterFill } from '../../src/risk/position.ts';
 import { ALICE, BTC, ETH, SIDE, TIF, USD, usd } from '../support/margin-desk.ts';
 import { BOB } from '../support/order-desk.ts';
 import { PlainPressure, USERS } from '../support/plain-pressure.ts';

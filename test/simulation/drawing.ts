@@ -8,7 +8,7 @@ import type { PositionSlot } from '../../src/clearing/state.ts';
 import { assert } from '../../src/core/assert.ts';
 import { type AssetId, USD } from '../../src/core/ids.ts';
 import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
-import { magnitude } from '../../src/margin/position.ts';
+import { magnitude } from '../../src/risk/position.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { Action, ActionKind, ChangePlan, OrderPlan, Who } from './actions.ts';

@@ -26,7 +26,7 @@ import {
   TRIGGER,
 } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { isOpen } from '../../src/margin/position.ts';
+import { isOpen } from '../../src/risk/position.ts';
 import { storedRows } from './stored-rows.ts';
 
 export const T0: TimestampNs = 1_800_000_000_000_000_000n as TimestampNs;

@@ -7,10 +7,10 @@ import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import { type OrderEnd, SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
-import type { PriceSource } from '../../src/margin/prices.ts';
-import { type RiskRow, riskTerms } from '../../src/margin/risk-terms.ts';
 import { OrderManager } from '../../src/orders/order-manager.ts';
 import type { OrderSettings } from '../../src/orders/settings.ts';
+import type { PriceSource } from '../../src/risk/prices.ts';
+import { type RiskRow, riskTerms } from '../../src/risk/risk-terms.ts';
 import type { SignedOrder } from '../../src/wire/signed-order.ts';
 import {
   ALICE,

@@ -7,10 +7,10 @@ import fc from 'fast-check';
 
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice } from '../../src/core/units.ts';
-import { addPosition, addSpot, emptySums, isLiquidatable } from '../../src/margin/account.ts';
-import { type AssetTerms, assetTerms } from '../../src/margin/asset-terms.ts';
-import { sidePressure } from '../../src/margin/pressure.ts';
-import { imFactor, type RiskRow, riskTerms } from '../../src/margin/risk-terms.ts';
+import { addPosition, addSpot, emptySums, isLiquidatable } from '../../src/risk/account.ts';
+import { type AssetTerms, assetTerms } from '../../src/risk/asset-terms.ts';
+import { sidePressure } from '../../src/risk/pressure.ts';
+import { imFactor, type RiskRow, riskTerms } from '../../src/risk/risk-terms.ts';
 import { marketOf } from './market-figures.ts';
 import { equity, initial, maintenance, type PlainAsset, type PlainLeg, pressure } from './plain-margin.ts';
 import type { PropertyParameters } from './property.ts';

@@ -8,7 +8,7 @@ import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ORDER_FLAG, ROLLBACK_REASON_WORD, SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { addPosition, addSpot, emptySums, figuresOf, type MaintenanceSums } from '../../src/margin/account.ts';
+import { addPosition, addSpot, emptySums, figuresOf, type MaintenanceSums } from '../../src/risk/account.ts';
 import { type Answer, CHAIN, ClearingWorld, ETH, effectsOf, reasonsOf, reply, USD } from './clearing-world.ts';
 
 export const BTC: AssetId = '1' as AssetId;

@@ -13,7 +13,6 @@ import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { Amount18 } from '../../src/core/units.ts';
-import type { PriceSource } from '../../src/margin/prices.ts';
 import { decodePlain, encodePlain } from '../../src/messages/plain-values.ts';
 import type { ClearingHook } from '../../src/node/clearing-hooks.ts';
 import { answerQuery } from '../../src/node/clearing-queries.ts';
@@ -21,6 +20,7 @@ import { loadConfig, MANUAL_CLOCK_START_NS, type NodeConfig } from '../../src/no
 import type { OperatorCommand, OpsParts, Reply, Waiting } from '../../src/node/ops-parts.ts';
 import type { StartStep } from '../../src/node/start-progress.ts';
 import { nodeTopology } from '../../src/node/topology.ts';
+import type { PriceSource } from '../../src/risk/prices.ts';
 import { SharedClock } from '../../src/runtime/clock.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
 import { STANDARD_RATES } from '../../src/sessions/rate-limits.ts';

@@ -1,6 +1,6 @@
 /**
  * Margin as the formulas of the service spec say it, in fractions: every leg an exact fraction, rounded once at the end
- * of the leg. Slow and written from the requirements alone: the judge of src/margin.
+ * of the leg. Slow and written from the requirements alone: the judge of src/risk.
  */
 
 /** n / d, d above zero. */

@@ -9,10 +9,10 @@ import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import { ORDER_END, SIDE, type Side } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
-import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../../src/margin/account.ts';
-import { type AssetTerms, assetTerms } from '../../src/margin/asset-terms.ts';
-import { capacityOf, offsetLots, pressureOf } from '../../src/margin/pressure.ts';
-import { riskTerms } from '../../src/margin/risk-terms.ts';
+import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../../src/risk/account.ts';
+import { type AssetTerms, assetTerms } from '../../src/risk/asset-terms.ts';
+import { capacityOf, offsetLots, pressureOf } from '../../src/risk/pressure.ts';
+import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { BTC, ETH, MARKETS, MarginDesk, riskRow, usd } from './margin-desk.ts';
 import { ALICE, BOB } from './order-desk.ts';
 

@@ -19,13 +19,13 @@ import {
 } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
-import { riskTerms } from '../../src/margin/risk-terms.ts';
 import { DoorRestore } from '../../src/node/door-restore.ts';
 import type { RecordSink } from '../../src/node/effect-codec.ts';
 import { KeptOrderBytes } from '../../src/node/kept-orders.ts';
 import { RestoredOrderWord, readRestoredRow } from '../../src/node/restored-word.ts';
 import { OrderManager } from '../../src/orders/order-manager.ts';
 import type { KeptOrders } from '../../src/orders/sleepers.ts';
+import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { BTC, ETH, MARKETS, riskRow, source, usd } from './margin-desk.ts';
 import { NO_HISTORY, NOW, RecordingSink } from './order-desk.ts';
 

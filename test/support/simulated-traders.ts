@@ -4,7 +4,7 @@ import type { PositionSlot } from '../../src/clearing/state.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, TimestampNs } from '../../src/core/units.ts';
-import { magnitude } from '../../src/margin/position.ts';
+import { magnitude } from '../../src/risk/position.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { type CreateRequest, orderText } from '../../src/wire/signed-order.ts';
 import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';

@@ -5,9 +5,9 @@ import { suite, test } from 'node:test';
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
 import { SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, TimestampNs } from '../../src/core/units.ts';
-import { addPosition, addSpot, emptySums, figuresOf, initialSurplus } from '../../src/margin/account.ts';
-import { type AssetTerms, assetTerms, weighedLeg } from '../../src/margin/asset-terms.ts';
-import { afterFill, entryPrice, type Legs, NO_LEGS, reduces } from '../../src/margin/position.ts';
+import { addPosition, addSpot, emptySums, figuresOf, initialSurplus } from '../../src/risk/account.ts';
+import { type AssetTerms, assetTerms, weighedLeg } from '../../src/risk/asset-terms.ts';
+import { afterFill, entryPrice, type Legs, NO_LEGS, reduces } from '../../src/risk/position.ts';
 import {
   capacityOf,
   countOrder,
@@ -15,7 +15,7 @@ import {
   offsetLots,
   pressureOf,
   sidePressure,
-} from '../../src/margin/pressure.ts';
+} from '../../src/risk/pressure.ts';
 import {
   assetPrices,
   MARK_STALE_NS,
@@ -23,8 +23,8 @@ import {
   ORACLE_STALE_NS,
   type PriceSource,
   USD_PRICES,
-} from '../../src/margin/prices.ts';
-import { imFactor, type RiskRow, riskTerms, termsOfRow } from '../../src/margin/risk-terms.ts';
+} from '../../src/risk/prices.ts';
+import { imFactor, type RiskRow, riskTerms, termsOfRow } from '../../src/risk/risk-terms.ts';
 import { marketOf } from '../support/market-figures.ts';
 
 const NO_CAP = ((1n << 256n) - 1n).toString();

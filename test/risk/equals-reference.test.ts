@@ -4,8 +4,8 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 
 import type { Amount18 } from '../../src/core/units.ts';
-import { initialMarginHolds } from '../../src/margin/account.ts';
-import { afterFill, type Legs, magnitude, NO_LEGS, reduces } from '../../src/margin/position.ts';
+import { initialMarginHolds } from '../../src/risk/account.ts';
+import { afterFill, type Legs, magnitude, NO_LEGS, reduces } from '../../src/risk/position.ts';
 import { figuresLaw, oraclePrice, pressureLaw, signedAmount } from '../support/margin-laws.ts';
 import { propertyParameters } from '../support/property.ts';
 
