@@ -1,5 +1,5 @@
 /**
- * The house keeps its own rules: who may import whom, which words are banned where, how long a file may be. These are
+ * The house keeps its own rules: who may import whom, which words are banned where. These are
  * ordinary tests, so a broken rule is a red build and not a matter of taste.
  */
 import assert from 'node:assert/strict';
@@ -66,7 +66,6 @@ const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { orders: ['clea
 const IMPURE_WORDS =
   /\bDate\.now\b|\bnew Date\b|\bMath\.random\b|\bperformance\.now\b|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bconsole\./;
 const JSON_PARSE_ALLOWED = /^src\/(messages\/plain-values|client\/|cli\/|node\/|clearing\/|chain\/)/;
-const FILE_LINES_MAX = 500;
 
 interface SourceFile {
   readonly path: string;
@@ -158,14 +157,6 @@ suite('tidy', () => {
       wrong.map((file) => file.path),
       [],
     );
-  });
-
-  test('no file is longer than one reader holds in mind', () => {
-    const long = files
-      .filter((file) => !file.path.includes('/generated/'))
-      .map((file) => ({ path: file.path, lines: file.text.split('\n').length }))
-      .filter((file) => file.lines > FILE_LINES_MAX);
-    assert.deepEqual(long, []);
   });
 
   test('every file opens with what it is', () => {

@@ -1,4 +1,4 @@
-/** What can be said of a whole book: that it is sound, and a hash of what it holds. For tests, replay and boot. */
+/** Checks of a whole book and a hash of its content. For tests, replay and boot. */
 import { assert } from '../core/assert.ts';
 import { finishHash, mixWord, wordCount } from '../core/key-words.ts';
 import { isBefore } from '../core/time-words.ts';
@@ -14,7 +14,7 @@ export function checkBook(book: Book, ids: OrderIds): void {
   assert(book.isUncrossing || !book.isCrossed(), 'book: the best bid is below the best ask');
   assert(
     book.isDepthHeld || book.isUncrossing || (book.buys.isTold && book.sells.isTold),
-    'book: every change of a level was told',
+    'book: every change of a level was published',
   );
   book.buys.check();
   book.sells.check();
@@ -24,12 +24,12 @@ export function checkBook(book: Book, ids: OrderIds): void {
     side.forEachOrder((slot) => {
       const [words, at] = [orders.idWordsOf(slot), orders.idAt(slot)];
       const entry = ids.find(orders.idHashOf(slot), orders.userOf(slot), words, at, orders.idBytesOf(slot));
-      assert(ids.slotOf(entry) === slot, 'book: an order and its id know each other');
+      assert(ids.slotOf(entry) === slot, 'book: the id of an order leads to the order');
       ids.checkHash(slot);
       const { lastHigh, lastLow } = book.expiries;
       assert(
         book.expiries.isBehind || isBefore(lastHigh, lastLow, orders.expiryHigh(slot), orders.expiryLow(slot)),
-        'book: what is past its expiry does not rest when all have gone that were due',
+        'book: no expired order rests once all due orders have ended',
       );
     });
 }
@@ -45,15 +45,15 @@ function checkUndecided(book: Book): void {
   }
   for (const [slot, count] of counts) {
     assert(orders.pendingOf(slot) === count, 'book: pending counts the undecided trades of an order');
-    assert(orders.stateOf(slot) !== ORDER_STATE.free, 'book: an order with a pending fill is not forgotten');
+    assert(orders.stateOf(slot) !== ORDER_STATE.free, 'book: an order with a pending fill stays in the pool');
   }
 }
 
 /**
- * The resting orders in priority order, bids first, then those that wait for a trigger or for their parent, by admission:
- * all their terms, their users and ids, what is in force, and nothing of how they are stored. Equal for two engines with
- * the same book. Not in it: what passes by itself, and a restart begins anew (pending fills, words between market and
- * front door, held cancels), and remembered ids, which are not the book.
+ * Hash over the resting orders by priority, bids first, then the orders that wait for a trigger or for their parent, by
+ * acceptance: all terms, users, ids and released quantities, and nothing about their storage. Equal for two engines
+ * with the same book. It excludes state that is transient and empty after a restart (pending fills, messages between
+ * market and gateway, parked cancels), and remembered ids, which are not part of the book.
  *
  * @returns 53 bits, a safe integer.
  */
@@ -76,7 +76,7 @@ export function hashBook(book: Book, users: UserTable, triggers: Triggers): numb
   return hash.value;
 }
 
-/** All but its quantity: the pool knows that of an order in the book only. */
+/** Adds everything but the quantity: the pool's quantity is meaningful only for orders in the book. */
 function addOrder(hash: BookHash, slot: number, orders: OrderPool, users: UserTable): void {
   const user = orders.userOf(slot) * USER_WORDS;
   for (const word of users.words.subarray(user, user + USER_WORDS)) hash.add(word);
@@ -92,7 +92,7 @@ function addOrder(hash: BookHash, slot: number, orders: OrderPool, users: UserTa
     hash.add(time.call(orders, slot) | 0);
 }
 
-/** 53 bits over words. */
+/** A 53-bit hash over 32-bit words. */
 class BookHash {
   #low = 1;
   #high = 2;

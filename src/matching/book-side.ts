@@ -1,14 +1,15 @@
 /**
- * One side of a book: its levels, each with a queue of resting orders and its total.
+ * One side of a book: its levels, each with a queue of resting orders and its total quantity.
  *
- * Changes are collected, one entry a level, until `commit` tells the absolute quantities (AMB-98).
+ * Changed levels are collected, one entry each, until `commit` publishes their absolute quantities (AMB-98).
  *
  * Invariants, between commands
- *   (1) A level exists if and only if it has orders; its quantity is the sum of what remains of them.
+ *   (1) A level exists if and only if it has orders; its quantity is the sum of their remaining quantities.
  *   (2) A queue ascends by priority sequence.
- *   (3) A level's quantity is a safe integer, and there is room for every level: `fits` is asked before anything grows.
+ *   (3) A level's quantity is a safe integer, and the index has room for every level: callers check `fits` before they add
+ *       quantity.
  *
- * Not here: who matches whom (book.ts), what a rank is (level-index.ts), how a queue lies in memory (level-queues.ts).
+ * Matching is in book.ts, ranks in level-index.ts, the memory layout of queues in level-queues.ts.
  */
 import { assert } from '../core/assert.ts';
 import { RAW_MAX } from '../core/limits.ts';
@@ -23,13 +24,13 @@ import type { PriceHash } from './price-hash.ts';
 
 const BUY: Side = SIDE.buy;
 
-/** Levels of which the order that came back last is remembered. */
+/** Number of levels for which the last returned order is stored. */
 const RETURNED_MAX = 256;
 
 interface Levels {
-  /** To begin with. */
+  /** Initial number of leaves. */
   readonly leaves: number;
-  /** As many as fit, if not given (level-index.ts). */
+  /** Maximum number of leaves; by default as many as fit (level-index.ts). */
   readonly leavesMax?: number;
   readonly hash: PriceHash;
 }
@@ -41,7 +42,10 @@ export class BookSide {
   readonly #orders: OrderPool;
   readonly #index: LevelIndex;
   readonly #queues: LevelQueues;
-  /** By level the order that came back last: of several the next one usually stands behind it. A hint, checked when used. */
+  /**
+   * The last order that returned to each level: the next one usually belongs right behind it. A hint, validated before
+   * use.
+   */
   readonly #returned = new Map<number, number>();
 
   constructor(side: Side, orders: OrderPool, levels: Levels) {
@@ -89,7 +93,7 @@ export class BookSide {
     return this.#queues.quantityOf(level);
   }
 
-  /** The first order of a level, and the one behind an order of it, or NONE. */
+  /** The first order of a level. */
   levelHead(level: number): number {
     return this.#queues.headOf(level);
   }
@@ -104,7 +108,7 @@ export class BookSide {
     return best !== NONE && this.#reaches(best, limit);
   }
 
-  /** Whether everything within the limit adds up to `quantity` or more (TIF-04). */
+  /** Whether the quantity within the limit is at least `quantity` (TIF-04). */
   canFill(limit: number, quantity: number): boolean {
     let missing = quantity;
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
@@ -115,16 +119,16 @@ export class BookSide {
     return false;
   }
 
-  /** Whether there is room for a level at `price`, and it stays a safe integer with `quantity` more. */
+  /** Whether the side can hold a level at `price`, and its quantity plus `quantity` is a safe integer. */
   fits(price: number, quantity: number): boolean {
     if (!this.#index.hasRoom(this.#sign * price)) return false;
-    // No level was ever larger: usually spares looking for the level.
+    // `largest` bounds every level, which usually avoids the look-up.
     if (this.#queues.largest + quantity <= RAW_MAX) return true;
     const level = this.#index.find(this.#sign * price);
     return level === NONE || this.#queues.quantityOf(level) + quantity <= RAW_MAX;
   }
 
-  /** To the back of the queue at the order's price. */
+  /** Adds the order at the back of the queue at its price. */
   append(slot: number): void {
     const price = this.#orders.priceOf(slot);
     const best = this.#index.best;
@@ -132,7 +136,7 @@ export class BookSide {
     this.#queues.append(isBest ? best : this.#reach(price), slot, this.#orders.remaining(slot));
   }
 
-  /** To its place by priority in the queue at its price (AMB-32). */
+  /** Inserts the order by priority into the queue at its price (AMB-32). */
   insert(slot: number): void {
     const orders = this.#orders;
     const queues = this.#queues;
@@ -149,7 +153,7 @@ export class BookSide {
     this.#returned.set(level, slot);
   }
 
-  /** An order of the level that stands before `priority`, or its first one. */
+  /** An order of the level with a lower priority sequence, or the first order of the level. */
   #searchFrom(level: number, priority: number): number {
     const orders = this.#orders;
     const hint = this.#returned.get(level);
@@ -162,7 +166,7 @@ export class BookSide {
     return isThere ? hint : this.#queues.headOf(level);
   }
 
-  /** Off the book, with `remaining` of it. */
+  /** Removes an order with `remaining` lots from the book. */
   remove(slot: number, remaining: number): void {
     if (this.#queues.remove(slot, remaining) > 0) return;
     const level = this.#orders.words[slot + LEVEL] as number;
@@ -170,24 +174,24 @@ export class BookSide {
     this.#index.clear(level);
   }
 
-  /** What remains of a resting order grows or shrinks in place. */
+  /** Changes the remaining quantity of a resting order in place. */
   adjust(slot: number, change: number): void {
     this.#queues.change(this.#orders.words[slot + LEVEL] as number, change);
   }
 
-  /** Behind everybody else at the same price. */
+  /** Moves the order behind all others at its price. */
   moveToBack(slot: number): void {
     this.#queues.moveToBack(slot, this.#orders.remaining(slot));
   }
 
-  /** The queues in which these orders of this side rest, by priority: after a restore. */
+  /** Sorts the queues that contain these orders by priority: after a restore. */
   sortQueuesOf(slots: readonly number[]): void {
     const orders = this.#orders;
     const levels = new Set(slots.map((slot) => orders.words[slot + LEVEL] as number));
     for (const level of levels) this.#queues.sort(level, (a, b) => orders.priorityOf(a) - orders.priorityOf(b));
   }
 
-  /** Tells every level that changed since the last time, one at least. */
+  /** Publishes every level that changed since the last commit. */
   commit(events: MarketEvents): void {
     this.#queues.tellChanges(this.side, events);
     this.#index.releaseEmpty();
@@ -198,19 +202,19 @@ export class BookSide {
     this.#index.releaseEmpty();
   }
 
-  /** Levels from the best on. */
+  /** Visits the levels, best first. */
   forEachLevel(visit: (price: number, quantity: number) => void): void {
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
       visit(this.#queues.priceOf(level), this.#queues.quantityOf(level));
   }
 
-  /** Orders in the order in which they would be matched. */
+  /** Visits the orders in matching sequence. */
   forEachOrder(visit: (slot: number) => void): void {
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
       for (const slot of this.#queues.ordersOf(level)) visit(slot);
   }
 
-  /** The orders of a price, first in first out. */
+  /** The orders at a price, in time priority. */
   ordersAt(price: number): number[] {
     const level = this.#index.find(this.#sign * price);
     return level === NONE ? [] : [...this.#queues.ordersOf(level)];
@@ -226,14 +230,14 @@ export class BookSide {
     return within;
   }
 
-  /** No level has changed since the last `commit`. */
+  /** Whether all level changes are published. */
   get isTold(): boolean {
     return this.#queues.changedCount === 0;
   }
 
-  /** Walks everything. @throws InvariantError */
+  /** Checks every invariant. @throws InvariantError */
   check(): void {
-    assert(this.#index.isSound(), 'book side: levels are sorted and the best is known');
+    assert(this.#index.isSound(), 'book side: levels are sorted and the best is the last');
     const orders = this.#orders;
     for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
       let sum = 0;
@@ -255,7 +259,7 @@ export class BookSide {
   }
 
   /**
-   * Looks at one level, as far as its first so many orders say. @param told its quantity as it was told last, 0 for none.
+   * Checks one level, up to `ordersMax` of its orders. @param told its last published quantity, 0 for none.
    *
    * @throws InvariantError
    */
@@ -263,7 +267,7 @@ export class BookSide {
     const found = this.#index.find(this.#sign * price);
     const level = found !== NONE && this.#index.has(found) ? found : NONE;
     const quantity = level === NONE ? 0 : this.#queues.quantityOf(level);
-    assert(quantity === told, 'book side: a level is what was told of it');
+    assert(quantity === told, 'book side: a level equals its published quantity');
     if (level === NONE) return;
     let missing = quantity;
     let before = -1;
@@ -279,13 +283,13 @@ export class BookSide {
 
   #checkOrder(slot: number, level: number): void {
     const orders = this.#orders;
-    assert(orders.stateOf(slot) === ORDER_STATE.resting, 'book side: only resting orders stand in it');
+    assert(orders.stateOf(slot) === ORDER_STATE.resting, 'book side: its orders rest');
     assert(
       orders.sideOf(slot) === this.side && orders.words[slot + LEVEL] === level,
-      'book side: an order knows its place',
+      'book side: an order has its side and level',
     );
-    assert(orders.priceOf(slot) === this.#queues.priceOf(level), 'book side: an order stands at its price');
-    assert(orders.quantityOf(slot) > orders.filledOf(slot), 'book side: something remains');
+    assert(orders.priceOf(slot) === this.#queues.priceOf(level), 'book side: an order is at its price');
+    assert(orders.quantityOf(slot) > orders.filledOf(slot), 'book side: an order has remaining quantity');
   }
 
   #reaches(level: number, limit: number): boolean {
@@ -293,7 +297,7 @@ export class BookSide {
     return this.side === BUY ? price >= limit : price <= limit;
   }
 
-  /** The level at this price, with a queue. */
+  /** The level at this price, opened if it did not exist. */
   #reach(price: number): number {
     const level = this.#index.reach(this.#sign * price);
     if (this.#index.has(level)) return level;

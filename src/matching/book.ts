@@ -1,12 +1,13 @@
 /**
  * The book of one market: two sides, their orders, the trades that clearing has not decided, and the numbering.
  *
- * Its methods are the steps of which commands are made (market-engine.ts, placement.ts, rollback.ts, uncross.ts, restore.ts):
- * match, rest, take off, end. Each says what it did to `events` at once, so the order of steps is the order of sequences.
+ * Its methods are the steps of commands (market-engine.ts, placement.ts, rollback.ts, uncross.ts, restore.ts): match,
+ * rest, take off, end. Each step publishes its event immediately, so steps and sequences have the same order.
  *
  * Invariants, between commands
  *   (1) The best bid is below the best ask, unless the book is being uncrossed.
- *   (2) An order has as many `pending` as undecided trades name it; one that neither lives nor has any is forgotten.
+ *   (2) `pending` of an order counts the undecided trades that contain it; an order that is neither live nor pending leaves
+ *       the pool.
  */
 import { assert } from '../core/assert.ts';
 import type { HashKey } from '../core/key-words.ts';
@@ -32,19 +33,19 @@ import { NONE } from './pools.ts';
 import { PriceHash } from './price-hash.ts';
 import { UndecidedTrades } from './undecided-trades.ts';
 
-/** To begin with; leaves grow by themselves. */
+/** Initial ratio; leaves grow independently. */
 const ORDERS_PER_LEAF = 16;
 
-/** Who waits for what happens to orders and trades: the triggers (triggers.ts). */
+/** Callbacks for events of orders and trades; implemented by the triggers (triggers.ts). */
 export interface BookWatcher {
-  /** A trade is confirmed: its price, and its lots to the orders that have children. */
+  /** A trade is confirmed: first its price, then its lots for each of the two orders that has children. */
   confirmed(price: number): void;
   parentFilled(slot: number, lots: number): void;
   /** An order with children is over and all its fills are decided. */
   parentOver(slot: number): void;
-  /** Of an order that waits, nothing that is in force is left. @returns whether more of it may be activated. */
+  /** A waiting order has no released remainder. @returns whether more of it may be activated. */
   waitsForMore(slot: number): boolean;
-  /** An order that waits ends. @returns its total, activated or not. */
+  /** A waiting order ends. @returns its total, activated or not. */
   leave(slot: number): number;
 }
 
@@ -53,7 +54,7 @@ export interface BookParts {
   readonly ids: OrderIds;
   readonly events: MarketEvents;
   readonly watcher: BookWatcher;
-  /** For the hash of prices. */
+  /** Key of the hash of prices. */
   readonly key: HashKey;
 }
 
@@ -63,15 +64,15 @@ export class Book {
   readonly sells: BookSide;
   readonly expiries: ExpiryWatch;
   readonly trades: UndecidedTrades;
-  /** The last one given out. */
+  /** The last assigned sequence. */
   sequence = 0;
-  /** No fill beyond these prices (AMB-39). */
+  /** Limits of fill prices (AMB-39). */
   lowest = 1;
   highest: number = RAW_MAX;
   preventsSelfTrades = false;
-  /** Levels that change are told when this ends, all of them in one step (BAT-07). */
+  /** While true, changed levels are not published; they are published in one step afterwards (BAT-07). */
   isDepthHeld = false;
-  /** A rollback brought orders back that cross: levels are told when they have been uncrossed (uncross.ts, AMB-32). */
+  /** A rollback returned crossing orders: levels are published after uncrossing (uncross.ts, AMB-32). */
   isUncrossing = false;
   readonly #ids: OrderIds;
   readonly #events: MarketEvents;
@@ -113,17 +114,18 @@ export class Book {
     return isLimit && price > this.lowest ? price : this.lowest;
   }
 
-  /** Whether both orders are one owner's: signer and sub-account (STP-02, STP-05). */
+  /** Whether both orders have the same owner: signer and sub-account (STP-02, STP-05). */
   isSameOwner(a: number, b: number): boolean {
     const { orders } = this;
     return orders.subAccountOf(a) === orders.subAccountOf(b) && orders.userOf(a) === orders.userOf(b);
   }
 
   /**
-   * Matches `wanted` lots of an order that is on no side, no further than `bound`: best price first, then first in first
-   * out, at the maker's price. With self-trade prevention own orders that it reaches are cancelled (STP-02, STP-03).
+   * Matches `wanted` lots of an order that is on no side, at prices up to `bound`: best price first, then time
+   * priority, at the maker's price. With self-trade prevention it cancels the owner's resting orders that it reaches
+   * (STP-02, STP-03).
    *
-   * @returns the lots it did not get.
+   * @returns the unmatched lots.
    */
   match(taker: number, bound: number, wanted: number): number {
     const orders = this.orders;
@@ -150,7 +152,7 @@ export class Book {
     return left;
   }
 
-  /** Two resting orders that cross: the younger one takes at the older one's price (AMB-32). */
+  /** Matches two crossing resting orders: the younger one takes at the older one's price (AMB-32). */
   matchResting(maker: number, taker: number): void {
     const { orders } = this;
     const lots = Math.min(orders.remaining(maker), orders.remaining(taker));
@@ -166,8 +168,8 @@ export class Book {
   }
 
   /**
-   * Whether an order of its side would match at `price`: what a post-only order must not do (TIF-07). With self-trade
-   * prevention own orders are no obstacle (STP-04).
+   * Whether the order would match at `price`, which a post-only order must not (TIF-07). With self-trade prevention the
+   * owner's orders do not count (STP-04).
    */
   wouldTake(slot: number, price: number): boolean {
     const makers = this.otherSide(this.orders.sideOf(slot));
@@ -179,7 +181,9 @@ export class Book {
     return false;
   }
 
-  /** Cancels the owner's orders in the way of a post-only order that crosses nobody else's (STP-04). */
+  /**
+   * Cancels the owner's resting orders that a post-only order would cross, when it crosses no other owner's (STP-04).
+   */
   cancelOwn(slot: number, price: number): void {
     const makers = this.otherSide(this.orders.sideOf(slot));
     while (makers.crosses(price)) {
@@ -189,7 +193,7 @@ export class Book {
     }
   }
 
-  /** At the back of its price. Its priority sequence is set by the caller. */
+  /** Adds the order at the back of its price. The caller sets its priority sequence. */
   rest(slot: number): void {
     const { orders } = this;
     this.ownSide(orders.sideOf(slot)).append(slot);
@@ -197,7 +201,7 @@ export class Book {
     this.expiries.add(slot);
   }
 
-  /** At its place by priority: it rested before, or came as others came that rest now. */
+  /** Inserts the order by priority: it rested before, or was restored among resting orders. */
   restByPriority(slot: number): void {
     const { orders } = this;
     this.ownSide(orders.sideOf(slot)).insert(slot);
@@ -205,21 +209,21 @@ export class Book {
     this.expiries.add(slot);
   }
 
-  /** Takes a resting order off the book; what is to become of it is the caller's. */
+  /** Takes a resting order off the book; the caller decides its further state. */
   takeOff(slot: number): void {
     const { orders } = this;
-    assert(orders.stateOf(slot) === ORDER_STATE.resting, 'only what rests is taken off');
+    assert(orders.stateOf(slot) === ORDER_STATE.resting, 'only a resting order is taken off the book');
     this.ownSide(orders.sideOf(slot)).remove(slot, orders.remaining(slot));
   }
 
-  /** Nothing of what is in force is left to match. Nothing is told: fills say it. */
+  /** Marks an order without a released remainder. Publishes nothing: the fills imply it. */
   exhaust(slot: number): void {
     const { orders } = this;
     const waits = orders.hasMark(slot, MARK.waits) && this.#watcher.waitsForMore(slot);
     orders.setState(slot, waits ? ORDER_STATE.dormant : ORDER_STATE.filled);
   }
 
-  /** The end of an order that is on no side: told, and forgotten as soon as nothing of it is pending. */
+  /** Ends an order that is on no side: publishes the end and frees the order once it has no pending fills. */
   end(slot: number, end: OrderEnd, faultReason: RollbackReason = 0, requestId = 0): void {
     const { orders } = this;
     if (orders.hasMark(slot, MARK.waits))
@@ -230,7 +234,7 @@ export class Book {
     this.forgetIfDone(slot);
   }
 
-  /** Once it neither lives nor has undecided fills, only the id is remembered (AMB-08, AMB-23). */
+  /** Frees an order that is neither live nor in undecided trades; only its id is remembered (AMB-08, AMB-23). */
   forgetIfDone(slot: number): void {
     const { orders } = this;
     const state = orders.stateOf(slot);
@@ -243,7 +247,7 @@ export class Book {
   /** Every trade up to `tradeId` is decided: confirmed, unless it was rolled back. */
   settle(tradeId: number): void {
     const { trades } = this;
-    assert(tradeId <= trades.lastTradeId, 'only trades that were made are settled');
+    assert(tradeId <= trades.lastTradeId, 'settled trades were matched before');
     while (trades.settledThrough < tradeId) {
       const at = trades.indexOf(++trades.settledThrough);
       const lots = trades.quantity[at] as number;
@@ -268,7 +272,7 @@ export class Book {
     if (pending === 0) this.forgetIfDone(slot);
   }
 
-  /** Tells the levels that changed since the last commit. */
+  /** Publishes the levels that changed since the last commit. */
   commitDepth(): void {
     if (this.isDepthHeld || this.isUncrossing) return;
     const { buys, sells } = this;
@@ -278,7 +282,7 @@ export class Book {
     this.#events.depthCommitted(this.sequence as Sequence);
   }
 
-  /** Nobody needs to hear of single levels: the whole book will be told. */
+  /** Discards level changes without publishing them: the caller publishes the whole book instead. */
   forgetDepthChanges(): void {
     this.buys.forgetChanges();
     this.sells.forgetChanges();
@@ -306,5 +310,5 @@ export class Book {
   }
 }
 
-/** The quantity in the pool of an order that is sized in quote and has no cap. */
+/** The pool quantity of an order that is sized in quote and has no cap. */
 export const UNSIZED: number = Number.POSITIVE_INFINITY;

@@ -1,13 +1,14 @@
 /**
- * Replace: new price, new total, new trigger, of an order that rests or waits (RPL-04, RPL-05, AMB-19 to AMB-21).
+ * Replace: new price, total or trigger of an order that rests or waits (RPL-04, RPL-05, AMB-19 to AMB-21).
  *
- *   same price, not more left      keeps its place
- *   same price, more left          to the back of its queue
- *   another price                  leaves, matches what it crosses, rests what is left; post-only dies if it would cross
- *   nothing left                   complete: the maker wants no more than is filled
- *   waits for its trigger          changes where it waits; nothing is matched
+ *   same price, remainder not larger   keeps its queue place
+ *   same price, larger remainder       moves to the back of its queue
+ *   another price                      leaves, matches what it crosses, rests the remainder; a post-only order that would
+ *                                      cross ends
+ *   no remainder                       complete: the new total is not above the filled quantity
+ *   waits for its trigger              changes its place in the trigger book; nothing is matched
  *
- * The node's own replaces only reduce (AMB-61): they have no age, and the order keeps its own.
+ * The node's own replaces only reduce (AMB-61): they carry no timestamp, and the order keeps its own.
  */
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, TRIGGER } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
@@ -20,49 +21,53 @@ import { exhausted, NO_MONEY, place } from './placement.ts';
 import type { Triggers } from './triggers.ts';
 import type { Waiting } from './waiting.ts';
 
-/** Where a replace takes place. */
+/** The parts of the engine that a replace changes. */
 export interface ChangePlace {
   readonly book: Book;
   readonly triggers: Triggers;
   readonly events: MarketEvents;
 }
 
-/** Applies a replace to a live order, or says why not. */
+/** Applies a replace to a live order, or publishes the reject. */
 export function replaceOrder(at: ChangePlace, slot: number, command: ReplaceCommand): void {
   const { book, events } = at;
   const { orders } = book;
   const waiting = orders.hasMark(slot, MARK.waits) ? at.triggers.of(slot) : null;
-  if (command.isNodeMade) takeAge(book, slot, command);
+  if (command.isNodeMade) takeTimestamp(book, slot, command);
   const isOlder = isOlderThan(book, slot, command);
-  const isSameAge = !command.isNodeMade && !isOlder && !isNewerThan(book, slot, command);
+  const isSameTimestamp = !command.isNodeMade && !isOlder && !isNewerThan(book, slot, command);
   const refuse = (code: RejectCode): void => events.replaceRefused(command, code);
   if (orders.kindOf(slot) !== ORDER_KIND.limit) refuse(REJECT_CODE.INVALID_ORDER);
-  else if (isOlder || (isSameAge && !isSame(book, slot, waiting, command))) refuse(REJECT_CODE.REQUEST_TOO_OLD);
-  else if (isSameAge || isNoReduction(book, slot, command))
+  else if (isOlder || (isSameTimestamp && !isSame(book, slot, waiting, command))) refuse(REJECT_CODE.REQUEST_TOO_OLD);
+  else if (isSameTimestamp || isNoReduction(book, slot, command))
     events.replaceUnchanged(command.requestId, orders.sequenceOf(slot));
-  else if (asksTooMuch(at.triggers, waiting, command)) refuse(REJECT_CODE.INVALID_ORDER);
+  else if (exceedsChangeable(at.triggers, waiting, command)) refuse(REJECT_CODE.INVALID_ORDER);
   else if (waiting === null) changeResting(at, slot, command);
   else if (waiting.inForce === 0) changeWaiting(at, slot, waiting, command);
   else changeGrowing(at, slot, waiting, command);
 }
 
 /**
- * A trigger changes only while it waits (AMB-20); the total of a child not while only a part of it is in force, and not to
- * more than a parent that is filled can activate.
+ * Whether the replace exceeds what may change: a trigger only while it waits (AMB-20); the total of a child not while
+ * only a part of it is released, and not beyond what a filled parent can activate.
  */
-function asksTooMuch(triggers: Triggers, waiting: Waiting | null, { triggerKind, quantity }: ReplaceCommand): boolean {
+function exceedsChangeable(
+  triggers: Triggers,
+  waiting: Waiting | null,
+  { triggerKind, quantity }: ReplaceCommand,
+): boolean {
   if (triggerKind !== TRIGGER.none && (waiting === null || triggers.hasFired(waiting))) return true;
   if (waiting === null || quantity === 0 || quantity === waiting.total) return false;
   const { parent, inForce, total } = waiting;
   return inForce > 0 || (parent !== null && quantity > total && !triggers.mayActivate(parent.slot, quantity));
 }
 
-function takeAge({ orders }: Book, slot: number, command: ReplaceCommand): void {
+function takeTimestamp({ orders }: Book, slot: number, command: ReplaceCommand): void {
   command.timestampHigh = orders.timestampHigh(slot);
   command.timestampLow = orders.timestampLow(slot);
 }
 
-/** The order has become as small meanwhile. */
+/** Whether the order is already as small as the node's replace requests. */
 function isNoReduction({ orders }: Book, slot: number, { isNodeMade, quantity }: ReplaceCommand): boolean {
   return isNodeMade && quantity >= orders.quantityOf(slot);
 }
@@ -75,13 +80,13 @@ function isNewerThan({ orders }: Book, slot: number, { timestampHigh, timestampL
   return isBefore(orders.timestampHigh(slot), orders.timestampLow(slot), timestampHigh, timestampLow);
 }
 
-/** Whether everything the command asks for is in force already. */
+/** Whether all requested terms are current already. */
 function isSame({ orders }: Book, slot: number, waiting: Waiting | null, command: ReplaceCommand): boolean {
   const total = waiting === null ? orders.quantityOf(slot) : waiting.total;
-  const asksPrice = command.price !== 0 && command.price !== orders.priceOf(slot);
-  const asksTotal = command.quantity !== 0 && command.quantity !== total;
+  const changesPrice = command.price !== 0 && command.price !== orders.priceOf(slot);
+  const changesTotal = command.quantity !== 0 && command.quantity !== total;
   const hasTrigger = waiting !== null && waiting.kind === command.triggerKind && waiting.price === command.triggerPrice;
-  return !asksPrice && !asksTotal && (command.triggerKind === TRIGGER.none || hasTrigger);
+  return !changesPrice && !changesTotal && (command.triggerKind === TRIGGER.none || hasTrigger);
 }
 
 function changeResting(at: ChangePlace, slot: number, command: ReplaceCommand): void {
@@ -102,13 +107,13 @@ function changeResting(at: ChangePlace, slot: number, command: ReplaceCommand): 
   if (after <= 0 || moves) book.takeOff(slot);
   const sequence = apply(book, slot, command, { price, quantity });
   if (after > 0 && (moves || after > before)) orders.setPriority(slot, sequence);
-  tell(at, slot, sequence, { ...command, quantity });
+  publishReplaced(at, slot, sequence, { ...command, quantity });
   if (after <= 0) complete(at, slot, command.requestId);
-  else if (moves) enterAnew(book, slot);
+  else if (moves) reenter(book, slot);
   else resize(book, slot, after - before);
 }
 
-/** A post-only order that would match at its new price dies: a stale quote is worse than none (AMB-19). */
+/** Ends a post-only order that would match at its new price: a stale quote is worse than none (AMB-19). */
 function isStopped({ book, events }: ChangePlace, slot: number, price: number, command: ReplaceCommand): boolean {
   const isPostOnly = (book.orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
   if (!isPostOnly || !book.wouldTake(slot, price)) return false;
@@ -118,19 +123,19 @@ function isStopped({ book, events }: ChangePlace, slot: number, price: number, c
   return true;
 }
 
-/** An order of which nothing was released yet. */
+/** Changes an order without released quantity. */
 function changeWaiting(at: ChangePlace, slot: number, waiting: Waiting, command: ReplaceCommand): void {
   const { book, triggers } = at;
   const price = command.price === 0 ? book.orders.priceOf(slot) : command.price;
   const quantity = command.quantity === 0 ? waiting.total : command.quantity;
   const sequence = apply(book, slot, command, { price, quantity });
   if (command.triggerKind !== TRIGGER.none) triggers.move(waiting, command.triggerKind, command.triggerPrice);
-  tell(at, slot, sequence, { ...command, quantity });
+  publishReplaced(at, slot, sequence, { ...command, quantity });
   triggers.resize(waiting, quantity);
   triggers.reconsider(waiting);
 }
 
-/** A child that is in the main book in part: only its price changes. */
+/** Changes a child that is partly released: only its price. */
 function changeGrowing(at: ChangePlace, slot: number, waiting: Waiting, command: ReplaceCommand): void {
   const { book, triggers, events } = at;
   const { orders } = book;
@@ -145,13 +150,16 @@ function changeGrowing(at: ChangePlace, slot: number, waiting: Waiting, command:
   if (moves) book.takeOff(slot);
   const sequence = apply(book, slot, command, { price, quantity: orders.quantityOf(slot) });
   if (moves) orders.setPriority(slot, sequence);
-  tell(at, slot, sequence, { ...command, quantity: waiting.total });
+  publishReplaced(at, slot, sequence, { ...command, quantity: waiting.total });
   triggers.reconsider(waiting);
-  if (moves) enterAnew(book, slot);
+  if (moves) reenter(book, slot);
 }
 
-/** At its new price like a new order; a post-only one that nobody else stands in the way of clears its own (STP-04). */
-function enterAnew(book: Book, slot: number): void {
+/**
+ * Enters at the new price like a new order; a post-only order that crosses only its owner's orders cancels those
+ * (STP-04).
+ */
+function reenter(book: Book, slot: number): void {
   if ((book.orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0) book.cancelOwn(slot, book.orders.priceOf(slot));
   place(book, slot, NO_MONEY);
 }
@@ -167,7 +175,7 @@ function apply(
   return book.nextSequence();
 }
 
-function tell(
+function publishReplaced(
   { book, triggers, events }: ChangePlace,
   slot: number,
   sequence: Sequence,
@@ -190,13 +198,16 @@ function tell(
   );
 }
 
-/** The maker wants no more than is filled: filled it is, though a rollback may make room again (AMB-32 e). */
+/**
+ * The new total is not above the filled quantity: the order ends as filled, though a rollback may return it to the book
+ * (AMB-32 e).
+ */
 function complete({ book, events }: ChangePlace, slot: number, requestId: number): void {
   events.ended(book.nextSequence(), book.orders.sequenceOf(slot), ORDER_END.filled, 0, 0, requestId);
   exhausted(book, slot);
 }
 
-/** Same price: a smaller order keeps its place, a larger one goes to the back. */
+/** At the same price a smaller order keeps its place, a larger one moves to the back. */
 function resize(book: Book, slot: number, growth: number): void {
   if (growth === 0) return;
   const side = book.ownSide(book.orders.sideOf(slot));

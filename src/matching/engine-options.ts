@@ -1,19 +1,19 @@
-/** What an engine is made with: its listener, what never changes about its market, and its bounds. */
+/** Constructor options of a market engine: its event listener, the market's constants, and limits. */
 import type { MarketEvents } from './commands.ts';
 
 export interface MarketEngineOptions {
   readonly events: MarketEvents;
-  /** Of the market; they never change. */
+  /** Price decimals of the market; constant. */
   readonly priceDecimals: number;
-  /** 64 bits that nobody outside knows: the key of the hash tables. No event depends on it. */
+  /** A secret 64-bit key of the hash tables. No event depends on it. */
   readonly hashSeed?: bigint;
   readonly heldCancelNs?: bigint;
   readonly heldCancelsPerUserMax?: number;
   readonly rememberedIdsPerUserMax?: number;
   readonly rememberedIdsMax?: number;
   readonly expiredPerTurn?: number;
-  /** Orders that live or have undecided fills; ORDERS_MAX if left out. */
+  /** Maximum number of live orders and orders with undecided fills; ORDERS_MAX by default. */
   readonly ordersMax?: number;
-  /** Slots that every pool starts with, a power of two; pools double when they are full. */
+  /** Initial number of entries of every pool, a power of two; full pools double. */
   readonly firstCapacity?: number;
 }

@@ -1,56 +1,57 @@
 /**
- * Which orders expire when. Most live for 30 days and are gone within minutes: for them nothing is done at all.
+ * Tracks which orders expire when. Most orders live for 30 days and end within minutes: those cost nothing here.
  *
  *   now ───────── horizon ───────── next ───────────────▶ time
- *      │ a heap     │ a sweep reads  │ nobody looks
- *      │ of these   │ all slots once,│
- *      │            │ some a tick    │
+ *      │ orders in  │ read by the   │ not read
+ *      │ the heap   │ next sweep    │
  *
- * Half of the way to the horizon a sweep begins; when it is through, the horizon is the next one. Should now get there
- * before, as where a clock leaps, the rest is read at once.
+ * Halfway to the horizon a sweep begins: it reads all pool entries once, some per tick, and adds those that expire
+ * before `next`; when it is complete, `next` becomes the horizon. If time reaches the horizon earlier, for example
+ * after a clock step, the rest is read at once.
  *
- * An order that leaves is not taken out of the heap: its entry is void once its slot is free or another order's. Whoever
- * adds an entry looks at two others, one after the other round the heap, and drops the void ones: so the heap is bounded by
- * the orders that expire within the horizon, about twice, and nobody pays for all of it at once.
+ * The heap entry of an order that ends is not removed: it is void once its pool entry is free or reused. Every added
+ * entry examines two others, cyclically, and drops void ones: so the heap is bounded by about twice the number of
+ * orders that expire within the horizon, at constant cost per addition.
  *
- * `wake` is a time before which nothing expires: that is the only comparison a command pays. Of many that are due at one
- * instant some go at a time; until all are gone the watch is behind, and `wake` lies in the past (overdue.ts).
+ * `wake` is a time before which nothing expires: the only comparison that a command makes. Of many orders due at one
+ * instant a limited number ends per step; until all have ended, `isBehind` is true and `wake` lies in the past
+ * (overdue.ts).
  *
- * Invariant: every order in the pool whose expiry lies before the horizon is marked as watched and has one entry; those up
- * to the next one that the sweep has passed, or that came after it began, do too.
+ * Invariant: every order in the pool that expires before the horizon is marked as watched and has one heap entry; so
+ * does every order that expires before `next` and was passed by the sweep or added after it began.
  */
 import { fromWords, highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
 import { grown, NONE } from './pools.ts';
 
-/** An hour: reading every slot once in half of it is nothing, and only short-lived orders stand in the heap. */
+/** One hour: reading every pool entry once in half of it is cheap, and only short-lived orders are in the heap. */
 const HORIZON_NS = 3_600_000_000_000n;
-/** Slots that one tick of a sweep reads: some ten microseconds, where none of them expires soon. */
+/** Pool entries that one tick of a sweep reads: some ten microseconds when none of them expires soon. */
 const SWEPT_PER_TICK = 1_024;
-/** Looked at for each that is added. */
+/** Existing entries examined per added entry. */
 const LOOKS_PER_ADDED = 2;
 const FIRST_CAPACITY = 64;
-/** Entries of orders that have left, too, are dropped some at a time. */
+/** Maximum number of void entries dropped per step. */
 const VOID_PER_TURN = 1_024;
 
 export class ExpiryWatch {
   wakeHigh = 0;
   wakeLow = 0;
-  /** Some that are due are still to go. */
+  /** Whether due orders are still to be ended. */
   isBehind = false;
-  /** The latest time passed to. */
+  /** The latest time passed to `pass`. */
   lastHigh = 0;
   lastLow = 0;
   readonly #orders: OrderPool;
   #horizonHigh = 0;
   #horizonLow = 0;
-  /** A sweep begins here, in time. */
+  /** Time at which the next sweep begins. */
   #sweepHigh = 0;
   #sweepLow = 0;
-  /** Where the sweep goes on; NONE while there is none. */
+  /** Where the sweep continues; NONE between sweeps. */
   #sweepAt: number = NONE;
-  /** As the horizon, unless a sweep is on. */
+  /** The horizon after the current sweep; equals the horizon between sweeps. */
   #nextHigh = 0;
   #nextLow = 0;
   /** A binary heap over (expiry, order sequence). */
@@ -59,14 +60,16 @@ export class ExpiryWatch {
   #lows: Uint32Array = new Uint32Array(FIRST_CAPACITY);
   #sequences: Float64Array = new Float64Array(FIRST_CAPACITY);
   #count = 0;
-  /** The entry that is looked at next: whether it is void. */
+  /** The entry that is examined next for being void. */
   #lookAt = 0;
 
   constructor(orders: OrderPool) {
     this.#orders = orders;
   }
 
-  /** An order begins to rest or to wait; its expiry lies after the last time. Adding it again changes nothing. */
+  /**
+   * Adds an order that begins to rest or to wait; its expiry lies after the last time. Adding it again changes nothing.
+   */
   add(slot: number): void {
     const high = this.#orders.expiryHigh(slot);
     const low = this.#orders.expiryLow(slot);
@@ -77,7 +80,7 @@ export class ExpiryWatch {
     this.#setWake();
   }
 
-  /** Time has come this far: a sweep begins, or goes on. */
+  /** Advances time: begins or continues a sweep. */
   tick(nowNs: bigint): void {
     const [high, low] = [highWord(nowNs), lowWord(nowNs)];
     if (this.#sweepAt === NONE && isBefore(high, low, this.#sweepHigh, this.#sweepLow)) return;
@@ -86,7 +89,7 @@ export class ExpiryWatch {
     this.#setWake();
   }
 
-  /** Whether an expiry is over at `high`, `low`, or at the later time passed to last. */
+  /** Whether the order is expired at `high`, `low`, or at the latest passed time if that is later. */
   hasPassed(slot: number, high: number, low: number): boolean {
     return this.isPast(this.#orders.expiryHigh(slot), this.#orders.expiryLow(slot), high, low);
   }
@@ -95,15 +98,16 @@ export class ExpiryWatch {
     return !isBefore(high, low, expiryHigh, expiryLow) || !isBefore(this.lastHigh, this.lastLow, expiryHigh, expiryLow);
   }
 
-  /** Whether the order's time is over, at the latest time passed to. */
+  /** Whether the order is expired at the latest passed time. */
   isDue(slot: number): boolean {
     return !isBefore(this.lastHigh, this.lastLow, this.#orders.expiryHigh(slot), this.#orders.expiryLow(slot));
   }
 
   /**
-   * Passes to a time at or after `wake`.
+   * Advances to a time at or after `wake`.
    *
-   * @returns the live orders due by then, earliest first, then by admission; no more than `budget`, to be ended now.
+   * @returns the live orders due by then, earliest first, then by acceptance; at most `budget`, which the caller must
+   * end.
    */
   pass(high: number, low: number, budget: number): number[] {
     if (!isBefore(high, low, this.lastHigh, this.lastLow)) {
@@ -123,7 +127,7 @@ export class ExpiryWatch {
     return due;
   }
 
-  /** After orders have ended that were due: whether others are left. */
+  /** Recomputes `isBehind` after due orders have ended. */
   lookAgain(): void {
     if (this.isBehind) this.pass(this.lastHigh, this.lastLow, 0);
   }
@@ -143,14 +147,14 @@ export class ExpiryWatch {
     return this.#orders.stateOf(slot) === ORDER_STATE.free || this.#orders.sequenceOf(slot) !== this.#sequences[at];
   }
 
-  /** The time is beyond the horizon: all that a sweep has left, or all of it. */
+  /** The time is beyond the horizon: completes the sweep at once. */
   #moveHorizon(high: number, low: number): void {
     const isBeyond = !isBefore(high, low, this.#nextHigh, this.#nextLow);
     if (this.#sweepAt === NONE || isBeyond) this.#beginSweep(high, low);
     this.#sweep(Number.POSITIVE_INFINITY);
   }
 
-  /** To an hour from now. Those that were watched stay so. */
+  /** Begins a sweep to one hour from now. Watched orders stay watched. */
   #beginSweep(high: number, low: number): void {
     const nowNs = fromWords(high, low);
     this.#nextHigh = highWord(nowNs + HORIZON_NS);
@@ -181,7 +185,7 @@ export class ExpiryWatch {
   #setWake(): void {
     this.isBehind = this.#isFirstDue();
     const [high, low] = [this.#highs[0] as number, this.#lows[0] as number];
-    // What a sweep has found may lie beyond what it has not.
+    // Entries added by an incomplete sweep may expire after orders that it has not read yet.
     const isFirst = this.#count > 0 && isBefore(high, low, this.#horizonHigh, this.#horizonLow);
     this.wakeHigh = this.isBehind ? 0 : isFirst ? high : this.#horizonHigh;
     this.wakeLow = this.isBehind ? 0 : isFirst ? low : this.#horizonLow;

@@ -1,11 +1,11 @@
-/** Cancels that waited for their create in vain (AMB-25). */
+/** Expiry of cancels that were parked for a create that did not arrive (AMB-25). */
 import { isBefore } from '../core/time-words.ts';
 import type { MarketEvents } from './commands.ts';
 import { ID_STATE, type OrderIds } from './order-ids.ts';
 import { NONE } from './pools.ts';
 import { USER_WORDS, type UserTable } from './user-table.ts';
 
-/** Ends the holds of cancels whose time is over at this time, and tells each. */
+/** Expires the parked cancels due at this time and publishes each expiry. */
 export function expireHolds(ids: OrderIds, users: UserTable, events: MarketEvents, high: number, low: number): void {
   const { records } = ids;
   for (let head = ids.heldHead; head !== NONE; head = ids.heldHead) {

@@ -1,15 +1,15 @@
 /**
- * Ids of finished orders and of held cancels: one record of 6 to 21 words. A record lies in one or two cache lines, so
- * that finding an id touches as little memory as can be.
+ * Ids of finished orders and of parked cancels: one record of 6 to 21 words. A record lies in one or two cache lines,
+ * so that finding an id touches little memory.
  *
- * Records lie in chunks of 64 Ki words, named by chunk and offset: a market remembers millions of them, and an array
- * that grew by moving would stop the market for 20 ms at every doubling.
+ * Records lie in chunks of 64 Ki words and are addressed by chunk and offset: a market remembers millions of them, and
+ * one array that grew by copying would stop the market for 20 ms at every doubling.
  *
  *   word   0     1     2                    3          4         5 …
  *          user  link  state | bytes << 8   time high  time low  the id, the last word filled with zeros
  *
- * A freed record waits in the list of its size, linked through `link` (0 ends a list: record 0 does not exist). Sizes
- * are not exchanged; ids of one client have one length in practice.
+ * A freed record enters the free list of its size, linked through `link` (0 ends a list: record 0 does not exist).
+ * Sizes do not share memory; the ids of one client have one length in practice.
  */
 import { assert } from '../core/assert.ts';
 import { type HashKey, hashWords, lastWordMask, wordCount } from '../core/key-words.ts';
@@ -24,10 +24,10 @@ const TIME_LOW = 4;
 const ID = 5;
 const CHUNK_BITS = 16;
 const CHUNK_WORDS: number = 1 << CHUNK_BITS;
-/** The table of ids tells records from slots by the sign. */
+/** The table of ids distinguishes records from live orders by the sign. */
 const CHUNKS_MAX: number = 2 ** (31 - CHUNK_BITS);
 const OFFSET_MASK: number = CHUNK_WORDS - 1;
-/** The first chunk grows to its size: most markets are small. */
+/** The first chunk starts small and grows, because most markets are small. */
 const FIRST_CHUNK_WORDS = 1_024;
 
 /** The end of a queue. */
@@ -35,7 +35,7 @@ const LAST: number = NONE;
 
 export class IdRecords {
   readonly #chunks: Int32Array[] = [];
-  /** Of the last chunk; record 0 does not exist. */
+  /** Words used of the last chunk; record 0 does not exist. */
   #used = 1;
   readonly #free: Int32Array = new Int32Array(wordCount(ORDER_ID_BYTES_MAX) + 1);
 
@@ -47,14 +47,14 @@ export class IdRecords {
     return this.#chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   }
 
-  /** The words in which a record lies. */
+  /** The words that contain the record. */
   wordsOf(record: number): Int32Array {
     return this.#chunks[record >>> CHUNK_BITS] as Int32Array;
   }
 
   /**
-   * A record with the id copied in, at the end of its queue. Every order that ends passes here: arguments one by one, as
-   * an object would be made for each.
+   * Adds a record with a copy of the id, as the last of its queue. Called for every order that ends; separate
+   * arguments, because an object would be an allocation.
    */
   add(
     user: number,
@@ -136,7 +136,7 @@ export class IdRecords {
     return (record & OFFSET_MASK) + ID;
   }
 
-  /** @param userHash of its user. */
+  /** @param userHash hash of the record's user. */
   hashOf(key: HashKey, userHash: number, record: number): number {
     return hashWords(key, userHash, this.wordsOf(record), this.idAt(record), this.bytesOf(record));
   }
@@ -157,7 +157,7 @@ export class IdRecords {
     }
     const words = ID + size;
     if (this.#used + words > CHUNK_WORDS) {
-      assert(this.#chunks.length < CHUNKS_MAX, 'records have 31-bit numbers');
+      assert(this.#chunks.length < CHUNKS_MAX, 'record addresses have 31 bits');
       this.#chunks.push(new Int32Array(CHUNK_WORDS));
       this.#used = 0;
     }

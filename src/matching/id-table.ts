@@ -1,26 +1,26 @@
 /**
- * A hash of numbers by 32-bit hashes, which never stops anybody to grow: every id that a market knows is found through it.
- * What a number stands for, and whether it is the one that is looked for, is its user's to know.
+ * A hash table from 32-bit hashes to numbers that grows incrementally: every id of a market is found through it. The
+ * caller interprets the numbers and compares the keys.
  *
  *   line    a cache line    ┌────────┬──────┬──────┬── … ──┬──────┐
  *                           │ spare  │ pair │ pair │       │ pair │    seven pairs (hash, number); number 0: empty
  *                           └────────┴──────┴──────┴── … ──┴──────┘
  *   places    ─ line ─ line ─ line ─    by the leading bits of the hash, then linear probing
  *
- * A place is named by the index of its first word. Places stand in the order of the hashes, and probing does not wrap:
- * whoever takes the last place but one makes the table longer. When eleven sixteenths of the places are taken, a table
- * twice as long begins, and every entry that is added moves the next few places to it, in their order:
+ * A place is identified by the index of its first word. Places are in the order of the hashes, and probing does not
+ * wrap: filling the last place but one extends the table. When eleven sixteenths of the places are taken, a table of
+ * twice the length is allocated, and every added entry moves the next few places to it, in their order:
  *
- *   old table    moved · · · │ boundary │ · · · still here: also what is added now
- *   new table    entries whose place in the old one lies before the boundary
+ *   old table    moved · · · │ boundary │ · · · not moved yet, and entries added here
+ *   new table    entries whose place in the old table lies before the boundary
  *
- * So an entry is in one of them, and its hash says in which; new memory is touched from its beginning to its end.
+ * So an entry is in exactly one of them, determined by its hash; new memory is touched from its beginning to its end.
  *
- * A line of a large table is in no cache. The spare words are for `fetch`: nobody reads them, and who writes there has the
- * processor bring the line without waiting for it, as it does for a read.
+ * A line of a large table is in no cache. `fetch` writes to the spare words, which are never read: a store makes the
+ * processor load the line without waiting for it, as a load would.
  *
- * Hashes have a key that no client knows (key-words.ts). Entries that share one anyway stand next to each other: they are
- * slow to search, and nothing else. There are no tombstones.
+ * Hashes are keyed with a secret that no client has (key-words.ts). Entries that collide anyway are adjacent: searching
+ * them is slow, with no other effect. There are no tombstones.
  */
 import { assert } from '../core/assert.ts';
 import { grown } from './pools.ts';
@@ -30,29 +30,29 @@ const LINE_WORDS: number = 1 << LINE_BITS;
 const IN_LINE: number = LINE_WORDS - 1;
 const SPARE_WORDS = 2;
 const PLACES_PER_LINE = 7;
-/** A hash that is shifted by all of its 32 bits is not shifted at all. */
+/** At least 1: a 32-bit shift of a hash would shift by 0. */
 const BITS_MIN = 1;
-/** Words of the old table that an added entry moves, and what remains until the next empty place. */
+/** Words of the old table moved per added entry, then on to the next empty place. */
 const WORDS_MOVED = 40;
 /**
- * Lines behind the last one in which an entry may begin. In a large table so many that no cluster of a keyed hash ever
- * fills them, as to make it longer is to copy it: three of four places are taken at most, and then one table in e^19
- * reaches so far beyond the end. What is never touched is no memory yet.
+ * Lines after the last one in which an entry may begin. Large tables have so many that no cluster of a keyed hash fills
+ * them, because extending such a table copies it: at most three of four places are taken, and then one table in e^19
+ * exceeds the tail. Untouched tail lines use no memory.
  */
 const TAIL_MIN = 5;
 const TAIL_MAX = 74;
-/** From the lines of a table to those of its tail. */
+/** Shift from a table's lines to the lines of its tail. */
 const TAIL_SHIFT = 5;
 
 export class IdTable {
   #places: Places;
   #count = 0;
-  /** What the table grew from, until all of it has moved. */
+  /** The table being migrated, until all of it has moved. */
   #old: Places | null = null;
-  /** Entries that begin at this place of the old table or behind it are still there. */
+  /** Entries that begin at or after this place of the old table are still there. */
   #boundary = 0;
 
-  /** @param capacity numbers that there is room for to begin with. */
+  /** @param capacity initial capacity in numbers. */
   constructor(capacity: number) {
     this.#places = new Places(Math.max(Math.ceil(Math.log2(capacity / PLACES_PER_LINE)), BITS_MIN));
   }
@@ -61,7 +61,7 @@ export class IdTable {
     return this.#places.bytes + (this.#old?.bytes ?? 0);
   }
 
-  /** Where an entry with this hash is, if it is here. */
+  /** The table that would contain an entry with this hash. */
   placesOf(hash: number): Places {
     const old = this.#old;
     return old !== null && old.placeOf(hash) >= this.#boundary ? old : this.#places;
@@ -75,19 +75,19 @@ export class IdTable {
     if (this.#old === null && this.#count * 16 > this.#places.size * 11) this.#beginToGrow(this.#places);
   }
 
-  /** An entry that is here has another number from now on. */
+  /** Changes the number of an existing entry. */
   rename(hash: number, from: number, to: number): void {
     const places = this.placesOf(hash);
     places.cells[places.find(hash, from) + 1] = to;
   }
 
-  /** An entry that is here. */
+  /** Removes an existing entry. */
   remove(hash: number, number: number): void {
     this.placesOf(hash).remove(hash, number);
     this.#count--;
   }
 
-  /** Somebody will ask for this hash soon. */
+  /** Prefetches the line of this hash. */
   fetch(hash: number): void {
     this.placesOf(hash).fetch(hash);
   }
@@ -112,12 +112,12 @@ export class IdTable {
   }
 }
 
-/** The places of a table, which is made longer at its end alone. */
+/** The places of a table, extended only at the end. */
 export class Places {
   readonly bits: number;
-  /** Places at which an entry may begin. */
+  /** Number of places at which an entry may begin. */
   readonly size: number;
-  /** The last place is always empty: it ends every search. */
+  /** The last place is always empty and ends every search. */
   cells: Int32Array;
   readonly #shift: number;
 
@@ -133,7 +133,7 @@ export class Places {
     return this.cells.byteLength;
   }
 
-  /** Where the search for this hash begins: the leading bits say in which line, the next sixteen where in it. */
+  /** Where the search for this hash begins: the leading bits select the line, the next sixteen the place in it. */
   placeOf(hash: number): number {
     const inLine = (((hash << this.bits) >>> 16) * PLACES_PER_LINE) >>> 16;
     return ((hash >>> this.#shift) << LINE_BITS) + SPARE_WORDS + (inLine << 1);
@@ -143,12 +143,12 @@ export class Places {
     this.cells[(hash >>> this.#shift) << LINE_BITS] = 0;
   }
 
-  /** The place of an entry that is here. */
+  /** The place of an existing entry. */
   find(hash: number, number: number): number {
     const { cells } = this;
     let place = this.placeOf(hash);
     while (cells[place + 1] !== number) {
-      assert(cells[place + 1] !== 0, 'an id that is in the table is where its hash says');
+      assert(cells[place + 1] !== 0, 'an existing entry is found by its hash');
       place = nextPlace(place);
     }
     return place;
@@ -163,7 +163,7 @@ export class Places {
     if (place === cells.length - 4) this.#lengthen();
   }
 
-  /** What stands behind it moves up to where its search begins. */
+  /** Following entries move up towards the place where their search begins. */
   remove(hash: number, number: number): void {
     const { cells } = this;
     let gap = this.find(hash, number);
@@ -182,7 +182,7 @@ export class Places {
   }
 }
 
-/** The place behind this one. */
+/** The next place. */
 export function nextPlace(place: number): number {
   const next = place + 2;
   return (next & IN_LINE) === 0 ? next + SPARE_WORDS : next;

@@ -1,9 +1,8 @@
 /**
- * Fills that a test hook lets happen outside the book (operator-api.md 7.3 `inject_fill`, FIL-11): clearing hears of a
- * match between two orders of whom the book knows nothing of the kind.
+ * Fills that a test hook publishes without a match in the book (operator-api.md 7.3 `inject_fill`, FIL-11).
  *
- * Such a trade has a sequence and an id like every other, and no lots: nothing of either order counts as filled. When
- * clearing refuses it, who is at fault ends; nobody has anything to get back.
+ * Such a trade has a sequence and a trade id like every other, and no lots: the filled quantities of both orders are
+ * unchanged. When clearing rejects it, the order at fault ends; there is no quantity to return.
  */
 import { isAtFault, ORDER_END, type RollbackReason } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
@@ -38,7 +37,7 @@ export class InjectedFills {
     this.#events = events;
   }
 
-  /** @returns false unless both are live orders, and two. */
+  /** @returns false unless both are live orders, and distinct. */
   inject({ maker: makerKey, taker: takerKey, price, quantity }: InjectedFill): boolean {
     const { orders, trades } = this.#book;
     const maker = this.#intake.findUnhashed(makerKey);

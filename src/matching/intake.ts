@@ -1,8 +1,8 @@
 /**
- * Who a command is about: its user and its order, found by key, and why there is none (AMB-08, AMB-23, AMB-25).
+ * Finds the user and the order of a command by key, and the reject code when there is none (AMB-08, AMB-23, AMB-25).
  *
- * A look-up leaves behind what it found out about the key, for whoever adds the id next: `findLive`, then `findPast` if
- * nothing lives, then `prepareToAdd`.
+ * A look-up stores what it found for the call that adds the id: `findLive`, then `findPast` if no order is live, then
+ * `prepareToAdd`.
  */
 import { assert } from '../core/assert.ts';
 import { CHILDREN_PER_PARENT_MAX, HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX } from '../core/limits.ts';
@@ -18,7 +18,7 @@ import type { Triggers } from './triggers.ts';
 import type { UserTable } from './user-table.ts';
 
 export class Intake {
-  /** The slot of the last order that came in, or NONE; it may be free by now, or another's. */
+  /** Index of the last added order, or NONE; the entry may be free or reused by now. */
   lastAdded: number = NONE;
   /** The user of the last look-up, or NONE. */
   user: number = NONE;
@@ -26,9 +26,9 @@ export class Intake {
   readonly #users: UserTable;
   readonly #orders: OrderPool;
   #hash = 0;
-  /** What the last look-up found. */
+  /** Result of the last look-up. */
   #entry: number = UNKNOWN;
-  /** The record that knew the id until its 30 days were over. */
+  /** The record of this id if its 30 days are over. */
   #over: number = NONE;
   #holdNs: bigint = HELD_CANCEL_NS;
   #holdsMax: number = HELD_CANCELS_PER_USER_MAX;
@@ -39,18 +39,21 @@ export class Intake {
     this.#users = users;
   }
 
-  /** @returns the slot of the order with this id, or NONE. */
+  /** @returns the index of the live order with this id, or NONE. */
   findLive({ words, userAt, orderIdAt, orderIdBytes, idHash }: HashedKey): number {
     return this.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash);
   }
 
-  /** The same of an id that nobody has hashed. */
+  /** As `findLive`, for a key without a hash. */
   findUnhashed({ words, userAt, orderIdAt, orderIdBytes }: OrderKey): number {
     const hash = this.ids.hashKey(words, userAt, orderIdAt, orderIdBytes);
     return this.findLiveAt(words, userAt, orderIdAt, orderIdBytes, hash);
   }
 
-  /** The same of a key in parts: creates and cancels are objects of two shapes, which cost every reader a choice. */
+  /**
+   * As `findLive`, with the key in parts: creates and cancels have two object shapes, and reading both through one
+   * parameter would make the property access polymorphic.
+   */
   findLiveAt(words: Int32Array, userAt: number, orderIdAt: number, orderIdBytes: number, hash: number): number {
     const user = this.#users.find(words, userAt);
     this.user = user;
@@ -62,7 +65,7 @@ export class Intake {
     return this.ids.slotOf(this.#entry);
   }
 
-  /** After a findLive that found none. @returns the record that knows this id, or NONE, as after 30 days. */
+  /** After a findLive that found none. @returns the record that holds this id, or NONE; NONE also after its 30 days. */
   findPast(nowHigh: number, nowLow: number): number {
     const record = this.ids.recordOf(this.#entry);
     return record === NONE ? NONE : this.#unlessOver(record, nowHigh, nowLow);
@@ -75,14 +78,14 @@ export class Intake {
     return NONE;
   }
 
-  /** An order of the user of the last look-up, by an id that lies by itself. */
+  /** Finds an order of the last look-up's user by an id stored separately. */
   findOther(words: Int32Array, bytes: number): number {
     if (this.user === NONE) return NONE;
     const hash = this.ids.hashOf(this.user, words, 0, bytes);
     return this.ids.slotOf(this.ids.find(hash, this.user, words, 0, bytes));
   }
 
-  /** The slot of a child's parent (TRG-04 to TRG-06, AMB-29), or why it can be none. */
+  /** Index of a child's parent (TRG-04 to TRG-06, AMB-29), or the reject code. */
   parentOf(command: NewOrderCommand, triggers: Triggers): number | { readonly refusal: RejectCode } {
     const orders = this.#orders;
     const parent = this.findOther(command.parentWords, command.parentIdBytes);
@@ -97,13 +100,13 @@ export class Intake {
     return isFull ? { refusal: REJECT_CODE.TOO_MANY_OPEN_ORDERS } : parent;
   }
 
-  /** After both look-ups knew no such id: makes room for it, and for its user. */
+  /** After both look-ups found nothing: frees an outdated record and adds the user if it is new. */
   prepareToAdd({ words, userAt }: OrderKey): void {
     if (this.#over !== NONE) this.ids.forget(this.#over);
     if (this.user === NONE) this.user = this.#users.intern(words, userAt);
   }
 
-  /** The id of the last look-up is this order's. */
+  /** Assigns the id of the last look-up to this order. */
   addLive(slot: number, key: OrderKey): void {
     this.ids.addLive(slot, this.#hash, key.words, key.orderIdAt, key.orderIdBytes);
     this.lastAdded = slot;
@@ -123,47 +126,51 @@ export class Intake {
     this.ids.hold(this.#hash, this.user, key, nowNs + this.#holdNs);
   }
 
-  /** Whether one more cancel of this user may wait for its create. */
+  /** Whether the user may park one more cancel. */
   mayHold(): boolean {
     return (this.user === NONE ? 0 : (this.#users.heldCount[this.user] as number)) < this.#holdsMax;
   }
 
-  /** Whether a create signed then may be a replay of an id that is remembered no more (AMB-08). */
+  /** Whether a create signed at this time may be a replay of an id that is no longer remembered (AMB-08). */
   isBehindWatermark(creationHigh: number, creationLow: number): boolean {
     const { user } = this;
     if (user === NONE || this.#users.hasWatermark[user] === 0) return false;
     return fromWords(creationHigh, creationLow) <= (this.#users.watermarkNs[user] as bigint);
   }
 
-  /** Rests or waits. */
+  /** Whether the order rests or waits for its trigger. */
   isOpen(slot: number): boolean {
     const state = this.#orders.stateOf(slot);
     return state === ORDER_STATE.resting || state === ORDER_STATE.dormant;
   }
 
-  /** Its end was told, or must be taken for told: a cancel covers what is pending (AMB-23). */
+  /** Whether the order has ended or its cancel is pending (AMB-23). */
   isOver(slot: number): boolean {
     const state = this.#orders.stateOf(slot);
     return state === ORDER_STATE.filledCovered || state === ORDER_STATE.ended;
   }
 
   /**
-   * After a findLive that led to no order to change: its record, or NONE. A hash that is another than ours would hide what
-   * is there. @param slot an order that is filled or over, or NONE. @throws InvariantError
+   * After a findLive without an order to change: finds its record. A wrong hash would hide existing entries, so the
+   * hash is checked here. @param slot an order that is filled or over, or NONE. @returns the record, or NONE. @throws
+   * InvariantError
    */
   findOver(slot: number, command: HashedKey & Received): number {
     const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
     const hash = this.ids.hashKey(words, userAt, orderIdAt, orderIdBytes);
-    assert(idHash === hash, 'an id is hashed with the key of its market');
+    assert(idHash === hash, "an id is hashed with its market's key");
     return slot === NONE ? this.findPast(command.receivedHigh, command.receivedLow) : NONE;
   }
 
-  /** Why a command finds no order that rests or waits. */
+  /** The reject code when no order rests or waits under this id. */
   whyNone(slot: number, command: HashedKey & Received): RejectCode {
     return this.whyGone(slot, this.findOver(slot, command));
   }
 
-  /** Why there is no order to change. @param slot an order that is filled or over, or NONE; @param record or NONE. */
+  /**
+   * The reject code when there is no order to change. @param slot an order that is filled or over, or NONE; @param
+   * record or NONE.
+   */
   whyGone(slot: number, record: number): RejectCode {
     if (slot === NONE) {
       const wasCancelled = record !== NONE && this.ids.records.stateOf(record) === ID_STATE.rememberedCancelled;

@@ -1,9 +1,9 @@
 /**
- * The prices of one side of a book, anywhere in 1 … 2^53−1, dense or sparse.
+ * The price index of one side of a book, for prices anywhere in 1 … 2^53−1, dense or sparse.
  *
- * Prices are turned into ranks, larger is better: a bid's rank is its price, an ask's is minus its price. Eight
- * neighbouring ranks are a leaf, with one bit for each rank that has orders. Leaves stand in one array sorted by key,
- * the best at its end, and in a hash by key.
+ * Prices are mapped to ranks, larger is better: a bid's rank is its price, an ask's is minus its price. A leaf covers
+ * eight neighbouring ranks, with one bit for each rank that has orders. Leaves are kept in one array sorted by key, the
+ * best last, and in a hash by key.
  *
  *   level = leaf · 8 + bit            rank = key[leaf] · 8 + bit
  *
@@ -11,38 +11,41 @@
  *             ▲       ▲       ▲
  *            mask    mask    mask
  *
- * On dense prices a level comes and goes by a bit; on sparse prices a leaf holds one level and the array is an
- * ordinary sorted array, short to move because trading happens at its end. A level number is valid while its rank has
- * orders, and until `releaseEmpty` after that.
+ * On dense prices adding or removing a level changes one bit; on sparse prices a leaf holds one level and the array is
+ * an ordinary sorted array, cheap to shift because trading happens at its end. A level number is valid while its rank
+ * has orders, and then until the next `releaseEmpty`.
  *
  * Invariants
  *   (1) `order` ascends strictly by key; a leaf is in it if and only if it is in the hash.
  *   (2) The last leaf of `order` is not empty; `best` is its highest level, NONE if there is no leaf.
- *   (3) Empty leaves further down wait to be used again, never more than the others and 64.
- *   (4) There are never more leaves than `leavesMax`: whoever adds a level asks `hasRoom` before.
+ *   (3) Empty leaves further down are kept for reuse, at most 64 or as many as the others.
+ *   (4) There are at most `leavesMax` leaves: callers check `hasRoom` before they add a level.
  */
 import { assert } from '../core/assert.ts';
 import { grown, NONE } from './pools.ts';
 import type { PriceHash } from './price-hash.ts';
 
-/** Every level of a leaf has its record (level-queues.ts), orders or none: few of them are dear in a sparse book. */
+/**
+ * Every level of a leaf has a record (level-queues.ts) even without orders: larger leaves would waste memory in a
+ * sparse book.
+ */
 const LEAF_BITS = 3;
 export const LEAF_SIZE: number = 1 << LEAF_BITS;
 const BIT_MASK: number = LEAF_SIZE - 1;
 const EMPTY_LEAVES_MAX = 64;
-/** With so many leaves, one that comes far from the best moves 8 MB of `order`: a millisecond, and enough. */
+/** With this many leaves, adding one far from the best shifts 8 MB of `order`, which takes a millisecond. */
 export const LEAVES_MAX: number = 2 ** 22;
-/** Leaves that are moved one by one before binary search and a block move are worth it. */
+/** Leaves shifted one by one before a binary search with a block copy is faster. */
 const NEAR = 16;
 
 export class LevelIndex {
   /** The best level with orders, or NONE. */
   best: number = NONE;
-  /** Leaves that exist; levels number LEAF_SIZE times as many. */
+  /** Allocated leaves; there are LEAF_SIZE times as many level numbers. */
   capacity: number;
   #key: Float64Array;
   #mask: Int32Array;
-  /** Links free leaves, and leaves detached since the last `releaseEmpty`. */
+  /** Links the free leaves, and the leaves detached since the last `releaseEmpty`. */
   #next: Int32Array;
   #order: Int32Array;
   #orderCount = 0;
@@ -55,8 +58,8 @@ export class LevelIndex {
   #detached: number = NONE;
 
   /**
-   * @param leaves to begin with. @param hash nobody outside can aim at: who chooses prices chooses keys.
-   * @param leavesMax `leaves` doubled some times.
+   * @param leaves initial number. @param hash keyed with a secret, because clients choose the prices and so the keys.
+   * @param leavesMax `leaves` doubled a whole number of times.
    */
   constructor(leaves: number, hash: PriceHash, leavesMax: number = LEAVES_MAX) {
     this.#hash = hash;
@@ -69,7 +72,7 @@ export class LevelIndex {
     this.#table = new Int32Array(leaves * 4).fill(NONE);
   }
 
-  /** Of all arrays. */
+  /** Bytes of all arrays. */
   get bytes(): number {
     const arrays = [this.#key, this.#mask, this.#next, this.#order, this.#table];
     return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
@@ -96,12 +99,12 @@ export class LevelIndex {
     return this.has(level) ? level : NONE;
   }
 
-  /** Whether the rank may be reached: all but leaves that there is no room for. */
+  /** Whether the rank can be added: its leaf exists or can be allocated. */
   hasRoom(rank: number): boolean {
     return this.#used < this.#leavesMax || this.#free !== NONE || this.#leafOf(Math.floor(rank / LEAF_SIZE)) !== NONE;
   }
 
-  /** @returns the level of the rank; unless it has orders already, the caller goes on with `set`. */
+  /** @returns the level of the rank; if it has no orders, the caller must call `set`. */
   reach(rank: number): number {
     const key = Math.floor(rank / LEAF_SIZE);
     const best = this.best;
@@ -109,7 +112,7 @@ export class LevelIndex {
     return (leaf === NONE ? this.#add(key) : leaf) * LEAF_SIZE + (rank - key * LEAF_SIZE);
   }
 
-  /** The level has its first order. */
+  /** Marks a level that got its first order. */
   set(level: number): void {
     const leaf = level >> LEAF_BITS;
     const mask = this.#mask[leaf] as number;
@@ -118,7 +121,7 @@ export class LevelIndex {
     if (this.best === NONE || this.rankOf(level) > this.rankOf(this.best)) this.best = level;
   }
 
-  /** The level has lost its last order. */
+  /** Unmarks a level that lost its last order. */
   clear(level: number): void {
     const leaf = level >> LEAF_BITS;
     const mask = (this.#mask[leaf] as number) & ~(1 << (level & BIT_MASK));
@@ -127,7 +130,7 @@ export class LevelIndex {
     if (level === this.best) this.#findBest();
   }
 
-  /** The next worse level with orders, or NONE. Costs a search when it lies in another leaf. */
+  /** The next worse level with orders, or NONE. Searches the leaf array when it is in another leaf. */
   worse(level: number): number {
     const leaf = level >> LEAF_BITS;
     const below = (this.#mask[leaf] as number) & ((1 << (level & BIT_MASK)) - 1);
@@ -140,7 +143,7 @@ export class LevelIndex {
     return NONE;
   }
 
-  /** Gives detached leaves back; level numbers of empty levels are void after it. */
+  /** Frees the detached leaves; level numbers of empty levels become invalid. */
   releaseEmpty(): void {
     if (this.#detached === NONE && this.#emptyCount <= EMPTY_LEAVES_MAX) return;
     if (this.#emptyCount > EMPTY_LEAVES_MAX && this.#emptyCount * 2 > this.#orderCount) this.#compact();
@@ -276,7 +279,7 @@ export class LevelIndex {
 
   #grow(): void {
     const { capacity } = this;
-    assert(capacity < this.#leavesMax, 'level index: whoever adds a level asked for room');
+    assert(capacity < this.#leavesMax, 'level index: callers check hasRoom before they add a level');
     this.capacity = capacity * 2;
     this.#key = grown(this.#key, capacity * 2);
     this.#mask = grown(this.#mask, capacity * 2);

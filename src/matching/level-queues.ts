@@ -1,25 +1,25 @@
 /**
- * The queues of a side's levels: first in, first out, with removal anywhere.
+ * The order queues of a side's levels: first in, first out, with removal anywhere.
  *
- * A queue is a list of blocks, one cache line each. Who leaves, leaves a hole; a block of holes leaves the list. An order
- * knows its position, so taking it out touches its level and one block of the queue, and no neighbour: neighbours are
- * records far away. Only an order that comes back between others (`insertBefore`, AMB-32) moves some of one block, 13 at
- * most.
+ * A queue is a list of blocks, one cache line each. Removing an order leaves a hole; an empty block leaves the list. An
+ * order stores its position, so removing it touches its level and one block of the queue, but no neighbouring order:
+ * those are records in other cache lines. Only an order that returns between others (`insertBefore`, AMB-32) moves
+ * entries of one block, 13 at most.
  *
  *     head                                        tail
  *      ▼                                           ▼
  *   │ │7 · · 3 9 · 1│ ◀──▶ │ │· 8 · · · · 2│ ◀──▶ │ │5 4 …          · hole
- *    └ next, previous, how many
+ *    └ next, previous, number of orders
  *
  *   word of a level   0, 1      2, 3   4     5     6      7
  *                     quantity  price  head  tail  count  is in the list of changes
  *
- * Invariants, of a level that has orders
- *   (1) Every block of its list holds one order at least.
- *   (2) The head is the position of the first order; the tail lies behind the last one.
+ * Invariants, for a level that has orders
+ *   (1) Every block of its list holds at least one order.
+ *   (2) The head is the position of the first order; the tail is the position after the last one.
  *
- * Every order that comes and goes passes `append` and `remove`: each does all that is to be done to a level in one
- * function, because the compiler does not put many small ones into one.
+ * Every order passes `append` and `remove`: each is one function, because the compiler would not inline several small
+ * ones.
  */
 import type { Side } from '../core/order-terms.ts';
 import type { MarketEvents } from './commands.ts';
@@ -43,18 +43,18 @@ const NEXT = 0;
 const PREVIOUS = 1;
 const HELD = 2;
 const FIRST = 3;
-/** The compiler folds constants of the same file, imported ones it loads. */
+/** The compiler folds constants of the same file but loads imported ones. */
 const ORDER_LEVEL: number = LEVEL;
 const ORDER_POSITION: number = POSITION;
 const HOLE: number = NONE;
 const FIRST_BLOCKS = 16;
-/** Words by which the blocks of a large side grow. */
+/** Words by which the block array of a large side grows. */
 const GROWTH = 65_536;
 
 export class LevelQueues {
-  /** No level was ever larger. */
+  /** Upper bound of every level's quantity so far. */
   largest = 0;
-  /** Levels that changed since they were told. */
+  /** Number of levels changed since the last publication. */
   changedCount = 0;
   readonly #orders: OrderPool;
   #levels: Int32Array;
@@ -77,12 +77,12 @@ export class LevelQueues {
     return this.#levels.byteLength + this.#slots.byteLength + this.#changed.byteLength;
   }
 
-  /** Levels that there is room for. */
+  /** Number of levels that the arrays hold. */
   get capacity(): number {
     return this.#changed.length;
   }
 
-  /** Room for so many levels. */
+  /** Grows the arrays to this number of levels. */
   reserve(levels: number): void {
     this.#levels = grown(this.#levels, levels * LEVEL_WORDS);
     this.#cells = new Float64Array(this.#levels.buffer, 0, this.#levels.length >> 1);
@@ -101,7 +101,7 @@ export class LevelQueues {
     return this.#levels[(level << LEVEL_BITS) + COUNT] as number;
   }
 
-  /** The first order. The level has one. */
+  /** The first order of a level that has orders. */
   headOf(level: number): number {
     return this.#slots[this.#levels[(level << LEVEL_BITS) + HEAD] as number] as number;
   }
@@ -119,12 +119,12 @@ export class LevelQueues {
     return NONE;
   }
 
-  /** Whether nobody stands behind this order. */
+  /** Whether the order is the last of its level. */
   #isLast(level: number, slot: number): boolean {
     return this.#orders.words[slot + ORDER_POSITION] === (this.#levels[(level << LEVEL_BITS) + TAIL] as number) - 1;
   }
 
-  /** An empty queue for a level that has none. */
+  /** Opens an empty queue for a level. */
   open(level: number, price: number): void {
     const at = level << LEVEL_BITS;
     const block = this.#allocate();
@@ -136,13 +136,13 @@ export class LevelQueues {
     levels[at + COUNT] = 0;
   }
 
-  /** Gives the queue of a level back that has no orders any more. */
+  /** Frees the queue of a level without orders. */
   close(level: number): void {
     this.#giveBack((this.#levels[(level << LEVEL_BITS) + HEAD] as number) & BLOCK);
     this.#cells[level << CELL_BITS] = 0;
   }
 
-  /** To the back of the level, with `remaining` lots. */
+  /** Appends an order with `remaining` lots to the level. */
   append(level: number, slot: number, remaining: number): void {
     const at = level << LEVEL_BITS;
     if (((this.#levels[at + TAIL] as number) & IN_BLOCK) === 0) this.#addBlock(at);
@@ -160,12 +160,12 @@ export class LevelQueues {
     this.change(level, remaining);
   }
 
-  /** The last order. The level has one. */
+  /** The last order of a level that has orders. */
   lastOf(level: number): number {
     return this.#slots[(this.#levels[(level << LEVEL_BITS) + TAIL] as number) - 1] as number;
   }
 
-  /** Before `next`, an order of the level, with `remaining` lots. */
+  /** Inserts an order with `remaining` lots before `next`, an order of the level. */
   insertBefore(level: number, next: number, slot: number, remaining: number): void {
     const at = level << LEVEL_BITS;
     const { words } = this.#orders;
@@ -179,7 +179,7 @@ export class LevelQueues {
     this.change(level, remaining);
   }
 
-  /** The quantity of a level grows or shrinks. */
+  /** Changes the quantity of a level. */
   change(level: number, lots: number): void {
     const quantity = (this.#cells[level << CELL_BITS] as number) + lots;
     this.#cells[level << CELL_BITS] = quantity;
@@ -190,7 +190,7 @@ export class LevelQueues {
     this.#changed[this.changedCount++] = level;
   }
 
-  /** Takes an order out, with `remaining` lots. @returns how many orders are left at its level. */
+  /** Removes an order with `remaining` lots. @returns the number of orders left at its level. */
   remove(slot: number, remaining: number): number {
     const { words } = this.#orders;
     const level = words[slot + ORDER_LEVEL] as number;
@@ -219,7 +219,7 @@ export class LevelQueues {
     return count;
   }
 
-  /** To the back of its level. */
+  /** Moves an order to the back of its level. */
   moveToBack(slot: number, remaining: number): void {
     const level = this.#orders.words[slot + ORDER_LEVEL] as number;
     if (this.#isLast(level, slot)) return;
@@ -227,7 +227,7 @@ export class LevelQueues {
     this.append(level, slot, remaining);
   }
 
-  /** Tells every level that changed since the last time. */
+  /** Publishes every level that changed since the last publication. */
   tellChanges(side: Side, events: MarketEvents): void {
     const count = this.changedCount;
     const changed = this.#changed;
@@ -248,7 +248,7 @@ export class LevelQueues {
     this.changedCount = 0;
   }
 
-  /** Puts the orders of a level into another order: each in the place of one of them. */
+  /** Reorders the orders of a level among the positions that they occupy. */
   sort(level: number, compare: (a: number, b: number) => number): void {
     const { words } = this.#orders;
     const orders = this.ordersOf(level);
@@ -266,7 +266,7 @@ export class LevelQueues {
     return orders;
   }
 
-  /** A block at the end of a queue whose last one is full. */
+  /** Adds a block to a queue whose last block is full. */
   #addBlock(at: number): void {
     const block = this.#allocate();
     const last = (this.#levels[at + TAIL] as number) - BLOCK_WORDS;
@@ -275,7 +275,7 @@ export class LevelQueues {
     this.#levels[at + TAIL] = block + FIRST;
   }
 
-  /** Of several blocks one that has no orders any more. */
+  /** Removes an empty block from a queue of several blocks. */
   #removeBlock(at: number, block: number): void {
     const slots = this.#slots;
     const levels = this.#levels;
@@ -301,7 +301,10 @@ export class LevelQueues {
     this.#orders.words[slot + ORDER_POSITION] = position;
   }
 
-  /** A free cell right before an order: a hole of its block, the end of the block before, or that of a block in two. */
+  /**
+   * Makes a free cell directly before an order: from a hole of its block, at the end of the previous block, or by
+   * splitting.
+   */
   #makeRoom(at: number, position: number): number {
     const slots = this.#slots;
     const levels = this.#levels;
@@ -329,7 +332,9 @@ export class LevelQueues {
     return position;
   }
 
-  /** A full block in two: what stands from `position` on comes to lie in the second. @returns `position`, free now. */
+  /**
+   * Splits a full block: the entries from `position` on move to a second block. @returns `position`, which is now free.
+   */
   #split(at: number, position: number): number {
     const second = this.#allocate();
     const slots = this.#slots;

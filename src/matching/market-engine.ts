@@ -1,16 +1,17 @@
 /**
  * One market: commands in, events out, price-time priority (service spec 3.1, 3.2).
  *
- *   create  replace  cancel  cancelAll  release   from the front door        tick   from the clock
- *   rollback  settled                             from clearing              pump   from the shell, once a batch
+ *   create  replace  cancel  cancelAll  release   from the gateway     tick   from the clock
+ *   rollback  settled                             from clearing        pump   from the actor, once a batch
  *
- * Every command first lets what is over by its time go (ORD-20, AMB-127, AMB-25), then checks everything, then changes,
- * then tells the levels that changed. It is one function of state and command: time is in the command, and nothing here
- * reads a clock, waits or throws at a client. Nothing is allocated for a limit order's create, cancel and fill once the
- * pools have grown.
+ * Every command first ends expired orders (ORD-20, AMB-127, AMB-25), then validates, then changes state, then publishes
+ * the levels that changed. The engine is a pure function of state and command: time comes with the command; no method
+ * reads a clock, waits, or throws because of client input. Creates, cancels and fills of limit orders allocate nothing
+ * once the pools have grown.
  *
- * The road of an order: here the id and the refusals; placement.ts matches and rests; changes.ts replaces; triggers.ts
- * lets wait; rollback.ts undoes; restore.ts rebuilds. Not here: ticks, lots, holds and signatures (the front door).
+ * The path of an order: this file handles the id and the rejects; placement.ts matches and rests; changes.ts replaces;
+ * triggers.ts holds orders with triggers; rollback.ts undoes fills; restore.ts rebuilds the book. Ticks, lots, balance
+ * holds and signatures are validated by the gateway.
  */
 import { assert } from '../core/assert.ts';
 import { hashKeyOf } from '../core/key-words.ts';
@@ -62,12 +63,12 @@ import { Triggers } from './triggers.ts';
 import { Uncrossing } from './uncross.ts';
 import { UserTable } from './user-table.ts';
 
-/** Entries that one tick reclaims at most. */
+/** Maximum number of id records that one tick reclaims. */
 const SWEEP_BUDGET = 256;
-/** Orders that one command or turn ends at most because their time is over: some 40 µs. */
+/** Maximum number of expired orders that one command or poll ends: about 40 µs. */
 const EXPIRED_PER_TURN = 64;
 const FIRST_CAPACITY = 1_024;
-/** Of each level that is looked at after a batch. */
+/** Orders per level that the check after a batch examines. */
 const ORDERS_CHECKED = 8;
 
 export type { MarketEngineOptions } from './engine-options.ts';
@@ -80,7 +81,7 @@ export class MarketEngine {
   readonly #injected: InjectedFills;
   readonly #book: Book;
   readonly #triggers: Triggers;
-  /** One raw quote unit in the engine's money. */
+  /** One raw quote unit in the engine's money scale. */
   readonly #quoteUnit: bigint;
   readonly #ordersMax: number;
   readonly #expiredPerTurn: number;
@@ -88,14 +89,14 @@ export class MarketEngine {
   readonly #uncrossing: Uncrossing;
   readonly #place: RollbackPlace;
   #status: number = MARKET_STATUS.active;
-  /** Until the restore is finished: orders by name, and those that may stand out of turn or found no room. */
+  /** Used until the restore is finished: orders by sequence, and orders that are out of queue order or did not fit. */
   readonly #restored: RestoredNames;
   readonly #turns = new RestoredTurns();
 
   constructor(options: MarketEngineOptions) {
     const key = hashKeyOf(options.hashSeed ?? 0n);
     const capacity = options.firstCapacity ?? FIRST_CAPACITY;
-    assert(Number.isInteger(Math.log2(capacity)), 'pools start with a power of two');
+    assert(Number.isInteger(Math.log2(capacity)), 'the first capacity is a power of two');
     assert(new Uint8Array(Uint32Array.of(1).buffer)[0] === 1, 'the machine is little-endian');
     this.#events = options.events;
     this.#quoteUnit = 10n ** BigInt(options.priceDecimals);
@@ -118,7 +119,7 @@ export class MarketEngine {
     this.setHolds(options.heldCancelNs, options.heldCancelsPerUserMax);
   }
 
-  /** The last sequence given out. */
+  /** The last assigned sequence. */
   get sequence(): Sequence {
     return this.#book.sequence as Sequence;
   }
@@ -127,24 +128,24 @@ export class MarketEngine {
     return this.#book.trades.lastTradeId as Sequence;
   }
 
-  /** Bytes of the pools and tables that orders and ids lie in. */
+  /** Bytes of the pools and tables that hold orders and ids. */
   get bytes(): number {
     const { orders, buys, sells } = this.#book;
     return orders.bytes + this.#ids.bytes + buys.bytes + sells.bytes;
   }
 
-  /** A command about the id with this hash comes soon: all that it touches first is fetched meanwhile. Nothing changes. */
+  /** Prefetches the cache lines that a coming command with this id hash will read first. Changes no state. */
   expect(idHash: number): void {
     this.#ids.fetch(idHash);
   }
 
   /**
-   * A new order: refused, or accepted and then filled, rested, ended, or waiting for its trigger (TIF-02 to 04, TIF-07,
-   * TRG-01, AMB-08, AMB-16).
+   * A new order: rejected, or accepted and then filled, rested, ended, or kept until its trigger fires (TIF-02 to 04,
+   * TIF-07, TRG-01, AMB-08, AMB-16).
    *
-   * Refused with sequence 0: MARKET_HALTED (AMB-109); DUPLICATE_ORDER or, by a held cancel, ALREADY_CANCELLED;
-   * ORDER_EXPIRED; REQUEST_TOO_OLD; ORDER_NOT_FOUND, INVALID_ORDER or TOO_MANY_OPEN_ORDERS for its parent (AMB-29);
-   * INVALID_ORDER when its level would pass 2^53−1, or the market has as many orders as it can hold.
+   * Rejected with sequence 0: MARKET_HALTED (AMB-109); DUPLICATE_ORDER or, because of a parked cancel,
+   * ALREADY_CANCELLED; ORDER_EXPIRED; REQUEST_TOO_OLD; ORDER_NOT_FOUND, INVALID_ORDER or TOO_MANY_OPEN_ORDERS for its
+   * parent (AMB-29); INVALID_ORDER when its level would exceed 2^53−1, or the market has its maximum number of orders.
    */
   create(command: NewOrderCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
@@ -172,7 +173,7 @@ export class MarketEngine {
     this.#book.commitDepth();
   }
 
-  /** An order with a trigger, with or without a parent: it waits. */
+  /** Creates an order with a trigger, with or without a parent; it enters the trigger book. */
   #createWaiting(command: NewOrderCommand): void {
     const parent = command.parentIdBytes === 0 ? null : this.#intake.parentOf(command, this.#triggers);
     const isParent = typeof parent === 'number';
@@ -189,11 +190,11 @@ export class MarketEngine {
   }
 
   /**
-   * New price, new total, new trigger, or several, of an order that rests or waits (AMB-19 to AMB-21): changes.ts.
+   * Changes price, total or trigger of an order that rests or waits for its trigger (AMB-19 to AMB-21): changes.ts.
    *
-   * Refused: MARKET_HALTED; ORDER_NOT_FOUND or ALREADY_CANCELLED (AMB-23); REQUEST_TOO_OLD; INVALID_ORDER when the level
-   * would pass 2^53−1, for a market order, for a trigger where none waits; WOULD_CROSS, which alone costs the order its
-   * life.
+   * Rejects: MARKET_HALTED; ORDER_NOT_FOUND or ALREADY_CANCELLED (AMB-23); REQUEST_TOO_OLD; INVALID_ORDER when the
+   * level would exceed 2^53−1, for a market order, and for a trigger of an order that waits for none; WOULD_CROSS, the
+   * only reject that ends the order.
    */
   replace(command: ReplaceCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
@@ -207,10 +208,11 @@ export class MarketEngine {
   }
 
   /**
-   * Takes the remainder off the book. With all of it pending it only forbids a restore; with no such order it is held
-   * if it may be (AMB-23, AMB-25). Works in every market status (AMB-109).
+   * Takes the remainder off the book. If all of it is in pending fills, the cancel only prevents a return to the book;
+   * if there is no such order, the cancel is parked when the command permits it (AMB-23, AMB-25). Works in every market
+   * status (AMB-109).
    *
-   * Refused: ORDER_NOT_FOUND (also when the user has too many holds), ALREADY_CANCELLED.
+   * Rejects: ORDER_NOT_FOUND (also when the user has too many parked cancels), ALREADY_CANCELLED.
    */
   cancel(command: CancelCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
@@ -227,7 +229,7 @@ export class MarketEngine {
     this.#book.commitDepth();
   }
 
-  /** Cancels what the user has, by admission; node-made orders stay (CAN-05 to CAN-08, AMB-18). */
+  /** Cancels the user's orders by acceptance sequence; orders made by the node stay (CAN-05 to CAN-08, AMB-18). */
   cancelAll(command: CancelAllCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
     const { orders } = this.#book;
@@ -249,7 +251,7 @@ export class MarketEngine {
     return isBefore(orders.timestampHigh(slot), orders.timestampLow(slot), beforeHigh, beforeLow);
   }
 
-  /** A live order: off the book, or covered if nothing of it is left there. */
+  /** Takes a live order off the book, or marks it as cancel pending if it has no remainder there. */
   #cancelOne(slot: number, requestId: number, end: OrderEnd): void {
     const { orders } = this.#book;
     const state = orders.stateOf(slot);
@@ -262,7 +264,7 @@ export class MarketEngine {
     this.#book.end(slot, end, 0, requestId);
   }
 
-  /** The front door's word on an order whose trigger has fired (AMB-28). */
+  /** The gateway's decision on an order whose trigger has fired (AMB-28). */
   release(command: ReleaseCommand): void {
     this.#begin(highWord(command.receivedNs), lowWord(command.receivedNs));
     this.#triggers.release(command);
@@ -270,8 +272,8 @@ export class MarketEngine {
   }
 
   /**
-   * Works off orders whose time is over, and, in an active market, triggers that have fired and orders that were released,
-   * up to `budget` of each. @returns whether more waits.
+   * Ends expired orders and, in an active market, publishes fired triggers and places released orders, up to `budget`
+   * of each. @returns whether work remains.
    */
   pump(nowNs: bigint, budget: number): boolean {
     const { expiries } = this.#book;
@@ -286,19 +288,19 @@ export class MarketEngine {
     return isBusy || expiries.isBehind;
   }
 
-  /** Orders whose time is over wait for a turn. */
+  /** Whether expired orders are still to be ended. */
   get isBehind(): boolean {
     return this.#book.expiries.isBehind;
   }
 
-  /** Time has passed: orders expire, held cancels give up, remembered ids are reclaimed (ORD-20, AMB-25, AMB-08). */
+  /** Advances time: expires orders, expires parked cancels, reclaims remembered ids (ORD-20, AMB-25, AMB-08). */
   tick(nowNs: bigint): void {
     this.#begin(highWord(nowNs), lowWord(nowNs));
     this.#book.expiries.tick(nowNs);
     this.#ids.sweep(nowNs, SWEEP_BUDGET);
   }
 
-  /** Clearing refused a fill that is still undecided: rollback.ts has the table (AMB-32, AMB-34). */
+  /** Clearing rejected an undecided fill; the table is in rollback.ts (AMB-32, AMB-34). */
   rollback(command: RollbackCommand): void {
     this.#passTo(highWord(command.receivedNs), lowWord(command.receivedNs));
     if (this.#injected.has(command.tradeId)) this.#injected.rollBack(command);
@@ -306,55 +308,72 @@ export class MarketEngine {
     this.#book.commitDepth();
   }
 
-  /** Orders that came back cross others: `uncross` is to be called until it returns false. */
+  /** Whether orders that returned to the book cross others: call `uncross` until it returns false. */
   get isUncrossing(): boolean {
     return this.#book.isUncrossing;
   }
 
-  /** Uncrosses after rollbacks, so many steps at most; other commands first do all of it. @returns whether more is left. */
+  /**
+   * Uncrosses after rollbacks, at most `budget` steps; any other command first does all of them. @returns whether steps
+   * remain.
+   */
   uncross(budget: number): boolean {
     if (this.#uncrossing.work(budget)) return true;
     this.#book.commitDepth();
     return false;
   }
 
-  /** Every trade up to this one is decided; the others of them than were rolled back are confirmed. */
+  /** Every trade up to this one is decided: confirmed unless it was rolled back before. */
   settled(throughTradeId: number): void {
     this.#book.settle(throughTradeId);
     this.#injected.settled(throughTradeId);
   }
 
-  /** A test hook: clearing is told of a fill that never was (injected-fills.ts). @returns false if an order is missing. */
+  /**
+   * A test hook: publishes a match that the book did not make (injected-fills.ts). @returns false if an order is
+   * missing.
+   */
   injectFill(fill: InjectedFill): boolean {
     if (this.#uncrossing.isBegun) this.uncross(Number.POSITIVE_INFINITY);
     return this.#injected.inject(fill);
   }
 
-  /** Outside `active`, creates and replaces are refused and triggers wait (AMB-109); STP as in STP-01, AMB-38. */
+  /**
+   * Outside `active`, creates and replaces are rejected and triggers do not fire (AMB-109); STP as in STP-01, AMB-38.
+   */
   setMarket(rules: MarketRules): void {
     this.#status = rules.status;
     this.#book.preventsSelfTrades = rules.selfTradePrevention;
   }
 
-  /** How long cancels wait from now on, and up to how many of a user; one that waits behind a longer one leaves with it. */
+  /**
+   * Sets how long cancels stay parked and how many a user may have; a cancel parked behind one with a longer time
+   * expires with it.
+   */
   setHolds(ns: bigint = HELD_CANCEL_NS, perUserMax: number = HELD_CANCELS_PER_USER_MAX): void {
     this.#intake.setHolds(ns, perUserMax);
   }
 
-  /** No fill below `lowest` or above `highest`; 1 and 2^53−1 for no collar (AMB-39). */
+  /** Limits fill prices to `lowest` … `highest`; 1 and 2^53−1 mean no collar (AMB-39). */
   setCollar(lowest: number, highest: number): void {
     this.#book.lowest = lowest;
     this.#book.highest = highest;
   }
 
-  /** Between the two calls levels are not told; the second tells them in one step, as those of one command (BAT-07). */
+  /**
+   * Defers publication of levels between the two calls; the second call publishes them as one step, like one command's
+   * (BAT-07).
+   */
   holdDepth(isHeld: boolean): void {
     assert(this.#book.isDepthHeld !== isHeld, 'batches of a market do not overlap');
     this.#book.isDepthHeld = isHeld;
     this.#book.commitDepth();
   }
 
-  /** At boot: a live order, before anything else happens; in any order, but a parent before its children (AMB-110). */
+  /**
+   * At boot, before any other command: restores a live order; in any sequence, but a parent before its children
+   * (AMB-110).
+   */
   restoreOrder(command: RestoredOrder): void {
     const isNew = this.#intake.findUnhashed(command) === NONE && this.#intake.findPast(0, 0) === NONE;
     assert(isNew, 'a restored order id is new');
@@ -378,8 +397,9 @@ export class MarketEngine {
   }
 
   /**
-   * At boot: a finished order's id, in the order in which they ended (AMB-08). One that lives is no past one: tables
-   * forget in the order in which clearing finished orders, and so may remember what the market has let be used again.
+   * At boot: restores a finished order's id, in the sequence in which orders ended (AMB-08). The id of a live order is
+   * skipped: the tables evict ids in the sequence in which clearing finished orders, so they can still contain an id
+   * that the market had already evicted and accepted again.
    */
   restoreRememberedId(command: RememberedId): void {
     if (this.#intake.findUnhashed(command) !== NONE) return;
@@ -388,14 +408,14 @@ export class MarketEngine {
     this.#intake.addRemembered(command, command.creationNs, command.wasCancelled);
   }
 
-  /** At boot: creates of this user signed at or before `creationNs` may be replays (AMB-08). */
+  /** At boot: sets the creation time at or before which this user's creates may be replays (AMB-08). */
   restoreWatermark(words: Int32Array, userAt: number, creationNs: bigint): void {
     this.#ids.raiseWatermark(this.#users.intern(words, userAt), creationNs);
   }
 
   /**
-   * At boot, last: numbering goes on, what expired meanwhile leaves, and crossing orders match (AMB-110). Levels are
-   * not told one by one: whoever follows the depth needs the whole book after this (`forEachLevel`).
+   * At boot, last: continues numbering, ends orders that expired meanwhile, and matches crossing orders (AMB-110). Does
+   * not publish single levels: consumers of depth read the whole book afterwards (`forEachLevel`).
    */
   finishRestore(position: RestoredPosition): void {
     this.#restored.clear();
@@ -406,36 +426,37 @@ export class MarketEngine {
     this.#book.forgetDepthChanges();
   }
 
-  /** The levels of a side from the best on. */
+  /** Visits the levels of a side, best first. */
   forEachLevel(side: Side, visit: (price: number, quantity: number) => void): void {
     this.#book.ownSide(side).forEachLevel(visit);
   }
 
-  /** A safe integer that is equal for equal books, however they came about (book-checks.ts). */
+  /** A hash (safe integer) that is equal for equal books, independent of their history (book-checks.ts). */
   hash(): number {
     return hashBook(this.#book, this.#users, this.#triggers);
   }
 
-  /** Walks everything; for tests and boot. @throws InvariantError */
+  /** Checks every invariant; for tests and boot. @throws InvariantError */
   checkInvariants(): void {
     checkBook(this.#book, this.#ids);
     this.#triggers.check();
   }
 
   /**
-   * What is looked at after every batch: the book is not crossed, and the levels that were told last are what was told,
-   * the sum of their orders and first in first out, as far as a few orders of each say; the id of the order that came
-   * in last is found by its hash. @throws InvariantError
+   * The check after every batch: the book is not crossed; recently published levels equal their published quantity and
+   * the sum of their orders, in time priority (the first few orders of each); the last added order is found by its id
+   * hash.
+   * @throws InvariantError
    */
   checkBatch(told: ToldLevels): void {
     assert(this.isUncrossing || !this.#book.isCrossed(), 'book: the best bid is below the best ask');
     this.#ids.checkHash(this.#intake.lastAdded);
-    // What a batch of orders changes is told when it ends, and what came back when it is uncrossed.
+    // The levels of a batch of orders are published at its end, and those of returned orders after uncrossing.
     if (this.#book.isDepthHeld || this.isUncrossing) return;
     told.take((side, price, quantity) => this.#book.ownSide(side).checkLevel(price, quantity, ORDERS_CHECKED));
   }
 
-  /** What every command but those of clearing does first: the book is whole, and what is over by its time goes. */
+  /** The first step of every command except clearing's: finishes uncrossing and ends expired orders. */
   #begin(high: number, low: number): void {
     if (this.#uncrossing.isBegun) this.uncross(Number.POSITIVE_INFINITY);
     this.#passTo(high, low);
@@ -450,7 +471,7 @@ export class MarketEngine {
     if (this.#ids.heldHead !== NONE) expireHolds(this.#ids, this.#users, this.#events, high, low);
   }
 
-  /** Why a create cannot be admitted, its parent aside, or 0. Spends a hold. */
+  /** The reject code for a create, without checking its parent, or 0. Consumes a parked cancel of the same id. */
   #refusalOf(command: NewOrderCommand): RejectCode | 0 {
     if (this.#status !== MARKET_STATUS.active) return REJECT_CODE.MARKET_HALTED;
     const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
@@ -471,7 +492,7 @@ export class MarketEngine {
     return hasRoom && this.#book.orders.count < this.#ordersMax ? 0 : REJECT_CODE.INVALID_ORDER;
   }
 
-  /** The order of a create that nothing refuses: FRESH, with its id and its name. */
+  /** Adds the order of an accepted create to the pool: FRESH, with its id and sequence. */
   #admit(command: NewOrderCommand): number {
     this.#intake.prepareToAdd(command);
     const { orders } = this.#book;
@@ -480,7 +501,7 @@ export class MarketEngine {
     return slot;
   }
 
-  /** A cancel for which no order lives: it may wait for its create, or is refused. */
+  /** Handles a cancel without a live order: parks it for its create, or rejects it. */
   #cancelUnknown(slot: number, command: CancelCommand): void {
     const record = this.#intake.findOver(slot, command);
     const isHeld = record !== NONE && !this.#ids.isRemembered(record);

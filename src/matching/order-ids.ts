@@ -1,28 +1,28 @@
 /**
- * Every order id a market knows, by (user, id bytes), and what it knows it as.
+ * Every order id of a market, by (user, id bytes), and its state.
  *
- *            hold                    create         retire
+ *            park                    create         retire
  *   (none) ───────▶ HELD     (none) ───────▶ live ─────────▶ REMEMBERED or REMEMBERED_CANCELLED
  *                    │                                                                │
- *                    └─ consumed or 5 s over ─▶ STALE ◀─ 30 days over, seen at the door ─┘
- *                                                 └───── its queue reaches it ─▶ (none)
+ *                    └─ consumed or 5 s over ─▶ STALE ◀─ found after 30 days ──────────┘
+ *                                                 └───── head of its queue ─▶ (none)
  *
  *   live         the id of an order in the pool
- *   HELD         a cancel waits for its create (AMB-25); one queue of the market, by the time it was held
- *   REMEMBERED   the order ended (AMB-08); one queue per user, by the time it ended
- *   STALE        found no more, still in its queue
+ *   HELD         a cancel is parked for its create (AMB-25); one queue per market, by parking time
+ *   REMEMBERED   the order ended (AMB-08); one queue per user, by end time
+ *   STALE        not in the table any more, still in its queue
  *
- * All of them are found through one table (id-table.ts), and an id stays where it was first written:
+ * All are found through one table (id-table.ts), and an id stays where it was first written:
  *
- *   entry   ─┬─ slot + 1    live; the id lies beside the order
+ *   entry   ─┬─ index + 1   live; the id lies beside the order
  *            └─ ~record     all others (id-records.ts)
  *
- * Invariant: every user has at most `rememberedMax` ids that are remembered, and all together about `marketMax`. When one
- * more ends, the user's one that ended first makes room at once, and the user's watermark rises to its creation time:
- * creates signed at or before it could be replays. In a full market that is a user with the most, not the one that adds: who
- * fills it forgets its own.
+ * Invariant: every user has at most `rememberedMax` remembered ids, and all users together about `marketMax`. When one
+ * more order ends, the user's oldest remembered id is evicted, and the user's watermark rises to its creation time:
+ * creates signed at or before it could be replays. When the market's limit is reached, the eviction concerns a user
+ * with the most ids instead: users who fill the table lose their own.
  *
- * An id counts as free from creation + 30 days on, whenever its memory is reclaimed.
+ * An id is free again from creation + 30 days on, independent of when its memory is reclaimed.
  */
 import { assert } from '../core/assert.ts';
 import { type HashKey, hashId, hashWords } from '../core/key-words.ts';
@@ -36,16 +36,16 @@ import { NONE } from './pools.ts';
 import type { UserTable } from './user-table.ts';
 
 export const ID_STATE = { held: 1, remembered: 2, rememberedCancelled: 3, stale: 4 } as const;
-/** The compiler folds constants of the same file, imported and exported ones it loads. */
+/** The compiler folds constants of the same file but loads imported and exported ones. */
 const REMEMBERED: number = ID_STATE.remembered;
 const CANCELLED: number = ID_STATE.rememberedCancelled;
 
 const FREE: number = ORDER_STATE.free;
 
-/** No entry of the table. */
+/** Not in the table. */
 export const UNKNOWN = 0;
 
-/** An id, where it lies. */
+/** An id in the memory that contains it. */
 export interface IdWords {
   readonly words: Int32Array;
   readonly orderIdAt: number;
@@ -55,14 +55,14 @@ export interface IdWords {
 export interface OrderIdsOptions {
   readonly capacity: number;
   readonly key: HashKey;
-  /** Of a user. */
+  /** Limit per user. */
   readonly rememberedMax: number;
-  /** Of all users. */
+  /** Limit of the market. */
   readonly marketMax: number | undefined;
 }
 
 export class OrderIds {
-  /** Link: the next in its queue. Time: of creation; HELD: until when. */
+  /** Link: the next record of its queue. Time: of creation; for HELD the expiry of the parked cancel. */
   readonly records: IdRecords;
   heldHead: number = NONE;
   #heldTail: number = NONE;
@@ -73,13 +73,13 @@ export class OrderIds {
   readonly #rememberedMax: number;
   readonly #marketMax: number;
   #remembered = 0;
-  /** No user who has added an id since this one became the heaviest has more of them. */
+  /** No user that has added an id since this field changed has more ids. */
   #heaviest = 0;
   #sweptUser = 0;
 
   constructor(orders: OrderPool, users: UserTable, options: OrderIdsOptions) {
     const { capacity } = options;
-    assert(options.rememberedMax >= 1, 'an id that ends is remembered');
+    assert(options.rememberedMax >= 1, 'at least one id per user is remembered');
     this.#orders = orders;
     this.#users = users;
     this.#key = options.key;
@@ -94,7 +94,7 @@ export class OrderIds {
     return this.records.bytes + this.#table.bytes;
   }
 
-  /** What `hashId` says of the id of this user. */
+  /** The hash of this user's id, equal to `hashId`. */
   hashOf(user: number, words: Int32Array, at: number, bytes: number): number {
     return hashWords(this.#key, this.#users.hashOf(user), words, at, bytes);
   }
@@ -103,12 +103,12 @@ export class OrderIds {
     return hashId(this.#key, words, userAt, idAt, idBytes);
   }
 
-  /** Somebody will ask for the id with this hash soon. */
+  /** Prefetches the table line of this hash. */
   fetch(hash: number): void {
     this.#table.fetch(hash);
   }
 
-  /** @param hash what `hashId` says of user and id. @returns its entry, or UNKNOWN: `slotOf` and `recordOf` read it. */
+  /** @param hash of user and id (`hashId`). @returns the table entry, or UNKNOWN; `slotOf` and `recordOf` decode it. */
   find(hash: number, user: number, words: Int32Array, at: number, bytes: number): number {
     const places = this.#table.placesOf(hash);
     const { cells } = places;
@@ -124,7 +124,7 @@ export class OrderIds {
     }
   }
 
-  /** The slot of an entry's order, or NONE. */
+  /** The index of an entry's order, or NONE. */
   slotOf(entry: number): number {
     return entry > 0 ? entry - 1 : NONE;
   }
@@ -134,13 +134,13 @@ export class OrderIds {
     return entry < 0 ? ~entry : NONE;
   }
 
-  /** The id is an order's from here on. Its user is set. */
+  /** Assigns the id to an order whose user is set. */
   addLive(slot: number, hash: number, words: Int32Array, at: number, bytes: number): void {
     this.#orders.setId(slot, hash, words, at, bytes);
     this.#table.add(hash, slot + 1);
   }
 
-  /** The order in this slot, if there is one, has the hash of its id. @throws InvariantError */
+  /** Checks that the order at this index, if any, has the hash of its id. @throws InvariantError */
   checkHash(slot: number): void {
     const orders = this.#orders;
     if (slot === NONE || orders.stateOf(slot) === FREE) return;
@@ -148,7 +148,7 @@ export class OrderIds {
     assert(orders.idHashOf(slot) === hash, 'an order has the hash of its id');
   }
 
-  /** A cancel waits for its create until `untilNs`; holds are made in the order of their ends. */
+  /** Parks a cancel until `untilNs`; calls have ascending times. */
   hold(hash: number, user: number, id: IdWords, untilNs: bigint): void {
     const record = this.#record(user, id, ID_STATE.held, untilNs);
     this.#table.add(hash, ~record);
@@ -158,27 +158,30 @@ export class OrderIds {
     this.#countHeld(user, 1);
   }
 
-  /** The hold has done its work. */
+  /** Removes a parked cancel from the table: matched by its create, or expired. */
   consumeHold(record: number): void {
-    assert(this.records.stateOf(record) === ID_STATE.held, 'only a hold is consumed');
+    assert(this.records.stateOf(record) === ID_STATE.held, 'only a parked cancel is consumed');
     this.#countHeld(this.records.userOf(record), -1);
     this.#makeStale(record);
   }
 
-  /** Takes the first of the held queue out, STALE. */
+  /** Frees the first record of the parked queue, which is STALE. */
   dropHeldHead(): void {
     const record = this.heldHead;
-    assert(record !== NONE && this.records.stateOf(record) === ID_STATE.stale, 'only a stale hold leaves its queue');
+    assert(
+      record !== NONE && this.records.stateOf(record) === ID_STATE.stale,
+      'only a stale parked cancel leaves its queue',
+    );
     this.heldHead = this.records.linkOf(record);
     this.records.release(record);
   }
 
-  /** The order is over: it leaves the pool, and its id is only remembered. */
+  /** The order leaves the pool and its id becomes remembered. */
   retire(slot: number, wasCancelled: boolean): void {
     const orders = this.#orders;
     const user = orders.userOf(slot);
     const [words, at, bytes] = [orders.idWordsOf(slot), orders.idAt(slot), orders.idBytesOf(slot)];
-    // Words as they lie, with a sign: an unsigned one is a float to the compiler, and often an allocation.
+    // Signed words: an unsigned one is a float to the compiler, and often an allocation.
     const [timeHigh, timeLow] = [orders.creationHighRaw(slot), orders.creationLowRaw(slot)];
     const state = wasCancelled ? CANCELLED : REMEMBERED;
     const record = this.records.add(user, state, timeHigh, timeLow, words, at, bytes);
@@ -187,7 +190,7 @@ export class OrderIds {
     this.#remember(user, record);
   }
 
-  /** An id of an order that is in no pool: of one that ended before the node started. */
+  /** Remembers the id of an order that is not in the pool: it ended before the node started. */
   rememberId(hash: number, user: number, id: IdWords, creationNs: bigint, wasCancelled: boolean): void {
     const record = this.#record(user, id, wasCancelled ? CANCELLED : REMEMBERED, creationNs);
     this.#table.add(hash, ~record);
@@ -199,7 +202,7 @@ export class OrderIds {
     return this.records.add(user, state, highWord(timeNs), lowWord(timeNs), words, orderIdAt, orderIdBytes);
   }
 
-  /** At the end of the user's queue. */
+  /** Appends to the user's queue. */
   #remember(user: number, record: number): void {
     const { rememberedHead, rememberedTail, rememberedCount } = this.#users;
     const tail = rememberedTail[user] as number;
@@ -224,9 +227,9 @@ export class OrderIds {
     return this.createdNs(record) + ORDER_LIFE_NS <= nowNs;
   }
 
-  /** The id may be used again. */
+  /** Makes the id available again. */
   forget(record: number): void {
-    assert(this.isRemembered(record), 'only a remembered id is forgotten');
+    assert(this.isRemembered(record), 'only a remembered id is released');
     const { rememberedCount } = this.#users;
     const user = this.records.userOf(record);
     rememberedCount[user] = (rememberedCount[user] as number) - 1;
@@ -245,7 +248,7 @@ export class OrderIds {
     return fromWords(this.records.timeHighOf(record), this.records.timeLowOf(record));
   }
 
-  /** Reclaims at most `budget` records that are over, user by user, taking turns. */
+  /** Reclaims at most `budget` outdated records, round-robin over the users. */
   sweep(nowNs: bigint, budget: number): void {
     const { count, rememberedHead } = this.#users;
     for (let users = Math.min(budget, count), freed = 0; users > 0 && freed < budget; users--) {
@@ -258,7 +261,7 @@ export class OrderIds {
     }
   }
 
-  /** Of a user with more ids than it may have, or of the heaviest in a market with more: the one that ended first. */
+  /** Evicts the oldest id of a user above its limit, or of the heaviest user in a market above its limit. */
   #evict(user: number): void {
     const head = this.#firstOf(user);
     this.raiseWatermark(user, this.createdNs(head));
@@ -269,7 +272,7 @@ export class OrderIds {
     const { rememberedHead } = this.#users;
     for (;;) {
       const head = rememberedHead[user] as number;
-      assert(head !== NONE, 'an id that was just remembered is in the queue of its user');
+      assert(head !== NONE, 'a user with remembered ids has a queue head');
       if (this.records.stateOf(head) !== ID_STATE.stale) return head;
       this.#dropRememberedHead(user);
     }

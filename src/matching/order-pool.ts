@@ -1,17 +1,17 @@
 /**
- * Orders of one market: live, waiting for a trigger, or with undecided fills. An order that is neither RESTING nor DORMANT
- * and has no undecided fill leaves the pool.
+ * Orders of one market: live, waiting for a trigger, or with undecided fills. An order that is neither RESTING nor
+ * DORMANT and has no undecided fill leaves the pool.
  *
- * Beside each record (order-records.ts) lie, by the slot's number, its owner and 24 bytes for the id. What few orders
- * have, a longer id and times of their own, lies apart (word-heap.ts):
+ * Parallel to the records (order-records.ts) lie the owner and 24 bytes of id for each order. What few orders have, a
+ * longer id or times of their own, is stored apart (word-heap.ts):
  *
  *   ids     word   0 … 4    5
- *                  the id   the id, or where own times lie; word 0 says where an id lies that is too long for them
+ *                  the id   the id, or the address of own times; word 0 is the address of an id too long for these words
  *
- * Most orders have the priority of their admission, the timestamp of their creation, and live for 30 days: these times
- * are not stored. An order of which one is another has own times, all three.
+ * Most orders have the priority of their acceptance, the timestamp of their creation, and live for 30 days: these times
+ * are not stored. An order that differs in one of them stores all three.
  *
- * The arrays are replaced when the pool grows, which only `allocate` does: whoever works on them takes them anew.
+ * The arrays are replaced when the pool grows, which only `allocate` does: code that calls it must read them again.
  */
 import { assert } from '../core/assert.ts';
 import { lastWordMask, wordCount } from '../core/key-words.ts';
@@ -22,12 +22,12 @@ import { MARK, type NewTerms, ORDER_WORDS, OrderRecords, type OrderTerms } from 
 import { grown, NONE } from './pools.ts';
 import { WordHeap } from './word-heap.ts';
 
-/** From a slot to its number. */
+/** Shift from an order's index to its number. */
 const NUMBER = 4;
-/** Words of an id beside the record, fewer if one says where the order's own times lie. */
+/** Words of an id beside the record; one fewer if that word is the address of own times. */
 const ID_WORDS = 6;
 const TIMES_AT = 5;
-/** Own times: words. */
+/** Word offsets of own times. */
 const PRIORITY_HIGH = 0;
 const PRIORITY_LOW = 1;
 const TIMESTAMP_HIGH = 2;
@@ -38,23 +38,21 @@ const TIMES_WORDS = 6;
 const WORD = 2 ** 32;
 const LIFE_HIGH: number = highWord(ORDER_LIFE_NS);
 const LIFE_LOW: number = lowWord(ORDER_LIFE_NS);
-/** The compiler folds constants of the same file, imported ones it loads. */
+/** The compiler folds constants of the same file but loads imported ones. */
 const HAS_TIMES: number = MARK.hasOwnTimes;
 const IS_FAR: number = MARK.isFar;
-/**
- * Slots are 31-bit numbers: of words, 16 of them an order, in an array of 4 GiB.
- */
+/** Indexes are 31-bit word offsets: 16 words per order, in an array of 4 GiB. */
 export const ORDERS_MAX: number = 2 ** 26 - 1;
-/** Slots by which a large pool grows. */
+/** Entries by which a large pool grows. */
 const GROWTH = 16_384;
-/** Of an order id of 64 bytes. */
+/** Words of an order id of 64 bytes. */
 const LONGEST_ID_WORDS = 16;
 
 export class OrderPool extends OrderRecords {
-  /** The user of every slot number, NONE for one that is free: what a cancel-all looks through. */
+  /** The user of every order number, NONE for a free one: the column that a cancel-all scans. */
   owners: Int32Array;
   #ids: Int32Array;
-  /** Ids by their number of words, and times. */
+  /** Ids by their number of words; times. */
   readonly #farIds: readonly WordHeap[] = Array.from({ length: LONGEST_ID_WORDS + 1 }, (_, size) => new WordHeap(size));
   readonly #times: WordHeap = new WordHeap(TIMES_WORDS);
   readonly #wordsMax: number;
@@ -62,7 +60,7 @@ export class OrderPool extends OrderRecords {
   #count = 0;
   #free: number = NONE;
 
-  /** @param ordersMax never more at a time. */
+  /** @param ordersMax maximum number of orders at a time. */
   constructor(capacity: number, ordersMax: number = ORDERS_MAX) {
     super(capacity);
     this.#wordsMax = ordersMax * ORDER_WORDS;
@@ -81,7 +79,7 @@ export class OrderPool extends OrderRecords {
     return this.words.byteLength + this.owners.byteLength + this.#ids.byteLength + apart;
   }
 
-  /** A FRESH order without a sequence, an id and times. */
+  /** Allocates a FRESH order without a sequence, an id and times. */
   allocate(terms: OrderTerms, user: number, quantity: number): number {
     const slot = this.#allocate();
     this.owners[slot >> NUMBER] = user;
@@ -89,7 +87,7 @@ export class OrderPool extends OrderRecords {
     return slot;
   }
 
-  /** A FRESH order with its name and times, without an id. */
+  /** Allocates a FRESH order with its sequence and times, without an id. */
   begin(command: NewTerms, user: number, quantity: number, sequence: number): number {
     const slot = this.allocate(command, user, quantity);
     const { creationHigh, creationLow, expiryHigh, expiryLow } = command;
@@ -100,7 +98,7 @@ export class OrderPool extends OrderRecords {
     return slot;
   }
 
-  /** The order is over: another one may have its slot. */
+  /** Frees the entry of an order that is over. */
   release(slot: number): void {
     this.#count--;
     if (this.hasMark(slot, IS_FAR | HAS_TIMES)) this.#releaseApart(slot);
@@ -109,16 +107,16 @@ export class OrderPool extends OrderRecords {
     this.#free = slot;
   }
 
-  /** Every slot in use. */
+  /** Visits every order. */
   forEach(visit: (slot: number) => void): void {
     this.forEachOf(0, Number.POSITIVE_INFINITY, visit);
   }
 
   /**
-   * Those in use of so many slots.
+   * Visits the orders among the next `slotsMax` entries.
    *
-   * @param from where to begin: 0, or what was returned before.
-   * @returns where to go on; NONE at the end.
+   * @param from where to begin: 0, or what the previous call returned.
+   * @returns where to continue; NONE at the end.
    */
   forEachOf(from: number, slotsMax: number, visit: (slot: number) => void): number {
     const all = this.#used >> NUMBER;
@@ -127,7 +125,7 @@ export class OrderPool extends OrderRecords {
     return end < all ? end : NONE;
   }
 
-  /** The user's orders by admission. Looks through all slot numbers: 4 bytes each, a millisecond for a million. */
+  /** The user's orders by acceptance. Scans all entries: 4 bytes each, a millisecond for a million. */
   ofUser(user: number): number[] {
     const { owners } = this;
     const found: number[] = [];
@@ -136,7 +134,7 @@ export class OrderPool extends OrderRecords {
     return found.sort((a, b) => this.sequenceOf(a) - this.sequenceOf(b));
   }
 
-  /** Gives the place in the queue. */
+  /** The sequence that determines the place in the queue. */
   priorityOf(slot: number): Sequence {
     if (!this.hasMark(slot, HAS_TIMES)) return this.sequenceOf(slot);
     const at = this.#timesAt(slot);
@@ -151,7 +149,7 @@ export class OrderPool extends OrderRecords {
     this.#times.words[at + PRIORITY_LOW] = sequence | 0;
   }
 
-  /** Creation, raised by applied replaces (AMB-18, AMB-21). */
+  /** The creation time, raised by applied replaces (AMB-18, AMB-21). */
   timestampHigh(slot: number): number {
     return this.hasMark(slot, HAS_TIMES) ? this.#time(slot, TIMESTAMP_HIGH) : this.creationHigh(slot);
   }
@@ -189,7 +187,7 @@ export class OrderPool extends OrderRecords {
     return this.owners[slot >> NUMBER] as number;
   }
 
-  /** Whether the order is this user's and has this id. */
+  /** Whether the order has this user and id. */
   hasId(slot: number, user: number, words: Int32Array, at: number, bytes: number): boolean {
     if (this.owners[slot >> NUMBER] !== user || this.idBytesOf(slot) !== bytes) return false;
     const own = this.idWordsOf(slot);
@@ -199,7 +197,7 @@ export class OrderPool extends OrderRecords {
     return own[id + last] === ((words[at + last] as number) & lastWordMask(bytes));
   }
 
-  /** The words in which a slot's id lies. */
+  /** The words that contain the order's id. */
   idWordsOf(slot: number): Int32Array {
     return this.hasMark(slot, IS_FAR) ? this.#heapOf(slot).words : this.#ids;
   }
@@ -210,7 +208,7 @@ export class OrderPool extends OrderRecords {
     return this.hasMark(slot, IS_FAR) ? (this.#ids[at] as number) : at;
   }
 
-  /** The order's id, which it does not have yet. @param bytes 1 … 64. */
+  /** Sets the id of an order that has none. @param bytes 1 … 64. */
   setId(slot: number, hash: number, from: Int32Array, at: number, bytes: number): void {
     this.writeId(slot, hash, bytes);
     const last = (bytes - 1) >>> 2;
@@ -228,7 +226,7 @@ export class OrderPool extends OrderRecords {
       this.#free = this.nextFreeOf(slot);
       return slot;
     }
-    assert(this.#used < this.#wordsMax, 'whoever begins an order has seen that there is room');
+    assert(this.#used < this.#wordsMax, 'callers check the pool for room before they add an order');
     if (this.#used === this.words.length) this.#grow();
     this.#used += ORDER_WORDS;
     return this.#used - ORDER_WORDS;
@@ -247,7 +245,7 @@ export class OrderPool extends OrderRecords {
     if (this.hasMark(slot, HAS_TIMES)) this.#times.release(this.#timesAt(slot));
   }
 
-  /** Where ids of the length of this order's lie apart. */
+  /** The heap for ids of this order's length. */
   #heapOf(slot: number): WordHeap {
     return this.#farIds[wordCount(this.idBytesOf(slot))] as WordHeap;
   }
@@ -265,7 +263,7 @@ export class OrderPool extends OrderRecords {
     return (this.#times.words[this.#timesAt(slot) + word] as number) >>> 0;
   }
 
-  /** Where the own times of an order lie; an order that has none begins with those that it had. */
+  /** The address of an order's own times; initialises them with the current values when it has none. */
   #ownTimes(slot: number): number {
     if (this.hasMark(slot, HAS_TIMES)) return this.#timesAt(slot);
     const times = [
@@ -284,7 +282,7 @@ export class OrderPool extends OrderRecords {
     return at;
   }
 
-  /** An id that stands where the place of own times is to be noted goes apart. */
+  /** Moves an id apart when it occupies the word that will hold the address of own times. */
   #leaveTimesAt(slot: number): void {
     const words = wordCount(this.idBytesOf(slot));
     if (words <= TIMES_AT || this.hasMark(slot, IS_FAR)) return;

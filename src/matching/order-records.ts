@@ -1,7 +1,7 @@
 /**
- * The records of orders: what matching touches of each, 64 bytes, one cache line.
+ * The hot records of orders: what matching touches of each, 64 bytes, one cache line.
  *
- * A slot is the index of a record's first 32-bit word; its 64-bit cells start at half of it.
+ * An order's index is that of its record's first 32-bit word; its 64-bit cells start at half of it.
  *
  *   cell    0      1         2       3
  *           price  quantity  filled  sequence
@@ -9,18 +9,18 @@
  *           level  position  creation  id hash  pending  terms  state
  *
  *   RESTING           on the book; quantity − filled > 0
- *   DORMANT           waits for its trigger or for the word that releases it (triggers.ts)
- *   FILLED            nothing left, every fill pending or confirmed; a rollback may bring it back (AMB-32 b), unless one
- *                     that left nothing of it either has found it at fault
- *   FILLED_COVERED    FILLED, and a cancel came: it never comes back (AMB-23, AMB-32 d)
- *   ENDED             its end was told; only pending fills keep it here
+ *   DORMANT           waits for its trigger or for its release by the gateway (triggers.ts)
+ *   FILLED            no remainder, every fill pending or confirmed; a rollback may return it to the book (AMB-32 b),
+ *                     unless a rollback found it at fault while it had no remainder
+ *   FILLED_COVERED    FILLED with a cancel pending: it cannot return to the book (AMB-23, AMB-32 d)
+ *   ENDED             its end is published; it stays only for its pending fills
  *
  * Between `allocate` and the end of its create an order is FRESH.
  *
  * `filled` is optimistic: pending fills count, rolled-back ones do not (ORD-23). It exceeds `quantity` only after a
  * replace to less than is filled (AMB-19).
  *
- * Not here: which slots there are, whose they are, ids and the times that few orders have (order-pool.ts).
+ * The allocation of entries, their owners, ids and rarely stored times are in order-pool.ts.
  */
 import type { OrderEnd, OrderKind, RollbackReason, Side, Tif } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
@@ -36,34 +36,34 @@ export const ORDER_STATE = {
 } as const;
 
 export const ORDER_WORDS = 16;
-/** Cells: offsets into `numbers` from half of the slot. */
+/** Cells: offsets into `numbers` from half of the index. */
 const PRICE = 0;
-/** The total in force. */
+/** The released total. */
 const QUANTITY = 1;
 const FILLED = 2;
-/** Of its admission: the order's name. */
+/** Sequence of its acceptance: the order's identity. */
 const SEQUENCE = 3;
-/** Words: offsets into `words` from the slot. While RESTING: its level, and its position in the level's queue. */
+/** Words: offsets into `words` from the index. While RESTING: its level, and its position in the level's queue. */
 export const LEVEL = 8;
 export const POSITION = 9;
-/** While free: the next free slot. */
+/** While free: the next free entry. */
 const NEXT_FREE = 8;
 const CREATION_HIGH = 10;
 const CREATION_LOW = 11;
-/** The hash under which its id is found. */
+/** Hash of its id. */
 const ID_HASH = 12;
-/** Undecided fills. */
+/** Number of undecided fills. */
 export const PENDING = 13;
 /** side | tif << 1 | kind << 4 | flags << 8 | sub-account << 16. */
 const TERMS = 14;
-/** state | of an ENDED order its OrderEnd, of a FILLED one its fault << 8 | marks << 16 | length of the id << 24. */
+/** state | OrderEnd of an ENDED order or fault of a FILLED one << 8 | marks << 16 | length of the id << 24. */
 const STATE = 15;
 const ID_BYTES_SHIFT = 24;
 
 /**
- * `hasChildren`, and `waits` while triggers.ts knows it; `wasConditional` for ever, as such an order is no parent
- * (TRG-06); `isWatched` while it stands in the heap of the expiry watch. `hasOwnTimes` and `isFar`, an id that lies
- * apart, are the pool's.
+ * `hasChildren`, and `waits` while it is in triggers.ts; `wasConditional` permanently, because such an order cannot be
+ * a parent (TRG-06); `isWatched` while it is in the heap of the expiry watch. `hasOwnTimes` and `isFar` (an id stored
+ * apart) belong to the pool.
  */
 export const MARK = {
   hasChildren: 0x1_0000,
@@ -73,10 +73,10 @@ export const MARK = {
   hasOwnTimes: 0x10_0000,
   isFar: 0x20_0000,
 } as const;
-/** What is not state and end. */
+/** Everything but state and end. */
 const MARKS = ~0xffff;
 
-/** What an order starts with. */
+/** The initial terms of an order. */
 export interface OrderTerms {
   readonly side: Side;
   readonly kind: OrderKind;
@@ -103,7 +103,7 @@ export class OrderRecords {
     this.numbers = new Float64Array(this.words.buffer);
   }
 
-  /** A FRESH order, nothing of it filled, without a name, a creation and an id. */
+  /** Writes a FRESH order, unfilled, without a sequence, a creation time and an id. */
   protected writeNew(slot: number, terms: OrderTerms, quantity: number): void {
     const { words, numbers } = this;
     const cell = slot >> 1;
@@ -152,7 +152,7 @@ export class OrderRecords {
     this.numbers[(slot >> 1) + FILLED] = filled;
   }
 
-  /** What is not filled, optimistically; never below 0. */
+  /** The optimistic unfilled quantity; at least 0. */
   remaining(slot: number): number {
     const left = this.quantityOf(slot) - this.filledOf(slot);
     return Math.max(left, 0);
@@ -174,7 +174,7 @@ export class OrderRecords {
     return (this.words[slot + CREATION_LOW] as number) >>> 0;
   }
 
-  /** The words of the creation as they lie, with a sign. */
+  /** The words of the creation time, signed. */
   creationHighRaw(slot: number): number {
     return this.words[slot + CREATION_HIGH] as number;
   }
@@ -188,7 +188,7 @@ export class OrderRecords {
     this.words[slot + CREATION_LOW] = low;
   }
 
-  /** New terms by a replace. */
+  /** Sets new terms after a replace. */
   setPriceAndQuantity(slot: number, price: number, quantity: number): void {
     this.numbers[(slot >> 1) + PRICE] = price;
     this.numbers[(slot >> 1) + QUANTITY] = quantity;
@@ -240,7 +240,7 @@ export class OrderRecords {
     this.words[slot + STATE] = ((this.words[slot + STATE] as number) & MARKS) | state;
   }
 
-  /** Of an ENDED order. */
+  /** For an ENDED order. */
   endOf(slot: number): OrderEnd {
     return (((this.words[slot + STATE] as number) >> 8) & 0xff) as OrderEnd;
   }
@@ -249,7 +249,7 @@ export class OrderRecords {
     this.setState(slot, ORDER_STATE.ended | (end << 8));
   }
 
-  /** Of a FILLED order: why it was at fault in a fill that was taken back and left nothing of it; `none` if it was not. */
+  /** For a FILLED order: its fault in a rolled-back fill that left no remainder; `none` without such a fault. */
   faultOf(slot: number): RollbackReason {
     return (((this.words[slot + STATE] as number) >> 8) & 0xff) as RollbackReason;
   }

@@ -1,14 +1,14 @@
 /**
- * Orders whose time is over and that are still here, as more were due at one instant than one command ends (ORD-20,
- * AMB-10). They go some a turn, earliest first. Whoever comes across one meanwhile sees to it that it goes first, so none
- * ever trades, is changed, is released or stands in anybody's way:
+ * Expired orders that have not ended yet, because more were due at one instant than one command ends (ORD-20, AMB-10).
+ * They end some per step, earliest first. A step that would involve one of them ends it first, so none ever trades, is
+ * changed, is released or blocks another order:
  *
- *   a command names one                        it goes, and the command finds it gone
- *   an order is about to enter the book        what is due among those that it can reach goes, as far as its lots want
- *   a fill is taken back from one              it goes, and nothing of it comes back
- *   a crossed book is uncrossed                it goes when it is one of the best two
+ *   a command refers to one                     it ends, and the command does not find it
+ *   an order is about to enter the book         expired orders among those within its reach end, up to its quantity
+ *   a fill of one is rolled back                it ends, and nothing of it returns
+ *   a crossed book is uncrossed                 it ends when it is one of the best two
  *
- * Until then its level counts it, as its end has not been told.
+ * Until then its level counts it, as its end is not published.
  */
 import { ORDER_END, ORDER_KIND, type OrderKind, SIDE, type Side } from '../core/order-terms.ts';
 import type { Book } from './book.ts';
@@ -18,20 +18,20 @@ import { ORDER_STATE } from './order-records.ts';
 import { lotsWanted, moneyOf } from './placement.ts';
 import { NONE } from './pools.ts';
 
-/** What an order is about to look for on the other side. */
+/** The part of the opposite side that an order could match. */
 export interface Way {
   readonly side: Side;
-  /** Whose: own orders are in its way with self-trade prevention, and are nothing to it. */
+  /** Owner of the order: with self-trade prevention the owner's resting orders are not matched. */
   readonly user: number;
   readonly subAccount: number;
   /** The worst price. */
   readonly bound: number;
-  /** It goes no further than for so many lots, or so much money. */
+  /** Limits of the quantity and the money. */
   readonly lots: number;
   readonly target: bigint | null;
 }
 
-/** Passes to a time: at most `budget` of the orders that are due end. */
+/** Advances to a time and ends at most `budget` due orders. */
 export function expireSome(book: Book, high: number, low: number, budget: number): void {
   for (const slot of book.expiries.pass(high, low, budget)) {
     // The end of a parent may have ended a child that is due as well.
@@ -39,17 +39,17 @@ export function expireSome(book: Book, high: number, low: number, budget: number
   }
 }
 
-/** @returns whether the order was due, and has ended. */
+/** Ends the order if it is due. @returns whether it has ended. */
 export function endIfDue(book: Book, slot: number): boolean {
   const { expiries } = book;
   if (!expiries.isBehind || !isOpen(book, slot) || !expiries.isDue(slot)) return false;
   expire(book, slot);
-  // Its level is told before anybody else comes to it.
+  // Publish the level before another order changes it.
   book.commitDepth();
   return true;
 }
 
-/** Ends what is due on this way; nothing if nobody is behind. */
+/** Ends the due orders within this reach; returns at once when none is due. */
 export function clearWay(book: Book, way: Way): void {
   if (!book.expiries.isBehind) return;
   const due = dueOn(book, way);
@@ -76,7 +76,7 @@ function dueOn(book: Book, way: Way): readonly number[] {
   return due;
 }
 
-/** The worst price that matters to an order: beyond the collar nobody is taken, but a limit order stops there. */
+/** The worst relevant price: orders beyond the collar are not matched, but a limit order stops there. */
 export function boundOf(book: Book, { kind, side, price }: { kind: OrderKind; side: Side; price: number }): number {
   if (kind === ORDER_KIND.limit) return price;
   return side === SIDE.buy ? book.highest : book.lowest;
@@ -96,20 +96,20 @@ function expire(book: Book, slot: number): void {
   book.end(slot, ORDER_END.expired);
 }
 
-/** What a command comes across before it is looked at. */
+/** Ends the expired orders that a command would involve, before the command runs. */
 export class Overdue {
   readonly #book: Book;
   readonly #intake: Intake;
   readonly #quoteUnit: bigint;
 
-  /** @param quoteUnit one raw quote unit in the engine's money. */
+  /** @param quoteUnit one raw quote unit in the engine's money scale. */
   constructor(book: Book, intake: Intake, quoteUnit: bigint) {
     this.#book = book;
     this.#intake = intake;
     this.#quoteUnit = quoteUnit;
   }
 
-  /** The order that a command names. @returns it if it is still live, or NONE. */
+  /** Ends the order that a command refers to if it is due. @returns the order's index if it is live, or NONE. */
   meetNamed(key: HashedKey): number {
     const slot = this.#intake.findLive(key);
     return slot === NONE || endIfDue(this.#book, slot) ? NONE : slot;

@@ -1,19 +1,19 @@
 /**
- * What becomes of an order that enters the main book: matched, then rested or ended (TIF-02 to TIF-05, AMB-37, AMB-39).
+ * Places an order that enters the book: match, then rest or end (TIF-02 to TIF-05, AMB-37, AMB-39).
  *
- *   limit GTC, GTD    match, rest what is left; what would still cross beyond the collar ends instead
- *   limit IOC         match, end what is left
- *   limit FOK         match all or end untouched
- *   market            by quantity alone as IOC or FOK; by money it is sized first. It never rests (ORD-21)
+ *   limit GTC, GTD    match, rest the remainder; a remainder that crosses beyond the collar ends instead
+ *   limit IOC         match, end the remainder
+ *   limit FOK         match all or end unfilled
+ *   market            by quantity alone as IOC or FOK; by money it is sized first. Never rests (ORD-21)
  *
- * Nobody is told when the last lot of a quantity is matched: that follows from the fills. An order that is complete by
- * its money ends as filled.
+ * A complete fill of the quantity publishes no end event: it follows from the fills. An order that is complete by its
+ * money ends as filled.
  */
 import { ORDER_END, ORDER_KIND, SIDE, type Side, TIF } from '../core/order-terms.ts';
 import { type Book, UNSIZED } from './book.ts';
 import { type Size, sizeOf } from './sizing.ts';
 
-/** Money that bounds a market order, in the unit of 10^-(price decimals + quantity decimals); a sell's budget in lots. */
+/** Money limits of a market order, in units of 10^-(price decimals + quantity decimals); a sell's budget in lots. */
 export interface Money {
   readonly target: bigint | null;
   readonly budget: bigint | null;
@@ -21,7 +21,7 @@ export interface Money {
 
 export const NO_MONEY: Money = { target: null, budget: null };
 
-/** Places an order that is on no side, with what remains of it. */
+/** Places an order that is on no side, with its remaining quantity. */
 export function place(book: Book, slot: number, money: Money): void {
   if (money === NO_MONEY) placePlain(book, slot);
   else placeSized(book, slot, money);
@@ -43,8 +43,8 @@ function placePlain(book: Book, slot: number): void {
 }
 
 /**
- * Matched as far as it goes, a GTC or GTD order rests, unless the book beyond the collar lies on its way, or the level has
- * no room for it any more.
+ * Rests the remainder of a GTC or GTD order, unless orders beyond the collar would cross it or its level would exceed
+ * the maximum quantity.
  */
 function settleDown(book: Book, slot: number, bound: number): void {
   const { orders } = book;
@@ -77,15 +77,16 @@ function placeSized(book: Book, slot: number, money: Money): void {
   else book.end(slot, size.isComplete ? ORDER_END.filled : ORDER_END.immediateOrCancel);
 }
 
-/** Bounds of an order before, or what is left of them after, it was matched. */
+/** Limits of an order: before matching, or what is left of them after it. */
 export interface Allowed extends Money {
   readonly lots: number;
 }
 
 /**
- * Matches what was sized. Own orders that it would have reached, had they been another's, are cancelled too: those
- * before each fill by matching, those behind the last one here, as long as one lot at their price is still allowed
- * (STP-03, AMB-38). @param after what is allowed beyond `size`, its lots included in `lots`.
+ * Matches the computed size. With self-trade prevention the owner's resting orders that the order would have reached
+ * are cancelled too: `match` cancels those before each fill; this function cancels those behind the last fill, as long
+ * as one lot at their price is within the limits (STP-03, AMB-38). @param after the limits beyond `size`, its lots
+ * included in `lots`.
  */
 export function matchSized(book: Book, slot: number, size: Size, after: Allowed): void {
   const { orders } = book;
@@ -111,7 +112,7 @@ function affordsOne({ target, budget }: Money, side: Side, price: number): boole
   return isPayable && (budget === null || budget >= (side === SIDE.buy ? need : 1n));
 }
 
-/** What is left of an order's money after lots were matched. */
+/** The money left after lots were matched. */
 export function moneyLeft(money: Money, { lots, money: spent }: Pick<Size, 'lots' | 'money'>, side: Side): Money {
   const used = side === SIDE.buy ? spent : BigInt(lots);
   return {
@@ -120,13 +121,13 @@ export function moneyLeft(money: Money, { lots, money: spent }: Pick<Size, 'lots
   };
 }
 
-/** The order has nothing left in force. */
+/** The order has no released quantity left to match. */
 export function exhausted(book: Book, slot: number): void {
   book.exhaust(slot);
   book.forgetIfDone(slot);
 }
 
-/** The money of an order as it was signed and bounded. @param unit 10^price decimals. */
+/** The money limits of an order, from its signed terms. @param unit 10^price decimals. */
 export function moneyOf(
   order: { readonly kind: number; readonly side: number; readonly amount: number; readonly budget: number },
   unit: bigint,
@@ -139,7 +140,7 @@ export function moneyOf(
   };
 }
 
-/** The quantity that the pool keeps of an order: a quote-sized one without a cap has none. */
+/** The quantity stored in the pool: UNSIZED for a quote-sized order without a cap. */
 export function lotsWanted(order: { readonly kind: number; readonly quantity: number }): number {
   return order.kind === ORDER_KIND.marketQuote && order.quantity === 0 ? UNSIZED : order.quantity;
 }

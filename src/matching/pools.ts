@@ -1,37 +1,36 @@
 /**
- * Pools of slots: struct of typed arrays that grow, addressed by number.
+ * Pools of entries: growable typed arrays per field, addressed by number.
  *
- * A small array grows by being copied. A large one lies in memory of which 4 GiB of addresses are reserved, and grows in
- * place: nothing is copied and nothing touched, however large it is, and it may grow by little at a time. Only a
- * SharedArrayBuffer can do that without its readers becoming slower (an array over a resizable ArrayBuffer takes three
- * times as long); it is not shared with anybody.
+ * A small array grows by copying. A large one reserves 4 GiB of address space and grows in place: nothing is copied or
+ * touched, however large it is, so it may grow in small steps. Only a SharedArrayBuffer supports that without slowing
+ * its readers (an array over a resizable ArrayBuffer takes three times as long); the memory is not shared.
  *
- * Where addresses are scarce (`ulimit -v`) a large array is copied too, into a buffer that is a quarter longer than it
- * has to be: it grows into that before it is copied again.
+ * Where address space is limited (`ulimit -v`) a large array is copied too, into a buffer that is a quarter longer than
+ * necessary, so that later growth needs no copy.
  */
 import { assert } from '../core/assert.ts';
 
-/** No slot, no level, no entry: the end of every list. */
+/** No entry: the end of every list. */
 export const NONE = -1;
 
-/** Bytes from which on an array grows in place, and that are reserved for it: addresses, not memory. */
+/** From this size on an array grows in place. The reserved size is address space, not memory. */
 const LARGE_BYTES: number = 2 ** 20;
 const RESERVED_BYTES: number = 2 ** 32;
-/** Of an array that cannot grow in place, per byte of what it needs now. */
+/** Over-allocation factor of an array that cannot grow in place. */
 const COPIED_ROOM = 1.25;
 const CELL_BYTES = 8;
 
 type Column = Uint8Array | Int32Array | Uint32Array | Float64Array | BigUint64Array;
 
-/** Until a reservation has failed; then nothing is reserved any more, as others need addresses too. */
+/** False after a failed reservation: further reservations could take address space that others need. */
 let reservesAddresses = true;
 
-/** From here on large arrays are copied when they grow, on this thread: addresses are scarce. */
+/** From now on large arrays of this thread grow by copying: address space is limited. */
 export function reserveNoAddresses(): void {
   reservesAddresses = false;
 }
 
-/** `column` made longer, zero at the end. The old one is to be forgotten. */
+/** Returns `column` extended with zeros. The caller must drop the old array. */
 export function grown<C extends Column>(column: C, length: number): C {
   const bytes = length * column.BYTES_PER_ELEMENT;
   const Longer = column.constructor as new (buffer: ArrayBufferLike, byteOffset: number, length: number) => C;

@@ -1,18 +1,17 @@
 /**
- * A keyed hash of whole numbers that clients choose: simple tabulation. Each byte of a number picks a word of a table of
- * its own, the last ten bits one of a longer table, and the hash is all of them together.
+ * A keyed hash of integers that clients choose: simple tabulation. Each byte of a number selects a word of its own
+ * table, the last ten bits one of a longer table, and the hash is the XOR of all.
  *
- * Whoever does not know the tables cannot choose numbers that crowd a part of a hash table: a search in it takes
- * constant time on average, whatever the numbers (Patrascu and Thorup, "The power of simple tabulation hashing", 2011).
- * A keyed hash of bytes (key-words.ts) would do the same and take four times as long; every level that is not the best
- * is found by this.
+ * Without the secret tables a client cannot choose numbers that collide systematically: a look-up takes constant time
+ * on average for any input (Patrascu and Thorup, "The power of simple tabulation hashing", 2011). A keyed hash of bytes
+ * (key-words.ts) has the same property and takes four times as long; every level except the best is found by this hash.
  */
 import { type HashKey, hashWords } from '../core/key-words.ts';
 
 const TABLE = 256;
 const TABLES = 5;
 const LAST_TABLE = 1_024;
-/** No user has this number: nothing else is hashed to these words. */
+/** Not a user number: no other hash input starts with these words. */
 const NO_USER = -1;
 
 export class PriceHash {

@@ -1,11 +1,11 @@
 /**
- * A book after a restart (AMB-110): orders go in as they come, quietly; then queues are put in order of priority. It can
- * be crossed: two orders may have matched, and the match was never confirmed, or a kill came between a rollback and the
- * end of its uncrossing. It is uncrossed as after a rollback (uncross.ts).
+ * Rebuilds a book after a restart (AMB-110): orders are added as they arrive, without events; then the queues are
+ * sorted by priority. The book can be crossed: two orders may have matched without confirmation, or the node was killed
+ * between a rollback and the end of its uncrossing. It is uncrossed as after a rollback (uncross.ts).
  *
- * Quantity that comes back can lift a level past 2^53−1, which no admission would. Such a level is filled by priority when
- * all are there, and the orders that do not fit any more end, as after a rollback: in which order orders came makes no
- * difference.
+ * Returned quantity can raise a level above 2^53−1, which no create could. Such a level is filled by priority when all
+ * orders are present, and the orders that do not fit end, as after a rollback; so the sequence of arrival has no
+ * effect.
  */
 import { assert, must } from '../core/assert.ts';
 import { ORDER_END } from '../core/order-terms.ts';
@@ -15,7 +15,7 @@ import type { OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { lotsWanted } from './placement.ts';
 
-/** An order of the pool as clearing kept it, FRESH and on no side. The caller gives it its id. @returns its slot. */
+/** Allocates a stored order, FRESH and on no side; the caller assigns its id. @returns its index. */
 export function allocateRestored(book: Book, command: RestoredOrder, user: number): number {
   const { orders } = book;
   assert(book.trades.lastTradeId === book.trades.settledThrough, 'orders are restored before anything matches');
@@ -30,9 +30,9 @@ export function allocateRestored(book: Book, command: RestoredOrder, user: numbe
 }
 
 /**
- * Puts a live order at the end of its queue, if there is room.
+ * Appends a live order to its queue if the level has room.
  *
- * @param turns where to note it if there is none, or if that may not be where it stood.
+ * @param turns collects the order if there is no room, or if it may be out of order there.
  */
 export function placeRestored(book: Book, slot: number, turns: RestoredTurns): void {
   const { orders } = book;
@@ -49,7 +49,7 @@ export function placeRestored(book: Book, slot: number, turns: RestoredTurns): v
   book.expiries.add(slot);
 }
 
-/** Numbering goes on after `position`, everybody stands in the queue by priority, and who finds no room there ends. */
+/** Continues numbering after `position`, sorts the queues by priority, and ends the orders that do not fit. */
 export function continueFrom(book: Book, position: RestoredPosition, turns: RestoredTurns): void {
   assert(position.sequence >= book.sequence, 'sequences never go back');
   book.sequence = position.sequence;
@@ -63,9 +63,9 @@ export function continueFrom(book: Book, position: RestoredPosition, turns: Rest
 }
 
 /**
- * The levels of the orders that found no room, filled anew by priority.
+ * Refills the levels of orders that did not fit, by priority.
  *
- * @returns those that fit nowhere, on no side, by priority.
+ * @returns the orders that do not fit, on no side, by priority.
  */
 function refillByPriority(book: Book, unplaced: readonly number[]): readonly number[] {
   const { orders } = book;
@@ -92,22 +92,22 @@ function refillByPriority(book: Book, unplaced: readonly number[]): readonly num
 }
 
 /**
- * Orders that may stand before or behind others of their level out of turn. Most come by rising sequence, which is their
- * priority: among themselves they stand right. A replaced one has a later priority, and some are told late.
+ * Collects the orders that may be out of order in their level. Most arrive by ascending sequence, which is their
+ * priority, and so are in order. A replaced order has a later priority, and some arrive late.
  */
 export class RestoredTurns {
-  /** Orders that found no room where they belong. */
+  /** Orders that did not fit into their level. */
   readonly unplaced: number[] = [];
   #slots: number[] = [];
   #last = 0;
 
-  /** An order that was put at the end of its queue. */
+  /** Registers an order that was appended to its queue. */
   note(slot: number, sequence: number, priority: number): void {
     if (sequence < this.#last || priority !== sequence) this.#slots.push(slot);
     this.#last = Math.max(this.#last, sequence);
   }
 
-  /** Everybody who was noted as out of turn. */
+  /** Returns the collected orders and clears the list. */
   take(): readonly number[] {
     const slots = this.#slots;
     this.#slots = [];
@@ -116,7 +116,7 @@ export class RestoredTurns {
   }
 }
 
-/** Orders by name while a book is restored, for children to find their parents. Costs nothing until a child asks. */
+/** Finds orders by sequence while a book is restored: children look up their parents. Built at the first look-up. */
 export class RestoredNames {
   readonly #orders: OrderPool;
   #slots: Map<number, number> | null = null;
@@ -129,7 +129,7 @@ export class RestoredNames {
     this.#slots?.set(this.#orders.sequenceOf(slot), slot);
   }
 
-  /** @throws InvariantError when no order has that name. */
+  /** @throws InvariantError when no order has this sequence. */
   slotOf(order: number): number {
     if (this.#slots === null) {
       this.#slots = new Map();

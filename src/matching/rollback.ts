@@ -1,23 +1,24 @@
 /**
- * What a rollback does to the two orders of a fill (AMB-32, AMB-34, AMB-23; FIL-14, FIL-15).
+ * Effect of a rollback on the two orders of a fill (AMB-32, AMB-34, AMB-23; FIL-14, FIL-15).
  *
  *   the order …                        at fault              innocent
  *   rests                              ended atFault         (a, e) quantity − filled again, in place
  *   is filled, cancel received         ended userRequested   (d) the same
- *   is filled, asked for no more (e)   stays filled *        stays filled
+ *   is filled, total reduced (e)       stays filled *        stays filled
  *   is filled, IOC or FOK              ended atFault         (c) ended rolledBack
  *   is filled, past its expiry         ended atFault         (d) ended expired
  *   is filled, GTC or GTD              ended atFault         (b) at its old place, by its old priority
- *   waits to grow, GTC or GTD          ended atFault         (b) as if it were filled
- *   waits to grow, IOC, FOK, market    ended atFault         (c) these lots are dropped (triggers.ts)
- *   was ended before                   —                     (d) nothing: its end was told
+ *   awaits more release, GTC or GTD    ended atFault         (b) as if it were filled
+ *   awaits more release, IOC, FOK,     ended atFault         (c) these lots are dropped (triggers.ts)
+ *     market
+ *   had ended before                   —                     (d) nothing: its end is published
  *
- * (*) Until another fill of it is taken back and leaves something: then it ends atFault, whoever is at fault in that one.
+ * (*) Until another fill of it is rolled back and leaves a remainder: then it ends atFault, independent of that
+ * rollback's reason.
  *
- * Who is at fault leaves first, otherwise the maker comes first. A book that is crossed by what came back is uncrossed
- * before anything else happens to it, together with what other rollbacks bring back meanwhile (uncross.ts). Where a level
- * would pass 2^53−1 there is no way back, and the order ends rolledBack. `StaleMatch` is nobody's fault: both columns
- * read innocent (AMB-33).
+ * An order at fault is processed first, otherwise the maker. A book that is crossed by returned orders is uncrossed
+ * before any other command changes it, together with the effects of further rollbacks (uncross.ts). Where a level would
+ * exceed 2^53−1 the order ends rolledBack. `StaleMatch` is no order's fault: both orders are innocent (AMB-33).
  */
 import { assert } from '../core/assert.ts';
 import { isAtFault, ORDER_END, type OrderEnd, ROLLBACK_REASON, type RollbackReason, TIF } from '../core/order-terms.ts';
@@ -31,7 +32,7 @@ import { endIfDue } from './overdue.ts';
 import type { Triggers } from './triggers.ts';
 import type { Uncrossing } from './uncross.ts';
 
-/** Where a rollback takes place. */
+/** The parts of the engine that a rollback changes. */
 export interface RollbackPlace {
   readonly book: Book;
   readonly triggers: Triggers;
@@ -39,7 +40,7 @@ export interface RollbackPlace {
   readonly uncrossing: Uncrossing;
 }
 
-/** Takes the fill back from both orders. The trade is undecided and is the one the command describes. */
+/** Reverses the fill for both orders. The trade is undecided and equals the command's description. */
 export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
   const { book } = place;
   const { trades } = book;
@@ -48,7 +49,7 @@ export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
   const at = trades.indexOf(tradeId);
   const maker = trades.maker[at] as number;
   const taker = trades.taker[at] as number;
-  assert(trades.quantity[at] === quantity && quantity > 0, 'a trade is rolled back whole and once');
+  assert(trades.quantity[at] === quantity && quantity > 0, 'a trade is rolled back completely and once');
   assert(book.orders.sequenceOf(maker) === command.makerOrder, 'a rollback names the maker of its trade');
   assert(book.orders.sequenceOf(taker) === command.takerOrder, 'a rollback names the taker of its trade');
   trades.quantity[at] = 0;
@@ -109,7 +110,7 @@ function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): vo
   const { orders } = book;
   const { slot, nowNs } = reversal;
   const remaining = orders.remaining(slot);
-  // A replace asked for no more than what is left: it was told as filled, and stays so (AMB-19).
+  // The total was reduced to the filled quantity: the order was published as filled and stays so (AMB-19).
   if (remaining === 0) {
     noteFault(orders, reversal);
     return;
@@ -118,7 +119,7 @@ function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): vo
     if (remaining > 0) book.end(slot, ORDER_END.userRequested);
     return;
   }
-  const end = whyNoWayBack(book, slot, nowNs);
+  const end = endInsteadOfReturn(book, slot, nowNs);
   const reason = firstFault(orders, reversal);
   if (end !== null || isAtFault(reason)) {
     endAfterRollback(book, { ...reversal, reason }, end ?? ORDER_END.rolledBack);
@@ -128,21 +129,21 @@ function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): vo
   events.restored(book.nextSequence(), orders.sequenceOf(slot), orders.priorityOf(slot), remaining);
 }
 
-/** It is at fault, and nothing of it is left to be taken off yet. */
+/** Stores the fault of an order without a remainder. */
 function noteFault(orders: OrderPool, reversal: Reversal): void {
   const { slot } = reversal;
   const reason = firstFault(orders, reversal);
   if (isAtFault(reason) && orders.stateOf(slot) === ORDER_STATE.filled) orders.setFault(slot, reason);
 }
 
-/** Why it is at fault, if it is or was: an order has one reason, its first. */
+/** The order's first fault reason: the stored one, or this rollback's. */
 function firstFault(orders: OrderPool, { slot, reason }: Reversal): RollbackReason {
   const noted = orders.stateOf(slot) === ORDER_STATE.filled ? orders.faultOf(slot) : ROLLBACK_REASON.none;
   return noted === ROLLBACK_REASON.none ? reason : noted;
 }
 
-/** @returns the end of an innocent order that cannot come back, or null. */
-function whyNoWayBack(book: Book, slot: number, nowNs: TimestampNs): OrderEnd | null {
+/** @returns the end of an innocent order that cannot return to the book, or null. */
+function endInsteadOfReturn(book: Book, slot: number, nowNs: TimestampNs): OrderEnd | null {
   const { orders } = book;
   if (neverRests(book, slot)) return ORDER_END.rolledBack;
   if (book.expiries.hasPassed(slot, highWord(nowNs), lowWord(nowNs))) return ORDER_END.expired;
@@ -153,7 +154,7 @@ function whyNoWayBack(book: Book, slot: number, nowNs: TimestampNs): OrderEnd | 
 function unfill(book: Book, { slot, quantity }: Reversal): void {
   const { orders } = book;
   const left = orders.filledOf(slot) - quantity;
-  assert(left >= 0, 'a fill that is taken back was counted');
+  assert(left >= 0, 'a reversed fill was counted');
   orders.setFilled(slot, left);
 }
 

@@ -1,15 +1,16 @@
 /**
- * How many lots an order gets that is bounded by money, or that wants all or nothing (TIF-04, TIF-05, AMB-37, AMB-39).
+ * Computes the lots that an order with money limits, or an all-or-nothing order, would get (TIF-04, TIF-05, AMB-37,
+ * AMB-39).
  *
- * The makers are walked as matching would walk them, and nothing is changed. At each price the order takes what is
- * offered there, at most what its quantity, its money and its budget allow. Money is exact: price × quantity, in the
- * unit of 10^-(price decimals + quantity decimals).
+ * Visits the makers like matching, without changes. At each price the order takes the offered lots, limited by its
+ * quantity, its money and its budget. Money is exact: price × quantity, in units of 10^-(price decimals + quantity
+ * decimals).
  *
  *   ends because                                          complete?
  *   its quantity or base cap is reached                   yes
  *   its target or quote cap buys less than one lot more   yes
- *   its budget is used up                                 no
- *   nothing more is offered within its bound              only if the target is met exactly
+ *   its budget is exhausted                               no
+ *   no more is offered within its price limit             only if the target is met exactly
  */
 import { RAW_MAX } from '../core/limits.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
@@ -21,20 +22,20 @@ export interface Bounds {
   readonly price: number;
   /** Base lots wanted. */
   readonly lots: number;
-  /** Money that completes the order, or null. */
+  /** Money amount that completes the order, or null. */
   readonly target: bigint | null;
-  /** Money of a buy or base lots of a sell, whose end does not complete the order; null for none. */
+  /** Money of a buy or base lots of a sell; exhausting it does not complete the order. Null for none. */
   readonly budget: bigint | null;
 }
 
 export interface Size {
   readonly lots: number;
   readonly isComplete: boolean;
-  /** What they cost or fetch. */
+  /** The cost or proceeds. */
   readonly money: bigint;
 }
 
-/** What the order would get now. An order that has got nothing, now or before, is not complete (AMB-128). */
+/** The size that the order would get now. An order without any fill, now or before, is not complete (AMB-128). */
 export function sizeOf(book: Book, slot: number, bounds: Bounds): Size {
   const side = book.orders.sideOf(slot);
   const makers = book.otherSide(side);
@@ -61,7 +62,7 @@ export function sizeOf(book: Book, slot: number, bounds: Bounds): Size {
   return { lots, isComplete: false, money };
 }
 
-/** Lots at a level that the order could match: with self-trade prevention the others' only (AMB-37). */
+/** Lots at a level that the order could match; with self-trade prevention those of other owners (AMB-37). */
 function offeredAt(book: Book, level: number, slot: number): number {
   const makers = book.otherSide(book.orders.sideOf(slot));
   if (!book.preventsSelfTrades) return makers.levelQuantity(level);
@@ -71,7 +72,7 @@ function offeredAt(book: Book, level: number, slot: number): number {
   return lots;
 }
 
-/** Lots that the budget still allows at this price. */
+/** Lots that the remaining budget permits at this price. */
 function allowance(bounds: Bounds, side: Side, got: { lots: number; money: bigint; price: bigint }): number {
   if (bounds.budget === null) return RAW_MAX;
   return side === SIDE.buy ? lotsFor(bounds.budget - got.money, got.price) : lotsFor(bounds.budget, 1n) - got.lots;

@@ -1,6 +1,6 @@
 /**
- * The levels that were told last, each with its last quantity: what the end of a batch looks at again. A few, however
- * many were told; the oldest makes room.
+ * Ring of recently published levels with their last quantity, which the check at the end of a batch compares. It has a
+ * fixed size; a new level replaces the oldest.
  */
 import type { Side } from '../core/order-terms.ts';
 
@@ -19,7 +19,7 @@ export class ToldLevels {
     this.#quantities[at] = quantity;
   }
 
-  /** Where it stands already, or the place of the oldest. */
+  /** Its existing place, or that of the oldest. */
   #placeOf(side: Side, price: number): number {
     for (let at = 0; at < this.#prices.length; at++)
       if (this.#prices[at] === price && this.#sides[at] === side) return at;
@@ -28,7 +28,7 @@ export class ToldLevels {
     return place;
   }
 
-  /** Each once; then there are none. */
+  /** Visits each level once and clears the ring. */
   take(visit: (side: Side, price: number, quantity: number) => void): void {
     for (let at = 0; at < this.#prices.length; at++)
       visit(this.#sides[at] as Side, this.#prices[at] as number, this.#quantities[at] as number);

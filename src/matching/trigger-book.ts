@@ -1,20 +1,21 @@
 /**
- * The trigger book: orders that wait for a confirmed trade price (TRG-01 to TRG-03, AMB-28). Depth knows nothing of it.
+ * The trigger book: orders that wait for a confirmed trade price (TRG-01 to TRG-03, AMB-28). Not part of depth.
  *
- *   above   released at or above their price: the lowest price is the first that a rising market reaches
- *   below   released at or below it: the highest is the first
+ *   above   released at or above their price: a rising market reaches the lowest price first
+ *   below   released at or below it: a falling market reaches the highest price first
  *
- * From one trade those leave first that the price went past first, the farthest behind it; then by admission.
+ * One trade releases first the triggers farthest behind the price, in the order in which the price passed them; then by
+ * acceptance.
  *
- * A price cuts off all that it reaches in one piece, however many they are: the levels of a direction lie in runs,
+ * A price detaches all levels that it reaches in one operation: the levels of a direction are stored in runs,
  *
  *      run             run             run                 price
  *   │ · · · · │     │ · · · · │     │ · · ┆ · · │            ┆      ranks, ascending: the best level is the last
- *                                         └──────── cut off ─┘
+ *                                         └──────── detached ─┘
  *
- * and only the run that the price falls into is looked at. What was cut off is taken one by one (`ReachedTriggers`), in
- * as many turns as its owner likes; until then a trigger can still leave. A trigger knows its level, and a level that
- * does not lie in the book any more was reached.
+ * and only the run that contains the price is searched. Detached triggers are taken one by one (`ReachedTriggers`),
+ * over any number of calls; until then a trigger can still be removed. A trigger refers to its level, and a level that
+ * is no longer in the book was reached.
  */
 import { assert } from '../core/assert.ts';
 import { TRIGGER, type TriggerKind } from '../core/order-terms.ts';
@@ -23,11 +24,11 @@ import { TriggerLevel } from './trigger-level.ts';
 const RUN_LEVELS_MAX = 128;
 
 export interface BookedTrigger<T extends BookedTrigger<T>> {
-  /** The order's name: its place among those of one price. */
+  /** The order sequence, which sorts the triggers of one price. */
   readonly order: number;
   kind: TriggerKind;
   price: number;
-  /** Where it waits, or was reached and is not taken yet; else null. */
+  /** The level that contains it, waiting or reached but not taken; else null. */
   level: TriggerLevel<T> | null;
 }
 
@@ -43,7 +44,7 @@ class Direction<T extends BookedTrigger<T>> {
     this.#sign = sign;
   }
 
-  /** Whether a level lies here: one that was cut off does not. */
+  /** Whether the level is in this direction; a detached level is not. */
   holds(level: TriggerLevel<T>): boolean {
     const rank = this.#sign * level.price;
     const run = this.#runs[this.#runOf(rank)];
@@ -65,7 +66,7 @@ class Direction<T extends BookedTrigger<T>> {
     if (run.length > RUN_LEVELS_MAX) this.#runs.splice(at + 1, 0, run.splice(run.length >>> 1));
   }
 
-  /** A level of which the last trigger has left. */
+  /** Removes a level without triggers. */
   drop(level: TriggerLevel<T>): void {
     const rank = this.#sign * level.price;
     const at = this.#runOf(rank);
@@ -74,7 +75,7 @@ class Direction<T extends BookedTrigger<T>> {
     if (run.length === 0) this.#runs.splice(at, 1);
   }
 
-  /** Cuts off what a price reaches. @returns the runs, the best level last; none if it reaches nothing. */
+  /** Detaches the levels that a price reaches. @returns the runs, the best level last; none if it reaches nothing. */
   cut(price: number): Run<T>[] {
     const rank = this.#sign * price;
     const at = this.#runOf(rank);
@@ -91,12 +92,12 @@ class Direction<T extends BookedTrigger<T>> {
     return this.#runs.flat();
   }
 
-  /** The first run whose last level has this rank or a higher one. */
+  /** The first run whose last level has at least this rank. */
   #runOf(rank: number): number {
     return firstFrom(this.#runs.length, (at) => this.#rankOf(this.#runs[at]?.at(-1)) >= rank);
   }
 
-  /** The first level of a run with this rank or a higher one. */
+  /** The first level of a run with at least this rank. */
   #placeIn(run: Run<T>, rank: number): number {
     return firstFrom(run.length, (at) => this.#rankOf(run[at]) >= rank);
   }
@@ -106,7 +107,7 @@ class Direction<T extends BookedTrigger<T>> {
   }
 }
 
-/** @returns the first of so many places that `isBehind`, as all after it are. */
+/** @returns the first of `length` positions for which `isBehind` holds, as it does for all later ones. */
 function firstFrom(length: number, isBehind: (at: number) => boolean): number {
   let from = 0;
   let to = length;
@@ -118,7 +119,7 @@ function firstFrom(length: number, isBehind: (at: number) => boolean): number {
   return from;
 }
 
-/** What one price has reached, in the order of its release. */
+/** The triggers that one price has reached, in release order. */
 export class ReachedTriggers<T extends BookedTrigger<T>> {
   readonly #price: number;
   readonly #above: Run<T>[];
@@ -134,7 +135,7 @@ export class ReachedTriggers<T extends BookedTrigger<T>> {
     return firstOf(this.#above) === null && firstOf(this.#below) === null;
   }
 
-  /** The next one, out of here; null when nobody is left. */
+  /** Removes and returns the next one; null when none is left. */
   take(): T | null {
     const above = firstOf(this.#above);
     const below = firstOf(this.#below);
@@ -151,7 +152,7 @@ export class ReachedTriggers<T extends BookedTrigger<T>> {
   }
 }
 
-/** The first trigger of the best level. Levels that all have left are dropped, each once. */
+/** The first trigger of the best level. Drops empty levels, each once. */
 function firstOf<T extends BookedTrigger<T>>(runs: Run<T>[]): T | null {
   for (let run = runs.at(-1); run !== undefined; run = runs.at(-1)) {
     for (let level = run.at(-1); level !== undefined; level = run.at(-1)) {
@@ -171,7 +172,7 @@ export class TriggerBook<T extends BookedTrigger<T>> {
     this.#directionOf(trigger.kind).add(trigger);
   }
 
-  /** Takes out one that waits, or was reached and is not taken yet. */
+  /** Removes a trigger that waits, or was reached and not taken. */
   remove(trigger: T): void {
     const { level } = trigger;
     assert(level !== null, 'what is taken out was there');
@@ -181,19 +182,19 @@ export class TriggerBook<T extends BookedTrigger<T>> {
     if (level.count === 0 && direction.holds(level)) direction.drop(level);
   }
 
-  /** Whether no price has reached it yet. */
+  /** Whether no price has reached it. */
   isDormant({ level, kind }: T): boolean {
     return level !== null && this.#directionOf(kind).holds(level);
   }
 
-  /** Cuts off all whose condition holds at a confirmed trade price. @returns null if there are none. */
+  /** Detaches all triggers that a confirmed trade price fires. @returns null if there are none. */
   reach(price: number): ReachedTriggers<T> | null {
     const above = this.#above.cut(price);
     const below = this.#below.cut(price);
     return above.length + below.length === 0 ? null : new ReachedTriggers(price, above, below);
   }
 
-  /** How many wait. Walks everything. @throws InvariantError */
+  /** The number of waiting triggers. Checks every invariant. @throws InvariantError */
   check(): number {
     let count = 0;
     for (const [direction, sign] of [

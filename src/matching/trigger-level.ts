@@ -1,8 +1,8 @@
-/** What waits for one price, by admission. Who leaves, leaves a hole; holes are closed when they are the greater part. */
+/** Triggers at one price, by acceptance. A removal leaves a hole; holes are compacted when they are the majority. */
 import { assert } from '../core/assert.ts';
 
 export interface Trigger {
-  /** The order's name: its place among those of one price. */
+  /** The order sequence, which sorts the triggers of one price. */
   readonly order: number;
 }
 
@@ -10,10 +10,10 @@ const FEW = 32;
 
 export class TriggerLevel<T extends Trigger> {
   readonly price: number;
-  /** Ascending; names of holes stay. */
+  /** Ascending; the sequences of holes remain. */
   #orders: number[] = [];
   #triggers: (T | null)[] = [];
-  /** Before it there are only holes. */
+  /** All entries before it are holes. */
   #head = 0;
   #count = 0;
 
@@ -34,7 +34,7 @@ export class TriggerLevel<T extends Trigger> {
     return null;
   }
 
-  /** At its place: at the end, unless it was moved here or is restored. */
+  /** Adds at the sorted position: usually the end, unless the trigger was moved to this price or is restored. */
   add(trigger: T): void {
     const { order } = trigger;
     this.#count++;
@@ -47,7 +47,7 @@ export class TriggerLevel<T extends Trigger> {
     }
   }
 
-  /** Takes out the first one, if somebody is left. */
+  /** Removes and returns the first trigger, or null. */
   take(): T | null {
     const { first } = this;
     if (first === null) return null;
@@ -70,7 +70,7 @@ export class TriggerLevel<T extends Trigger> {
     this.#head = 0;
   }
 
-  /** Where a name stands, or would. */
+  /** The position of a sequence, or its insertion position. */
   #placeOf(order: number): number {
     let from = 0;
     let to = this.#orders.length;

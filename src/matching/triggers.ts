@@ -1,22 +1,22 @@
 /**
- * Orders with a trigger, and children, from admission to the main book (TRG-01 to TRG-08, AMB-28, AMB-29).
+ * Orders with a trigger, and child orders, from acceptance to the main book (TRG-01 to TRG-08, AMB-28, AMB-29).
  *
- *   admitted ─▶ waits ──confirmed price──▶ fired ─▶ queue ──pump: `triggered`──▶ the front door looks for the hold
- *                                                                                  │ release
+ *   accepted ─▶ waits ──confirmed price──▶ fired ─▶ queue ──pump: `triggered`──▶ the gateway reserves balance
+ *                                                                                   │ release
  *      main book ◀──pump: `activated`── queue ◀───────────────────────────────────┘
  *
- * A plain trigger order is released whole, once, and is then an order like any other. A child is released by as much as
- * its parent's confirmed fills have activated, and again whenever they activate more:
+ * A plain trigger order is released fully, once, and is then an order like any other. A child is released by the
+ * quantity that its parent's confirmed fills have activated, and again whenever they activate more:
  *
  *   filled ≤ inForce ≤ enabled = min(total, parent's confirmed fill) ≤ total
  *
- * A GTC or GTD child that grows goes to the back of its queue. An IOC, FOK or market child matches what was added and
- * drops what it does not get. When no more can come, a child ends or lives on like any other order.
+ * A GTC or GTD child that grows moves to the back of its queue. An IOC, FOK or market child matches the added quantity
+ * and drops what it does not get. When no more can be activated, a child ends or continues like any other order.
  *
- * Both queues are worked off a few at a time between commands, so that a storm of triggers delays nobody's cancel. The
- * orders here are few beside those of the book: plain objects are good enough.
+ * Both queues are processed a few entries at a time between commands, so that a burst of triggers does not delay
+ * cancels. These orders are few compared to the book: plain objects suffice.
  *
- * Not here: which prices fire what (trigger-book.ts), what happens to an order in the main book (placement.ts).
+ * Prices and what they fire are in trigger-book.ts, placement in the main book in placement.ts.
  */
 import { assert, must } from '../core/assert.ts';
 import {
@@ -47,30 +47,33 @@ export class Triggers implements BookWatcher {
   readonly #byOrder = new Map<number, Waiting>();
   readonly #parents = new Map<number, Parent>();
   readonly #waiting: TriggerBook<Waiting> = new TriggerBook();
-  /** To be told, and to be placed: first in, first out, each order once. What a price reached stands there as one. */
+  /**
+   * To be published, and to be placed: first in, first out, each order once. All triggers reached by one price are one
+   * entry.
+   */
   readonly #fired: Set<Waiting | ReachedTriggers<Waiting>> = new Set();
   readonly #granted: Set<Waiting> = new Set();
-  /** What is entering the book this moment. */
+  /** The order that is entering the book in this call. */
   #entering: Waiting | null = null;
   #book: Book | null = null;
 
-  /** @param quoteUnit one raw quote unit in the engine's money. */
+  /** @param quoteUnit one raw quote unit in the engine's money scale. */
   constructor(events: MarketEvents, quoteUnit: bigint) {
     this.#events = events;
     this.#quoteUnit = quoteUnit;
   }
 
-  /** The book that these orders enter; once, before anything else. */
+  /** Sets the book that these orders enter; called once, first. */
   attach(book: Book): void {
     this.#book = book;
   }
 
-  /** Whether a pump would do something. */
+  /** Whether a poll has work. */
   get isBusy(): boolean {
-    return this.#granted.size > 0 || this.#hasToTell();
+    return this.#granted.size > 0 || this.#hasToPublish();
   }
 
-  #hasToTell(): boolean {
+  #hasToPublish(): boolean {
     for (const next of this.#fired) {
       if (!(next instanceof ReachedTriggers) || !next.isEmpty) return true;
       this.#fired.delete(next);
@@ -78,19 +81,19 @@ export class Triggers implements BookWatcher {
     return false;
   }
 
-  /** Whether a price has reached it. */
+  /** Whether a price has reached its trigger. */
   hasFired(waiting: Waiting): boolean {
     return !this.#waiting.isDormant(waiting);
   }
 
-  /** Children of an order that wait for its fills. */
+  /** Number of children that wait for the order's fills. */
   childrenOf(slot: number): number {
     return this.#parents.get(slot)?.children.size ?? 0;
   }
 
   /**
-   * Whether an order may have a child of so many lots. What has nothing left in the book activates no more than it has
-   * filled; clearing may have confirmed all of it and know it no more, and counts a child as activated that comes then.
+   * Whether an order may have a child of so many lots. An order without a remainder activates no more than it has
+   * filled: clearing may have confirmed all of it and dropped it, and counts a child that arrives later as activated.
    */
   mayActivate(parent: number, lots: number): boolean {
     const { orders } = this.#theBook;
@@ -100,10 +103,10 @@ export class Triggers implements BookWatcher {
   }
 
   of(slot: number): Waiting {
-    return must(this.#bySlot.get(slot), 'an order that is marked has its trigger');
+    return must(this.#bySlot.get(slot), 'a marked order has a trigger');
   }
 
-  /** An admitted order, on no side, begins to wait. */
+  /** Adds an accepted order, on no side, to the waiting orders. */
   admit(slot: number, beginning: Beginning): void {
     const { orders, expiries } = this.#theBook;
     const parent = beginning.parent === null ? null : this.#parentAt(beginning.parent);
@@ -136,7 +139,10 @@ export class Triggers implements BookWatcher {
     else this.#resume(waiting, beginning);
   }
 
-  /** At boot. Of a fired order all was told; of a child in force what is enabled beyond that is told anew. */
+  /**
+   * At boot. A fired order is fully published; of a released child, what is enabled beyond the release is published
+   * again.
+   */
   #resume(waiting: Waiting, { state, inForce }: Beginning): void {
     const { orders } = this.#theBook;
     const { slot, enabled, total } = waiting;
@@ -148,11 +154,11 @@ export class Triggers implements BookWatcher {
     waiting.inForce = inForce;
     const quantity = restsLater(this.#theBook, slot) ? inForce : orders.filledOf(slot);
     orders.setPriceAndQuantity(slot, orders.priceOf(slot), quantity);
-    if (inForce === total) this.#forget(waiting);
+    if (inForce === total) this.#remove(waiting);
     else if (enabled > inForce) this.#fired.add(waiting);
   }
 
-  /** A new trigger for an order that still waits for its old one (AMB-20). */
+  /** Replaces the trigger of an order whose old trigger has not fired (AMB-20). */
   move(waiting: Waiting, kind: TriggerKind, price: number): void {
     this.#waiting.remove(waiting);
     waiting.kind = kind;
@@ -160,15 +166,15 @@ export class Triggers implements BookWatcher {
     this.#waiting.add(waiting);
   }
 
-  /** A new total for an order of which nothing was released (AMB-19, AMB-20). */
+  /** Sets the total of an order without released quantity (AMB-19, AMB-20). */
   resize(waiting: Waiting, total: number): void {
     waiting.total = total;
     waiting.enabled = waiting.parent === null ? total : Math.min(total, waiting.parent.confirmed);
   }
 
-  /** Its terms have changed: what was told or granted is void, and is told anew. */
+  /** After a change of terms: voids the published and granted quantity and publishes it again. */
   reconsider(waiting: Waiting): void {
-    // One that still stands where it waits, reached or not, was told nothing.
+    // An order still at its trigger price, reached or not, has no published quantity.
     if (waiting.level !== null || waiting.enabled <= waiting.inForce) return;
     this.#granted.delete(waiting);
     waiting.granted = 0;
@@ -176,7 +182,7 @@ export class Triggers implements BookWatcher {
     this.#fired.add(waiting);
   }
 
-  // ---- what happens in the book
+  // ---- events of the book
 
   confirmed(price: number): void {
     const reached = this.#waiting.reach(price);
@@ -205,11 +211,11 @@ export class Triggers implements BookWatcher {
 
   leave(slot: number): number {
     const waiting = this.of(slot);
-    this.#forget(waiting);
+    this.#remove(waiting);
     return waiting.total;
   }
 
-  /** Nothing more will be activated than is (AMB-29). */
+  /** The activated quantity of a child is final (AMB-29). */
   #orphan(child: Waiting): void {
     const book = this.#theBook;
     child.parent = null;
@@ -219,11 +225,11 @@ export class Triggers implements BookWatcher {
     }
     if (child.enabled === child.total) return;
     child.total = child.enabled;
-    this.#tellReduced(child);
+    this.#publishReduced(child);
     if (child.inForce === child.total && child !== this.#entering) this.#finish(child);
   }
 
-  #tellReduced(waiting: Waiting): void {
+  #publishReduced(waiting: Waiting): void {
     const { slot, total, kind, price } = waiting;
     const book = this.#theBook;
     const hasFired = this.hasFired(waiting);
@@ -244,11 +250,11 @@ export class Triggers implements BookWatcher {
 
   // ---- release
 
-  /** The front door has spoken about what `triggered` told last; anything else has been overtaken (AMB-28). */
+  /** The gateway's answer to the last `triggered`; an answer to an older one is ignored (AMB-28). */
   release({ order, triggered, quantity, budget, end }: ReleaseCommand): void {
     const waiting = this.#byOrder.get(order);
     if (waiting === undefined || !waiting.isAwaited || endIfDue(this.#theBook, waiting.slot)) return;
-    if (waiting.toldAt !== triggered || toldLots(waiting.told) !== quantity) return;
+    if (waiting.toldAt !== triggered || publishedLots(waiting.told) !== quantity) return;
     waiting.isAwaited = false;
     if (end === 0) {
       waiting.granted = waiting.told;
@@ -263,9 +269,9 @@ export class Triggers implements BookWatcher {
     book.end(slot, end);
   }
 
-  /** Works off up to `budget` of each queue. @returns whether more waits. */
+  /** Processes up to `budget` entries of each queue. @returns whether work remains. */
   pump(budget: number): boolean {
-    this.#tellSome(budget);
+    this.#publishSome(budget);
     let remaining = budget;
     for (const waiting of this.#granted) {
       if (remaining-- === 0) break;
@@ -280,25 +286,25 @@ export class Triggers implements BookWatcher {
     return this.isBusy;
   }
 
-  #tellSome(budget: number): void {
+  #publishSome(budget: number): void {
     let remaining = budget;
     for (const next of this.#fired) {
       if (remaining === 0) return;
       if (!(next instanceof ReachedTriggers)) {
         remaining--;
         this.#fired.delete(next);
-        this.#tell(next);
+        this.#publishTriggered(next);
         continue;
       }
       for (let waiting = next.take(); waiting !== null; waiting = next.take()) {
-        this.#tell(waiting);
+        this.#publishTriggered(waiting);
         if (--remaining === 0) return;
       }
       this.#fired.delete(next);
     }
   }
 
-  /** Nobody whose time is over enters, or stands in its way. */
+  /** Ends the order if it is expired, and the expired orders that it could match. @returns whether it may enter. */
   #mayEnter(waiting: Waiting): boolean {
     const book = this.#theBook;
     const { orders } = book;
@@ -306,9 +312,9 @@ export class Triggers implements BookWatcher {
     if (!book.expiries.isBehind) return true;
     if (endIfDue(book, slot)) return false;
     const [side, kind, price] = [orders.sideOf(slot), orders.kindOf(slot), orders.priceOf(slot)];
-    const whose = { user: orders.userOf(slot), subAccount: orders.subAccountOf(slot) };
+    const owner = { user: orders.userOf(slot), subAccount: orders.subAccountOf(slot) };
     clearWay(book, {
-      ...whose,
+      ...owner,
       side,
       bound: boundOf(book, { kind, side, price }),
       lots: waiting.granted,
@@ -317,13 +323,13 @@ export class Triggers implements BookWatcher {
     return !waiting.isOver;
   }
 
-  #tell(waiting: Waiting): void {
+  #publishTriggered(waiting: Waiting): void {
     if (endIfDue(this.#theBook, waiting.slot)) return;
     waiting.told = waiting.enabled;
     waiting.isAwaited = waiting.enabled > waiting.inForce;
     const sequence = this.#theBook.nextSequence();
     waiting.toldAt = sequence;
-    this.#events.triggered(sequence, waiting.order as Sequence, waiting.price, toldLots(waiting.told));
+    this.#events.triggered(sequence, waiting.order as Sequence, waiting.price, publishedLots(waiting.told));
   }
 
   #enter(waiting: Waiting, lots: number): void {
@@ -340,9 +346,9 @@ export class Triggers implements BookWatcher {
     this.#bound(waiting);
     const sequence = book.nextSequence();
     orders.setPriority(slot, sequence);
-    this.#events.activated(sequence, waiting.order as Sequence, sequence, toldLots(lots));
+    this.#events.activated(sequence, waiting.order as Sequence, sequence, publishedLots(lots));
     if (isPostOnly) book.cancelOwn(slot, orders.priceOf(slot));
-    if (lots === waiting.total && (inForce === 0 || restsLater(book, slot))) this.#forget(waiting);
+    if (lots === waiting.total && (inForce === 0 || restsLater(book, slot))) this.#remove(waiting);
     if (rests) this.#grow(slot, lots);
     else if (restsLater(book, slot) || waiting.isOver) {
       orders.setPriceAndQuantity(slot, orders.priceOf(slot), lots);
@@ -351,7 +357,7 @@ export class Triggers implements BookWatcher {
     if (!waiting.isOver && waiting.inForce === waiting.total) this.#finish(waiting);
   }
 
-  /** A market order may use what the front door has set aside for this release, and no more. */
+  /** Limits a market order to the balance that the gateway reserved for this release. */
   #bound(waiting: Waiting): void {
     const { orders } = this.#theBook;
     const { slot, grantedBudget } = waiting;
@@ -376,7 +382,7 @@ export class Triggers implements BookWatcher {
     side.moveToBack(slot);
   }
 
-  /** A child that does not rest takes what was added, and drops what it does not get. */
+  /** Matches the added quantity of a child that does not rest, and drops the unmatched lots. */
   #matchMore(waiting: Waiting, more: number): void {
     const book = this.#theBook;
     const { orders } = book;
@@ -394,27 +400,28 @@ export class Triggers implements BookWatcher {
   }
 
   /**
-   * All of it was in force, and nothing more can come. While it enters, its fills say that it is filled. Later somebody
-   * must: a market order is then over for good, a limit order may come back after a rollback (AMB-19, AMB-128).
+   * The child is fully released, and no more can be activated. While it enters, its fills imply that it is filled.
+   * Later an end must be published: final for a market order, whereas a limit order may return after a rollback
+   * (AMB-19, AMB-128).
    */
   #finish(child: Waiting): void {
     const book = this.#theBook;
     const { orders } = book;
     const { slot, total } = child;
-    if (orders.stateOf(slot) === ORDER_STATE.resting) this.#forget(child);
+    if (orders.stateOf(slot) === ORDER_STATE.resting) this.#remove(child);
     else if (orders.filledOf(slot) < total) book.end(slot, ORDER_END.immediateOrCancel);
     else if (child === this.#entering) {
-      this.#forget(child);
+      this.#remove(child);
       exhausted(book, slot);
     } else if (orders.kindOf(slot) !== ORDER_KIND.limit) book.end(slot, ORDER_END.filled);
     else {
-      this.#forget(child);
+      this.#remove(child);
       this.#events.ended(book.nextSequence(), child.order as Sequence, ORDER_END.filled, 0, 0, 0);
       exhausted(book, slot);
     }
   }
 
-  /** An innocent fill of a waiting order that never rests is taken back: its lots are dropped (AMB-32 c). */
+  /** Reverses an innocent fill of a waiting order that never rests: its lots are dropped (AMB-32 c). */
   drop(slot: number, lots: number, price: number): void {
     const { orders } = this.#theBook;
     const waiting = this.of(slot);
@@ -423,34 +430,34 @@ export class Triggers implements BookWatcher {
     orders.setPriceAndQuantity(slot, orders.priceOf(slot), orders.quantityOf(slot) - lots);
   }
 
-  /** All that wait, by admission. */
+  /** Visits all waiting orders, by acceptance. */
   forEach(visit: (waiting: Waiting) => void): void {
     for (const waiting of [...this.#bySlot.values()].sort((a, b) => a.order - b.order)) visit(waiting);
   }
 
-  /** Walks everything. @throws InvariantError */
+  /** Checks every invariant. @throws InvariantError */
   check(): void {
     for (const [slot, waiting] of this.#bySlot) this.#checkWaiting(slot, waiting);
-    assert(this.#byOrder.size === this.#bySlot.size, 'triggers: an order is known by its slot and by its name');
+    assert(this.#byOrder.size === this.#bySlot.size, 'triggers: both maps contain the same orders');
     for (const waiting of [...this.#fired, ...this.#granted])
       if (!(waiting instanceof ReachedTriggers))
-        assert(this.#byOrder.get(waiting.order) === waiting, 'triggers: only what waits stands in a queue');
+        assert(this.#byOrder.get(waiting.order) === waiting, 'triggers: a queue contains only waiting orders');
     const dormant = [...this.#bySlot.values()].filter((waiting) => !this.hasFired(waiting));
-    assert(this.#waiting.check() === dormant.length, 'triggers: what has not fired stands in the trigger book');
+    assert(this.#waiting.check() === dormant.length, 'triggers: an order that has not fired is in the trigger book');
     for (const [slot, { children }] of this.#parents) {
       assert(this.#theBook.orders.hasMark(slot, MARK.hasChildren), 'triggers: a parent is marked');
-      for (const child of children) assert(!child.isOver, 'triggers: a parent knows children that wait');
+      for (const child of children) assert(!child.isOver, 'triggers: the children of a parent wait');
     }
   }
 
   #checkWaiting(slot: number, { order, inForce, enabled, total, isOver, parent }: Waiting): void {
     const { orders } = this.#theBook;
     const state = orders.stateOf(slot);
-    assert(!isOver && orders.hasMark(slot, MARK.waits), 'triggers: what waits is marked and not over');
-    assert(orders.sequenceOf(slot) === order, 'triggers: an order that waits keeps its slot');
-    assert(state === ORDER_STATE.resting || state === ORDER_STATE.dormant, 'triggers: what waits is live');
-    assert(inForce <= enabled && enabled <= total, 'triggers: in force ≤ enabled ≤ total');
-    assert(orders.filledOf(slot) <= inForce, 'triggers: filled ≤ in force');
+    assert(!isOver && orders.hasMark(slot, MARK.waits), 'triggers: a waiting order is marked and not over');
+    assert(orders.sequenceOf(slot) === order, 'triggers: a waiting order keeps its index');
+    assert(state === ORDER_STATE.resting || state === ORDER_STATE.dormant, 'triggers: a waiting order is live');
+    assert(inForce <= enabled && enabled <= total, 'triggers: released ≤ enabled ≤ total');
+    assert(orders.filledOf(slot) <= inForce, 'triggers: filled ≤ released');
     assert(parent !== null || enabled === total, 'triggers: without a parent all is enabled');
   }
 
@@ -471,8 +478,8 @@ export class Triggers implements BookWatcher {
     return parent;
   }
 
-  /** It is an order like any other from here on, or over. */
-  #forget(waiting: Waiting): void {
+  /** Stops tracking the order: it is an order like any other from now on, or over. */
+  #remove(waiting: Waiting): void {
     waiting.isOver = true;
     this.#bySlot.delete(waiting.slot);
     this.#byOrder.delete(waiting.order);
@@ -484,12 +491,12 @@ export class Triggers implements BookWatcher {
   }
 }
 
-/** GTC and GTD orders rest what they do not get at once. */
+/** GTC and GTD orders rest the remainder. */
 function restsLater(book: Book, slot: number): boolean {
   const tif = book.orders.tifOf(slot);
   return tif === TIF.gtc || tif === TIF.gtd;
 }
 
-function toldLots(lots: number): number {
+function publishedLots(lots: number): number {
   return lots === UNSIZED ? 0 : lots;
 }

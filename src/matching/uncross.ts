@@ -1,16 +1,16 @@
 /**
- * Uncrosses a book after orders came back to it: after rollbacks with their old priority (AMB-32), and after a restart
- * (AMB-110). The orders match as if they had come in the order of their priorities:
+ * Uncrosses a book after orders returned to it: after rollbacks with their old priority (AMB-32), and after a restart
+ * (AMB-110). The orders match as if they had arrived in the order of their priorities:
  *
  *   1. crossing orders of the users at fault in these rollbacks end `atFault`, with the reason of their rollback;
- *   2. then, while the best bid and the best ask cross, of these two the younger takes at the older one's price. A
- *      post-only younger one ends `postOnlyWouldCross`; with self-trade prevention two of one owner end as a new order
- *      would meet an own resting one (STP-03, STP-04, AMB-38). Beyond the collar the younger ends `immediateOrCancel`,
- *      like every order whose way leads through it (AMB-39).
+ *   2. then, while the best bid and the best ask cross, the younger of them takes at the older one's price. A post-only
+ *      younger one ends `postOnlyWouldCross`; with self-trade prevention two of one owner end as a new order against an own
+ *      resting one would (STP-03, STP-04, AMB-38). Beyond the collar the younger ends `immediateOrCancel`, like every order
+ *      that would match there (AMB-39).
  *
- * All orders stay where they rest meanwhile, so no place in a queue is lost. Each of these steps is counted: a book is
- * uncrossed some steps at a time (market-actor.ts), and nothing else but what clearing decides happens to it in between.
- * What comes back then is uncrossed with the rest. Levels are told when the book is whole.
+ * All orders keep their place in the queue meanwhile. Steps are counted: a book is uncrossed some steps at a time
+ * (market-actor.ts), and in between only clearing's decisions change it. Orders that return then are included. Levels
+ * are published when the book is uncrossed.
  */
 import { ORDER_END, ORDER_FLAG, type RollbackReason, SIDE } from '../core/order-terms.ts';
 import type { Book } from './book.ts';
@@ -21,19 +21,19 @@ import { NONE } from './pools.ts';
 
 export class Uncrossing {
   readonly #book: Book;
-  /** Users at fault in what was rolled back since the book was last whole, with the reason of the first. */
+  /** Users at fault in the rollbacks since the book was last uncrossed, each with its first reason. */
   readonly #faults = new Map<number, RollbackReason>();
-  /** Crossing orders of these users: slot and sequence of each in turn. Those before `#at` have gone. */
+  /** Crossing orders of these users: alternating index and sequence. Those before `#at` are processed. */
   #leaving: number[] = [];
   #at = 0;
-  /** `#leaving` is all of them: nothing came back since. */
+  /** Whether `#leaving` is complete: no order has returned since. */
   #isSought = false;
 
   constructor(book: Book) {
     this.#book = book;
   }
 
-  /** Rollbacks came since the book was whole last. */
+  /** Whether a rollback occurred since the book was last uncrossed. */
   get isBegun(): boolean {
     return this.#book.isUncrossing || this.#faults.size > 0;
   }
@@ -42,13 +42,16 @@ export class Uncrossing {
     if (!this.#faults.has(user)) this.#faults.set(user, reason);
   }
 
-  /** Orders may have come back: if the book is crossed now, it is to be uncrossed. */
+  /** Called after orders may have returned: starts uncrossing if the book is crossed. */
   begin(): void {
     this.#isSought = false;
     if (this.#book.isCrossed()) this.#book.isUncrossing = true;
   }
 
-  /** Takes `budget` steps at most. @returns whether more are left; if not, the book is whole, and who was at fault is forgotten. */
+  /**
+   * Takes at most `budget` steps. @returns whether steps remain; if not, the book is uncrossed and the faults are
+   * cleared.
+   */
   work(budget: number): boolean {
     if (this.#book.isUncrossing) {
       if (!this.#isSought) this.#seek();
@@ -63,7 +66,7 @@ export class Uncrossing {
     return false;
   }
 
-  /** Looks through all that crosses, best first, bids before asks. */
+  /** Collects the crossing orders of users at fault, best first, bids before asks. */
   #seek(): void {
     const { buys, sells, orders } = this.#book;
     this.#isSought = true;
@@ -78,7 +81,7 @@ export class Uncrossing {
     forEachWithin(sells, bid, note);
   }
 
-  /** @returns false when nothing crosses any more. */
+  /** @returns false when the book is not crossed. */
   #step(): boolean {
     return this.#endOneAtFault() || this.#resolveBest();
   }
@@ -90,7 +93,7 @@ export class Uncrossing {
       const slot = this.#leaving[this.#at] as number;
       const sequence = this.#leaving[this.#at + 1];
       this.#at += 2;
-      // The end of another one, or what clearing decided meanwhile, may have ended it.
+      // It may have ended with another order, or by a decision of clearing.
       if (orders.stateOf(slot) !== ORDER_STATE.resting || orders.sequenceOf(slot) !== sequence) continue;
       if (endIfDue(book, slot)) return true;
       const reason = this.#faults.get(orders.userOf(slot)) as RollbackReason;
@@ -123,7 +126,7 @@ export class Uncrossing {
     return true;
   }
 
-  /** Whether it crosses an older order of another owner: then it goes, and own ones stay (AMB-38). */
+  /** Whether it crosses an older order of another owner: then it ends, and the owner's orders stay (AMB-38). */
   #meetsOlderForeign(younger: number): boolean {
     const book = this.#book;
     const { orders } = book;
@@ -142,7 +145,7 @@ export class Uncrossing {
   }
 }
 
-/** The orders of a side that an order of the other side with this limit crosses, best first. */
+/** Visits the orders of a side that an order of the other side with this limit crosses, best first. */
 function forEachWithin(side: BookSide, limit: number, visit: (slot: number) => void): void {
   for (let level = side.bestLevel; level !== NONE && side.isWithin(level, limit); level = side.worse(level))
     for (let slot = side.levelHead(level); slot !== NONE; slot = side.behind(level, slot)) visit(slot);

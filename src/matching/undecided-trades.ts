@@ -1,9 +1,9 @@
 /**
  * Trades that clearing has not decided: a ring by trade id, from the one after the settlement watermark to the last.
  *
- * It is what makes a trade id lead to its two orders without a map: trade ids are dense, and every fill is decided
- * within minutes (FIL-16), so the ring stays as short as clearing is behind. Each undecided trade is counted once in
- * `pending` of both orders; one that was rolled back stays in the ring with quantity 0 until the watermark passes it.
+ * It maps a trade id to its two orders by index arithmetic: trade ids are dense, and every fill is decided within
+ * minutes (FIL-16), so the ring is as short as clearing's lag. Each undecided trade is counted once in `pending` of
+ * both orders; a rolled-back trade stays in the ring with quantity 0 until the watermark passes it.
  */
 import { assert } from '../core/assert.ts';
 import type { OrderPool } from './order-pool.ts';
@@ -28,7 +28,7 @@ export class UndecidedTrades {
     this.quantity = new Float64Array(capacity);
   }
 
-  /** No trade up to `lastTradeId` is undecided. */
+  /** Continues numbering after `lastTradeId`, with no undecided trade. */
   startAfter(lastTradeId: number): void {
     assert(this.lastTradeId === this.settledThrough, 'numbering starts with nothing undecided');
     assert(lastTradeId >= this.lastTradeId, 'trade ids never go back');
@@ -51,7 +51,7 @@ export class UndecidedTrades {
     return tradeId;
   }
 
-  /** A trade of nobody's lots: it takes an id and is passed over. */
+  /** A trade without orders and lots: it uses an id and is skipped. @returns the id. */
   addVoid(price: number): number {
     if (this.lastTradeId - this.settledThrough === this.maker.length) this.#grow();
     const tradeId = ++this.lastTradeId;
@@ -61,12 +61,12 @@ export class UndecidedTrades {
     return tradeId;
   }
 
-  /** Where an undecided trade stands in the arrays. */
+  /** Array index of an undecided trade. */
   indexOf(tradeId: number): number {
     return tradeId & (this.maker.length - 1);
   }
 
-  /** Lots of an order in undecided trades. Walks all of them. */
+  /** The order's lots in undecided trades. Scans all of them. */
   pendingLots(slot: number): number {
     let lots = 0;
     for (let tradeId = this.settledThrough + 1; tradeId <= this.lastTradeId; tradeId++) {

@@ -1,8 +1,8 @@
 /**
- * Users of one market: 32-byte keys to small numbers, dense from 0, given once and never taken back.
+ * Users of one market: maps 32-byte keys to small numbers, dense from 0, assigned once.
  *
- * Beside each user stand the counters that bound what its ids may use: held cancels (AMB-25) and the queue of
- * remembered ids with its watermark (AMB-08); order-ids.ts keeps them.
+ * Per user it stores the counters that bound its ids: parked cancels (AMB-25) and the queue of remembered ids with its
+ * watermark (AMB-08); order-ids.ts updates them.
  *
  * Open addressing over Int32Array, at most half full. Bounded by the number of registered users.
  */
@@ -12,13 +12,13 @@ import { USER_BYTES } from './commands.ts';
 import { grown, NONE } from './pools.ts';
 
 export const USER_WORDS: number = USER_BYTES / 4;
-/** The compiler folds constants of the same file, imported and exported ones it loads. */
+/** The compiler folds constants of the same file but loads imported and exported ones. */
 const KEY_WORDS = 8;
 const NOBODY = -1;
 const WORD_BITS = 32;
 
 export class UserTable {
-  /** The keys, one after the other. */
+  /** The concatenated keys. */
   words: Int32Array;
   heldCount: Int32Array;
   rememberedHead: Int32Array;
@@ -28,7 +28,7 @@ export class UserTable {
   watermarkNs: BigUint64Array;
   hasWatermark: Uint8Array;
   #table: Int32Array;
-  /** From a hash to its place. */
+  /** Shift from a hash to its place. */
   #shift: number;
   #count = 0;
   readonly #key: HashKey;
@@ -51,7 +51,7 @@ export class UserTable {
     return this.#count;
   }
 
-  /** @returns the user's number, or NONE. Every command passes here. */
+  /** @returns the user's number, or NONE. Called for every command. */
   find(from: Int32Array, at: number): number {
     const table = this.#table;
     const { words } = this;
@@ -73,7 +73,7 @@ export class UserTable {
     }
   }
 
-  /** @returns the user's number, a new one if need be. */
+  /** @returns the user's number; adds the user if it is new. */
   intern(from: Int32Array, at: number): number {
     const known = this.find(from, at);
     if (known !== NONE) return known;
@@ -86,7 +86,7 @@ export class UserTable {
     return user;
   }
 
-  /** What the user adds to the hashes of its ids. */
+  /** The user's part of the hashes of its ids. */
   hashOf(user: number): number {
     return hashUser(this.#key, this.words, user * USER_WORDS);
   }

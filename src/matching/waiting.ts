@@ -1,26 +1,26 @@
-/** Orders that wait for a trigger, or for more of their parent, as triggers.ts knows them. */
+/** State of orders that wait for a trigger, or for more fills of their parent (triggers.ts). */
 import type { TriggerKind, TriggerState } from '../core/order-terms.ts';
 import type { Money } from './placement.ts';
 import type { BookedTrigger } from './trigger-book.ts';
 
-/** What is known of an order while it waits, or while more of it may be activated. */
+/** An order while it waits, or while more of it may be activated. */
 export interface Waiting extends BookedTrigger<Waiting> {
   readonly slot: number;
   money: Money;
   /** Null: no child, or a child whose parent is over. */
   parent: Parent | null;
-  /** The lots that the order is about, activated or not. */
+  /** The order's total lots, activated or not. */
   total: number;
   enabled: number;
-  /** Lots that were released to the main book. */
+  /** Lots released to the main book. */
   inForce: number;
-  /** As the last `triggered` said; −1 before. */
+  /** Quantity of the last published `triggered`; −1 before the first. */
   told: number;
-  /** Sequence of that; 0 for what was restored. */
+  /** Sequence of that event; 0 for a restored order. */
   toldAt: number;
-  /** The front door owes a word about what was told. */
+  /** Whether the gateway's answer to the last `triggered` is pending. */
   isAwaited: boolean;
-  /** Lots that it let go and that are not placed yet, and what they may use (0: no bound). */
+  /** Lots released by the gateway that are not placed yet, and their budget (0: no limit). */
   granted: number;
   grantedBudget: number;
   isOver: boolean;
@@ -28,20 +28,20 @@ export interface Waiting extends BookedTrigger<Waiting> {
 
 export interface Parent {
   readonly slot: number;
-  /** Its name. */
+  /** Its order sequence. */
   readonly order: number;
   confirmed: number;
   readonly children: Set<Waiting>;
 }
 
-/** How an order with a trigger begins, or is restored. */
+/** Initial state of an order with a trigger, new or restored. */
 export interface Beginning {
   readonly kind: TriggerKind;
   readonly price: number;
   readonly money: Money;
-  /** The parent's slot, or null. */
+  /** The parent's index, or null. */
   readonly parent: number | null;
   readonly state: TriggerState;
-  /** Lots that were released before a restart. */
+  /** Lots released before a restart. */
   readonly inForce: number;
 }

@@ -1,10 +1,8 @@
 /**
- * Runs of words of one size in an array that grows: what few orders have. A run that is given back is the next one to be
- * given out.
+ * Runs of words of one size in a growing array, for data that few orders have. A freed run is the next one allocated.
  *
- * There is a heap for each size, so what one size has given back is never missing to another, and nobody has to ask for
- * room: a run has at most 16 words and an order of the pool at most one of each heap, which its array holds
- * (order-pool.ts).
+ * There is one heap per size, so free runs of one size never limit another, and allocation always succeeds: a run has
+ * at most 16 words and an order of the pool at most one of each heap, which the array can hold (order-pool.ts).
  */
 import { grown, NONE } from './pools.ts';
 
@@ -13,11 +11,11 @@ const FIRST_WORDS = 64;
 const GROWTH = 65_536;
 
 export class WordHeap {
-  /** Replaced when it grows, which only `allocate` does. */
+  /** Replaced on growth, which only `allocate` does. */
   words: Int32Array = new Int32Array(0);
   readonly #size: number;
   #used = 0;
-  /** The first free run, or NONE; linked through their first words. */
+  /** The first free run, or NONE; linked through the first words. */
   #free: number = NONE;
 
   /** @param size of a run: 1 … 16. */
@@ -29,7 +27,7 @@ export class WordHeap {
     return this.words.byteLength;
   }
 
-  /** @returns the index of the first word of a run; the words hold anything. */
+  /** @returns the index of a run's first word; its content is undefined. */
   allocate(): number {
     const free = this.#free;
     if (free !== NONE) {
