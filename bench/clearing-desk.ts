@@ -10,22 +10,22 @@
 import { dirtyRowCount, drainDirtyRows } from '../src/clearing/checkpoint.ts';
 import { checkLedger } from '../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../src/clearing/clearing.ts';
+import { type EffectSinks, type RecordSink, writeEffect } from '../src/clearing/effect-codec.ts';
 import type { Effect } from '../src/clearing/effects.ts';
 import type { NewOrder } from '../src/clearing/inputs.ts';
+import { BatchBuffer } from '../src/clearing/journal-batch.ts';
+import { nativeSha256 } from '../src/clearing/sha256.ts';
 import { type ClearingState, createClearingState } from '../src/clearing/state.ts';
 import { InvariantError, must } from '../src/core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../src/core/ids.ts';
 import { ORDER_KIND, SIDE, type Side, TIF, TRIGGER } from '../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../src/core/units.ts';
 import { type Views, viewsOf } from '../src/core/views.ts';
-import { Matched, OrderAdmitted } from '../src/messages/generated/messages.ts';
-import { type EffectSinks, type RecordSink, writeEffect } from '../src/node/effect-codec.ts';
-import { BatchBuffer } from '../src/node/journal-batch.ts';
-import { newOrderBytes, writeNewOrder } from '../src/node/order-codec.ts';
+import { newOrderBytes, writeNewOrder } from '../src/order/order-codec.ts';
+import { Matched, OrderAdmitted } from '../src/schema/generated/messages.ts';
 import { CheckpointWriter } from '../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../src/storage/environment.ts';
 import { Journal } from '../src/storage/journal.ts';
-import { nativeSha256 } from '../src/storage/sha256.ts';
 
 export const T0 = 1_800_000_000_000_000_000n as TimestampNs;
 export const ETH = '2' as AssetId;

@@ -6,7 +6,7 @@ import { ByteBuffer } from 'flatbuffers';
 import { Bench } from 'tinybench';
 import { assert, must } from '../src/core/assert.ts';
 import { viewsOf } from '../src/core/views.ts';
-import { Matched } from '../src/messages/generated/messages.ts';
+import { Matched } from '../src/schema/generated/messages.ts';
 import type { BenchResult, Scale } from './bench-kit.ts';
 
 const TIME_MS: Readonly<Record<Scale, number>> = { small: 100, full: 1_000 };

@@ -4,12 +4,13 @@
  *
  * Topology: none; one thread, one frame after another, contenders in turn.
  */
+
+import { decodeControlFrame } from '../src/codec/control-frame.ts';
+import { orderText, type SignedOrder } from '../src/codec/signed-order.ts';
 import { assert, must } from '../src/core/assert.ts';
 import { USD, userIdOf } from '../src/core/ids.ts';
 import { SIDE, TIF } from '../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../src/core/units.ts';
-import { decodeControlFrame } from '../src/wire/control-frame.ts';
-import { orderText, type SignedOrder } from '../src/wire/signed-order.ts';
 import {
   type BenchResult,
   type BenchRow,

@@ -1,5 +1,5 @@
 /**
- * Writes src/messages/generated/messages.ts from schemas/messages.fbs: one constant per struct with its type id, its
+ * Writes src/schema/generated/messages.ts from schemas/messages.fbs: one constant per struct with its type id, its
  * size, and a getter and setter per field that touch the bytes in place.
  *
  * `npm run generate` writes the file; `--check` only compares and exits 1 when the two differ.
@@ -81,7 +81,7 @@ export function generate(schema: string): string {
 
 function main(): void {
   const schema = readFileSync('schemas/messages.fbs', 'utf8');
-  const target = 'src/messages/generated/messages.ts';
+  const target = 'src/schema/generated/messages.ts';
   const text = generate(schema);
   if (!process.argv.includes('--check')) {
     writeFileSync(target, text);

@@ -1,4 +1,4 @@
 /** Entry of the thread that reads history for pages. */
-import { runHistoryThread } from '../src/node/history-worker.ts';
+import { runHistoryThread } from '../src/storage/history-worker.ts';
 
 runHistoryThread();

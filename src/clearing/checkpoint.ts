@@ -10,7 +10,7 @@ import type { TimestampNs } from '../core/units.ts';
 import { balanceRow } from './balances.ts';
 import { isHolding } from './hooks.ts';
 import { positionRow } from './positions.ts';
-import { marketRow } from './registry-markets.ts';
+import { marketRow } from './registry/registry-markets.ts';
 import { markRow } from './risks.ts';
 import type { AssetTotalsRow, RowWrite } from './rows.ts';
 import type { AssetTotals, ClearingState } from './state.ts';

@@ -14,11 +14,12 @@ import { ORDER_FLAG } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { changeUser, ensureUser, flushChangedBalances } from './balances.ts';
-import { BodyReader } from './body-reader.ts';
 import { assertConserved } from './checks.ts';
-import { applyClosePosition } from './close-position.ts';
-import { applyDeposit, applyFaucet } from './deposits.ts';
 import type { Effect } from './effects.ts';
+import { applyClosePosition } from './funds/close-position.ts';
+import { applyDeposit, applyFaucet } from './funds/deposits.ts';
+import { applyRename } from './funds/sub-accounts.ts';
+import { applyTransfer } from './funds/transfers.ts';
 import { hooksView, setFault, setHold } from './hooks.ts';
 import {
   type Batch,
@@ -34,16 +35,15 @@ import { applyRelease, takeMarketInput } from './market-inputs.ts';
 import { newOrderRow } from './order-rows.ts';
 import { learnVerdict } from './orders.ts';
 import { flushChangedPositions } from './positions.ts';
-import { applySetPrices } from './prices.ts';
-import { applyPutAsset, applyPutRisk } from './registry-assets.ts';
-import { applyPutConfig } from './registry-config.ts';
-import { applyPutMarket } from './registry-markets.ts';
+import { BodyReader } from './registry/body-reader.ts';
+import { applySetPrices } from './registry/prices.ts';
+import { applyPutAsset, applyPutRisk } from './registry/registry-assets.ts';
+import { applyPutConfig } from './registry/registry-config.ts';
+import { applyPutMarket } from './registry/registry-markets.ts';
 import { applyRestarted } from './restart.ts';
 import { flushTouchedRisks } from './risks.ts';
 import { type OrderRow, SIGNATURE_VERDICT } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
-import { applyRename } from './sub-accounts.ts';
-import { applyTransfer } from './transfers.ts';
 import { fireSome } from './triggers.ts';
 import { userView } from './views.ts';
 

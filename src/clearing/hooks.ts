@@ -8,8 +8,8 @@ import type { AssetId } from '../core/ids.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { ROLLBACK_REASON, ROLLBACK_REASON_WORD, type RollbackReason } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
-import { BodyReader } from './body-reader.ts';
 import type { RejectFill } from './inputs.ts';
+import { BodyReader } from './registry/body-reader.ts';
 import type { ClearingState, Hooks } from './state.ts';
 
 /** Inputs that may wait behind held fills, all markets together: whoever holds them for longer ends the node. */

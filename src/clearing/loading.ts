@@ -10,14 +10,14 @@
 import { add18 } from '../core/arithmetic.ts';
 import { assert, must, unreachable } from '../core/assert.ts';
 import { balanceSlot, emptyAccount, placeOwned, totalsOf } from './balances.ts';
-import { depositCounterKey } from './deposits.ts';
+import { depositCounterKey } from './funds/deposits.ts';
 import { LoadedHolds } from './loaded-holds.ts';
 import { isLeftByRestart } from './order-ends.ts';
 import { addLiveOrder, addStoredOrder } from './orders.ts';
 import { placeLegs, positionSlot } from './positions.ts';
-import { placeAsset } from './registry-assets.ts';
-import { placeConfig } from './registry-config.ts';
-import { placeMarket } from './registry-markets.ts';
+import { placeAsset } from './registry/registry-assets.ts';
+import { placeConfig } from './registry/registry-config.ts';
+import { placeMarket } from './registry/registry-markets.ts';
 import type { ReplayReach } from './replay-reach.ts';
 import { placeMark, placePrice } from './risks.ts';
 import type {

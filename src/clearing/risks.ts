@@ -15,7 +15,7 @@ import { type AssetTerms, assetTerms } from '../risk/asset-terms.ts';
 import { type AssetPrices, assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../risk/prices.ts';
 import { type Interest, imFactor, NO_ROW_TERMS, termsOfRow } from '../risk/risk-terms.ts';
 import type { Effect } from './effects.ts';
-import { parseRisk } from './risk-parameters.ts';
+import { parseRisk } from './registry/risk-parameters.ts';
 import type { AssetRow, MarkRow, PriceRow } from './rows.ts';
 import type { ClearingState, RiskSlot } from './state.ts';
 

@@ -23,6 +23,7 @@ import type { PriceSource } from '../risk/prices.ts';
 import type { RiskTerms } from '../risk/risk-terms.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
 import type { LiveOrders } from './live-orders.ts';
+import { DEFAULT_SETTINGS, type Settings } from './registry/settings.ts';
 import type {
   AssetRow,
   ConfigRow,
@@ -34,7 +35,6 @@ import type {
   TradeRow,
   UserRow,
 } from './rows.ts';
-import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
 import { Tally } from './tally.ts';
 import type { TriggerHeap, WaitingTrigger } from './trigger-heaps.ts';
 

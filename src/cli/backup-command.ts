@@ -15,7 +15,7 @@ example:
 `,
   takes: ['DIR', 'TO'],
   async run([directory = '', to = ''], _values, progress) {
-    const { backupData } = await import('../node/copy-data.ts');
+    const { backupData } = await import('../tools/copy-data.ts');
     return auditLine(await backupData(directory, to, progress));
   },
 });
@@ -37,10 +37,10 @@ example:
   options: { 'from-journal': { type: 'boolean', default: false }, from: { type: 'string' } },
   async run([source = '', to = ''], values, progress) {
     if (values['from-journal'] !== true) {
-      const { restoreData } = await import('../node/copy-data.ts');
+      const { restoreData } = await import('../tools/copy-data.ts');
       return auditLine(await restoreData(source, to, progress));
     }
-    const { rebuildFrom } = await import('../node/export-data.ts');
+    const { rebuildFrom } = await import('../tools/export-data.ts');
     const snapshot = typeof values['from'] === 'string' ? values['from'] : null;
     return auditLine(await rebuildFrom(source, to, snapshot, progress));
   },

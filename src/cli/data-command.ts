@@ -1,6 +1,6 @@
 /** What the commands about a data directory share: its name, progress, and which faults mean what. */
 import { writeSync } from 'node:fs';
-import type { Audit, Progress } from '../node/audit-data.ts';
+import type { Audit, Progress } from '../tools/audit-data.ts';
 import { type Command, EXIT, parseOptions, usageError } from './command.ts';
 import { ProgressReport } from './data-progress.ts';
 

@@ -6,7 +6,7 @@
  * On a terminal one line is written over, ten times a second at most. Elsewhere nothing is said unless it is asked for, with
  * `--progress`: then a line a second and one at the end of each step, for logs.
  */
-import type { Progress } from '../node/audit-data.ts';
+import type { Progress } from '../tools/audit-data.ts';
 
 const EVERY_MS = { terminal: 100, log: 1_000 } as const;
 const WRITE_OVER = '\r\u001b[K';

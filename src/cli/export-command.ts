@@ -18,12 +18,12 @@ example:
   async run(argv) {
     const { positionals, values } = parseOptions(argv, PROGRESS_OPTION);
     const [directory, what] = positionals;
-    const { EXPORTS, exportLines } = await import('../node/export-data.ts');
+    const { EXPORTS, exportLines } = await import('../tools/export-data.ts');
     const name = EXPORTS.find((known) => known === what);
     if (directory === undefined || name === undefined || positionals.length !== 2) {
       throw usageError(`ringbook export DIR ${EXPORTS.join('|')}`);
     }
-    const { withReader } = await import('../node/audit-data.ts');
+    const { withReader } = await import('../tools/audit-data.ts');
     await withProgress(values.progress === true, (progress) =>
       withReader(directory, (reader) => writeLines(exportLines(reader, name, progress))),
     );

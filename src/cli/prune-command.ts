@@ -15,7 +15,7 @@ example:
 `,
   takes: ['DIR'],
   async run([directory = ''], _values, progress) {
-    const { makeSnapshot } = await import('../node/snapshot-data.ts');
+    const { makeSnapshot } = await import('../tools/snapshot-data.ts');
     return makeSnapshot(directory, progress);
   },
 });
@@ -38,7 +38,7 @@ example:
   takes: ['DIR'],
   options: { keep: { type: 'string', default: '2' } },
   async run([directory = ''], { keep }, progress) {
-    const { pruneData } = await import('../node/snapshot-data.ts');
+    const { pruneData } = await import('../tools/snapshot-data.ts');
     const pruned = await pruneData(directory, positiveInteger(String(keep), '--keep'), progress);
     return {
       first_sequence: pruned.firstSequence,

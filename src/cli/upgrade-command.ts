@@ -17,7 +17,7 @@ example:
 `,
   takes: ['DIR'],
   async run([directory = ''], _values, progress) {
-    const { upgradeData } = await import('../node/upgrade-data.ts');
+    const { upgradeData } = await import('../tools/upgrade-data.ts');
     const upgraded = await upgradeData(directory, progress);
     if (upgraded === null) return { upgraded: false };
     const { from, to, sequence, stateHash, kept } = upgraded;

@@ -16,7 +16,7 @@ example:
 `,
   takes: ['DIR'],
   async run([directory = ''], _values, progress) {
-    const { auditUnheld } = await import('../node/audit-data.ts');
+    const { auditUnheld } = await import('../tools/audit-data.ts');
     return auditLine(await auditUnheld(directory, progress));
   },
 });
@@ -35,7 +35,7 @@ example:
   takes: ['DIR'],
   options: { verify: { type: 'boolean', default: true }, from: { type: 'string' } },
   async run([directory = ''], { from }, progress) {
-    const { replayData } = await import('../node/audit-data.ts');
+    const { replayData } = await import('../tools/audit-data.ts');
     const replayed = await replayData(directory, typeof from === 'string' ? from : null, progress);
     return { from_sequence: replayed.fromSequence, sequence: replayed.sequence, state_hash: replayed.stateHash };
   },

@@ -5,7 +5,7 @@
  * Signed actions throw the clearing engine's refusal, which the service tells with status 200. Nonces grow strictly per
  * user and kind of action; one that was refused may be used again.
  */
-import { isJsonObject, type JsonValue, MemberReader } from '../wire/json-tree.ts';
+import { isJsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
 import type { ClosePositionRequest, TransferRequest } from './canonical.ts';
 import { invalidResponse, malformed, RingbookError } from './errors.ts';
 import type { EventStream, ResumingReconnect } from './event-stream.ts';

@@ -10,8 +10,9 @@
  *
  * Not here: keys (keys.ts), the operator API (operator.ts).
  */
+
+import type { JsonValue } from '../codec/json-tree.ts';
 import type { UserId } from '../core/ids.ts';
-import type { JsonValue } from '../wire/json-tree.ts';
 import { AccountClient } from './account.ts';
 import type { LimitOrder, MarketOrder, Order, ReplaceRequest } from './canonical.ts';
 import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';

@@ -9,7 +9,7 @@
  * asset and order id; a second one is refused here before it is sent.
  */
 import type { WebSocket } from 'ws';
-import { isJsonObject, type JsonObject, parseJsonObject } from '../wire/json-tree.ts';
+import { isJsonObject, type JsonObject, parseJsonObject } from '../codec/json-tree.ts';
 import { errorOfEnvelope, invalidArgument, invalidResponse, RingbookError } from './errors.ts';
 import { type OperationResponse, readOperationResponse } from './replies.ts';
 import type { OrderAction, SignedAction } from './signed-actions.ts';

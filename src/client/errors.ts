@@ -11,8 +11,9 @@
  *   UNSAFE_NONCE       the login nonce is not of the agreed form, so it was not signed
  *   CONSUMER_TOO_SLOW  a stream's reader fell too far behind and the stream was closed
  */
+
+import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import type { Reject } from '../core/reject.ts';
-import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../wire/json-tree.ts';
 
 export interface RingbookErrorFields {
   readonly code: string;

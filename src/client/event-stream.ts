@@ -12,7 +12,7 @@
  * States: open ─▶ (connection lost) ─▶ waiting ─▶ open …  and from any of them ─▶ ended (by close, fault or service).
  */
 import type { WebSocket } from 'ws';
-import { isJsonObject, type JsonValue, parseJson } from '../wire/json-tree.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { errorOfEnvelope, invalidResponse, malformed, RingbookError } from './errors.ts';
 import { openSocket, type SocketTarget } from './socket.ts';
 

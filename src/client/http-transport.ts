@@ -6,7 +6,7 @@
  */
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { type JsonValue, parseJson } from '../wire/json-tree.ts';
+import { type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { errorOfEnvelope, malformed, RingbookError } from './errors.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

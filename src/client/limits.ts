@@ -1,5 +1,5 @@
 /** What the service says of itself and of a user's limits. */
-import { JsonFraction, type JsonObject, type JsonValue } from '../wire/json-tree.ts';
+import { JsonFraction, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import { readObject } from './replies.ts';
 
 export interface Limits {

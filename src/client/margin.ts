@@ -7,9 +7,10 @@
  * Amounts are decimal strings in human units, exactly as sent. Orders of a margin account are ordinary orders with
  * `target: { account: 1, isSpot: false }`, and `reduceOnly` where they may only shrink a position.
  */
+
+import { isJsonObject, type JsonObject, type JsonValue, type MemberReader } from '../codec/json-tree.ts';
 import { parseDecimal18 } from '../core/decimal.ts';
 import type { UserId } from '../core/ids.ts';
-import { isJsonObject, type JsonObject, type JsonValue, type MemberReader } from '../wire/json-tree.ts';
 import type { SideWord } from './canonical.ts';
 import { invalidArgument, invalidResponse } from './errors.ts';
 import type { EventStream, Reconnect } from './event-stream.ts';

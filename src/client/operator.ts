@@ -3,8 +3,8 @@
  *
  * Not for traders: it needs the operator's token and talks to the `ops` listener.
  */
-import { isJsonObject, type JsonObject } from '../wire/json-tree.ts';
-import { type JsonWritable, writeJson } from '../wire/json-writer.ts';
+import { isJsonObject, type JsonObject } from '../codec/json-tree.ts';
+import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
 import { invalidResponse } from './errors.ts';
 import { type HttpMethod, HttpTransport } from './http-transport.ts';
 import { readObject } from './replies.ts';

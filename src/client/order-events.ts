@@ -2,7 +2,7 @@
  * Order events of the `/orders` stream (wire.md 9.4): one tag per frame. Every order ends with exactly one of
  * `Canceled` and `Removed`. Quantities are raw book integers.
  */
-import { isJsonObject, type JsonObject, type JsonValue, MemberReader } from '../wire/json-tree.ts';
+import { isJsonObject, type JsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
 import { invalidResponse, malformed } from './errors.ts';
 
 export type OrderEvent =

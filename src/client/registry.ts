@@ -1,5 +1,5 @@
 /** The registry as everybody reads it, and markets that anybody may make (wire.md 7.2, 7.3). Needs no key. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../wire/json-tree.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import { invalidResponse } from './errors.ts';
 import type { HttpExchange } from './http-transport.ts';
 import { type Market, readArray, readMarket, readObject } from './replies.ts';

@@ -5,8 +5,9 @@
  * Every reader throws RingbookError INVALID_RESPONSE when a member that wire.md promises is missing or of another type;
  * members it does not know are ignored, so that a newer service can say more.
  */
+
+import { isJsonObject, JsonFraction, type JsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
 import type { BookDecimals } from '../core/arithmetic.ts';
-import { isJsonObject, JsonFraction, type JsonObject, type JsonValue, MemberReader } from '../wire/json-tree.ts';
 import type { SideWord } from './canonical.ts';
 import { invalidResponse, malformed } from './errors.ts';
 

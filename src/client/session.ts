@@ -5,8 +5,9 @@
  * Safety: the login nonce is signed as raw bytes with the key that signs orders, so a hostile server could hand out an
  * order as "nonce". Only nonces of 43 base64url characters are ever signed; an order's text cannot be one.
  */
+
+import { isJsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
 import type { UserId } from '../core/ids.ts';
-import { isJsonObject, type JsonValue, MemberReader } from '../wire/json-tree.ts';
 import { invalidResponse, malformed, RingbookError } from './errors.ts';
 import type { HttpExchange, HttpTransport } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';

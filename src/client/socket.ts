@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import { parseJson } from '../wire/json-tree.ts';
+import { parseJson } from '../codec/json-tree.ts';
 import { errorOfEnvelope, RingbookError } from './errors.ts';
 import { unreachable } from './http-transport.ts';
 

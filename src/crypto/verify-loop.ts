@@ -7,10 +7,10 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
-import { Verdict, VerifyJob } from '../messages/generated/messages.ts';
 import { Doorbell, PARK_MS_MAX, Sleeper } from '../runtime/doorbell.ts';
 import { RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
 import { ownThread } from '../runtime/thread-times.ts';
+import { Verdict, VerifyJob } from '../schema/generated/messages.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyRange } from './ed25519.ts';
 
 /** Jobs between two looks at the stop word. */

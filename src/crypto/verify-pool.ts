@@ -14,10 +14,10 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { assert, must } from '../core/assert.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
-import { Verdict, VerifyJob } from '../messages/generated/messages.ts';
 import { Doorbell, Sleeper } from '../runtime/doorbell.ts';
 import type { Watchable } from '../runtime/heartbeat.ts';
 import { createRing, RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
+import { Verdict, VerifyJob } from '../schema/generated/messages.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519.ts';
 import { VERIFY_WORD, VERIFY_WORDS, type VerifyThread } from './verify-loop.ts';
 

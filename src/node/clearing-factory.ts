@@ -1,11 +1,12 @@
 /** The clearing engine, made from its wiring and the node's settings; workers/clearing.ts boots it. */
+
+import { ClearingActor } from '../clearing/clearing-actor.ts';
+import { verifyOrder } from '../clearing/order-verdict.ts';
+import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
-import { ClearingActor } from './clearing-actor.ts';
-import { LmdbDurability } from './lmdb-durability.ts';
+import { LmdbDurability } from '../storage/lmdb-durability.ts';
 import { NodeWords } from './node-words.ts';
-import { verifyOrder } from './order-verdict.ts';
-import { RECOVERY_STEPS } from './recovery-steps.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from './topology.ts';
 import { settingsOf } from './worker-settings.ts';
 

@@ -11,8 +11,8 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
 import { SESSIONS_MAX } from '../core/limits.ts';
-import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from './public-listeners.ts';
-import { PUBLIC_KEYS } from './seed-data.ts';
+import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from '../http/public-listeners.ts';
+import { PUBLIC_KEYS } from '../operator/seed-data.ts';
 
 /** Why the node does not start, in one line that says what to do. */
 export class ConfigError extends Error {

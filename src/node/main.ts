@@ -4,7 +4,7 @@
  *   0 drained after SIGTERM or SIGINT │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
  */
 import { writeSync } from 'node:fs';
-import { binaryFault, packageFolder } from '../edge/uws-integrity.ts';
+import { binaryFault, packageFolder } from '../http/uws-integrity.ts';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { diedOf } from '../runtime/ending.ts';
 import { StorageError } from '../storage/storage-error.ts';

@@ -1,10 +1,11 @@
 /** Market data, made from its wiring and the node's settings; workers/market-data.ts boots it. */
+
+import { SharedBudget } from '../gateway/sessions/shared-budget.ts';
+import { EdgeMetrics } from '../http/edge-metrics.ts';
+import { MarketDataActor } from '../market-data/market-data-actor.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
-import { SharedBudget } from '../sessions/shared-budget.ts';
 import { openReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
-import { EdgeMetrics } from './edge-metrics.ts';
-import { MarketDataActor } from './market-data-actor.ts';
 import { NodeWords } from './node-words.ts';
 import { CLEARING, MARKET_DATA } from './topology.ts';
 import { settingsOf } from './worker-settings.ts';

@@ -10,6 +10,10 @@
  * Not here: how a thread is watched and ended (supervisor.ts).
  */
 import { randomBytes } from 'node:crypto';
+import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
+import { SharedBudget } from '../gateway/sessions/shared-budget.ts';
+import { type ListenerSettings, tlsOf } from '../http/public-listeners.ts';
+import { StartProgress, type StartStep } from '../operator/start-progress.ts';
 import { SharedClock } from '../runtime/clock.ts';
 import type { Ending } from '../runtime/ending.ts';
 import { EventLoopRunner } from '../runtime/event-loop-runner.ts';
@@ -17,15 +21,11 @@ import { createLogger } from '../runtime/logging.ts';
 import { Supervisor } from '../runtime/supervisor.ts';
 import { ThreadContext } from '../runtime/thread-context.ts';
 import { type Plan, planTopology } from '../runtime/topology.ts';
-import { SharedBudget } from '../sessions/shared-budget.ts';
 import { type DataLock, lockDirectory } from '../storage/data-lock.ts';
 import { forgetVerifiedMark } from '../storage/verified-mark.ts';
 import { MANUAL_CLOCK_START_NS, type NodeConfig } from './config.ts';
 import { NodeWords } from './node-words.ts';
-import { type ListenerSettings, tlsOf } from './public-listeners.ts';
-import { RECOVERY_STEPS } from './recovery-steps.ts';
 import { checkBeforeStart } from './start-check.ts';
-import { StartProgress, type StartStep } from './start-progress.ts';
 import { nodeTopology } from './topology.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 

@@ -8,9 +8,10 @@
  * No edge holds back by blocking: markets and clearing keep what a full ring does not take in their outboxes and take
  * no new commands meanwhile (outbox.ts), so a full clearing ring reaches the client as 503 at the front door.
  */
+
+import { CLEARING_METRICS, FRONT_DOOR_METRICS, MARKET_DATA_METRICS } from '../gateway/metric-names.ts';
 import type { EdgeSpec, ThreadSpec, Topology } from '../runtime/topology.ts';
 import type { NodeConfig } from './config.ts';
-import { CLEARING_METRICS, FRONT_DOOR_METRICS, MARKET_DATA_METRICS } from './metric-names.ts';
 
 export const FRONT_DOOR = 'front-door';
 export const CLEARING = 'clearing';

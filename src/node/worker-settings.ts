@@ -1,6 +1,7 @@
 /** What the node tells the actors of its worker threads beside their wiring. */
+
+import type { ListenerSettings } from '../http/public-listeners.ts';
 import type { ActorWiring } from '../runtime/actor.ts';
-import type { ListenerSettings } from './public-listeners.ts';
 
 /** Given to every worker; a structured clone. */
 export interface WorkerSettings {

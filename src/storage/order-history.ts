@@ -1,5 +1,5 @@
 /**
- * The tables as the order manager's reads want them (src/orders/order-history.ts): one version of the map per `read`,
+ * The tables as the order manager's reads want them (src/gateway/orders/order-history.ts): one version of the map per `read`,
  * with the order of ties that readers are promised.
  */
 import type { MarketRow, OrderRow } from '../clearing/rows.ts';
@@ -14,7 +14,7 @@ import type {
   HistoryWindow,
   OrderHistory,
   OrderPlace,
-} from '../orders/order-history.ts';
+} from '../gateway/orders/order-history.ts';
 import type { StorageReader } from './environment.ts';
 import { History } from './history.ts';
 import { keyWriter, TRADE_SIDE } from './key-layout.ts';

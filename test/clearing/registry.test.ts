@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { PutConfig } from '../../src/clearing/inputs.ts';
-import { configList } from '../../src/clearing/registry-config.ts';
+import { configList } from '../../src/clearing/registry/registry-config.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateLines } from '../../src/clearing/state-hash.ts';
 import type { AssetId } from '../../src/core/ids.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ProgressReport } from '../../src/cli/data-progress.ts';
-import { upgradeData } from '../../src/node/upgrade-data.ts';
+import { upgradeData } from '../../src/tools/upgrade-data.ts';
 import { oldData } from '../support/old-data.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -17,9 +17,9 @@ import {
   readTicker,
   readUserTrade,
 } from '../../src/client/replies.ts';
-import type { JsonValue } from '../../src/wire/json-tree.ts';
-import { writeJson } from '../../src/wire/json-writer.ts';
-import { INVENTORY } from '../../src/wire/shapes/account-shapes.ts';
+import type { JsonValue } from '../../src/codec/json-tree.ts';
+import { writeJson } from '../../src/codec/json-writer.ts';
+import { INVENTORY } from '../../src/codec/shapes/account-shapes.ts';
 import {
   DEPTH,
   DEPTH_DIFF,
@@ -27,7 +27,7 @@ import {
   KLINE_PAGE,
   PUBLIC_TRADE,
   TICKER,
-} from '../../src/wire/shapes/market-data-shapes.ts';
+} from '../../src/codec/shapes/market-data-shapes.ts';
 import {
   BATCH_RESPONSE,
   OPERATION_RESPONSE,
@@ -35,9 +35,9 @@ import {
   ORDER_RECORD,
   USER_TRADE,
   USER_TRADE_PAGE,
-} from '../../src/wire/shapes/order-reply-shapes.ts';
-import { MARKET } from '../../src/wire/shapes/registry-shapes.ts';
-import { ORDER_EVENT } from '../../src/wire/shapes/stream-shapes.ts';
+} from '../../src/codec/shapes/order-reply-shapes.ts';
+import { MARKET } from '../../src/codec/shapes/registry-shapes.ts';
+import { ORDER_EVENT } from '../../src/codec/shapes/stream-shapes.ts';
 import { propertyParameters } from '../support/property.ts';
 import { fitting } from '../support/shape-arbitrary.ts';
 

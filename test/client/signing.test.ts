@@ -22,9 +22,9 @@ import {
   signCreate,
   signReplace,
 } from '../../src/client/signed-actions.ts';
+import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { toHex } from '../../src/core/hex.ts';
 import { type AssetId, parseOrderId } from '../../src/core/ids.ts';
-import { decodeCreate } from '../../src/wire/signed-order.ts';
 import { propertyParameters } from '../support/property.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { USER_9D, USER_42, vectorNamed } from '../support/wire-vectors.ts';

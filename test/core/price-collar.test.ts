@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { collarBounds, MARK_AGE_NS_MAX, NO_COLLAR } from '../../src/core/price-collar.ts';
 import { ONE_18 } from '../../src/core/units.ts';
-import { ConfirmedPrice } from '../../src/node/confirmed-price.ts';
+import { ConfirmedPrice } from '../../src/matching/confirmed-price.ts';
 import { marketOf, START_NS } from '../support/market-figures.ts';
 import { propertyParameters } from '../support/property.ts';
 

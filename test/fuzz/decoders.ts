@@ -8,15 +8,15 @@
  * The tree is read by code of its own, so the cursor's shapes and the tree must agree about every byte.
  */
 import assert from 'node:assert/strict';
+import { decodeAuth } from '../../src/codec/auth-request.ts';
+import { decodeCancelBatch } from '../../src/codec/cancel-batch.ts';
+import { decodeControlFrame } from '../../src/codec/control-frame.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/codec/json-tree.ts';
+import { decodeCancel } from '../../src/codec/signed-cancel.ts';
+import { decodeCreate } from '../../src/codec/signed-order.ts';
+import { decodeReplace } from '../../src/codec/signed-replace.ts';
+import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
 import { ACTION_BYTES_MAX } from '../../src/core/limits.ts';
-import { decodeAuth } from '../../src/wire/auth-request.ts';
-import { decodeCancelBatch } from '../../src/wire/cancel-batch.ts';
-import { decodeControlFrame } from '../../src/wire/control-frame.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/wire/json-tree.ts';
-import { decodeCancel } from '../../src/wire/signed-cancel.ts';
-import { decodeCreate } from '../../src/wire/signed-order.ts';
-import { decodeReplace } from '../../src/wire/signed-replace.ts';
-import { decodeClosePosition, decodeTransfer } from '../../src/wire/signed-transfer.ts';
 
 interface Reader {
   readonly name: string;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { depthJson, klinesFrameJson, publicTradeJson, rawText, tickerJson } from '../../src/codec/market-data-json.ts';
 import { formatRaw } from '../../src/core/decimal.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { MarketData, type MarketDataSink } from '../../src/market-data/market-data.ts';
-import { depthJson, klinesFrameJson, publicTradeJson, rawText, tickerJson } from '../../src/wire/market-data-json.ts';
 import { marketOf, SECOND, START_NS, tradeOf } from '../support/market-figures.ts';
 
 const MILLISECOND = 1_000_000n;

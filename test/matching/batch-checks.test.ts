@@ -7,13 +7,13 @@ import { ORDER_END, SIDE, TRIGGER } from '../../src/core/order-terms.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { BookSide } from '../../src/matching/book-side.ts';
 import type { NewOrderCommand, OrderKey } from '../../src/matching/commands.ts';
+import { HostedMarket } from '../../src/matching/hosted-market.ts';
 import { MarketEngine } from '../../src/matching/market-engine.ts';
 import { OrderPool } from '../../src/matching/order-pool.ts';
 import { ORDER_STATE } from '../../src/matching/order-records.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
 import { ToldLevels } from '../../src/matching/told-levels.ts';
-import { HostedMarket } from '../../src/node/hosted-market.ts';
-import { Outbox, type Outlet } from '../../src/node/outbox.ts';
+import { Outbox, type Outlet } from '../../src/runtime/outbox.ts';
 import { MarketDesk } from '../support/market-desk.ts';
 import {
   BUY,

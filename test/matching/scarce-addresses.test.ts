@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { areAddressesBounded } from '../../src/node/address-limit.ts';
+import { areAddressesBounded } from '../../src/runtime/address-limit.ts';
 
 const CHILD: string = fileURLToPath(new URL('../support/scarce-addresses-main.js', import.meta.url));
 /** Less than one large array reserves; a process without any takes a third. */

@@ -13,9 +13,9 @@ const QUICK_SUITES: ReadonlySet<string> = new Set([
   'test/matching/children',
   'test/matching/rollbacks',
   'test/matching/self-trades',
-  'test/orders/auto-reduce',
-  'test/sessions/rate-limits',
-  'test/sessions/sessions',
+  'test/gateway/orders/auto-reduce',
+  'test/gateway/sessions/rate-limits',
+  'test/gateway/sessions/sessions',
 ]);
 
 suite('deliberate bugs, some', () => {

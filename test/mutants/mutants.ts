@@ -121,35 +121,35 @@ const STORAGE: readonly Mutant[] = [
 const NODE: readonly Mutant[] = [
   {
     breaks: 'a journal goes on from its own snapshot alone',
-    file: 'src/node/copy-data',
+    file: 'src/tools/copy-data',
     find: '!isSameRecord(record, base)',
     put: 'false',
-    caughtBy: 'test/node/pruning',
+    caughtBy: 'test/tools/pruning',
   },
   {
     breaks: 'what is applied was journaled before',
-    file: 'src/node/clearing-actor',
+    file: 'src/clearing/clearing-actor',
     find: 'this.sequence = durability.append(timeNs, payload);',
     put: 'this.sequence = payload.length % 5 === 0 ? this.sequence : durability.append(timeNs, payload);',
     caughtBy: 'test/simulation/histories',
   },
   {
     breaks: 'the verdict of a signature is journaled, not asked again',
-    file: 'src/node/journal-batch',
+    file: 'src/clearing/journal-batch',
     find: 'valid: v.u32[(at + 12) >>> 2] === 1,',
     put: 'valid: true,',
     caughtBy: 'test/simulation/histories',
   },
   {
     breaks: 'a start replays all of the tail',
-    file: 'src/node/recovery',
+    file: 'src/clearing/recovery',
     find: 'for (const record of batches) {',
     put: 'for (const record of [...batches].slice(0, -1)) {',
     caughtBy: 'test/reliability/kills',
   },
   {
     breaks: 'ids of finished orders stay taken over a restart',
-    file: 'src/node/restoring',
+    file: 'src/clearing/restoring',
     find: 'for (const tombstone of durability.rememberedIds(nowNs)) {',
     put: 'for (const tombstone of []) {',
     caughtBy: 'test/simulation/histories',
@@ -166,14 +166,14 @@ const NODE: readonly Mutant[] = [
     file: 'src/storage/journal',
     find: 'assert(equal(previous, record.hash),',
     put: 'assert(true,',
-    caughtBy: 'test/node/data-tools',
+    caughtBy: 'test/tools/data-tools',
   },
   {
     breaks: 'the unflushed window starts with the first word that waits',
-    file: 'src/node/unflushed-window',
+    file: 'src/clearing/unflushed-window',
     find: 'if (last === undefined || (nowMs - last.ms >= APART_MS',
     put: 'moments.length = 0; if (true || (nowMs - APART_MS >= 0',
-    caughtBy: 'test/node/unflushed-window',
+    caughtBy: 'test/clearing/unflushed-window',
   },
 ];
 
@@ -229,10 +229,10 @@ const MONEY: readonly Mutant[] = [
   },
   {
     breaks: 'a user in a message is all of its bytes',
-    file: 'src/node/order-codec',
+    file: 'src/order/order-codec',
     find: 'word < USER_WORDS',
     put: 'word < 1',
-    caughtBy: 'test/node/order-codec',
+    caughtBy: 'test/order/order-codec',
   },
   {
     breaks: 'a signature is asked for at the first fill of an order of the same batch',
@@ -306,10 +306,10 @@ const MONEY: readonly Mutant[] = [
   },
   {
     breaks: 'a balance is worth its mark where it has a minimum',
-    file: 'src/clearing/transfers',
+    file: 'src/clearing/funds/transfers',
     find: 'termsOf(risk, nowNs).prices.mark',
     put: 'termsOf(risk, nowNs).prices.oracle',
-    caughtBy: 'test/clearing/sub-accounts',
+    caughtBy: 'test/clearing/funds/sub-accounts',
   },
   {
     breaks: 'a fill is stale after five minutes',

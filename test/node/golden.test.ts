@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
+import { decodeBatch } from '../../src/clearing/journal-batch.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import type { Sequence } from '../../src/core/units.ts';
-import { auditData, replayData, withReader } from '../../src/node/audit-data.ts';
-import { decodeBatch } from '../../src/node/journal-batch.ts';
-import { upgradeData } from '../../src/node/upgrade-data.ts';
 import { DATA_VERSION } from '../../src/storage/environment.ts';
 import { readJournal } from '../../src/storage/journal.ts';
+import { auditData, replayData, withReader } from '../../src/tools/audit-data.ts';
+import { upgradeData } from '../../src/tools/upgrade-data.ts';
 import { type Golden, hasGolden, INPUT_KINDS, placeGolden, readGolden, TOLD, toldIn } from '../support/golden-data.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

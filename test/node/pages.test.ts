@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { UserId } from '../../src/core/ids.ts';
 import { accepted } from '../../src/core/outcome.ts';
-import { PageDesk } from '../../src/node/page-desk.ts';
-import type { PagePlan } from '../../src/orders/pages.ts';
+import type { PagePlan } from '../../src/gateway/orders/pages.ts';
+import { PageDesk } from '../../src/gateway/page-desk.ts';
 import { limit } from '../support/wire-orders.ts';
 import { TestNode, type Trader } from '../support/wire-trader.ts';
 

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { RestoredCommandReader, RestoredOrderWord, readRestoredRow } from '../../src/clearing/restored-word.ts';
 import type { OrderRow } from '../../src/clearing/rows.ts';
 import { USD } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_KIND, SIDE, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import { fromWords } from '../../src/core/time-words.ts';
 import type { Amount18 } from '../../src/core/units.ts';
-import { KEPT_PER_USER_MAX } from '../../src/node/kept-orders.ts';
-import { RestoredCommandReader, RestoredOrderWord, readRestoredRow } from '../../src/node/restored-word.ts';
+import { KEPT_PER_USER_MAX } from '../../src/gateway/kept-orders.ts';
 import { source, usd } from '../support/margin-desk.ts';
 import { NOW } from '../support/order-desk.ts';
 import { propertyParameters } from '../support/property.ts';

@@ -1,9 +1,9 @@
 /** How much of what sleeps one turn of the front door wakes: much is done in parts, with requests in between (AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { WOKEN_PER_BATCH } from '../../src/node/front-door-actor.ts';
-import { KEPT_PER_USER_MAX } from '../../src/node/kept-orders.ts';
-import { WATCHED_PER_TURN } from '../../src/orders/sleepers.ts';
+import { WOKEN_PER_BATCH } from '../../src/gateway/front-door-actor.ts';
+import { KEPT_PER_USER_MAX } from '../../src/gateway/kept-orders.ts';
+import { WATCHED_PER_TURN } from '../../src/gateway/orders/sleepers.ts';
 import { WakingDoor } from '../support/waking-door.ts';
 
 suite('turns of a front door whose orders sleep', () => {

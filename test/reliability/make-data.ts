@@ -10,8 +10,8 @@ import { gzipSync } from 'node:zlib';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import { withReader } from '../../src/node/audit-data.ts';
-import { exportLines } from '../../src/node/export-data.ts';
+import { withReader } from '../../src/tools/audit-data.ts';
+import { exportLines } from '../../src/tools/export-data.ts';
 import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 

@@ -7,9 +7,9 @@
  * Once a version has its golden data it is never made anew: code that replays it to other states is another version.
  */
 import type { NodeInput } from '../../src/clearing/inputs.ts';
+import { BatchBuffer, decodeBatch } from '../../src/clearing/journal-batch.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { BatchBuffer, decodeBatch } from '../../src/node/journal-batch.ts';
 import { DATA_VERSION } from '../../src/storage/environment.ts';
 import { playSeed } from '../simulation/campaign.ts';
 import { type GoldenRecord, goldenOf, hasGolden, INPUT_KINDS, writeGolden } from '../support/golden-data.ts';

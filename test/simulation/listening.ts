@@ -9,12 +9,12 @@
  * Each word is judged when it comes: nothing is told twice, late or out of order.
  */
 import assert from 'node:assert/strict';
+import type { AccountEvent } from '../../src/codec/account-events.ts';
+import type { PositionView } from '../../src/codec/margin-replies.ts';
 import { must } from '../../src/core/assert.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
-import type { OmsStreams } from '../../src/edge/oms-backend.ts';
-import type { OrderEvent, UserTrade } from '../../src/orders/order-events.ts';
-import type { AccountEvent } from '../../src/wire/account-events.ts';
-import type { PositionView } from '../../src/wire/margin-replies.ts';
+import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
+import type { OmsStreams } from '../../src/http/oms-backend.ts';
 import type { OrderPlan } from './actions.ts';
 import { USERS } from './people.ts';
 

@@ -5,18 +5,18 @@
  * Not here: which action comes next (drawing.ts), what must hold then (laws.ts).
  */
 import assert from 'node:assert/strict';
+import type { CreateRequest } from '../../src/codec/signed-order.ts';
+import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import type { Reject } from '../../src/core/reject.ts';
 import type { Amount18, TimestampNs } from '../../src/core/units.ts';
-import { ActionDoor } from '../../src/edge/oms-actions.ts';
-import type { ActionAnswer, ActionOrigin } from '../../src/edge/oms-backend.ts';
-import { sessionOf } from '../../src/edge/oms-session.ts';
-import { noHeaders, type RequestHead } from '../../src/edge/request-head.ts';
-import { Lifeline } from '../../src/orders/lifeline.ts';
-import { type Cost, priceOf, STANDARD_PRICES } from '../../src/sessions/costs.ts';
-import type { RateSettings } from '../../src/sessions/rate-limits.ts';
-import type { CreateRequest } from '../../src/wire/signed-order.ts';
-import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
+import { Lifeline } from '../../src/gateway/orders/lifeline.ts';
+import { type Cost, priceOf, STANDARD_PRICES } from '../../src/gateway/sessions/costs.ts';
+import type { RateSettings } from '../../src/gateway/sessions/rate-limits.ts';
+import { ActionDoor } from '../../src/http/oms-actions.ts';
+import type { ActionAnswer, ActionOrigin } from '../../src/http/oms-backend.ts';
+import { sessionOf } from '../../src/http/oms-session.ts';
+import { noHeaders, type RequestHead } from '../../src/http/request-head.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { Action, ChangePlan, OrderPlan } from './actions.ts';
 import type { Listeners } from './listening.ts';

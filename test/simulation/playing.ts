@@ -10,13 +10,13 @@
 import assert from 'node:assert/strict';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
+import { decodeBatch } from '../../src/clearing/journal-batch.ts';
 import { loadState } from '../../src/clearing/loading.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import { MARKET_STATUS, ORDER_END_WORD, ROLLBACK_REASON_WORD } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { decodeBatch } from '../../src/node/journal-batch.ts';
 import { CLEARING } from '../../src/node/topology.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { liftedLimits } from '../support/lifted-limits.ts';

@@ -1,10 +1,11 @@
 /** Plans as the requests that their owners sign; whether a signature is good, the script says. */
+
+import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
+import { type CreateRequest, orderText } from '../../src/codec/signed-order.ts';
+import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
+import type { ActionRequest, SignedClosePosition, SignedTransfer } from '../../src/codec/signed-transfer.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import type { CancelRequest } from '../../src/wire/signed-cancel.ts';
-import { type CreateRequest, orderText } from '../../src/wire/signed-order.ts';
-import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
-import type { ActionRequest, SignedClosePosition, SignedTransfer } from '../../src/wire/signed-transfer.ts';
 import { cancelRequest, createRequest, replaceRequest } from '../support/order-desk.ts';
 import type { Action, ChangePlan, OrderPlan } from './actions.ts';
 

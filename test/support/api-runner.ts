@@ -9,11 +9,11 @@ import type { SigningKey } from '../../src/client/keys.ts';
 import { type Operation, readOperations, readStreams, type Stream } from '../../src/client/page/api-reader.ts';
 import { refreshed, signedBody, withUser } from '../../src/client/page/attempt.ts';
 import { parseJsonText } from '../../src/client/page/json-text.ts';
+import { isJsonObject, type JsonValue } from '../../src/codec/json-tree.ts';
+import { writeJson } from '../../src/codec/json-writer.ts';
+import { checkShape } from '../../src/codec/shapes/read-shape.ts';
+import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
 import { must } from '../../src/core/assert.ts';
-import { isJsonObject, type JsonValue } from '../../src/wire/json-tree.ts';
-import { writeJson } from '../../src/wire/json-writer.ts';
-import { checkShape } from '../../src/wire/shapes/read-shape.ts';
-import type { Shape } from '../../src/wire/shapes/shape-kit.ts';
 import { eventually } from './patience.ts';
 
 export interface Told {

@@ -1,8 +1,8 @@
 /** What market data hears, kept plainly: the levels of every market and the trades that clearing confirmed. */
 import type { Side } from '../../src/core/order-terms.ts';
 import type { Views } from '../../src/core/views.ts';
-import { DepthCommitted, DepthReset, FillConfirmed, LevelChanged } from '../../src/messages/generated/messages.ts';
 import type { Actor } from '../../src/runtime/actor.ts';
+import { DepthCommitted, DepthReset, FillConfirmed, LevelChanged } from '../../src/schema/generated/messages.ts';
 
 export class DepthWatcher implements Actor {
   readonly name: string = 'market-data';

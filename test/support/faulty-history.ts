@@ -1,5 +1,5 @@
 /** The thread that reads history, which misbehaves on cue (fault-cue.ts). */
-import { runHistoryThread } from '../../src/node/history-worker.ts';
+import { runHistoryThread } from '../../src/storage/history-worker.ts';
 import { obeyCue } from './fault-cue.ts';
 
 const LOOK_MS = 5;

@@ -9,14 +9,14 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { canCheckpoint, drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { ClearingInput } from '../../src/clearing/inputs.ts';
+import { decodeBatch } from '../../src/clearing/journal-batch.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
-import { withReader } from '../../src/node/audit-data.ts';
-import { exportLines } from '../../src/node/export-data.ts';
-import { decodeBatch } from '../../src/node/journal-batch.ts';
-import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
+import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
+import { withReader } from '../../src/tools/audit-data.ts';
+import { exportLines } from '../../src/tools/export-data.ts';
 
 /** Records between two states that are kept. */
 const HASHED_EVERY = 25;

@@ -3,12 +3,12 @@
  * the simulated node on a real map. Nothing in it trades: buys lie below sells, and triggers wait far away.
  */
 import { randomBytes } from 'node:crypto';
+import { orderText } from '../../src/codec/signed-order.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
-import type { OperatorCommand } from '../../src/node/ops-parts.ts';
-import { orderText } from '../../src/wire/signed-order.ts';
+import type { OperatorCommand } from '../../src/operator/ops-parts.ts';
+import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { createRequest, type OrderWish } from './order-desk.ts';
 import { SIMULATION_START_NS, SimulatedNode } from './simulated-node.ts';
 

@@ -6,15 +6,15 @@
 import { createHash } from 'node:crypto';
 import { balanceRow } from '../../src/clearing/balances.ts';
 import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
-import { marketRow } from '../../src/clearing/registry-markets.ts';
+import { recoverState } from '../../src/clearing/recovery.ts';
+import { marketRow } from '../../src/clearing/registry/registry-markets.ts';
 import type { OrderRow, RowWrite } from '../../src/clearing/rows.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import { TIF, TRIGGER } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
-import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
-import { recoverState } from '../../src/node/recovery.ts';
+import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { type LargeSize, makeLargeData } from './large-data.ts';
 
 /** Orders and triggers that are lived, one of each side in each market and two levels. */

@@ -10,7 +10,7 @@
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
+import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { StorageError } from '../../src/storage/storage-error.ts';
 import { Life, live, WatchedDurability } from './lived-data.ts';
 

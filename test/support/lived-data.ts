@@ -4,10 +4,10 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/clearing/durability.ts';
 import type { RowWrite } from '../../src/clearing/rows.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
-import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/node/durability.ts';
-import { LmdbDurability } from '../../src/node/lmdb-durability.ts';
+import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { prepareMarkets } from './simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from './simulated-node.ts';

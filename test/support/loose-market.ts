@@ -10,7 +10,7 @@ import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import { ORDER_END, type OrderEnd, SIDE, type Side, TIF } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
-import type { ReleaseWord } from '../../src/orders/order-events.ts';
+import type { ReleaseWord } from '../../src/gateway/orders/order-events.ts';
 import { ALICE, BASE, BOB, MARKET, mustPass, NOW, OrderDesk, type OrderWish, replaceRequest } from './order-desk.ts';
 
 export const USERS: readonly UserId[] = [ALICE, BOB];

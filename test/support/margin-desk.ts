@@ -2,16 +2,17 @@
  * A front door with margin: two markets with prices and risk rows, Alice's cross-margin account 1, everything that the
  * market and clearing would say said by hand.
  */
+
+import type { SignedOrder } from '../../src/codec/signed-order.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import { type OrderEnd, SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
-import { OrderManager } from '../../src/orders/order-manager.ts';
-import type { OrderSettings } from '../../src/orders/settings.ts';
+import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
+import type { OrderSettings } from '../../src/gateway/orders/settings.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
 import { type RiskRow, riskTerms } from '../../src/risk/risk-terms.ts';
-import type { SignedOrder } from '../../src/wire/signed-order.ts';
 import {
   ALICE,
   codeOf,

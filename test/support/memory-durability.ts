@@ -3,12 +3,12 @@
  * Rows are kept by the keys that rows.ts names; a start finds live orders in their bytes, as on a disk.
  */
 import type { IdWatermark, Tombstone } from '../../src/clearing/checkpoint.ts';
+import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/clearing/durability.ts';
 import { LOAD_ORDER } from '../../src/clearing/loading.ts';
 import type { MarketRow, OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { isCancel } from '../../src/core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
-import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/node/durability.ts';
 import { storedRows } from './stored-rows.ts';
 
 interface Journaled {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { OmsServer } from '../../src/edge/oms-server.ts';
+import { OmsServer } from '../../src/http/oms-server.ts';
 import type { ScriptedOms } from './scripted-oms.ts';
 
 export interface OmsListener {

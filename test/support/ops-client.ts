@@ -1,8 +1,6 @@
 /** An ops listener over an OpsWorld, and a client that sees status, headers and the exact text. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import type { ChainId } from '../../src/core/ids.ts';
-import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import type {
   ChainCounters,
   ChainDesk,
@@ -11,8 +9,10 @@ import type {
   ChainVault,
   DepositRequest,
   MintRequest,
-} from '../../src/node/chain-desk.ts';
-import { OpsServer } from '../../src/node/ops-server.ts';
+} from '../../src/chain/chain-desk.ts';
+import type { ChainId } from '../../src/core/ids.ts';
+import { accepted, type Outcome } from '../../src/core/outcome.ts';
+import { OpsServer } from '../../src/operator/ops-server.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
 import { OpsWorld } from './ops-world.ts';
 

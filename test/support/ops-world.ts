@@ -4,6 +4,8 @@
  * between threads.
  */
 import { applyBatch } from '../../src/clearing/clearing.ts';
+import type { ClearingHook } from '../../src/clearing/clearing-hooks.ts';
+import { answerQuery } from '../../src/clearing/clearing-queries.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { NodeInput } from '../../src/clearing/inputs.ts';
 import type { AssetRow, ConfigRow } from '../../src/clearing/rows.ts';
@@ -13,18 +15,16 @@ import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { Amount18 } from '../../src/core/units.ts';
-import { decodePlain, encodePlain } from '../../src/messages/plain-values.ts';
-import type { ClearingHook } from '../../src/node/clearing-hooks.ts';
-import { answerQuery } from '../../src/node/clearing-queries.ts';
+import { STANDARD_RATES } from '../../src/gateway/sessions/rate-limits.ts';
+import type { UserLimits } from '../../src/gateway/sessions/user-limits.ts';
 import { loadConfig, MANUAL_CLOCK_START_NS, type NodeConfig } from '../../src/node/config.ts';
-import type { OperatorCommand, OpsParts, Reply, Waiting } from '../../src/node/ops-parts.ts';
-import type { StartStep } from '../../src/node/start-progress.ts';
 import { nodeTopology } from '../../src/node/topology.ts';
+import type { OperatorCommand, OpsParts, Reply, Waiting } from '../../src/operator/ops-parts.ts';
+import type { StartStep } from '../../src/operator/start-progress.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
 import { SharedClock } from '../../src/runtime/clock.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
-import { STANDARD_RATES } from '../../src/sessions/rate-limits.ts';
-import type { UserLimits } from '../../src/sessions/user-limits.ts';
+import { decodePlain, encodePlain } from '../../src/schema/plain-values.ts';
 import { liftedLimits } from './lifted-limits.ts';
 
 /** A user without a session. */

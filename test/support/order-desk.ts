@@ -1,5 +1,10 @@
 /** A front door without a wire: an order manager, signed requests as values, and everything that it said. */
 import assert from 'node:assert/strict';
+import type { OrderDetails } from '../../src/codec/order-details.ts';
+import type { OrderRecordView } from '../../src/codec/order-record.ts';
+import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
+import { type CreateRequest, orderFault, type SignedOrder } from '../../src/codec/signed-order.ts';
+import { type ReplaceRequest, replaceFault, type SignedReplace } from '../../src/codec/signed-replace.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
@@ -22,14 +27,9 @@ import type {
   ReleaseWord,
   RequestResult,
   UserTrade,
-} from '../../src/orders/order-events.ts';
-import type { HistorySnapshot, OrderHistory } from '../../src/orders/order-history.ts';
-import { OrderManager } from '../../src/orders/order-manager.ts';
-import type { OrderDetails } from '../../src/wire/order-details.ts';
-import type { OrderRecordView } from '../../src/wire/order-record.ts';
-import type { CancelRequest } from '../../src/wire/signed-cancel.ts';
-import { type CreateRequest, orderFault, type SignedOrder } from '../../src/wire/signed-order.ts';
-import { type ReplaceRequest, replaceFault, type SignedReplace } from '../../src/wire/signed-replace.ts';
+} from '../../src/gateway/orders/order-events.ts';
+import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
+import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 
 export const ALICE = 'a'.repeat(64) as UserId;
 export const BOB = 'b'.repeat(64) as UserId;

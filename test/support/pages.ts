@@ -1,13 +1,14 @@
 /** Pages whose part of the tables is read on the spot. */
+
+import type { OrderRecordView } from '../../src/codec/order-record.ts';
 import { must } from '../../src/core/assert.ts';
 import { accepted } from '../../src/core/outcome.ts';
-import type { PageReader } from '../../src/node/history-thread.ts';
-import { AS_JSON, answerHistory, type HistoryAsk, type Show } from '../../src/orders/history-ask.ts';
-import type { UserTrade } from '../../src/orders/order-events.ts';
-import type { OrderHistory } from '../../src/orders/order-history.ts';
-import type { OrderManager } from '../../src/orders/order-manager.ts';
-import type { OrderPageQuery, Page, PagePlan, PageQuery } from '../../src/orders/pages.ts';
-import type { OrderRecordView } from '../../src/wire/order-record.ts';
+import type { PageReader } from '../../src/gateway/history-thread.ts';
+import { AS_JSON, answerHistory, type HistoryAsk, type Show } from '../../src/gateway/orders/history-ask.ts';
+import type { UserTrade } from '../../src/gateway/orders/order-events.ts';
+import type { OrderHistory } from '../../src/gateway/orders/order-history.ts';
+import type { OrderManager } from '../../src/gateway/orders/order-manager.ts';
+import type { OrderPageQuery, Page, PagePlan, PageQuery } from '../../src/gateway/orders/pages.ts';
 
 type Planner = Pick<OrderManager, 'planOrderPage' | 'planTradePage'>;
 const NEVER = (): never => {

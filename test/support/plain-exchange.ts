@@ -20,8 +20,8 @@ import {
 } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
-import type { HistorySnapshot, OrderHistory } from '../../src/orders/order-history.ts';
-import { OrderManager } from '../../src/orders/order-manager.ts';
+import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
+import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import {
   ALICE,
   BASE,

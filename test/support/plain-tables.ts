@@ -2,7 +2,12 @@
 import type { OrderRow, TradeRow } from '../../src/clearing/rows.ts';
 import { ORDER_END, ORDER_KIND, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
-import type { HistoryQuery, HistorySnapshot, HistoryTrade, HistoryWindow } from '../../src/orders/order-history.ts';
+import type {
+  HistoryQuery,
+  HistorySnapshot,
+  HistoryTrade,
+  HistoryWindow,
+} from '../../src/gateway/orders/order-history.ts';
 import { MARKET, NOW } from './order-desk.ts';
 import type { PlainOrder, PlainTrade } from './plain-exchange.ts';
 

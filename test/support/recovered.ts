@@ -1,11 +1,11 @@
 /** What a start would find in a directory, and what it ought to find at each sequence. */
 
 import { applyBatch } from '../../src/clearing/clearing.ts';
+import { decodeBatch } from '../../src/clearing/journal-batch.ts';
 import { loadState } from '../../src/clearing/loading.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
-import { auditData, replayData, withReader } from '../../src/node/audit-data.ts';
-import { decodeBatch } from '../../src/node/journal-batch.ts';
 import { readJournal } from '../../src/storage/journal.ts';
+import { auditData, replayData, withReader } from '../../src/tools/audit-data.ts';
 
 const quiet = (): void => undefined;
 

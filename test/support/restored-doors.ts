@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
+import type { RecordSink } from '../../src/clearing/effect-codec.ts';
+import { RestoredOrderWord, readRestoredRow } from '../../src/clearing/restored-word.ts';
 import type { OrderRow } from '../../src/clearing/rows.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
@@ -19,12 +21,10 @@ import {
 } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
-import { DoorRestore } from '../../src/node/door-restore.ts';
-import type { RecordSink } from '../../src/node/effect-codec.ts';
-import { KeptOrderBytes } from '../../src/node/kept-orders.ts';
-import { RestoredOrderWord, readRestoredRow } from '../../src/node/restored-word.ts';
-import { OrderManager } from '../../src/orders/order-manager.ts';
-import type { KeptOrders } from '../../src/orders/sleepers.ts';
+import { DoorRestore } from '../../src/gateway/door-restore.ts';
+import { KeptOrderBytes } from '../../src/gateway/kept-orders.ts';
+import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
+import type { KeptOrders } from '../../src/gateway/orders/sleepers.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { BTC, ETH, MARKETS, riskRow, source, usd } from './margin-desk.ts';
 import { NO_HISTORY, NOW, RecordingSink } from './order-desk.ts';

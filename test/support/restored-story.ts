@@ -4,8 +4,8 @@ import { ORDER_END, ORDER_KIND, SIDE, TRIGGER, TRIGGER_STATE } from '../../src/c
 import type { Outcome } from '../../src/core/outcome.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../src/core/units.ts';
-import type { OrderManager } from '../../src/orders/order-manager.ts';
-import type { PreparedCancel } from '../../src/orders/prepared.ts';
+import type { OrderManager } from '../../src/gateway/orders/order-manager.ts';
+import type { PreparedCancel } from '../../src/gateway/orders/prepared.ts';
 import { source, usd } from './margin-desk.ts';
 import { cancelRequest, createRequest, NO_HISTORY, NOW, replaceRequest } from './order-desk.ts';
 import { orderPage } from './pages.ts';

@@ -2,12 +2,29 @@
  * An order service without a node: real sessions, a real order manager for reads, and signed actions that are recorded
  * and answered as the test says.
  */
+
+import type { AuthRequest } from '../../src/codec/auth-request.ts';
+import type { MarketView } from '../../src/codec/market-reply.ts';
+import { DEFAULT_MULTISIG } from '../../src/codec/multisig.ts';
+import { type OrderRecordView, orderRecord } from '../../src/codec/order-record.ts';
+import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
+import type { CreateRequest } from '../../src/codec/signed-order.ts';
+import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
+import { userTrade } from '../../src/codec/user-trade.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 import { type Reject, reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { verify } from '../../src/crypto/ed25519.ts';
-import type { AccountActionBackend, ClearingVerdict, MultisigReads } from '../../src/edge/account-backend.ts';
+import { MarginDesk } from '../../src/gateway/margin-desk.ts';
+import type { InventoryBody } from '../../src/gateway/orders/inventory.ts';
+import type { Lifeline } from '../../src/gateway/orders/lifeline.ts';
+import type { Page, PageQuery } from '../../src/gateway/orders/pages.ts';
+import type { Cost } from '../../src/gateway/sessions/costs.ts';
+import { checkNonce, completeLogin } from '../../src/gateway/sessions/login.ts';
+import { Nonces } from '../../src/gateway/sessions/nonces.ts';
+import { Tokens } from '../../src/gateway/sessions/tokens.ts';
+import type { AccountActionBackend, ClearingVerdict, MultisigReads } from '../../src/http/account-backend.ts';
 import type {
   ActionOrigin,
   Answer,
@@ -15,25 +32,9 @@ import type {
   OmsBackend,
   OmsStreams,
   PageRequest,
-} from '../../src/edge/oms-backend.ts';
-import type { RegistryBackend } from '../../src/edge/registry-backend.ts';
-import type { SystemReads } from '../../src/edge/system-routes.ts';
-import { MarginDesk } from '../../src/node/margin-desk.ts';
-import type { InventoryBody } from '../../src/orders/inventory.ts';
-import type { Lifeline } from '../../src/orders/lifeline.ts';
-import type { Page, PageQuery } from '../../src/orders/pages.ts';
-import type { Cost } from '../../src/sessions/costs.ts';
-import { checkNonce, completeLogin } from '../../src/sessions/login.ts';
-import { Nonces } from '../../src/sessions/nonces.ts';
-import { Tokens } from '../../src/sessions/tokens.ts';
-import type { AuthRequest } from '../../src/wire/auth-request.ts';
-import type { MarketView } from '../../src/wire/market-reply.ts';
-import { DEFAULT_MULTISIG } from '../../src/wire/multisig.ts';
-import { type OrderRecordView, orderRecord } from '../../src/wire/order-record.ts';
-import type { CancelRequest } from '../../src/wire/signed-cancel.ts';
-import type { CreateRequest } from '../../src/wire/signed-order.ts';
-import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
-import { userTrade } from '../../src/wire/user-trade.ts';
+} from '../../src/http/oms-backend.ts';
+import type { RegistryBackend } from '../../src/http/registry-backend.ts';
+import type { SystemReads } from '../../src/http/system-routes.ts';
 import { BASE, MARKET, NO_HISTORY, NOW, OrderDesk } from './order-desk.ts';
 import { orderPage, tradePage } from './pages.ts';
 

@@ -1,8 +1,8 @@
 /** Values made from a shape, and the same values damaged: what a client could send, and nearly that. */
 import type { TSchema } from '@sinclair/typebox';
 import fc from 'fast-check';
+import { isJsonObject, JsonFraction, type JsonValue } from '../../src/codec/json-tree.ts';
 import { must } from '../../src/core/assert.ts';
-import { isJsonObject, JsonFraction, type JsonValue } from '../../src/wire/json-tree.ts';
 
 /** A value that the shape admits. Patterns without look-ahead are made from; look-ahead is filtered by. */
 export function fitting(shape: TSchema): fc.Arbitrary<JsonValue> {

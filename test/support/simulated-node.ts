@@ -2,32 +2,33 @@
  * A whole node on one thread: the real front door, market shards, clearing and market data over real rings, turned by
  * a seeded schedule; a disk in memory; signatures that are valid unless the test forged them.
  */
+
+import { ClearingActor } from '../../src/clearing/clearing-actor.ts';
+import type { Durability } from '../../src/clearing/durability.ts';
+import type { RecoveryProgress } from '../../src/clearing/recovery-steps.ts';
 import type { OrderRow } from '../../src/clearing/rows.ts';
+import { UnflushedWindow } from '../../src/clearing/unflushed-window.ts';
 import { must } from '../../src/core/assert.ts';
 import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { hashKeyOf } from '../../src/core/key-words.ts';
 import type { FillStatus } from '../../src/core/order-terms.ts';
-import type { ActionAnswer, OmsStreams } from '../../src/edge/oms-backend.ts';
-import { ClearingActor } from '../../src/node/clearing-actor.ts';
-import { ClearingDesk } from '../../src/node/clearing-desk.ts';
-import type { Durability } from '../../src/node/durability.ts';
-import { FrontDoor } from '../../src/node/front-door.ts';
-import { FrontDoorActor } from '../../src/node/front-door-actor.ts';
-import { MarketShardActor } from '../../src/node/market-actor.ts';
-import type { OperatorCommand, Reply } from '../../src/node/ops-parts.ts';
-import type { RecoveryProgress } from '../../src/node/recovery-steps.ts';
+import { ClearingDesk } from '../../src/gateway/clearing-desk.ts';
+import { FrontDoor } from '../../src/gateway/front-door.ts';
+import { FrontDoorActor } from '../../src/gateway/front-door-actor.ts';
+import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
+import type { OrderHistory } from '../../src/gateway/orders/order-history.ts';
+import type { UserLimits } from '../../src/gateway/sessions/user-limits.ts';
+import type { SignatureDesk, SignatureJob } from '../../src/gateway/verify-desk.ts';
+import type { ActionAnswer, OmsStreams } from '../../src/http/oms-backend.ts';
+import { MarketShardActor } from '../../src/matching/market-actor.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, nodeTopology } from '../../src/node/topology.ts';
-import { UnflushedWindow } from '../../src/node/unflushed-window.ts';
-import type { SignatureDesk, SignatureJob } from '../../src/node/verify-desk.ts';
-import type { OrderEvent, UserTrade } from '../../src/orders/order-events.ts';
-import type { OrderHistory } from '../../src/orders/order-history.ts';
+import type { OperatorCommand, Reply } from '../../src/operator/ops-parts.ts';
 import type { Actor, ActorWiring } from '../../src/runtime/actor.ts';
 import { HandRunner } from '../../src/runtime/hand-runner.ts';
 import { Simulation } from '../../src/runtime/simulation.ts';
 import { type RingDepth, ringDepth } from '../../src/runtime/spsc-ring.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
-import type { UserLimits } from '../../src/sessions/user-limits.ts';
 import { DepthWatcher } from './depth-watcher.ts';
 import { liftedLimits } from './lifted-limits.ts';
 import { NO_HISTORY } from './order-desk.ts';

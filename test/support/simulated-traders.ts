@@ -1,13 +1,13 @@
 /** Random traders of the simulated node, who remember what they sent: every kind of order, replace and cancel. */
 
 import type { PositionSlot } from '../../src/clearing/state.ts';
+import { type CreateRequest, orderText } from '../../src/codec/signed-order.ts';
+import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, TimestampNs } from '../../src/core/units.ts';
 import { magnitude } from '../../src/risk/position.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
-import { type CreateRequest, orderText } from '../../src/wire/signed-order.ts';
-import type { ReplaceRequest } from '../../src/wire/signed-replace.ts';
 import { cancelRequest, createRequest, type OrderWish, replaceRequest } from './order-desk.ts';
 import { SIMULATED_MARKETS, type SimulatedNode, simulatedUser } from './simulated-node.ts';
 

@@ -1,15 +1,16 @@
 /** A front door as an actor, told orders of many users as at a start; its words are handed to it without rings. */
+
+import { type RecordSink, writeNews } from '../../src/clearing/effect-codec.ts';
+import { RestoredOrderWord } from '../../src/clearing/restored-word.ts';
+import { UnflushedWindow } from '../../src/clearing/unflushed-window.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import { hashKeyOf } from '../../src/core/key-words.ts';
 import { ORDER_END, ORDER_KIND, SIDE } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
-import { OrderEnded } from '../../src/messages/generated/messages.ts';
-import { type RecordSink, writeNews } from '../../src/node/effect-codec.ts';
-import { FrontDoor } from '../../src/node/front-door.ts';
-import { FrontDoorActor } from '../../src/node/front-door-actor.ts';
-import { RestoredOrderWord } from '../../src/node/restored-word.ts';
-import { UnflushedWindow } from '../../src/node/unflushed-window.ts';
+import { FrontDoor } from '../../src/gateway/front-door.ts';
+import { FrontDoorActor } from '../../src/gateway/front-door-actor.ts';
+import { OrderEnded } from '../../src/schema/generated/messages.ts';
 import { liftedLimits } from './lifted-limits.ts';
 import { ETH } from './margin-desk.ts';
 import { NO_HISTORY, NOW } from './order-desk.ts';

@@ -1,6 +1,6 @@
 /** `/api-doc.json` and `/async-api.json` as lists of what can be asked and heard, references resolved. */
-import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../../wire/json-tree.ts';
-import type { Shape } from '../../wire/shapes/shape-kit.ts';
+import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../../codec/json-tree.ts';
+import type { Shape } from '../../codec/shapes/shape-kit.ts';
 import { isList } from './json-text.ts';
 
 export interface Parameter {

@@ -2,10 +2,10 @@
  * From an example to a request that the node takes: your user id in place of `{user_id}`, times of now, numbers that
  * grow, and a signature over the canonical bytes that the schema gives.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../wire/json-tree.ts';
-import { writeJson } from '../../wire/json-writer.ts';
-import { checkShape } from '../../wire/shapes/read-shape.ts';
-import type { Shape } from '../../wire/shapes/shape-kit.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../codec/json-tree.ts';
+import { writeJson } from '../../codec/json-writer.ts';
+import { checkShape } from '../../codec/shapes/read-shape.ts';
+import type { Shape } from '../../codec/shapes/shape-kit.ts';
 import type { Operation } from './api-reader.ts';
 import { canonicalText } from './canonical-text.ts';
 import { isList } from './json-text.ts';

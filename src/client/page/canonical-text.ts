@@ -3,9 +3,9 @@
  * the schema, unset ones null. Whoever can read `/api-doc.json` can sign; the page does it so, and a test holds it
  * against the node's own texts.
  */
-import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../../wire/json-tree.ts';
-import { checkShape } from '../../wire/shapes/read-shape.ts';
-import type { Shape } from '../../wire/shapes/shape-kit.ts';
+import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../../codec/json-tree.ts';
+import { checkShape } from '../../codec/shapes/read-shape.ts';
+import type { Shape } from '../../codec/shapes/shape-kit.ts';
 import { isList } from './json-text.ts';
 
 /** @param shape without references. The value must fit it. */

@@ -2,7 +2,7 @@
  * JSON text to a lossless tree where there are no Buffers: in a browser. The same tree as json-tree.ts makes of bytes,
  * and texts that it refuses are refused here: members named twice, leading zeros, strange escapes.
  */
-import { isJsonObject, JsonFraction, type JsonValue } from '../../wire/json-tree.ts';
+import { isJsonObject, JsonFraction, type JsonValue } from '../../codec/json-tree.ts';
 
 const DEPTH_MAX = 32;
 const SPACE = /[ \n\r\t]*/y;

@@ -1,0 +1,227 @@
+/**
+ * The simulated chains of a node (operator-api.md 8): one lane per simulated chain in the registry, opened at the start
+ * or when the chain is put, and the real-time timer that lets blocks come by themselves.
+ *
+ * Vaults, tokens and policies are read from the registry at each call, so they are what the operator put last.
+ *
+ * Cold: nothing here is on the road of an order.
+ */
+
+import type { NodeNews } from '../clearing/effect-codec.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { type Clock, MILLISECOND_NS } from '../core/units.ts';
+import type { OperatorCommand, Reply } from '../operator/ops-parts.ts';
+import type {
+  ChainCounters,
+  ChainDesk,
+  ChainProvider,
+  ChainTransaction,
+  ChainVault,
+  DepositRequest,
+  MintRequest,
+} from './chain-desk.ts';
+import { ChainLane } from './chain-lane.ts';
+import { type ChainRegistry, simulatedChains, tokenOnChain, type VaultSettings } from './chain-rows.ts';
+import { ChainStore } from './chain-store.ts';
+import type { Mined } from './simulated-chain.ts';
+
+const TICK_MS_MIN = 10;
+const TICK_MS_MAX = 250;
+
+const FULL: Reject = reject('SERVICE_UNAVAILABLE', 'this simulated chain takes no more transactions');
+const TOO_MUCH: Reject = reject('INVALID_REQUEST', 'a balance is a uint256', 'amount_base_units');
+
+export interface ChainActorParts {
+  /** The data directory; it exists. */
+  readonly directory: string;
+  readonly clock: Clock;
+  /** Whether a timer mines due blocks; without one they appear when the chain is asked. */
+  readonly minesByItself: boolean;
+  /** Answered when clearing has flushed. */
+  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly registry: () => ChainRegistry;
+  /** The node must stop. */
+  readonly fail: (reason: string) => void;
+}
+
+export class ChainActor implements ChainDesk {
+  private readonly parts: ChainActorParts;
+  private readonly store: ChainStore;
+  private readonly lanes = new Map<ChainId, ChainLane>();
+  private timer: NodeJS.Timeout | null = null;
+  private isStopped = false;
+
+  constructor(parts: ChainActorParts) {
+    this.parts = parts;
+    this.store = new ChainStore(parts.directory);
+  }
+
+  /** Opens every chain of the registry; resolves when deposits confirmed before are credited. */
+  async start(): Promise<void> {
+    await this.follow();
+  }
+
+  /** A chain or vault that was put takes effect at once; assets are looked up when they are needed. */
+  onNews(news: NodeNews): void {
+    if (news.kind !== 'registryChanged' || news.change.table !== 'config') return;
+    const { kind } = news.change.row;
+    if (kind === 'chain' || kind === 'vault') void this.follow();
+  }
+
+  /** Whether a call or a deposit is under way. */
+  isBusy(): boolean {
+    return [...this.lanes.values()].some((lane) => lane.isBusy);
+  }
+
+  /** Ends when all work that began is done. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    if (this.timer !== null) clearInterval(this.timer);
+    await Promise.all([...this.lanes.values()].map((lane) => lane.stop()));
+  }
+
+  /** CHAIN_NOT_FOUND, VAULT_NOT_FOUND, ASSET_NOT_FOUND; what the vault refuses is a reverted transaction. */
+  async deposit(chainId: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>> {
+    const { lane, vault } = this.laneWithVault(chainId);
+    if (lane === null) return rejected(unknownChain(chainId));
+    if (vault === null) return rejected(noVault(chainId));
+    const token = tokenOnChain(this.parts.registry(), chainId, request.token);
+    if (token === null) return rejected(unknownToken(chainId));
+    const { confirm, ...call } = request;
+    const mined = await lane.change((chain): Outcome<ChainTransaction> => {
+      if (chain.isFull) return rejected(FULL);
+      const nowNs = this.parts.clock.nowNs();
+      const deposit = chain.deposit({ ...call, token, vault: vault.address }, nowNs);
+      const isConfirmed = confirm && deposit.revert === null;
+      // The block of the deposit is its first confirmation.
+      if (isConfirmed) chain.mine(Math.max(lane.settings.depositConfirmations, 1) - 1, nowNs);
+      return accepted(transaction(deposit, chain.head));
+    });
+    return mined.ok ? mined.value : mined;
+  }
+
+  async mine(chainId: ChainId, blocks: number): Promise<Outcome<number>> {
+    const lane = this.lanes.get(chainId);
+    if (lane === undefined) return rejected(unknownChain(chainId));
+    return lane.change((chain) => {
+      chain.mine(blocks, this.parts.clock.nowNs());
+      return chain.head;
+    });
+  }
+
+  /** CHAIN_NOT_FOUND, ASSET_NOT_FOUND, INVALID_REQUEST for more than a token can count. */
+  async mint(chainId: ChainId, request: MintRequest): Promise<Outcome<ChainTransaction>> {
+    const lane = this.lanes.get(chainId);
+    if (lane === undefined) return rejected(unknownChain(chainId));
+    const { token, to, baseUnits } = request;
+    if (tokenOnChain(this.parts.registry(), chainId, token) === null) return rejected(unknownToken(chainId));
+    const mined = await lane.change((chain): Outcome<ChainTransaction> => {
+      if (chain.isFull) return rejected(FULL);
+      const minted = chain.mint(token, to, baseUnits, this.parts.clock.nowNs());
+      return minted === null ? rejected(TOO_MUCH) : accepted(transaction(minted, chain.head));
+    });
+    return mined.ok ? mined.value : mined;
+  }
+
+  /** Only deposits are simulated, so the other counters stand at 0. */
+  async counters(chainId: ChainId, user: UserId, _subAccount: number): Promise<Outcome<ChainCounters>> {
+    const lane = this.lanes.get(chainId);
+    if (lane === undefined) return rejected(unknownChain(chainId));
+    return lane.read((chain) => ({
+      depositCounts: chain.depositCount(user),
+      withdrawalCounts: 0,
+      settlementCounts: 0,
+    }));
+  }
+
+  async balance(chainId: ChainId, address: string, token: string): Promise<Outcome<bigint>> {
+    const lane = this.lanes.get(chainId);
+    if (lane === undefined) return rejected(unknownChain(chainId));
+    return lane.read((chain) => chain.balanceOf(token, address));
+  }
+
+  async vault(chainId: ChainId): Promise<Outcome<ChainVault>> {
+    const { lane, vault } = this.laneWithVault(chainId);
+    if (lane === null) return rejected(unknownChain(chainId));
+    if (vault === null) return rejected(noVault(chainId));
+    return lane.read((chain) => ({
+      vault: vault.key,
+      head: chain.head,
+      balances: chain.holdings(vault.address),
+      administrators: vault.administrators,
+      quorum: vault.quorum,
+      escapeMode: false,
+      lastCheckpointNs: null,
+    }));
+  }
+
+  async providers(chainId: ChainId): Promise<Outcome<readonly ChainProvider[]>> {
+    const lane = this.lanes.get(chainId);
+    if (lane === undefined) return rejected(unknownChain(chainId));
+    const { providers } = lane.settings;
+    return accepted(Array.from({ length: providers }, (_, provider) => ({ provider, fault: 'none' })));
+  }
+
+  /** Brings the lanes and the timer to what the registry says. Resolves when their work is done. */
+  private async follow(): Promise<void> {
+    if (this.isStopped) return;
+    const work: Promise<void>[] = [];
+    const chains = simulatedChains(this.parts.registry());
+    for (const [chainId, lane] of this.lanes) {
+      if (chains.has(chainId)) continue;
+      this.lanes.delete(chainId);
+      work.push(lane.stop());
+    }
+    for (const [chainId, settings] of chains) {
+      const lane = this.lanes.get(chainId);
+      if (lane !== undefined) {
+        work.push(lane.retune(settings));
+        continue;
+      }
+      const { clock, command, fail } = this.parts;
+      const opened = new ChainLane({ chainId, store: this.store, clock, command, fail }, settings);
+      this.lanes.set(chainId, opened);
+      work.push(opened.open());
+    }
+    this.setTimer();
+    await Promise.all(work);
+  }
+
+  private setTimer(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+    const blockTimesMs = [...this.lanes.values()]
+      .filter((lane) => lane.settings.autoMine)
+      .map((lane) => Number(lane.settings.blockTimeNs / MILLISECOND_NS));
+    if (!this.parts.minesByItself || blockTimesMs.length === 0) return;
+    const everyMs = Math.max(TICK_MS_MIN, Math.min(TICK_MS_MAX, ...blockTimesMs));
+    this.timer = setInterval(() => {
+      for (const lane of this.lanes.values()) lane.tick();
+    }, everyMs);
+    this.timer.unref();
+  }
+
+  private laneWithVault(chainId: ChainId): { readonly lane: ChainLane | null; readonly vault: VaultSettings | null } {
+    const lane = this.lanes.get(chainId) ?? null;
+    return { lane, vault: lane?.settings.vault ?? null };
+  }
+}
+
+function transaction(mined: Mined, head: number): ChainTransaction {
+  const { tx, revert, block, nonce } = mined;
+  return { tx, status: revert === null ? 'mined' : 'reverted', revert, block, head, nonce: nonce ?? 0 };
+}
+
+function unknownChain(chainId: ChainId): Reject {
+  return reject('CHAIN_NOT_FOUND', `chain ${chainId} is not simulated here`, 'chain_id');
+}
+
+function noVault(chainId: ChainId): Reject {
+  return reject('VAULT_NOT_FOUND', `chain ${chainId} has no vault`);
+}
+
+function unknownToken(chainId: ChainId): Reject {
+  return reject('ASSET_NOT_FOUND', `no asset has this token on chain ${chainId}`, 'token');
+}

@@ -1,0 +1,417 @@
+/**
+ * The clearing engine's thread: rings in, journal, apply, effects out.
+ *
+ *   drain ─▶ batch ─▶ verdicts (native, once per order) ─▶ append, flushed ─▶ apply ─▶ effects into the rings
+ *                                                                    └─▶ now and then: checkpoint
+ *
+ * Nothing leaves before the flush that makes it true. Whatever throws here ends the node: a half-applied batch must not
+ * be seen, and a restart replays the journal through the same function.
+ *
+ * Not here: what an input does (src/clearing), how bytes get to the disk (durability.ts).
+ */
+
+import { InvariantError, must } from '../core/assert.ts';
+import type { AssetId } from '../core/ids.ts';
+import type { Clock, Sequence, TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
+import type { Actor } from '../runtime/actor.ts';
+import { Outbox } from '../runtime/outbox.ts';
+import type { Outlet } from '../runtime/outlet.ts';
+import { NodeHook, NodeQuery } from '../schema/generated/messages.ts';
+import { decodePlain } from '../schema/plain-values.ts';
+import { canCheckpoint, dirtyRowCount, drainDirtyRows } from './checkpoint.ts';
+import { applyBatch, FIRED_PER_TURN, verdictsNeeded } from './clearing.ts';
+import { type ClearingHook, CrashPlan } from './clearing-hooks.ts';
+import { answerQuery, type ClearingQuery } from './clearing-queries.ts';
+import type { Durability, JournalSize } from './durability.ts';
+import {
+  type EffectSinks,
+  writeDecided,
+  writeEffect,
+  writeFlushed,
+  writeMarketRestored,
+  writeNews,
+  writeReply,
+} from './effect-codec.ts';
+import type { Effect } from './effects.ts';
+import type { Verdict } from './inputs.ts';
+import { BatchBuffer } from './journal-batch.ts';
+import { PassedTime } from './passed-time.ts';
+import { type Boot, recoverParts } from './recovery.ts';
+import type { RecoveryProgress } from './recovery-steps.ts';
+import { configKey } from './registry/registry-config.ts';
+import { Restorer, restoredCount } from './restoring.ts';
+import type { MarketRow, OrderRow } from './rows.ts';
+import { nativeBytesHash } from './sha256.ts';
+import type { ClearingState } from './state.ts';
+import { stateHash } from './state-hash.ts';
+import { fireSome } from './triggers.ts';
+
+/** Journal records that a turn removes at most. */
+const PRUNED_PER_TURN = 64;
+
+export interface ClearingOptions {
+  readonly clock: Clock;
+  /** Pushes the clock forward to the time of the last batch: time never goes backwards over a restart. */
+  readonly notBefore: (timeNs: bigint) => void;
+  readonly durability: Durability;
+  /** Asks libsodium; a seam only so that the simulation can forge. */
+  readonly verifyOrder: (row: OrderRow, asset: AssetId) => boolean;
+  readonly door: Outlet;
+  readonly data: Outlet;
+  /** One per shard; market m lives on shard m mod shards. */
+  readonly markets: readonly Outlet[];
+  readonly checkpointMs: number;
+  readonly checkpointRecords: number;
+  /** A checkpoint blocks this thread: with so many changed rows it is due at once, so that none takes too long. */
+  readonly checkpointRows: number;
+  /** A sweep of a thousand orders is one batch: the thread says between its steps that it is alive. */
+  readonly beat: () => void;
+  /** Milliseconds that pass monotonically, for pacing only. */
+  readonly elapsedMs: () => number;
+  readonly commitNs?: (nanoseconds: number) => void;
+  readonly journalSequence?: { set(sequence: number): void };
+  /** Told at checkpoints and when records were pruned. */
+  readonly journalSize?: (size: JournalSize) => void;
+  /** Told how far a recovery is. */
+  readonly recovering?: RecoveryProgress;
+  /** Test hooks: waits, and the end of the process. */
+  readonly hooks: { readonly wait: (ms: number) => void; readonly crash: () => void };
+}
+
+/**
+ * Of a start, between two looks at time, command and heartbeat: some ten milliseconds. Whoever hears is woken after each
+ * turn, which costs as much as a hundred orders.
+ */
+const PARTS_PER_TURN = 64;
+
+interface Question {
+  readonly request: number;
+  readonly query: ClearingQuery;
+}
+
+export class ClearingActor implements Actor {
+  readonly name = 'clearing';
+  private readonly options: ClearingOptions;
+  private readonly door: Outbox;
+  private readonly markets: readonly Outbox[];
+  private readonly sinks: EffectSinks;
+  private readonly batch = new BatchBuffer();
+  private readonly passed = new PassedTime();
+  private readonly crash: CrashPlan;
+  private state: ClearingState | null = null;
+  private restoring: Iterator<void> | null = null;
+  private questions: Question[] = [];
+  /** Markets whose shards were told that everything of them is restored. */
+  private readonly openMarkets = new Set<number>();
+  private sequence = 0 as Sequence;
+  private checkpointed = 0 as Sequence;
+  private checkpointedAtMs = 0;
+  private delayMs = 0;
+  /** Where the journal is to begin; 0 when nothing of it has to go. */
+  private pruneBelow = 0 as Sequence;
+
+  constructor(options: ClearingOptions) {
+    this.options = options;
+    this.door = new Outbox(options.door);
+    this.markets = options.markets.map((outlet) => new Outbox(outlet));
+    this.crash = new CrashPlan(options.hooks.crash);
+    this.sinks = {
+      door: this.door,
+      data: options.data,
+      shards: this.markets,
+      market: (index) => must(this.markets[index % this.markets.length], 'a shard for every market'),
+    };
+  }
+
+  start(): void {
+    this.restoring = this.recover();
+  }
+
+  /**
+   * Loads what the disk holds and tells everybody what lives: a part whenever there is room, and nothing is taken before
+   * all is told.
+   */
+  private *recover(): Generator<void, void, undefined> {
+    const { durability, clock, beat, recovering: tell = () => undefined } = this.options;
+    const recovery = durability.recover();
+    this.options.notBefore(recovery.lastTimeNs);
+    const restorer = new Restorer(this.sinks);
+    const boot = yield* recoverParts(recovery, { tell, beat, listener: restorer });
+    this.begin(boot, restorer);
+    const state = this.ledger;
+    const count = restoredCount(state);
+    for (const _ of restorer.rest(state, boot.late, { durability, nowNs: clock.nowNs() })) {
+      tell('restoring', restorer.told, count);
+      yield;
+    }
+    tell('restoring', count, count);
+    const { sequence } = this;
+    this.options.journalSize?.(durability.journalSize);
+    writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.door);
+    this.sendHistory();
+  }
+
+  /** All of the disk is sound and in memory. */
+  private begin(boot: Boot, restorer: Restorer): void {
+    this.state = boot.state;
+    this.sequence = boot.sequence;
+    this.checkpointed = boot.checkpointed;
+    this.checkpointedAtMs = this.options.elapsedMs();
+    this.markRestart(boot);
+    restorer.restarted(boot.state, boot.late);
+    // What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter.
+    if (this.sequence > this.checkpointed && canCheckpoint(boot.state)) this.checkpoint(false);
+    for (const { definition } of boot.state.markets) this.openMarkets.add(definition.marketIndex);
+  }
+
+  /** Nothing new is taken while something said waits for room, or has yet to be told after a start. */
+  ready(): boolean {
+    return this.restoring === null && this.flushOutboxes();
+  }
+
+  hasMore(): boolean {
+    return this.restoring === null ? this.isFiring() : this.flushOutboxes();
+  }
+
+  /** Whether rows have yet to say which orders a price has fired. */
+  private isFiring(): boolean {
+    return this.state !== null && this.state.firing.size > 0;
+  }
+
+  handle(_lane: number, typeId: number, views: Views, at: number, bytes: number): void {
+    if (typeId === NodeQuery.typeId) {
+      const query = readPlain<ClearingQuery>(views, at + NodeQuery.bytes, NodeQuery.textBytes(views, at));
+      this.questions.push({ request: NodeQuery.requestId(views, at), query });
+    } else if (typeId === NodeHook.typeId) {
+      const hook = readPlain<ClearingHook>(views, at + NodeHook.bytes, NodeHook.textBytes(views, at));
+      this.takeHook(NodeHook.requestId(views, at), hook);
+    } else {
+      this.batch.add(typeId, views, at, bytes);
+    }
+  }
+
+  endBatch(): void {
+    if (this.restoring !== null) {
+      this.restoreMore(this.restoring);
+      return;
+    }
+    if (this.batch.count > 0) this.commit();
+    else fireSome(this.ledger, FIRED_PER_TURN);
+    this.answer();
+    if (this.isCheckpointDue()) this.checkpoint(false);
+    if (this.pruneBelow > 0) this.prune();
+    if (this.options.data.needsResync()) this.resyncData();
+    this.flush();
+  }
+
+  private restoreMore(parts: Iterator<void>): void {
+    for (let part = 0; part < PARTS_PER_TURN && this.flushOutboxes(); part += 1) {
+      if (parts.next().done !== true) continue;
+      this.restoring = null;
+      break;
+    }
+    this.flush();
+  }
+
+  tick(nowNs: bigint): void {
+    if (this.restoring !== null) return;
+    this.passed.tick(nowNs as TimestampNs, this.ledger.markets, (decided) => writeDecided(decided, this.options.data));
+  }
+
+  /** Its last step, the restart, takes as long as there is to end, to fire and to write in one transaction. */
+  isRecovering(): boolean {
+    return this.restoring !== null;
+  }
+
+  isQuiet(): boolean {
+    return this.restoring === null && this.door.isEmpty && this.markets.every((outbox) => outbox.isEmpty);
+  }
+
+  /**
+   * The last checkpoint: a start that finds it clean needs no replay and no gap in the numbering. A thread stops when its
+   * actors are at rest (`isQuiet`), so all of the disk was read and told.
+   */
+  stop(): void {
+    if (canCheckpoint(this.ledger)) this.checkpoint(true);
+    this.flush();
+    void this.options.durability.close();
+  }
+
+  halt(): void {
+    void this.options.durability.close();
+  }
+
+  /** For tests and the simulation: the applied state. */
+  get ledger(): ClearingState {
+    return must(this.state, 'clearing has started');
+  }
+
+  private commit(): void {
+    const { clock, durability, commitNs } = this.options;
+    if (this.delayMs > 0) this.options.hooks.wait(this.delayMs);
+    const timeNs = clock.nowNs();
+    const inputs = this.batch.inputs();
+    const verdicts = this.judge(inputs);
+    const payload = this.batch.seal(timeNs, verdicts);
+    this.options.beat();
+    this.crash.at('before_flush');
+    const startedMs = this.options.elapsedMs();
+    this.sequence = durability.append(timeNs, payload);
+    commitNs?.((this.options.elapsedMs() - startedMs) * 1e6);
+    this.options.beat();
+    this.options.journalSequence?.set(this.sequence);
+    this.crash.at('after_flush');
+    this.batch.clear();
+    const effects = this.apply({ timeNs, inputs, verdicts });
+    this.options.beat();
+    this.release(effects, timeNs);
+    this.options.beat();
+  }
+
+  private judge(inputs: Parameters<typeof verdictsNeeded>[1]): Verdict[] {
+    return verdictsNeeded(this.ledger, inputs).map((row) => ({
+      marketIndex: row.marketIndex,
+      order: row.orderSequence,
+      valid: this.options.verifyOrder(row, this.assetOf(row.marketIndex)),
+    }));
+  }
+
+  private assetOf(marketIndex: number): AssetId {
+    return must(this.ledger.markets[marketIndex], 'an order is of a known market').definition.assetId;
+  }
+
+  private apply(batch: Parameters<typeof applyBatch>[1]): readonly Effect[] {
+    const effects: Effect[] = [];
+    applyBatch(this.ledger, batch, effects);
+    return effects;
+  }
+
+  private release(effects: readonly Effect[], timeNs: TimestampNs): void {
+    for (const effect of effects) {
+      writeEffect(effect, this.sinks);
+      if (effect.kind === 'registryChanged' && effect.change.table === 'market') this.openIfNew(effect.change.row);
+    }
+    writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);
+  }
+
+  /** A new market's shard opens it as soon as it is told that nothing is restored. */
+  private openIfNew(row: MarketRow): void {
+    const { marketIndex } = row.definition;
+    if (this.openMarkets.has(marketIndex)) return;
+    this.openMarkets.add(marketIndex);
+    writeMarketRestored(row, this.sinks.market(marketIndex));
+  }
+
+  private isCheckpointDue(): boolean {
+    const { elapsedMs, checkpointMs, checkpointRecords, checkpointRows } = this.options;
+    const behind = this.sequence - this.checkpointed;
+    const isDue =
+      behind >= checkpointRecords ||
+      elapsedMs() - this.checkpointedAtMs >= checkpointMs ||
+      dirtyRowCount(this.ledger) >= checkpointRows;
+    // While triggers fire, it would have to write all of them at once.
+    return behind > 0 && isDue && !this.isFiring() && canCheckpoint(this.ledger);
+  }
+
+  private checkpoint(clean: boolean): void {
+    const rows = dirtyRowCount(this.ledger) === 0 ? [] : drainDirtyRows(this.ledger);
+    const hash = clean ? stateHash(this.ledger, nativeBytesHash()) : null;
+    const timeNs = this.options.clock.nowNs();
+    this.options.beat();
+    const { durability, beat } = this.options;
+    durability.checkpoint({ timeNs, sequence: this.sequence, clean, stateHash: hash }, rows, beat);
+    this.options.beat();
+    this.checkpointed = this.sequence;
+    this.checkpointedAtMs = this.options.elapsedMs();
+    this.options.journalSize?.(this.options.durability.journalSize);
+    writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);
+  }
+
+  /**
+   * The start itself is an input: what it ends and how sequences jump is part of the journal (AMB-110). After a clean
+   * stop no sequence was lost, but markets ended before clearing had said its last words: what it refused since then
+   * must not come back. The mark is taken back before anything is announced.
+   */
+  private markRestart(boot: Boot): void {
+    const { clock, durability } = this.options;
+    if (boot.isEmpty) return;
+    const timeNs = clock.nowNs();
+    if (boot.clean) durability.checkpoint({ timeNs, sequence: this.sequence, clean: false, stateHash: null }, []);
+    this.batch.addPlain({ kind: 'restarted', clean: boot.clean }, timeNs);
+    const inputs = this.batch.inputs();
+    this.sequence = durability.append(timeNs, this.batch.seal(timeNs, []));
+    this.batch.clear();
+    this.apply({ timeNs, inputs, verdicts: [] });
+  }
+
+  private answer(): void {
+    const questions = this.questions;
+    if (questions.length === 0) return;
+    this.questions = [];
+    for (const { request, query } of questions) {
+      const place = { sequence: this.sequence, checkpoint: this.checkpointed, delayMs: this.delayMs };
+      writeReply(request, answerQuery(query, this.ledger, place), this.door);
+    }
+  }
+
+  /** One bounded commit a turn: orders do not wait for a long one. */
+  private prune(): void {
+    const { durability, journalSize, beat } = this.options;
+    beat();
+    if (durability.prune(this.pruneBelow, PRUNED_PER_TURN)) this.pruneBelow = 0 as Sequence;
+    journalSize?.(durability.journalSize);
+    beat();
+  }
+
+  private takeHook(request: number, hook: ClearingHook): void {
+    if (hook.kind === 'delay') this.delayMs = hook.ms;
+    else if (hook.kind === 'prune') this.pruneBelow = hook.below;
+    else this.crash.plan(hook);
+    this.questions.push({ request, query: { kind: 'hooks' } });
+  }
+
+  /** Market data begins anew: tables first, so that it can read what it missed, then word to do so. */
+  private resyncData(): void {
+    if (!canCheckpoint(this.ledger)) return;
+    if (this.sequence > this.checkpointed) this.checkpoint(false);
+    this.options.data.beginResync();
+    const row = this.ledger.configs.get(configKey('settings', ''));
+    if (row !== undefined) writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, this.sinks.data);
+    for (const market of this.ledger.markets) {
+      writeNews(
+        {
+          kind: 'registryChanged',
+          change: {
+            table: 'market',
+            row: { definition: market.definition, sequence: market.sequence, lastTradeId: market.lastTradeId },
+          },
+        },
+        this.sinks.data,
+      );
+    }
+    this.sendHistory();
+  }
+
+  private sendHistory(): void {
+    writeNews({ kind: 'historyReady' }, this.sinks.data);
+  }
+
+  private flushOutboxes(): boolean {
+    let isEmpty = this.door.isEmpty || this.door.flush();
+    for (const outbox of this.markets) isEmpty = (outbox.isEmpty || outbox.flush()) && isEmpty;
+    return isEmpty;
+  }
+
+  /** Market data first: a new market's definition is on its way before the market can speak. */
+  private flush(): void {
+    this.options.data.flush();
+    this.door.flush();
+    for (const outbox of this.markets) outbox.flush();
+  }
+}
+
+function readPlain<T>(views: Views, at: number, length: number): T {
+  if (at + length > views.u8.length) throw new InvariantError('a plain text ends within its buffer');
+  return decodePlain<T>(views.u8.subarray(at, at + length));
+}

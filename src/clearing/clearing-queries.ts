@@ -1,0 +1,104 @@
+/** Questions about applied state, answered on the clearing thread between two batches (operator-api.md 4.7, 6). */
+
+import type { UserId } from '../core/ids.ts';
+import { TRIGGER_STATE } from '../core/order-terms.ts';
+import { accepted, type Outcome } from '../core/outcome.ts';
+import type { PriceSource } from '../risk/prices.ts';
+import { type HooksView, hooksView } from './hooks.ts';
+import { nativeBytesHash } from './sha256.ts';
+import type { ClearingState } from './state.ts';
+import { stateHash } from './state-hash.ts';
+import { countsView, ledgerView, userView } from './views.ts';
+
+type View = Readonly<Record<string, unknown>>;
+
+/** Both sources by asset id, of assets that ever had one. */
+export interface KnownPrices {
+  readonly [assetId: string]: { readonly oracle: PriceSource | null; readonly mark: PriceSource | null };
+}
+
+/** What each question is answered with. */
+interface Answers {
+  readonly ledger: View;
+  readonly state: {
+    readonly journal: View;
+    readonly state_hash: string;
+    readonly markets: Readonly<Record<string, View>>;
+    readonly counts: View;
+  };
+  readonly journal: { readonly sequence: number };
+  readonly hooks: HooksView & { readonly delay_ms: number };
+  readonly prices: { readonly prices: KnownPrices };
+  readonly user: View;
+}
+
+export type ClearingQuery =
+  | { [Kind in Exclude<keyof Answers, 'user'>]: { readonly kind: Kind } }[Exclude<keyof Answers, 'user'>]
+  | { readonly kind: 'user'; readonly user: UserId; readonly isInSession: boolean };
+export type AnswerTo<Query extends ClearingQuery> = Answers[Query['kind']];
+
+/** Where the journal stands. */
+export interface JournalPlace {
+  readonly sequence: number;
+  readonly checkpoint: number;
+  readonly delayMs: number;
+}
+
+type Answering<Query extends ClearingQuery> = (
+  state: ClearingState,
+  place: JournalPlace,
+  query: Query,
+) => Outcome<AnswerTo<Query>>;
+
+const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQuery, { kind: Kind }>> } = {
+  ledger: (state) => accepted(ledgerView(state)),
+  user: (state, _, query) => userView(state, query.user, query.isInSession),
+  journal: (_, place) => accepted({ sequence: place.sequence }),
+  prices: (state) => accepted({ prices: knownPrices(state) }),
+  hooks: (state, place) => accepted({ ...hooksView(state), delay_ms: place.delayMs }),
+  state: (state, place) => accepted(stateView(state, place)),
+};
+
+export function answerQuery<Query extends ClearingQuery>(
+  query: Query,
+  state: ClearingState,
+  place: JournalPlace,
+): Outcome<AnswerTo<Query>> {
+  // The table holds the answering of this kind; TypeScript does not follow a generic index that far.
+  const answering = ANSWERING[query.kind] as unknown as Answering<Query>;
+  return answering(state, place, query);
+}
+
+function knownPrices(state: ClearingState): KnownPrices {
+  const priced = [...state.risks.values()].filter(({ oracle, mark }) => oracle !== null || mark !== null);
+  return Object.fromEntries(priced.map(({ asset, oracle, mark }) => [asset, { oracle, mark }]));
+}
+
+/** All orders are walked once. */
+function stateView(state: ClearingState, place: JournalPlace): Answers['state'] {
+  /** Of each market: orders that wait for their trigger or for their release. */
+  const untriggered = state.markets.map(() => 0);
+  const hash = stateHash(state, nativeBytesHash(), ({ marketIndex, triggerState }) => {
+    if (triggerState !== TRIGGER_STATE.live) untriggered[marketIndex] = (untriggered[marketIndex] ?? 0) + 1;
+  });
+  return {
+    journal: {
+      sequence: place.sequence,
+      flushed_sequence: place.sequence,
+      snapshot_sequence: place.checkpoint,
+    },
+    state_hash: hash,
+    markets: Object.fromEntries(
+      state.markets.map((market, index) => [
+        market.definition.assetId,
+        {
+          sequence: market.sequence,
+          last_trade_id: market.lastTradeId,
+          open_orders: market.orders.size,
+          untriggered_orders: untriggered[index] ?? 0,
+        },
+      ]),
+    ),
+    counts: { ...countsView(state), withdrawals_live: 0, settlements_live: 0 },
+  };
+}

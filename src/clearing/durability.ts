@@ -1,0 +1,69 @@
+/**
+ * What the clearing actor needs of the disk. The node gives it LMDB (lmdb-durability.ts), the simulation a memory that
+ * forgets what was not flushed.
+ */
+
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import type { IdWatermark, Tombstone } from './checkpoint.ts';
+import type { LoadedRow, RowWrite } from './rows.ts';
+
+export interface JournaledBatch {
+  readonly sequence: Sequence;
+  readonly payload: Uint8Array;
+}
+
+export interface CheckpointMark {
+  /** When it is taken: what is over by then may be forgotten. */
+  readonly timeNs: TimestampNs;
+  /** Last journal sequence that the rows reflect. */
+  readonly sequence: Sequence;
+  /** True for the last one of an orderly stop: nothing was announced that is not in it. */
+  readonly clean: boolean;
+  /** Only an orderly stop pays for it. */
+  readonly stateHash: string | null;
+}
+
+export interface Recovery {
+  /** null when nothing was ever checkpointed. */
+  readonly checkpoint: CheckpointMark | null;
+  /** The rows of the checkpoint, in clearing's LOAD_ORDER, without history. */
+  readonly rows: Iterable<LoadedRow>;
+  readonly rowCount: number;
+  /** Time of the last journal record, 0n when there is none: the clock must not go behind it. */
+  readonly lastTimeNs: TimestampNs;
+  /** The journal behind the checkpoint, verified; a start goes through it twice. */
+  readonly batches: Iterable<JournaledBatch>;
+  readonly batchCount: number;
+}
+
+/** The records that are there. */
+export interface JournalSize {
+  /** Where it begins, or will begin. */
+  readonly firstSequence: Sequence;
+  readonly bytes: number;
+}
+
+export interface Durability {
+  recover(): Recovery;
+  /** On the disk when it returns. @throws when it cannot be: the node ends. */
+  append(timeNs: TimestampNs, payload: Uint8Array): Sequence;
+  /**
+   * All rows or none, on the disk when it returns.
+   *
+   * @param beat called again and again while rows are encoded and written: a storm changes 100,000 at once.
+   */
+  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[], beat?: () => void): void;
+  /**
+   * Removes the oldest journal records below a snapshot, at most so many and some MiB; the checkpoint is at `below` or
+   * behind it.
+   *
+   * @returns whether all of them are gone.
+   */
+  prune(below: Sequence, recordsMax: number): boolean;
+  readonly journalSize: JournalSize;
+  /** Order ids of finished orders that stay taken (AMB-08). */
+  rememberedIds(nowNs: TimestampNs): Iterable<Tombstone>;
+  /** Up to which creation time a user's forgotten ids may come back as replays (AMB-08). */
+  idWatermarks(): Iterable<IdWatermark>;
+  close(): void | Promise<void>;
+}

@@ -1,0 +1,144 @@
+/**
+ * One drained batch as bytes: the payload of one journal record.
+ *
+ *   0   time_ns   u64
+ *   8   inputs    u32 count │ verdicts u32 count
+ *   16  inputs    each: type u32 │ bytes u32 │ the ring record, padded to 8
+ *   …   verdicts  each: order f64 │ market_index u32 │ valid u32
+ *
+ * A batch is filled straight from the rings, so recording costs one copy. Decoding gives what clearing applies, live
+ * and on replay.
+ */
+
+import { assert } from '../core/assert.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import { type Views, viewsOf } from '../core/views.ts';
+import { NodeCommand } from '../schema/generated/messages.ts';
+import { encodePlain } from '../schema/plain-values.ts';
+import { readInput } from './input-codec.ts';
+import type { Batch, ClearingInput, Verdict } from './inputs.ts';
+
+const HEADER_BYTES = 16;
+const INPUT_HEADER_BYTES = 8;
+const VERDICT_BYTES = 16;
+/** Of a message that is copied word by word. */
+const SHORT_BYTES = 256;
+const INITIAL_BYTES = 1 << 20;
+
+function padded(bytes: number): number {
+  return (bytes + 7) & ~7;
+}
+
+export class BatchBuffer {
+  private views: Views = viewsOf(new ArrayBuffer(INITIAL_BYTES), 0, INITIAL_BYTES);
+  private end = HEADER_BYTES;
+  private inputCount = 0;
+
+  get count(): number {
+    return this.inputCount;
+  }
+
+  get bytes(): number {
+    return this.end;
+  }
+
+  /** Copies one ring record. */
+  add(typeId: number, source: Views, at: number, bytes: number): void {
+    this.reserve(INPUT_HEADER_BYTES + padded(bytes));
+    this.views.u32[this.end >>> 2] = typeId;
+    this.views.u32[(this.end >>> 2) + 1] = bytes;
+    this.copy(source, at, bytes);
+    this.end += INPUT_HEADER_BYTES + padded(bytes);
+    this.inputCount += 1;
+  }
+
+  /** Adds an input that the clearing thread itself makes, such as the mark of a restart. */
+  addPlain(input: ClearingInput, timeNs: TimestampNs): void {
+    const text = encodePlain(input);
+    const bytes = NodeCommand.bytes + text.length;
+    const record = viewsOf(new ArrayBuffer(padded(bytes)), 0, padded(bytes));
+    NodeCommand.setRequestId(record, 0, 0);
+    NodeCommand.setTimeNs(record, 0, timeNs);
+    NodeCommand.setTextBytes(record, 0, text.length);
+    record.u8.set(text, NodeCommand.bytes);
+    this.add(NodeCommand.typeId, record, 0, bytes);
+  }
+
+  inputs(): readonly ClearingInput[] {
+    return readInputs(this.views, this.inputCount).inputs;
+  }
+
+  /** Closes the batch with its time and verdicts. The bytes are valid until the next `add`. */
+  seal(timeNs: TimestampNs, verdicts: readonly Verdict[]): Uint8Array {
+    this.reserve(verdicts.length * VERDICT_BYTES);
+    this.views.u64[0] = timeNs;
+    this.views.u32[2] = this.inputCount;
+    this.views.u32[3] = verdicts.length;
+    let at = this.end;
+    for (const verdict of verdicts) {
+      this.views.f64[at >>> 3] = verdict.order;
+      this.views.u32[(at + 8) >>> 2] = verdict.marketIndex;
+      this.views.u32[(at + 12) >>> 2] = verdict.valid ? 1 : 0;
+      at += VERDICT_BYTES;
+    }
+    return this.views.u8.subarray(0, at);
+  }
+
+  clear(): void {
+    this.end = HEADER_BYTES;
+    this.inputCount = 0;
+  }
+
+  private copy(source: Views, at: number, bytes: number): void {
+    const to = this.end + INPUT_HEADER_BYTES;
+    if (bytes > SHORT_BYTES) {
+      this.views.u8.set(source.u8.subarray(at, at + bytes), to);
+      return;
+    }
+    // A call into the engine costs more than the few words of most messages.
+    const { u32 } = this.views;
+    for (let word = 0; word < bytes >>> 2; word += 1) u32[(to >>> 2) + word] = source.u32[(at >>> 2) + word] as number;
+    for (let byte = bytes & ~3; byte < bytes; byte += 1) this.views.u8[to + byte] = source.u8[at + byte] as number;
+  }
+
+  private reserve(bytes: number): void {
+    if (this.end + bytes <= this.views.u8.length) return;
+    let capacity = this.views.u8.length;
+    while (capacity < this.end + bytes) capacity *= 2;
+    const grown = viewsOf(new ArrayBuffer(capacity), 0, capacity);
+    grown.u8.set(this.views.u8.subarray(0, this.end));
+    this.views = grown;
+  }
+}
+
+function readInputs(v: Views, count: number): { readonly inputs: ClearingInput[]; readonly end: number } {
+  const inputs: ClearingInput[] = [];
+  let at = HEADER_BYTES;
+  for (let index = 0; index < count; index += 1) {
+    const typeId = v.u32[at >>> 2] as number;
+    const bytes = v.u32[(at >>> 2) + 1] as number;
+    inputs.push(readInput(typeId, v, at + INPUT_HEADER_BYTES));
+    at += INPUT_HEADER_BYTES + padded(bytes);
+  }
+  return { inputs, end: at };
+}
+
+/** A journal record's payload as the batch it holds. @throws InvariantError when its lengths do not add up. */
+export function decodeBatch(payload: Uint8Array): Batch {
+  // A payload from the database may start anywhere; fields are read in place only from a multiple of 8.
+  const copy = new ArrayBuffer(padded(payload.length));
+  new Uint8Array(copy).set(payload);
+  const v = viewsOf(copy, 0, copy.byteLength);
+  const { inputs, end } = readInputs(v, v.u32[2] as number);
+  const verdictCount = v.u32[3] as number;
+  assert(end + verdictCount * VERDICT_BYTES === payload.length, 'a journal payload is as long as it says');
+  const verdicts: Verdict[] = [];
+  for (let at = end; at < payload.length; at += VERDICT_BYTES) {
+    verdicts.push({
+      order: v.f64[at >>> 3] as number as Sequence,
+      marketIndex: v.u32[(at + 8) >>> 2] as number,
+      valid: v.u32[(at + 12) >>> 2] === 1,
+    });
+  }
+  return { timeNs: v.u64[0] as bigint as TimestampNs, inputs, verdicts };
+}

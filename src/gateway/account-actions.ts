@@ -1,0 +1,174 @@
+/**
+ * Actions on a user's own accounts on their way through the front door:
+ *
+ *   signer 403 ─▶ weight 400 ─▶ signature 401 ─▶ set aside ─▶ clearing, which consumes the nonce with the effect ─▶ verdict
+ *
+ * What the action takes is set aside beside open orders before clearing sees it, and freed by clearing's answer (AMB-112).
+ * Where it does not fit, clearing is asked all the same and refuses: so the checks keep their order, a repeated nonce
+ * before money (NON-07). Nothing of a user who never had funds goes to clearing, whose journal would keep it for ever.
+ *
+ * A refusal before clearing consumes nothing (AMB-68). What clearing refuses is a verdict, not a refusal of the door
+ * (AMB-67); that clearing has no room is the door's.
+ */
+import { MARGIN_ACCOUNT } from '../clearing/balances.ts';
+import type { TargetType, Transfer } from '../clearing/inputs.ts';
+import type {
+  ActionRequest,
+  SignedClosePosition,
+  SignedTransfer,
+  TargetAccountType,
+} from '../codec/signed-transfer.ts';
+import { must } from '../core/assert.ts';
+import { parseHex } from '../core/hex.ts';
+import type { UserId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import type { AccountActionBackend, ClearingVerdict } from '../http/account-backend.ts';
+import type { OperatorCommand, Reply } from '../operator/ops-parts.ts';
+import { BAD_SIGNATURE, POOL_FULL, refuseSigners } from './door-refusals.ts';
+import type { SetAside, SetAsides } from './orders/set-asides.ts';
+import type { Part } from './sessions/shared-budget.ts';
+import type { SignatureDesk } from './verify-desk.ts';
+
+const NOT_THE_SIGNER: Reject = reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'user');
+
+/** Clearing's answers to users who own nothing. */
+const NO_FUNDS: Reject = reject('INSUFFICIENT_INVENTORY', 'the source account has less available', 'transfer_amount');
+const NO_POSITION: Reject = reject('POSITION_NOT_FOUND', 'there is no such position', 'asset_identifier');
+const NOT_OWN: Reject = reject('INVALID_REQUEST', 'only accounts that the user created are renamed', 'account_index');
+
+/** Half of what may wait for clearing (clearing-desk.ts): operators and chains have the other. */
+export const ACTIONS_UNANSWERED_MAX = 2_048;
+const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many actions wait for clearing, try again');
+const NO_MARGIN: Reject = reject(
+  'INVALID_REQUEST',
+  'this node takes no assets into margin accounts, as nothing liquidates them yet',
+  'target_index',
+);
+
+export interface AccountActionParts {
+  readonly desk: SignatureDesk;
+  readonly setAsides: SetAsides;
+  /** Whether clearing knows the user. */
+  readonly isKnown: (user: UserId) => boolean;
+  /** Whether the user has this sub-account. */
+  readonly hasAccount: (user: UserId, index: number) => boolean;
+  readonly nowNs: () => TimestampNs;
+  /** What a request of this user may take of what all share. */
+  readonly partOf: (user: UserId, cost: 'action') => Part;
+  /** Whether users may move assets into that sub-account, which is made of the type if it does not exist. */
+  readonly isServed: (user: UserId, index: number, made: TargetType['kind'] | null) => boolean;
+  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  /** Asks for a flush at the end of this turn of the event loop. */
+  readonly poke: () => void;
+}
+
+export class AccountActions implements AccountActionBackend {
+  private readonly parts: AccountActionParts;
+  /** Signatures of one connection are verified in order; every request here is a connection of its own. */
+  private connections = 0;
+  private unanswered = 0;
+
+  constructor(parts: AccountActionParts) {
+    this.parts = parts;
+  }
+
+  /** Actions that clearing has not answered. */
+  get inFlight(): number {
+    return this.unanswered;
+  }
+
+  transfer(request: ActionRequest<SignedTransfer>, user: UserId): Promise<ClearingVerdict> {
+    const { sourceIndex, targetIndex, transferAsset, transferAmount, targetAccountType, nonce } = request.inner;
+    const asset = transferAsset.id;
+    const amount = BigInt(transferAmount) as Amount18;
+    const targetType = targetTypeOf(targetAccountType);
+    if (!this.parts.isServed(user, targetIndex, targetType?.kind ?? null)) return Promise.resolve(rejected(NO_MARGIN));
+    return this.act(request, user, NO_FUNDS, () => {
+      const from = { user, subAccount: sourceIndex, asset };
+      const taken = this.parts.setAsides.take({ from, amount, leaves: true }, this.parts.nowNs());
+      const shortfall = taken.ok ? null : shortfallOf(taken.reject);
+      const terms = { user, sourceIndex, targetIndex, asset, amount, targetType, shortfall, nonce };
+      return { command: { kind: 'transfer', ...terms }, setAside: taken.ok ? taken.value : null };
+    });
+  }
+
+  closePosition(request: ActionRequest<SignedClosePosition>, user: UserId): Promise<ClearingVerdict> {
+    const { account, asset, nonce } = request.inner;
+    return this.act(request, user, NO_POSITION, () => {
+      const taken = this.parts.setAsides.takeQuoteLeg({ user, subAccount: account }, asset.id);
+      const setAside = taken.ok ? taken.value.amount : ZERO_18;
+      const terms = { user, account, asset: asset.id, setAside, nonce };
+      return { command: { kind: 'closePosition', ...terms }, setAside: taken.ok ? taken.value : null };
+    });
+  }
+
+  async rename(request: {
+    readonly user: UserId;
+    readonly subAccount: number;
+    readonly name: string;
+  }): Promise<Outcome<null>> {
+    const { user, subAccount: index, name } = request;
+    if (index <= MARGIN_ACCOUNT || !this.parts.hasAccount(user, index)) return rejected(NOT_OWN);
+    const reply = await this.send({ kind: 'renameSubAccount', user, index, name });
+    return reply.ok ? accepted(null) : reply;
+  }
+
+  private async act(
+    request: ActionRequest<{ readonly user: { readonly id: UserId } }>,
+    user: UserId,
+    ofUnknown: Reject,
+    prepare: () => Prepared,
+  ): Promise<ClearingVerdict> {
+    if (request.inner.user.id !== user) return rejected(NOT_THE_SIGNER);
+    const refusal = refuseSigners(request) ?? (await this.verify(request, user));
+    if (refusal !== null) return rejected(refusal);
+    if (!this.parts.isKnown(user)) return accepted(ofUnknown);
+    const { command, setAside } = prepare();
+    const reply = await this.send(command);
+    setAside?.free();
+    if (reply.ok) return accepted(null);
+    // Every refusal of clearing itself is final; only a full lane says "not now".
+    return reply.reject.code === 'SERVICE_UNAVAILABLE' ? reply : accepted(reply.reject);
+  }
+
+  private verify(request: ActionRequest<unknown>, user: UserId): Promise<Reject | null> {
+    const { desk, partOf, poke } = this.parts;
+    const publicKey = must(parseHex(user, 32), 'a session user is 32 bytes of hex');
+    this.connections += 1;
+    const { signature, text } = request;
+    const job = { connection: this.connections, signature, text, publicKey, part: partOf(user, 'action') };
+    return new Promise((resolve) => {
+      const isTaken = desk.verify(job, (isValid) => resolve(isValid ? null : BAD_SIGNATURE));
+      if (!isTaken) resolve(POOL_FULL);
+      poke();
+    });
+  }
+
+  private async send(command: OperatorCommand): Promise<Reply> {
+    if (this.unanswered >= ACTIONS_UNANSWERED_MAX) return rejected(BUSY);
+    this.unanswered += 1;
+    try {
+      return await this.parts.command(command);
+    } finally {
+      this.unanswered -= 1;
+    }
+  }
+}
+
+/** A command with what was set aside for it; null where it did not fit. */
+interface Prepared {
+  readonly command: OperatorCommand;
+  readonly setAside: SetAside | null;
+}
+
+function shortfallOf({ code }: Reject): NonNullable<Transfer['shortfall']> {
+  return code === 'INSUFFICIENT_MARGIN' ? code : 'INSUFFICIENT_INVENTORY';
+}
+
+function targetTypeOf(type: TargetAccountType | null): TargetType | null {
+  if (type === null) return null;
+  if (type.kind === 'Isolated') return { kind: 'isolated_margin', asset: type.asset.id };
+  return { kind: type.kind === 'Spot' ? 'spot' : 'cross_margin', asset: null };
+}

@@ -1,0 +1,356 @@
+/**
+ * The front door as an actor on the main thread: what markets and clearing say goes into the order manager, what a turn
+ * of the event loop has collected goes out.
+ */
+
+import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
+import type { BalanceRow, PositionRow, PriceRow, UserRow } from '../clearing/rows.ts';
+import type { UnflushedWindow } from '../clearing/unflushed-window.ts';
+import { InvariantError } from '../core/assert.ts';
+import type { OrderEnd, RollbackReason, TriggerKind } from '../core/order-terms.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
+import { readOrderId, readUser } from '../order/order-codec.ts';
+import type { Actor } from '../runtime/actor.ts';
+import type { Outlet } from '../runtime/outlet.ts';
+import {
+  BalanceChanged,
+  FillConfirmed,
+  FillRolledBack,
+  HeldCancelExpired,
+  JournalFlushed,
+  MarketAck,
+  MarketDecided,
+  MarketRestored,
+  MarketRiskChanged,
+  Matched,
+  NodeEvent,
+  NodeReply,
+  OrderActivated,
+  OrderCovered,
+  OrderEnded,
+  OrderReplaced,
+  OrderRestored,
+  OrderRestoredAtBoot,
+  OrderTriggered,
+  PositionChanged,
+  UserChanged,
+} from '../schema/generated/messages.ts';
+import { decodePlain } from '../schema/plain-values.ts';
+import { accountEventOf } from './account-news.ts';
+import { readBalance, readMarketRisk, readMatch, readPosition, UserTexts } from './door-words.ts';
+import type { FrontDoor } from './front-door.ts';
+import type { OrderWord } from './orders/words.ts';
+import type { SignatureDesk } from './verify-desk.ts';
+
+/** Orders that the words of one batch wake, the last word's beyond it: 1 to 2 ms. Then requests get their turn. */
+export const WOKEN_PER_BATCH = 512;
+
+export interface FrontDoorActorParts {
+  readonly door: FrontDoor;
+  readonly desk: SignatureDesk;
+  /** Lane that clearing writes; every other lane is a market's. */
+  readonly clearingLane: number;
+  readonly outlets: readonly Outlet[];
+  /** An answer to a command or a question of the node itself. */
+  readonly replied: (requestId: number, outcome: Outcome<Readonly<Record<string, unknown>>>) => void;
+  /** Word of clearing that is not about an order. */
+  readonly news: (news: NodeNews) => void;
+  readonly marketOpened: (marketIndex: number) => void;
+  readonly ticked: () => void;
+  /** The node dies at once: let go of the public sockets. */
+  readonly halted: () => void;
+  readonly unflushed: UnflushedWindow;
+}
+
+/** A market's message on one order. */
+interface OrderMessage {
+  marketIndex(v: Views, at: number): number;
+  sequence(v: Views, at: number): number;
+  order(v: Views, at: number): number;
+  timeNs(v: Views, at: number): bigint;
+}
+
+export class FrontDoorActor implements Actor {
+  readonly name = 'front-door';
+  private readonly parts: FrontDoorActorParts;
+  private readonly users = new UserTexts();
+  /** Clearing has told everything that lives. */
+  private isRestored = false;
+  /** Orders that words of this batch have woken. */
+  private woken = 0;
+  /** Markets that are open, of which clearing has yet to tell. */
+  private readonly opening = new Set<number>();
+
+  constructor(parts: FrontDoorActorParts) {
+    this.parts = parts;
+  }
+
+  start(): void {}
+
+  stop(): void {}
+
+  halt(): void {
+    this.parts.halted();
+  }
+
+  /**
+   * Nobody has to wait for the front door, except at boot: a market that deals crossing orders again speaks of orders
+   * that clearing tells on another lane. And every batch ends early that has woken many orders.
+   */
+  ready(lane: number): boolean {
+    return this.woken < WOKEN_PER_BATCH && (this.isRestored || lane === this.parts.clearingLane);
+  }
+
+  handle(_lane: number, typeId: number, v: Views, at: number): void {
+    const { orders } = this.parts.door;
+    const before = orders.ordersWoken;
+    this.onWord(typeId, v, at);
+    this.woken += orders.ordersWoken - before;
+  }
+
+  endBatch(): void {
+    this.woken = 0;
+    this.parts.desk.flush();
+    this.parts.door.sendWaiting();
+    this.parts.door.reduceOrders();
+    for (const outlet of this.parts.outlets) outlet.flush();
+    this.parts.door.marginNews.tellPositions();
+    this.parts.door.streams.flush();
+  }
+
+  tick(): void {
+    this.parts.door.sendWaiting();
+    this.parts.door.marginNews.tellStats();
+    this.parts.ticked();
+  }
+
+  private onWord(typeId: number, v: Views, at: number): void {
+    const { door } = this.parts;
+    switch (typeId) {
+      case MarketAck.typeId:
+        this.onAck(v, at);
+        break;
+      case Matched.typeId:
+        this.onMatched(v, at);
+        break;
+      case OrderEnded.typeId:
+        door.orders.onEnded({
+          ...this.orderWord(OrderEnded, v, at),
+          end: OrderEnded.end(v, at) as OrderEnd,
+          faultReason: OrderEnded.faultReason(v, at) as RollbackReason,
+        });
+        break;
+      case OrderReplaced.typeId:
+        door.orders.onReplaced({
+          ...this.orderWord(OrderReplaced, v, at),
+          price: OrderReplaced.price(v, at) as RawPrice,
+          quantity: OrderReplaced.quantity(v, at) as RawQuantity,
+          timestampNs: OrderReplaced.timestampNs(v, at) as TimestampNs,
+          triggerKind: OrderReplaced.triggerKind(v, at) as TriggerKind,
+          triggerPrice: OrderReplaced.triggerPrice(v, at) as RawPrice,
+        });
+        break;
+      case OrderRestored.typeId:
+        door.orders.onRestored(this.orderWord(OrderRestored, v, at));
+        break;
+      case OrderTriggered.typeId:
+        door.orders.onTriggered({
+          ...this.orderWord(OrderTriggered, v, at),
+          triggerPrice: OrderTriggered.triggerPrice(v, at) as RawPrice,
+          quantity: OrderTriggered.quantity(v, at),
+        });
+        break;
+      case OrderActivated.typeId:
+        door.orders.onActivated({
+          ...this.orderWord(OrderActivated, v, at),
+          quantity: OrderActivated.quantity(v, at),
+        });
+        break;
+      case OrderCovered.typeId:
+        door.orders.onCovered(this.orderWord(OrderCovered, v, at));
+        break;
+      case HeldCancelExpired.typeId: {
+        const { userAt, orderIdAt } = HeldCancelExpired;
+        const orderId = readOrderId(v, at + orderIdAt, HeldCancelExpired.orderIdBytes(v, at));
+        const marketIndex = HeldCancelExpired.marketIndex(v, at);
+        door.orders.onHeldCancelExpired({ marketIndex, user: readUser(v, at + userAt), orderId });
+        break;
+      }
+      default:
+        this.onClearing(typeId, v, at);
+    }
+  }
+
+  private onClearing(typeId: number, v: Views, at: number): void {
+    const { door } = this.parts;
+    switch (typeId) {
+      case FillConfirmed.typeId:
+        door.orders.onFillConfirmed({
+          marketIndex: FillConfirmed.marketIndex(v, at),
+          tradeId: FillConfirmed.tradeId(v, at),
+          timeNs: door.nowNs(),
+          makerFee: FillConfirmed.makerFee(v, at) as Amount18,
+          takerFee: FillConfirmed.takerFee(v, at) as Amount18,
+          isLiquidation: FillConfirmed.isLiquidation(v, at) === 1,
+          isAutoDeleverage: FillConfirmed.isAutoDeleverage(v, at) === 1,
+        });
+        break;
+      case FillRolledBack.typeId:
+        door.orders.onFillRolledBack({
+          marketIndex: FillRolledBack.marketIndex(v, at),
+          tradeId: FillRolledBack.tradeId(v, at),
+          timeNs: door.nowNs(),
+          makerReason: FillRolledBack.makerReason(v, at) as RollbackReason,
+          takerReason: FillRolledBack.takerReason(v, at) as RollbackReason,
+        });
+        break;
+      case BalanceChanged.typeId:
+        this.onBalance(readBalance(v, at, this.users));
+        break;
+      case PositionChanged.typeId:
+        this.onPosition(readPosition(v, at, this.users));
+        break;
+      case UserChanged.typeId:
+        this.onUser({
+          user: this.users.read(v, at + UserChanged.userAt),
+          isMarketMaker: UserChanged.isMarketMaker(v, at) === 1,
+        });
+        break;
+      case MarketRiskChanged.typeId:
+        door.orders.margin.onMarketRisk(readMarketRisk(v, at));
+        break;
+      case MarketDecided.typeId:
+        this.onDecided(MarketDecided.marketIndex(v, at), MarketDecided.sequence(v, at));
+        break;
+      case JournalFlushed.typeId:
+        door.orders.onJournalFlushed({
+          sequence: JournalFlushed.sequence(v, at),
+          checkpoint: JournalFlushed.checkpoint(v, at),
+        });
+        break;
+      case OrderRestoredAtBoot.typeId:
+        door.restore.order(v, at);
+        break;
+      case MarketRestored.typeId:
+        this.opening.add(MarketRestored.marketIndex(v, at));
+        this.openMarkets();
+        break;
+      case NodeReply.typeId: {
+        const start = at + NodeReply.bytes;
+        const outcome = decodePlain<Outcome<Readonly<Record<string, unknown>>>>(
+          v.u8.subarray(start, start + NodeReply.textBytes(v, at)),
+        );
+        this.parts.replied(NodeReply.requestId(v, at), outcome);
+        break;
+      }
+      case NodeEvent.typeId:
+        this.onNews(readNews(v, at));
+        break;
+      default:
+        throw new InvariantError(`the front door received a message of type ${typeId}`);
+    }
+  }
+
+  /** A new market's definition may still be on its way. Triggers that fired before a restart are released only now. */
+  private openMarkets(): void {
+    const { door } = this.parts;
+    for (const marketIndex of this.opening) {
+      if (!door.knowsMarket(marketIndex)) continue;
+      this.opening.delete(marketIndex);
+      door.marketOpened(marketIndex);
+      this.parts.marketOpened(marketIndex);
+    }
+  }
+
+  private onDecided(marketIndex: number, sequence: number): void {
+    this.parts.door.orders.onMarketDecided({ marketIndex, sequence });
+    this.parts.unflushed.flushed(marketIndex, sequence, performance.now());
+  }
+
+  /** What every word of a market on one order begins with. */
+  private orderWord(message: OrderMessage, v: Views, at: number): OrderWord {
+    const marketIndex = message.marketIndex(v, at);
+    const sequence = message.sequence(v, at);
+    this.heard(marketIndex, sequence);
+    return { marketIndex, sequence, order: message.order(v, at), timeNs: message.timeNs(v, at) as TimestampNs };
+  }
+
+  /** The market's word is not flushed yet. */
+  private heard(marketIndex: number, sequence: number): void {
+    if (sequence > 0) this.parts.unflushed.heard(marketIndex, sequence, performance.now());
+  }
+
+  /** An admitted create first gets its name, then its answer. */
+  private onAck(v: Views, at: number): void {
+    const { orders } = this.parts.door;
+    const ack = {
+      requestId: MarketAck.requestId(v, at),
+      marketIndex: MarketAck.marketIndex(v, at),
+      sequence: MarketAck.sequence(v, at),
+      timeNs: MarketAck.timeNs(v, at) as TimestampNs,
+      rejectCode: MarketAck.rejectCode(v, at),
+    };
+    this.heard(ack.marketIndex, ack.sequence);
+    if (!isZero(v, at + MarketAck.takenNsAt)) {
+      this.parts.door.taken(ack.requestId, MarketAck.takenNs(v, at) as TimestampNs);
+    }
+    if (MarketAck.isAdmission(v, at) === 1) orders.onAdmitted({ ...ack, refusal: ack.rejectCode });
+    orders.onAck(ack);
+  }
+
+  private onMatched(v: Views, at: number): void {
+    this.heard(Matched.marketIndex(v, at), Matched.sequence(v, at));
+    this.parts.door.orders.onMatched(readMatch(v, at));
+  }
+
+  private onNews(news: NodeNews): void {
+    const { door } = this.parts;
+    if (news.kind === 'restored') this.onRestored();
+    else if (news.kind === 'subAccountChanged') door.orders.onSubAccountChanged(news.row);
+    else if (news.kind === 'priceAccepted') this.onPrice(news.row);
+    else if (news.kind === 'registryChanged') {
+      const { change } = news;
+      if (change.table === 'asset') door.assetChanged(change.row);
+      else if (change.table === 'market') door.marketChanged(change.row.definition, change.row.sequence);
+      else door.configChanged(change.row);
+    }
+    const told = accountEventOf(news);
+    if (told !== null) door.streams.accountEvent(told.user, told.event);
+    this.parts.news(news);
+    if (this.opening.size > 0) this.openMarkets();
+  }
+
+  private onRestored(): void {
+    this.isRestored = true;
+    this.parts.door.orders.margin.onRestored();
+    this.parts.door.registry.loaded();
+  }
+
+  private onBalance(row: BalanceRow): void {
+    const { orders, marginNews } = this.parts.door;
+    orders.onBalanceChanged(row);
+    if (orders.margin.isMarginAccount(row.user, row.subAccount)) marginNews.balanceChanged(row.user, row.subAccount);
+  }
+
+  private onPosition(row: PositionRow): void {
+    const { orders, marginNews } = this.parts.door;
+    orders.margin.onPositionChanged(row);
+    marginNews.positionChanged(row.user, row.subAccount, row.asset);
+  }
+
+  private onPrice({ asset, price, publishNs: timeNs, isTripped, goodUpdates }: PriceRow): void {
+    this.parts.door.orders.margin.onOraclePrice(asset, { price, timeNs, isTripped, goodUpdates });
+  }
+
+  private onUser(row: Pick<UserRow, 'user' | 'isMarketMaker'>): void {
+    this.parts.door.userKnown(row.user, row.isMarketMaker);
+    this.parts.door.orders.onUserChanged(row);
+  }
+}
+
+/** Both words of a time are 0: nobody asked for it. */
+function isZero(v: Views, at: number): boolean {
+  return v.u32[at >>> 2] === 0 && v.u32[(at >>> 2) + 1] === 0;
+}

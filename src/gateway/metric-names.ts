@@ -1,0 +1,47 @@
+/** The node's own metrics, beside those that every actor has: recorded in shared memory, rendered by metrics-page.ts. */
+import { ROLLBACK_REASON, ROLLBACK_REASON_WORD } from '../core/order-terms.ts';
+import type { MetricDefinition } from '../runtime/metrics.ts';
+import { FAULT_RULE } from './sessions/fault-budget.ts';
+
+function counter(name: string, help: string): MetricDefinition {
+  return { name, kind: 'counter', help };
+}
+
+/** One counter per rollback reason: labels come from a closed set (hazards: no user data in labels). */
+export const ROLLBACK_WORDS: readonly string[] = Object.values(ROLLBACK_REASON_WORD).filter((word) => word !== null);
+
+/** Of rollbacks that count against their user's budget. */
+export const FAULT_WORDS: readonly string[] = Object.values(ROLLBACK_REASON).flatMap((reason) => {
+  const word = ROLLBACK_REASON_WORD[reason];
+  return word === null || FAULT_RULE[reason] === 'never' ? [] : [word];
+});
+
+/** Of each actor that owns a public listener. */
+const EDGE_METRICS: readonly MetricDefinition[] = [
+  counter('lag_closes', 'Sockets closed because they fell behind.'),
+  { name: 'sockets', kind: 'gauge', help: 'Open sockets.' },
+  { name: 'socket_backlog_bytes', kind: 'gauge', help: 'Bytes that wait for slow readers.' },
+];
+
+export const MARKET_DATA_METRICS: readonly MetricDefinition[] = EDGE_METRICS;
+
+export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
+  ...EDGE_METRICS,
+  counter('orders_received', 'Creates answered with Received.'),
+  counter('orders_rejected', 'Creates answered with a reject.'),
+  counter('fills_pending', 'Sides of fills told as Pending.'),
+  counter('fills_confirmed', 'Sides of fills told as Confirmed.'),
+  counter('fills_rolled_back', 'Sides of fills told as Rollbacked.'),
+  ...ROLLBACK_WORDS.map((word) => counter(`rollback_${word}`, `Sides rolled back with ${word}.`)),
+  ...FAULT_WORDS.map((word) => counter(`fault_${word}`, `Rollbacks that count, with ${word}.`)),
+  counter('fault_cooldowns', 'Users whose new orders began to be refused for their faults.'),
+  { name: 'unflushed_ns', kind: 'histogram', help: 'Nanoseconds that the oldest word of a flush had waited for it.' },
+  { name: 'answer_ns', kind: 'histogram', help: 'Nanoseconds from a decoded create to its answer.' },
+];
+
+export const CLEARING_METRICS: readonly MetricDefinition[] = [
+  { name: 'commit_ns', kind: 'histogram', help: 'Nanoseconds of one flushed journal commit.' },
+  { name: 'journal_sequence', kind: 'gauge', help: 'Last flushed journal record.' },
+  { name: 'journal_first_sequence', kind: 'gauge', help: 'First journal record that is there.' },
+  { name: 'journal_bytes', kind: 'gauge', help: 'Bytes of the journal records that are there.' },
+];

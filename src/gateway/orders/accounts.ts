@@ -1,0 +1,67 @@
+/**
+ * What the front door knows of users: who is a market maker, which sub-accounts exist. Follows clearing's word.
+ *
+ * A user whom clearing does not know yet has sub-accounts 0 (spot) and 1 (cross margin), like everybody (AMB-63,
+ * AMB-139).
+ */
+import type { SubAccountKind, SubAccountRow, UserRow } from '../../clearing/rows.ts';
+import type { AssetId, UserId } from '../../core/ids.ts';
+import { isMarginType } from '../../risk/account-rules.ts';
+
+export interface SubAccount {
+  readonly kind: SubAccountKind;
+  readonly name: string;
+  /** Set for isolated accounts only. */
+  readonly asset: AssetId | null;
+}
+
+const GIVEN: ReadonlyMap<number, SubAccount> = new Map<number, SubAccount>([
+  [0, { kind: 'spot', name: 'Spot', asset: null }],
+  [1, { kind: 'cross_margin', name: 'Margin', asset: null }],
+]);
+
+/** Of the first two, as everybody has them from the beginning. */
+export function isGiven(row: SubAccountRow): boolean {
+  const given = GIVEN.get(row.subAccount);
+  return given !== undefined && given.kind === row.kind && given.name === row.name && given.asset === row.asset;
+}
+
+export class Accounts {
+  readonly #marketMakers = new Set<UserId>();
+  readonly #subAccounts = new Map<UserId, Map<number, SubAccount>>();
+
+  setUser(row: Pick<UserRow, 'user' | 'isMarketMaker'>): void {
+    if (row.isMarketMaker) this.#marketMakers.add(row.user);
+    else this.#marketMakers.delete(row.user);
+  }
+
+  setSubAccount(row: SubAccountRow): void {
+    let own = this.#subAccounts.get(row.user);
+    if (own === undefined) {
+      if (isGiven(row)) return;
+      own = new Map();
+      this.#subAccounts.set(row.user, own);
+    }
+    own.set(row.subAccount, { kind: row.kind, name: row.name, asset: row.asset });
+  }
+
+  isMarketMaker(user: UserId): boolean {
+    return this.#marketMakers.has(user);
+  }
+
+  /** Undefined for one that does not exist. */
+  find(user: UserId, subAccount: number): SubAccount | undefined {
+    return this.#subAccounts.get(user)?.get(subAccount) ?? GIVEN.get(subAccount);
+  }
+
+  /** Whether it is of a margin type: positions, collateral, pressure (SUB-04, SUB-05). */
+  isMargin(user: UserId, subAccount: number): boolean {
+    const account = this.find(user, subAccount);
+    return account !== undefined && isMarginType(account);
+  }
+
+  /** All sub-accounts of the user by index, ascending. */
+  of(user: UserId): readonly (readonly [number, SubAccount])[] {
+    return [...new Map([...GIVEN, ...(this.#subAccounts.get(user) ?? [])])].sort(([a], [b]) => a - b);
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Assets as pre-flight weighs them: prices with their breakers, risk rows, the initial-margin factor that follows from
+ * what all users have open. Follows clearing's word; what time alone changes is found by `refresh` (AMB-43, AMB-44).
+ *
+ * Not here: the rules (src/risk), accounts (margin-account.ts).
+ */
+import { type AssetId, USD } from '../../core/ids.ts';
+import type { TimestampNs } from '../../core/units.ts';
+import { type AssetTerms, assetTerms, USD_ASSET } from '../../risk/asset-terms.ts';
+import { assetPrices, MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../../risk/prices.ts';
+import { type Interest, imFactor, NO_ROW_TERMS, type RiskTerms } from '../../risk/risk-terms.ts';
+import type { OpenLegs } from './cap-check.ts';
+
+/** Clearing's word on an asset: absolute. */
+export interface AssetMarks {
+  readonly oracle: PriceSource | null;
+  readonly mark: PriceSource | null;
+  readonly interest: Interest;
+}
+
+interface Entry extends AssetMarks {
+  readonly risk: RiskTerms;
+  readonly terms: AssetTerms;
+}
+
+const NO_MARKS: AssetMarks = { oracle: null, mark: null, interest: { credits: 0n, borrows: 0n } };
+const NO_TIME = 0n as TimestampNs;
+const NEVER = (1n << 64n) as TimestampNs;
+
+export class AssetDesk {
+  readonly #assets = new Map<AssetId, Entry>();
+  readonly #unknown = entryOf(NO_ROW_TERMS, NO_MARKS, NO_TIME);
+  /** Restored prices that may be old. */
+  readonly #awaited = new Set<AssetId>();
+  readonly #legs = new Map<AssetId, OpenLegs>();
+  #nowNs = NO_TIME;
+  /** Until then nothing changes by itself. */
+  #untilNs: bigint = NEVER;
+  #version = 0;
+
+  /** Rises whenever the terms of any asset or a taker fee change: figures of one version stay what they are. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Optimistic legs of all users in an asset. */
+  legs(asset: AssetId): OpenLegs {
+    let legs = this.#legs.get(asset);
+    if (legs === undefined) {
+      legs = { credits: 0n, borrows: 0n };
+      this.#legs.set(asset, legs);
+    }
+    return legs;
+  }
+
+  /** Of the last `refresh`. */
+  get nowNs(): TimestampNs {
+    return this.#nowNs;
+  }
+
+  /** Every price known by now is an old one, until its next. Assets that never had one are not waited for. */
+  awaitPrices(): void {
+    for (const [asset, { oracle }] of this.#assets) if (oracle !== null) this.#awaited.add(asset);
+  }
+
+  get awaitsPrices(): boolean {
+    return this.#awaited.size > 0;
+  }
+
+  awaitsPrice(asset: AssetId): boolean {
+    return this.#awaited.has(asset);
+  }
+
+  /** Whether the registry has it. */
+  knows(asset: AssetId): boolean {
+    return asset === USD || this.#assets.has(asset);
+  }
+
+  /** In force at the last `refresh`. */
+  terms(asset: AssetId): AssetTerms {
+    return asset === USD ? USD_ASSET : (this.#assets.get(asset) ?? this.#unknown).terms;
+  }
+
+  /** The sources themselves, for who shows their age. */
+  marks(asset: AssetId): AssetMarks {
+    return this.#assets.get(asset) ?? NO_MARKS;
+  }
+
+  /** Whether the oracle or the mark price of the asset is younger than this. */
+  pricedSince(asset: AssetId, sinceNs: TimestampNs): boolean {
+    const { oracle, mark } = this.marks(asset);
+    return (oracle?.timeNs ?? 0n) > sinceNs || (mark?.timeNs ?? 0n) > sinceNs;
+  }
+
+  setRisk(asset: AssetId, risk: RiskTerms): void {
+    this.#put(asset, risk, this.marks(asset));
+  }
+
+  setOracle(asset: AssetId, oracle: PriceSource): void {
+    this.#awaited.delete(asset);
+    this.#put(asset, this.#riskOf(asset), { ...this.marks(asset), oracle });
+  }
+
+  /** What trading in the asset says: its last price, and what all users have open. */
+  setTrading(asset: AssetId, trading: Pick<AssetMarks, 'mark' | 'interest'>): void {
+    this.#put(asset, this.#riskOf(asset), { ...trading, oracle: this.marks(asset).oracle });
+  }
+
+  #riskOf(asset: AssetId): RiskTerms {
+    return this.#assets.get(asset)?.risk ?? NO_ROW_TERMS;
+  }
+
+  /** Pressure contains the taker's fee (MRG-17, MRG-18). */
+  feeChanged(): void {
+    this.#version += 1;
+  }
+
+  /** Time has come to `nowNs`: prices may have gone stale. */
+  refresh(nowNs: TimestampNs): void {
+    if (nowNs > this.#nowNs) this.#nowNs = nowNs;
+    if (this.#nowNs <= this.#untilNs) return;
+    this.#untilNs = NEVER;
+    for (const [asset, { risk, oracle, mark, interest }] of this.#assets) {
+      this.#put(asset, risk, { oracle, mark, interest });
+    }
+  }
+
+  #put(asset: AssetId, risk: RiskTerms, marks: AssetMarks): void {
+    this.#assets.set(asset, entryOf(risk, marks, this.#nowNs));
+    this.#version += 1;
+    const ends = [endOf(marks.oracle, ORACLE_STALE_NS), endOf(marks.mark, MARK_STALE_NS)];
+    for (const end of ends) if (end >= this.#nowNs && end < this.#untilNs) this.#untilNs = end;
+  }
+}
+
+/** The last instant at which a source is not stale. */
+function endOf(source: PriceSource | null, staleNs: bigint): bigint {
+  return source === null ? NEVER : source.timeNs + staleNs;
+}
+
+function entryOf(risk: RiskTerms, marks: AssetMarks, nowNs: TimestampNs): Entry {
+  const prices = assetPrices(marks.oracle, marks.mark, nowNs);
+  return { ...marks, risk, terms: assetTerms(risk, prices, imFactor(risk, marks.interest)) };
+}

@@ -1,0 +1,175 @@
+/**
+ * The front door's optimistic view of fills: matches, and what clearing makes of them.
+ *
+ *   market   matched
+ *   clearing fill confirmed, fill rolled back
+ *
+ * The two speak over rings of their own. Clearing may be heard on a fill before the market: its outcome then waits for
+ * the match, so that `Pending` always comes first (AMB-35).
+ *
+ * Invariants
+ *   (1) A fill is told `Pending` once per side, then its outcome once per side.
+ *   (2) What an order has pending is the sum of its matches without an outcome.
+ *
+ * Not here: orders as such (order-book-view.ts), figures of a trade (trade-view.ts).
+ */
+import { assert, must } from '../../core/assert.ts';
+import { FILL_STATUS, isAtFault, ORDER_FLAG, type RollbackReason, TIF } from '../../core/order-terms.ts';
+import { confirmMove, pendMove, rollBackMove } from './fill-moves.ts';
+import type { Holds, WordCount } from './holds.ts';
+import { filledOf, isFull, type LiveOrder, neverRests } from './live-order.ts';
+import type { MarketSlot } from './markets.ts';
+import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
+import type { OrderSink, UserTrade } from './order-events.ts';
+import type { Tail } from './tail.ts';
+import {
+  type Match,
+  type PendingSide,
+  type PendingTrade,
+  pendingNews,
+  pendingTrade,
+  rolledBackNews,
+  type TradeNews,
+  userTradeOf,
+} from './trade-view.ts';
+import type { FillConfirmed, FillOutcome, FillRolledBack } from './words.ts';
+
+/** Outcomes that may wait for their match; the rings between the threads hold fewer. */
+export const EARLY_OUTCOMES_MAX = 1_048_576;
+
+export class FillView {
+  readonly #book: OrderBookView;
+  readonly #holds: Holds;
+  readonly #words: WordCount;
+  readonly #tail: Tail;
+  readonly #sink: OrderSink;
+  /** Outcomes heard before their matches, by market and trade. */
+  readonly #early = new Map<string, FillOutcome>();
+
+  constructor(book: OrderBookView, words: WordCount, parts: Omit<OrderBookParts, 'orders'>) {
+    this.#book = book;
+    this.#holds = parts.holds;
+    this.#words = words;
+    this.#tail = parts.tail;
+    this.#sink = parts.sink;
+  }
+
+  matched(market: MarketSlot, match: Match): void {
+    const maker = must(market.orders.get(match.makerOrder), 'the maker of a match is in memory');
+    const taker = must(market.orders.get(match.takerOrder), 'the taker of a match is in memory');
+    assert(!market.pendingTrades.has(match.tradeId), 'a trade is matched once');
+    const trade = pendingTrade(match, this.#holds, { market, maker, taker });
+    market.pendingTrades.set(match.tradeId, trade);
+    for (const side of [trade.maker, trade.taker]) this.#addPending(trade, side, match.sequence);
+    for (const side of [trade.maker, trade.taker]) this.#tellTrade(trade, side, pendingNews(side));
+
+    const key = tradeKey(match.marketIndex, match.tradeId);
+    const outcome = this.#early.get(key);
+    if (outcome === undefined) return;
+    this.#early.delete(key);
+    if (outcome.kind === 'confirmed') this.#confirm(trade, outcome.word, outcome.heardAt);
+    else this.#rollBack(trade, outcome.word);
+  }
+
+  confirmed(market: MarketSlot, word: FillConfirmed): void {
+    const heardAt = this.#words.count;
+    const trade = market.pendingTrades.get(word.tradeId);
+    if (trade === undefined) this.#wait({ kind: 'confirmed', word, heardAt });
+    else this.#confirm(trade, word, heardAt);
+  }
+
+  rolledBack(market: MarketSlot, word: FillRolledBack): void {
+    const trade = market.pendingTrades.get(word.tradeId);
+    if (trade === undefined) this.#wait({ kind: 'rolledBack', word });
+    else this.#rollBack(trade, word);
+  }
+
+  #wait(outcome: FillOutcome): void {
+    assert(this.#early.size < EARLY_OUTCOMES_MAX, 'outcomes wait for matches that are on their way');
+    this.#early.set(tradeKey(outcome.word.marketIndex, outcome.word.tradeId), outcome);
+  }
+
+  #addPending(trade: PendingTrade, side: PendingSide, sequence: number): void {
+    const { order } = side;
+    order.pending.quantity += trade.quantity;
+    order.pending.notional += trade.notional;
+    order.pending.fees += side.fee;
+    order.pendingFills += 1;
+    order.lastSequence = sequence;
+    order.lastUpdateNs = trade.matchedNs;
+    if (neverRests(order) && isFull(order.quantity, filledOf(order))) order.isSpent = true;
+    pendMove(side.move, this.#holds);
+    this.#book.rehold(order);
+  }
+
+  #takePending(trade: PendingTrade, side: PendingSide): void {
+    const { order } = side;
+    order.pending.quantity -= trade.quantity;
+    order.pending.notional -= trade.notional;
+    order.pending.fees -= side.fee;
+    order.pendingFills -= 1;
+    assert(order.pendingFills >= 0 && order.pending.quantity >= 0, 'an order loses only fills that it had');
+  }
+
+  #confirm(trade: PendingTrade, word: FillConfirmed, heardAt: number): void {
+    const { market } = trade;
+    market.pendingTrades.delete(trade.tradeId);
+    const sides = [
+      { side: trade.maker, fee: word.makerFee },
+      { side: trade.taker, fee: word.takerFee },
+    ];
+    for (const { side, fee } of sides) {
+      const { order } = side;
+      this.#takePending(trade, side);
+      order.confirmed.quantity += trade.quantity;
+      order.confirmed.notional += trade.notional;
+      order.confirmed.fees += fee;
+      confirmMove(side.move, this.#holds, heardAt);
+    }
+    const { isLiquidation, isAutoDeleverage } = word;
+    for (const { side, fee } of sides) {
+      const news: TradeNews = { status: FILL_STATUS.confirmed, fee, reason: 0, isLiquidation, isAutoDeleverage };
+      const told = this.#tellTrade(trade, side, news);
+      this.#tail.tradeConfirmed(side.order.terms.user, market.definition.marketIndex, told);
+    }
+    for (const { side } of sides) this.#book.settle(side.order, word.timeNs);
+  }
+
+  #rollBack(trade: PendingTrade, word: FillRolledBack): void {
+    trade.market.pendingTrades.delete(trade.tradeId);
+    const sides = [
+      { side: trade.maker, reason: word.makerReason },
+      { side: trade.taker, reason: word.takerReason },
+    ];
+    const faults: { readonly order: LiveOrder; readonly reason: RollbackReason }[] = [];
+    for (const { side, reason } of sides) {
+      const { order } = side;
+      this.#takePending(trade, side);
+      rollBackMove(side.move, this.#holds);
+      order.wasRolledBack = true;
+      if (!isAtFault(reason)) continue;
+      // The fills of one fill-or-kill were decided as one (AMB-34).
+      const isRepeated = order.faultReason !== 0 && order.terms.tif === TIF.fok;
+      if (!isRepeated && (order.terms.flags & ORDER_FLAG.nodeMade) === 0) faults.push({ order, reason });
+      if (order.faultReason === 0) order.faultReason = reason;
+    }
+    for (const { side } of sides) this.#book.rehold(side.order);
+    for (const { side, reason } of sides) this.#tellTrade(trade, side, rolledBackNews(reason));
+    for (const { side } of sides) this.#book.settle(side.order, word.timeNs);
+    const asset = trade.market.definition.assetId;
+    for (const { order, reason } of faults) {
+      const { user, subAccount } = order.terms;
+      this.#sink.fault({ user, subAccount, reason, asset, matchedNs: trade.matchedNs });
+    }
+  }
+
+  #tellTrade(trade: PendingTrade, side: PendingSide, news: TradeNews): UserTrade {
+    const told = userTradeOf(trade, side, news);
+    this.#sink.userTrade(side.order.terms.user, told);
+    return told;
+  }
+}
+
+function tradeKey(marketIndex: number, tradeId: number): string {
+  return `${marketIndex}/${tradeId}`;
+}

@@ -1,0 +1,264 @@
+/**
+ * What a page needs of the tables, as a question that can be answered on another thread, and the answer.
+ *
+ *   pages.ts ── HistoryAsk ─▶ whoever has the tables ─▶ answerHistory ── HistoryAnswer ─▶ pages.ts merges
+ *
+ * Both are plain values. An answer holds rows as `T`: records, or already their JSON.
+ */
+
+import { type OrderRecordView, orderRecord } from '../../codec/order-record.ts';
+import { userTrade } from '../../codec/user-trade.ts';
+import { must } from '../../core/assert.ts';
+import type { AssetId, OrderId } from '../../core/ids.ts';
+import { FILL_STATUS, SIDE } from '../../core/order-terms.ts';
+import type { UserTrade } from './order-events.ts';
+import type { HistoryQuery, HistorySnapshot, HistoryTrade, OrderPlace } from './order-history.ts';
+import { recordOfRow } from './order-record.ts';
+
+/** Orders in memory that the tables may have as finished: columns, an order has one index in all of them. */
+export interface OrderDoubts {
+  readonly marketIndexes: Int32Array;
+  /** 0: a create on its way, in the tables if its id is. */
+  readonly sequences: Float64Array;
+  /** Only tables that know more of the market than this can know the order as finished. */
+  readonly heard: Float64Array;
+  readonly orderIds: readonly OrderId[];
+}
+
+/** Sides of trades in memory, newest first: columns, a side has one index in all of them. */
+export interface HeldTrades {
+  readonly marketIndexes: Int32Array;
+  readonly tradeIds: Float64Array;
+  readonly timesNs: BigInt64Array;
+}
+
+/**
+ * A page of orders of which so many are in memory that the tables' part of it is found by places: those of some of them,
+ * newest first, and how many of memory come before each (pages.ts).
+ */
+export interface OrderPivots {
+  /** How many orders memory has in all. */
+  readonly held: number;
+  readonly ranks: readonly number[];
+  readonly places: readonly OrderPlace[];
+}
+
+/** How far this process has heard of markets, index by index: see OrderDoubts.heard. */
+export interface HeardMarkets {
+  readonly marketIndexes: readonly number[];
+  readonly heard: readonly number[];
+}
+
+export type HistoryAsk =
+  | {
+      readonly kind: 'orders';
+      readonly query: HistoryQuery;
+      /** Of the page among all. */
+      readonly rank: number;
+      readonly limit: number;
+      readonly pivots: OrderPivots;
+      readonly doubts: OrderDoubts;
+      /** Markets of orders that are not in doubt unless the tables know more of their market. */
+      readonly markets: HeardMarkets;
+    }
+  | {
+      readonly kind: 'trades';
+      readonly query: HistoryQuery;
+      /** Of the page among all. */
+      readonly rank: number;
+      readonly limit: number;
+      readonly held: HeldTrades;
+    };
+
+/** What trades are sorted by: match time and id, both descending, then the asset (PAG-03, AMB-35). */
+export interface TradePlace {
+  readonly timeNs: bigint;
+  readonly tradeId: number;
+  readonly assetId: AssetId;
+  readonly isMaker: boolean;
+}
+
+export interface Placed<Place, T> {
+  readonly place: Place;
+  readonly value: T;
+}
+
+export interface OrderAnswer<T> {
+  readonly kind: 'orders';
+  readonly total: number;
+  readonly rows: readonly Placed<OrderPlace, T>[];
+  /** Which doubts are in the tables, by their index. */
+  readonly inTables: readonly number[];
+  /** The tables know more of a market than was heard: orders that were not in doubt may be in them. Then nothing else counts. */
+  readonly isAhead: boolean;
+  /** The merge begins with this one of memory and with the tables' at `offset`, which `rows` begin with. */
+  readonly heldFrom: number;
+  readonly offset: number;
+}
+
+export interface TradeAnswer<T> {
+  readonly kind: 'trades';
+  readonly total: number;
+  readonly rows: readonly Placed<TradePlace, T>[];
+  /** Which of memory are in the tables too, by their index. */
+  readonly inTables: readonly number[];
+  /** The merge begins with this one of those in memory alone, and with the tables' at `offset`, which `rows` begin with. */
+  readonly heldFrom: number;
+  readonly offset: number;
+}
+
+export type HistoryAnswer<T> = OrderAnswer<T> | TradeAnswer<T>;
+
+/** How rows are shown. */
+export interface Show<T> {
+  order(view: OrderRecordView): T;
+  trade(trade: UserTrade): T;
+}
+
+/** As the wire has them. */
+export const AS_JSON: Show<string> = { order: orderRecord, trade: userTrade };
+
+/** Answers from one version of the tables. */
+export function answerHistory<T>(snapshot: HistorySnapshot, ask: HistoryAsk, show: Show<T>): HistoryAnswer<T> {
+  return ask.kind === 'orders' ? answerOrders(snapshot, ask, show) : answerTrades(snapshot, ask, show);
+}
+
+function answerOrders<T>(
+  snapshot: HistorySnapshot,
+  ask: Extract<HistoryAsk, { kind: 'orders' }>,
+  show: Show<T>,
+): OrderAnswer<T> {
+  const { query, doubts, markets } = ask;
+  const nothing = { kind: 'orders', total: 0, rows: [], inTables: [], heldFrom: 0, offset: 0 } as const;
+  const isAhead = markets.marketIndexes.some(
+    (marketIndex, at) => snapshot.marketSequence(marketIndex) > (markets.heard[at] ?? 0),
+  );
+  if (isAhead) return { ...nothing, isAhead };
+  const inTables = [...doubts.marketIndexes.keys()].filter((index) => isInTables(snapshot, query, doubts, index));
+  const { heldFrom, offset, limit } = windowOf(snapshot, ask, inTables.length);
+  const { rows, total } = snapshot.finishedOrders(query, offset, limit);
+  return {
+    kind: 'orders',
+    total,
+    rows: rows.map((row) => ({
+      place: {
+        timeNs: row.timestampNs,
+        name: row.orderId,
+        marketIndex: row.marketIndex,
+        sequence: row.orderSequence,
+      },
+      value: show.order(recordOfRow(row, snapshot.definition(row.marketIndex))),
+    })),
+    inTables,
+    isAhead,
+    heldFrom,
+    offset,
+  };
+}
+
+/**
+ * What the page needs of the tables. A pivot with `a` of memory and `b` of the tables before it is itself the one of rank
+ * a + b among all, or as many before as orders before it are doubled. So the last pivot with a + b ≤ rank is not behind
+ * the page's begin, and the first with a − doubled + b > rank, of a' and b', is behind it. Then at most a' of memory come
+ * before the page, at least a − doubled, and of the tables the rest of `rank`, at least b and at most b'.
+ *
+ * @param doubled how many of memory are in the tables too.
+ */
+function windowOf(
+  snapshot: HistorySnapshot,
+  { query, rank, limit, pivots }: Extract<HistoryAsk, { kind: 'orders' }>,
+  doubled: number,
+): { readonly heldFrom: number; readonly offset: number; readonly limit: number } {
+  const { ranks, places, held } = pivots;
+  const before = places.length === 0 ? [] : snapshot.finishedBefore(query, places, rank + doubled);
+  const found = before.map((count, at) => ({ held: must(ranks[at], 'a pivot has a rank'), count }));
+  const from = found.findLast((pivot) => pivot.held + pivot.count <= rank) ?? { held: 0, count: 0 };
+  const to = found.find((pivot) => pivot.held - doubled + pivot.count > rank) ?? { held, count: rank };
+  const offset = Math.max(from.count, rank - to.held);
+  const most = Math.min(to.count, rank - from.held + doubled);
+  return { heldFrom: from.held, offset, limit: Math.max(0, most - offset) + limit };
+}
+
+function isInTables(
+  snapshot: HistorySnapshot,
+  { user }: HistoryQuery,
+  { marketIndexes, sequences, heard, orderIds }: OrderDoubts,
+  index: number,
+): boolean {
+  const marketIndex = marketIndexes[index] ?? 0;
+  const sequence = sequences[index] ?? 0;
+  const orderId = must(orderIds[index], 'a doubt is about an order with an id');
+  if (sequence === 0) return snapshot.findOrder(user, marketIndex, orderId) !== undefined;
+  if (snapshot.marketSequence(marketIndex) <= (heard[index] ?? 0)) return false;
+  return snapshot.isFinished(user, marketIndex, orderId, sequence);
+}
+
+function answerTrades<T>(
+  snapshot: HistorySnapshot,
+  ask: Extract<HistoryAsk, { kind: 'trades' }>,
+  show: Show<T>,
+): TradeAnswer<T> {
+  const { marketIndexes, tradeIds } = ask.held;
+  const inTables = [...tradeIds.keys()].filter(
+    (at) => (tradeIds[at] ?? 0) <= snapshot.lastTradeId(marketIndexes[at] ?? 0),
+  );
+  const { heldFrom, offset, limit } = tradeWindow(snapshot, ask, inTables);
+  const { rows, total } = snapshot.trades(ask.query, offset, limit);
+  return {
+    kind: 'trades',
+    total,
+    rows: rows.map((entry) => {
+      const trade = tradeOfRow(snapshot, entry);
+      return { place: placeOfTrade(trade), value: show.trade(trade) };
+    }),
+    inTables,
+    heldFrom,
+    offset,
+  };
+}
+
+/**
+ * What the page needs of the tables. Of those in memory alone most are newer than all that the tables have, and so come
+ * first; the rest may lie anywhere. So at least the newer ones come before the page, or as many as there are before it, and
+ * at most all.
+ */
+function tradeWindow(
+  snapshot: HistorySnapshot,
+  { query, rank, limit, held }: Extract<HistoryAsk, { kind: 'trades' }>,
+  inTables: readonly number[],
+): { readonly heldFrom: number; readonly offset: number; readonly limit: number } {
+  const newest = snapshot.trades(query, 0, 1).rows[0]?.row.matchedNs ?? -1n;
+  const gone = new Set(inTables);
+  let newer = 0;
+  for (const [at, timeNs] of held.timesNs.entries()) if (timeNs > newest && !gone.has(at)) newer += 1;
+  const heldFrom = Math.min(rank, newer);
+  const offset = Math.max(0, rank - (held.timesNs.length - gone.size));
+  return { heldFrom, offset, limit: rank - heldFrom - offset + limit };
+}
+
+export function placeOfTrade({ timestampNs, tradeId, assetId, isMaker }: UserTrade): TradePlace {
+  return { timeNs: timestampNs, tradeId, assetId, isMaker };
+}
+
+function tradeOfRow(snapshot: HistorySnapshot, { row, isMaker }: HistoryTrade): UserTrade {
+  const definition = snapshot.definition(row.marketIndex);
+  const side = isMaker ? row.maker : row.taker;
+  return {
+    assetId: definition.assetId,
+    tradeId: row.tradeId,
+    orderId: side.orderId,
+    subAccount: side.subAccount,
+    price: row.price,
+    quantity: row.quantity,
+    priceDecimals: definition.priceDecimals,
+    quantityDecimals: definition.quantityDecimals,
+    timestampNs: row.matchedNs,
+    isMaker,
+    isBuyer: isMaker === (row.takerSide === SIDE.sell),
+    status: FILL_STATUS.confirmed,
+    rollbackReason: null,
+    isLiquidation: row.isLiquidation,
+    isAutoDeleverage: row.isAutoDeleverage,
+    fee: side.fee,
+  };
+}

@@ -1,0 +1,374 @@
+/**
+ * Spot balances as pre-flight sees them, and what is set aside from each (AMB-52, AMB-112).
+ *
+ *   available = owned − held − pending − settling − setAside
+ *
+ *   owned      clearing's flushed word; withdrawal and settlement locks have left it (AMB-72)
+ *   held       what live orders, and orders on their way to the market, may still spend
+ *   pending    what fills will really cost that clearing has not decided
+ *   settling   the same for fills that are confirmed, until the balance that contains them arrives
+ *   setAside   what transfers, close-positions and locks will take, between this check and clearing's answer (set-asides.ts)
+ *
+ *   order ──match──▶ pending ──confirmed──▶ settling ──balance──▶ (owned is lower)
+ *     ▲                 └──────rolled back──▶ nothing, or the order's hold again
+ *
+ * Invariants
+ *   (1) held = the sum of the holds of all orders that spend from the balance, at the fees in force; pending likewise of
+ *       undecided fills. Who asks for a balance wakes its user first (sleepers.ts).
+ *   (2) held, pending, settling ≥ 0; setAside ≥ leaving ≥ 0.
+ *   (3) An order is let through only if its hold fits into what is available.
+ *
+ * Available may fall below zero later: a rollback gives an order its hold back, a price improvement having been spent.
+ * Then nothing more is let through until it is positive again.
+ *
+ * What fills bring is not available before clearing has booked it; in a margin account it is collateral at once, as the
+ * optimistic view of such an account is whole (`optimisticOf`).
+ *
+ * What all margin-type accounts own of an asset is summed for the cap of collateral (cap-check.ts): `collateral`. Every
+ * fill on its way is in that sum, and what actions may take until clearing has booked them: they may be refused.
+ *
+ * Not here: which orders live (live-orders.ts) and what they need (needs.ts).
+ */
+import { assert } from '../../core/assert.ts';
+import { type BuyHolds, changeBuy, heldByBuys, noBuys } from '../../core/buy-holds.ts';
+import { type AssetId, USD, type UserId } from '../../core/ids.ts';
+import { type Amount18, ZERO_18 } from '../../core/units.ts';
+import { Accounts } from './accounts.ts';
+import type { CollateralSum } from './cap-check.ts';
+import { FundedUsers } from './funded-users.ts';
+import type { LiveOrder } from './live-order.ts';
+import type { MarketSlot } from './markets.ts';
+import { holdOf } from './needs.ts';
+import { Sleepers } from './sleepers.ts';
+
+/** The spot balances of one sub-account. */
+export interface SpotAccount {
+  readonly balances: ReadonlyMap<AssetId, Balance>;
+  /** Rises with every change of what the account owns, fills on their way included. */
+  changes: number;
+}
+
+/** One spot balance: (user, sub-account, asset). Changed only by `Holds`. */
+export interface Balance {
+  readonly account: SpotAccount;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+  owned: bigint;
+  /** At the fees as they were after `heldAt` changes: `heldOf` says what is held now. */
+  held: bigint;
+  heldAt: number;
+  readonly fees: FeeChanges;
+  /** Of USD: what buys may spend of it, by market; null before the first. */
+  buys: Map<MarketSlot, BuyHolds> | null;
+  pending: bigint;
+  settling: bigint;
+  /** What undecided fills will bring, and confirmed ones until the balance that contains it arrives. */
+  incoming: bigint;
+  settlingIn: bigint;
+  /** What actions will take that clearing has not answered, and how much of it leaves the sub-account. */
+  setAside: bigint;
+  leaving: bigint;
+  /** The number of the last balance message that set `owned`. */
+  messageNumber: number;
+  /** Of its asset over all users; null of USD, and in an account of no margin type. */
+  collateral: CollateralSum | null;
+  /** What of it stands in that sum. */
+  summed: bigint;
+}
+
+/** How often a taker fee has changed: a balance of which nobody asks is counted again when somebody does. */
+interface FeeChanges {
+  count: number;
+}
+
+/** What is set aside for live orders. A changed fee walks no orders: it costs each balance its markets, when asked. */
+export function heldOf(balance: Balance): bigint {
+  const { buys, fees } = balance;
+  if (balance.heldAt === fees.count) return balance.held;
+  balance.heldAt = fees.count;
+  if (buys === null) return balance.held;
+  balance.held = 0n;
+  for (const [{ definition }, own] of buys) balance.held += heldByBuys(own, definition.takerFeeRate);
+  return balance.held;
+}
+
+/** What can still be spent; negative after a restored hold found its money spent. */
+export function availableOf(balance: Balance): Amount18 {
+  return (balance.owned - heldOf(balance) - balance.pending - balance.settling - balance.setAside) as Amount18;
+}
+
+/** By how much orders and their fills on their way take more than is owned; what actions may take is none of it. */
+export function excessOf(balance: Balance): bigint {
+  const { owned, pending, settling } = balance;
+  return heldOf(balance) + pending + settling - owned;
+}
+
+/** What is owned once every fill on its way is booked, and every action that takes from the sub-account. */
+export function optimisticOf(balance: Balance): bigint {
+  const { owned, pending, settling, incoming, settlingIn, leaving } = balance;
+  return owned - pending - settling + incoming + settlingIn - leaving;
+}
+
+/** Of a balance that has changed: what all users have as collateral follows. */
+function addToCollateral(balance: Balance): void {
+  const { collateral, summed } = balance;
+  if (collateral === null) return;
+  balance.summed = optimisticOf(balance) + balance.leaving;
+  collateral.amount += balance.summed - summed;
+}
+
+export interface BalanceKey {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+}
+
+/** A balance as it is asked about; available = owned − the others. */
+export interface Funds {
+  readonly owned: bigint;
+  readonly held: bigint;
+  readonly pending: bigint;
+  readonly settling: bigint;
+  readonly setAside: bigint;
+  readonly available: bigint;
+}
+
+const NO_FUNDS: Funds = { owned: 0n, held: 0n, pending: 0n, settling: 0n, setAside: 0n, available: 0n };
+
+/** What a spot fill moves between two balances of its account. */
+export interface SpotMove {
+  readonly from: Balance;
+  readonly debit: Amount18;
+  readonly to: Balance;
+  readonly credit: Amount18;
+}
+
+function buysOf(balance: Balance, market: MarketSlot): BuyHolds {
+  balance.buys ??= new Map();
+  let buys = balance.buys.get(market);
+  if (buys === undefined) {
+    buys = noBuys(market.definition);
+    balance.buys.set(market, buys);
+  }
+  return buys;
+}
+
+/** Numbers clearing's words on balances and positions, in the order in which they are heard. */
+export class WordCount {
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  next(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+}
+
+export class Holds {
+  readonly funded: FundedUsers = new FundedUsers();
+  readonly #byUser = new Map<UserId, Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>>();
+  readonly #words: WordCount;
+  readonly #fees: FeeChanges = { count: 0 };
+  readonly #sleepers: Sleepers;
+  readonly #accounts: Accounts;
+  readonly #collateral = new Map<AssetId, CollateralSum>();
+
+  /** @param words counts clearing's words on balances and positions. */
+  constructor(
+    words: WordCount = new WordCount(),
+    sleepers: Sleepers = new Sleepers(),
+    accounts: Accounts = new Accounts(),
+  ) {
+    this.#words = words;
+    this.#sleepers = sleepers;
+    this.#accounts = accounts;
+  }
+
+  /** What all margin-type accounts own of an asset, fills on their way included (CAP-08). 0 for USD, which has no cap. */
+  collateral(asset: AssetId): bigint {
+    return this.#collateral.get(asset)?.amount ?? 0n;
+  }
+
+  /** A sub-account has become known: if it is of a margin type, what it owns is collateral. */
+  subAccountKnown(user: UserId, subAccount: number): void {
+    const account = this.#byUser.get(user)?.get(subAccount);
+    if (account === undefined) return;
+    for (const balance of account.balances.values()) {
+      balance.collateral = this.#collateralOf(user, balance);
+      addToCollateral(balance);
+    }
+  }
+
+  #collateralOf(user: UserId, { subAccount, asset }: Pick<Balance, 'subAccount' | 'asset'>): CollateralSum | null {
+    if (asset === USD || !this.#accounts.isMargin(user, subAccount)) return null;
+    let sum = this.#collateral.get(asset);
+    if (sum === undefined) {
+      sum = { amount: 0n };
+      this.#collateral.set(asset, sum);
+    }
+    return sum;
+  }
+
+  /** The balance, made with nothing in it if clearing has not spoken of it. */
+  balance(key: BalanceKey): Balance {
+    this.#sleepers.wake(key.user);
+    return this.#balance(key);
+  }
+
+  #balance(key: BalanceKey): Balance {
+    const account = this.#account(key.user, key.subAccount);
+    const known = account.balances.get(key.asset);
+    if (known !== undefined) return known;
+    const fresh: Balance = {
+      account,
+      subAccount: key.subAccount,
+      asset: key.asset,
+      owned: 0n,
+      held: 0n,
+      heldAt: this.#fees.count,
+      fees: this.#fees,
+      buys: null,
+      pending: 0n,
+      settling: 0n,
+      incoming: 0n,
+      settlingIn: 0n,
+      setAside: 0n,
+      leaving: 0n,
+      messageNumber: 0,
+      collateral: this.#collateralOf(key.user, key),
+      summed: 0n,
+    };
+    account.balances.set(key.asset, fresh);
+    return fresh;
+  }
+
+  /** The spot side of a sub-account; what comes to it later is seen in it. */
+  account(user: UserId, subAccount: number): SpotAccount {
+    this.#sleepers.wake(user);
+    return this.#account(user, subAccount);
+  }
+
+  #account(user: UserId, subAccount: number): SpotAccount & { readonly balances: Map<AssetId, Balance> } {
+    let own = this.#byUser.get(user);
+    if (own === undefined) {
+      own = new Map();
+      this.#byUser.set(user, own);
+    }
+    const known = own.get(subAccount);
+    if (known !== undefined) return known;
+    const fresh = { balances: new Map<AssetId, Balance>(), changes: 0 };
+    own.set(subAccount, fresh);
+    return fresh;
+  }
+
+  /** The spot side of a sub-account; a question makes none. */
+  peek(user: UserId, subAccount: number): SpotAccount {
+    this.#sleepers.wake(user);
+    return this.#byUser.get(user)?.get(subAccount) ?? { balances: new Map(), changes: 0 };
+  }
+
+  /** The balance if there is one; a question makes none. */
+  find(key: BalanceKey): Balance | undefined {
+    this.#sleepers.wake(key.user);
+    return this.#byUser.get(key.user)?.get(key.subAccount)?.balances.get(key.asset);
+  }
+
+  /** What is available; zero where clearing has never spoken of the balance. */
+  available(key: BalanceKey): Amount18 {
+    const balance = this.find(key);
+    return balance === undefined ? ZERO_18 : availableOf(balance);
+  }
+
+  funds(key: BalanceKey): Funds {
+    const balance = this.find(key);
+    if (balance === undefined) return NO_FUNDS;
+    const { owned, pending, settling, setAside } = balance;
+    return { owned, held: heldOf(balance), pending, settling, setAside, available: availableOf(balance) };
+  }
+
+  /** Of one sub-account. */
+  balancesOf(user: UserId, subAccount: number): readonly Balance[] {
+    this.#sleepers.wake(user);
+    return [...(this.#byUser.get(user)?.get(subAccount)?.balances.values() ?? [])];
+  }
+
+  /**
+   * Clearing's absolute balance; it contains every fill confirmed before it. Nobody is woken: no hold depends on it.
+   *
+   * @returns the balance as it is now.
+   */
+  setOwned(key: BalanceKey, owned: Amount18): Balance {
+    assert(owned >= 0n, 'a spot balance is never negative');
+    const balance = this.#balance(key);
+    this.funded.changed(key.user, balance.owned > 0n, owned > 0n);
+    balance.owned = owned;
+    balance.settling = 0n;
+    balance.settlingIn = 0n;
+    balance.messageNumber = this.#words.next();
+    balance.account.changes += 1;
+    addToCollateral(balance);
+    return balance;
+  }
+
+  /** An action that clearing has not answered may take so much; a negative amount gives it back. */
+  setAside(balance: Balance, amount: bigint, leaves: boolean): void {
+    balance.setAside += amount;
+    if (leaves) {
+      balance.leaving += amount;
+      balance.account.changes += 1;
+    }
+    assert(balance.setAside >= balance.leaving && balance.leaving >= 0n, 'holds: what is set aside is never negative');
+  }
+
+  /** The order may spend something else of its balance from now on, `order.spend` until now. */
+  respend(balance: Balance, order: LiveOrder, after: Amount18): void {
+    const { spend: before, market } = order;
+    if (before === after) return;
+    const held = heldOf(balance);
+    if (balance.asset === USD) changeBuy(buysOf(balance, market), before, after);
+    balance.held = held + holdOf(order, after) - holdOf(order, before);
+    assert(after >= 0n && balance.held >= 0n, 'holds: what is held is never negative');
+  }
+
+  /** A market has another taker fee, and what is held for its buys follows. */
+  feeChanged(): void {
+    this.#fees.count += 1;
+  }
+
+  /** A fill whose outcome clearing owes: the order's balance pays, another one receives. */
+  pend({ from, debit, to, credit }: SpotMove): void {
+    assert(debit >= 0n && credit >= 0n, 'a fill debits what it spends and credits what it gets');
+    from.pending += debit;
+    to.incoming += credit;
+    from.account.changes += 1;
+    addToCollateral(from);
+    addToCollateral(to);
+  }
+
+  /**
+   * The fill is booked.
+   *
+   * @param confirmedAt the count of words when clearing said so; a balance that came after it contains the fill.
+   */
+  confirm(move: SpotMove, confirmedAt: number): void {
+    this.rollBack(move);
+    const { from, debit, to, credit } = move;
+    if (from.messageNumber <= confirmedAt) from.settling += debit;
+    if (to.messageNumber <= confirmedAt) to.settlingIn += credit;
+    addToCollateral(from);
+    addToCollateral(to);
+  }
+
+  /** The fill will not be booked. */
+  rollBack({ from, debit, to, credit }: SpotMove): void {
+    from.pending -= debit;
+    to.incoming -= credit;
+    assert(from.pending >= 0n && to.incoming >= 0n, 'holds: what is pending is never negative');
+    from.account.changes += 1;
+    addToCollateral(from);
+    addToCollateral(to);
+  }
+}

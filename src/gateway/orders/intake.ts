@@ -1,0 +1,343 @@
+/**
+ * Requests on their way in: checked before their signature, reserved after it.
+ *
+ *   request ─check─▶ (caller verifies the signature) ─reserve: hold, request id─▶ market
+ *
+ * Between check and reserve time passes; what may have changed meanwhile is checked again when the hold is taken. The
+ * caller makes sure that the market's ring has room before it reserves, so nothing is ever taken back.
+ *
+ * Invariants
+ *   (1) No request goes to a market without its hold (AMB-112); a refused replace leaves the order untouched (RPL-07).
+ *   (2) A refusal by this file sends no event (AMB-128).
+ *
+ * Not here: the rules on a request's own text (pre-flight.ts), answers (order-manager.ts).
+ */
+
+import type { CancelRequest } from '../../codec/signed-cancel.ts';
+import type { CreateRequest } from '../../codec/signed-order.ts';
+import type { ReplaceRequest } from '../../codec/signed-replace.ts';
+import { type AssetId, type OrderId, USD, type UserId } from '../../core/ids.ts';
+import { ORDER_LIFE_NS } from '../../core/limits.ts';
+import { MARKET_STATUS, SIDE, TRIGGER } from '../../core/order-terms.ts';
+import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
+import { type Reject, reject } from '../../core/reject.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
+import type { Accounts } from './accounts.ts';
+import { exposureOf } from './exposure.ts';
+import { availableOf, type Holds } from './holds.ts';
+import { filledOf, isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay } from './live-order.ts';
+import type { LiveOrders } from './live-orders.ts';
+import type { MarginRoom } from './margin-room.ts';
+import type { MarketSlot, Markets } from './markets.ts';
+import { budgetOf, holdOf, needOf, quote18, spendWith } from './needs.ts';
+import { checkOpenOrders } from './open-bounds.ts';
+import type { OrderBookView } from './order-book-view.ts';
+import { triggerKindOf } from './order-figures.ts';
+import type { OrderHistory } from './order-history.ts';
+import { statusOf, statusOfLive } from './order-life.ts';
+import {
+  checkCancel,
+  checkCreate,
+  checkNewFigures,
+  checkNewTrigger,
+  checkReplace,
+  marketHalted,
+  type PreFlightView,
+} from './pre-flight.ts';
+import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
+import { BUSY, CONTESTED, DUPLICATE_ORDER, INSUFFICIENT, NO_MARKET, TOO_MANY_OWN } from './refusals.ts';
+import type { Requests, Share } from './requests.ts';
+import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
+
+/** Who asks, when, and whether the order is looked up first: on REST, not on the control channel (AMB-92, CTL-04). */
+export interface Caller {
+  readonly user: UserId;
+  readonly now: TimestampNs;
+  readonly looksUp: boolean;
+  /** Checks that an operator's test left out, so that clearing meets what it must refuse (operator-api.md 7.3). */
+  readonly skips?: ReadonlySet<string>;
+}
+
+const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the user has neither a balance nor a position');
+
+/** A create that the market has not spoken on. */
+export interface CreateOnItsWay {
+  readonly order: LiveOrder;
+  readonly text: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export interface IntakeParts {
+  readonly markets: Markets;
+  readonly accounts: Accounts;
+  readonly holds: Holds;
+  readonly orders: LiveOrders;
+  readonly requests: Requests;
+  readonly book: OrderBookView;
+  readonly history: OrderHistory;
+  readonly margin: MarginRoom;
+}
+
+export class Intake {
+  settings: OrderSettings = DEFAULT_SETTINGS;
+  /** By request id. */
+  readonly creates: Map<number, CreateOnItsWay> = new Map();
+  readonly #parts: IntakeParts;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  // ---- create
+
+  checkCreate(request: CreateRequest, caller: Caller): Outcome<PreparedCreate> {
+    this.#parts.margin.desk.refresh(caller.now);
+    return checkCreate(this.#view(), request, caller);
+  }
+
+  reserveCreate(
+    prepared: PreparedCreate,
+    now: TimestampNs,
+  ): Outcome<{ readonly requestId: number; readonly budget: number }> {
+    const { market, terms, price, quantity, triggerPrice, text, signature } = prepared;
+    const { orders, requests, holds, book } = this.#parts;
+    const { marketIndex, assetId, status } = market.definition;
+    if (status !== MARKET_STATUS.active) return marketHalted();
+    const isParked = terms.triggerKind !== TRIGGER.none;
+    const cap = checkOpenOrders(this.#view(), { ...terms, marketIndex, isParked });
+    if (!cap.ok) return cap;
+    const known = orders.find(terms.user, marketIndex, terms.orderId);
+    // An id on its way may still be refused; then the next create with it may pass. The market decides.
+    if (known !== undefined && known.sequence !== 0 && !isForgotten(known, now)) return rejected(DUPLICATE_ORDER);
+    if (!requests.hasRoomFor('create')) return rejected(BUSY);
+    if (!requests.isWithinShare('create', this.#shareOf(terms.user))) return rejected(TOO_MANY_OWN);
+    const key = { user: terms.user, subAccount: terms.subAccount, asset: terms.side === SIDE.buy ? USD : assetId };
+    const fitting = isSpot(terms) ? this.#fitting(prepared, holds.available(key)) : 0;
+    if (fitting === null && !prepared.skips.has('inventory')) return rejected(INSUFFICIENT);
+    const budget = fitting ?? 0;
+    const balance = isSpot(terms) ? holds.balance(key) : null;
+    const order = newLiveOrder({ terms, market, balance, price, quantity, bound: budget, triggerPrice }, now);
+    const fault = this.#marginFault(order, prepared.skips);
+    if (fault !== null) return rejected(fault);
+
+    // After this point the command must succeed.
+    order.requests = 1;
+    book.add(order);
+    const { user, orderId } = terms;
+    const requestId = requests.add({ kind: 'create', user, orderId, market, order, replace: null, tie: null });
+    this.creates.set(requestId, { order, text, signature });
+    return accepted({ requestId, budget });
+  }
+
+  /** Seats an order of a margin-type account. @returns why it may not be let through, or null. */
+  #marginFault(order: LiveOrder, skips: ReadonlySet<string>): Reject | null {
+    const { accounts, holds, margin: room } = this.#parts;
+    const margin = room.check;
+    const { user } = order.terms;
+    // Nothing is made for users who have nothing, and what waits comes from others only.
+    const hasNothing = !holds.funded.has(user) && !accounts.isMarketMaker(user);
+    if (hasNothing && !isSpot(order.terms) && !skips.has('margin')) return NO_MARGIN;
+    margin.seat(order);
+    if (order.seat === null || order.triggerKind !== TRIGGER.none) return null;
+    const reduceOnly = skips.has('reduce_only') ? null : margin.reduceOnlyFault(order, order.quantity);
+    if (reduceOnly !== null || skips.has('margin')) return reduceOnly;
+    return margin.exposureFault(order, exposureOf(order, order.seat.marketPrice));
+  }
+
+  /** @returns the budget, 0 for an order that needs none; null when what is available does not cover the order. */
+  #fitting({ market, terms, price, quantity }: PreparedCreate, available: bigint): number | null {
+    // What waits for its trigger reserves nothing (AMB-28), but comes from users only who have something.
+    if (terms.triggerKind !== TRIGGER.none) return this.#parts.holds.funded.has(terms.user) ? 0 : null;
+    const { definition } = market;
+    const worstPrice = this.#parts.margin.bounds.worstPrice(terms.side, market);
+    const wanted = { lots: quantity, target: quote18(terms.amount, definition) };
+    const budget = budgetOf(terms, quantity, definition, { available, worstPrice, wanted });
+    if (budget !== null) return budget === 0 ? null : budget;
+    return needOf({ terms, market, bound: 0 }, price, quantity) > available ? null : 0;
+  }
+
+  // ---- replace
+
+  checkReplace(request: ReplaceRequest, caller: Caller): Outcome<PreparedReplace> {
+    this.#parts.margin.desk.refresh(caller.now);
+    const checked = checkReplace(this.#view(), request, caller.user, caller.now);
+    if (!checked.ok) return checked;
+    const market = checked.value;
+    const { orderId, timestampNs, newPriceLimit, newQuantity, newTrigger } = request.request;
+    const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
+    const figures = checkNewFigures(market, request, order);
+    if (!figures.ok) return figures;
+    const missing = caller.looksUp ? this.#missing(market, caller.user, orderId) : null;
+    if (missing !== null) return rejected(missing);
+    const trigger = checkNewTrigger(request, order);
+    if (!trigger.ok) return trigger;
+    return accepted({
+      market,
+      user: caller.user,
+      orderId,
+      timestampNs,
+      newPrice: newPriceLimit,
+      newQuantity,
+      newTrigger:
+        newTrigger === null ? null : { kind: triggerKindOf(newTrigger.condition), price: newTrigger.condition.price },
+    });
+  }
+
+  reserveReplace(prepared: PreparedReplace): Outcome<number> {
+    const { market, user, orderId, newPrice, newQuantity } = prepared;
+    const { orders, requests, book } = this.#parts;
+    if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
+    if (!requests.hasRoomFor('replace')) return rejected(BUSY);
+    if (!requests.isWithinShare('replace', this.#shareOf(user))) return rejected(TOO_MANY_OWN);
+    if (orders.isContested({ user, orderId }, market.definition.marketIndex)) return rejected(CONTESTED);
+    const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
+    if (order === null) {
+      return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace: null, tie: null }));
+    }
+    const replace = {
+      price: newPrice ?? largestPrice(order),
+      quantity: newQuantity ?? largestQuantity(order),
+    };
+    const more = holdOf(order, spendWith(order, replace)) - holdOf(order, order.spend);
+    if (more > 0n && order.balance !== null && more > availableOf(order.balance)) return rejected(INSUFFICIENT);
+    const fault = this.#replaceFault(order, replace);
+    if (fault !== null) return rejected(fault);
+
+    // After this point the command must succeed.
+    order.replaces = [...order.replaces, replace];
+    order.requests += 1;
+    book.rehold(order);
+    return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace, tie: null }));
+  }
+
+  /** What a replace that is let through would leave the order to reduce, or to weigh beyond what it covers (RPL-07). */
+  #replaceFault(order: LiveOrder, replace: ReplaceOnItsWay): Reject | null {
+    if (order.seat === null) return null;
+    const { check } = this.#parts.margin;
+    const fault = order.letThrough === 0 ? null : check.reduceOnlyFault(order, replace.quantity - filledOf(order));
+    if (fault !== null) return fault;
+    const heaviest = exposureOf({ ...order, replaces: [...order.replaces, replace] }, order.seat.marketPrice);
+    return check.exposureFault(order, heaviest);
+  }
+
+  // ---- cancel
+
+  checkCancel(request: CancelRequest, caller: Caller): Outcome<PreparedCancel> {
+    const checked = checkCancel(this.#view(), request, caller.user, caller.now);
+    if (!checked.ok) return checked;
+    const { orderId } = request.cancel;
+    if (!this.#parts.requests.isWithinShare('cancel', this.#shareOf(caller.user))) return rejected(TOO_MANY_OWN);
+    // A cancel waits for its create in the market; of a user who has nothing none can come (AMB-25).
+    const looksUp = caller.looksUp || !this.#mayHaveOrders(caller.user);
+    const missing = looksUp ? this.#missing(checked.value, caller.user, orderId) : null;
+    return missing === null ? accepted({ market: checked.value, user: caller.user, orderId }) : rejected(missing);
+  }
+
+  reserveCancel({ market, user, orderId }: PreparedCancel): Outcome<number> {
+    const { orders, requests } = this.#parts;
+    if (!requests.hasRoomFor('cancel')) return rejected(BUSY);
+    const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
+    if (order !== null) order.requests += 1;
+    return accepted(requests.add({ kind: 'cancel', user, orderId, market, order, replace: null, tie: null }));
+  }
+
+  /** Markets in which the user has an unfinished order, those on their way included; room for a request each. */
+  checkCancelAll(wish: { readonly user: UserId; readonly assetId: AssetId | null }): Outcome<readonly MarketSlot[]> {
+    const { markets, orders, requests } = this.#parts;
+    const only = this.#marketsOf(wish.assetId);
+    if (!only.ok) return only;
+    const open = orders.openMarkets(wish.user).map((marketIndex) => markets.at(marketIndex));
+    const concerned = open.filter((market) => only.value.includes(market));
+    return requests.hasRoomFor('cancelAll', concerned.length) ? accepted(concerned) : rejected(BUSY);
+  }
+
+  reserveCancelAll(): Outcome<number> {
+    const { requests } = this.#parts;
+    if (!requests.hasRoomFor('cancelAll')) return rejected(BUSY);
+    return accepted(requests.add({ kind: 'cancelAll' }));
+  }
+
+  /** The user's unfinished orders among these ids, in every market or in one; room for a request each (AMB-24). */
+  ordersToCancel(wish: {
+    readonly user: UserId;
+    readonly assetId: AssetId | null;
+    readonly orderIds: readonly OrderId[];
+  }): Outcome<readonly PreparedCancel[]> {
+    const { user, assetId, orderIds } = wish;
+    const { orders, requests } = this.#parts;
+    const among = this.#marketsOf(assetId);
+    if (!among.ok) return among;
+    const cancels: PreparedCancel[] = [];
+    for (const orderId of new Set(orderIds)) {
+      for (const market of among.value) {
+        const order = orders.find(user, market.definition.marketIndex, orderId);
+        if (order !== undefined && !order.isTold) cancels.push({ market, user, orderId });
+      }
+    }
+    if (!requests.isWithinShare('cancel', this.#shareOf(user), cancels.length)) return rejected(TOO_MANY_OWN);
+    return requests.hasRoomFor('cancel', cancels.length) ? accepted(cancels) : rejected(BUSY);
+  }
+
+  // ---- helpers
+
+  #view(): PreFlightView {
+    const { markets, accounts, holds, orders, margin } = this.#parts;
+    return {
+      markets,
+      accounts,
+      desk: margin.desk,
+      settings: this.settings,
+      isFunded: (user) => holds.funded.has(user),
+      isMarketMaker: (user) => accounts.isMarketMaker(user),
+      openCountOf: (user) => orders.openCountOf(user),
+      openCountOfAll: () => orders.openCountOfAll,
+      openCount: (user, subAccount, marketIndex) => orders.openCount(user, subAccount, marketIndex),
+      reducibleLots: (user, subAccount, market, side) => margin.accounts.reducibleLots(user, subAccount, market, side),
+    };
+  }
+
+  #shareOf(user: UserId): Share {
+    return { user, isMarketMaker: this.#parts.accounts.isMarketMaker(user) };
+  }
+
+  #mayHaveOrders(user: UserId): boolean {
+    const { holds, orders } = this.#parts;
+    return holds.funded.has(user) || orders.openCountOf(user) > 0;
+  }
+
+  /** One market, or all of them. */
+  #marketsOf(assetId: AssetId | null): Outcome<readonly MarketSlot[]> {
+    const { markets } = this.#parts;
+    if (assetId === null) return accepted([...markets.all()]);
+    const market = markets.find(assetId);
+    return market === undefined ? rejected(NO_MARKET) : accepted([market]);
+  }
+
+  /** Why a REST request about this order cannot go on: cancelled 409, otherwise finished or unknown 404 (AMB-23). */
+  #missing(market: MarketSlot, user: UserId, orderId: OrderId): Reject | null {
+    const { orders, history } = this.#parts;
+    const { marketIndex } = market.definition;
+    const order = orders.find(user, marketIndex, orderId);
+    if (order !== undefined && !order.isTold) return null;
+    const row = order ?? history.read((snapshot) => snapshot.findOrder(user, marketIndex, orderId));
+    if (row === undefined) return reject('ORDER_NOT_FOUND', 'there is no such order');
+    const status = 'isTold' in row ? statusOfLive(row) : statusOf(row);
+    return status === 'Canceled'
+      ? reject('ALREADY_CANCELLED', 'the order has been cancelled')
+      : reject('ORDER_NOT_FOUND', 'the order is finished');
+  }
+}
+
+/** Whether the id of an order is free again, though the order has not left memory yet (AMB-08). */
+function isForgotten({ isTold, terms }: LiveOrder, now: TimestampNs): boolean {
+  return isTold && now >= terms.creationNs + ORDER_LIFE_NS;
+}
+
+/** What a replace that leaves the price may meet: which of those before it the market applies is not known (RPL-07). */
+function largestPrice(order: LiveOrder): RawPrice {
+  return Math.max(order.price, ...order.replaces.map(({ price }) => price)) as RawPrice;
+}
+
+function largestQuantity(order: LiveOrder): RawQuantity {
+  return Math.max(order.quantity, ...order.replaces.map(({ quantity }) => quantity)) as RawQuantity;
+}

@@ -1,0 +1,169 @@
+/**
+ * The margin side of the order manager: what clearing says of positions, prices and risk, and what follows from it for
+ * orders and for reads.
+ *
+ *   clearing ── position, oracle price, market risk, risk row ─▶ asset-desk.ts, margin-accounts.ts
+ *   orders ── margin-check.ts ─▶ admitted or refused            turns ── auto-reduce.ts ─▶ reductions.ts
+ *   reads ── margin-view.ts, simulation.ts
+ *
+ * Everything that is asked at a time brings the prices up to it first.
+ */
+import type { SubAccountKind } from '../../clearing/rows.ts';
+import type { SimulationView } from '../../codec/margin-replies.ts';
+import type { AssetId, UserId } from '../../core/ids.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import { isMarginType } from '../../risk/account-rules.ts';
+import type { PriceSource } from '../../risk/prices.ts';
+import type { RiskTerms } from '../../risk/risk-terms.ts';
+import type { Accounts } from './accounts.ts';
+import { AssetDesk, type AssetMarks } from './asset-desk.ts';
+import { AutoReduce } from './auto-reduce.ts';
+import type { Holds, WordCount } from './holds.ts';
+import type { Pressures } from './margin-account.ts';
+import { MarginAccounts, type PositionWord } from './margin-accounts.ts';
+import { MarginCheck } from './margin-check.ts';
+import { type MarginSources, MarginView } from './margin-view.ts';
+import { MarketBounds } from './market-bounds.ts';
+import type { Markets } from './markets.ts';
+import type { OrderSink } from './order-events.ts';
+import { ReduceOnlyExcess } from './reduce-only-excess.ts';
+import { Reductions } from './reductions.ts';
+import type { Requests } from './requests.ts';
+import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
+import { simulate, type Trial } from './simulation.ts';
+import type { Sleepers } from './sleepers.ts';
+
+export interface MarginRoomParts {
+  readonly accounts: Accounts;
+  readonly markets: Markets;
+  readonly holds: Holds;
+  readonly words: WordCount;
+  readonly requests: Requests;
+  readonly sink: OrderSink;
+  readonly sleepers: Sleepers;
+}
+
+export class MarginRoom {
+  readonly desk: AssetDesk = new AssetDesk();
+  readonly accounts: MarginAccounts;
+  readonly check: MarginCheck;
+  readonly reductions: Reductions;
+  readonly bounds: MarketBounds;
+  readonly #kinds: Accounts;
+  readonly #sleepers: Sleepers;
+  readonly #markets: Markets;
+  readonly #autoReduce: AutoReduce;
+  readonly #excess: ReduceOnlyExcess;
+  readonly #sources: MarginSources;
+  readonly #view: MarginView;
+  #settings: OrderSettings = DEFAULT_SETTINGS;
+  /** Before that a user may have orders that are yet to be told: nobody is woken to be looked at. */
+  #isRestored = false;
+
+  constructor({ accounts, markets, holds, words, requests, sink, sleepers }: MarginRoomParts) {
+    const { desk } = this;
+    this.#kinds = accounts;
+    this.#sleepers = sleepers;
+    this.#markets = markets;
+    this.accounts = new MarginAccounts({ holds, desk, words, sleepers });
+    this.bounds = new MarketBounds(desk, DEFAULT_SETTINGS.marketOrderBand);
+    this.check = new MarginCheck(accounts, this.accounts, this.bounds);
+    this.reductions = new Reductions(requests, sink);
+    this.#autoReduce = new AutoReduce(accounts, this.accounts, (reduction) => this.reductions.reduce(reduction));
+    this.#excess = new ReduceOnlyExcess(this.accounts, (order) => this.reductions.cancelReduceOnly(order));
+    this.#sources = { accounts, margins: this.accounts, markets, desk };
+    this.#view = new MarginView(this.#sources);
+  }
+
+  // ---- clearing's word, all of it flushed
+
+  /** Absolute, like a balance. */
+  onPositionChanged(word: PositionWord): void {
+    const position = this.accounts.setPosition(word);
+    if (this.#settings.cancelsReduceOnlyExcess) this.#excess.lookAt(position);
+  }
+
+  onOraclePrice(asset: AssetId, price: PriceSource): void {
+    this.desk.setOracle(asset, price);
+  }
+
+  /** A market's last confirmed price, and what all users have open in its asset. */
+  onMarketRisk(word: { readonly marketIndex: number } & Pick<AssetMarks, 'mark' | 'interest'>): void {
+    this.desk.setTrading(this.#markets.at(word.marketIndex).definition.assetId, word);
+  }
+
+  onRiskChanged(asset: AssetId, risk: RiskTerms): void {
+    this.desk.setRisk(asset, risk);
+  }
+
+  onSettingsChanged(settings: OrderSettings): void {
+    this.#settings = settings;
+    this.check.minimum = settings.preflightMinimum;
+    this.bounds.band = settings.marketOrderBand;
+  }
+
+  /** Everything that lives has been told after a start. Restored prices may be old: no orders give way to them. */
+  onRestored(): void {
+    this.#isRestored = true;
+    this.desk.awaitPrices();
+  }
+
+  // ---- now and then
+
+  /**
+   * Every turn: orders of accounts whose capacity has become negative give way (AR-01), and reduce-only ones in excess.
+   *
+   * @returns whether there is more to look at, of accounts that sleep too: the next turn should not wait for something to
+   *   happen.
+   */
+  reduceOrders(now: TimestampNs): boolean {
+    const { autoReduces, cancelsReduceOnlyExcess } = this.#settings;
+    this.desk.refresh(now);
+    const isLooking = this.#isRestored && (autoReduces || cancelsReduceOnlyExcess);
+    const hasMore = isLooking && this.#sleepers.wakeWatched();
+    const isCut = this.#autoReduce.look(this.#settings, now);
+    const isWalking = cancelsReduceOnlyExcess && this.#excess.look();
+    return hasMore || isCut || isWalking;
+  }
+
+  // ---- reads
+
+  /** Whether the sub-account is of a margin type; one that does not exist is as `made` says. */
+  isOrBecomes(user: UserId, subAccount: number, made: SubAccountKind | null): boolean {
+    return isMarginType({ kind: this.#kinds.find(user, subAccount)?.kind ?? made ?? 'spot' });
+  }
+
+  hasAccount(user: UserId, subAccount: number): boolean {
+    return this.#kinds.find(user, subAccount) !== undefined;
+  }
+
+  isMarginAccount(user: UserId, subAccount: number): boolean {
+    return this.#kinds.isMargin(user, subAccount);
+  }
+
+  /** What is left for more risk in a margin-type account (MRG-16); 0 in any other. */
+  capacity(user: UserId, subAccount: number, now: TimestampNs): Amount18 {
+    if (!this.isMarginAccount(user, subAccount)) return ZERO_18;
+    this.desk.refresh(now);
+    return this.accounts.peek(user, subAccount).capacity();
+  }
+
+  /** What the orders of a margin-type account press on each side of it with (AMB-47). */
+  pressures(user: UserId, subAccount: number, now: TimestampNs): Pressures {
+    this.desk.refresh(now);
+    return this.accounts.peek(user, subAccount).pressures();
+  }
+
+  /** Margin-type accounts as they are read at `now`. */
+  view(now: TimestampNs): MarginView {
+    this.desk.refresh(now);
+    return this.#view;
+  }
+
+  /** A trade tried on (SIM-01). @returns INVALID_REQUEST, MARKET_NOT_FOUND. */
+  simulate(trial: Trial, now: TimestampNs): Outcome<SimulationView> {
+    this.desk.refresh(now);
+    return simulate(this.#sources, this.#settings.preflightMinimum, trial);
+  }
+}

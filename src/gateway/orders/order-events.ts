@@ -1,0 +1,80 @@
+/**
+ * What the order manager says: events of `/orders` (wire.md 9.4), fills (wire.md 7.10), answers to requests. Values
+ * only; the edge writes the frames, and only for users who listen.
+ */
+
+import type { OrderEventView } from '../../codec/order-events.ts';
+import type { UserTradeView } from '../../codec/user-trade.ts';
+import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
+import type { OrderEnd, RollbackReason } from '../../core/order-terms.ts';
+import type { Reject } from '../../core/reject.ts';
+import type { Amount18, TimestampNs } from '../../core/units.ts';
+
+export interface OrderName {
+  readonly orderId: OrderId;
+  readonly assetId: AssetId;
+}
+
+type WithoutName<View> = View extends unknown ? Omit<View, keyof OrderName> : never;
+
+/** What happened to an order. */
+export type OrderNews = WithoutName<OrderEventView>;
+export type OrderEvent = OrderName & OrderNews;
+
+/** One side of a trade, as its user sees it (FIL-01, AMB-35). */
+export interface UserTrade extends UserTradeView {
+  readonly orderId: OrderId;
+  /** USD: projected, then final, then zero; negative is a rebate. */
+  readonly fee: Amount18;
+}
+
+/** The market's answer to a request, `Received` when `reject` is null. */
+export interface RequestResult extends OrderName {
+  readonly reject: Reject | null;
+  readonly processedNs: TimestampNs;
+}
+
+/** This door's word on an order whose trigger fired: it holds what `quantity` lots need, or the order ends (AMB-28). */
+export interface ReleaseWord {
+  readonly marketIndex: number;
+  readonly order: number;
+  /** Sequence of the market's word that it answers; 0 for an order that had fired before a restart. */
+  readonly triggered: number;
+  /** As the market told it. */
+  readonly quantity: number;
+  /** What an order that names no bound of its own may use, as in NewOrder; else 0 (AMB-39). */
+  readonly budget: number;
+  readonly end: OrderEnd | 0;
+}
+
+/** The node's own word on an order: its new total, or its end (AMB-27, AMB-61). */
+export interface ReduceWord extends OrderName {
+  readonly requestId: number;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  /** 0: the order is cancelled. */
+  readonly total: number;
+  readonly end: OrderEnd;
+}
+
+/** A fill was rolled back, and this party of it was at fault (FIL-14). */
+export interface OrderFault {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly reason: RollbackReason;
+  readonly asset: AssetId;
+  readonly matchedNs: TimestampNs;
+}
+
+/** Where the order manager speaks to; calls come in the order in which things happened. */
+export interface OrderSink {
+  orderEvent(user: UserId, event: OrderEvent): void;
+  userTrade(user: UserId, trade: UserTrade): void;
+  /** After the trade was told as rolled back; of a fill-or-kill once, of the node's own orders never. */
+  fault(fault: OrderFault): void;
+  ack(requestId: number, result: RequestResult): void;
+  /** To the market; never lost, so it may wait for room. */
+  release(word: ReleaseWord): void;
+  /** To the market, by a request that has its number. @returns false: there is no room, nothing was sent. */
+  reduce(word: ReduceWord): boolean;
+}

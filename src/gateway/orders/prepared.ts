@@ -1,0 +1,44 @@
+/** Requests that passed every check before the signature: what the hold and the market's message are made of. */
+import type { OrderId, UserId } from '../../core/ids.ts';
+import type { TriggerKind } from '../../core/order-terms.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
+import type { OrderTerms } from './live-order.ts';
+import type { MarketSlot } from './markets.ts';
+
+/** Every check is made. */
+export const NO_SKIPS: ReadonlySet<never> = new Set<never>();
+
+/** Price, quantity and the amount of the terms by kind: the table in schemas/messages.fbs. */
+export interface PreparedCreate {
+  readonly kind: 'create';
+  readonly market: MarketSlot;
+  readonly terms: OrderTerms;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  /** 0 without a trigger. */
+  readonly triggerPrice: RawPrice;
+  readonly maxFeeRate: number;
+  /** The earlier of good-until and creation + 30 days (ORD-20, AMB-127). */
+  readonly expiryNs: TimestampNs;
+  readonly text: Uint8Array;
+  readonly signature: Uint8Array;
+  /** Checks that were left out, and are left out when the hold is taken; none unless an operator's test says so. */
+  readonly skips: ReadonlySet<string>;
+}
+
+/** Null members stay as they are. */
+export interface PreparedReplace {
+  readonly market: MarketSlot;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+  readonly timestampNs: TimestampNs;
+  readonly newPrice: RawPrice | null;
+  readonly newQuantity: RawQuantity | null;
+  readonly newTrigger: { readonly kind: TriggerKind; readonly price: RawPrice } | null;
+}
+
+export interface PreparedCancel {
+  readonly market: MarketSlot;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+}

@@ -1,0 +1,283 @@
+/**
+ * The margin orders of one sub-account on one side of one market, in the order of their admission, and how much of them
+ * the opposite position takes up (MRG-19 to MRG-21, AMB-50).
+ *
+ *   offset 5        ├── netted ──┤├──── counted ────┤
+ *   orders          [2][2][  3   ][4]                     netted 2, 2, 1, 0; counted 0, 0, 2, 4
+ *                          ▲ edge
+ *
+ * Only what is counted increases risk. The sum of the counted notional is kept, so that a new order, a fill and a cancel
+ * cost what they move and not what there is; and who enters in the middle, as an order that a trigger releases does, does
+ * not go past all that came later. Reduce-only orders have lanes of their own: they use nothing of this offset.
+ *
+ * Invariants
+ *   (1) The netted lots are the first ones: an order before the edge is netted whole, one after it not at all.
+ *   (2) What is netted in all = the smaller of the offset and all lots.
+ *   (3) `counted` = the sum of `notionalOf` over the orders.
+ *
+ * While a replace is on its way an order may come to stand under any of several terms. It nets the most lots that one of
+ * them has, and counts what the heaviest of them adds beyond what is netted: by full notional a large cheap order would
+ * hide behind a small dear one that the position covers (RPL-07, MRG-12).
+ *
+ * Not here: which orders count and with what (exposure.ts), weights (margin), accounts (margin-account.ts).
+ */
+import { assert } from '../../core/assert.ts';
+
+/** What an order may still add to its position; amounts in 10^-18 USD. */
+export interface Exposure {
+  /** 0: nothing. */
+  readonly lots: number;
+  /** Of one lot; unused where `total` is given. */
+  readonly lotPrice: bigint;
+  /** A market order's notional for all of its lots, else null. */
+  readonly total: bigint | null;
+  /** What it does under other terms, of no more lots; null: there are none. */
+  readonly other: Exposure | null;
+}
+
+export const NO_EXPOSURE: Exposure = { lots: 0, lotPrice: 0n, total: null, other: null };
+
+/** An order's place. Changed only by the lane. */
+export interface LaneEntry<Owner = unknown> {
+  readonly owner: Owner;
+  /** Sequence of its admission; a larger number while it is on its way. No two of a lane are equal. */
+  slot: number;
+  exposure: Exposure;
+  netted: number;
+  previous: LaneEntry<Owner> | null;
+  next: LaneEntry<Owner> | null;
+  isIn: boolean;
+}
+
+export function newLaneEntry<Owner>(owner: Owner, slot: number): LaneEntry<Owner> {
+  return { owner, slot, exposure: NO_EXPOSURE, netted: 0, previous: null, next: null, isIn: false };
+}
+
+/** Of what is counted: under the heaviest of its terms. */
+function notionalOf({ exposure, netted }: LaneEntry): bigint {
+  let heaviest = notionalBeyond(exposure, netted);
+  for (let { other } = exposure; other !== null; other = other.other) {
+    const notional = notionalBeyond(other, netted);
+    if (notional > heaviest) heaviest = notional;
+  }
+  return heaviest;
+}
+
+/** Of the lots that are not netted. */
+function notionalBeyond({ lots, lotPrice, total }: Exposure, netted: number): bigint {
+  if (lots <= netted) return 0n;
+  const counted = BigInt(lots - netted);
+  if (total === null) return lotPrice * counted;
+  return netted === 0 ? total : (total * counted + BigInt(lots) - 1n) / BigInt(lots);
+}
+
+/** Steps from the end before a search goes by signposts, how far these stand apart, and when there are too few of them. */
+const NEAR = 64;
+const SIGNPOST_EVERY = 128;
+const CROWD = 512;
+
+export class PressureLane<Owner = unknown> {
+  #head: LaneEntry<Owner> | null = null;
+  #tail: LaneEntry<Owner> | null = null;
+  /** The last order of which something is netted. */
+  #edge: LaneEntry<Owner> | null = null;
+  #offset = 0;
+  #netted = 0;
+  /** Of all orders. */
+  #lots = 0n;
+  #counted = 0n;
+  /** Every so manieth entry, by which a search goes that leads far; none until there is one, or once one of them is gone. */
+  #signposts: LaneEntry<Owner>[] = [];
+
+  /** Risk-increasing notional. */
+  get counted(): bigint {
+    return this.#counted;
+  }
+
+  get isEmpty(): boolean {
+    return this.#head === null;
+  }
+
+  /** Lots of the position on the other side. */
+  setOffset(lots: number): void {
+    assert(lots >= 0 && Number.isSafeInteger(lots), 'an offset is whole lots');
+    this.#offset = lots;
+    this.#level();
+  }
+
+  /** What the order may still do, nothing included. An order that enters takes its place by its slot. */
+  set(entry: LaneEntry<Owner>, exposure: Exposure): void {
+    if (!entry.isIn) {
+      if (exposure.lots === 0) return;
+      this.#insert(entry);
+    }
+    this.#counted -= notionalOf(entry);
+    const isWhole = (entry.next?.netted ?? 0) > 0;
+    const netted = isWhole ? exposure.lots : Math.min(entry.netted, exposure.lots);
+    this.#netted += netted - entry.netted;
+    if (exposure.lots !== entry.exposure.lots) this.#lots += BigInt(exposure.lots) - BigInt(entry.exposure.lots);
+    entry.exposure = exposure;
+    entry.netted = netted;
+    this.#counted += notionalOf(entry);
+    this.#dropEdge();
+    if (exposure.lots === 0) this.#unlink(entry);
+    this.#level();
+  }
+
+  /** What `counted` would be if the order had this exposure. */
+  countedWith(entry: LaneEntry<Owner>, exposure: Exposure): bigint {
+    const { exposure: before } = entry;
+    this.set(entry, exposure);
+    const counted = this.#counted;
+    this.set(entry, before);
+    return counted;
+  }
+
+  /** Lots that would count if the order had so many. */
+  lotsWith(entry: LaneEntry<Owner>, lots: number): bigint {
+    const counted = this.#lots - BigInt(entry.exposure.lots) + BigInt(lots) - BigInt(this.#offset);
+    return counted > 0n ? counted : 0n;
+  }
+
+  /** Lots that count. */
+  get countedLots(): bigint {
+    return this.#lots - BigInt(this.#netted);
+  }
+
+  /** What `counted` would be with another position. */
+  countedAt(offset: number): bigint {
+    const before = this.#offset;
+    this.setOffset(offset);
+    const counted = this.#counted;
+    this.setOffset(before);
+    return counted;
+  }
+
+  /** Lots of the offset that no order has used. */
+  get freeOffset(): number {
+    return this.#offset - this.#netted;
+  }
+
+  /** Whether more lots would count if the order had so many, whatever they are worth. */
+  outgrows(entry: LaneEntry<Owner>, lots: number): boolean {
+    return lots - entry.exposure.lots > this.freeOffset;
+  }
+
+  /** The market admitted it: its slot is its sequence. Those on their way are admitted in their order. */
+  admit(entry: LaneEntry<Owner>, slot: number): void {
+    const isInPlace = (entry.previous?.slot ?? 0) < slot && (entry.next?.slot ?? Number.POSITIVE_INFINITY) > slot;
+    if (!entry.isIn || isInPlace) {
+      entry.slot = slot;
+      return;
+    }
+    const { exposure } = entry;
+    this.set(entry, NO_EXPOSURE);
+    entry.slot = slot;
+    this.set(entry, exposure);
+  }
+
+  /** Those that are not netted whole: what counts, from the first admitted on. */
+  *counting(): Iterable<LaneEntry<Owner>> {
+    let entry = this.#edge === null ? this.#head : this.#firstOpen(this.#edge);
+    for (; entry !== null; entry = entry.next) yield entry;
+  }
+
+  #insert(entry: LaneEntry<Owner>): void {
+    const previous = this.#placeOf(entry.slot);
+    const next = previous === null ? this.#head : previous.next;
+    entry.previous = previous;
+    entry.next = next;
+    if (previous === null) this.#head = entry;
+    else previous.next = entry;
+    if (next === null) this.#tail = entry;
+    else next.previous = entry;
+    entry.exposure = NO_EXPOSURE;
+    entry.netted = 0;
+    entry.isIn = true;
+  }
+
+  /** The last entry with a lower slot; null where it is to be the first. */
+  #placeOf(slot: number): LaneEntry<Owner> | null {
+    let entry = this.#tail;
+    for (let steps = 0; entry !== null && entry.slot > slot; steps += 1) {
+      if (steps === NEAR) return this.#placeFar(slot);
+      entry = entry.previous;
+    }
+    return entry;
+  }
+
+  #placeFar(slot: number): LaneEntry<Owner> | null {
+    if (this.#signposts.length === 0) this.#setSignposts();
+    let entry = this.#signposts[this.#signpostsBefore(slot) - 1] ?? null;
+    let next = entry === null ? this.#head : entry.next;
+    for (let steps = 0; next !== null && next.slot < slot; steps += 1) {
+      // So many have come between two of them that the next search sets them anew.
+      if (steps === CROWD) this.#signposts = [];
+      entry = next;
+      next = next.next;
+    }
+    return entry;
+  }
+
+  #setSignposts(): void {
+    let count = 0;
+    for (let entry = this.#head; entry !== null; entry = entry.next) {
+      if (count % SIGNPOST_EVERY === 0) this.#signposts.push(entry);
+      count += 1;
+    }
+  }
+
+  /** How many of them have a lower slot. */
+  #signpostsBefore(slot: number): number {
+    let [low, high] = [0, this.#signposts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#signposts[middle]?.slot ?? slot) < slot) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #unlink(entry: LaneEntry<Owner>): void {
+    if (this.#signposts[this.#signpostsBefore(entry.slot)] === entry) this.#signposts = [];
+    const { previous, next } = entry;
+    if (previous === null) this.#head = next;
+    else previous.next = next;
+    if (next === null) this.#tail = previous;
+    else next.previous = previous;
+    if (this.#edge === entry) this.#edge = previous;
+    entry.previous = null;
+    entry.next = null;
+    entry.isIn = false;
+  }
+
+  /** An edge of which nothing is netted any more moves to the one before. */
+  #dropEdge(): void {
+    while (this.#edge !== null && this.#edge.netted === 0) this.#edge = this.#edge.previous;
+  }
+
+  /** Nets from the edge on, or gives back from the edge, until (2) holds. */
+  #level(): void {
+    while (this.#netted > this.#offset && this.#edge !== null) {
+      this.#net(this.#edge, -Math.min(this.#netted - this.#offset, this.#edge.netted));
+      this.#dropEdge();
+    }
+    while (this.#netted < this.#offset) {
+      const entry: LaneEntry<Owner> | null = this.#edge === null ? this.#head : this.#firstOpen(this.#edge);
+      if (entry === null) return;
+      this.#net(entry, Math.min(this.#offset - this.#netted, entry.exposure.lots - entry.netted));
+      this.#edge = entry;
+    }
+  }
+
+  #firstOpen(edge: LaneEntry<Owner>): LaneEntry<Owner> | null {
+    return edge.netted < edge.exposure.lots ? edge : edge.next;
+  }
+
+  #net(entry: LaneEntry<Owner>, change: number): void {
+    this.#counted -= notionalOf(entry);
+    entry.netted += change;
+    this.#netted += change;
+    this.#counted += notionalOf(entry);
+  }
+}

@@ -1,0 +1,285 @@
+/**
+ * Triggers that fired: the normal checks come when an order is released, and their outcome goes back to the market
+ * (AMB-28, AMB-29).
+ *
+ *   market ──triggered(quantity)──▶ hold for it ──release──▶ market ──activated──▶ the order lives
+ *                                    └──too little──▶ short ──clearing has passed the word──▶ hold, or
+ *                                                              release(marginInsufficient) ──▶ ended
+ *
+ * The market may be heard on a trigger before clearing is heard on the balances of the very fills that it follows from,
+ * such as what its parent bought for a child to sell. So an order that is short waits: clearing speaks in order, and once
+ * it has passed the market's word, all that came before that word is in the balances. Nor is one refused while another
+ * holds all there was, because it names no bound: that one ends as soon as the market has matched it. Until then nobody
+ * behind it is asked: so of thousands that fire at once and take all, each is asked a few times, however many there are.
+ * Bounded by the orders that wait.
+ *
+ * An order of a margin-type account is asked for capacity in the same way, and a reduce-only one that matches at once for
+ * the position that it shrinks; what would grow it ends with `reduceOnly`.
+ *
+ * A word about no lots yet (a child whose parent has not filled) is not answered; it comes again when there are some. At
+ * a restart the hold of an order that had fired is taken when its market opens, as if it had fired then.
+ */
+import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER_STATE } from '../../core/order-terms.ts';
+import { availableOf, type Balance } from './holds.ts';
+import { enabledOf, filledOf, isChild, LET_THROUGH_WHOLE, type LiveOrder } from './live-order.ts';
+import type { MarginAccount } from './margin-account.ts';
+import type { MarginCheck } from './margin-check.ts';
+import type { MarginRoom } from './margin-room.ts';
+import type { MarketBounds } from './market-bounds.ts';
+import type { MarketSlot } from './markets.ts';
+import { boundAtRelease, budgetLeft, holdOf, isOver, spendOf } from './needs.ts';
+import type { OrderBookView } from './order-book-view.ts';
+import type { OrderSink } from './order-events.ts';
+import type { TriggeredWord } from './words.ts';
+
+/** What the market told. */
+interface Told {
+  /** Sequence of the word; 0 at a restart. */
+  readonly sequence: number;
+  readonly quantity: number;
+}
+
+/** What is short was found so with this: it is not asked again with the same, but for the last time. */
+interface Short extends Told {
+  /** Lower numbers were told before. */
+  readonly number: number;
+  readonly lastSequence: number;
+  readonly available: bigint;
+  readonly version: number;
+}
+
+/**
+ * Whose orders compete: those of a margin-type account, or those that spend one balance of another one. What neither is
+ * weighed nor spends anything is never short.
+ */
+type Purse = MarginAccount | Balance | MarketSlot;
+
+/** Those of a purse that wait, oldest first, by the balance that they spend; null for margin orders. */
+type Waiting = Map<Balance | null, Map<LiveOrder, Short>>;
+
+interface Takers {
+  readonly orders: Set<LiveOrder>;
+  /** What the last of them left available: less than one could be given as its bound. */
+  readonly left: bigint;
+}
+
+/** Where a look at a purse stands in one of its lines. */
+interface Walk {
+  readonly balance: Balance | null;
+  readonly rest: Iterator<[LiveOrder, Short]>;
+  head: [LiveOrder, Short] | undefined;
+}
+
+export class Releases {
+  readonly #book: OrderBookView;
+  readonly #margin: MarginCheck;
+  readonly #bounds: MarketBounds;
+  readonly #sink: OrderSink;
+  /** Told and not answered, as what is available does not cover them yet. */
+  readonly #short = new Map<Purse, Waiting>();
+  #shortCount = 0;
+  #lastNumber = 0;
+  /** Released with all there was: they end, and give back what they leave, as soon as the market has matched them. */
+  readonly #takers = new Map<Balance, Takers>();
+
+  constructor(book: OrderBookView, { check, bounds }: Pick<MarginRoom, 'check' | 'bounds'>, sink: OrderSink) {
+    this.#book = book;
+    this.#margin = check;
+    this.#bounds = bounds;
+    this.#sink = sink;
+  }
+
+  /** Orders that wait for what would cover them. */
+  get shortCount(): number {
+    return this.#shortCount;
+  }
+
+  triggered(market: MarketSlot, word: TriggeredWord): void {
+    this.#answer(this.#book.triggered(market, word), word);
+  }
+
+  /** The market has spoken of an order: if it took all there was, others may be covered by what it leaves. */
+  heardOf(market: MarketSlot, sequence: number): void {
+    if (this.#takers.size === 0) return;
+    const order = market.orders.get(sequence);
+    if (order === undefined || order.balance === null) return;
+    if (this.#takers.get(order.balance)?.orders.has(order) === true) this.#retry(purseOf(order));
+  }
+
+  /** Clearing has passed more of a market: what was short may be covered, or never will be. */
+  retry(): void {
+    for (const purse of this.#short.keys()) this.#retry(purse);
+  }
+
+  #retry(purse: Purse): void {
+    const waiting = this.#short.get(purse);
+    if (waiting === undefined) return;
+    for (const [order, short] of this.#oldestFirst(waiting)) {
+      if (isOver(order)) this.#forget(order);
+      else if (!isAsBefore(order, short) || !this.#mayBeCovered(order, short)) this.#answer(order, short);
+    }
+  }
+
+  /** Those of a purse who may get something, whatever becomes of the ones before them. */
+  *#oldestFirst(waiting: Waiting): Generator<readonly [LiveOrder, Short]> {
+    const walks = Array.from(waiting, ([balance, line]): Walk => {
+      const rest = line.entries();
+      return { balance, rest, head: rest.next().value };
+    });
+    for (;;) {
+      let first: Walk | null = null;
+      for (const walk of walks) {
+        if (walk.head === undefined || this.#isTaken(walk.balance)) continue;
+        if (first?.head === undefined || walk.head[1].number < first.head[1].number) first = walk;
+      }
+      if (first?.head === undefined) return;
+      const next = first.head;
+      first.head = first.rest.next().value;
+      yield next;
+    }
+  }
+
+  /** The market takes commands again: what had fired before the restart is released, in the order of admission. */
+  marketOpened(market: MarketSlot): void {
+    this.#book.linkParents(market.orders.awake());
+    const awake = [...market.orders.awake()];
+    const fired = awake.filter(({ triggerState, end }) => triggerState === TRIGGER_STATE.fired && end === 0);
+    // They came into memory as a start told them, those that a replay reached last.
+    fired.sort((a, b) => a.sequence - b.sequence);
+    for (const order of fired) this.#answer(order, { sequence: 0, quantity: enabledOf(order) });
+  }
+
+  #answer(order: LiveOrder, told: Told): void {
+    const isSizedInQuote = order.terms.kind === ORDER_KIND.marketQuote;
+    if (told.quantity === 0 && !isSizedInQuote) return;
+    const left = told.quantity - filledOf(order) - lotsAtRelease(order, told.quantity).dropped;
+    if (this.#margin.reduceOnlyFault(order, left) !== null) this.#end(order, told, ORDER_END.reduceOnly);
+    else if (this.#letThrough(order, told.quantity)) this.#end(order, told, 0);
+    else if (this.#mayBeCovered(order, told)) this.#wait(order, told);
+    else this.#end(order, told, ORDER_END.marginInsufficient);
+  }
+
+  /** Who waits already keeps its place. */
+  #wait(order: LiveOrder, { sequence, quantity }: Told): void {
+    const { lastSequence, balance, seat } = order;
+    const available = balance === null ? 0n : availableOf(balance);
+    const version = seat === null ? 0 : seat.position.account.version;
+    const line = this.#lineOf(order);
+    const known = line.get(order);
+    if (known === undefined) {
+      this.#shortCount += 1;
+      this.#lastNumber += 1;
+    }
+    const number = known?.number ?? this.#lastNumber;
+    line.set(order, { sequence, quantity, number, lastSequence, available, version });
+  }
+
+  #lineOf(order: LiveOrder): Map<LiveOrder, Short> {
+    const purse = purseOf(order);
+    let waiting = this.#short.get(purse);
+    if (waiting === undefined) {
+      waiting = new Map();
+      this.#short.set(purse, waiting);
+    }
+    let line = waiting.get(order.balance);
+    if (line === undefined) {
+      line = new Map();
+      waiting.set(order.balance, line);
+    }
+    return line;
+  }
+
+  /** It does not wait any more, if it did. */
+  #forget(order: LiveOrder): void {
+    const purse = purseOf(order);
+    const waiting = this.#short.get(purse);
+    const line = waiting?.get(order.balance);
+    if (waiting === undefined || line?.delete(order) !== true) return;
+    this.#shortCount -= 1;
+    if (line.size === 0) waiting.delete(order.balance);
+    if (waiting.size === 0) this.#short.delete(purse);
+  }
+
+  /** The last word on what the market told. */
+  #end(order: LiveOrder, told: Told, end: OrderEnd | 0): void {
+    this.#forget(order);
+    this.#release(order, told, end);
+  }
+
+  /** Takes the hold. @returns false, the order unchanged, when what is available does not cover it. */
+  #letThrough(order: LiveOrder, quantity: number): boolean {
+    const held = holdOf(order, order.spend);
+    const available = order.balance === null ? 0n : availableOf(order.balance) + held;
+    const lots = lotsAtRelease(order, quantity);
+    const left = Math.min(lots.letThrough, order.quantity) - lots.dropped - filledOf(order);
+    const worstPrice = this.#bounds.worstPrice(order.terms.side, order.market);
+    const bound = boundAtRelease(order, left, { available, worstPrice });
+    if (bound === null) return false;
+    const change = { bound, ...lots };
+    const released = { ...order, ...change };
+    const hold = holdOf(order, spendOf(released));
+    if (hold > held && hold > available) return false;
+    if (this.#margin.releaseFault(order, released) !== null) return false;
+    Object.assign(order, change);
+    this.#book.rehold(order);
+    if (order.balance !== null && budgetLeft(order) > 0) this.#addTaker(order, order.balance);
+    return true;
+  }
+
+  #addTaker(order: LiveOrder, balance: Balance): void {
+    const orders = this.#takers.get(balance)?.orders ?? new Set();
+    this.#takers.set(balance, { orders: orders.add(order), left: availableOf(balance) });
+  }
+
+  /** Whether another order has taken all there was, and has not ended. Those that have are forgotten here. */
+  #hasTaker(balance: Balance, except: LiveOrder | null): boolean {
+    const orders = this.#takers.get(balance)?.orders;
+    if (orders === undefined) return false;
+    for (const taker of orders) {
+      if (taker.spend === 0n) orders.delete(taker);
+      else if (taker !== except) return true;
+    }
+    if (orders.size === 0) this.#takers.delete(balance);
+    return false;
+  }
+
+  /** Somebody has taken all of it, and nothing has come since: nobody is asked until that one has ended. */
+  #isTaken(balance: Balance | null): boolean {
+    if (balance === null || !this.#hasTaker(balance, null)) return false;
+    const { left = 0n } = this.#takers.get(balance) ?? {};
+    return availableOf(balance) <= left;
+  }
+
+  /** Clearing has not passed the market's word, or an order that took all there was for a moment has not ended. */
+  #mayBeCovered(order: LiveOrder, told: Told): boolean {
+    if (order.market.decidedSequence < told.sequence) return true;
+    const { balance } = order;
+    return balance !== null && this.#hasTaker(balance, order);
+  }
+
+  #release(order: LiveOrder, { sequence, quantity }: Told, end: OrderEnd | 0): void {
+    const { marketIndex } = order.market.definition;
+    const budget = end === 0 ? budgetLeft(order) : 0;
+    this.#sink.release({ marketIndex, order: order.sequence, triggered: sequence, quantity, budget, end });
+  }
+}
+
+function purseOf({ seat, balance, market }: LiveOrder): Purse {
+  return seat?.position.account ?? balance ?? market;
+}
+
+/** Whether all that decides is as it was: what the market said of it last, what it may spend, its margin account. */
+function isAsBefore({ lastSequence, balance, seat }: LiveOrder, short: Short): boolean {
+  return (
+    short.lastSequence === lastSequence &&
+    short.version === (seat === null ? 0 : seat.position.account.version) &&
+    short.available === (balance === null ? 0n : availableOf(balance))
+  );
+}
+
+/** A child that was let through further keeps that: its parent's fills are final. What it has dropped stays dropped. */
+function lotsAtRelease(order: LiveOrder, quantity: number): Pick<LiveOrder, 'letThrough' | 'dropped' | 'isIdle'> {
+  if (!isChild(order)) return { letThrough: LET_THROUGH_WHOLE, dropped: 0, isIdle: false };
+  const dropped = order.isIdle ? order.letThrough - filledOf(order) : order.dropped;
+  return { letThrough: Math.max(order.letThrough, quantity), dropped, isIdle: false };
+}

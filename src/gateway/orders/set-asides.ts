@@ -1,0 +1,96 @@
+/**
+ * What actions on accounts take from balances, set aside before clearing sees the action (AMB-112, TRF-04): transfers and
+ * close-positions today, locks of withdrawals and settlements the same way.
+ *
+ *   check ─▶ fits beside open orders ─▶ set aside ─▶ clearing ─▶ answer, of whatever kind ─▶ freed
+ *                └─▶ refused, nothing changed
+ *
+ * An order that is reserved later finds the amount gone, one that was reserved before has its hold: so an order and an
+ * action never spend the same money. When clearing has done the action, the balances that it left come before its answer.
+ * All of it is in memory: a start has no action without an answer.
+ *
+ * Not here: what clearing checks besides, and for good (src/clearing/transfers.ts, close-position.ts).
+ */
+
+import { larger } from '../../core/arithmetic.ts';
+import { type AssetId, USD, type UserId } from '../../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
+import { reject } from '../../core/reject.ts';
+import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import type { Accounts } from './accounts.ts';
+import { availableOf, type BalanceKey, type Holds } from './holds.ts';
+import { optimisticQuote } from './margin-account.ts';
+import type { MarginAccounts } from './margin-accounts.ts';
+
+/** What one action has set aside. */
+export interface SetAside {
+  readonly amount: Amount18;
+  /** With clearing's answer; once. */
+  readonly free: () => void;
+}
+
+/** Money that an action takes from one spot balance. */
+export interface Taking {
+  readonly from: BalanceKey;
+  readonly amount: Amount18;
+  /** Whether it leaves the sub-account, whose margin then goes without it. */
+  readonly leaves: boolean;
+}
+
+const NOTHING: SetAside = { amount: ZERO_18, free: () => undefined };
+const NO_INVENTORY: Outcome<SetAside> = rejected(reject('INSUFFICIENT_INVENTORY', 'less is available'));
+const NO_MARGIN: Outcome<SetAside> = rejected(reject('INSUFFICIENT_MARGIN', 'the account needs this as margin'));
+
+export class SetAsides {
+  readonly #accounts: Accounts;
+  readonly #holds: Holds;
+  readonly #margins: MarginAccounts;
+
+  constructor(accounts: Accounts, holds: Holds, margins: MarginAccounts) {
+    this.#accounts = accounts;
+    this.#holds = holds;
+    this.#margins = margins;
+  }
+
+  /**
+   * Sets an amount aside if it is available and a margin account keeps its capacity without it (AMB-65).
+   *
+   * @returns INSUFFICIENT_INVENTORY, INSUFFICIENT_MARGIN; then nothing changed.
+   */
+  take({ from, amount, leaves }: Taking, now: TimestampNs): Outcome<SetAside> {
+    if (amount <= 0n) return accepted(NOTHING);
+    const balance = this.#holds.find(from);
+    if (balance === undefined || amount > availableOf(balance)) return NO_INVENTORY;
+    const holds = this.#holds;
+    holds.setAside(balance, amount, leaves);
+    const free = (): void => holds.setAside(balance, -amount, leaves);
+    if (!leaves || this.#keepsCapacity(from.user, from.subAccount, now)) return accepted({ amount, free });
+    free();
+    return NO_MARGIN;
+  }
+
+  /**
+   * Sets aside the spot USD that the quote leg of a position may cost when it is folded: what is booked or, where fills
+   * are on their way, what they will leave, whichever is more.
+   *
+   * @returns INSUFFICIENT_INVENTORY; then nothing changed.
+   */
+  takeQuoteLeg(account: { readonly user: UserId; readonly subAccount: number }, asset: AssetId): Outcome<SetAside> {
+    const position = this.#margins.find(account.user, account.subAccount)?.find(asset);
+    if (position === undefined) return accepted(NOTHING);
+    const cost = larger(-position.quote, -optimisticQuote(position)) as Amount18;
+    const from = { ...account, asset: USD };
+    // The quote leg and spot USD count alike, so the margin figures stay as they are: no time is needed for prices.
+    return this.take({ from, amount: cost, leaves: false }, NO_TIME);
+  }
+
+  /** The account as it is now, if it is held to its capacity at all. */
+  #keepsCapacity(user: UserId, subAccount: number, now: TimestampNs): boolean {
+    if (!this.#accounts.isMargin(user, subAccount)) return true;
+    this.#margins.desk.refresh(now);
+    const account = this.#margins.account(user, subAccount);
+    return !account.isLeveraged || account.capacity() >= 0n;
+  }
+}
+
+const NO_TIME = 0n as TimestampNs;

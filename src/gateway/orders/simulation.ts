@@ -1,0 +1,287 @@
+/**
+ * A trade tried on (SIM-01 to SIM-04, AMB-71, wire.md 7.16): the account after pending transfers and a fill of all of the
+ * trade as taker at its price, and what pre-flight would say of the order. The same functions as pre-flight and reads;
+ * nothing changes.
+ *
+ *   before     the account with the pending transfers
+ *   after      and with the trade; open orders net against the position that the trade leaves
+ *   accepted   the order's pressure fits before the trade, or it adds none
+ */
+
+import type { SimulationView } from '../../codec/margin-replies.ts';
+import type { SimulateRequest } from '../../codec/simulate-request.ts';
+import { mulDivCeil, mulDivFloor, powerOfTen, tradingFee18 } from '../../core/arithmetic.ts';
+import { type AssetId, USD, type UserId } from '../../core/ids.ts';
+import { SIDE } from '../../core/order-terms.ts';
+import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
+import { type Reject, reject } from '../../core/reject.ts';
+import { type Amount18, ONE_18 } from '../../core/units.ts';
+import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../../risk/account.ts';
+import { isMarginType } from '../../risk/account-rules.ts';
+import { afterFill, isOpen, type Legs, NO_LEGS } from '../../risk/position.ts';
+import { capacityOf, marketPrice, offsetLots, pressureOf } from '../../risk/pressure.ts';
+import type { SubAccount } from './accounts.ts';
+import { exceedsCap, exceedsCollateralCap } from './cap-check.ts';
+import { availableOf, optimisticOf } from './holds.ts';
+import {
+  type MarginAccount,
+  type OrderLane,
+  optimisticBase,
+  optimisticQuote,
+  type Position,
+  type WhatIf,
+} from './margin-account.ts';
+import { type AccountLegs, figuresWith, flushedLegs, liquidationPrice, type MarginSources } from './margin-view.ts';
+import type { MarketSlot } from './markets.ts';
+import { mayTrade } from './trading-rules.ts';
+
+/** Notional of a simulated trade (SIM-03). */
+export const SIMULATED_NOTIONAL_MAX: Amount18 = (50_000_000n * ONE_18) as Amount18;
+
+/** A trade of a user, as it was asked for. */
+export type Trial = SimulateRequest & { readonly user: UserId };
+
+/** The trade in figures. */
+interface Fill {
+  readonly base: bigint;
+  readonly notional: Amount18;
+  readonly fee: Amount18;
+}
+
+/** @returns INVALID_REQUEST, MARKET_NOT_FOUND; PRICING_UNAVAILABLE for a trade without a price where there never was one. */
+export function simulate(sources: MarginSources, preflightMinimum: Amount18, trial: Trial): Outcome<SimulationView> {
+  const { accounts, margins, markets, desk } = sources;
+  const market = markets.find(trial.asset);
+  if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
+  const type = accounts.find(trial.user, trial.subAccount);
+  if (type === undefined) return invalid('sub_account', 'there is no such sub-account');
+  const price = trial.price ?? marketPrice(desk.terms(trial.asset));
+  if (price === 0n) return rejected(reject('PRICING_UNAVAILABLE', 'there is no price to try the trade at'));
+  const notional = (
+    trial.side === SIDE.buy ? mulDivCeil(trial.size, price, ONE_18) : mulDivFloor(trial.size, price, ONE_18)
+  ) as Amount18;
+  if (notional > SIMULATED_NOTIONAL_MAX) return invalid('trade', 'a simulated notional is at most 50,000,000 USD');
+  if (!trial.transfers.every(({ asset }) => desk.knows(asset)))
+    return invalid('pending_transfers', 'there is no such asset');
+  const account = margins.peek(trial.user, trial.subAccount);
+  if (!coversTransfers(account, trial))
+    return invalid('pending_transfers', 'a transfer takes out more than is available');
+
+  const fill = { base: trial.size, notional, fee: tradingFee18(notional, market.definition.takerFeeRate) };
+  const model = new Model(sources, { account, market }, trial, fill);
+  const before = model.capacity(false);
+  const available = model.capacity(true);
+  const after = model.legs(flushedLegs(account), true);
+  return accepted({
+    figures: figuresWith(after, available, desk),
+    impact: (available - before) as Amount18,
+    isAccepted: model.isAllowed(type) && model.isAdmitted(preflightMinimum),
+    liquidationPrice: liquidationPrice(after, trial.asset, desk),
+  });
+}
+
+function invalid(field: string, message: string): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('INVALID_REQUEST', message, field));
+}
+
+function availableIn(account: MarginAccount, asset: AssetId): bigint {
+  const balance = account.spot.balances.get(asset);
+  return balance === undefined ? 0n : availableOf(balance);
+}
+
+/** One after the other, as they were given: none takes out more than is left then (SIM-02). */
+function coversTransfers(account: MarginAccount, { transfers }: Trial): boolean {
+  const left = new Map<AssetId, bigint>();
+  for (const { asset, amount } of transfers) {
+    const after = (left.get(asset) ?? availableIn(account, asset)) + amount;
+    if (amount < 0n && after < 0n) return false;
+    left.set(asset, after);
+  }
+  return true;
+}
+
+/** Where the trade would take place. */
+interface Place {
+  readonly account: MarginAccount;
+  readonly market: MarketSlot;
+}
+
+/** The account with transfers, with or without the trade. */
+class Model {
+  readonly #sources: MarginSources;
+  readonly #account: MarginAccount;
+  readonly #trial: Trial;
+  readonly #fill: Fill;
+  readonly #market: MarketSlot;
+  /** Where there is none the account has no leg and no order in the asset. */
+  readonly #position: Position | undefined;
+
+  constructor(sources: MarginSources, { account, market }: Place, trial: Trial, fill: Fill) {
+    this.#sources = sources;
+    this.#account = account;
+    this.#market = market;
+    this.#position = account.find(trial.asset);
+    this.#trial = trial;
+    this.#fill = fill;
+  }
+
+  /** `legs` with the transfers, and with the trade. */
+  legs({ spot, positions }: AccountLegs, withTrade: boolean): AccountLegs {
+    const { transfers, asset, side, isSpot } = this.#trial;
+    const { base, notional, fee } = this.#fill;
+    const [moved, open] = [new Map(spot), new Map(positions)];
+    const add = (of: AssetId, amount: bigint): void => void moved.set(of, (moved.get(of) ?? 0n) + amount);
+    for (const transfer of transfers) add(transfer.asset, transfer.amount);
+    if (!withTrade) return { spot: moved, positions: open };
+    if (isSpot) {
+      add(asset, side === SIDE.buy ? base : -base);
+      add(USD, side === SIDE.buy ? -notional - fee : notional - fee);
+      return { spot: moved, positions: open };
+    }
+    const legs = afterFill(open.get(asset) ?? NO_LEGS, side === SIDE.buy ? base : -base, notional, fee);
+    if (isOpen(legs)) open.set(asset, legs);
+    else open.delete(asset);
+    return { spot: moved, positions: open };
+  }
+
+  /** Of the optimistic account. */
+  capacity(withTrade: boolean): Amount18 {
+    const { buys, sells } = this.#account.pressures(withTrade ? this.#laneAfter() : []);
+    return capacityOf(this.#surplus(withTrade), buys, sells);
+  }
+
+  #surplus(withTrade: boolean): Amount18 {
+    const { desk } = this.#sources;
+    const sums = emptyInitial();
+    const { spot, positions } = this.legs(optimisticLegs(this.#account), withTrade);
+    for (const [asset, amount] of spot) {
+      if (asset === USD) addInitialUsd(sums, amount);
+      else addInitial(sums, desk.terms(asset), amount);
+    }
+    for (const [asset, { base, quote }] of positions) {
+      addInitial(sums, desk.terms(asset), base);
+      addInitialUsd(sums, quote);
+    }
+    return initialSurplus(sums);
+  }
+
+  /** The orders of the traded market net against the position that the trade leaves. */
+  #laneAfter(): readonly WhatIf[] {
+    const { side, isSpot } = this.#trial;
+    if (isSpot || this.#position === undefined) return [];
+    const { buys, sells, reduceOnly } = this.#position;
+    const { quantityDecimals } = this.#market.definition;
+    const base = optimisticBase(this.#position) + (side === SIDE.buy ? this.#fill.base : -this.#fill.base);
+    const [short, long] = [offsetLots(SIDE.buy, base, quantityDecimals), offsetLots(SIDE.sell, base, quantityDecimals)];
+    const shrinksShort = reduceOnly === null ? [buys] : [buys, reduceOnly.pressing[SIDE.buy]];
+    const shrinksLong = reduceOnly === null ? [sells] : [sells, reduceOnly.pressing[SIDE.sell]];
+    return [
+      ...shrinksShort.map((lane) => ({ lane, counted: lane.countedAt(short) })),
+      ...shrinksLong.map((lane) => ({ lane, counted: lane.countedAt(long) })),
+    ];
+  }
+
+  /** Whether an account of this type may trade the asset so at all. */
+  isAllowed(type: SubAccount): boolean {
+    const { asset, isSpot } = this.#trial;
+    const { risk } = this.#sources.desk.terms(asset);
+    const reduces = this.#reducible() >= this.#fill.base;
+    return (isSpot || isMarginType(type)) && mayTrade(type, { ...this.#trial, reduces }, risk);
+  }
+
+  /** What pre-flight would say of the order (margin-check.ts). */
+  isAdmitted(minimum: Amount18): boolean {
+    const { user, subAccount, asset, side, isSpot } = this.#trial;
+    const { desk, accounts } = this.#sources;
+    if (isSpot && !this.#isCovered()) return false;
+    const counted = this.#counted();
+    if (counted === 0n || !accounts.isMargin(user, subAccount)) return true;
+    if (!isSpot && desk.terms(asset).prices.isBroken) return false;
+    if (isSpot ? this.#exceedsCollateralCap() : this.#exceedsCap()) return false;
+    if (isSpot && !this.#account.isLeveraged) return true;
+    const { buys, sells } = this.#account.pressures();
+    const more = this.#pressureOf(counted);
+    const [allBuys, allSells] = side === SIDE.buy ? [buys + more, sells] : [buys, sells + more];
+    return capacityOf(this.#surplus(false), allBuys as Amount18, allSells as Amount18) > minimum;
+  }
+
+  /** With all that the account has open on the side (cap-check.ts). */
+  #exceedsCap(): boolean {
+    const { asset, side } = this.#trial;
+    const { desk } = this.#sources;
+    const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
+    const open = this.#position === undefined ? 0n : this.#account.countedLots(this.#position, side) * lot;
+    return exceedsCap(desk.legs(asset), side, open + this.#fill.base - this.#offset(), desk.terms(asset));
+  }
+
+  /** A spot buy, with the transfers and with all that the account has open to buy of the asset. */
+  #exceedsCollateralCap(): boolean {
+    const { margins, desk } = this.#sources;
+    const { asset, transfers } = this.#trial;
+    const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
+    let added = this.#fill.base + (this.#lane()?.countedLots ?? 0n) * lot;
+    for (const transfer of transfers) if (transfer.asset === asset) added += transfer.amount;
+    return exceedsCollateralCap(margins.collateral(asset), added, desk.terms(asset).risk);
+  }
+
+  /** What so much notional adds to the pressure of the orders in its lane, of which one sum is rounded. */
+  #pressureOf(counted: bigint): bigint {
+    const { asset, side } = this.#trial;
+    const { takerFeeRate } = this.#market.definition;
+    const terms = this.#sources.desk.terms(asset);
+    const before = this.#lane()?.counted ?? 0n;
+    const of = (notional: bigint): bigint => pressureOf(side, notional as Amount18, terms, takerFeeRate);
+    return of(before + counted) - of(before);
+  }
+
+  #lane(): OrderLane | undefined {
+    const { side, isSpot } = this.#trial;
+    if (isSpot) return this.#position?.spotBuys;
+    return side === SIDE.buy ? this.#position?.buys : this.#position?.sells;
+  }
+
+  /** By how much the side of the trade may reduce the optimistic position. */
+  #reducible(): bigint {
+    if (this.#position === undefined) return 0n;
+    const base = optimisticBase(this.#position);
+    const opposite = this.#trial.side === SIDE.buy ? -base : base;
+    return opposite > 0n ? opposite : 0n;
+  }
+
+  #isCovered(): boolean {
+    const { asset, side, transfers } = this.#trial;
+    const from = side === SIDE.buy ? USD : asset;
+    const need = side === SIDE.buy ? this.#fill.notional + this.#fill.fee : this.#fill.base;
+    let available = availableIn(this.#account, from);
+    for (const transfer of transfers) if (transfer.asset === from) available += transfer.amount;
+    return need <= available;
+  }
+
+  /** Base of the position that no order has used yet, in whole lots. */
+  #offset(): bigint {
+    const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
+    // A lane that never had an order knows no offset: all of it is free.
+    const isFresh = this.#position === undefined || this.#position.market === null;
+    return (isFresh ? this.#reducible() / lot : BigInt(this.#lane()?.freeOffset ?? 0)) * lot;
+  }
+
+  /** Notional that increases risk: what the unused offset does not cover. A spot sell adds none. */
+  #counted(): bigint {
+    const { side, isSpot } = this.#trial;
+    const { base, notional } = this.#fill;
+    if (isSpot) return side === SIDE.buy ? notional : 0n;
+    const offset = this.#offset();
+    return offset >= base ? 0n : mulDivCeil(notional, base - offset, base);
+  }
+}
+
+function optimisticLegs(account: MarginAccount): AccountLegs {
+  const spot = new Map<AssetId, bigint>();
+  for (const balance of account.spot.balances.values()) spot.set(balance.asset, optimisticOf(balance));
+  const positions = new Map<AssetId, Legs>();
+  for (const position of account.positions()) {
+    const [base, quote] = [optimisticBase(position) as Amount18, optimisticQuote(position) as Amount18];
+    if (base !== 0n || quote !== 0n) positions.set(position.asset, { base, quote, entry: position.entry });
+  }
+  return { spot, positions };
+}

@@ -1,0 +1,116 @@
+/**
+ * What the order manager hears: from the market about orders, from clearing about fills, and how an order stood at a
+ * restart. The two speak over rings of their own; each is heard in its own order.
+ *
+ * Not here: balances, users and the registry, which come as clearing's rows.
+ */
+import type { OrderRow } from '../../clearing/rows.ts';
+import type { OrderEnd, RollbackReason, TriggerKind } from '../../core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
+
+// ---- the market
+
+/** On a create. */
+export interface AdmittedWord {
+  readonly requestId: number;
+  readonly marketIndex: number;
+  /** The order's name from here on. */
+  readonly sequence: number;
+  readonly timeNs: TimestampNs;
+  /** 0, or WOULD_CROSS: a crossing post-only, which leaves a record (AMB-16). */
+  readonly refusal: number;
+}
+
+/** The answer to a request. */
+export interface MarketAck {
+  readonly requestId: number;
+  readonly marketIndex: number;
+  /** The market sequence that the answer rests on; 0 when nothing changed. */
+  readonly sequence: number;
+  readonly timeNs: TimestampNs;
+  /** 0, or a reject code. */
+  readonly rejectCode: number;
+}
+
+export interface OrderWord {
+  readonly marketIndex: number;
+  /** Market sequence of this word. */
+  readonly sequence: number;
+  /** Sequence of the order's admission: its name. */
+  readonly order: number;
+  readonly timeNs: TimestampNs;
+}
+
+export interface ReplacedWord extends OrderWord {
+  /** The values now in force. */
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  /** In force while the order waits for it, else none and 0. */
+  readonly triggerKind: TriggerKind;
+  readonly triggerPrice: RawPrice;
+  /** In force: of the replace, or still the order's where the node made it. */
+  readonly timestampNs: TimestampNs;
+}
+
+export interface EndedWord extends OrderWord {
+  readonly end: OrderEnd;
+  /** 0 unless the end is `atFault`. */
+  readonly faultReason: RollbackReason;
+}
+
+/** The condition holds. `quantity` lots altogether wait to be let through; 0 for none yet, or for an order sized in quote. */
+export interface TriggeredWord extends OrderWord {
+  readonly triggerPrice: RawPrice;
+  readonly quantity: number;
+}
+
+/** `quantity` lots altogether are in the main book, or about to match. */
+export interface ActivatedWord extends OrderWord {
+  readonly quantity: number;
+}
+
+// ---- clearing
+
+interface OfTrade {
+  readonly marketIndex: number;
+  readonly tradeId: number;
+  /** When the front door heard it. */
+  readonly timeNs: TimestampNs;
+}
+
+export interface FillConfirmed extends OfTrade {
+  readonly makerFee: Amount18;
+  readonly takerFee: Amount18;
+  readonly isLiquidation: boolean;
+  readonly isAutoDeleverage: boolean;
+}
+
+export interface FillRolledBack extends OfTrade {
+  readonly makerReason: RollbackReason;
+  readonly takerReason: RollbackReason;
+}
+
+export type FillOutcome =
+  | { readonly kind: 'confirmed'; readonly word: FillConfirmed; readonly heardAt: number }
+  | { readonly kind: 'rolledBack'; readonly word: FillRolledBack };
+
+/** A live order as clearing kept it at a restart. */
+export interface RestoredOrder
+  extends Omit<
+    OrderRow,
+    | 'end'
+    | 'faultReason'
+    | 'verdict'
+    | 'text'
+    | 'signature'
+    | 'activatedQuantity'
+    | 'droppedQuantity'
+    | 'maxFeeRate'
+    | 'expiryNs'
+    | 'admittedNs'
+    | 'prioritySequence'
+    | 'parentSequence'
+  > {
+  /** Lots that its market has released, or never kept back. */
+  readonly inForce: number;
+}

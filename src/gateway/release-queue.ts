@@ -1,0 +1,66 @@
+/**
+ * Releases on their way to their market (AMB-28). A full ring must not lose one, so it waits here, and new creates of
+ * its shard wait behind it.
+ *
+ * Bounded by the live orders with a trigger: each has one release under way at most, and a later word on an order
+ * takes the place of an earlier one, which the market would not follow any more.
+ */
+import { must } from '../core/assert.ts';
+import type { Outlet } from '../runtime/outlet.ts';
+import { recordBytes } from '../runtime/ring-layout.ts';
+import { ReleaseOrder } from '../schema/generated/messages.ts';
+import { writeRelease } from './door-commands.ts';
+import type { ReleaseWord } from './orders/order-events.ts';
+
+const RECORD_BYTES = recordBytes(ReleaseOrder.bytes);
+
+export class ReleaseQueue {
+  private readonly shards: readonly Outlet[];
+  private readonly nowNs: () => bigint;
+  /** Per shard, by market and order, oldest first. */
+  private readonly waiting: readonly Map<string, ReleaseWord>[];
+
+  /** @param shards one per shard; market m lives on shard m mod shards. */
+  constructor(shards: readonly Outlet[], nowNs: () => bigint) {
+    this.shards = shards;
+    this.nowNs = nowNs;
+    this.waiting = shards.map(() => new Map());
+  }
+
+  add(word: ReleaseWord): void {
+    const shard = word.marketIndex % this.shards.length;
+    const waiting = must(this.waiting[shard], 'a queue for every shard');
+    const key = `${word.marketIndex} ${word.order}`;
+    waiting.delete(key);
+    waiting.set(key, word);
+    this.send(shard);
+  }
+
+  /** Writes what the ring of this shard takes. @returns whether nothing waits any more. */
+  send(shard: number): boolean {
+    const waiting = must(this.waiting[shard], 'a queue for every shard');
+    if (waiting.size === 0) return true;
+    const outlet = must(this.shards[shard], 'an outlet for every shard');
+    for (const [key, word] of waiting) {
+      if (!outlet.hasRoom(RECORD_BYTES)) {
+        outlet.wantRoom();
+        return false;
+      }
+      const at = outlet.claim(ReleaseOrder.typeId, ReleaseOrder.bytes);
+      writeRelease(outlet.views, at, word, this.nowNs());
+      outlet.commit();
+      waiting.delete(key);
+    }
+    return true;
+  }
+
+  /** To be called every turn. */
+  sendAll(): void {
+    for (let shard = 0; shard < this.shards.length; shard += 1) this.send(shard);
+  }
+
+  /** Releases that found no room yet. */
+  get size(): number {
+    return this.waiting.reduce((sum, waiting) => sum + waiting.size, 0);
+  }
+}

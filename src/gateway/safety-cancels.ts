@@ -1,0 +1,116 @@
+/**
+ * Cancels that a user ordered in advance: of what a connection leaves behind, and of everything when the user does not
+ * come back in time (docs/trading.md).
+ *
+ *   connection ends ─▶ its unfinished orders, some a turn ─┐
+ *   timer is over ──▶ all orders of the user ──────────────┴─▶ room in the rings? ─▶ sent; nobody waits for the answers
+ *                                                                └─ no: waits here and is tried every turn
+ *
+ * Invariant: nothing that waits is ever dropped. Bounded by the orders of the connections and by the timers; what has
+ * finished meanwhile is no more among it.
+ */
+import type { UserId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { BulkCancels } from './bulk-cancels.ts';
+import type { LeftBehind, Lifeline } from './orders/lifeline.ts';
+import type { MarketSlot } from './orders/markets.ts';
+import { DeadManTimers, type TimerHolder } from './sessions/dead-man-timers.ts';
+
+const NOTHING_TO_CANCEL = reject(
+  'INSUFFICIENT_INVENTORY',
+  'a timer is for users with a balance, a position or an open order',
+);
+const TOO_MANY = reject('SERVICE_UNAVAILABLE', 'too many timers run, try again');
+const NS_PER_MS = 1_000_000n;
+/** Of what connections leave behind: about a millisecond, however many end at once. */
+export const CANCELS_PER_TURN = 256;
+
+export interface SafetyCancelParts {
+  readonly bulk: Pick<BulkCancels, 'hasRoomIn' | 'cancel' | 'cancelAll'>;
+  /** Who may have a timer, and in which part of the table; null: the user has nothing that could be cancelled. */
+  readonly holderOf: (user: UserId) => TimerHolder | null;
+  readonly nowNs: () => TimestampNs;
+  readonly poke: () => void;
+}
+
+export class SafetyCancels {
+  private readonly parts: SafetyCancelParts;
+  private readonly timers = new DeadManTimers();
+  /** One without room holds up no other. Within a market the connection that ended first comes first. */
+  private readonly left = new Map<MarketSlot, Set<LeftBehind>>();
+
+  constructor(parts: SafetyCancelParts) {
+    this.parts = parts;
+  }
+
+  /** What has found no room yet: cancels, and users whose timer is over. */
+  get size(): number {
+    let size = this.timers.dueCount;
+    for (const parts of this.left.values()) for (const part of parts) size += part.size;
+    return size;
+  }
+
+  /** The connection has ended: what is tied to it goes from the next turn on, and what would be is stopped. */
+  cut(lifeline: Lifeline): void {
+    for (const part of lifeline.cut()) {
+      const parts = this.left.get(part.market);
+      if (parts === undefined) this.left.set(part.market, new Set([part]));
+      else parts.add(part);
+    }
+    this.parts.poke();
+  }
+
+  /**
+   * Starts the user's timer, or starts it again.
+   *
+   * @param timeoutMs 0 disarms.
+   * @returns when everything will be cancelled, null for never; rejects INSUFFICIENT_INVENTORY for a user who has
+   *   nothing and no timer yet, SERVICE_UNAVAILABLE, the timer as it was.
+   */
+  cancelAllAfter(user: UserId, timeoutMs: number): Outcome<TimestampNs | null> {
+    if (timeoutMs === 0) {
+      this.timers.disarm(user);
+      return accepted(null);
+    }
+    const firesAtNs = (this.parts.nowNs() + BigInt(timeoutMs) * NS_PER_MS) as TimestampNs;
+    const holder = this.parts.holderOf(user) ?? (this.timers.has(user) ? 'user' : null);
+    if (holder === null) return rejected(NOTHING_TO_CANCEL);
+    return this.timers.arm(user, firesAtNs, holder) ? accepted(firesAtNs) : rejected(TOO_MANY);
+  }
+
+  /** To be called every turn and every tick. */
+  sendWaiting(): void {
+    if (this.left.size > 0) this.sendLeft();
+    for (const user of this.timers.due(this.parts.nowNs())) {
+      const refusal = this.parts.bulk.cancelAll({ user, assetId: null, beforeNs: null });
+      if (refusal === null) this.timers.done(user);
+    }
+  }
+
+  /** As much of each market as of any other. */
+  private sendLeft(): void {
+    const share = Math.ceil(CANCELS_PER_TURN / this.left.size);
+    let sent = 0;
+    for (const [market, parts] of this.left) sent += this.sendSome(market, parts, share);
+    // Where nothing was sent the loop would turn for as long as there is no room.
+    if (sent > 0) this.parts.poke();
+  }
+
+  /** @returns how many were sent, at most `max`. */
+  private sendSome(market: MarketSlot, parts: Set<LeftBehind>, max: number): number {
+    const { bulk } = this.parts;
+    let sent = 0;
+    for (const part of parts) {
+      for (; part.size > 0; sent += 1) {
+        if (sent === max || !bulk.hasRoomIn(market)) return sent;
+        const { user, orderId } = part.take().terms;
+        bulk.cancel({ market, user, orderId });
+      }
+      parts.delete(part);
+    }
+    this.left.delete(market);
+    return sent;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Logging in: a signed nonce becomes a token. The checks run in the order not found, expired, different, signature
+ * (AMB-86, SES-08, SES-10, SES-11).
+ *
+ * The signature is verified elsewhere, perhaps on another thread, so a login has two halves. The nonce may be used up
+ * or replaced between them; then the second half says what the first would say now.
+ *
+ * Not here: Ed25519, SHA-256, random bytes, JSON.
+ */
+import type { UserId } from '../../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
+import { reject } from '../../core/reject.ts';
+import type { TimestampNs } from '../../core/units.ts';
+import type { Nonces } from './nonces.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface LoginClaim {
+  readonly user: UserId;
+  /** The nonce value that the client says it signed. */
+  readonly nonce: string;
+}
+
+/**
+ * First half. After it the caller verifies the signature over the UTF-8 bytes of `claim.nonce`.
+ *
+ * @returns rejects NONCE_NOT_FOUND, NONCE_EXPIRED, INVALID_NONCE.
+ */
+export function checkNonce(nonces: Nonces, claim: LoginClaim, now: TimestampNs): Outcome<null> {
+  const outstanding = nonces.find(claim.user);
+  if (outstanding === undefined) return rejected(reject('NONCE_NOT_FOUND', 'no nonce is outstanding for this user'));
+  if (now >= outstanding.expiryNs) return rejected(reject('NONCE_EXPIRED', 'the nonce has expired'));
+  if (outstanding.value !== claim.nonce) {
+    return rejected(reject('INVALID_NONCE', 'this is not the outstanding nonce', 'nonce'));
+  }
+  return accepted(null);
+}
+
+/** What `completeLogin` needs besides the claim. */
+export interface LoginProof {
+  readonly signatureIsValid: boolean;
+  /** SHA-256 of the token that the caller will hand out. */
+  readonly tokenHash: string;
+  /** Where the client is; '' where nobody asks. */
+  readonly address?: string;
+  readonly now: TimestampNs;
+}
+
+/**
+ * Second half: consumes the nonce and issues the token. A failure consumes nothing.
+ *
+ * @returns the token's expiry; rejects as `checkNonce`, then INVALID_SIGNATURE, then SERVICE_UNAVAILABLE where no session could
+ *   give way to it (tokens.ts).
+ */
+export function completeLogin(
+  sessions: { readonly nonces: Nonces; readonly tokens: Tokens },
+  claim: LoginClaim,
+  proof: LoginProof,
+): Outcome<TimestampNs> {
+  const nonce = checkNonce(sessions.nonces, claim, proof.now);
+  if (!nonce.ok) return nonce;
+  if (!proof.signatureIsValid) return rejected(reject('INVALID_SIGNATURE', 'the signature does not verify'));
+  const { address = '' } = proof;
+  if (!sessions.tokens.makeRoom(claim.user, address, proof.now)) {
+    return rejected(reject('SERVICE_UNAVAILABLE', 'too many sessions'));
+  }
+
+  // After this point the command must succeed.
+  sessions.nonces.consume(claim.user);
+  return accepted(sessions.tokens.issue(claim.user, proof.tokenHash, proof.now, address));
+}

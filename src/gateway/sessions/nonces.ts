@@ -1,0 +1,98 @@
+/**
+ * Login nonces: at most one outstanding per user, five minutes long (SES-01 to SES-05, AMB-86).
+ *
+ *   none ──issue──▶ outstanding ──issue, > 10 s left──▶ the same
+ *                        │  └──────issue, ≤ 10 s left──▶ another value in its place
+ *                        └──consume (login succeeded)──▶ none
+ *
+ * Anybody may ask for a nonce of any user. It is the same one while more than 10 s of it are left, so a stranger's asking
+ * takes nothing from its user but once in five minutes the last ten seconds; then its user asks again.
+ *
+ * The table is bounded: when it is full, the nonce that was asked for the longest time ago gives way, of users without
+ * funds first, who have a part of the table only. Its user asks again.
+ *
+ * Invariants
+ *   (1) The table never holds more than `capacity` nonces, of users without funds at most three quarters of it.
+ *   (2) Each part is in the order of last use, the oldest first.
+ *
+ * Not here: making the random value (the caller hands it in), checking the signature (login.ts).
+ */
+import { assert } from '../../core/assert.ts';
+import type { UserId } from '../../core/ids.ts';
+import { NONCE_LIFE_NS, NONCE_RENEW_NS, NONCES_MAX } from '../../core/limits.ts';
+import { LinkedList, ListEntry } from '../../core/linked-list.ts';
+import type { TimestampNs } from '../../core/units.ts';
+
+export interface Nonce {
+  /** 32 random bytes in base64url: what the client signs, byte for byte (SES-06). */
+  readonly value: string;
+  /** Valid while now < `expiryNs`. */
+  readonly expiryNs: TimestampNs;
+}
+
+interface Outstanding {
+  readonly user: UserId;
+  nonce: Nonce;
+}
+
+export class Nonces {
+  readonly #capacity: number;
+  readonly #isFunded: (user: UserId) => boolean;
+  readonly #byUser = new Map<UserId, ListEntry<Outstanding>>();
+  readonly #public = new LinkedList<Outstanding>();
+  readonly #kept = new LinkedList<Outstanding>();
+
+  /** @param isFunded whether a user has a balance or a position. */
+  constructor(capacity: number = NONCES_MAX, isFunded: (user: UserId) => boolean = () => false) {
+    assert(capacity > 0, 'nonces: room for at least one');
+    this.#capacity = capacity;
+    this.#isFunded = isFunded;
+  }
+
+  get count(): number {
+    return this.#byUser.size;
+  }
+
+  /**
+   * The user's nonce: the outstanding one while more than 10 s of it are left, else one made of `freshValue`.
+   *
+   * @param freshValue used only if a new nonce is due.
+   */
+  issue(user: UserId, now: TimestampNs, freshValue: string): Nonce {
+    const known = this.#byUser.get(user);
+    const keeps = known !== undefined && known.value.nonce.expiryNs - now > NONCE_RENEW_NS;
+    const nonce = keeps ? known.value.nonce : { value: freshValue, expiryNs: (now + NONCE_LIFE_NS) as TimestampNs };
+    if (known === undefined) this.#add(user, nonce);
+    else {
+      known.value.nonce = nonce;
+      (this.#isFunded(user) ? this.#kept : this.#public).append(known);
+    }
+    return nonce;
+  }
+
+  /** The outstanding nonce, expired or not; undefined when there is none. */
+  find(user: UserId): Nonce | undefined {
+    return this.#byUser.get(user)?.value.nonce;
+  }
+
+  /** A login succeeded with this user's nonce (SES-08). */
+  consume(user: UserId): void {
+    const entry = this.#byUser.get(user);
+    entry?.list?.remove(entry);
+    this.#byUser.delete(user);
+  }
+
+  #add(user: UserId, nonce: Nonce): void {
+    const isFunded = this.#isFunded(user);
+    const publicMax = Math.ceil((this.#capacity * 3) / 4);
+    if (!isFunded && this.#public.size >= publicMax) this.#drop(this.#public.first);
+    if (this.#byUser.size >= this.#capacity) this.#drop(this.#public.first ?? this.#kept.first);
+    const entry = new ListEntry<Outstanding>({ user, nonce });
+    this.#byUser.set(user, entry);
+    (isFunded ? this.#kept : this.#public).append(entry);
+  }
+
+  #drop(oldest: Outstanding | null): void {
+    if (oldest !== null) this.consume(oldest.user);
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * Budgets of requests: one bucket a user, of the size of their tier, and one that all share (LIM-01 to LIM-19, AMB-104,
+ * AMB-120).
+ *
+ *   charge ─▶ user's bucket has room? ─▶ shared bucket has room? ─▶ taken from both
+ *                     │ no                        │ no
+ *                     ▼                           ▼
+ *           refused, nothing shared is touched    refused, nothing of the user's is touched
+ *
+ * Invariants
+ *   (1) A request takes its price from both buckets or from neither.
+ *   (2) A user who has no entry has a full bucket. Entries stand in the order of their last charge; each charge drops the
+ *       oldest ones that are full again, so there are about as many as users were charged while one bucket refills.
+ *   (3) At most `usersMax` entries: the one that was charged the longest time ago gives way.
+ *   (4) What a request may take of the shared bucket is its part's (shared-budget.ts): users without funds share theirs
+ *       with requests that have no session, since keys are free.
+ *
+ * Settings live in memory only and a change starts full buckets (LIM-16 to LIM-18).
+ *
+ * Not here: who is a market maker, what a route costs.
+ */
+import { formatScaled } from '../../core/decimal.ts';
+import type { UserId } from '../../core/ids.ts';
+import { LinkedList, ListEntry } from '../../core/linked-list.ts';
+import { type Reject, reject } from '../../core/reject.ts';
+import type { TimestampNs } from '../../core/units.ts';
+import { BUDGET_MAX, type BucketSize, bucketOf, capacityOf, suppliedBy } from './bucket.ts';
+import { type Cost, type Prices, priceOf, STANDARD_PRICES } from './costs.ts';
+import type { LimitName, Part, SharedBudget, Shares } from './shared-budget.ts';
+
+export type Tier = 'default' | 'marketMaker';
+
+/** On the wire (operator-api.md 4.8). */
+export const TIER_NAME: Readonly<Record<Tier, 'default' | 'market_maker'>> = {
+  default: 'default',
+  marketMaker: 'market_maker',
+};
+
+export interface RateSettings {
+  readonly default: BucketSize;
+  readonly marketMaker: BucketSize;
+  readonly global: BucketSize;
+  readonly prices: Prices;
+  /** How the shared bucket is divided; as `sharesOf` unless given. */
+  readonly shares?: Shares;
+}
+
+/** G23. */
+export const STANDARD_RATES: RateSettings = {
+  default: bucketOf(200n),
+  marketMaker: bucketOf(2_000n),
+  global: bucketOf(20_000n),
+  prices: STANDARD_PRICES,
+};
+
+const LIFTED = bucketOf(BUDGET_MAX);
+/** As good as no limits, for clocks that stand still. */
+export const LIFTED_RATES: RateSettings = {
+  default: LIFTED,
+  marketMaker: LIFTED,
+  global: LIFTED,
+  prices: STANDARD_PRICES,
+};
+
+/** As many as can have a session. */
+const USERS_MAX = 250_000;
+/** Entries looked at per charge: more than the one that a charge can add. */
+const LOOKED_AT = 2;
+
+interface Bucket {
+  readonly user: UserId;
+  tier: Tier;
+  position: bigint;
+}
+
+export class RateLimits {
+  readonly #shared: SharedBudget;
+  readonly #usersMax: number;
+  readonly #buckets = new Map<UserId, ListEntry<Bucket>>();
+  /** By their last charge, the oldest first. */
+  readonly #charged = new LinkedList<Bucket>();
+  #settings: RateSettings;
+
+  /** @param shared configured here and nowhere else. */
+  constructor(shared: SharedBudget, settings: RateSettings, now: TimestampNs, usersMax: number = USERS_MAX) {
+    this.#shared = shared;
+    this.#usersMax = usersMax;
+    this.#settings = settings;
+    this.change(settings, now);
+  }
+
+  get settings(): RateSettings {
+    return this.#settings;
+  }
+
+  /** Users whose bucket is not known to be full. */
+  get userCount(): number {
+    return this.#buckets.size;
+  }
+
+  /** Every bucket starts full (LIM-17). */
+  change(settings: RateSettings, now: TimestampNs): void {
+    this.#settings = settings;
+    this.#buckets.clear();
+    this.#charged.clear();
+    this.#shared.configure(settings.global, settings.prices.publicRead, now, settings.shares);
+  }
+
+  /**
+   * @param user null for a request without a session, which only the shared bucket pays.
+   * @param part of the shared bucket; unless given, a user's for a user and the public one without.
+   * @returns RATE_LIMITED with the bucket, the units asked and the units there, or null when it has been paid.
+   */
+  charge(user: UserId | null, tier: Tier, cost: Cost, now: TimestampNs, part?: Part): Reject | null {
+    const price = priceOf(cost, this.#settings.prices);
+    if (user === null) {
+      const short = this.#shared.take(price, now, part ?? 'public');
+      return short === null ? null : this.#refused('global', price, short);
+    }
+    const size = this.#settings[tier];
+    const supplied = suppliedBy(size, now);
+    const missing = this.#missing(user, tier, now, supplied);
+    const capacity = capacityOf(size);
+    if (price + missing > capacity) return this.#refused('user', price, capacity - missing);
+    const short = this.#shared.take(price, now, part);
+    if (short !== null) return this.#refused('global', price, short);
+    this.#keep(user, tier, supplied + missing + price);
+    this.#forgetFull(now);
+    return null;
+  }
+
+  /** Milli-units that a user and all together have. */
+  available(user: UserId, tier: Tier, now: TimestampNs): { readonly user: bigint; readonly global: bigint } {
+    const size = this.#settings[tier];
+    const own = capacityOf(size) - this.#missing(user, tier, now, suppliedBy(size, now));
+    return { user: own, global: this.#shared.available(now) };
+  }
+
+  /**
+   * What a tier change leaves missing is no more than the new bucket holds.
+   *
+   * @param supplied of this tier until now.
+   */
+  #missing(user: UserId, tier: Tier, now: TimestampNs, supplied: bigint): bigint {
+    const bucket = this.#buckets.get(user)?.value;
+    if (bucket === undefined) return 0n;
+    const ahead = bucket.position - (bucket.tier === tier ? supplied : suppliedBy(this.#settings[bucket.tier], now));
+    if (ahead <= 0n) return 0n;
+    const capacity = capacityOf(this.#settings[tier]);
+    return bucket.tier === tier || ahead < capacity ? ahead : capacity;
+  }
+
+  #keep(user: UserId, tier: Tier, position: bigint): void {
+    let entry = this.#buckets.get(user);
+    if (entry === undefined) {
+      entry = new ListEntry<Bucket>({ user, tier, position });
+      this.#buckets.set(user, entry);
+    }
+    entry.value.tier = tier;
+    entry.value.position = position;
+    this.#charged.append(entry);
+  }
+
+  #forgetFull(now: TimestampNs): void {
+    for (let looked = 0; looked < LOOKED_AT; looked += 1) {
+      const oldest = this.#charged.first;
+      if (oldest === null) return;
+      const isFull = oldest.position <= suppliedBy(this.#settings[oldest.tier], now);
+      if (!isFull && this.#buckets.size <= this.#usersMax) return;
+      const entry = this.#buckets.get(oldest.user);
+      if (entry !== undefined) this.#charged.remove(entry);
+      this.#buckets.delete(oldest.user);
+    }
+  }
+
+  #refused(by: LimitName, asked: bigint, available: bigint): Reject {
+    this.#shared.countRefusal(by);
+    return rateLimited(by, asked, available);
+  }
+}
+
+/** The refusal of every limit: which bucket, what the request costs, what there was; in units. */
+export function rateLimited(by: LimitName, asked: bigint, available: bigint): Reject {
+  return {
+    ...reject('RATE_LIMITED', 'the budget of requests is used up; it refills all the time'),
+    details: { bucket: by, units_asked: unitsText(asked), units_available: unitsText(available) },
+  };
+}
+
+/** Milli-units as a decimal of units. */
+export function unitsText(milli: bigint): string {
+  return formatScaled(milli, 3);
+}

@@ -1,0 +1,77 @@
+/**
+ * What a user may ask for: budgets by tier and concurrent streams, both following the live market-maker flag (LIM-03,
+ * LIM-04, LIM-19 to LIM-21). What a request may take of the shared budget follows from whether its user has funds.
+ *
+ * Not here: the buckets (rate-limits.ts), counting the streams (the edge).
+ */
+import type { UserId } from '../../core/ids.ts';
+import { STREAMS_PER_MARKET_MAKER, STREAMS_PER_USER } from '../../core/limits.ts';
+import type { Reject } from '../../core/reject.ts';
+import type { TimestampNs } from '../../core/units.ts';
+import type { BucketSize } from './bucket.ts';
+import { type Cost, isCancel, UNIT } from './costs.ts';
+import { KeyedBuckets } from './keyed-buckets.ts';
+import type { RateLimits, Tier } from './rate-limits.ts';
+import type { Part } from './shared-budget.ts';
+
+/**
+ * Requests for a login of one user that draw on what is kept for users with funds: an id is no secret, so strangers who
+ * ask for nonces of such a user soon ask in public. In units of one request.
+ */
+const LOGINS: BucketSize = { unitsPerSecond: 10n, capacity: 50n };
+const LOGIN_USERS_MAX = 16_384;
+
+/** Concurrent streams of the order service, by tier. */
+export type StreamCaps = Readonly<Record<Tier, number>>;
+
+export const STANDARD_STREAM_CAPS: StreamCaps = { default: STREAMS_PER_USER, marketMaker: STREAMS_PER_MARKET_MAKER };
+
+export class UserLimits {
+  readonly rates: RateLimits;
+  /**
+   * Whether a user has a balance or a position. Keys are free, so users without share what is public. Orders add
+   * nothing to it: one that could fill is backed by the one or the other.
+   */
+  isFunded: (user: UserId) => boolean = () => true;
+  /** In memory only; a lower cap closes nothing that is open (LIM-21). */
+  streamCaps: StreamCaps = STANDARD_STREAM_CAPS;
+  readonly #makers = new Set<UserId>();
+  readonly #logins = new KeyedBuckets(LOGINS, LOGIN_USERS_MAX);
+
+  constructor(rates: RateLimits) {
+    this.rates = rates;
+  }
+
+  /** What clearing says of a user. */
+  setMarketMaker(user: UserId, isMarketMaker: boolean): void {
+    if (isMarketMaker) this.#makers.add(user);
+    else this.#makers.delete(user);
+  }
+
+  tierOf(user: UserId): Tier {
+    return this.#makers.has(user) ? 'marketMaker' : 'default';
+  }
+
+  /** As `RateLimits.charge`. */
+  charge(user: UserId | null, cost: Cost, now: TimestampNs): Reject | null {
+    if (user === null) return this.rates.charge(null, 'default', cost, now, 'public');
+    return this.rates.charge(user, this.tierOf(user), cost, now, this.partOf(user, cost));
+  }
+
+  /** A nonce or a login of this user, paid as a public read. @returns RATE_LIMITED, or null: it has been paid. */
+  chargeLogin(user: UserId, now: TimestampNs): Reject | null {
+    const isKept = this.isFunded(user) && this.#logins.level(user, now) >= UNIT;
+    if (isKept) this.#logins.charge(user, UNIT, now, 0n);
+    return this.rates.charge(null, 'default', 'publicRead', now, isKept ? 'cancel' : 'public');
+  }
+
+  /** What a request of this user may take of what all share. */
+  partOf(user: UserId, cost: Cost): Part {
+    if (!this.isFunded(user)) return 'public';
+    return isCancel(cost) ? 'cancel' : 'user';
+  }
+
+  streamCap(user: UserId): number {
+    return this.streamCaps[this.tierOf(user)];
+  }
+}

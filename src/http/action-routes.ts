@@ -1,0 +1,132 @@
+/** Signed actions, one order a request (wire.md 7.4 to 7.6) or several of one kind (wire.md 7.7). */
+
+import { type HopTimes, newHopTimes } from '../codec/hop-times.ts';
+import { batchReply, operationResponse } from '../codec/operation-replies.ts';
+import { decodeBatchCreate, decodeBatchReplace } from '../codec/order-batches.ts';
+import { decodeCancel } from '../codec/signed-cancel.ts';
+import { decodeCreate } from '../codec/signed-order.ts';
+import { decodeReplace } from '../codec/signed-replace.ts';
+import { must } from '../core/assert.ts';
+import { ACTION_BYTES_MAX, BATCH_BYTES_MAX } from '../core/limits.ts';
+import { accepted, type Outcome } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { actionOptionsOf } from './action-options.ts';
+import { correlationOf, correlationsOf, costOf, type SignedAction, type SignedBatch } from './oms-actions.ts';
+import type { RouteKit } from './oms-kit.ts';
+import type { HttpMethod } from './uws-http.ts';
+
+/** What a client is told whose action was sent on and not answered in time. */
+export const LATE_ACTION: Reject = reject(
+  'TIMEOUT_UNKNOWN_STATE',
+  'the market did not answer in time; the action may have happened',
+);
+
+export function addActionRoutes(kit: RouteKit): void {
+  addAction(kit, 'POST', '/orders/create', (body) => actionOf('create', decodeCreate(body, 0, body.length)));
+  addAction(kit, 'PATCH', '/orders/replace', (body) => actionOf('replace', decodeReplace(body, 0, body.length)));
+  addAction(kit, 'DELETE', '/orders/cancel', (body) => actionOf('cancel', decodeCancel(body, 0, body.length)));
+  addBatch(kit, 'POST', '/orders/batch-create', (body) => {
+    const decoded = decodeBatchCreate(body, 0, body.length);
+    if (!decoded.ok) return decoded;
+    const { items: requests, fault } = decoded.value;
+    return accepted({ batch: { kind: 'batch-create', requests }, fault });
+  });
+  addBatch(kit, 'PATCH', '/orders/batch-replace', (body) => {
+    const decoded = decodeBatchReplace(body, 0, body.length);
+    if (!decoded.ok) return decoded;
+    const { items: requests, fault } = decoded.value;
+    return accepted({ batch: { kind: 'batch-replace', requests }, fault });
+  });
+}
+
+function actionOf<Kind extends SignedAction['kind'], Request>(
+  kind: Kind,
+  decoded: Outcome<Request>,
+): Outcome<{ readonly kind: Kind; readonly request: Request }> {
+  return decoded.ok ? accepted({ kind, request: decoded.value }) : decoded;
+}
+
+function addAction(
+  kit: RouteKit,
+  method: HttpMethod,
+  pattern: string,
+  decode: (body: Uint8Array) => Outcome<SignedAction>,
+): void {
+  const { door, backend } = kit;
+  kit.addSession({
+    method,
+    pattern,
+    late: LATE_ACTION,
+    bodyBytesMax: ACTION_BYTES_MAX,
+    cost: ({ action }: AskedAction) => costOf(action),
+    isChange: true,
+    shape: ({ head, body }): Outcome<AskedAction> => {
+      const options = actionOptionsOf(head);
+      if (!options.ok) return options;
+      const hops = options.value.isTimed ? newHopTimes(backend.nowNs()) : null;
+      const action = decode(body);
+      return action.ok ? accepted({ action: action.value, isResent: options.value.isResent, hops }) : action;
+    },
+    about: (refusal, { action }) => aboutOrder(refusal, correlationOf(action).orderId),
+    serve: (call, { user }, { action, isResent, hops }) => {
+      const { orderId } = correlationOf(action);
+      const origin = { user, connection: door.newConnection(), isControl: false, isResent, hops };
+      door.take(action, origin, ({ refusal, processedAtNs: processedNs }) => {
+        if (refusal !== null) call.refuse(aboutOrder(refusal, orderId));
+        else if (hops === null) call.reply(operationResponse({ orderId, reject: null, processedNs }));
+        else call.reply(operationResponse({ orderId, reject: null, processedNs, hops, answeredNs: backend.nowNs() }));
+      });
+    },
+  });
+}
+
+/** An action with what its sender opted into. */
+interface AskedAction {
+  readonly action: SignedAction;
+  readonly isResent: boolean;
+  readonly hops: HopTimes | null;
+}
+
+/** A batch, and why it is refused as a whole, if it is. */
+interface AskedBatch {
+  readonly batch: SignedBatch;
+  readonly fault: Reject | null;
+}
+
+/** Answered when all of its orders are, 200 whatever became of each (AMB-26). */
+function addBatch(
+  kit: RouteKit,
+  method: HttpMethod,
+  pattern: string,
+  decode: (body: Uint8Array) => Outcome<AskedBatch>,
+): void {
+  const { door } = kit;
+  kit.addSession({
+    method,
+    pattern,
+    late: LATE_ACTION,
+    bodyBytesMax: BATCH_BYTES_MAX,
+    // Refused whole, it costs what it would have; of too long a one no more than fifty are looked at (AMB-104).
+    cost: ({ batch }: AskedBatch) => ({ bulk: batch.requests.length }),
+    isChange: true,
+    shape: ({ body }) => decode(body),
+    fault: ({ fault }) => fault,
+    serve: (call, { user }, { batch }) => {
+      const origin = { user, connection: door.newConnection(), isControl: false };
+      const results: { readonly orderId: string; reject: Reject | null }[] = correlationsOf(batch).map(
+        ({ orderId }) => ({ orderId, reject: null }),
+      );
+      let left = results.length;
+      door.takeBatch(batch, origin, (index, { refusal }) => {
+        must(results[index], 'an answer to an order of the batch').reject = refusal;
+        left -= 1;
+        if (left === 0) call.reply(batchReply(results));
+      });
+    },
+  });
+}
+
+/** Refusals of single actions say which order they are about (wire.md 7.4, AMB-16). */
+function aboutOrder(refusal: Reject, orderId: string): Reject {
+  return { ...refusal, details: { ...refusal.details, order_id: orderId } };
+}

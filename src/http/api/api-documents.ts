@@ -1,0 +1,79 @@
+/**
+ * What a service says about itself: `/api-doc.json`, `/async-api.json`, `/api-reference` and the files of that page
+ * (DOC-01 to DOC-04). Built once, when the listener is made, and served from memory.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseJsonObject } from '../../codec/json-tree.ts';
+import { assert } from '../../core/assert.ts';
+import { reject } from '../../core/reject.ts';
+import { type StaticDocument, staticDocument } from '../static-document.ts';
+import type { HttpCall } from '../uws-http.ts';
+import type { RouteDoc, StreamDoc } from './api-table.ts';
+import { asyncApi } from './async-api.ts';
+import { MDS_ROUTES, MDS_STREAMS } from './mds-table.ts';
+import { OMS_STREAMS } from './oms-streams-table.ts';
+import { OMS_ROUTES } from './oms-table.ts';
+import { openApi, type ServiceInfo } from './open-api.ts';
+import { packageRoot, pageFiles } from './page-files.ts';
+
+export type ServiceName = 'orders' | 'market-data';
+
+/** What is documented of each service. */
+export const SERVICE_TABLES: Readonly<
+  Record<ServiceName, { readonly routes: readonly RouteDoc[]; readonly streams: readonly StreamDoc[] }>
+> = {
+  orders: { routes: OMS_ROUTES, streams: OMS_STREAMS },
+  'market-data': { routes: MDS_ROUTES, streams: MDS_STREAMS },
+};
+
+const TITLES: Readonly<Record<ServiceName, string>> = {
+  orders: 'ringbook: orders',
+  'market-data': 'ringbook: market data',
+};
+
+const DESCRIPTIONS: Readonly<Record<ServiceName, string>> = {
+  orders:
+    'Orders, accounts and private streams. Integers above 2^53, all nanosecond times among them, are plain JSON integers: never send them through a double. ' +
+    'Every refusal is one envelope; nothing has changed when you read it. Paths stand at the root; there is no version in them. ' +
+    'A client opts into v1 of the streams by a subprotocol. There is no route to refresh a token and none to change a key.',
+  'market-data':
+    'Public market data: no session, the budget that all share. Integers above 2^53, all nanosecond times among them, are plain JSON integers: never send them through a double. ' +
+    'Every stream begins with a `subscriptions` frame. Paths stand at the root; there is no version in them.',
+};
+
+const JSON_POLICY = "default-src 'none'; frame-ancestors 'none'";
+const NO_FILE = reject('NOT_FOUND', 'no such path');
+
+/** Where a listener serves its documents: whatever `find` knows lies at one of these patterns. */
+export const DOCUMENT_PATTERNS = ['/api-doc.json', '/async-api.json', '/api-reference', '/api-reference/*'] as const;
+
+export class ApiDocuments {
+  readonly #byPath: ReadonlyMap<string, StaticDocument>;
+
+  /** @param offersKeys whether the page offers the keys of the seeded users. */
+  constructor(service: ServiceName, offersKeys = false) {
+    const { routes, streams } = SERVICE_TABLES[service];
+    const info = infoOf(service);
+    const json = (text: string): StaticDocument => staticDocument('application/json', Buffer.from(text), JSON_POLICY);
+    this.#byPath = new Map([
+      ['/api-doc.json', json(openApi(info, routes))],
+      ['/async-api.json', json(asyncApi(info, streams))],
+      ...pageFiles(offersKeys),
+    ]);
+  }
+
+  /** Answers the call with the document of its path, or 404. */
+  answer(call: HttpCall): void {
+    const document = this.#byPath.get(call.head.path);
+    if (document === undefined) call.refuse(NO_FILE);
+    else call.replyDocument(document);
+  }
+}
+
+export function infoOf(service: ServiceName): ServiceInfo {
+  const manifest = parseJsonObject(readFileSync(join(packageRoot(), 'package.json')), { fractions: 'text' });
+  const version = manifest.ok ? manifest.value.get('version') : undefined;
+  assert(typeof version === 'string', 'package.json names a version');
+  return { title: TITLES[service], description: DESCRIPTIONS[service], version };
+}

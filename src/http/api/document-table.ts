@@ -1,0 +1,33 @@
+/** The documents themselves, on both services (DOC-01 to DOC-04). */
+import { Type } from '@sinclair/typebox';
+import { mapOf, named, type Shape } from '../../codec/shapes/shape-kit.ts';
+import type { RouteDoc } from './api-table.ts';
+
+const DOCUMENT: Shape = named('Document', 'A JSON document', mapOf('.', Type.Unsafe({})));
+const PUBLIC = { method: 'GET', area: 'Documents', auth: 'public', cost: 'publicRead' } as const;
+
+export const DOCUMENT_ROUTES: readonly RouteDoc[] = [
+  {
+    ...PUBLIC,
+    path: '/api-doc.json',
+    summary: 'This document: OpenAPI 3.1',
+    reply: DOCUMENT,
+    example: { reply: '{"openapi":"3.1.0"}' },
+  },
+  {
+    ...PUBLIC,
+    path: '/async-api.json',
+    summary: 'The streams: AsyncAPI 3.0',
+    reply: DOCUMENT,
+    example: { reply: '{"asyncapi":"3.0.0"}' },
+  },
+  {
+    ...PUBLIC,
+    path: '/api-reference',
+    summary: 'A page to read and try all of it',
+    description: 'It loads nothing from anywhere else. Keys that are typed into it stay in it.',
+    media: 'text/html',
+    reply: DOCUMENT,
+    example: { reply: '{}' },
+  },
+];

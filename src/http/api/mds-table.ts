@@ -1,0 +1,196 @@
+/** The market-data service: its routes and streams, all public (wire.md 8, 9.3, 9.6, 9.7). */
+
+import {
+  DEPTH,
+  DEPTH_DIFF,
+  KLINE_PAGE,
+  KLINES,
+  PUBLIC_TRADE,
+  PUBLIC_TRADES,
+  TICKER,
+  TICKERS,
+  TRADE_EVENT,
+  WELCOME,
+} from '../../codec/shapes/market-data-shapes.ts';
+import { NANOSECONDS } from '../../codec/shapes/shape-kit.ts';
+import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
+import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../../market-data/klines.ts';
+import type { MessageDoc, RouteDoc, StreamDoc } from './api-table.ts';
+import { DOCUMENT_ROUTES } from './document-table.ts';
+import { limitQuery, PAGE_QUERY } from './query-docs.ts';
+
+const DEPTH_EXAMPLE = '{"asks":[[3150.25,2.5]],"bids":[[3149.75,1]],"sequence_number":9001}';
+const KLINE_EXAMPLE =
+  '{"open":"3150","high":"3152.5","low":"3149","close":"3151","volume":"41230.77","open_timestamp_ns":1770000000000000000,"close_timestamp_ns":1770000001000000000}';
+const TRADE_EXAMPLE =
+  '{"asset_id":"1","trade_id":88017,"price":"61000","quantity":"0.02","timestamp_ns":1770000004000000000,"buyer_is_maker":false,"status":"Confirmed"}';
+const TICKER_EXAMPLE =
+  '{"asset_id":"1","last_price":"61000","open":"60000","high":"61500","low":"59800.5","volume":"9120334.1","price_change":"1000","price_change_percent":"1.667","timestamp_ns":1770000004000000000}';
+
+const READ = { method: 'GET', area: 'Market data', auth: 'public', cost: 'publicRead' } as const;
+const TRADES_LIMIT = limitQuery(100, PAGE_LIMIT_MAX);
+
+export const MDS_ROUTES: readonly RouteDoc[] = [
+  {
+    ...READ,
+    path: '/marketdepth/{asset_id}',
+    summary: 'The order book',
+    description: 'Apply the diffs of `/marketdepth/diff/{asset_id}` whose `sequence_number` is larger.',
+    reply: DEPTH,
+    errors: ['MARKET_NOT_FOUND', 'SERVICE_UNAVAILABLE'],
+    example: { path: { asset_id: '1' }, reply: DEPTH_EXAMPLE },
+  },
+  {
+    ...READ,
+    path: '/klines/{asset_id}',
+    summary: 'Candles of one second',
+    description: 'Page 0 is the newest window; rows ascend inside a page. Kept for seven days.',
+    query: [
+      PAGE_QUERY,
+      limitQuery(KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX),
+      { name: 'end_timestamp_ns', shape: NANOSECONDS, says: 'the newest close time, inclusive; now unless given' },
+    ],
+    reply: KLINE_PAGE,
+    errors: ['MARKET_NOT_FOUND'],
+    example: {
+      path: { asset_id: '1' },
+      query: 'limit=60',
+      reply: `{"items":[${KLINE_EXAMPLE}],"page":0,"limit":60,"total_pages":1,"cursor_size":1,"has_next_page":false,"next_page":null}`,
+    },
+  },
+  {
+    ...READ,
+    path: '/trades',
+    summary: 'Confirmed trades of all markets, newest first',
+    query: [PAGE_QUERY, TRADES_LIMIT],
+    reply: PUBLIC_TRADES,
+    example: { query: 'limit=10', reply: `[${TRADE_EXAMPLE}]` },
+  },
+  {
+    ...READ,
+    path: '/trades/{asset_id}',
+    summary: 'Confirmed trades of one market, newest first',
+    query: [PAGE_QUERY, TRADES_LIMIT],
+    reply: PUBLIC_TRADES,
+    errors: ['MARKET_NOT_FOUND'],
+    example: { path: { asset_id: '1' }, reply: `[${TRADE_EXAMPLE}]` },
+  },
+  {
+    ...READ,
+    path: '/ticker/{asset_id}',
+    summary: 'The last 24 hours of one market',
+    reply: TICKER,
+    errors: ['MARKET_NOT_FOUND'],
+    example: { path: { asset_id: '1' }, reply: TICKER_EXAMPLE },
+  },
+  {
+    ...READ,
+    path: '/tickers',
+    summary: 'The last 24 hours of every market',
+    reply: TICKERS,
+    example: { reply: `[${TICKER_EXAMPLE}]` },
+  },
+  ...DOCUMENT_ROUTES,
+];
+
+const TRADE_WORDS: Readonly<Record<string, string>> = {
+  Pending: 'Matched, not yet durable',
+  Confirmed: 'On disk',
+  Rollbacked: 'Undone',
+};
+
+const OF_MARKET = { asset_id: '1' };
+const STREAM = { area: 'Market data', auth: 'public', channel: null } as const;
+
+function welcome(channel: string): MessageDoc {
+  return {
+    name: 'Welcome',
+    says: 'The first frame',
+    shape: WELCOME,
+    example: `{"type":"subscriptions","channels":[{"name":"${channel}"}],"errors":[]}`,
+  };
+}
+
+export const MDS_STREAMS: readonly StreamDoc[] = [
+  {
+    ...STREAM,
+    path: '/marketdepth/diff/{asset_id}',
+    pathExample: OF_MARKET,
+    summary: 'Changes of the order book',
+    resync: 'the snapshot of /marketdepth/{asset_id}; a gap in sequence_number invalidates the book',
+    tells: [
+      welcome('marketdepth'),
+      {
+        name: 'DepthDiff',
+        says: 'Levels that changed; quantity 0 removes one',
+        shape: DEPTH_DIFF,
+        example: '{"asks":[[3150.25,0]],"bids":[],"sequence_number":9002}',
+      },
+    ],
+  },
+  {
+    ...STREAM,
+    path: '/klines/diff/{asset_id}',
+    pathExample: OF_MARKET,
+    summary: 'Candles as they change',
+    resync: '/klines/{asset_id}',
+    tells: [
+      welcome('klines'),
+      { name: 'Klines', says: 'Always an array', shape: KLINES, example: `[${KLINE_EXAMPLE}]` },
+    ],
+  },
+  {
+    ...STREAM,
+    path: '/trades',
+    summary: 'Confirmed trades of all markets',
+    resync: '/trades',
+    tells: [
+      welcome('trades'),
+      { name: 'PublicTrade', says: 'A confirmed trade', shape: PUBLIC_TRADE, example: TRADE_EXAMPLE },
+    ],
+  },
+  {
+    ...STREAM,
+    path: '/trades/events',
+    summary: 'Trades of all markets as they are matched, confirmed or undone',
+    resync: '/trades: confirmed ones; pending and undone ones exist on this stream alone',
+    tells: [
+      welcome('trade_events'),
+      ...['Pending', 'Confirmed', 'Rollbacked'].map((tag) => ({
+        name: tag,
+        says: TRADE_WORDS[tag] ?? '',
+        shape: TRADE_EVENT,
+        example: `{"${tag}":${TRADE_EXAMPLE.replace('"Confirmed"', `"${tag}"`)}}`,
+      })),
+    ],
+  },
+  {
+    ...STREAM,
+    path: '/trades/{asset_id}',
+    pathExample: OF_MARKET,
+    summary: 'Confirmed trades of one market',
+    resync: '/trades/{asset_id}',
+    tells: [
+      welcome('trades'),
+      { name: 'PublicTrade', says: 'A confirmed trade', shape: PUBLIC_TRADE, example: TRADE_EXAMPLE },
+    ],
+  },
+  {
+    ...STREAM,
+    path: '/ticker/ws/{asset_id}',
+    pathExample: OF_MARKET,
+    summary: 'The ticker of one market, at most once a second',
+    resync: '/ticker/{asset_id}',
+    tells: [welcome('ticker'), { name: 'Ticker', says: 'The last 24 hours', shape: TICKER, example: TICKER_EXAMPLE }],
+  },
+  {
+    ...STREAM,
+    path: '/tickers/ws',
+    summary: 'Tickers that changed, at most once a second',
+    resync: '/tickers',
+    tells: [
+      welcome('tickers'),
+      { name: 'Tickers', says: 'Those that changed', shape: TICKERS, example: `[${TICKER_EXAMPLE}]` },
+    ],
+  },
+];

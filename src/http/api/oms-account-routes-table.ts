@@ -1,0 +1,124 @@
+/** Accounts: what they own and owe, and what they may do with it (wire.md 7.11 to 7.17, 7.20). */
+
+import {
+  ACTION_RESULT,
+  CLOSE_POSITION_REQUEST,
+  INVENTORY,
+  MULTISIG_CONFIG,
+  RENAME_REQUEST,
+  RENAMED,
+  SIGNER_ACCOUNTS,
+  SIGNER_SEARCH,
+  TRANSFER_REQUEST,
+} from '../../codec/shapes/account-shapes.ts';
+import { ACTION_BYTES_MAX } from '../../core/limits.ts';
+import type { RejectName } from '../../core/reject.ts';
+import type { RouteDoc } from './api-table.ts';
+import { SUB_ACCOUNT_QUERY } from './query-docs.ts';
+
+const ACTION = { area: 'Account', cost: 'action' } as const;
+const SIGNER_ERRORS: readonly RejectName[] = [
+  'SIGNER_MISMATCH',
+  'INVALID_SIGNATURE',
+  'INSUFFICIENT_SIGNER_WEIGHT',
+  'SIGNER_UNKNOWN',
+  'TIMEOUT_UNKNOWN_STATE',
+];
+
+export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
+  {
+    method: 'GET',
+    path: '/inventory/user/{user_id}',
+    area: 'Account',
+    auth: 'session',
+    cost: 'action',
+    summary: 'What you own',
+    description:
+      'By sub-account and asset, in human units. What is locked for a withdrawal or a settlement is left out; what orders hold is not.',
+    query: [SUB_ACCOUNT_QUERY],
+    reply: INVENTORY,
+    example: {
+      reply:
+        '{"is_mm":false,"accounts":{"0":{"kind":"spot","name":"Spot","spot":{"0":"1200.5","1":"0.75"},"margins":{}},"1":{"kind":"cross_margin","name":"Margin","spot":{"0":"500"},"margins":{"2":{"base":{"credits":"2.5","liabilities":"0"},"quote":{"credits":"0","liabilities":"7875.6"}}}}}}',
+    },
+  },
+  {
+    ...ACTION,
+    method: 'POST',
+    path: '/account/transfer/sub-account',
+    auth: 'signed',
+    summary: 'Move a balance between your sub-accounts',
+    description:
+      'A target that does not exist is made as `target_account_type` says: `"Spot"`, `"CrossMargin"` or `{"Isolated":{"asset":"…"}}`; null for one that exists. What clearing refuses is told in a 200. ' +
+      'A nonce that did not grow is refused; one is used up only by a transfer that happened.',
+    body: TRANSFER_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
+    signs: 'inner',
+    reply: ACTION_RESULT,
+    errors: SIGNER_ERRORS,
+    example: {
+      body: '{"inner":{"user":"{user_id}","source_index":0,"target_index":2,"transfer_asset":"0","transfer_amount":"2500000000000000000","target_account_type":"Spot","nonce":1770000000123},"signature":[],"additional_signers":[]}',
+      reply: '{"success":true}',
+    },
+  },
+  {
+    ...ACTION,
+    method: 'POST',
+    path: '/account/transfer/close-position',
+    auth: 'signed',
+    summary: 'Fold a flat position into the balance',
+    description:
+      'For a position without size whose quote leg is left over. Refusals come in a 200: `POSITION_NOT_FOUND`, `POSITION_NOT_FLAT`, `POSITION_BUSY`.',
+    body: CLOSE_POSITION_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
+    signs: 'inner',
+    reply: ACTION_RESULT,
+    errors: SIGNER_ERRORS,
+    example: {
+      body: '{"inner":{"user":"{user_id}","account":1,"asset_identifier":"1","nonce":1770000000124},"signature":[],"additional_signers":[]}',
+      reply:
+        '{"success":false,"details":{"code":"POSITION_NOT_FOUND","message":"there is no such position","retryable":false}}',
+    },
+  },
+  {
+    ...ACTION,
+    method: 'PATCH',
+    path: '/account/{user_id}/sub-account/{account_index}/name',
+    auth: 'session',
+    summary: 'Name a sub-account',
+    description: 'Sub-accounts 0 and 1 keep their names.',
+    body: RENAME_REQUEST,
+    reply: RENAMED,
+    errors: ['TIMEOUT_UNKNOWN_STATE'],
+    example: {
+      path: { account_index: '2' },
+      body: '{"name":"Hedge book"}',
+      reply: '{"sub_account_index":2,"name":"Hedge book"}',
+    },
+  },
+  {
+    method: 'GET',
+    path: '/multisig/config/{user_id}',
+    area: 'Account',
+    auth: 'session',
+    cost: 'action',
+    summary: 'Who may sign for you',
+    description: 'Set up by a deposit; `POST /multisig/config` is always 405.',
+    reply: MULTISIG_CONFIG,
+    example: {
+      reply: '{"master_weight":1,"signers":[],"thresholds":{"low":1,"medium":1,"high":1},"config_nonce":0}',
+    },
+  },
+  {
+    method: 'POST',
+    path: '/multisig/signers',
+    area: 'Account',
+    auth: 'public',
+    cost: 'publicRead',
+    summary: 'Accounts for which a key may sign',
+    description: 'The body is the bare key. A key that signs for nobody has an empty list.',
+    body: SIGNER_SEARCH,
+    reply: SIGNER_ACCOUNTS,
+    example: { body: `{"Ed25519":[${'7,'.repeat(31)}7]}`, reply: '{"accounts":[]}' },
+  },
+];

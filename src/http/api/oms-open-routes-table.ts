@@ -1,0 +1,75 @@
+/** The order service's routes for everybody, and its sessions (wire.md 3, 7.2). */
+import { AUTH_REQUEST, EMPTY, NONCE, TOKEN } from '../../codec/shapes/account-shapes.ts';
+import { MARKET, MARKETS } from '../../codec/shapes/registry-shapes.ts';
+import type { RouteDoc } from './api-table.ts';
+
+const MARKET_EXAMPLE =
+  '{"asset_id":"1","book_price_decimals":1,"book_quantity_decimals":5,"max_leverage":"20","isolated_only":false,' +
+  '"tick_size":"0.1","min_order_size":"0.0001","fee_schedule":{"fee_account":"9a9a","global":[],"per_asset":[]},' +
+  '"maker_fee_rate":100,"taker_fee_rate":450,"status":"Active","self_trade_prevention":false}';
+
+export const OMS_OPEN_ROUTES: readonly RouteDoc[] = [
+  {
+    method: 'GET',
+    path: '/nonce/{user_id}',
+    area: 'Session',
+    auth: 'public',
+    cost: 'publicRead',
+    summary: 'Get a nonce to sign',
+    description:
+      'Your user id is your Ed25519 public key; there is no registration. The nonce lives five minutes and is the same for everybody who asks until it is used. ' +
+      'Sign nothing as a nonce that is not 43 characters of `A-Z a-z 0-9 _ -`: it could be an order.',
+    reply: NONCE,
+    example: { reply: '{"value":"7mYt0nV3bq1dX9kzJ2rWcA5uLhE8sGfPo6iTQy4vKxM","ce_nonce":0}' },
+  },
+  {
+    method: 'POST',
+    path: '/auth',
+    area: 'Session',
+    auth: 'public',
+    cost: 'publicRead',
+    summary: 'Log in',
+    description:
+      'The signature goes over the UTF-8 bytes of the nonce, no hash, no quotes. There is no refresh and no rotation of keys: log in again when the token has expired.',
+    body: AUTH_REQUEST,
+    reply: TOKEN,
+    errors: ['NONCE_NOT_FOUND', 'NONCE_EXPIRED', 'INVALID_NONCE', 'INVALID_SIGNATURE'],
+    example: {
+      body: '{"user_id":"{user_id}","nonce":"7mYt0nV3bq1dX9kzJ2rWcA5uLhE8sGfPo6iTQy4vKxM","signature":[]}',
+      reply: '{"token":"kPq3Xo2bR7sLw9TzVn4yHc1eJd6mUf8gQa0iBxC5vKE","expiry_ns":1770086400000000000}',
+    },
+  },
+  {
+    method: 'POST',
+    path: '/logout',
+    area: 'Session',
+    auth: 'session',
+    cost: 'action',
+    summary: 'Revoke every token of the caller',
+    description: 'Streams of the user end with `unauthorized` and close 1000.',
+    reply: EMPTY,
+    example: { reply: '{}' },
+  },
+  {
+    method: 'GET',
+    path: '/markets',
+    area: 'Markets',
+    auth: 'public',
+    cost: 'publicRead',
+    summary: 'All markets',
+    reply: MARKETS,
+    example: { reply: `[${MARKET_EXAMPLE}]` },
+  },
+  {
+    method: 'GET',
+    path: '/market/{asset_id}',
+    area: 'Markets',
+    auth: 'public',
+    cost: 'publicRead',
+    summary: 'One market',
+    description: 'Decimals of a market never change: they may be kept for ever.',
+    reply: MARKET,
+    errors: ['MARKET_NOT_FOUND'],
+    example: { path: { asset_id: '1' }, reply: MARKET_EXAMPLE },
+  },
+];

@@ -1,0 +1,252 @@
+/** The order service's sockets (wire.md 9, 10). Examples are v0; on v1 they are the `data` of an envelope. */
+import { MARGIN, POSITIONS } from '../../codec/shapes/account-shapes.ts';
+import { USER_TRADE } from '../../codec/shapes/order-reply-shapes.ts';
+import { U64 } from '../../codec/shapes/shape-kit.ts';
+import {
+  ACCOUNT_EVENT,
+  CONTROL_ANSWER,
+  CONTROL_REQUEST,
+  CONTROL_REQUEST_V1,
+  ORDER_EVENT,
+  PONG,
+  STREAM_REFUSAL,
+} from '../../codec/shapes/stream-shapes.ts';
+import type { MessageDoc, QueryDoc, StreamDoc } from './api-table.ts';
+import { BOOLEAN_WORD } from './query-docs.ts';
+
+const USER = '{user_id}';
+const ORDER =
+  `{"signer":"${USER}","order_id":"demo-order-1","base_asset":"1","book_price_decimals":1,"book_quantity_decimals":5,` +
+  '"details":{"Limit":{"limit_price":610000,"quantity":2000,"time_in_force":{"GTC":{"post_only":false}}}},"side":"Sell",' +
+  '"trigger":null,"creation_timestamp_ns":1770000000000000001,"target":{"account":1,"is_spot":true},' +
+  '"reduce_only":false,"max_trading_fees_rate":50000,"protocol_version":1}';
+const NAME = `"order_id":"demo-order-1","asset_id":"1","user_id":"${USER}"`;
+const TRADE = (status: string, reason: string): string =>
+  '{"asset_id":"1","trade_id":88017,"order_id":"demo-order-1","price":"61000","quantity":"0.02",' +
+  `"timestamp_ns":1770000004000000000,"is_maker":true,"is_buyer":false,"status":"${status}","rollback_reason":${reason},` +
+  '"is_liquidation":false,"is_auto_deleverage":false,"sub_account":1,"trading_fee":"0.122"}';
+
+const COMMON: readonly MessageDoc[] = [
+  { name: 'Pong', says: 'The answer to the text frame {"type":"ping"}', shape: PONG, example: '{"type":"pong"}' },
+];
+const REFUSAL: MessageDoc = {
+  name: 'StreamRefusal',
+  says: 'The path names another user, or the session is over; then close 1000',
+  shape: STREAM_REFUSAL,
+  example:
+    '{"type":"error","channel":"trades","error":{"code":"unauthorized","message":"the path names another user","retryable":false}}',
+};
+
+function event(name: string, says: string, example: string): MessageDoc {
+  return { name, says, shape: ORDER_EVENT, example };
+}
+
+function account(name: string, says: string, example: string): MessageDoc {
+  return { name, says, shape: ACCOUNT_EVENT, example };
+}
+
+const TRADES: readonly MessageDoc[] = [
+  { name: 'Pending', says: 'Matched, not yet durable', shape: USER_TRADE, example: TRADE('Pending', 'null') },
+  { name: 'Confirmed', says: 'On disk', shape: USER_TRADE, example: TRADE('Confirmed', 'null') },
+  {
+    name: 'Rollbacked',
+    says: 'Undone; the reason says who was at fault',
+    shape: USER_TRADE,
+    example: TRADE('Rollbacked', '"CounterpartyAtFault"'),
+  },
+];
+
+/** Sequence numbers and replay, for who asks; nothing changes for who does not. */
+const SEQUENCES: readonly QueryDoc[] = [
+  { name: 'sequence', shape: BOOLEAN_WORD, says: 'v1 only: every envelope carries a growing `sequence`' },
+  {
+    name: 'from_sequence',
+    shape: U64,
+    says: 'v1 only: begins with this number, if the node still has it; else RESYNC_REQUIRED and close 1013',
+  },
+];
+
+export const OMS_STREAMS: readonly StreamDoc[] = [
+  {
+    path: '/orders',
+    area: 'Orders',
+    auth: 'session',
+    channel: 'orders',
+    summary: 'What happens to your orders',
+    query: SEQUENCES,
+    resync: '/orders/user/{user_id}, and per market',
+    tells: [
+      event(
+        'Created',
+        'The market took it; first of all events of an order',
+        `{"Created":{"user_order":${ORDER},"signature":[],"book_timestamp_ns":1770000000001200000,"limit_overrides":null,"limit_overrides_signature":null}}`,
+      ),
+      event('Replaced', 'The values now in force', `{"Replaced":{${NAME},"new_quantity":2000,"new_price":611000}}`),
+      event(
+        'Triggered',
+        'The condition of a trigger held',
+        `{"Triggered":{${NAME},"timestamp_ns":1770000008000000000,"trigger_price":605000}}`,
+      ),
+      event(
+        'Canceled',
+        'Its end, for a reason of its own',
+        `{"Canceled":{${NAME},"timestamp_ns":1770000009000000000,"reason":"UserRequested"}}`,
+      ),
+      event(
+        'Removed',
+        'Its end, with final figures: nothing of it is pending',
+        `{"Removed":{${NAME},"timestamp_ns":1770000009000000000,"operator_pubkey":null,"reason":"Filled","filled_quantity":2000,"confirmed_quantity":2000,"filled_amount":122000000,"confirmed_amount":122000000,"book_quantity_decimals":5}}`,
+      ),
+      event(
+        'CreateFailed',
+        'A refusal behind the front door; likewise ReplaceFailed and CancelFailed',
+        `{"CreateFailed":{"order_id":"demo-order-1","user_id":"${USER}","reason":"WouldCross"}}`,
+      ),
+      ...COMMON,
+    ],
+  },
+  {
+    path: '/trades/user/events/{user_id}',
+    area: 'Trades',
+    auth: 'session',
+    channel: 'trades',
+    summary: 'Your trades as they are matched, confirmed or undone',
+    query: SEQUENCES,
+    resync: '/trades/user/{user_id}: confirmed rows only; pending and undone fills exist on sockets alone',
+    tells: [...TRADES, ...COMMON, REFUSAL],
+  },
+  {
+    path: '/trades/user/{user_id}',
+    area: 'Trades',
+    auth: 'session',
+    channel: 'trades',
+    summary: 'Your confirmed trades',
+    resync: '/trades/user/{user_id}',
+    tells: [...TRADES.filter(({ name }) => name === 'Confirmed'), ...COMMON, REFUSAL],
+  },
+  {
+    path: '/account/events/{user_id}',
+    area: 'Account',
+    auth: 'session',
+    channel: 'account_events',
+    summary: 'Deposits, transfers and cleared positions, once durable',
+    query: SEQUENCES,
+    resync: 'the state concerned: inventory, positions',
+    tells: [
+      account(
+        'DepositLanded',
+        'A deposit is in the account',
+        `{"DepositLanded":{"user":"${USER}","asset":"0","amount":"0x8ac7230489e80000","chain_id":"000000000000007a69","deposit_nonce":0,"timestamp_ns":1770000020000000000}}`,
+      ),
+      account(
+        'SubAccountAssetTransferred',
+        'A transfer between sub-accounts is done',
+        `{"SubAccountAssetTransferred":{"user":"${USER}","asset":"0","amount":"0x22b1c8c1227a0000","source_sub_account_index":0,"target_sub_account_index":2,"timestamp_ns":1770000020000000000}}`,
+      ),
+      account(
+        'PositionCleared',
+        'A flat position was folded into the balance',
+        `{"PositionCleared":{"user":"${USER}","asset":"1","sub_account_index":1,"timestamp_ns":1770000020000000000}}`,
+      ),
+      ...COMMON,
+      REFUSAL,
+    ],
+  },
+  {
+    path: '/positions/ws/{user_id}',
+    area: 'Margin',
+    auth: 'session',
+    channel: 'positions',
+    summary: 'Positions that changed',
+    description: 'Told once the change is durable; always an array.',
+    resync: '/positions/{user_id}, and per market',
+    tells: [
+      {
+        name: 'Positions',
+        says: 'Those that changed, as they stand now',
+        shape: POSITIONS,
+        example:
+          '[{"asset_id":"1","name":"Margin","sub_account_index":1,"side":"long","size":"0.5","base_credits":"0.5","base_liabilities":"0","quote_credits":"0","quote_liabilities":"30013.5","entry_price":"60000","mark_price":"60100","unrealized_pnl":"50","margin":"1502.5","leverage":"20","liquidation_price":"58210.4"}]',
+      },
+      ...COMMON,
+      REFUSAL,
+    ],
+  },
+  {
+    path: '/account/stats/{user_id}',
+    area: 'Margin',
+    auth: 'session',
+    channel: 'account_stats',
+    summary: 'Equity and margin as they change',
+    description:
+      'One margin account a frame, the first soon after the start, then on every change, at most ten a second and account.',
+    resync: '/margin/user/{user_id} and /inventory/user/{user_id}',
+    tells: [
+      {
+        name: 'Margin',
+        says: 'The reply of /margin/user/{user_id}, of one account, without positions',
+        shape: MARGIN,
+        example:
+          '{"accounts":{"1":{"account_equity":"8100.2","available_margin":"5400","utilized_margin":"2300","maintenance_margin_surplus":"6100.4","account_leverage":"0.97","is_solvent":true,"is_liquidatable":false,"im_surplus":"5600","unrealized_pnl":"12.4"}}}',
+      },
+      ...COMMON,
+      REFUSAL,
+    ],
+  },
+  {
+    path: '/control',
+    area: 'Orders',
+    auth: 'session',
+    channel: 'control',
+    summary: 'Signed orders, replaces and cancels over one socket',
+    description:
+      'The fast road. Messages of one connection to one market keep their order; every order is answered once, found by tag, ' +
+      '`asset_id` and `order_id`. A cancel that arrives before its create waits for it, five seconds at most. Charged like REST.',
+    query: [
+      {
+        name: 'cancel_on_disconnect',
+        shape: BOOLEAN_WORD,
+        says: 'when this connection ends, what was created or replaced over it is cancelled',
+      },
+      { name: 'resend', shape: BOOLEAN_WORD, says: 'a create that is sent again is answered as the first was' },
+      { name: 'timing', shape: BOOLEAN_WORD, says: 'answers carry when the action passed each hop' },
+    ],
+    resync: 'orders and trades',
+    hears: [
+      {
+        name: 'ControlRequest',
+        says: 'One action',
+        shape: CONTROL_REQUEST,
+        example: `{"CancelOrderRequest":{"cancel":{"order_id":"demo-order-2","asset_id":"1","signer":"${USER}","protocol_version":1},"signature":[],"post_sign_timestamp":1770000000600000000}}`,
+      },
+      {
+        name: 'ControlRequestV1',
+        says: 'The same with an id of your own, on a v1 socket',
+        shape: CONTROL_REQUEST_V1,
+        example: `{"type":"request","channel":"control","request_id":"r-1","data":{"CancelOrderRequest":{"cancel":{"order_id":"demo-order-2","asset_id":"1","signer":"${USER}","protocol_version":1},"signature":[],"post_sign_timestamp":1770000000600000000}}}`,
+      },
+    ],
+    tells: [
+      {
+        name: 'ControlAnswer',
+        says: 'The operation response of one order',
+        shape: CONTROL_ANSWER,
+        example:
+          '{"CancelOrderResponse":{"response":{"order_id":"demo-order-2","status":"Received","reason":null,"processed_at_ns":1770000000001200000},"asset_id":"1"}}',
+      },
+      {
+        name: 'ControlAnswer',
+        says: 'A refusal says why in `detail`',
+        shape: CONTROL_ANSWER,
+        example:
+          '{"CancelOrderResponse":{"response":{"order_id":"demo-order-2","status":"Rejected","reason":"AlreadyCancelled","processed_at_ns":1770000000001200000,"detail":{"code":"ALREADY_CANCELLED","field":null,"message":"the order has been cancelled"}},"asset_id":"1"}}',
+      },
+      {
+        name: 'ControlError',
+        says: 'A frame that names no order cannot be answered in any other way',
+        shape: CONTROL_ANSWER,
+        example: '{"error":{"code":"INVALID_REQUEST","message":"expected exactly one request","retryable":false}}',
+      },
+    ],
+  },
+];

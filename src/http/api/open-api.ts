@@ -1,0 +1,179 @@
+/**
+ * `/api-doc.json`: an OpenAPI 3.1 document of a service's routes (DOC-01, DOC-02).
+ *
+ * Two extensions tell a program what prose tells people. `x-signed-member`: which member of the body is signed; its
+ * canonical bytes are compact JSON with members in the order of the schema, unset ones null. `x-cost`: what a request
+ * takes from the budgets.
+ *
+ * Paths stand at the root, without prefix or version (VER-01); there is no versioning policy (VER-02).
+ */
+
+import { parseJson } from '../../codec/json-tree.ts';
+import { type JsonWritable, writeJson } from '../../codec/json-writer.ts';
+import { ASSET_ID_GIVEN, ORDER_ID, type Shape, SUB_ACCOUNT, USER_ID_GIVEN } from '../../codec/shapes/shape-kit.ts';
+import { ERROR } from '../../codec/shapes/stream-shapes.ts';
+import { must } from '../../core/assert.ts';
+import { SMALL_BODY_BYTES_MAX } from '../../core/limits.ts';
+import { isRetryable, REJECT_STATUS, type RejectName } from '../../core/reject.ts';
+import { COST_WORDS, type RouteDoc } from './api-table.ts';
+import { ERROR_MEANINGS, type PublicCode } from './error-table.ts';
+import { Components } from './json-schema.ts';
+
+export interface ServiceInfo {
+  readonly title: string;
+  readonly version: string;
+  /** Markdown. */
+  readonly description: string;
+}
+
+const PATH_PARAMETERS: Readonly<Record<string, Shape>> = {
+  user_id: USER_ID_GIVEN,
+  asset_id: ASSET_ID_GIVEN,
+  order_id: ORDER_ID,
+  sub_account: SUB_ACCOUNT,
+  account_index: SUB_ACCOUNT,
+};
+
+export const PATH_PARAMETER_FORM: RegExp = /\{([a-z_]+)\}/g;
+
+/** The shape of a path parameter of any route. */
+export function pathShape(name: string): Shape {
+  return must(PATH_PARAMETERS[name], `the path parameter ${name} is described`);
+}
+
+export function openApi(info: ServiceInfo, routes: readonly RouteDoc[]): string {
+  const components = new Components();
+  const paths = new Map<string, Map<string, JsonWritable>>();
+  for (const route of routes) {
+    const methods = paths.get(route.path) ?? new Map<string, JsonWritable>();
+    methods.set(route.method.toLowerCase(), operation(route, components));
+    paths.set(route.path, methods);
+  }
+  return writeJson({
+    openapi: '3.1.0',
+    info: { title: info.title, version: info.version, description: info.description },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.map(({ area }) => area))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'the token of `POST /auth`' },
+        user: { type: 'apiKey', in: 'header', name: 'User-Id', description: 'your user id, 64 hex digits' },
+      },
+      schemas: components.all(),
+    },
+  });
+}
+
+function operation(route: RouteDoc, components: Components): JsonWritable {
+  const needsSession = route.auth !== 'public';
+  return {
+    tags: [route.area],
+    operationId: operationId(route),
+    summary: route.summary,
+    description: description(route),
+    ...(route.isDeprecated === true ? { deprecated: true } : {}),
+    security: needsSession ? [{ token: [], user: [] }] : [],
+    'x-cost': COST_WORDS[route.cost],
+    ...(route.signs === undefined ? {} : { 'x-signed-member': route.signs }),
+    parameters: parameters(route, components),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body, components) }),
+    responses: responses(route, components),
+  };
+}
+
+/** `GET /orders/user/{user_id}` → `get_orders_user_user_id`. */
+export function operationId({ method, path }: Pick<RouteDoc, 'method' | 'path'>): string {
+  return `${method.toLowerCase()}${path.replace(/\W+/g, '_').replace(/_$/, '')}`;
+}
+
+function description(route: RouteDoc): string {
+  const signed =
+    route.signs === undefined
+      ? ''
+      : ` Signed: the canonical bytes of \`${route.signs}\`, Ed25519, 64 integers in \`signature\`.`;
+  const bytes = route.body === undefined ? '' : ` The body has at most ${bodyBytesMaxOf(route)} bytes.`;
+  return `${route.description ?? ''}${signed}${bytes} Costs ${COST_WORDS[route.cost]}.`.trim();
+}
+
+/** Of the body that a route reads. */
+export function bodyBytesMaxOf({ bodyBytesMax = SMALL_BODY_BYTES_MAX }: RouteDoc): number {
+  return bodyBytesMax;
+}
+
+function parameters(route: RouteDoc, components: Components): readonly JsonWritable[] {
+  const inPath = [...route.path.matchAll(PATH_PARAMETER_FORM)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: components.refer(pathShape(name)),
+    ...(route.example.path?.[name] === undefined ? {} : { example: route.example.path[name] }),
+  }));
+  const given = new URLSearchParams(route.example.query ?? '');
+  const inQuery = (route.query ?? []).map(({ name, shape, says, repeats }) => ({
+    name,
+    in: 'query',
+    description: says,
+    ...(given.has(name) ? { example: given.get(name) } : {}),
+    schema: repeats === true ? { type: 'array', items: components.refer(shape) } : components.refer(shape),
+    ...(repeats === true ? { explode: true } : {}),
+  }));
+  return [...inPath, ...inQuery];
+}
+
+function requestBody(route: RouteDoc, body: Shape, components: Components): JsonWritable {
+  const example = route.example.body === undefined ? {} : { example: exampleOf(route.example.body) };
+  return { required: true, content: { 'application/json': { schema: components.refer(body), ...example } } };
+}
+
+/** The text of an example as a value; `{user_id}` stays, it stands for the reader's. */
+export function exampleOf(text: string): JsonWritable {
+  const tree = parseJson(Buffer.from(text), { fractions: 'text' });
+  if (!tree.ok) throw new Error(`an example is no JSON: ${text}`);
+  return tree.value;
+}
+
+function responses(route: RouteDoc, components: Components): JsonWritable {
+  const media = route.media ?? 'application/json';
+  const content =
+    media === 'application/json'
+      ? { schema: components.refer(route.reply), example: exampleOf(route.example.reply) }
+      : { schema: { type: 'string' } };
+  const all = new Map<string, JsonWritable>([
+    [
+      String(route.status ?? 200),
+      { description: route.status === 202 ? 'Dispatched' : 'Done', content: { [media]: content } },
+    ],
+  ]);
+  for (const [status, codes] of byStatus(errorsOf(route))) {
+    all.set(String(status), {
+      description: codes.map(codeLine).join('\n'),
+      content: { 'application/json': { schema: components.refer(ERROR) } },
+    });
+  }
+  return all;
+}
+
+function codeLine(code: RejectName): string {
+  const { means, remedy } = ERROR_MEANINGS[code as PublicCode];
+  return `- \`${code}\`${isRetryable(code) ? ' (retryable)' : ''}: ${means}; ${remedy}`;
+}
+
+/** The codes that a route can answer with: those of its kind and its own. */
+export function errorsOf(route: RouteDoc): readonly RejectName[] {
+  const codes: RejectName[] = ['RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_ERROR'];
+  const hasShape = route.body !== undefined || route.query !== undefined || route.path.includes('{user_id}');
+  if (hasShape) codes.push('INVALID_REQUEST');
+  if (route.body !== undefined) codes.push('PAYLOAD_TOO_LARGE');
+  if (route.auth !== 'public') codes.push('UNAUTHORIZED');
+  return [...new Set([...codes, ...(route.errors ?? [])])];
+}
+
+function byStatus(codes: readonly RejectName[]): ReadonlyMap<number, readonly RejectName[]> {
+  const groups = new Map<number, RejectName[]>();
+  for (const code of codes) {
+    const status = REJECT_STATUS[code];
+    groups.set(status, [...(groups.get(status) ?? []), code]);
+  }
+  return new Map([...groups].sort(([a], [b]) => a - b));
+}

@@ -1,0 +1,347 @@
+/**
+ * `/control`: signed actions as frames, each answered in a frame of its own (wire.md 10, AMB-92).
+ *
+ *   frame ─▶ session still alive? ─▶ decode ─▶ admit, charge ─▶ ActionDoor ─▶ … ─▶ CreateOrderResponse, some turns later
+ *                 │ no                 │ malformed    │ 503, 429
+ *                 ▼                    ▼              ▼
+ *       UNAUTHORIZED, close 1000    Rejected in the correlated shape if it names its order, else an error frame
+ *
+ * A batch is acknowledged once, then each of its orders is answered as if it had come alone (CTL-06). A batch that is
+ * refused for its size or a repeated id gets an error frame and nothing else (AMB-122).
+ *
+ * Answers speak the version of the socket; a version 1 socket may send bare requests too. Binary frames are read like
+ * text: the same bytes say the same thing.
+ *
+ * Frames are read within the bound of a turn of the event loop, those longer than QUICK_TEXT_BYTES_MAX in turns that they
+ * have to themselves; what has no room waits, in the order of its socket, and sockets are served in rotation. A socket with
+ * too much waiting is closed, and the one with the most where all of them have too much.
+ *
+ * A connection may ask at its upgrade that its orders go with it: when it ends, for whatever reason, its lifeline is cut,
+ * once (action-options.ts).
+ *
+ * Not here: what an action does (the node), frames and their decoding (src/codec).
+ */
+
+import {
+  type ControlFrame,
+  type Correlation,
+  decodeControlFrame,
+  type MalformedFrame,
+} from '../codec/control-frame.ts';
+import { type HopTimes, newHopTimes } from '../codec/hop-times.ts';
+import { type ControlAddress, controlError, controlResponse, controlSubmitted } from '../codec/operation-replies.ts';
+import { must } from '../core/assert.ts';
+import {
+  FRAME_COUNT_WAITING_IN_CROWD_MAX,
+  FRAME_COUNT_WAITING_MAX,
+  FRAME_COUNT_WAITING_PER_SOCKET_MAX,
+  FRAMES_CROWD,
+  FRAMES_WAITING_MAX,
+  FRAMES_WAITING_PER_SOCKET_MAX,
+  QUICK_TEXT_BYTES_MAX,
+} from '../core/limits.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { Lifeline } from '../gateway/orders/lifeline.ts';
+import type { ControlOptions } from './action-options.ts';
+import type { AddressGate } from './address-gate.ts';
+import { Channel } from './channel.ts';
+import {
+  type ActionDoor,
+  correlationOf,
+  correlationsOf,
+  costOf,
+  type SignedAction,
+  type SignedBatch,
+} from './oms-actions.ts';
+import type { ActionAnswer, OmsBackend } from './oms-backend.ts';
+import type { OmsSeat, UserStreams } from './oms-streams.ts';
+import { laneOf, type ReadingTurns, WorkSource } from './reading-turns.ts';
+import type { StreamRoute, StreamSocket } from './uws-socket.ts';
+
+export interface ControlSeat extends OmsSeat {
+  readonly connection: number;
+  readonly options: ControlOptions;
+  /** Of a connection that takes its orders with it. */
+  readonly lifeline: Lifeline | null;
+  /** Gathers the answers of a turn; its one member is this socket. */
+  readonly answers: Channel<ControlSeat>;
+  /** Frames that wait to be read. */
+  readonly waiting: { frames: number; bytes: number; readonly source: WorkSource };
+}
+
+type ControlSocket = StreamSocket<ControlSeat>;
+
+const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many frames wait to be read');
+const SIGNED_BY_ANOTHER = 'the action is signed by another user';
+
+export interface ControlParts {
+  readonly backend: OmsBackend;
+  readonly streams: UserStreams;
+  readonly door: ActionDoor;
+  readonly gate: AddressGate | null;
+  readonly turns: ReadingTurns;
+}
+
+export class ControlDesk {
+  readonly #backend: OmsBackend;
+  readonly #streams: UserStreams;
+  readonly #door: ActionDoor;
+  readonly #gate: AddressGate | null;
+  readonly #turns: ReadingTurns;
+  /** Sockets whose frames wait, and what waits of all. */
+  readonly #waiting = new Set<ControlSocket>();
+  #waitingBytes = 0;
+  #waitingFrames = 0;
+  /** The turn of the event loop, and how many frames began to wait in it. */
+  #turn = -1;
+  #newInTurn = 0;
+  /** Open connections that take their orders with them. */
+  readonly #alive = new Set<ControlSeat>();
+
+  constructor(parts: ControlParts) {
+    this.#backend = parts.backend;
+    this.#streams = parts.streams;
+    this.#door = parts.door;
+    this.#gate = parts.gate;
+    this.#turns = parts.turns;
+  }
+
+  /** The route, less its admission. */
+  route(): Omit<StreamRoute<ControlSeat>, 'admit' | 'pattern'> {
+    const common = this.#streams.common();
+    return {
+      ...common,
+      opened: (socket) => {
+        common.opened(socket);
+        socket.data.answers.join(socket);
+        if (socket.data.lifeline !== null) this.#alive.add(socket.data);
+      },
+      closed: (socket) => {
+        socket.data.answers.leave(socket);
+        common.closed(socket);
+        this.#dropWaiting(socket);
+        this.#cut(socket.data);
+      },
+      message: (socket, bytes) => this.#takeInTurn(socket, bytes),
+    };
+  }
+
+  seat(seat: OmsSeat, options: ControlOptions): ControlSeat {
+    const connection = this.#door.newConnection();
+    const lifeline = options.endsWithConnection ? new Lifeline() : null;
+    const waiting = { frames: 0, bytes: 0, source: new WorkSource() };
+    return { ...seat, connection, options, lifeline, answers: new Channel(), waiting };
+  }
+
+  /** The service stops: connections that take their orders with them do so now, while they can still hear of it. */
+  cutAll(): void {
+    for (const seat of this.#alive) this.#cut(seat);
+  }
+
+  /** The node dies: its orders stay as they are. */
+  forgetAll(): void {
+    this.#alive.clear();
+  }
+
+  #cut(seat: ControlSeat): void {
+    if (seat.lifeline !== null && this.#alive.delete(seat)) this.#backend.cut(seat.lifeline);
+  }
+
+  /** A short frame is read at once where the turn has room; a long one, and all behind it, waits: the order is kept. */
+  #takeInTurn(socket: ControlSocket, bytes: Uint8Array): void {
+    const { waiting } = socket.data;
+    const { byteLength } = bytes;
+    const lane = laneOf(byteLength);
+    if (waiting.frames === 0 && lane === 'quick' && this.#turns.hasRoom(byteLength, lane)) {
+      this.#turns.note(byteLength);
+      this.#turns.timed(() => this.#received(socket, bytes));
+      return;
+    }
+    if (!this.#makeRoom(socket, byteLength)) return;
+    const frame = bytes.slice();
+    this.#countWaiting(socket, 1, byteLength);
+    const read = (): void => {
+      this.#countWaiting(socket, -1, -byteLength);
+      if (socket.state === 'open') socket.guarded(() => this.#received(socket, frame));
+    };
+    this.#turns.wait(lane, byteLength, read, waiting.source);
+  }
+
+  /** @returns false when the socket was closed instead. */
+  #makeRoom(socket: ControlSocket, bytes: number): boolean {
+    const { waiting } = socket.data;
+    const isTooLong = waiting.bytes + bytes > FRAMES_WAITING_PER_SOCKET_MAX;
+    const most = this.#isCrowded() ? FRAME_COUNT_WAITING_IN_CROWD_MAX : FRAME_COUNT_WAITING_PER_SOCKET_MAX;
+    if (isTooLong || waiting.frames >= most) {
+      this.#refuseWaiting(socket);
+      return false;
+    }
+    while (this.#waitingBytes + bytes > FRAMES_WAITING_MAX) this.#closeLongest(({ data }) => data.waiting.bytes);
+    while (this.#waitingFrames >= FRAME_COUNT_WAITING_MAX) this.#closeLongest(({ data }) => data.waiting.frames);
+    return socket.state === 'open';
+  }
+
+  /** Counts one more frame of this turn. @returns whether that are many: to take them in is work too. */
+  #isCrowded(): boolean {
+    const { turnNumber } = this.#turns;
+    if (turnNumber !== this.#turn) this.#newInTurn = 0;
+    this.#turn = turnNumber;
+    this.#newInTurn += 1;
+    return this.#newInTurn > FRAMES_CROWD;
+  }
+
+  /** Its queue is empty afterwards, so this comes to an end. */
+  #closeLongest(lengthOf: (socket: ControlSocket) => number): void {
+    let longest: ControlSocket | null = null;
+    for (const socket of this.#waiting) {
+      if (longest === null || lengthOf(socket) > lengthOf(longest)) longest = socket;
+    }
+    this.#refuseWaiting(must(longest, 'what waits is of a socket'));
+  }
+
+  #refuseWaiting(socket: ControlSocket): void {
+    this.#tellError(socket, { version: socket.data.version, requestId: null }, TOO_MUCH_WAITS);
+    this.#streams.flush();
+    this.#dropWaiting(socket);
+    socket.finish(1013, 'rate_limited');
+  }
+
+  #dropWaiting(socket: ControlSocket): void {
+    const { waiting } = socket.data;
+    this.#turns.drop(waiting.source);
+    this.#countWaiting(socket, -waiting.frames, -waiting.bytes);
+  }
+
+  #countWaiting(socket: ControlSocket, frames: number, bytes: number): void {
+    const { waiting } = socket.data;
+    waiting.frames += frames;
+    waiting.bytes += bytes;
+    this.#waitingFrames += frames;
+    this.#waitingBytes += bytes;
+    if (waiting.frames > 0) this.#waiting.add(socket);
+    else this.#waiting.delete(socket);
+  }
+
+  #received(socket: ControlSocket, bytes: Uint8Array): void {
+    if (!this.#streams.hasSession(socket)) {
+      this.#streams.dismissEnded(socket);
+      return;
+    }
+    const hops = socket.data.options.isTimed ? newHopTimes(this.#backend.nowNs()) : null;
+    const frame = decodeControlFrame(bytes, 0, bytes.length);
+    const address = { version: socket.data.version, requestId: frame.requestId };
+    if (frame.kind === 'malformed') {
+      this.#refuse(socket, address, frame, bytes.byteLength);
+      return;
+    }
+    const isBatch = frame.kind === 'batch-create' || frame.kind === 'batch-replace';
+    const cost = isBatch ? { bulk: frame.batch.items.length } : costOf(frame);
+    const notPaid = this.#door.admit(socket.data.user, cost);
+    if (!isBatch) this.#act(socket, address, frame, notPaid, hops);
+    else if (frame.batch.fault === null) this.#actOnAll(socket, address, batchOf(frame), notPaid);
+    // Refused as a whole, and paid for (AMB-104).
+    else this.#tellError(socket, address, notPaid ?? frame.batch.fault);
+    // What no user pays for is paid by the address: the refusal, and the bytes of a long frame.
+    const isLong = bytes.byteLength > QUICK_TEXT_BYTES_MAX;
+    if (notPaid === null) return;
+    if (isLong) this.#chargeFault(socket, address, notPaid, bytes.byteLength);
+    else this.#chargeRefusal(socket, address, notPaid);
+  }
+
+  /** Every order that can be found is answered by its name; what cannot is answered by an error frame. */
+  #refuse(socket: ControlSocket, address: ControlAddress, frame: MalformedFrame, bytes: number): void {
+    const { reject: refusal, correlations, isAllFound } = frame;
+    const answer = { refusal, processedAtNs: this.#backend.nowNs() };
+    for (const correlation of correlations) this.#tell(socket, address, correlation, answer);
+    if (!isAllFound) this.#tellError(socket, address, refusal);
+    this.#chargeFault(socket, address, refusal, bytes);
+  }
+
+  /** Frames that no user pays for are paid by the address (AMB-91). One that has used up its budget loses this socket. */
+  #chargeFault(socket: ControlSocket, address: ControlAddress, fault: Reject, bytes: number): void {
+    this.#gate?.charge(socket.address, fault.code, bytes);
+    this.#closeWithoutBudget(socket, address);
+  }
+
+  /** A short frame beyond the budget of its user: the socket goes on until the address owes as much as it can. */
+  #chargeRefusal(socket: ControlSocket, address: ControlAddress, refusal: Reject): void {
+    this.#gate?.charge(socket.address, refusal.code);
+    if (this.#gate?.isFlooding(socket.address) === true) this.#closeWithoutBudget(socket, address);
+  }
+
+  #closeWithoutBudget(socket: ControlSocket, address: ControlAddress): void {
+    const refusal = this.#gate?.admit(socket.address) ?? null;
+    if (refusal === null) return;
+    this.#tellError(socket, address, refusal);
+    this.#streams.flush();
+    socket.finish(1013, 'rate_limited');
+  }
+
+  #act(
+    socket: ControlSocket,
+    address: ControlAddress,
+    action: SignedAction,
+    refusal: Reject | null,
+    hops: HopTimes | null,
+  ): void {
+    const { user, connection, lifeline } = socket.data;
+    const { isResent } = socket.data.options;
+    const correlation = correlationOf(action);
+    if (refusal !== null) {
+      this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#backend.nowNs() }, hops);
+      return;
+    }
+    this.#door.take(action, { user, connection, isControl: true, isResent, hops, lifeline }, (answer) => {
+      this.#tell(socket, address, correlation, answer, hops);
+      if (answer.refusal?.code === 'SIGNER_MISMATCH') this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
+    });
+  }
+
+  /** The acknowledgement says that every order will be answered, not that any is taken. */
+  #actOnAll(socket: ControlSocket, address: ControlAddress, batch: SignedBatch, refusal: Reject | null): void {
+    const { user, connection, lifeline } = socket.data;
+    const correlations = correlationsOf(batch);
+    this.#streams.deliver(socket.data.answers, () => controlSubmitted(address, this.#backend.nowNs()));
+    let left = correlations.length;
+    let isSignedByAnother = false;
+    const tell = (index: number, answer: ActionAnswer): void => {
+      this.#tell(socket, address, must(correlations[index], 'an answer to an order of the batch'), answer);
+      left -= 1;
+      if (answer.refusal?.code === 'SIGNER_MISMATCH') isSignedByAnother = true;
+      if (left === 0 && isSignedByAnother) this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
+    };
+    if (refusal === null) {
+      this.#door.takeBatch(batch, { user, connection, isControl: true, lifeline }, tell);
+      return;
+    }
+    const answer = { refusal, processedAtNs: this.#backend.nowNs() };
+    correlations.forEach((_, index) => {
+      tell(index, answer);
+    });
+  }
+
+  #tell(
+    socket: ControlSocket,
+    address: ControlAddress,
+    correlation: Correlation,
+    answer: ActionAnswer,
+    hops: HopTimes | null = null,
+  ): void {
+    const { action, orderId, assetText } = correlation;
+    const answeredNs = hops === null ? answer.processedAtNs : this.#backend.nowNs();
+    const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs, hops, answeredNs };
+    this.#streams.deliver(socket.data.answers, () => controlResponse(address, action, view, assetText));
+  }
+
+  #tellError(socket: ControlSocket, address: ControlAddress, refusal: Reject): void {
+    this.#streams.deliver(socket.data.answers, () => controlError(address, this.#backend.nowNs(), refusal));
+  }
+}
+
+type BatchFrame = Extract<ControlFrame, { readonly kind: 'batch-create' | 'batch-replace' }>;
+
+function batchOf(frame: BatchFrame): SignedBatch {
+  return frame.kind === 'batch-create'
+    ? { kind: 'batch-create', requests: frame.batch.items }
+    : { kind: 'batch-replace', requests: frame.batch.items };
+}

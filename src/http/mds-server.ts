@@ -1,0 +1,250 @@
+/**
+ * The market-data listener: public REST and streams over the state of market-data.ts (wire.md 8, 9.3; GEN-04).
+ *
+ *   MarketData ── frames ─▶ MarketStreams ── channels ─▶ sockets        GET ─▶ MdsServer ── reads ─▶ MarketData
+ *
+ * REST and WebSocket share paths; the Upgrade header decides. Unknown markets are refused before the upgrade. Every
+ * stream begins with its welcome frame (WS-06). Order of use: streams, then market data with the streams as its sink,
+ * then the server; after each `MarketData.tick` call `streams.flush()`.
+ *
+ * Not here: the REST reads (mds-reads.ts).
+ */
+
+import type { TemplatedApp } from 'uWebSockets.js';
+import { depthJson, klinesFrameJson, publicTradeJson, tickerJson } from '../codec/market-data-json.ts';
+import { type MdsChannel, welcomeFrame } from '../codec/stream-frames.ts';
+import { assert } from '../core/assert.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import type { DepthLevels, Kline, PublicTrade, Ticker } from '../core/market-figures.ts';
+import { accepted, type Outcome } from '../core/outcome.ts';
+import type { Clock } from '../core/units.ts';
+import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
+import type { MarketData, MarketDataSink, TradeStatus } from '../market-data/market-data.ts';
+import type { AddressGate } from './address-gate.ts';
+import { Channel } from './channel.ts';
+import { HttpRoutes } from './http-routes.ts';
+import { addMarketDataReads, marketOf } from './mds-reads.ts';
+import { ReadingTurns } from './reading-turns.ts';
+import type { RequestHead } from './request-head.ts';
+import { createApp, type TlsFiles } from './uws.ts';
+import type { EdgeObserver } from './uws-http.ts';
+import { listenExclusively } from './uws-listen.ts';
+import { FRAME_BYTES_MAX, MDS_LAG, SocketHub, type StreamSocket } from './uws-socket.ts';
+
+/** What a socket listens to. */
+type Subscription = { readonly channel: Channel<Subscription> };
+type MarketChannelName = 'marketdepth' | 'klines' | 'trades' | 'ticker';
+type MarketChannels = Readonly<Record<MarketChannelName, Channel<Subscription>>>;
+
+/** The streams: turns frames of market data into bytes, once each, for whoever listens. */
+export class MarketStreams implements MarketDataSink {
+  readonly #channels: MarketChannels[] = [];
+  readonly #touched = new Set<Channel<Subscription>>();
+  readonly #onResyncWanted: (marketIndex: number) => void;
+  readonly allTrades: Channel<Subscription> = new Channel();
+  readonly allTickers: Channel<Subscription> = new Channel();
+  readonly tradeEvents: Channel<Subscription> = new Channel();
+
+  constructor(onResyncWanted: (marketIndex: number) => void) {
+    this.#onResyncWanted = onResyncWanted;
+  }
+
+  /** A market's channel; made when first asked for, so their number is bounded by the markets. */
+  of(marketIndex: number, name: MarketChannelName): Channel<Subscription> {
+    let channels = this.#channels[marketIndex];
+    if (channels === undefined) {
+      channels = { marketdepth: new Channel(), klines: new Channel(), trades: new Channel(), ticker: new Channel() };
+      this.#channels[marketIndex] = channels;
+    }
+    return channels[name];
+  }
+
+  depthDiff(market: MarketDefinition, diff: DepthLevels): void {
+    this.#publish(this.of(market.marketIndex, 'marketdepth'), () => depthJson(market, diff));
+  }
+
+  klines(market: MarketDefinition, rows: readonly Kline[]): void {
+    this.#publish(this.of(market.marketIndex, 'klines'), () => klinesFrameJson(market, rows));
+  }
+
+  trade(market: MarketDefinition, trade: PublicTrade): void {
+    this.#publish(this.of(market.marketIndex, 'trades'), () => publicTradeJson(market, trade));
+    this.#publish(this.allTrades, () => publicTradeJson(market, trade));
+  }
+
+  tradeEvent(market: MarketDefinition, trade: PublicTrade, status: TradeStatus): void {
+    this.#publish(this.tradeEvents, () => `{"${status}":${publicTradeJson(market, trade, status)}}`);
+  }
+
+  /** Trade events are missing: their readers are let go as if they had fallen behind (WS-15). */
+  tradeEventsLost(): void {
+    this.tradeEvents.finishAll(MDS_LAG.code, MDS_LAG.reason);
+  }
+
+  ticker(market: MarketDefinition, ticker: Ticker): void {
+    this.#publish(this.of(market.marketIndex, 'ticker'), () => tickerJson(market, ticker));
+  }
+
+  tickers(changed: readonly { readonly market: MarketDefinition; readonly ticker: Ticker }[]): void {
+    if (this.allTickers.size === 0) return;
+    for (const frame of arrayFrames(changed.map(({ market, ticker }) => tickerJson(market, ticker)))) {
+      this.#publish(this.allTickers, () => frame);
+    }
+  }
+
+  resyncWanted(marketIndex: number): void {
+    this.#onResyncWanted(marketIndex);
+  }
+
+  /** Sends what was published since the last flush, each socket's frames in one write. */
+  flush(): void {
+    for (const channel of this.#touched) channel.flush();
+    this.#touched.clear();
+  }
+
+  #publish(channel: Channel<Subscription>, text: () => string): void {
+    if (channel.size === 0) return;
+    channel.publish(text);
+    this.#touched.add(channel);
+  }
+}
+
+/** JSON arrays of all items, each array at most one frame long. Items are ASCII, so characters are bytes. */
+export function arrayFrames(items: readonly string[], bytesMax: number = FRAME_BYTES_MAX): string[] {
+  const frames: string[] = [];
+  let part: string[] = [];
+  let bytes = 2;
+  for (const item of items) {
+    assert(item.length + 2 <= bytesMax, 'one item fits a frame');
+    if (bytes + item.length > bytesMax) {
+      frames.push(`[${part.join(',')}]`);
+      part = [];
+      bytes = 2;
+    }
+    part.push(item);
+    bytes += item.length + 1;
+  }
+  if (part.length > 0) frames.push(`[${part.join(',')}]`);
+  return frames;
+}
+
+export interface MdsServerOptions {
+  readonly marketData: MarketData;
+  readonly streams: MarketStreams;
+  /** The node clock. */
+  readonly clock: Clock;
+  /** Pays for reads (LIM-14). */
+  readonly budget: SharedBudget;
+  readonly observer: EdgeObserver;
+  /** Null or absent: plain HTTP. */
+  readonly tls?: TlsFiles | null;
+  /** Null or absent: addresses are not limited. */
+  readonly gate?: AddressGate | null;
+  /** Called while much is read at once: the thread's heartbeat. */
+  readonly alive?: () => void;
+}
+
+export class MdsServer {
+  readonly #marketData: MarketData;
+  readonly #streams: MarketStreams;
+  readonly #app: TemplatedApp;
+  readonly #routes: HttpRoutes;
+  readonly #hub: SocketHub;
+  #hasListened = false;
+  #isClosed = false;
+
+  /** Throws when the TLS files cannot be read or do not fit each other. */
+  constructor(options: MdsServerOptions) {
+    this.#marketData = options.marketData;
+    this.#streams = options.streams;
+    const { observer, gate = null } = options;
+    const listener = { observer, gate, turns: new ReadingTurns(options.alive) };
+    this.#app = createApp(options.tls ?? null);
+    this.#routes = new HttpRoutes(this.#app, listener);
+    this.#hub = new SocketHub(this.#app, this.#routes, listener);
+    this.#addStreams();
+    addMarketDataReads({ ...options, routes: this.#routes });
+    this.#routes.seal();
+  }
+
+  /** What is registered; the API documents say the same. */
+  get served(): ReturnType<HttpRoutes['served']> {
+    return this.#routes.served();
+  }
+
+  /** Open sockets. */
+  get socketCount(): number {
+    return this.#hub.count;
+  }
+
+  /** Bytes that wait for slow readers. */
+  get backlogBytes(): number {
+    return this.#hub.backlogBytes;
+  }
+
+  /**
+   * Opens the listener; market data must be ready.
+   *
+   * @param at.port 0 lets the system choose.
+   * @returns the port that is open. Rejects when it cannot be had.
+   */
+  listen(at: { readonly host: string; readonly port: number }): Promise<number> {
+    assert(!this.#hasListened && !this.#isClosed, 'a server listens once');
+    this.#hasListened = true;
+    return listenExclusively(this.#app, at);
+  }
+
+  /** Tells every socket 1001, then closes listener and connections, so that the thread can end by itself. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#hub.finishAll(1001, 'going_away');
+    this.#routes.stop();
+    this.#app.close();
+  }
+
+  #addStreams(): void {
+    this.#addMarketStream('/marketdepth/diff/:asset_id', 'marketdepth');
+    this.#addMarketStream('/klines/diff/:asset_id', 'klines');
+    this.#addMarketStream('/trades/:asset_id', 'trades');
+    this.#addMarketStream('/ticker/ws/:asset_id', 'ticker');
+    this.#addStream('/trades/events', 'trade_events', () => accepted(this.#streams.tradeEvents));
+    // Without a route of its own a plain GET would be read as the trades of an asset called `events`.
+    this.#routes.add({ method: 'GET', pattern: '/trades/events', handler: (call) => call.refusePlainGet() });
+    this.#addStream('/trades', 'trades', () => accepted(this.#streams.allTrades));
+    this.#addStream('/tickers/ws', 'tickers', () => accepted(this.#streams.allTickers));
+  }
+
+  #addMarketStream(pattern: string, name: MarketChannelName): void {
+    this.#addStream(pattern, name, (head) => {
+      const market = this.#marketOf(head);
+      return market.ok ? accepted(this.#streams.of(market.value.marketIndex, name)) : market;
+    });
+  }
+
+  #addStream(
+    pattern: string,
+    name: MdsChannel,
+    channelOf: (head: RequestHead) => Outcome<Channel<Subscription>>,
+  ): void {
+    const welcome = Buffer.from(welcomeFrame(name));
+    this.#hub.add<Subscription>({
+      pattern,
+      lag: MDS_LAG,
+      admit: (head) => {
+        const channel = channelOf(head);
+        return channel.ok ? accepted({ channel: channel.value }) : channel;
+      },
+      opened: (socket: StreamSocket<Subscription>) => {
+        socket.send(welcome);
+        socket.data.channel.join(socket);
+      },
+      closed: (socket) => socket.data.channel.leave(socket),
+    });
+  }
+
+  /** The market of the first path parameter, in any accepted spelling. */
+  #marketOf(head: RequestHead): Outcome<MarketDefinition> {
+    return marketOf(this.#marketData, head);
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * What routes of the order service are made of: the checks of AMB-91, once, in their order.
+ *
+ *   request ─▶ shape 400 ─▶ session 401 ─▶ path user 401 ─▶ stopping 503 ─▶ rate 429 ─▶ serve
+ *                             └────── routes with a session ──────┘
+ *
+ * A route says what it needs as data; the kit refuses, charges and hands the rest to `serve`. Public routes never look
+ * at credentials (AMB-89). A path that names another user is 401 (G25).
+ *
+ * Not here: what routes mean (…-routes.ts), sockets (oms-streams.ts).
+ */
+import { parseUserId, type UserId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { PUBLIC_READ_UNITS } from '../gateway/sessions/address-limits.ts';
+import type { Cost } from '../gateway/sessions/costs.ts';
+import type { HttpRoutes } from './http-routes.ts';
+import type { ActionDoor } from './oms-actions.ts';
+import type { OmsBackend } from './oms-backend.ts';
+import { OTHER_USER, type Session, sessionOf } from './oms-session.ts';
+import { Query } from './query.ts';
+import type { RequestHead } from './request-head.ts';
+import type { HttpCall, HttpMethod, HttpRoute } from './uws-http.ts';
+
+const BAD_USER = reject('INVALID_REQUEST', 'a user id is 64 hex digits', 'user_id');
+
+/** What the shape of a request is checked on. */
+export interface RequestParts {
+  readonly head: RequestHead;
+  readonly query: Query;
+  /** Empty for GET. */
+  readonly body: Uint8Array;
+}
+
+interface AnyRoute<Shape> extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyBytesMax'> {
+  readonly method: HttpMethod;
+  readonly pattern: string;
+  /** Path, query and body as values, or INVALID_REQUEST. Looks at nothing but the request. */
+  readonly shape: (parts: RequestParts) => Outcome<Shape>;
+}
+
+export interface PublicRoute<Shape> extends AnyRoute<Shape> {
+  /** Charged to the budget that all share; a `publicRead` unless said otherwise. */
+  readonly cost?: Cost;
+  /** What the address pays; PUBLIC_READ_UNITS unless given. */
+  readonly addressUnits?: bigint;
+  /** Of a request that is part of a login: whose. */
+  readonly loginOf?: (shape: Shape) => UserId;
+  readonly serve: (call: HttpCall, shape: Shape) => void | Promise<void>;
+}
+
+export interface SessionRoute<Shape> extends AnyRoute<Shape> {
+  /** Charged to the session's user and to the budget that all share. */
+  readonly cost: Cost | ((shape: Shape) => Cost);
+  /** True: refused with 503 once the service is stopping. Reads go on until the listener closes. */
+  readonly isChange: boolean;
+  /** True: the first path parameter is a user id, and must be the session's. */
+  readonly namesUser?: boolean;
+  /**
+   * Why a well-formed request is refused as a whole, or null. A session pays for it all the same; without one it is as
+   * good as malformed.
+   */
+  readonly fault?: (shape: Shape) => Reject | null;
+  /** What refusals after the shape repeat of the request. */
+  readonly about?: (refusal: Reject, shape: Shape) => Reject;
+  readonly serve: (call: HttpCall, session: Session, shape: Shape) => void | Promise<void>;
+}
+
+export interface RouteKitParts {
+  readonly routes: HttpRoutes;
+  readonly backend: OmsBackend;
+  readonly door: ActionDoor;
+}
+
+export class RouteKit {
+  readonly routes: HttpRoutes;
+  readonly backend: OmsBackend;
+  readonly door: ActionDoor;
+
+  constructor({ routes, backend, door }: RouteKitParts) {
+    this.routes = routes;
+    this.backend = backend;
+    this.door = door;
+  }
+
+  /** A route for everybody: shape, rate, serve. */
+  addPublic<Shape>(route: PublicRoute<Shape>): void {
+    const { cost = 'publicRead', addressUnits = PUBLIC_READ_UNITS, loginOf } = route;
+    const { backend } = this;
+    this.#add(route, (call, body) => {
+      const shape = route.shape(partsOf(call, body));
+      if (!shape.ok) return call.refuse(shape.reject);
+      call.chargeBody();
+      const refusal =
+        call.payAddress(addressUnits) ??
+        (loginOf === undefined ? backend.charge(null, cost) : backend.chargeLogin(loginOf(shape.value)));
+      if (refusal !== null) return call.refuse(refusal);
+      return route.serve(call, shape.value);
+    });
+  }
+
+  /** A route of a session: shape, session, path user, stopping, rate, serve. */
+  addSession<Shape>(route: SessionRoute<Shape>): void {
+    this.#add(route, (call, body) => {
+      const pathUser = route.namesUser === true ? userOf(call.head) : accepted(null);
+      if (!pathUser.ok) return call.refuse(pathUser.reject);
+      const shape = route.shape(partsOf(call, body));
+      if (!shape.ok) return call.refuse(shape.reject);
+      const session = this.#admit(call, route, pathUser.value, shape.value);
+      const fault = route.fault?.(shape.value) ?? null;
+      if (fault !== null && (session.ok || session.reject.code === 'UNAUTHORIZED')) return call.refuse(fault);
+      if (session.ok) return route.serve(call, session.value, shape.value);
+      call.refuse(route.about === undefined ? session.reject : route.about(session.reject, shape.value));
+    });
+  }
+
+  #admit<Shape>(call: HttpCall, route: SessionRoute<Shape>, pathUser: UserId | null, shape: Shape): Outcome<Session> {
+    const session = sessionOf(this.backend, call.head);
+    if (!session.ok) return session;
+    const { user } = session.value;
+    if (pathUser !== null && pathUser !== user) return rejected(OTHER_USER);
+    const cost = typeof route.cost === 'function' ? route.cost(shape) : route.cost;
+    const refusal = route.isChange ? this.door.admit(user, cost) : this.backend.charge(user, cost);
+    return refusal === null ? session : rejected(refusal);
+  }
+
+  #add<Shape>(route: AnyRoute<Shape>, handler: HttpRoute['handler']): void {
+    const { method, pattern, late, deadlineMs, bodyBytesMax } = route;
+    this.routes.add({
+      method,
+      pattern,
+      handler,
+      ...(late === undefined ? {} : { late }),
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }),
+    });
+  }
+}
+
+function partsOf(call: HttpCall, body: Uint8Array): RequestParts {
+  return { head: call.head, query: new Query(call.head.query), body };
+}
+
+/** The user whom the first path parameter names. */
+export function userOf(head: RequestHead): Outcome<UserId> {
+  const user = parseUserId(head.parameters[0] ?? '');
+  return user === null ? rejected(BAD_USER) : accepted(user);
+}
+
+/** A request without anything to parse. */
+export function noShape(): Outcome<null> {
+  return accepted(null);
+}
+
+/** 200 with what `print` makes of the value, or the refusal. */
+export function answer<T>(call: HttpCall, outcome: Outcome<T>, print: (value: T) => string): void {
+  if (outcome.ok) call.reply(print(outcome.value));
+  else call.refuse(outcome.reject);
+}

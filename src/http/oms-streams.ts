@@ -1,0 +1,350 @@
+/**
+ * The sockets of the order service: who has which open, what they are told, and when they must go.
+ *
+ *   node ── orderEvent, userTrade, … ─▶ UserStreams ── channel of (user, stream, version) ─▶ sockets
+ *   control-socket.ts ── answers ────▶ deliver ─────── channel of one connection ──────────▶ socket
+ *
+ * Frames are told now and written together: at the latest when the current turn of the event loop ends, each socket's
+ * frames in one write. An event is serialised only if somebody listens, its payload once for both versions.
+ *
+ * Invariants
+ *   (1) A user has an entry exactly while one of their sockets is open; it has at most `streamCap` of them (AMB-96).
+ *   (2) A socket whose session is over is closed: at once on logout, within seconds on expiry (AMB-88).
+ *   (3) A socket whose path names another user joins no channel (AUT-12).
+ *   (4) A reader of sequence numbers gets every number from its first on, in order, or is told to resync.
+ */
+
+import { type AccountEvent, accountEvent } from '../codec/account-events.ts';
+import { type PositionView, position } from '../codec/margin-replies.ts';
+import { orderEvent } from '../codec/order-events.ts';
+import { bareArray } from '../codec/pages.ts';
+import {
+  controlUnauthorizedFrame,
+  eventFrame,
+  numberedFrame,
+  type OmsChannel,
+  pongFrame,
+  resyncFrame,
+  sequenceFrame,
+  shutdownFrame,
+  unauthorizedFrame,
+} from '../codec/stream-frames.ts';
+import { userTrade } from '../codec/user-trade.ts';
+import type { UserId } from '../core/ids.ts';
+import { FILL_STATUS } from '../core/order-terms.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { OrderEvent, UserTrade } from '../gateway/orders/order-events.ts';
+import { Channel } from './channel.ts';
+import type { MarginStream, OmsBackend, OmsStreams } from './oms-backend.ts';
+import { OTHER_USER, type Session, socketSessionOf, versionOf } from './oms-session.ts';
+import { flagOf } from './path-values.ts';
+import { Query } from './query.ts';
+import { type ReplayRing, ReplayRings } from './replay-rings.ts';
+import type { RequestHead } from './request-head.ts';
+import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
+
+/** Streams that only tell. `confirmed-trades` is the part of `trades` that is final. */
+export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
+export type OmsStreamName = OneWayStream | 'control';
+
+/** What one socket is for. */
+export interface OmsSeat extends Session {
+  readonly stream: OmsStreamName;
+  readonly version: 0 | 1;
+  /** The path names another user: told so and closed once open. */
+  readonly isForeign: boolean;
+  /** Its frames carry sequence numbers; null for the plain stream. */
+  readonly numbers: Numbering | null;
+}
+
+/** What a reader of sequence numbers asked for. */
+export interface Numbering {
+  /** The first number it wants; null: from now on. */
+  readonly from: number | null;
+}
+
+type OmsSocket = StreamSocket<OmsSeat>;
+
+/** Who listens to a stream of a user: plain on v0 and on v1, and with numbers, which is v1 too. */
+interface Listeners {
+  readonly plain: readonly [Channel<OmsSeat>, Channel<OmsSeat>];
+  readonly numbered: Channel<OmsSeat>;
+}
+
+interface UserEntry {
+  readonly sockets: Set<OmsSocket>;
+  readonly streams: Readonly<Record<OneWayStream, Listeners>>;
+}
+
+const WIRE_CHANNEL: Readonly<Record<OmsStreamName, OmsChannel>> = {
+  orders: 'orders',
+  trades: 'trades',
+  'confirmed-trades': 'trades',
+  'account-events': 'account_events',
+  positions: 'positions',
+  'account-stats': 'account_stats',
+  control: 'control',
+};
+/** A position takes below 700 bytes, a frame at most 1 MiB (AMB-95). */
+const POSITIONS_PER_FRAME = 1_000;
+const SESSION_OVER = 'the session is over';
+const NOT_KEPT = 'what came since that number is not kept';
+/** Sockets whose session one call of `checkSessions` looks at; a look hashes a token. */
+const SESSIONS_CHECKED_MAX = 1_024;
+
+export class UserStreams implements OmsStreams {
+  readonly #backend: OmsBackend;
+  readonly #users = new Map<UserId, UserEntry>();
+  readonly #sockets = new Set<OmsSocket>();
+  readonly #rings: ReplayRings;
+  /** Readers of sequence numbers. */
+  readonly #readers = new Map<OmsSocket, ReplayRing>();
+  readonly #touched = new Set<Pick<Channel<OmsSeat>, 'flush'>>();
+  /** Where the next `checkSessions` goes on. */
+  #checking: Iterator<OmsSocket> = this.#sockets.values();
+
+  /** @param sequencesAfter more than every sequence number that earlier starts of the node have told. */
+  constructor(backend: OmsBackend, sequencesAfter = 0) {
+    this.#backend = backend;
+    this.#rings = new ReplayRings(sequencesAfter);
+  }
+
+  // ---- told by the node
+
+  orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void {
+    this.#publish(user, 'orders', timestampNs, () => orderEvent(user, event));
+  }
+
+  userTrade(user: UserId, trade: UserTrade, timestampNs: TimestampNs): void {
+    this.#publish(user, 'trades', timestampNs, () => userTrade(trade));
+    if (trade.status !== FILL_STATUS.confirmed) return;
+    this.#publish(user, 'confirmed-trades', timestampNs, () => userTrade(trade));
+  }
+
+  accountEvent(user: UserId, event: AccountEvent): void {
+    this.#publish(user, 'account-events', event.timestampNs, () => accountEvent(user, event));
+  }
+
+  positions(user: UserId, views: readonly PositionView[], timestampNs: TimestampNs): void {
+    for (let first = 0; first < views.length; first += POSITIONS_PER_FRAME) {
+      const part = views.slice(first, first + POSITIONS_PER_FRAME);
+      this.#publish(user, 'positions', timestampNs, () => bareArray(part.map(position)));
+    }
+  }
+
+  accountStats(user: UserId, reply: string, timestampNs: TimestampNs): void {
+    this.#publish(user, 'account-stats', timestampNs, () => reply);
+  }
+
+  listens(user: UserId, stream: MarginStream): boolean {
+    const listeners = this.#users.get(user)?.streams[stream].plain;
+    return listeners?.some(({ size }) => size > 0) === true;
+  }
+
+  *listenersOf(stream: MarginStream): Iterable<UserId> {
+    for (const user of this.#users.keys()) if (this.listens(user, stream)) yield user;
+  }
+
+  endSessions(user: UserId): void {
+    for (const socket of [...(this.#users.get(user)?.sockets ?? [])]) this.dismiss(socket, SESSION_OVER);
+  }
+
+  flush(): void {
+    for (const channel of this.#touched) channel.flush();
+    this.#touched.clear();
+  }
+
+  // ---- asked by the listener
+
+  /** Before an upgrade: the session (401), then room for one more socket of its user (429; AMB-96). */
+  admit(head: RequestHead, stream: OmsStreamName, pathUser: UserId | null): Outcome<OmsSeat> {
+    const session = socketSessionOf(this.#backend, head);
+    if (!session.ok) return session;
+    const { user } = session.value;
+    const limit = this.#backend.streamCap(user);
+    if ((this.#users.get(user)?.sockets.size ?? 0) >= limit) {
+      return rejected({ ...reject('RATE_LIMITED', 'too many streams are open'), details: { limit } });
+    }
+    const isForeign = pathUser !== null && pathUser !== user;
+    return accepted({ ...session.value, stream, version: versionOf(head), isForeign, numbers: null });
+  }
+
+  /** As `admit`, of a stream that tells sequence numbers to whoever asks for them. */
+  admitNumbered(head: RequestHead, stream: OneWayStream, pathUser: UserId | null): Outcome<OmsSeat> {
+    const numbers = numberingOf(head);
+    if (!numbers.ok) return numbers;
+    const seat = this.admit(head, stream, pathUser);
+    return seat.ok ? accepted({ ...seat.value, numbers: numbers.value }) : seat;
+  }
+
+  /** Open sockets of a user. */
+  countOf(user: UserId): number {
+    return this.#users.get(user)?.sockets.size ?? 0;
+  }
+
+  /** The members that every stream of the order service has in common. */
+  common(): Pick<StreamRoute<OmsSeat>, 'lag' | 'opened' | 'closed' | 'pong' | 'lastWord' | 'isKept'> {
+    return {
+      lag: OMS_LAG,
+      isKept: ({ user }) => this.#backend.isFunded(user),
+      opened: (socket) => this.#opened(socket),
+      closed: (socket) => this.#closed(socket),
+      pong: ({ data }) => Buffer.from(pongFrame(data.version, WIRE_CHANNEL[data.stream], this.#backend.nowNs())),
+      lastWord: ({ data }) =>
+        data.version === 0 ? null : Buffer.from(resyncFrame(WIRE_CHANNEL[data.stream], this.#backend.nowNs())),
+    };
+  }
+
+  /** Publishes a frame on any channel; it is written when this turn of the event loop ends or with the next `flush`. */
+  deliver<T>(channel: Channel<T>, text: () => string): void {
+    if (channel.size > 0) this.#touch(channel).publish(text);
+  }
+
+  hasSession(socket: OmsSocket): boolean {
+    return this.#backend.isSession(socket.data.user, socket.data.token);
+  }
+
+  /** One word about why, then close 1000; what was told before is written first (AUT-12 to AUT-14, AMB-88). */
+  dismiss(socket: OmsSocket, why: string): void {
+    this.flush();
+    const { stream, version } = socket.data;
+    const nowNs = this.#backend.nowNs();
+    const frame =
+      stream === 'control'
+        ? controlUnauthorizedFrame(version, nowNs, why)
+        : unauthorizedFrame(version, WIRE_CHANNEL[stream], nowNs, why);
+    socket.send(Buffer.from(frame));
+    socket.finish(1000, '');
+  }
+
+  /** Every version 1 socket hears that the service is about to stop; version 0 has no word for it. */
+  tellShutdown(): void {
+    this.flush();
+    for (const socket of this.#sockets) {
+      const { stream, version } = socket.data;
+      if (version === 1) socket.send(Buffer.from(shutdownFrame(WIRE_CHANNEL[stream], this.#backend.nowNs())));
+    }
+  }
+
+  /** As `dismiss`, for a session that has ended. */
+  dismissEnded(socket: OmsSocket): void {
+    this.dismiss(socket, SESSION_OVER);
+  }
+
+  /** Ends sockets whose token has expired, and replays nobody came back to. Call it now and then; each call looks at some, in rounds. */
+  checkSessions(): void {
+    this.#rings.expire(performance.now());
+    for (let looked = 0; looked < SESSIONS_CHECKED_MAX; looked += 1) {
+      const next = this.#checking.next();
+      if (next.done === true) {
+        this.#checking = this.#sockets.values();
+        return;
+      }
+      if (!this.hasSession(next.value)) this.dismissEnded(next.value);
+    }
+  }
+
+  #opened(socket: OmsSocket): void {
+    const { user, stream, version, isForeign, numbers } = socket.data;
+    const entry = this.#users.get(user) ?? newEntry();
+    this.#users.set(user, entry);
+    entry.sockets.add(socket);
+    this.#sockets.add(socket);
+    if (isForeign) this.dismiss(socket, OTHER_USER.message);
+    else if (stream === 'control') return;
+    else if (numbers === null) entry.streams[stream].plain[version].join(socket);
+    else this.#replay(socket, stream, numbers, entry.streams[stream].numbered);
+  }
+
+  /** What the socket missed, then all that comes; or word that nobody knows what it missed. */
+  #replay(socket: OmsSocket, stream: OneWayStream, { from }: Numbering, channel: Channel<OmsSeat>): void {
+    const { user } = socket.data;
+    const nowNs = this.#backend.nowNs();
+    const missed = from === null ? [] : (this.#rings.of(user, stream)?.since(from) ?? null);
+    if (missed === null) {
+      socket.send(Buffer.from(resyncFrame(WIRE_CHANNEL[stream], nowNs, NOT_KEPT)));
+      socket.finish(OMS_LAG.code, OMS_LAG.reason);
+      return;
+    }
+    const ring = this.#rings.open(user, stream);
+    const last = ring.next - missed.length - 1;
+    socket.sendAll([Buffer.from(sequenceFrame(WIRE_CHANNEL[stream], nowNs, last)), ...missed]);
+    channel.join(socket);
+    this.#readers.set(socket, ring);
+  }
+
+  #closed(socket: OmsSocket): void {
+    const { user, stream, version } = socket.data;
+    this.#sockets.delete(socket);
+    const entry = this.#users.get(user);
+    if (entry === undefined) return;
+    if (stream !== 'control') {
+      entry.streams[stream].plain[version].leave(socket);
+      entry.streams[stream].numbered.leave(socket);
+    }
+    const ring = this.#readers.get(socket);
+    if (ring !== undefined) this.#rings.leave(ring, performance.now());
+    this.#readers.delete(socket);
+    entry.sockets.delete(socket);
+    if (entry.sockets.size === 0) this.#users.delete(user);
+  }
+
+  #publish(user: UserId, stream: OneWayStream, timestampNs: TimestampNs, payload: () => string): void {
+    const listeners = this.#users.get(user)?.streams[stream];
+    const ring = this.#rings.of(user, stream);
+    if (listeners === undefined && ring === undefined) return;
+    let text: string | undefined;
+    const textOnce = (): string => {
+      text ??= payload();
+      return text;
+    };
+    if (ring !== undefined) {
+      const frame = Buffer.from(numberedFrame(WIRE_CHANNEL[stream], timestampNs, textOnce(), ring.next), 'utf8');
+      this.#rings.append(ring, frame);
+      if (listeners !== undefined) this.#touch(listeners.numbered).publishBytes(frame);
+    }
+    for (const version of [0, 1] as const) {
+      const channel = listeners?.plain[version];
+      if (channel === undefined) continue;
+      this.deliver(channel, () => eventFrame(version, WIRE_CHANNEL[stream], timestampNs, textOnce()));
+    }
+  }
+
+  /** The channel is written when this turn of the event loop ends or with the next `flush`. */
+  #touch<T>(channel: Channel<T>): Channel<T> {
+    if (this.#touched.size === 0) queueMicrotask(() => this.flush());
+    this.#touched.add(channel);
+    return channel;
+  }
+}
+
+function newEntry(): UserEntry {
+  const listeners = (): Listeners => ({ plain: [new Channel(), new Channel()], numbered: new Channel() });
+  return {
+    sockets: new Set(),
+    streams: {
+      orders: listeners(),
+      trades: listeners(),
+      'confirmed-trades': listeners(),
+      'account-events': listeners(),
+      positions: listeners(),
+      'account-stats': listeners(),
+    },
+  };
+}
+
+/** `?sequence=true` or `?from_sequence=N`: numbers on v1, from now on or from N on. INVALID_REQUEST for them on v0. */
+function numberingOf(head: RequestHead): Outcome<Numbering | null> {
+  const query = new Query(head.query);
+  const from = query.whole('from_sequence');
+  if (!from.ok) return from;
+  const isWanted = flagOf(query, 'sequence');
+  if (!isWanted.ok) return isWanted;
+  if (from.value === null && !isWanted.value) return accepted(null);
+  if (versionOf(head) === 0) {
+    return rejected(reject('INVALID_REQUEST', 'sequence numbers are told on svc.ws.v1 only', 'sequence'));
+  }
+  return accepted({ from: from.value === null ? null : Number(from.value) });
+}

@@ -1,0 +1,85 @@
+/**
+ * How the public listeners are reached: TLS or plain, and which addresses may ask how much (AMB-91, AMB-114). The order
+ * service's and that of market data are set up alike, each on its own thread with its own table of addresses.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { AddressLimits } from '../gateway/sessions/address-limits.ts';
+import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
+import { AddressGate, type AddressSource } from './address-gate.ts';
+import type { TlsFiles } from './uws.ts';
+
+/** Per address and listener. Members are a profile's. */
+export interface AddressConfig {
+  readonly unitsPerSecond: number;
+  readonly capacity: number;
+  /** Open sockets. */
+  readonly sockets: number;
+  /** Sessions of users without a balance or a position; SESSIONS_PER_ADDRESS unless given. */
+  readonly sessions?: number;
+  readonly from: AddressSource;
+}
+
+export type PublicListeners =
+  | 'plain-on-loopback'
+  | 'plain-behind-terminator'
+  | 'undeclared'
+  | { readonly tls: TlsFiles };
+
+/** Structured-cloneable; goes to the market-data thread. */
+export interface ListenerSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsFiles | null;
+  /** Null: addresses are not limited. */
+  readonly addresses: AddressConfig | null;
+}
+
+export function tlsOf(listeners: PublicListeners): TlsFiles | null {
+  return typeof listeners === 'string' ? null : listeners.tls;
+}
+
+const SESSIONS_PER_ADDRESS = 1_024;
+
+/** What one address may have of sessions of users without funds. */
+export function sessionsPerAddress(addresses: AddressConfig | null): number {
+  return addresses === null ? Number.POSITIVE_INFINITY : (addresses.sessions ?? SESSIONS_PER_ADDRESS);
+}
+
+/** @param budget counts what is refused. */
+export function gateOf(addresses: AddressConfig | null, budget: SharedBudget): AddressGate | null {
+  if (addresses === null) return null;
+  const { unitsPerSecond, capacity, sockets, from } = addresses;
+  const size = { unitsPerSecond: BigInt(unitsPerSecond), capacity: BigInt(capacity) };
+  return new AddressGate({
+    limits: new AddressLimits({ size, socketsMax: sockets }),
+    source: from,
+    nowNs: () => process.hrtime.bigint(),
+    refused: () => budget.countRefusal('address'),
+  });
+}
+
+/** Why these files cannot serve TLS, in a few words; null when they can. */
+export function tlsFault({ certFile, keyFile }: TlsFiles): string | null {
+  const certificate = textOf(certFile);
+  if (certificate === null) return `cannot read the certificate ${certFile}`;
+  const key = textOf(keyFile);
+  if (key === null) return `cannot read the key ${keyFile}`;
+  const leaf = attempt(() => new X509Certificate(certificate));
+  if (leaf === null) return `${certFile} is no certificate in PEM`;
+  const secret = attempt(() => createPrivateKey(key));
+  if (secret === null) return `${keyFile} is no private key in PEM without a passphrase`;
+  return leaf.checkPrivateKey(secret) ? null : `${keyFile} is not the key of ${certFile}`;
+}
+
+function textOf(path: string): string | null {
+  return attempt(() => readFileSync(path, 'utf8'));
+}
+
+function attempt<T>(make: () => T): T | null {
+  try {
+    return make();
+  } catch {
+    return null;
+  }
+}

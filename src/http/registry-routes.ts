@@ -1,0 +1,48 @@
+/** Assets, vaults, risk parameters and decimals, and markets made by whoever asks (wire.md 7.2, 7.3). */
+
+import { marketObject } from '../codec/market-reply.ts';
+import { decimalsReply } from '../codec/registry-reply.ts';
+import { decodeAssetList, decodeMarketAsset } from '../codec/registry-requests.ts';
+import { DECIMALS_REFRESH, DECIMALS_REQUEST } from '../codec/shapes/registry-shapes.ts';
+import { ASSETS_BODY_BYTES_MAX } from '../core/limits.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { answer, noShape, type RouteKit } from './oms-kit.ts';
+
+export function addRegistryRoutes(kit: RouteKit): void {
+  const { registry } = kit.backend;
+  addPrinted(kit, '/registry/assets', () => registry.assets());
+  addPrinted(kit, '/registry/vaults', () => registry.vaults());
+  addPrinted(kit, '/registry/risk-parameters', () => registry.riskParameters());
+  kit.addPublic({
+    method: 'POST',
+    pattern: '/registry/decimals',
+    bodyBytesMax: ASSETS_BODY_BYTES_MAX,
+    shape: ({ body }) => decodeAssetList(body, DECIMALS_REQUEST),
+    serve: (call, assets) => answer(call, registry.decimals(assets), decimalsReply),
+  });
+  kit.addSession({
+    method: 'POST',
+    pattern: '/registry/decimals/update',
+    cost: 'action',
+    isChange: false,
+    bodyBytesMax: ASSETS_BODY_BYTES_MAX,
+    shape: ({ body }) => decodeAssetList(body, DECIMALS_REFRESH),
+    // Decimals never change once a token is registered, and the registry here follows clearing: it is fresh already.
+    serve: (call) => call.reply('{}'),
+  });
+  kit.addPublic({
+    method: 'POST',
+    pattern: '/market/create',
+    shape: ({ body }) => decodeMarketAsset(body),
+    serve: async (call, assetId) => answer(call, await registry.createMarket(assetId), marketObject),
+  });
+}
+
+function addPrinted(kit: RouteKit, pattern: string, read: () => Outcome<string>): void {
+  kit.addPublic({
+    method: 'GET',
+    pattern,
+    shape: noShape,
+    serve: (call) => answer(call, read(), (text) => text),
+  });
+}

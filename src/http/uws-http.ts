@@ -1,0 +1,309 @@
+/**
+ * One HTTP request and its answer: the one wrapper around a raw response of uWebSockets.js.
+ *
+ *   open ── reply, refuse ─▶ answered: written now, in one cork; what the kernel does not take is held (unread-replies.ts)
+ *     │ refuseAndClose
+ *     ▼
+ *   closing: written in a later turn of the event loop, then the connection is closed
+ *
+ * Invariants
+ *   (1) Every raw HttpResponse has an abort handler before anything else happens, and is touched only while it is open.
+ *   (2) A call is answered at most once; the deadline answers it if nothing else does, so none hangs for ever.
+ *   (3) Only constants become header names and values.
+ *   (4) A refusal is charged to the address it went to, where there is a gate (AMB-91), with the bytes read for it.
+ *   (5) Nothing behind a request whose connection is closed is answered. The server's parser goes on with what was sent
+ *       behind it, and would answer that, if the refusal were written at once; while it waits, the next request ends the
+ *       connection.
+ *
+ * Not here: routes and turns (http-routes.ts), sockets (uws-socket.ts).
+ */
+
+import type { HttpResponse } from 'uWebSockets.js';
+import { randomBytes } from 'node:crypto';
+import { errorEnvelope, parseTraceparent, type TraceIds } from '../codec/error-envelope.ts';
+import { assert } from '../core/assert.ts';
+import { toHex } from '../core/hex.ts';
+import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
+import type { AddressGate } from './address-gate.ts';
+import type { ReadingTurns } from './reading-turns.ts';
+import type { RequestHead } from './request-head.ts';
+import { type StaticDocument, sendDocument } from './static-document.ts';
+import type { UnreadReplies } from './unread-replies.ts';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A handler answers its call now or later; `body` is empty for GET. A rejected promise is answered with 500. */
+export type HttpHandler = (call: HttpCall, body: Uint8Array) => void | Promise<void>;
+
+export interface HttpRoute {
+  readonly method: HttpMethod;
+  /** uWebSockets.js pattern: `/orders/:user_id`. A static segment wins over a parameter. */
+  readonly pattern: string;
+  readonly handler: HttpHandler;
+  /** The longest body that is read; SMALL_BODY_BYTES_MAX unless given. A longer one is 413. */
+  readonly bodyBytesMax?: number;
+  /** What the client is told when the handler has not answered within `deadlineMs`; 504 TIMEOUT unless given. */
+  readonly late?: Reject;
+  readonly deadlineMs?: number;
+}
+
+/** What a listener tells its owner. None of these may throw. */
+export interface EdgeObserver {
+  /** After each answered request: the route's pattern and the status. */
+  answered(pattern: string, status: number): void;
+  /** An exception out of a handler. The client has its 500 already; an InvariantError should stop the node. */
+  failed(where: string, error: unknown): void;
+  /** A socket fell behind and is being closed (AMB-94). */
+  lagged(pattern: string): void;
+}
+
+const STATUS_LINE: Readonly<Record<number, string>> = {
+  200: '200 OK',
+  202: '202 Accepted',
+  400: '400 Bad Request',
+  401: '401 Unauthorized',
+  403: '403 Forbidden',
+  404: '404 Not Found',
+  405: '405 Method Not Allowed',
+  409: '409 Conflict',
+  413: '413 Payload Too Large',
+  426: '426 Upgrade Required',
+  429: '429 Too Many Requests',
+  500: '500 Internal Server Error',
+  502: '502 Bad Gateway',
+  503: '503 Service Unavailable',
+  504: '504 Gateway Timeout',
+};
+for (const status of Object.values(REJECT_STATUS)) {
+  assert(STATUS_LINE[status] !== undefined, `a status line for ${status}`);
+}
+
+const SLOW_BODY: Reject = reject('TIMEOUT', 'the body did not arrive in time');
+const NOT_READ: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests wait to be read');
+
+export const DEADLINE_MS_DEFAULT = 5_000;
+
+/** What every call of a listener shares. */
+export interface Listener {
+  readonly observer: EdgeObserver;
+  /** Null: addresses are not limited. */
+  readonly gate: AddressGate | null;
+  /** When requests are handled; turns of its own unless given. */
+  readonly turns?: ReadingTurns;
+  /** Bytes of all bodies that are on their way or wait; BODIES_HELD_MAX unless given. */
+  readonly bodiesHeldMax?: number;
+  /** Bodies that are still arriving; half of the calls that may wait unless given. */
+  readonly bodiesArrivingMax?: number;
+  /** Open sockets; SOCKETS_MAX unless given. */
+  readonly socketsMax?: number;
+  /** Replies that clients do not read; with the bounds of limits.ts unless given. */
+  readonly unread?: UnreadReplies;
+}
+
+/** What a call needs of its listener. */
+export interface CallParts {
+  readonly observer: EdgeObserver;
+  readonly gate: AddressGate | null;
+  readonly unread: UnreadReplies;
+  /** Plans work for a later turn. @returns false when too much is planned. */
+  readonly planClosing: (work: () => void) => boolean;
+}
+
+/** How a call is answered when its handler does not. */
+export interface CallRoute {
+  readonly pattern: string;
+  readonly late: Reject;
+  /** Real milliseconds. */
+  readonly deadlineMs: number;
+}
+
+/** One request and its answer. Lives until answered or aborted; afterwards every method does nothing. */
+export class HttpCall {
+  readonly head: RequestHead;
+  /** Real milliseconds (monotonic) at which the listener answers for the handler. */
+  readonly deadlineMs: number;
+  /** Of the client; '' where addresses are not limited. */
+  readonly address: string;
+  readonly #route: CallRoute;
+  readonly #response: HttpResponse;
+  readonly #parts: CallParts;
+  #state: 'open' | 'closing' | 'done' = 'open';
+  #body: 'arriving' | 'waiting' | 'handled' = 'arriving';
+  /** Why a body is refused whose end is still awaited. */
+  #bodyFault: Reject | null = null;
+  /** Of the body that was read and is not paid for. */
+  #unpaidBytes = 0;
+
+  constructor(head: RequestHead, response: HttpResponse, address: string, route: CallRoute, parts: CallParts) {
+    this.head = head;
+    this.address = address;
+    this.deadlineMs = performance.now() + route.deadlineMs;
+    this.#route = route;
+    this.#response = response;
+    this.#parts = parts;
+    response.onAborted(() => {
+      this.#state = 'done';
+      parts.unread.forget(this);
+    });
+  }
+
+  /** False once answered or when the client is gone: work for this call may stop. */
+  get open(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Answers 200 (or `status`) with JSON. */
+  reply(body: string | Uint8Array, status = 200): void {
+    this.#answer(status, body, undefined);
+  }
+
+  /** Answers with something that never changes; 304 to a client that has it already. */
+  replyDocument(document: StaticDocument): void {
+    if (!this.open) return;
+    this.#state = 'done';
+    const { observer, unread } = this.#parts;
+    const send = (body: Uint8Array): void => unread.send(this, this.#response, body, false);
+    observer.answered(this.#route.pattern, sendDocument(this.#response, this.head, document, send));
+  }
+
+  /** Answers 200 with JSON, and that the route will go away (MRG-28, VER-03). */
+  replyDeprecated(body: string): void {
+    this.#answer(200, body, ['Deprecation', 'true']);
+  }
+
+  /** Answers with the error envelope and the status of the code. */
+  refuse(reason: Reject): void {
+    this.#refuse(reason, undefined);
+  }
+
+  /** 405, with the methods that the path does have; '' for none. */
+  refuseMethod(allowed: string): void {
+    const reason = reject('METHOD_NOT_ALLOWED', `this path answers ${allowed === '' ? 'nothing' : allowed}`);
+    this.#refuse(reason, ['Allow', allowed]);
+  }
+
+  /** 426: the path is a WebSocket stream. */
+  refusePlainGet(): void {
+    const reason = reject('UPGRADE_REQUIRED', 'this path is a WebSocket stream');
+    this.#refuse(reason, ['Upgrade', 'websocket']);
+  }
+
+  /** 426: another version of the WebSocket protocol (RFC 6455 4.4). */
+  refuseSocketVersion(): void {
+    const reason = reject('UPGRADE_REQUIRED', 'the version of the WebSocket protocol is 13');
+    this.#refuse(reason, ['Sec-WebSocket-Version', '13']);
+  }
+
+  /** Everything of the request is here, and will be handled when its turn comes. */
+  bodyArrived(): void {
+    this.#body = 'waiting';
+  }
+
+  /** The body is too long; its end is awaited, so that the client reads why. */
+  bodyRefused(reason: Reject): void {
+    this.#bodyFault = reason;
+  }
+
+  /** The body is read now; from now on lateness is the handler's. */
+  bodyRead(bytes: number): void {
+    this.#body = 'handled';
+    this.#unpaidBytes = bytes;
+  }
+
+  /** The address pays for the bytes that were read for it, also when all is well: there is no session. */
+  chargeBody(): void {
+    this.#parts.gate?.chargeBytes(this.address, this.#unpaidBytes);
+    this.#unpaidBytes = 0;
+  }
+
+  /** The address pays in advance, for what is answered without a session. @returns RATE_LIMITED, or null. */
+  payAddress(units: bigint): Reject | null {
+    return this.#parts.gate?.pay(this.address, units) ?? null;
+  }
+
+  /** The deadline is over. A body that is still on its way is not waited for, and its address pays for the wait. */
+  refuseLate(): void {
+    if (this.#body === 'handled') this.refuse(this.#route.late);
+    else if (this.#body === 'waiting') this.refuse(NOT_READ);
+    else {
+      if (this.open) this.#parts.gate?.chargeStalled(this.address);
+      this.refuseAndClose(this.#bodyFault ?? SLOW_BODY);
+    }
+  }
+
+  /** Refuses in a later turn and ends the connection: what was sent behind the request is never read. */
+  refuseAndClose(reason: Reject): void {
+    if (!this.open) return;
+    const text = this.#charged(reason);
+    this.#state = 'closing';
+    const isPlanned = this.#parts.planClosing(() => {
+      if (this.#state !== 'closing') return;
+      this.#state = 'done';
+      this.#write(REJECT_STATUS[reason.code], text, undefined, true);
+    });
+    if (!isPlanned) this.cut();
+  }
+
+  /** Closes the connection without an answer. */
+  cut(): void {
+    if (this.#state === 'done') return;
+    this.#state = 'done';
+    this.#response.close();
+  }
+
+  /** Becomes a WebSocket, once: this call is over and answers nothing. */
+  handOver(upgrade: (response: HttpResponse) => void): void {
+    assert(this.open, 'only an open call is upgraded');
+    this.#state = 'done';
+    this.#response.cork(() => upgrade(this.#response));
+  }
+
+  /** Answers 500 and reports the exception to the owner of the listener. */
+  fail(where: string, error: unknown): void {
+    this.refuse(reject('INTERNAL_ERROR', 'the request failed inside the service'));
+    this.#parts.observer.failed(where, error);
+  }
+
+  #refuse(reason: Reject, header: readonly [string, string] | undefined): void {
+    if (this.open) this.#answer(REJECT_STATUS[reason.code], this.#charged(reason), header);
+  }
+
+  /** The address pays. @returns the envelope. */
+  #charged(reason: Reject): string {
+    this.#parts.gate?.charge(this.address, reason.code, this.#unpaidBytes);
+    return errorEnvelope(reason, parseTraceparent(this.head.headers.traceparent) ?? newTraceIds());
+  }
+
+  #answer(status: number, body: string | Uint8Array, header: readonly [string, string] | undefined): void {
+    if (!this.open) return;
+    this.#state = 'done';
+    this.#write(status, body, header, false);
+  }
+
+  #write(
+    status: number,
+    body: string | Uint8Array,
+    header: readonly [string, string] | undefined,
+    close: boolean,
+  ): void {
+    const response = this.#response;
+    response.cork(() => {
+      response.writeStatus(STATUS_LINE[status] ?? `${status}`);
+      response.writeHeader('Content-Type', 'application/json');
+      if (header !== undefined) response.writeHeader(header[0], header[1]);
+      // A HEAD that is told the length of the body it does not get is never over for the server: it would keep its
+      // connection, without a timer, for as long as the client likes.
+      if (this.head.method === 'HEAD') {
+        if (close) response.end('', true);
+        else response.endWithoutBody();
+      } else if (close) response.end(body, true);
+      else this.#parts.unread.send(this, response, typeof body === 'string' ? Buffer.from(body) : body, true);
+    });
+    this.#parts.observer.answered(this.#route.pattern, status);
+  }
+}
+
+function newTraceIds(): TraceIds {
+  const text = toHex(randomBytes(24));
+  return { traceId: text.slice(0, 32), spanId: text.slice(32) };
+}

@@ -1,0 +1,477 @@
+/**
+ * WebSocket streams on uWebSockets.js: admission, frames out, text pings, and what happens to a socket that lags.
+ *
+ *            admit ok                    a send dropped, or 4 MiB or 4,096 messages queued
+ *   upgrade ─────────▶ open ───────────────────────────────────────────▶ lagged
+ *      │ no             │ finish(code)                       queue empty  │   │ hard-drop time
+ *      ▼                ▼                                                 ▼   ▼
+ *   HTTP refusal      closed ◀──────────────────────────────── end(code, reason)  cut off
+ *
+ * Invariants
+ *   (1) After a dropped message nothing of the stream is sent: a reader sees a prefix of the stream, never a hole.
+ *   (2) A lagged socket is closed or cut within the time of its rule (AMB-94), whatever its peer does.
+ *   (3) What waits in memory for slow readers is bounded, per socket and over all sockets of a listener: beyond
+ *       SOCKETS_LAG_BYTES_MAX the longest queues are cut off at once.
+ *   (4) The raw socket is used only between its open and its close.
+ *   (5) Frames without work are counted before anything is done with them (frame-allowance.ts); a socket that sends more
+ *       than it may is closed, and its address pays.
+ *
+ * Pings go out every 20 s, whatever the peer sends (WS-07, socket-pings.ts). A peer that is silent for 36 s, pongs
+ * included, is closed.
+ *
+ * Not here: what streams carry (mds-server.ts), plain requests (http-routes.ts).
+ */
+
+import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
+import { isTextPing } from '../codec/stream-frames.ts';
+import { assert, must } from '../core/assert.ts';
+import {
+  ACTION_BYTES_MIN,
+  BODY_BYTES_MAX,
+  SOCKET_LAG_BYTES_MAX,
+  SOCKET_LAG_MESSAGES_MAX,
+  SOCKET_SILENT_SECONDS,
+  SOCKETS_LAG_BYTES_MAX,
+  SOCKETS_LAG_BYTES_PRESSED,
+} from '../core/limits.ts';
+import { LinkedList, ListEntry } from '../core/linked-list.ts';
+import { type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { Backlog } from './backlog.ts';
+import { Connections } from './connections.ts';
+import { FrameAllowance, FrameCrowd } from './frame-allowance.ts';
+import type { HttpRoutes } from './http-routes.ts';
+import { parameterCountOf, type RequestHead } from './request-head.ts';
+import { SocketPings } from './socket-pings.ts';
+import { uWS } from './uws.ts';
+import type { EdgeObserver, HttpCall, Listener } from './uws-http.ts';
+
+/** No frame is longer, inbound or outbound (AMB-95, wire.md 9.1). */
+export const FRAME_BYTES_MAX: number = BODY_BYTES_MAX;
+/** Sockets of one listener. One more is refused with 503 before its upgrade. */
+export const SOCKETS_MAX = 16_384;
+/** Where some users have places of their own: the part of them that others may have. */
+const PUBLIC_SHARE = 3 / 4;
+const LAG_BYTES_UNDER_PRESSURE: number = SOCKET_LAG_BYTES_MAX / 16;
+/** After the longest queues were cut off, so much of the bound is in use: it is rare, and the next one is far. */
+const KEPT_NUMERATOR = 7;
+const KEPT_DENOMINATOR = 8;
+/** The server's own limit is never reached: a socket is lagged before, with room for one frame and a last word. */
+const SERVER_BACKLOG_BYTES_MAX: number = SOCKET_LAG_BYTES_MAX + 2 * FRAME_BYTES_MAX;
+/** The server cuts off a longer message without a close frame; ones between the two limits are told 1009. */
+const SERVER_MESSAGE_BYTES_MAX: number = 2 * FRAME_BYTES_MAX;
+const TOO_MANY_SOCKETS: Reject = reject('SERVICE_UNAVAILABLE', 'too many sockets are open');
+/** RFC 6455 4.1. */
+const PROTOCOL_VERSION = '13';
+const PONG: Uint8Array = Buffer.from('{"type":"pong"}');
+
+assert(LAG_BYTES_UNDER_PRESSURE > 65_536, 'a socket may always have one ordinary frame queued');
+
+/** How a stream ends for a reader that falls behind (wire.md 9.2, 9.8, AMB-94). */
+export interface LagRule {
+  readonly code: 1000 | 1013;
+  readonly reason: string;
+  /** From falling behind to being cut off, in real milliseconds. */
+  readonly hardDropMs: number;
+}
+export const OMS_LAG: LagRule = { code: 1013, reason: 'resync_required', hardDropMs: 5_000 };
+export const MDS_LAG: LagRule = { code: 1000, reason: '', hardDropMs: 1_000 };
+
+export interface StreamRoute<T> {
+  /** uWebSockets.js pattern; a plain GET of it is answered with 426 unless an HttpRoute serves it. */
+  readonly pattern: string;
+  readonly lag: LagRule;
+  /** Before the upgrade: what the socket is for, or the refusal as an HTTP answer. */
+  admit(head: RequestHead): Outcome<T>;
+  opened(socket: StreamSocket<T>): void;
+  /** Whether it may take the places that are kept for users with funds. Absent: all places are for everybody. */
+  isKept?(data: T): boolean;
+  /** Runs once per opened socket, also when it is closed from here. Nothing can be sent any more. */
+  closed(socket: StreamSocket<T>): void;
+  /** A frame of the client; the bytes are valid during the call only. Absent on one-way streams. */
+  message?(socket: StreamSocket<T>, bytes: Uint8Array, isBinary: boolean): void;
+  /** Answer to the text `{"type":"ping"}` on one-way streams (WS-09); the v0 form unless given. */
+  pong?(socket: StreamSocket<T>): Uint8Array;
+  /** The last frame for a socket that lags (v1: RESYNC_REQUIRED, WS-14); none unless given. */
+  lastWord?(socket: StreamSocket<T>): Uint8Array | null;
+}
+
+/** Bounds of a hub; those of limits.ts unless given. */
+export interface HubBounds {
+  /** Between two pings of a socket. */
+  readonly pingMs?: number;
+  /** Queued bytes of all sockets: above the first one lags early, above the second the longest queues are cut off. */
+  readonly pressedBytes?: number;
+  readonly backlogBytesMax?: number;
+}
+
+/** What the sockets of a hub share. */
+interface HubTotals {
+  backlogBytes: number;
+  readonly pressedBytes: number;
+  readonly backlogBytesMax: number;
+  readonly crowd: FrameCrowd;
+  /** The backlog of all sockets is too large. */
+  readonly cutLongest: () => void;
+}
+
+/** What the server keeps for a raw socket. It copies the members of this object. */
+interface UserData<T> {
+  readonly socket: StreamSocket<T>;
+  /** Its place among the sockets that give way; null for others. */
+  readonly publicEntry: ListEntry<AnySocket> | null;
+}
+
+type State = 'connecting' | 'open' | 'lagged' | 'closed';
+
+/** One client of one stream. */
+export class StreamSocket<T> {
+  readonly data: T;
+  /** Of the client; '' where nobody asks. */
+  readonly address: string;
+  /** The selected subprotocol, '' for none (AMB-90). */
+  readonly protocol: string;
+  readonly #route: StreamRoute<T>;
+  readonly #totals: HubTotals;
+  readonly #observer: EdgeObserver;
+  readonly #backlog = new Backlog();
+  #raw: WebSocket<UserData<T>> | null = null;
+  #state: State = 'connecting';
+  readonly #allowance = new FrameAllowance(performance.now());
+  #backlogBytes = 0;
+  #hardDrop: NodeJS.Timeout | undefined;
+
+  constructor(
+    data: T,
+    from: { readonly address: string; readonly protocol: string },
+    route: StreamRoute<T>,
+    totals: HubTotals,
+    observer: EdgeObserver,
+  ) {
+    this.data = data;
+    this.address = from.address;
+    this.protocol = from.protocol;
+    this.#route = route;
+    this.#totals = totals;
+    this.#observer = observer;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** Bytes that its client has not taken. */
+  get backlogBytes(): number {
+    return this.#backlogBytes;
+  }
+
+  /** Sends one text frame of UTF-8 bytes. Does nothing unless the socket is open. */
+  send(frame: Uint8Array): void {
+    if (this.#state !== 'open') return;
+    const raw = this.#socket();
+    const isTaken = this.#hand(raw, frame);
+    this.#measure(raw, isTaken);
+  }
+
+  /** Sends several text frames in one write. Does nothing unless the socket is open. */
+  sendAll(frames: readonly Uint8Array[]): void {
+    const only = frames[0];
+    if (only === undefined || this.#state !== 'open') return;
+    if (frames.length === 1) {
+      this.send(only);
+      return;
+    }
+    const raw = this.#socket();
+    let isTaken = true;
+    raw.cork(() => {
+      isTaken = frames.every((frame) => this.#hand(raw, frame));
+    });
+    this.#measure(raw, isTaken);
+  }
+
+  /** An exception in work for this socket closes it and is reported. */
+  guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#observer.failed(`socket ${this.#route.pattern}`, error);
+      this.finish(1011, 'internal_error');
+    }
+  }
+
+  /** Closes with a code once everything sent has been written. */
+  finish(code: number, reason: string): void {
+    if (this.#state === 'open' || this.#state === 'lagged') this.#socket().end(code, reason);
+  }
+
+  /** @internal The upgrade is done. */
+  attach(raw: WebSocket<UserData<T>>): void {
+    assert(this.#state === 'connecting', 'a socket opens once');
+    this.#raw = raw;
+    this.#state = 'open';
+    this.#route.opened(this);
+  }
+
+  /** @internal A frame without work came. @returns whether that was one too many. */
+  isFlooding(): boolean {
+    return !this.#allowance.take(this.#totals.crowd, nowMs);
+  }
+
+  /** @internal Asks whether its client is there. One with a queue is not asked: the queue tells. */
+  ping(): void {
+    if (this.#state === 'open' && this.#backlogBytes === 0) this.#socket().ping();
+  }
+
+  /** @internal Ends it at once, with all that is queued. */
+  cut(): void {
+    if (this.#state === 'open' || this.#state === 'lagged') this.#socket().close();
+  }
+
+  /** @internal Some of the queue was written. */
+  drained(): void {
+    if (this.#state === 'closed') return;
+    const raw = this.#socket();
+    this.#note(raw.getBufferedAmount());
+    if (this.#state === 'lagged' && this.#backlogBytes === 0) raw.end(this.#route.lag.code, this.#route.lag.reason);
+  }
+
+  /** @internal The raw socket is gone. */
+  detach(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#raw = null;
+    this.#note(0);
+    clearTimeout(this.#hardDrop);
+    this.#route.closed(this);
+  }
+
+  #socket(): WebSocket<UserData<T>> {
+    return must(this.#raw, 'an open socket has its raw socket');
+  }
+
+  /** @returns false when the server dropped the frame. */
+  #hand(raw: WebSocket<UserData<T>>, frame: Uint8Array): boolean {
+    assert(frame.byteLength <= FRAME_BYTES_MAX, 'outbound frames are at most 1 MiB');
+    const result = raw.send(frame, false, false);
+    if (result === 2) return false;
+    this.#backlog.add(frame.byteLength);
+    return true;
+  }
+
+  #measure(raw: WebSocket<UserData<T>>, isTaken: boolean): void {
+    this.#note(raw.getBufferedAmount());
+    const isPressed = this.#totals.backlogBytes > this.#totals.pressedBytes;
+    const bytesMax = isPressed ? LAG_BYTES_UNDER_PRESSURE : SOCKET_LAG_BYTES_MAX;
+    const keepsUp = isTaken && this.#backlogBytes <= bytesMax && this.#backlog.messages <= SOCKET_LAG_MESSAGES_MAX;
+    if (!keepsUp) this.#fallBehind(raw);
+    if (this.#totals.backlogBytes > this.#totals.backlogBytesMax) this.#totals.cutLongest();
+  }
+
+  #note(queuedBytes: number): void {
+    this.#totals.backlogBytes += queuedBytes - this.#backlogBytes;
+    this.#backlogBytes = queuedBytes;
+    this.#backlog.settle(queuedBytes);
+  }
+
+  #fallBehind(raw: WebSocket<UserData<T>>): void {
+    this.#state = 'lagged';
+    this.#observer.lagged(this.#route.pattern);
+    const lastWord = this.#route.lastWord?.(this) ?? null;
+    if (lastWord !== null) raw.send(lastWord, false, false);
+    this.#hardDrop = setTimeout(() => raw.close(), this.#route.lag.hardDropMs);
+  }
+}
+
+const nowMs = (): number => performance.now();
+
+/** A socket, whatever it is for. */
+type AnySocket = Pick<StreamSocket<unknown>, 'finish' | 'ping' | 'cut' | 'backlogBytes'>;
+
+/** All streams of one uWebSockets.js app. */
+export class SocketHub {
+  readonly #app: TemplatedApp;
+  readonly #routes: HttpRoutes;
+  readonly #listener: Listener;
+  readonly #observer: EdgeObserver;
+  readonly #totals: HubTotals;
+  /** The open sockets, each with its group of pings. */
+  readonly #open = new Map<AnySocket, Set<AnySocket>>();
+  readonly #pings: SocketPings<AnySocket>;
+  /** Of users without funds, in the order of opening, where users with funds have places of their own. */
+  readonly #public = new LinkedList<AnySocket>();
+  readonly #connections: Connections;
+
+  constructor(app: TemplatedApp, routes: HttpRoutes, listener: Listener, bounds: HubBounds = {}) {
+    const { pingMs, pressedBytes = SOCKETS_LAG_BYTES_PRESSED, backlogBytesMax = SOCKETS_LAG_BYTES_MAX } = bounds;
+    this.#app = app;
+    this.#routes = routes;
+    this.#listener = listener;
+    this.#observer = listener.observer;
+    this.#connections = new Connections(app, listener.gate);
+    this.#pings = new SocketPings(pingMs);
+    const crowd = new FrameCrowd(() => routes.turns.turnNumber);
+    const cutLongest = (): void => this.#cutLongest();
+    this.#totals = { backlogBytes: 0, pressedBytes, backlogBytesMax, crowd, cutLongest };
+  }
+
+  /** Connections, sockets among them. */
+  get connectionCount(): number {
+    return this.#connections.count;
+  }
+
+  /** Open sockets. */
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Bytes that wait for slow readers. */
+  get backlogBytes(): number {
+    return this.#totals.backlogBytes;
+  }
+
+  /** Registers a stream; before `routes.seal()`. */
+  add<T>(route: StreamRoute<T>): void {
+    this.#routes.addSocketPath(route.pattern);
+    const parameterCount = parameterCountOf(route.pattern);
+    this.#app.ws<UserData<T>>(route.pattern, {
+      compression: uWS.DISABLED,
+      maxPayloadLength: SERVER_MESSAGE_BYTES_MAX,
+      maxBackpressure: SERVER_BACKLOG_BYTES_MAX,
+      idleTimeout: SOCKET_SILENT_SECONDS,
+      sendPingsAutomatically: false,
+      maxLifetime: 0,
+      upgrade: (response, request, context) => this.#upgrade(route, parameterCount, response, request, context),
+      open: (raw) => {
+        const { socket, publicEntry } = raw.getUserData();
+        this.#open.set(socket, this.#pings.add(socket));
+        if (publicEntry !== null) this.#public.append(publicEntry);
+        this.#listener.gate?.socketOpened(socket.address);
+        socket.guarded(() => socket.attach(raw));
+      },
+      message: (raw, bytes, isBinary) => {
+        const { socket } = raw.getUserData();
+        const hasWork = route.message !== undefined && bytes.byteLength >= ACTION_BYTES_MIN;
+        if (!hasWork && this.#refusesFrame(socket)) return;
+        socket.guarded(() => receive(route, socket, new Uint8Array(bytes), isBinary));
+      },
+      ping: (raw) => void this.#refusesFrame(raw.getUserData().socket),
+      pong: (raw) => void this.#refusesFrame(raw.getUserData().socket),
+      drain: (raw) => {
+        const socket = raw.getUserData().socket;
+        socket.guarded(() => socket.drained());
+      },
+      close: (raw) => {
+        const { socket, publicEntry } = raw.getUserData();
+        this.#open.get(socket)?.delete(socket);
+        this.#open.delete(socket);
+        if (publicEntry !== null && publicEntry.list === this.#public) this.#public.remove(publicEntry);
+        this.#connections.socketClosed();
+        this.#listener.gate?.socketClosed(socket.address);
+        socket.guarded(() => socket.detach());
+      },
+    });
+  }
+
+  /** Closes every socket with a code, before the listener goes. */
+  finishAll(code: number, reason: string): void {
+    this.#pings.stop();
+    for (const socket of [...this.#open.keys()]) socket.finish(code, reason);
+  }
+
+  /** Counts a frame without work, where addresses are limited. @returns true when the socket was closed for it. */
+  #refusesFrame(socket: StreamSocket<never> | StreamSocket<unknown>): boolean {
+    const { gate } = this.#listener;
+    if (gate === null) return false;
+    this.#routes.turns.note(0);
+    if (!socket.isFlooding()) return false;
+    gate.chargeFlood(socket.address);
+    socket.guarded(() => socket.finish(1013, 'rate_limited'));
+    return true;
+  }
+
+  /** Bounded by SOCKETS_MAX; each time an eighth of the bound is free afterwards. */
+  #cutLongest(): void {
+    const keptBytes = (this.#totals.backlogBytesMax / KEPT_DENOMINATOR) * KEPT_NUMERATOR;
+    const longest = [...this.#open.keys()].sort((a, b) => b.backlogBytes - a.backlogBytes);
+    for (const socket of longest) {
+      if (this.#totals.backlogBytes <= keptBytes) return;
+      socket.cut();
+    }
+  }
+
+  #upgrade<T>(
+    route: StreamRoute<T>,
+    parameterCount: number,
+    response: HttpResponse,
+    request: HttpRequest,
+    context: us_socket_context_t,
+  ): void {
+    const key = request.getHeader('sec-websocket-key');
+    const version = request.getHeader('sec-websocket-version');
+    const call = this.#routes.begin(response, request, route, parameterCount);
+    if (call === null) return;
+    this.#routes.inTurn(call, () => {
+      this.#routes.end(call);
+      try {
+        if (version !== PROTOCOL_VERSION) call.refuseSocketVersion();
+        else this.#admitted(route, call, key, context);
+      } catch (error) {
+        call.fail(`upgrade ${route.pattern}`, error);
+      }
+    });
+  }
+
+  #admitted<T>(route: StreamRoute<T>, call: HttpCall, key: string, context: us_socket_context_t): void {
+    const admitted = this.#admit(route, call);
+    if (!admitted.ok) {
+      call.refuse(admitted.reject);
+      return;
+    }
+    const { address, head } = call;
+    const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
+    const socket = new StreamSocket(admitted.value, { address, protocol }, route, this.#totals, this.#observer);
+    const publicEntry = route.isKept?.(admitted.value) === false ? new ListEntry<AnySocket>(socket) : null;
+    call.handOver((response) => response.upgrade<UserData<T>>({ socket, publicEntry }, key, protocol, '', context));
+  }
+
+  #admit<T>(route: StreamRoute<T>, { head, address }: HttpCall): Outcome<T> {
+    const admitted = route.admit(head);
+    if (!admitted.ok) return admitted;
+    const refusal = this.#placeFor(address, route.isKept?.(admitted.value) ?? null);
+    return refusal === null ? admitted : rejected(refusal);
+  }
+
+  /**
+   * Room for one more socket. The oldest of a user without funds gives way to one of a user with funds.
+   *
+   * @param isKept null where nobody has places of their own.
+   */
+  #placeFor(address: string, isKept: boolean | null): Reject | null {
+    const max = this.#listener.socketsMax ?? SOCKETS_MAX;
+    const publicFilled = isKept === null ? this.count / max : this.#public.size / (max * PUBLIC_SHARE);
+    const filled = isKept === true ? 0 : publicFilled;
+    const refused = this.#listener.gate?.admitSocket(address, filled) ?? null;
+    if (refused !== null) return refused;
+    if (filled >= 1) return TOO_MANY_SOCKETS;
+    if (this.count < max) return null;
+    const oldest = this.#public.first;
+    if (oldest === null) return TOO_MANY_SOCKETS;
+    oldest.finish(1013, 'rate_limited');
+    return null;
+  }
+}
+
+function receive<T>(route: StreamRoute<T>, socket: StreamSocket<T>, bytes: Uint8Array, isBinary: boolean): void {
+  if (socket.state !== 'open') return;
+  if (bytes.byteLength > FRAME_BYTES_MAX) socket.finish(1009, 'message_too_big');
+  else if (route.message !== undefined) route.message(socket, bytes, isBinary);
+  else if (!isBinary && isTextPing(bytes)) socket.send(route.pong?.(socket) ?? PONG);
+}
+
+const TOKEN_FORM = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/;
+
+/** The first value a client offered, if it is an RFC 7230 token; '' selects none (AMB-90). */
+export function selectSubprotocol(offered: string): string {
+  const first = offered.split(',', 1)[0]?.trim() ?? '';
+  return TOKEN_FORM.test(first) ? first : '';
+}

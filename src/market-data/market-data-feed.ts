@@ -1,0 +1,251 @@
+/**
+ * What market data hears from the markets and from clearing, and what it makes of it: the mind of the market-data thread,
+ * without its listener.
+ *
+ *   start      clearing: market definitions, then `historyReady`  ─▶ trades are read from the tables
+ *   gap        clearing checkpoints and says `historyReady` again ─▶ what is missing is read; nothing is told twice
+ */
+
+import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
+import { assert } from '../core/assert.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import type { PublicTrade } from '../core/market-figures.ts';
+import type { Side } from '../core/order-terms.ts';
+import type { Clock, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
+import {
+  DepthCommitted,
+  DepthReset,
+  FillConfirmed,
+  FillRolledBack,
+  LevelChanged,
+  MarketDecided,
+  Matched,
+  NodeEvent,
+} from '../schema/generated/messages.ts';
+import { MarketData, type MarketDataSink } from './market-data.ts';
+import { readTapeTrades } from './stored-settings.ts';
+
+/** Klines are kept for seven days (KLN-04). */
+const HISTORY_NS = 604_800_000_000_000n;
+const TRADES_PER_READ = 512;
+/** Records of one market that may wait for its definition. */
+const EARLY_MAX = 1_024;
+
+/** What the actor reads of the tables; a TradeRow is also a PublicTrade. */
+export interface TradeHistory {
+  /** Newest first. */
+  marketTradesSince(marketIndex: number, sinceNs: TimestampNs): Iterable<PublicTrade>;
+  /** Oldest first. */
+  marketTradesAfter(marketIndex: number, tradeId: Sequence, limit: number): readonly PublicTrade[];
+  /** Newest first. */
+  marketTrades(request: {
+    readonly marketIndex: number;
+    readonly below: Sequence | null;
+    readonly skip: number;
+    readonly limit: number;
+  }): readonly PublicTrade[];
+}
+
+/** Frames go there; trades that nobody was told as pending or decided are announced as lost. */
+export interface FeedSink extends MarketDataSink {
+  tradeEventsLost(): void;
+}
+
+export interface MarketDataFeedOptions {
+  readonly clock: Clock;
+  /** Lane that clearing writes; every other lane is a market's. */
+  readonly clearingLane: number;
+  /** Opens the tables; asked for once clearing has said that they are there. */
+  readonly openHistory: () => TradeHistory;
+  /** Real nanoseconds, monotonic, for pacing. */
+  readonly pacingNs: () => bigint;
+}
+
+export class MarketDataFeed {
+  readonly data: MarketData;
+  readonly known: Set<number> = new Set();
+  private readonly options: MarketDataFeedOptions;
+  private readonly sink: FeedSink;
+  /** Last trade told or read, per market. */
+  private readonly lastTrades = new Map<number, number>();
+  private readonly early = new Map<number, readonly (() => void)[]>();
+  private history: TradeHistory | null = null;
+  private readsTables = false;
+
+  constructor(sink: FeedSink, options: MarketDataFeedOptions) {
+    this.sink = sink;
+    this.options = options;
+    this.data = new MarketData(sink);
+  }
+
+  /** Whether everything that was confirmed before the start has been read. */
+  get hasHistory(): boolean {
+    return this.readsTables;
+  }
+
+  /** Books wait until the markets they belong to are known; if that takes too long, their edge heals itself. */
+  ready(lane: number): boolean {
+    return lane === this.options.clearingLane || this.readsTables;
+  }
+
+  handle(typeId: number, v: Views, at: number): void {
+    switch (typeId) {
+      case LevelChanged.typeId:
+        this.onLevel(v, at);
+        break;
+      case DepthCommitted.typeId:
+        this.onCommit(v, at);
+        break;
+      case DepthReset.typeId:
+        this.onReset(v, at);
+        break;
+      case FillConfirmed.typeId:
+        this.onTrade(v, at);
+        break;
+      case Matched.typeId:
+        this.onMatched(v, at);
+        break;
+      case FillRolledBack.typeId:
+        this.onRolledBack(v, at);
+        break;
+      case MarketDecided.typeId:
+        this.data.clearingPassed(MarketDecided.marketIndex(v, at), MarketDecided.timeNs(v, at) as TimestampNs);
+        break;
+      case NodeEvent.typeId:
+        this.onNews(readNews(v, at));
+        break;
+      default:
+        assert(false, `market data received a message of type ${typeId}`);
+    }
+  }
+
+  /** What is due goes to the sink; nothing before the history is there. */
+  publish(): void {
+    if (this.readsTables) this.data.tick({ nowNs: this.options.clock.nowNs(), pacingNs: this.options.pacingNs() });
+  }
+
+  private onLevel(v: Views, at: number): void {
+    const marketIndex = LevelChanged.marketIndex(v, at);
+    const side = LevelChanged.side(v, at) as Side;
+    const price = LevelChanged.price(v, at) as RawPrice;
+    const quantity = LevelChanged.quantity(v, at);
+    if (this.known.has(marketIndex)) this.data.levelChanged(marketIndex, side, price, quantity);
+    else this.later(marketIndex, () => this.data.levelChanged(marketIndex, side, price, quantity));
+  }
+
+  private onCommit(v: Views, at: number): void {
+    const marketIndex = DepthCommitted.marketIndex(v, at);
+    const commits = DepthCommitted.commits(v, at) as Sequence;
+    if (this.known.has(marketIndex)) this.data.commitDepth(marketIndex, commits);
+    else this.later(marketIndex, () => this.data.commitDepth(marketIndex, commits));
+  }
+
+  private onReset(v: Views, at: number): void {
+    const marketIndex = DepthReset.marketIndex(v, at);
+    const sequence = DepthReset.sequence(v, at);
+    const reset = (): void => {
+      // A book that comes again means that the lane had a gap: matches may be lost in it.
+      if (this.data.depthSnapshot(marketIndex) !== null) this.sink.tradeEventsLost();
+      this.data.resetDepth(marketIndex, Math.max(sequence, this.data.depthSequence(marketIndex)));
+    };
+    if (this.known.has(marketIndex)) reset();
+    else this.later(marketIndex, reset);
+  }
+
+  /** A market that was just made may speak here before clearing has told its definition: the two lanes race. */
+  private later(marketIndex: number, work: () => void): void {
+    const waiting = this.early.get(marketIndex) ?? [];
+    assert(waiting.length < EARLY_MAX, 'a market is defined soon after it is made');
+    this.early.set(marketIndex, [...waiting, work]);
+  }
+
+  private onTrade(v: Views, at: number): void {
+    this.tell({
+      marketIndex: FillConfirmed.marketIndex(v, at),
+      tradeId: FillConfirmed.tradeId(v, at) as Sequence,
+      price: FillConfirmed.price(v, at) as RawPrice,
+      quantity: FillConfirmed.quantity(v, at) as RawQuantity,
+      matchedNs: FillConfirmed.matchedNs(v, at) as TimestampNs,
+      takerSide: FillConfirmed.takerSide(v, at) as Side,
+    });
+  }
+
+  private onMatched(v: Views, at: number): void {
+    const trade: PublicTrade = {
+      marketIndex: Matched.marketIndex(v, at),
+      tradeId: Matched.tradeId(v, at) as Sequence,
+      price: Matched.price(v, at) as RawPrice,
+      quantity: Matched.quantity(v, at) as RawQuantity,
+      matchedNs: Matched.timeNs(v, at) as TimestampNs,
+      takerSide: Matched.takerSide(v, at) as Side,
+    };
+    if (this.known.has(trade.marketIndex)) this.data.tradeMatched(trade);
+    else this.later(trade.marketIndex, () => this.data.tradeMatched(trade));
+  }
+
+  private onRolledBack(v: Views, at: number): void {
+    this.data.tradeRolledBack({
+      marketIndex: FillRolledBack.marketIndex(v, at),
+      tradeId: FillRolledBack.tradeId(v, at) as Sequence,
+      price: FillRolledBack.price(v, at) as RawPrice,
+      quantity: FillRolledBack.quantity(v, at) as RawQuantity,
+      matchedNs: FillRolledBack.matchedNs(v, at) as TimestampNs,
+      takerSide: FillRolledBack.takerSide(v, at) as Side,
+    });
+  }
+
+  /** Each trade once: clearing decides a market's trades in the order of their ids. */
+  private tell(trade: PublicTrade): void {
+    const last = this.lastTrades.get(trade.marketIndex) ?? 0;
+    if (trade.tradeId <= last) return;
+    this.lastTrades.set(trade.marketIndex, trade.tradeId);
+    this.data.tradeConfirmed(trade);
+  }
+
+  private onNews(news: NodeNews): void {
+    if (news.kind === 'registryChanged' && news.change.table === 'market') this.upsert(news.change.row.definition);
+    if (news.kind === 'registryChanged' && news.change.table === 'config') {
+      this.data.setTapeTrades(readTapeTrades(news.change.row.json));
+    }
+    if (news.kind !== 'historyReady') return;
+    if (this.readsTables) this.sink.tradeEventsLost();
+    for (const marketIndex of this.known) {
+      if (this.readsTables) this.readMissed(marketIndex);
+      else this.readHistory(marketIndex);
+    }
+    this.readsTables = true;
+  }
+
+  private upsert(definition: MarketDefinition): void {
+    this.data.upsertMarket(definition);
+    this.known.add(definition.marketIndex);
+    for (const work of this.early.get(definition.marketIndex) ?? []) work();
+    this.early.delete(definition.marketIndex);
+  }
+
+  private openedHistory(): TradeHistory {
+    this.history ??= this.options.openHistory();
+    return this.history;
+  }
+
+  /** Seven days for the klines, and the last trade ever for the ticker. */
+  private readHistory(marketIndex: number): void {
+    const { clock } = this.options;
+    const history = this.openedHistory();
+    const sinceNs = (clock.nowNs() - HISTORY_NS) as TimestampNs;
+    const trades = [...history.marketTradesSince(marketIndex, sinceNs)].reverse();
+    if (trades.length === 0) trades.push(...history.marketTrades({ marketIndex, below: null, skip: 0, limit: 1 }));
+    for (const trade of trades) this.tell(trade);
+  }
+
+  private readMissed(marketIndex: number): void {
+    const history = this.openedHistory();
+    for (;;) {
+      const last = (this.lastTrades.get(marketIndex) ?? 0) as Sequence;
+      const trades = history.marketTradesAfter(marketIndex, last, TRADES_PER_READ);
+      for (const trade of trades) this.tell(trade);
+      if (trades.length < TRADES_PER_READ) return;
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/** The stored settings as markets and market data use them (operator-api.md 4.10); what is not stored has its default. */
+import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX } from '../core/limits.ts';
+import { MILLISECOND_NS } from '../core/units.ts';
+import { TAPE_TRADES_MAX } from './tape.ts';
+
+/** Cancels that wait for their creates (AMB-25). */
+export interface Holds {
+  /** How long one waits. */
+  readonly ns: bigint;
+  /** How many of one user in one market wait at most. */
+  readonly perUserMax: number;
+}
+
+export const DEFAULT_HOLDS: Holds = { ns: HELD_CANCEL_NS, perUserMax: HELD_CANCELS_PER_USER_MAX };
+
+/** The members that are read here; clearing checked them. */
+interface SettingsJson {
+  readonly held_cancel_ms?: number;
+  readonly held_cancels_per_user?: number;
+  readonly public_trade_cache?: number;
+}
+
+export function readHolds(json: string): Holds {
+  const { held_cancel_ms: ms, held_cancels_per_user: perUserMax } = JSON.parse(json) as SettingsJson;
+  return {
+    ns: ms === undefined ? HELD_CANCEL_NS : BigInt(ms) * MILLISECOND_NS,
+    perUserMax: perUserMax ?? HELD_CANCELS_PER_USER_MAX,
+  };
+}
+
+/** Public trades that are kept of each market (PTR-02, AMB-101). */
+export function readTapeTrades(json: string): number {
+  return (JSON.parse(json) as SettingsJson).public_trade_cache ?? TAPE_TRADES_MAX;
+}

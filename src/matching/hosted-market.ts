@@ -1,0 +1,124 @@
+/**
+ * One market on its shard: the engine, what it says, and what it needs from the node's surroundings: the time of each
+ * call, the bounds of its price collar, and turns for work that goes on by itself (triggers that fired).
+ */
+
+import { assert } from '../core/assert.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import { SIDE } from '../core/order-terms.ts';
+import { type CollarBounds, collarBounds, NO_COLLAR } from '../core/price-collar.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { RestoredPosition, RollbackCommand } from './commands.ts';
+import { MarketEngine } from './market-engine.ts';
+import { type MarketOutlets, MarketOutput } from './market-output.ts';
+
+/** Triggers and releases that one turn works off, so that commands get their turn as well. */
+const PUMP_BUDGET = 64;
+/** Steps of uncrossing of one turn: some 100 µs (uncross.ts). */
+const UNCROSS_BUDGET = 256;
+
+export interface MarketBeginning {
+  /** With 18 decimals; null before the first. */
+  readonly oraclePrice: bigint | null;
+  readonly hashSeed: bigint;
+}
+
+export class HostedMarket {
+  readonly engine: MarketEngine;
+  readonly output: MarketOutput;
+  /** One unit of the engine's money, with 18 decimals. */
+  readonly moneyUnit: bigint;
+  /** Restored, and open for commands. */
+  isOpen = false;
+  private oraclePrice: bigint | null;
+  private collar: CollarBounds = NO_COLLAR;
+
+  constructor(definition: MarketDefinition, to: MarketOutlets, begin: MarketBeginning) {
+    const { oraclePrice, hashSeed } = begin;
+    this.output = new MarketOutput(definition, to);
+    this.moneyUnit = 10n ** BigInt(18 - definition.priceDecimals - definition.quantityDecimals);
+    this.engine = new MarketEngine({ events: this.output, priceDecimals: definition.priceDecimals, hashSeed });
+    this.oraclePrice = oraclePrice;
+    this.engine.setMarket(definition);
+  }
+
+  define(definition: MarketDefinition, nowNs: TimestampNs): void {
+    this.output.definition = definition;
+    this.engine.setMarket(definition);
+    this.moveCollar(nowNs);
+  }
+
+  /** @param price with 18 decimals. */
+  setOraclePrice(price: bigint, nowNs: TimestampNs): void {
+    this.oraclePrice = price;
+    this.moveCollar(nowNs);
+  }
+
+  /** Clearing has decided every trade up to this one. */
+  decided(throughTradeId: number, nowNs: TimestampNs): void {
+    this.output.setTimeNs(nowNs);
+    this.output.confirmed.decidedThrough(throughTradeId);
+    this.engine.settled(throughTradeId);
+    this.moveCollar(nowNs);
+  }
+
+  rollBack(command: RollbackCommand): void {
+    this.output.setTimeNs(command.receivedNs);
+    this.output.confirmed.rolledBack(command.tradeId);
+    this.engine.rollback(command);
+  }
+
+  /** Uncrosses what rollbacks brought back, a part a turn. @returns whether more is left. */
+  uncross(nowNs: TimestampNs): boolean {
+    this.output.setTimeNs(nowNs);
+    return this.engine.uncross(UNCROSS_BUDGET);
+  }
+
+  finishRestore(position: RestoredPosition): void {
+    this.output.setTimeNs(position.nowNs);
+    this.output.confirmed.startAfter(position.lastTradeId);
+    this.output.lastSequence = position.sequence;
+    this.moveCollar(position.nowNs);
+    this.engine.finishRestore(position);
+    this.isOpen = true;
+  }
+
+  /** What is due by time, the age of the mark included. */
+  tick(nowNs: TimestampNs): void {
+    this.output.setTimeNs(nowNs);
+    this.engine.tick(nowNs);
+    this.moveCollar(nowNs);
+  }
+
+  /** Triggers that fired are told, released orders are placed. @returns whether more of them wait. */
+  pump(nowNs: TimestampNs): boolean {
+    this.output.setTimeNs(nowNs);
+    return this.engine.pump(nowNs, PUMP_BUDGET);
+  }
+
+  /** At the end of every batch (market-engine.ts, `checkBatch`). @throws InvariantError */
+  check(): void {
+    assert(this.output.lastSequence === this.engine.sequence, 'every number that a market gave out was told');
+    this.engine.checkBatch(this.output.told);
+  }
+
+  /** The whole book for market data. */
+  sendBook(): void {
+    const { engine, output } = this;
+    output.depth.startReset(engine.sequence);
+    for (const side of [SIDE.buy, SIDE.sell]) {
+      engine.forEachLevel(side, (price, quantity) => output.levelChanged(side, price, quantity));
+    }
+    output.depthCommitted();
+  }
+
+  private moveCollar(nowNs: TimestampNs): void {
+    const { definition, confirmed } = this.output;
+    if (definition.priceCollar === null && this.collar === NO_COLLAR) return;
+    const bounds = collarBounds(definition, { trade: confirmed, oracle: this.oraclePrice }, nowNs);
+    const { lowest, highest } = this.collar;
+    if (bounds.lowest === lowest && bounds.highest === highest) return;
+    this.collar = bounds;
+    this.engine.setCollar(bounds.lowest, bounds.highest);
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * Messages as the commands of an engine, read where they lie: one record per kind, filled anew for each, so nothing is
+ * allocated per message. Times stay two words and keys stay in the ring.
+ *
+ * Not here: orders that are told at boot (restored-word.ts).
+ */
+import {
+  ORDER_END,
+  type OrderEnd,
+  type OrderKind,
+  type RollbackReason,
+  type Side,
+  type Tif,
+  type TriggerKind,
+} from '../core/order-terms.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
+import { createHash } from '../order/order-codec.ts';
+import {
+  CancelAllOrders,
+  CancelOrder,
+  FillRolledBack,
+  NewOrder,
+  OrderIdRemembered,
+  ReleaseOrder,
+  ReplaceOrder,
+} from '../schema/generated/messages.ts';
+import type {
+  CancelAllCommand,
+  CancelCommand,
+  HashedKey,
+  NewOrderCommand,
+  OrderKey,
+  Received,
+  ReleaseCommand,
+  RememberedId,
+  ReplaceCommand,
+  RollbackCommand,
+} from './commands.ts';
+
+const NO_WORDS = new Int32Array(0);
+const NO_TIME = 0n as TimestampNs;
+
+function emptyKey(): HashedKey {
+  return { words: NO_WORDS, userAt: 0, orderIdAt: 0, orderIdBytes: 0, idHash: 0 };
+}
+
+function notReceived(): Received {
+  return { requestId: 0, receivedHigh: 0, receivedLow: 0 };
+}
+
+/** The place of a struct's key: its own fields tell where. */
+interface Keyed {
+  readonly userAt: number;
+  readonly orderIdAt: number;
+  orderIdBytes(v: Views, at: number): number;
+}
+
+function fillKey(key: OrderKey, message: Keyed, v: Views, at: number): void {
+  key.words = v.i32;
+  key.userAt = (at + message.userAt) >>> 2;
+  key.orderIdAt = (at + message.orderIdAt) >>> 2;
+  key.orderIdBytes = message.orderIdBytes(v, at);
+}
+
+/** Commands of the front door all begin with who asks and when. */
+interface FromDoor {
+  readonly receivedNsAt: number;
+  requestId(v: Views, at: number): number;
+}
+
+function fillReceived(command: Received, message: FromDoor, v: Views, at: number): void {
+  command.requestId = message.requestId(v, at);
+  command.receivedHigh = high(v, at + message.receivedNsAt);
+  command.receivedLow = low(v, at + message.receivedNsAt);
+}
+
+function high(v: Views, at: number): number {
+  return v.u32[(at >>> 2) + 1] as number;
+}
+
+function low(v: Views, at: number): number {
+  return v.u32[at >>> 2] as number;
+}
+
+export class CommandReader {
+  private readonly create: NewOrderCommand;
+  private readonly parentId = new Uint8Array(NewOrder.orderIdLength);
+  private readonly replace: ReplaceCommand = {
+    ...emptyKey(),
+    ...notReceived(),
+    timestampHigh: 0,
+    timestampLow: 0,
+    price: 0,
+    quantity: 0,
+    triggerKind: 0,
+    triggerPrice: 0,
+    isNodeMade: false,
+  };
+  private readonly cancel: CancelCommand = {
+    ...emptyKey(),
+    ...notReceived(),
+    hold: false,
+    end: ORDER_END.userRequested,
+  };
+  private readonly cancelAll: CancelAllCommand = {
+    ...notReceived(),
+    words: NO_WORDS,
+    userAt: 0,
+    beforeHigh: 0,
+    beforeLow: 0,
+    end: ORDER_END.userRequested,
+  };
+  private readonly release: ReleaseCommand = {
+    receivedNs: NO_TIME,
+    order: 0,
+    triggered: 0,
+    quantity: 0,
+    budget: 0,
+    end: 0,
+  };
+  private readonly rollback: RollbackCommand = {
+    receivedNs: NO_TIME,
+    tradeId: 0,
+    makerOrder: 0,
+    takerOrder: 0,
+    quantity: 0,
+    makerReason: 0,
+    takerReason: 0,
+  };
+
+  constructor() {
+    this.create = {
+      ...emptyKey(),
+      ...notReceived(),
+      creationHigh: 0,
+      creationLow: 0,
+      expiryHigh: 0,
+      expiryLow: 0,
+      subAccount: 0,
+      side: 0,
+      kind: 0,
+      tif: 0,
+      flags: 0,
+      price: 0,
+      quantity: 0,
+      amount: 0,
+      budget: 0,
+      triggerKind: 0,
+      triggerPrice: 0,
+      parentIdBytes: 0,
+      parentWords: new Int32Array(this.parentId.buffer),
+    };
+  }
+
+  /** @param bytes of the record, from `createBytes`. */
+  readCreate(v: Views, at: number, bytes: number): NewOrderCommand {
+    const command = this.create;
+    fillKey(command, NewOrder, v, at);
+    command.idHash = createHash(v, at, bytes);
+    fillReceived(command, NewOrder, v, at);
+    command.creationHigh = high(v, at + NewOrder.creationNsAt);
+    command.creationLow = low(v, at + NewOrder.creationNsAt);
+    command.expiryHigh = high(v, at + NewOrder.expiryNsAt);
+    command.expiryLow = low(v, at + NewOrder.expiryNsAt);
+    command.subAccount = NewOrder.subAccount(v, at);
+    command.side = NewOrder.side(v, at) as Side;
+    command.kind = NewOrder.kind(v, at) as OrderKind;
+    command.tif = NewOrder.tif(v, at) as Tif;
+    command.flags = NewOrder.flags(v, at);
+    command.price = NewOrder.price(v, at);
+    command.quantity = NewOrder.quantity(v, at);
+    command.amount = NewOrder.amount(v, at);
+    command.budget = NewOrder.budget(v, at);
+    command.triggerKind = NewOrder.triggerKind(v, at) as TriggerKind;
+    command.triggerPrice = NewOrder.triggerPrice(v, at);
+    this.fillParent(command, v, at);
+    return command;
+  }
+
+  /** The parent's id lies anywhere in the text, so it is brought to a place of words. */
+  private fillParent(command: NewOrderCommand, v: Views, at: number): void {
+    const bytes = NewOrder.parentIdBytes(v, at);
+    command.parentIdBytes = bytes;
+    if (bytes === 0) return;
+    const from = at + NewOrder.bytes + NewOrder.parentIdAt(v, at);
+    this.parentId.fill(0);
+    for (let index = 0; index < bytes; index += 1) this.parentId[index] = v.u8[from + index] as number;
+  }
+
+  readReplace(v: Views, at: number): ReplaceCommand {
+    const command = this.replace;
+    fillKey(command, ReplaceOrder, v, at);
+    command.idHash = ReplaceOrder.idHash(v, at);
+    fillReceived(command, ReplaceOrder, v, at);
+    command.timestampHigh = high(v, at + ReplaceOrder.timestampNsAt);
+    command.timestampLow = low(v, at + ReplaceOrder.timestampNsAt);
+    command.price = ReplaceOrder.price(v, at);
+    command.quantity = ReplaceOrder.quantity(v, at);
+    command.isNodeMade = ReplaceOrder.nodeMade(v, at) === 1;
+    command.triggerKind = ReplaceOrder.triggerKind(v, at) as TriggerKind;
+    command.triggerPrice = ReplaceOrder.triggerPrice(v, at);
+    return command;
+  }
+
+  readCancel(v: Views, at: number): CancelCommand {
+    const command = this.cancel;
+    fillKey(command, CancelOrder, v, at);
+    command.idHash = CancelOrder.idHash(v, at);
+    fillReceived(command, CancelOrder, v, at);
+    command.hold = CancelOrder.hold(v, at) === 1;
+    command.end = CancelOrder.end(v, at) as OrderEnd;
+    return command;
+  }
+
+  readCancelAll(v: Views, at: number): CancelAllCommand {
+    const command = this.cancelAll;
+    fillReceived(command, CancelAllOrders, v, at);
+    command.words = v.i32;
+    command.userAt = (at + CancelAllOrders.userAt) >>> 2;
+    command.beforeHigh = high(v, at + CancelAllOrders.beforeNsAt);
+    command.beforeLow = low(v, at + CancelAllOrders.beforeNsAt);
+    command.end = CancelAllOrders.end(v, at) as OrderEnd;
+    return command;
+  }
+
+  readRelease(v: Views, at: number): ReleaseCommand {
+    const command = this.release;
+    command.receivedNs = ReleaseOrder.receivedNs(v, at) as TimestampNs;
+    command.order = ReleaseOrder.order(v, at);
+    command.triggered = ReleaseOrder.triggered(v, at);
+    command.quantity = ReleaseOrder.quantity(v, at);
+    command.budget = ReleaseOrder.budget(v, at);
+    command.end = ReleaseOrder.end(v, at) as OrderEnd | 0;
+    return command;
+  }
+
+  readRollback(v: Views, at: number, nowNs: TimestampNs): RollbackCommand {
+    const command = this.rollback;
+    command.receivedNs = nowNs;
+    command.tradeId = FillRolledBack.tradeId(v, at);
+    command.makerOrder = FillRolledBack.makerOrder(v, at);
+    command.takerOrder = FillRolledBack.takerOrder(v, at);
+    command.quantity = FillRolledBack.quantity(v, at);
+    command.makerReason = FillRolledBack.makerReason(v, at) as RollbackReason;
+    command.takerReason = FillRolledBack.takerReason(v, at) as RollbackReason;
+    return command;
+  }
+}
+
+export function readRememberedId(v: Views, at: number): RememberedId {
+  const id: RememberedId = {
+    ...emptyKey(),
+    creationNs: OrderIdRemembered.creationNs(v, at) as TimestampNs,
+    wasCancelled: OrderIdRemembered.wasCancelled(v, at) === 1,
+  };
+  fillKey(id, OrderIdRemembered, v, at);
+  return id;
+}

@@ -1,0 +1,290 @@
+/**
+ * `GET /metrics` (operator-api.md 3): what the threads recorded in shared memory, as Prometheus text. Reading it costs
+ * no thread anything; prom-client renders the snapshots as it would those of other processes.
+ *
+ * A recorded histogram has sixteen buckets per power of two; here each power of two is one bucket. Its bound is 2^k − 1
+ * of the recorded unit, which is also the upper bound of a recorded bucket, so the cumulative counts are exact.
+ *
+ * Not here: what is recorded (metric-names.ts, runtime/topology.ts).
+ */
+import { AggregatorRegistry, Registry } from 'prom-client';
+import { assert } from '../core/assert.ts';
+import type { AssetId } from '../core/ids.ts';
+import { FAULT_WORDS, ROLLBACK_WORDS } from '../gateway/metric-names.ts';
+import type { LimitName } from '../gateway/sessions/shared-budget.ts';
+import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../node/topology.ts';
+import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../risk/prices.ts';
+import { type HistogramSnapshot, type MetricSnapshot, snapshotMetrics } from '../runtime/metrics.ts';
+import { ringDepth } from '../runtime/spsc-ring.ts';
+import type { Plan } from '../runtime/topology.ts';
+import type { OpsParts } from './ops-parts.ts';
+
+export const METRICS_CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Sample {
+  readonly value: number;
+  readonly labels: Labels;
+  /** Set where it is not the family's name: the parts of a histogram. */
+  readonly metricName?: string;
+}
+
+/** As `Registry.getMetricsAsJSON` gives it. */
+interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly aggregator: 'sum';
+  readonly values: readonly Sample[];
+}
+
+/** One actor and what it recorded, by metric name. */
+interface Recorded {
+  readonly actor: string;
+  readonly metrics: ReadonlyMap<string, MetricSnapshot>;
+}
+
+/** Upper bounds in the recorded unit, and how many of those make one of the unit shown. */
+interface Scale {
+  readonly bounds: readonly number[];
+  readonly unit: number;
+}
+
+/** From nanoseconds: 1 µs to 34 s. */
+const SECONDS: Scale = { bounds: powersBelow(10, 35), unit: 1e9 };
+const RECORDS: Scale = { bounds: powersBelow(1, 12), unit: 1 };
+const NO_HISTOGRAM: HistogramSnapshot = { count: 0, sum: 0, max: 0, buckets: [] };
+
+function powersBelow(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => 2 ** (from + at) - 1);
+}
+
+/** @param opsRequests answers of the ops listener, by `<route> <status>`. */
+export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, number>): Promise<string> {
+  const recorded = parts.plan.actors.map(
+    ({ name, metricsPlan }): Recorded => ({
+      actor: name,
+      metrics: new Map(snapshotMetrics(metricsPlan).map((metric) => [metric.name, metric])),
+    }),
+  );
+  const families = [
+    ...orderFamilies(actorNamed(recorded, FRONT_DOOR)),
+    ...socketFamilies({ oms: actorNamed(recorded, FRONT_DOOR), mds: actorNamed(recorded, MARKET_DATA) }),
+    ...timeFamilies(actorNamed(recorded, FRONT_DOOR), actorNamed(recorded, CLEARING)),
+    plainGauge(
+      'ringbook_unflushed_seconds',
+      'How long the oldest market event has waited for its flush.',
+      parts.unflushedSeconds(),
+    ),
+    plainGauge('ringbook_open_orders', 'Live orders of all users.', parts.openOrders()),
+    plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes()),
+    breakerFamily(parts),
+    ...actorFamilies(parts.plan, recorded),
+    counter('ringbook_rate_limited_total', 'Requests refused with 429, by the bucket that was empty.', [
+      limited(parts, 'user'),
+      limited(parts, 'global'),
+      limited(parts, 'address'),
+    ]),
+    counter('ringbook_requests_total', 'Requests answered.', [
+      ...requestSamples(parts.requestCounts()),
+      ...requestSamples(opsRequests),
+    ]),
+  ];
+  return AggregatorRegistry.aggregate([families]).metrics();
+}
+
+/** A source that never had a price has not tripped (AMB-44). */
+function breakerFamily(parts: OpsParts): Family {
+  const nowNs = parts.clock.nowNs();
+  const sample = (asset: AssetId, source: 'oracle' | 'mark', state: SourceState): Sample => ({
+    value: state === 'stale' || state === 'recovering' ? 1 : 0,
+    labels: { asset, source },
+  });
+  const samples = [...parts.prices()].flatMap(([asset, { oracle, mark }]) => [
+    sample(asset, 'oracle', sourceState(oracle, ORACLE_STALE_NS, nowNs)),
+    sample(asset, 'mark', sourceState(mark, MARK_STALE_NS, nowNs)),
+  ]);
+  return gauge(
+    'ringbook_breaker_open',
+    'Whether the prices of a source are too old, or too few since they were.',
+    samples,
+  );
+}
+
+function actorNamed(recorded: readonly Recorded[], actor: string): Recorded {
+  const found = recorded.find((candidate) => candidate.actor === actor);
+  assert(found !== undefined, `the plan has an actor ${actor}`);
+  return found;
+}
+
+function numberOf({ actor, metrics }: Recorded, name: string): number {
+  const metric = metrics.get(name);
+  assert(metric !== undefined && metric.kind !== 'histogram', `${actor} records a number ${name}`);
+  return metric.value;
+}
+
+/** An actor that does not time something has an empty histogram of it. */
+function histogramOf({ metrics }: Recorded, name: string): HistogramSnapshot {
+  const metric = metrics.get(name);
+  return metric?.kind === 'histogram' ? metric.value : NO_HISTOGRAM;
+}
+
+function counter(name: string, help: string, values: readonly Sample[]): Family {
+  return { name, help, type: 'counter', aggregator: 'sum', values };
+}
+
+function gauge(name: string, help: string, values: readonly Sample[]): Family {
+  return { name, help, type: 'gauge', aggregator: 'sum', values };
+}
+
+function plainGauge(name: string, help: string, value: number): Family {
+  return gauge(name, help, [{ value, labels: {} }]);
+}
+
+function orderFamilies(door: Recorded): readonly Family[] {
+  const sample = (label: string, word: string, metric: string): Sample => ({
+    value: numberOf(door, metric),
+    labels: { [label]: word },
+  });
+  return [
+    counter('ringbook_orders_total', 'Creates answered.', [
+      sample('result', 'received', 'orders_received'),
+      sample('result', 'rejected', 'orders_rejected'),
+    ]),
+    counter('ringbook_fills_total', 'Sides of fills told to users.', [
+      sample('status', 'Pending', 'fills_pending'),
+      sample('status', 'Confirmed', 'fills_confirmed'),
+      sample('status', 'Rollbacked', 'fills_rolled_back'),
+    ]),
+    counter(
+      'ringbook_rollbacks_total',
+      'Sides of fills rolled back.',
+      ROLLBACK_WORDS.map((word) => sample('reason', word, `rollback_${word}`)),
+    ),
+    counter(
+      'ringbook_faults_total',
+      'Rollbacks by the fault of a user that count against the budget of faults.',
+      FAULT_WORDS.map((word) => sample('reason', word, `fault_${word}`)),
+    ),
+    counter('ringbook_fault_cooldowns_total', 'Users whose new orders began to be refused for their faults.', [
+      { value: numberOf(door, 'fault_cooldowns'), labels: {} },
+    ]),
+  ];
+}
+
+function socketFamilies(services: Readonly<Record<'oms' | 'mds', Recorded>>): readonly Family[] {
+  const samples = (metric: string): readonly Sample[] =>
+    Object.entries(services).map(([service, door]) => ({ value: numberOf(door, metric), labels: { service } }));
+  return [
+    counter('ringbook_lag_closes_total', 'Sockets closed because they fell behind.', samples('lag_closes')),
+    gauge('ringbook_sockets', 'Open sockets.', samples('sockets')),
+    gauge('ringbook_socket_backlog_bytes', 'Bytes that wait for slow readers.', samples('socket_backlog_bytes')),
+  ];
+}
+
+function timeFamilies(door: Recorded, clearing: Recorded): readonly Family[] {
+  const commit = histogramOf(clearing, 'commit_ns');
+  return [
+    histogram(
+      'ringbook_stage_seconds',
+      'Time in a stage: answer is from a decoded create to its answer, commit is one flushed journal commit.',
+      [
+        { labels: { stage: 'answer' }, snapshot: histogramOf(door, 'answer_ns') },
+        { labels: { stage: 'commit' }, snapshot: commit },
+      ],
+      SECONDS,
+    ),
+    histogram(
+      'ringbook_unflushed_window_seconds',
+      'How long the oldest market event of a flush had waited for it: what a kill takes from optimistic acknowledgements.',
+      [{ labels: {}, snapshot: histogramOf(door, 'unflushed_ns') }],
+      SECONDS,
+    ),
+    histogram('ringbook_commit_seconds', 'One flushed journal commit.', [{ labels: {}, snapshot: commit }], SECONDS),
+    plainGauge('ringbook_journal_sequence', 'Last flushed journal record.', numberOf(clearing, 'journal_sequence')),
+    plainGauge(
+      'ringbook_journal_first_sequence',
+      'First journal record that is there, at the last checkpoint.',
+      numberOf(clearing, 'journal_first_sequence'),
+    ),
+    plainGauge(
+      'ringbook_journal_bytes',
+      'Bytes of the journal records that are there, at the last checkpoint.',
+      numberOf(clearing, 'journal_bytes'),
+    ),
+  ];
+}
+
+function actorFamilies(plan: Plan, recorded: readonly Recorded[]): readonly Family[] {
+  const numbers = (metric: string): readonly Sample[] =>
+    recorded.map((one) => ({ value: numberOf(one, metric), labels: { actor: one.actor } }));
+  const histograms = (metric: string): readonly Labelled[] =>
+    recorded.map((one) => ({ labels: { actor: one.actor }, snapshot: histogramOf(one, metric) }));
+  const depths = recorded.map(({ actor }) => ({ value: mailboxDepth(plan, actor), labels: { actor } }));
+  return [
+    gauge('ringbook_mailbox_depth', 'Records that wait for the actor.', depths),
+    gauge(
+      'ringbook_mailbox_high_water',
+      'The most records that ever waited when a batch began.',
+      numbers('mailbox_high_water'),
+    ),
+    counter('ringbook_actor_records_total', 'Records handled.', numbers('records_in')),
+    counter(
+      'ringbook_actor_stalls_total',
+      'Times that a record waited because the actor was not ready for it.',
+      numbers('stalls'),
+    ),
+    histogram('ringbook_actor_batch_records', 'Records per batch.', histograms('batch_records'), RECORDS),
+    histogram('ringbook_actor_service_seconds', 'One batch, flush included.', histograms('service_ns'), SECONDS),
+  ];
+}
+
+/** Records that wait for an actor, all its lanes together. */
+export function mailboxDepth(plan: Plan, actor: string): number {
+  return plan.edges.reduce((sum, edge) => (edge.to === actor ? sum + ringDepth(edge.ring).records : sum), 0);
+}
+
+function limited(parts: OpsParts, bucket: LimitName): Sample {
+  return { value: Number(parts.refusals(bucket)), labels: { bucket } };
+}
+
+function requestSamples(counts: ReadonlyMap<string, number>): readonly Sample[] {
+  return [...counts].map(([key, value]) => {
+    const space = key.lastIndexOf(' ');
+    return { value, labels: { route: key.slice(0, space), code: key.slice(space + 1) } };
+  });
+}
+
+interface Labelled {
+  readonly labels: Labels;
+  readonly snapshot: HistogramSnapshot;
+}
+
+function histogram(name: string, help: string, parts: readonly Labelled[], scale: Scale): Family {
+  const values = parts.flatMap(({ labels, snapshot }) => histogramSamples(name, labels, snapshot, scale));
+  return { name, help, type: 'histogram', aggregator: 'sum', values };
+}
+
+/** The count is that of the buckets, so that `+Inf` and count agree while a record is on its way. */
+function histogramSamples(
+  name: string,
+  labels: Labels,
+  { sum, buckets }: HistogramSnapshot,
+  { bounds, unit }: Scale,
+): readonly Sample[] {
+  const upTo = (bound: number): number =>
+    buckets.reduce((count, bucket) => (bucket.upTo <= bound ? count + bucket.count : count), 0);
+  const total = upTo(Number.POSITIVE_INFINITY);
+  const bucket = (le: string, value: number): Sample => ({
+    value,
+    labels: { ...labels, le },
+    metricName: `${name}_bucket`,
+  });
+  return [
+    ...bounds.map((bound) => bucket(String(bound / unit), upTo(bound))),
+    bucket('+Inf', total),
+    { value: sum / unit, labels, metricName: `${name}_sum` },
+    { value: total, labels, metricName: `${name}_count` },
+  ];
+}

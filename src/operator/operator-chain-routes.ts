@@ -1,0 +1,157 @@
+/**
+ * Simulated chains (operator-api.md 8, dev and test): deposits, blocks, minting, and what a chain shows. The desk does
+ * the work; here are the shapes.
+ *
+ * Not here: withdrawals, settlements, reorganisations, provider faults and escapes.
+ */
+
+import {
+  type ChainDesk,
+  type ChainTransaction,
+  type ChainVault,
+  DEFAULT_SENDER,
+  type DepositRequest,
+} from '../chain/chain-desk.ts';
+import { BodyReader } from '../clearing/registry/body-reader.ts';
+import { type ChainId, parseAddress, parseUserId, type UserId } from '../core/ids.ts';
+import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { seenByAll } from './operator-change.ts';
+import { chainOf, chainParam } from './operator-config-routes.ts';
+import type { OpsCall, OpsMethod, OpsReply, OpsRoute } from './ops-http.ts';
+import type { OpsParts } from './ops-parts.ts';
+
+type View = Readonly<Record<string, unknown>>;
+type Ask = (desk: ChainDesk, chain: ChainId, call: OpsCall) => Promise<Outcome<View>>;
+
+/** An ERC-20 amount is a uint256. */
+const AMOUNT = { min: 0n, max: (1n << 256n) - 1n };
+const BLOCKS = { min: 1, max: 10_000 };
+const NOT_SIMULATED: Reject = reject('INVALID_REQUEST', 'this chain is not simulated here', 'chain_id');
+
+/** @param desk null while there are no simulated chains. */
+export function chainHookRoutes(parts: OpsParts, desk: () => ChainDesk | null): readonly OpsRoute[] {
+  const route = (method: OpsMethod, name: string, ask: Ask): OpsRoute => ({
+    method,
+    pattern: `/operator/chains/{chain_id}/${name}`,
+    handler: async (call): Promise<OpsReply> => {
+      const chain = simulatedChain(parts, call);
+      if (!chain.ok) return chain;
+      const chains = desk();
+      if (chains === null) return rejected(NOT_SIMULATED);
+      const reply = await ask(chains, chain.value, call);
+      if (method !== 'GET' && reply.ok) await seenByAll(parts);
+      return reply;
+    },
+  });
+  return [
+    route('POST', 'deposits', deposit),
+    route('POST', 'mine', mine),
+    route('POST', 'tokens/mint', mint),
+    route('GET', 'counters', counters),
+    route('GET', 'balances', balance),
+    route('GET', 'vault', async (chains, chain) => mapped(await chains.vault(chain), vaultView)),
+    route('GET', 'providers', async (chains, chain) =>
+      mapped(await chains.providers(chain), (providers) => ({ providers })),
+    ),
+  ];
+}
+
+/** Unknown chains are 404, evm chains 400. */
+function simulatedChain(parts: OpsParts, call: OpsCall): Outcome<ChainId> {
+  const id = chainParam(call);
+  if (!id.ok) return id;
+  const chain = chainOf(parts, id.value);
+  if (!chain.ok) return chain;
+  return chain.value['kind'] === 'simulated' ? id : rejected(NOT_SIMULATED);
+}
+
+function mapped<T>(outcome: Outcome<T>, view: (value: T) => View): Outcome<View> {
+  return outcome.ok ? accepted(view(outcome.value)) : outcome;
+}
+
+function transactionView(transaction: ChainTransaction): View {
+  return { ...transaction };
+}
+
+async function deposit(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const reader = new BodyReader(call.body, [
+    'user',
+    'token',
+    'amount_base_units',
+    'from',
+    'approve',
+    'sender_allowed',
+    'config',
+    'confirm',
+  ]);
+  const request: DepositRequest = {
+    user: reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId),
+    token: reader.form('token', parseAddress, 'an address is', undefined, ''),
+    baseUnits: reader.integerText('amount_base_units', AMOUNT, undefined),
+    from: reader.form('from', parseAddress, 'an address is', DEFAULT_SENDER, ''),
+    approve: reader.flag('approve', true),
+    senderAllowed: reader.flag('sender_allowed', true),
+    confirm: reader.flag('confirm', true),
+  };
+  if ((reader.raw('config') ?? null) !== null) reader.fail('config', 'this vault takes no account configuration');
+  return reader.failure ?? mapped(await desk.deposit(chain, request), transactionView);
+}
+
+async function mine(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const reader = new BodyReader(call.body, ['blocks']);
+  const blocks = reader.integer('blocks', BLOCKS, 1);
+  return reader.failure ?? mapped(await desk.mine(chain, blocks), (head) => ({ head }));
+}
+
+async function mint(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const reader = new BodyReader(call.body, ['token', 'to', 'amount_base_units']);
+  const request = {
+    token: reader.form('token', parseAddress, 'an address is', undefined, ''),
+    to: reader.form('to', parseAddress, 'an address is', undefined, ''),
+    baseUnits: reader.integerText('amount_base_units', AMOUNT, undefined),
+  };
+  return reader.failure ?? mapped(await desk.mint(chain, request), transactionView);
+}
+
+/** A query value that must be there and have its form. */
+function queried<T>(call: OpsCall, name: string, parse: (text: string) => T | null): Outcome<T> {
+  const text = call.query.one(name);
+  if (!text.ok) return text;
+  const value = text.value === null ? null : parse(text.value);
+  return value === null ? rejected(reject('INVALID_REQUEST', `${name} is needed in its form`, name)) : accepted(value);
+}
+
+async function counters(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const user = queried(call, 'user', parseUserId);
+  if (!user.ok) return user;
+  const subAccount = call.query.whole('sub_account');
+  if (!subAccount.ok) return subAccount;
+  const index = subAccount.value ?? 0n;
+  if (index >= BigInt(SUB_ACCOUNTS_MAX)) {
+    return rejected(reject('INVALID_REQUEST', 'there is no such sub-account', 'sub_account'));
+  }
+  return mapped(await desk.counters(chain, user.value, Number(index)), (counts) => ({ ...counts }));
+}
+
+async function balance(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const address = queried(call, 'address', parseAddress);
+  if (!address.ok) return address;
+  const token = queried(call, 'token', parseAddress);
+  if (!token.ok) return token;
+  const amount = await desk.balance(chain, address.value, token.value);
+  return mapped(amount, (units) => ({ balance_base_units: units.toString() }));
+}
+
+function vaultView({ vault, head, balances, administrators, quorum, escapeMode, lastCheckpointNs }: ChainVault): View {
+  return {
+    vault,
+    head,
+    balances: Object.fromEntries([...balances].map(([token, units]) => [token, units.toString()])),
+    administrators,
+    quorum,
+    escape_mode: escapeMode,
+    last_checkpoint_ns: lastCheckpointNs,
+  };
+}

@@ -1,0 +1,205 @@
+/**
+ * Chains, vaults, settlers, withdrawal delays, settings and users (operator-api.md 4.4 to 4.7, 4.10). Clearing judges
+ * the bodies.
+ */
+
+import type { ClearingQuery } from '../clearing/clearing-queries.ts';
+import type { PutConfig } from '../clearing/inputs.ts';
+import { configList, DEFAULT_WITHDRAWAL_DELAY } from '../clearing/registry/registry-config.ts';
+import { DEFAULT_SETTINGS } from '../clearing/registry/settings.ts';
+import type { ConfigRow } from '../clearing/rows.ts';
+import { format18 } from '../core/decimal.ts';
+import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { change } from './operator-change.ts';
+import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
+import type { OpsParts, Reply } from './ops-parts.ts';
+import { refusedChain } from './production-rules.ts';
+import { PUBLIC_KEYS } from './seed-data.ts';
+
+type View = Readonly<Record<string, unknown>>;
+type Kind = ConfigRow['kind'];
+
+export function configRoutes(parts: OpsParts): readonly OpsRoute[] {
+  return [
+    ...chainRoutes(parts),
+    ...vaultRoutes(parts),
+    ...settlerRoutes(parts),
+    ...singleRoutes(
+      parts,
+      '/operator/withdrawal-delay-parameters',
+      'withdrawal-delay',
+      'put',
+      DEFAULT_WITHDRAWAL_DELAY,
+    ),
+    ...singleRoutes(parts, '/operator/settings', 'settings', 'patch', { ...DEFAULT_SETTINGS }),
+    ...userRoutes(parts),
+  ];
+}
+
+function malformed(what: string, field: string): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('INVALID_REQUEST', `${what} is expected`, field));
+}
+
+/** In production nobody is named whose key everybody has (operator-api.md 9); null: may be named. */
+function refusedKey(parts: OpsParts, key: string, field: string): ReturnType<typeof malformed> | null {
+  const isRefused = parts.config.profile === 'production' && PUBLIC_KEYS.has(key);
+  return isRefused ? malformed('a key that is not public, as those of the dev seed are,', field) : null;
+}
+
+/** The accounts that a body of settings names; clearing judges their form. */
+function refusedAccount(parts: OpsParts, body: unknown): ReturnType<typeof malformed> | null {
+  const members = (body ?? {}) as View;
+  for (const field of ['fee_account', 'backstop_account']) {
+    const key = parseUserId(String(members[field]));
+    const refused = key === null ? null : refusedKey(parts, key, field);
+    if (refused !== null) return refused;
+  }
+  return null;
+}
+
+function list(parts: OpsParts, kind: Kind): readonly View[] {
+  return configList(parts.door.registryRows(), kind);
+}
+
+function put(parts: OpsParts, config: Kind, key: string, method: PutConfig['method'], body: unknown): Promise<Reply> {
+  return change(parts, { kind: 'putConfig', config, key, method, body });
+}
+
+/** The `{chain_id}` of a path, in its normal form. */
+export function chainParam(call: OpsCall): Outcome<ChainId> {
+  const id = parseChainId(call.param('chain_id'));
+  return id === null ? malformed('a chain id', 'chain_id') : accepted(id);
+}
+
+/** The configured chain; CHAIN_NOT_FOUND. */
+export function chainOf(parts: OpsParts, id: ChainId): Outcome<View> {
+  const chain = list(parts, 'chain').find((view) => view['chain_id'] === id);
+  return chain === undefined ? rejected(reject('CHAIN_NOT_FOUND', `chain ${id} is unknown`)) : accepted(chain);
+}
+
+function chainRoutes(parts: OpsParts): readonly OpsRoute[] {
+  const pattern = '/operator/chains/{chain_id}';
+  return [
+    { method: 'GET', pattern: '/operator/chains', handler: () => accepted({ chains: list(parts, 'chain') }) },
+    {
+      method: 'GET',
+      pattern,
+      handler: (call) => {
+        const id = chainParam(call);
+        return id.ok ? chainOf(parts, id.value) : id;
+      },
+    },
+    {
+      method: 'PUT',
+      pattern,
+      handler: async (call) => {
+        const id = chainParam(call);
+        if (!id.ok) return id;
+        const refused = refusedChain(parts.config.profile, call.body);
+        return refused === null ? put(parts, 'chain', id.value, 'put', call.body) : rejected(refused);
+      },
+    },
+  ];
+}
+
+/** `<address>@<chain id>` in its normal form. */
+function vaultParam(call: OpsCall): string | null {
+  const [address = '', chain = '', ...rest] = call.param('vault').split('@');
+  const vault = parseAddress(address);
+  const chainId = parseChainId(chain);
+  return vault === null || chainId === null || rest.length > 0 ? null : `${vault}@${chainId}`;
+}
+
+function vaultRoutes(parts: OpsParts): readonly OpsRoute[] {
+  return [
+    { method: 'GET', pattern: '/operator/vaults', handler: () => accepted({ vaults: list(parts, 'vault') }) },
+    {
+      method: 'PUT',
+      pattern: '/operator/vaults/{vault}',
+      handler: async (call) => {
+        const key = vaultParam(call);
+        return key === null ? malformed('<address>@<chain id>', 'vault') : put(parts, 'vault', key, 'put', call.body);
+      },
+    },
+  ];
+}
+
+function settlerRoutes(parts: OpsParts): readonly OpsRoute[] {
+  const pattern = '/operator/settlers/{settler}';
+  const changed = (method: 'put' | 'delete') => async (call: OpsCall) => {
+    const key = parseUserId(call.param('settler'));
+    if (key === null) return malformed('an Ed25519 key', 'settler');
+    const refused = method === 'put' ? refusedKey(parts, key, 'settler') : null;
+    return refused ?? put(parts, 'settler', key, method, call.body);
+  };
+  return [
+    { method: 'GET', pattern: '/operator/settlers', handler: () => accepted({ settlers: list(parts, 'settler') }) },
+    { method: 'PUT', pattern, handler: changed('put') },
+    { method: 'DELETE', pattern, handler: changed('delete') },
+  ];
+}
+
+/** An object of which there is one; before it is set it has its defaults. */
+function singleRoutes(
+  parts: OpsParts,
+  pattern: string,
+  kind: Kind,
+  method: 'put' | 'patch',
+  defaults: View,
+): readonly OpsRoute[] {
+  const httpMethod = method === 'put' ? 'PUT' : 'PATCH';
+  return [
+    { method: 'GET', pattern, handler: () => accepted({ ...defaults, ...list(parts, kind)[0] }) },
+    {
+      method: httpMethod,
+      pattern,
+      handler: async (call) => refusedAccount(parts, call.body) ?? put(parts, kind, '', method, call.body),
+    },
+  ];
+}
+
+function userRoutes(parts: OpsParts): readonly OpsRoute[] {
+  const pattern = '/operator/users/{user_id}';
+  const answer = async (call: OpsCall, ask: (user: UserId) => Promise<Reply>): Promise<OpsReply> => {
+    const user = parseUserId(call.param('user_id'));
+    if (user === null) return malformed('a user id', 'user_id');
+    const reply = await ask(user);
+    return reply.ok ? accepted(wholeUser(parts, user, reply.value)) : reply;
+  };
+  return [
+    { method: 'GET', pattern, handler: (call) => answer(call, (user) => parts.ask(userQuery(parts, user))) },
+    {
+      method: 'PUT',
+      pattern,
+      handler: (call) =>
+        answer(
+          call,
+          async (user) =>
+            refusedKey(parts, user, 'user_id') ?? change(parts, { kind: 'patchUser', user, body: call.body }),
+        ),
+    },
+  ];
+}
+
+function userQuery(parts: OpsParts, user: UserId): Extract<ClearingQuery, { kind: 'user' }> {
+  return { kind: 'user', user, isInSession: parts.presence(user).sessions > 0 };
+}
+
+/** Clearing's view with what the front door knows. */
+function wholeUser(parts: OpsParts, user: UserId, view: View): View {
+  return { ...view, pressure: pressureView(parts, user, view), ...parts.presence(user) };
+}
+
+/** Of each margin-type account: no order presses on the others (AMB-47). */
+function pressureView(parts: OpsParts, user: UserId, view: View): View {
+  const accounts = Object.entries(view['sub_accounts'] as Readonly<Record<string, { readonly kind: string }>>);
+  const ofMargin = accounts.filter(([, { kind }]) => kind !== 'spot');
+  return Object.fromEntries(
+    ofMargin.map(([index]) => {
+      const { buys, sells } = parts.pressures(user, Number(index));
+      return [index, { buy: format18(buys), sell: format18(sells) }];
+    }),
+  );
+}

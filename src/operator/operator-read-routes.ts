@@ -1,0 +1,149 @@
+/** What operators watch (operator-api.md 5, 6): prices, state, actors, ledger. */
+
+import type { KnownPrices } from '../clearing/clearing-queries.ts';
+import { format18, formatScaled } from '../core/decimal.ts';
+import { type AssetId, compareAssetIds, hasOracle } from '../core/ids.ts';
+import { accepted } from '../core/outcome.ts';
+import type { TimestampNs } from '../core/units.ts';
+import {
+  assetPrices,
+  MARK_STALE_NS,
+  ORACLE_STALE_NS,
+  type PriceSource,
+  STORED_PRICE_NS,
+  sourceState,
+} from '../risk/prices.ts';
+import { ThreadBlock } from '../runtime/heartbeat.ts';
+import { snapshotMetrics } from '../runtime/metrics.ts';
+import { WRITTEN_WORD } from '../runtime/ring-layout.ts';
+import { type Plan, type PlannedActor, threadIndex } from '../runtime/topology.ts';
+import { mailboxDepth } from './metrics-page.ts';
+import { change } from './operator-change.ts';
+import type { OpsRoute } from './ops-http.ts';
+import type { OpsParts, Reply } from './ops-parts.ts';
+
+type View = Readonly<Record<string, unknown>>;
+
+export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
+  return [
+    {
+      method: 'POST',
+      pattern: '/operator/prices',
+      handler: (call) => change(parts, { kind: 'setPrices', body: call.body }),
+    },
+    { method: 'GET', pattern: '/operator/prices', handler: () => prices(parts) },
+    { method: 'GET', pattern: '/operator/state', handler: () => state(parts) },
+    { method: 'GET', pattern: '/operator/ledger', handler: () => parts.ask({ kind: 'ledger' }) },
+    {
+      method: 'GET',
+      pattern: '/operator/actors',
+      whileRecovering: true,
+      handler: () => accepted({ actors: parts.plan.actors.map((actor) => actorView(parts.plan, actor)) }),
+    },
+  ];
+}
+
+async function prices(parts: OpsParts): Promise<Reply> {
+  const reply = await parts.ask({ kind: 'prices' });
+  if (!reply.ok) return reply;
+  const known = reply.value.prices;
+  const nowNs = parts.clock.nowNs();
+  const assets = [...parts.door.registryRows().assets.keys()].filter(hasOracle).sort(compareAssetIds);
+  const views = assets.map((id): [string, View] => [id, pricesView(known[id] ?? NOT_PRICED, nowNs)]);
+  return accepted({ prices: Object.fromEntries(views) });
+}
+
+/** Of an asset that nobody spoke of. */
+const NOT_PRICED: KnownPrices[string] = { oracle: null, mark: null };
+
+function pricesView({ oracle, mark }: KnownPrices[string], nowNs: TimestampNs): View {
+  return {
+    oracle: sourceView(oracle, 'publish_time_ns', ORACLE_STALE_NS, nowNs),
+    mark: sourceView(mark, 'timestamp_ns', MARK_STALE_NS, nowNs),
+    circuit_broken: assetPrices(oracle, mark, nowNs).isBroken,
+  };
+}
+
+function sourceView(source: PriceSource | null, timeName: string, staleNs: bigint, nowNs: TimestampNs): View {
+  // A publish time may lie a little ahead of the node's clock.
+  const ageNs = source === null ? null : nowNs > source.timeNs ? nowNs - source.timeNs : 0n;
+  return {
+    price: source === null || ageNs === null || ageNs > STORED_PRICE_NS ? null : format18(source.price),
+    [timeName]: source?.timeNs ?? null,
+    age_ns: ageNs,
+    state: sourceState(source, staleNs, nowNs),
+    fresh_updates: source?.goodUpdates ?? 0,
+  };
+}
+
+async function state(parts: OpsParts): Promise<Reply> {
+  const reply = await parts.ask({ kind: 'state' });
+  if (!reply.ok) return reply;
+  const { config, clock } = parts;
+  const { journal, state_hash, markets, counts } = reply.value;
+  const views = Object.entries(markets).map(([id, market]): [string, View] => [
+    id,
+    { ...market, depth_sequence: depthSequenceOf(parts, id as AssetId) },
+  ]);
+  return accepted({
+    profile: config.profile,
+    clock: { mode: clock.mode, now_ns: clock.nowNs() },
+    journal,
+    state_hash,
+    markets: Object.fromEntries(views),
+    counts,
+  });
+}
+
+function depthSequenceOf({ door, depthSequence }: OpsParts, id: AssetId): number {
+  const definition = door.registryRows().definitions.get(id);
+  return definition === undefined ? 0 : depthSequence(definition.marketIndex);
+}
+
+/** `depth` and `high_water` count records, `capacity` and `reserved` bytes of all lanes together. */
+function actorView(plan: Plan, actor: PlannedActor): View {
+  const recorded = new Map(snapshotMetrics(actor.metricsPlan).map((metric) => [metric.name, metric.value]));
+  const number = (name: string): number => {
+    const value = recorded.get(name);
+    return typeof value === 'number' ? value : 0;
+  };
+  const batchRecords = recorded.get('batch_records');
+  const lanes = plan.edges.filter((edge) => edge.to === actor.name);
+  return {
+    name: actor.name,
+    thread: actor.thread,
+    state: actorState(plan, actor, number('stalled') === 1),
+    mailbox: {
+      depth: mailboxDepth(plan, actor.name),
+      capacity: lanes.reduce((sum, lane) => sum + lane.capacityBytes, 0),
+      high_water: number('mailbox_high_water'),
+      reserved: lanes.reduce((sum, lane) => sum + lane.reservedBytes, 0),
+    },
+    batches: {
+      count: number('batches'),
+      last: number('batch_last'),
+      max: typeof batchRecords === 'object' ? batchRecords.max : 0,
+      mean: tenths(number('records_in'), number('batches')),
+    },
+    messages_in: number('records_in'),
+    messages_out: messagesOut(plan, actor.name),
+  };
+}
+
+function actorState(plan: Plan, actor: PlannedActor, isStalled: boolean): string {
+  const thread = new ThreadBlock(plan.threadBlocks, threadIndex(plan, actor.thread)).state();
+  if (thread === 'running') return isStalled ? 'stalled' : 'running';
+  if (thread === 'recovering') return 'starting';
+  return thread === 'draining' ? 'running' : thread;
+}
+
+/** Records published on the lanes out of an actor; each lane counts modulo 2^32. */
+function messagesOut(plan: Plan, actor: string): number {
+  const out = plan.edges.filter((edge) => edge.from === actor);
+  return out.reduce((sum, edge) => sum + (Atomics.load(new Int32Array(edge.ring), WRITTEN_WORD) >>> 0), 0);
+}
+
+/** sum / count with one decimal, rounded down. */
+function tenths(sum: number, count: number): string {
+  return count === 0 ? '0' : formatScaled(BigInt(Math.floor((sum * 10) / count)), 1);
+}

@@ -1,0 +1,117 @@
+/**
+ * Assets, risk parameters and markets (operator-api.md 4.1 to 4.3). Clearing judges the bodies; reads come from the
+ * registry that the front door follows.
+ */
+import { assetNotFound, assetView, riskOf } from '../clearing/registry/registry-assets.ts';
+import { marketView } from '../clearing/registry/registry-markets.ts';
+import { riskView } from '../clearing/registry/risk-parameters.ts';
+import type { AssetRow } from '../clearing/rows.ts';
+import { type AssetId, compareAssetIds, parseAssetId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
+import { change } from './operator-change.ts';
+import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
+import type { OpsParts } from './ops-parts.ts';
+import { publicAccounts } from './own-accounts.ts';
+
+export function registryRoutes(parts: OpsParts): readonly OpsRoute[] {
+  return [...assetRoutes(parts), ...riskRoutes(parts), ...marketRoutes(parts)];
+}
+
+/** The `{asset_id}` of a path, in its normal form. */
+export function assetParam(call: OpsCall): Outcome<AssetId> {
+  const id = parseAssetId(call.param('asset_id'));
+  return id === null ? rejected(reject('INVALID_REQUEST', 'an asset id is expected', 'asset_id')) : accepted(id);
+}
+
+/** GET, PUT and PATCH of one object by asset. */
+function objectRoutes(
+  parts: OpsParts,
+  pattern: string,
+  kind: 'putAsset' | 'putRisk' | 'putMarket',
+  read: (assetId: AssetId) => OpsReply,
+): readonly OpsRoute[] {
+  const put = (method: 'put' | 'patch') => async (call: OpsCall) => {
+    const id = assetParam(call);
+    const refused = kind === 'putMarket' ? withoutAccounts(parts) : null;
+    if (refused !== null) return refused;
+    return id.ok ? change(parts, { kind, method, assetId: id.value, body: call.body }) : id;
+  };
+  const get = (call: OpsCall): OpsReply => {
+    const id = assetParam(call);
+    return id.ok ? read(id.value) : id;
+  };
+  return [
+    { method: 'GET', pattern, handler: get },
+    { method: 'PUT', pattern, handler: put('put') },
+    { method: 'PATCH', pattern, handler: put('patch') },
+  ];
+}
+
+/** A market of a production node pays no fees to a key that everybody has. */
+function withoutAccounts(parts: OpsParts): OpsReply | null {
+  const [member] = parts.config.profile === 'production' ? publicAccounts(parts.door.registryRows()) : [];
+  if (member === undefined) return null;
+  return rejected(
+    reject('INVALID_REQUEST', `before there is a market, PATCH /operator/settings with ${member}`, member),
+  );
+}
+
+function assetsInOrder(parts: OpsParts): readonly AssetRow[] {
+  return [...parts.door.registryRows().assets.values()].sort((a, b) => compareAssetIds(a.assetId, b.assetId));
+}
+
+function assetOf(parts: OpsParts, id: AssetId): Outcome<AssetRow> {
+  const row = parts.door.registryRows().assets.get(id);
+  return row === undefined ? rejected(assetNotFound(id)) : accepted(row);
+}
+
+function assetRoutes(parts: OpsParts): readonly OpsRoute[] {
+  const read = (id: AssetId): OpsReply => {
+    const row = assetOf(parts, id);
+    return row.ok ? accepted(assetView(row.value)) : row;
+  };
+  return [
+    {
+      method: 'GET',
+      pattern: '/operator/assets',
+      handler: () => accepted({ assets: assetsInOrder(parts).map(assetView) }),
+    },
+    ...objectRoutes(parts, '/operator/assets/{asset_id}', 'putAsset', read),
+  ];
+}
+
+/** The list is keyed by asset, as the public one is (wire.md 7.3). */
+function riskRoutes(parts: OpsParts): readonly OpsRoute[] {
+  const read = (id: AssetId): OpsReply => {
+    const row = assetOf(parts, id);
+    return row.ok ? accepted(riskView(riskOf(row.value))) : row;
+  };
+  return [
+    {
+      method: 'GET',
+      pattern: '/operator/risk-parameters',
+      handler: () =>
+        accepted(Object.fromEntries(assetsInOrder(parts).map((row) => [row.assetId, riskView(riskOf(row))]))),
+    },
+    ...objectRoutes(parts, '/operator/risk-parameters/{asset_id}', 'putRisk', read),
+  ];
+}
+
+function marketRoutes(parts: OpsParts): readonly OpsRoute[] {
+  const read = (id: AssetId): OpsReply => {
+    const definition = parts.door.registryRows().definitions.get(id);
+    return definition === undefined
+      ? rejected(reject('MARKET_NOT_FOUND', `there is no market of asset ${id}`))
+      : accepted(marketView(definition));
+  };
+  const list = (): OpsReply => {
+    const definitions = [...parts.door.registryRows().definitions.values()];
+    definitions.sort((a, b) => compareAssetIds(a.assetId, b.assetId));
+    return accepted({ markets: definitions.map(marketView) });
+  };
+  return [
+    { method: 'GET', pattern: '/operator/markets', handler: list },
+    ...objectRoutes(parts, '/operator/markets/{asset_id}', 'putMarket', read),
+  ];
+}

@@ -1,0 +1,363 @@
+/**
+ * HTTP for operators on node:http, on the main thread (docs/decisions/0004): routing, the bearer token, bounded bodies,
+ * the error envelope, and one audit line for each call that may change something (operator-api.md 2).
+ *
+ *   request ─▶ token (under /operator) ─▶ route ─▶ recovered? ─▶ body ─▶ handler ─▶ JSON or envelope
+ *                │401 429                  │404 405   │503          │413 400  │throws: 500
+ *
+ * Invariants
+ *   (1) A request is answered once; what a handler throws is logged and answered with 500.
+ *   (2) Connections, heads, bodies and the time that a request may take to arrive are bounded, and so is the time that an
+ *       answer may stay unread.
+ *   (3) A connection has one request at a time: one that sends another before its answer was read is cut. Those of all
+ *       connections begin one after the other, with pauses (duty-cycle.ts).
+ *   (4) Neither a token nor a body reaches a log line.
+ *
+ * Not here: what a route does.
+ */
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import { errorEnvelope, parseTraceparent, type TraceIds } from '../codec/error-envelope.ts';
+import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
+import { assert } from '../core/assert.ts';
+import { BODY_BYTES_MAX } from '../core/limits.ts';
+import { type Outcome, rejected } from '../core/outcome.ts';
+import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
+import { Query } from '../http/query.ts';
+import { DutyCycle } from './duty-cycle.ts';
+import { readPlainBody } from './ops-body.ts';
+import { TokenGuard } from './token-guard.ts';
+
+export type OpsMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface OpsCall {
+  /** Values of `{name}` segments, percent-decoded. @throws InvariantError for a name that the pattern lacks. */
+  readonly param: (name: string) => string;
+  readonly query: Query;
+  /** Parsed JSON: plain objects, integers as bigints. `{}` when the request has no body. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** An answer that is not 200 with JSON. */
+export interface RawReply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+export type OpsReply = Outcome<Readonly<Record<string, unknown>>> | RawReply;
+
+export interface OpsRoute {
+  readonly method: OpsMethod;
+  /** `/operator/assets/{asset_id}`: segments are literal or one parameter. */
+  readonly pattern: string;
+  readonly handler: (call: OpsCall) => OpsReply | Promise<OpsReply>;
+  /** Answered while clearing recovers as well. Open routes always are. */
+  readonly whileRecovering?: boolean;
+  /** `text`: a number with a fraction is legal in the body, and comes as a JsonFraction. */
+  readonly fractions?: 'text';
+}
+
+export interface OpsHttpOptions {
+  readonly token: string;
+  readonly log: Logger;
+  readonly isRecovering: () => boolean;
+}
+
+/** An answer ready to be sent. */
+interface Answered {
+  readonly route: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+  /** Methods that the path knows, on a 405. */
+  readonly allow?: string;
+}
+
+interface Matched {
+  readonly route: OpsRoute;
+  readonly params: ReadonlyMap<string, string>;
+}
+
+const OPERATOR_PREFIX = '/operator';
+const UNKNOWN_ROUTE = 'unknown';
+const JSON_TYPE = 'application/json';
+/** A refused body up to this length is read and dropped, so that the client can read its 413; a longer one is cut. */
+const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
+const CONNECTIONS_MAX = 256;
+const HEAD_BYTES_MAX = 16_384;
+const HEAD_MS_MAX = 5_000;
+const REQUEST_MS_MAX = 30_000;
+const IDLE_MS_MAX = 10_000;
+/** How long an answer may wait for its reader. */
+const UNREAD_MS_MAX = 10_000;
+/** How long a request in flight may keep the listener from closing. */
+const CLOSE_MS_MAX = 2_000;
+
+const NO_ROUTE: Reject = reject('NOT_FOUND', 'there is no such route');
+const NO_TOKEN: Reject = reject('UNAUTHORIZED', 'the operator token is missing or wrong');
+const TOO_MANY_WRONG: Reject = reject('RATE_LIMITED', 'this address has sent too many wrong operator tokens, wait');
+const RECOVERING: Reject = reject('SERVICE_UNAVAILABLE', 'the node is recovering');
+const FAILED: Reject = reject('INTERNAL_ERROR', 'the node failed to answer; its log says why');
+
+export class OpsHttp {
+  private readonly routes: readonly OpsRoute[];
+  private readonly options: OpsHttpOptions;
+  private readonly guard: TokenGuard;
+  private readonly counts = new Map<string, number>();
+  private readonly cycle = new DutyCycle();
+  /** Connections with a request whose answer has not been handed to the kernel. */
+  private readonly answering = new WeakSet<Duplex>();
+  private readonly server: Server;
+
+  constructor(routes: readonly OpsRoute[], options: OpsHttpOptions) {
+    assert(options.token !== '', 'the operator API has a token');
+    this.routes = routes;
+    this.options = options;
+    this.guard = new TokenGuard(options.token);
+    this.server = createServer(
+      {
+        maxHeaderSize: HEAD_BYTES_MAX,
+        headersTimeout: HEAD_MS_MAX,
+        requestTimeout: REQUEST_MS_MAX,
+        keepAliveTimeout: IDLE_MS_MAX,
+        connectionsCheckingInterval: HEAD_MS_MAX,
+      },
+      (request, response) => {
+        this.take(request, response).catch(() => request.socket.destroy());
+      },
+    );
+    this.server.maxConnections = CONNECTIONS_MAX;
+    this.server.on('clientError', (_error, socket) => refuseSocket(socket));
+  }
+
+  /** Answers given, by `<route> <status>`. Routes are patterns, so the keys are a closed set. */
+  requestCounts(): ReadonlyMap<string, number> {
+    return this.counts;
+  }
+
+  /** @param at.port 0 takes a free port. @returns the port; rejects when it cannot be had. */
+  listen(at: { readonly host: string; readonly port: number }): Promise<number> {
+    return new Promise((resolve, fail) => {
+      this.server.once('error', fail);
+      this.server.listen(at.port, at.host, () => {
+        this.server.off('error', fail);
+        this.server.on('error', (error) => this.options.log.error({ err: error }, 'the ops listener failed'));
+        const address = this.server.address();
+        assert(typeof address === 'object' && address !== null, 'a TCP listener has a port');
+        resolve(address.port);
+      });
+    });
+  }
+
+  /** Takes no new connection and ends within CLOSE_MS_MAX. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.server.close(() => resolve());
+    });
+    const cut = setTimeout(() => this.server.closeAllConnections(), CLOSE_MS_MAX);
+    this.server.closeIdleConnections();
+    await closed;
+    clearTimeout(cut);
+  }
+
+  /** A request that came behind an unanswered one ends its connection; what else was sent in the same piece is dropped. */
+  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    if (socket.destroyed) return;
+    if (this.answering.has(socket)) {
+      socket.destroy();
+      return;
+    }
+    this.answering.add(socket);
+    response.once('close', () => this.answering.delete(socket));
+    await this.cycle.begin(() => socket.destroyed);
+    await this.serve(request, response);
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const startedMs = performance.now();
+    const trace = traceOf(request);
+    let answered: Answered | null;
+    try {
+      answered = await this.answer(request, trace);
+    } catch (error) {
+      this.options.log.error({ err: error, method: request.method, trace: trace.traceId }, 'an operator call failed');
+      answered = refusal(UNKNOWN_ROUTE, FAILED, trace);
+    }
+    if (answered === null) return;
+    const key = `${answered.route} ${answered.status}`;
+    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+    this.audit(request, answered, { startedMs, trace });
+    const unread = setTimeout(() => request.socket.destroy(), UNREAD_MS_MAX);
+    response.once('close', () => clearTimeout(unread));
+    send(response, answered);
+  }
+
+  /** @returns null when there is nobody left to answer. */
+  private async answer(request: IncomingMessage, trace: TraceIds): Promise<Answered | null> {
+    const [path = '', query = ''] = splitTarget(request.url ?? '');
+    const isOperator = path === OPERATOR_PREFIX || path.startsWith(`${OPERATOR_PREFIX}/`);
+    const refused = isOperator ? this.refusalOf(request) : null;
+    if (refused !== null) return refusal(UNKNOWN_ROUTE, refused, trace);
+
+    const matches = matchAll(this.routes, path);
+    const [first] = matches;
+    if (first === undefined) return refusal(UNKNOWN_ROUTE, NO_ROUTE, trace);
+    const match = matches.find(({ route }) => route.method === request.method);
+    if (match === undefined) {
+      const allow = matches.map(({ route }) => route.method).join(', ');
+      const answer = refusal(first.route.pattern, reject('METHOD_NOT_ALLOWED', `this path takes ${allow}`), trace);
+      return { ...answer, allow };
+    }
+    const { pattern, whileRecovering } = match.route;
+    const needsClearing = isOperator && whileRecovering !== true;
+    if (needsClearing && this.options.isRecovering()) return refusal(pattern, RECOVERING, trace);
+    return this.handle(request, match, { query: new Query(query), trace });
+  }
+
+  private async handle(
+    request: IncomingMessage,
+    { route, params }: Matched,
+    { query, trace }: { readonly query: Query; readonly trace: TraceIds },
+  ): Promise<Answered | null> {
+    let body: OpsCall['body'] = {};
+    if (route.method !== 'GET') {
+      const bytes = await readBytes(request);
+      if (bytes === null) return null;
+      const read =
+        typeof bytes === 'string'
+          ? rejected(reject(bytes, 'a body has at most 1 MiB'))
+          : readPlainBody(bytes, route.fractions);
+      if (!read.ok) return refusal(route.pattern, read.reject, trace);
+      body = read.value;
+    }
+    const param = (name: string): string => {
+      const value = params.get(name);
+      assert(value !== undefined, `${route.pattern} has a parameter ${name}`);
+      return value;
+    };
+    try {
+      return answerOf(route.pattern, await route.handler({ param, query, body }), trace);
+    } catch (error) {
+      const { log } = this.options;
+      log.error({ err: error, route: route.pattern, trace: trace.traceId }, 'an operator call failed');
+      return refusal(route.pattern, FAILED, trace);
+    }
+  }
+
+  private refusalOf({ headers, socket }: IncomingMessage): Reject | null {
+    const verdict = this.guard.judge(headers.authorization, socket.remoteAddress);
+    if (verdict === 'right') return null;
+    return verdict === 'limited' ? TOO_MANY_WRONG : NO_TOKEN;
+  }
+
+  private audit(
+    request: IncomingMessage,
+    { route, status }: Answered,
+    { startedMs, trace }: { readonly startedMs: number; readonly trace: TraceIds },
+  ): void {
+    if (request.method === 'GET') return;
+    const [path] = splitTarget(request.url ?? '');
+    const ms = Math.round(performance.now() - startedMs);
+    const from = request.socket.remoteAddress ?? null;
+    this.options.log.info(
+      { method: request.method, route, path, status, ms, from, trace: trace.traceId },
+      'operator call',
+    );
+  }
+}
+
+function traceOf(request: IncomingMessage): TraceIds {
+  const header = request.headers['traceparent'];
+  const given = typeof header === 'string' ? parseTraceparent(header) : null;
+  return given ?? { traceId: randomBytes(16).toString('hex'), spanId: randomBytes(8).toString('hex') };
+}
+
+/** Path and raw query of a request target. */
+function splitTarget(target: string): readonly [string, string] {
+  const mark = target.indexOf('?');
+  return mark < 0 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
+}
+
+/** Every route of the path, whatever its method. A path whose percent-encoding is malformed has none. */
+function matchAll(routes: readonly OpsRoute[], path: string): readonly Matched[] {
+  let segments: readonly string[];
+  try {
+    segments = path.split('/').map(decodeURIComponent);
+  } catch {
+    return [];
+  }
+  return routes.flatMap((route) => {
+    const params = matchPattern(route.pattern, segments);
+    return params === null ? [] : [{ route, params }];
+  });
+}
+
+function matchPattern(pattern: string, segments: readonly string[]): ReadonlyMap<string, string> | null {
+  const parts = pattern.split('/');
+  if (parts.length !== segments.length) return null;
+  const params = new Map<string, string>();
+  for (const [at, part] of parts.entries()) {
+    const segment = segments[at] ?? '';
+    if (part.startsWith('{') && segment !== '') params.set(part.slice(1, -1), segment);
+    else if (part !== segment) return null;
+  }
+  return params;
+}
+
+/** @returns the whole body, or that it is too large; null when the client left before it was complete. */
+async function readBytes(request: IncomingMessage): Promise<Uint8Array | 'PAYLOAD_TOO_LARGE' | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request) {
+      assert(chunk instanceof Buffer, 'a body arrives as bytes');
+      bytes += chunk.length;
+      if (bytes > DISCARD_BYTES_MAX) return null;
+      if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+      else chunks.length = 0;
+    }
+  } catch (error) {
+    if (request.destroyed) return null;
+    throw error;
+  }
+  return bytes > BODY_BYTES_MAX ? 'PAYLOAD_TOO_LARGE' : Buffer.concat(chunks);
+}
+
+function answerOf(route: string, reply: OpsReply, trace: TraceIds): Answered {
+  if (!('ok' in reply)) return { route, ...reply };
+  if (!reply.ok) return refusal(route, reply.reject, trace);
+  // Views are plain data of strings, safe integers, bigints and lists; the writer asserts it.
+  return { route, status: 200, contentType: JSON_TYPE, text: writeJson(reply.value as JsonWritable) };
+}
+
+function refusal(route: string, reason: Reject, trace: TraceIds): Answered {
+  return { route, status: REJECT_STATUS[reason.code], contentType: JSON_TYPE, text: errorEnvelope(reason, trace) };
+}
+
+function send(response: ServerResponse, { status, contentType, text, allow }: Answered): void {
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    ...(allow === undefined ? {} : { allow }),
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    // An address that has sent too many wrong tokens pays for a connection each time.
+    ...(status === 429 ? { connection: 'close' } : {}),
+  });
+  response.end(text);
+}
+
+/** What is no HTTP at all, or arrives too slowly. */
+function refuseSocket(socket: Duplex): void {
+  if (socket.writable) {
+    const trace = { traceId: randomBytes(16).toString('hex'), spanId: randomBytes(8).toString('hex') };
+    const text = errorEnvelope(reject('INVALID_REQUEST', 'this is no HTTP request'), trace);
+    const head = `content-type: ${JSON_TYPE}\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close`;
+    socket.write(`HTTP/1.1 400 Bad Request\r\n${head}\r\n\r\n${text}`);
+  }
+  socket.destroy();
+}

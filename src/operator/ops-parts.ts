@@ -1,0 +1,68 @@
+/**
+ * What the ops listener asks of the node: commands that are journaled, questions, hooks, and the views that it renders.
+ * boot.ts implements it; ops-*.ts use nothing else of the node.
+ */
+
+import type { ClearingHook } from '../clearing/clearing-hooks.ts';
+import type { AnswerTo, ClearingQuery } from '../clearing/clearing-queries.ts';
+import type { NodeInput } from '../clearing/inputs.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { FrontDoor } from '../gateway/front-door.ts';
+import type { AssetMarks } from '../gateway/orders/asset-desk.ts';
+import type { Pressures } from '../gateway/orders/margin-account.ts';
+import type { LimitName } from '../gateway/sessions/shared-budget.ts';
+import type { NodeConfig } from '../node/config.ts';
+import type { SharedClock } from '../runtime/clock.ts';
+import type { Plan } from '../runtime/topology.ts';
+import type { StartStep } from './start-progress.ts';
+
+/** Leaves out a member of each variant of a union. */
+type OmitEach<Union, Name extends PropertyKey> = Union extends unknown ? Omit<Union, Name> : never;
+
+/** A command to clearing; its request number is the node's. */
+export type OperatorCommand = OmitEach<Exclude<NodeInput, { kind: 'restarted' }>, 'request'>;
+export type Reply = Outcome<Readonly<Record<string, unknown>>>;
+
+/** What is not ready yet, in the words of `GET /readyz`. */
+export type Waiting = 'clearing' | 'markets' | 'market_data' | 'chains';
+
+export interface OpsParts {
+  readonly config: NodeConfig;
+  readonly version: string;
+  readonly commit: string;
+  readonly clock: SharedClock;
+  /** Threads, actors, rings and metrics of the node. */
+  readonly plan: Plan;
+  readonly door: Pick<FrontDoor, 'registryRows' | 'dropSnapshot' | 'order' | 'inject' | 'injectFill' | 'limits'>;
+  /** Empty when the node is ready. */
+  waitingFor(): readonly Waiting[];
+  /** How far a start is; null before there is anything to tell. */
+  starting(): StartStep | null;
+  /** Answered after the change is journaled and flushed; SERVICE_UNAVAILABLE while recovering or when a ring is full. */
+  command(command: OperatorCommand): Promise<Reply>;
+  /** Answered from applied and flushed state. */
+  ask<Query extends ClearingQuery>(query: Query): Promise<Outcome<AnswerTo<Query>>>;
+  hookClearing(hook: ClearingHook): Promise<Reply>;
+  /** Makes the shard of a market stop reading its commands, or go on. */
+  stallMarket(marketIndex: number, isStalled: boolean): void;
+  /** Waits until every mailbox is empty and everything received is flushed and told. @returns whether it came to rest. */
+  settle(timeoutMs: number): Promise<boolean>;
+  /** Requests answered by the public listeners of this thread, by `<route> <status>`. */
+  requestCounts(): ReadonlyMap<string, number>;
+  /** What a user has open at this node: valid tokens, and streams of the order service. */
+  presence(user: UserId): { readonly sessions: number; readonly streams: number };
+  /** What the orders of a margin-type account press on its sides with; see MarginDesk. */
+  pressures(user: UserId, subAccount: number): Pressures;
+  /** The prices of every asset that has an oracle, as pre-flight has them; none before the front door is open. */
+  prices(): Iterable<readonly [AssetId, Pick<AssetMarks, 'oracle' | 'mark'>]>;
+  /** Number of the last public depth diff of a market. */
+  depthSequence(marketIndex: number): number;
+  /** Requests that a limit has refused, on every thread. */
+  refusals(limit: LimitName): bigint;
+  /** How long the last market event has waited for its flush, in seconds. */
+  unflushedSeconds(): number;
+  dataFileBytes(): number;
+  /** Live orders of all users (AMB-124). */
+  openOrders(): number;
+}

@@ -1,0 +1,65 @@
+/**
+ * Whose the fees of a production node are: nobody's of whom everybody has the key (operator-api.md 9).
+ *
+ * The fee account and the backstop account default to keys of the dev seed. In production the configuration names
+ * others, or an operator sets them before there is a market; what an operator has set stays.
+ *
+ * Not here: what else the public keys may not do (front-door.ts for logging in, operator-config-routes.ts for bodies).
+ */
+import { configList } from '../clearing/registry/registry-config.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../clearing/registry/settings.ts';
+import type { ConfigRow } from '../clearing/rows.ts';
+import type { AssetId } from '../core/ids.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import { ConfigError, type NodeConfig } from '../node/config.ts';
+import { PUBLIC_KEYS } from './seed-data.ts';
+
+/** Members of the settings, as an operator would patch them. */
+export type AccountSettings = Partial<Pick<Settings, 'fee_account' | 'backstop_account'>>;
+
+const MEMBERS = [
+  { member: 'fee_account', name: 'feeAccount' },
+  { member: 'backstop_account', name: 'backstopAccount' },
+] as const;
+
+/** What a data directory holds. */
+interface Held {
+  readonly configs: ReadonlyMap<string, ConfigRow>;
+  readonly definitions: ReadonlyMap<AssetId, MarketDefinition>;
+}
+
+function settingsOf(rows: Pick<Held, 'configs'>): Readonly<Record<string, unknown>> {
+  return configList(rows, 'settings')[0] ?? { ...DEFAULT_SETTINGS };
+}
+
+/**
+ * @returns what the settings have to change before a production node opens; outside production nothing.
+ * @throws ConfigError where markets would go on to pay fees to a public key, as the configuration names no other.
+ */
+export function ownAccounts(
+  config: Pick<NodeConfig, 'profile' | 'feeAccount' | 'backstopAccount'>,
+  rows: Held,
+): AccountSettings {
+  if (config.profile !== 'production') return {};
+  const settings = settingsOf(rows);
+  const isPublic = MEMBERS.filter(({ member }) => PUBLIC_KEYS.has(String(settings[member])));
+  const missing = isPublic.filter(({ name }) => config[name] === null).map(({ name }) => `"${name}"`);
+  if (missing.length > 0 && rows.definitions.size > 0) {
+    throw new ConfigError(
+      `production needs accounts of its own: set ${missing.join(' and ')} in the configuration to user ids (64 hex digits) of which you alone have the keys`,
+    );
+  }
+  const named = isPublic.filter(({ name }) => config[name] !== null);
+  const own: AccountSettings = Object.fromEntries(named.map(({ member, name }) => [member, config[name]]));
+  const after = { ...settings, ...own };
+  if (after['fee_account'] === after['backstop_account']) {
+    throw new ConfigError('"feeAccount" and "backstopAccount" differ, also from what the data directory holds');
+  }
+  return own;
+}
+
+/** The members of the settings that name a public key; none of a production node with markets (operator-api.md 9). */
+export function publicAccounts(rows: Pick<Held, 'configs'>): readonly string[] {
+  const settings = settingsOf(rows);
+  return MEMBERS.map(({ member }) => member).filter((member) => PUBLIC_KEYS.has(String(settings[member])));
+}

@@ -1,0 +1,42 @@
+/**
+ * What a production node does not serve, in one place: other profiles serve all of it, and no setting of a configuration or
+ * of an operator changes what production serves.
+ */
+import { configList } from '../clearing/registry/registry-config.ts';
+import type { ConfigRow } from '../clearing/rows.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { ConfigError, type NodeConfig } from '../node/config.ts';
+
+type Profile = NodeConfig['profile'];
+
+/**
+ * Whether users may open positions and borrow. Not in production while nothing liquidates margin accounts: there a loss
+ * beyond an account's collateral would be the other users'.
+ */
+export function servesMargin(profile: Profile): boolean {
+  return profile !== 'production';
+}
+
+/** Whether chains of a kind may be registered and opened. A simulated one mints deposits on request; no other is served yet. */
+export function servesChainKind(profile: Profile, _kind: string): boolean {
+  return profile !== 'production';
+}
+
+/** Of a body for `PUT /operator/chains/{chain_id}`; clearing judges the rest of it. */
+export function refusedChain(profile: Profile, body: unknown): Reject | null {
+  const isObject = typeof body === 'object' && body !== null;
+  const kind = isObject && 'kind' in body ? body.kind : undefined;
+  if (typeof kind !== 'string' || servesChainKind(profile, kind)) return null;
+  const known = kind === 'simulated' ? 'only simulates' : 'is not served yet';
+  return reject('INVALID_REQUEST', `a production node registers no chain of kind "${kind}", which ${known}`, 'kind');
+}
+
+/** @throws ConfigError when the data directory has chains that the profile does not serve. */
+export function checkChains(profile: Profile, rows: { readonly configs: ReadonlyMap<string, ConfigRow> }): void {
+  const refused = configList(rows, 'chain').filter((view) => !servesChainKind(profile, String(view['kind'])));
+  if (refused.length === 0) return;
+  const names = refused.map((view) => `${String(view['chain_id'])} (${String(view['kind'])})`).join(', ');
+  throw new ConfigError(
+    `production serves no simulated chains and no other kind yet, and this data directory has ${names}: start it with the profile that made it, or name another directory`,
+  );
+}

@@ -1,0 +1,72 @@
+/** How far a start is, for `GET /readyz` and, where it takes long, for standard error. */
+import type { RecoveryStep } from '../clearing/recovery-steps.ts';
+
+export interface StartStep {
+  readonly step: 'verifying' | RecoveryStep;
+  /** Pages, rows or records. */
+  readonly done: number;
+  /** 0 where it is not known. */
+  readonly of: number;
+}
+
+/** Milliseconds of each step that there was, and of all together. */
+export type StartTimes = Readonly<Record<string, number>>;
+
+/** Where a start says how far it is, and at its end how long its steps took. */
+export interface StartReport {
+  readonly step: (step: StartStep) => void;
+  readonly started: (times: StartTimes) => void;
+}
+
+const SAY_EVERY_MS = 1_000;
+/** How exactly the times of steps are known. */
+const LOOK_EVERY_MS = 20;
+
+export class StartProgress {
+  readonly #report: StartReport;
+  readonly #look: () => StartStep | null;
+  readonly #timer: NodeJS.Timeout;
+  readonly #startedAtMs: number = performance.now();
+  readonly #times = new Map<string, number>();
+  #last: StartStep | null = null;
+  #lookedAtMs: number = this.#startedAtMs;
+  #saidAtMs: number = this.#startedAtMs;
+
+  /** @param look at what the recovering thread says; null while it says nothing. */
+  constructor(look: () => StartStep | null, report: StartReport) {
+    this.#look = look;
+    this.#report = report;
+    this.#timer = setInterval(() => this.#tick(), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  verifying(done: number, of: number): void {
+    this.#last = { step: 'verifying', done, of };
+  }
+
+  /** Null before there is anything to tell. */
+  get step(): StartStep | null {
+    this.#last = this.#look() ?? this.#last;
+    return this.#last;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#tick();
+    const all = Math.round(performance.now() - this.#startedAtMs);
+    this.#report.started({ ...Object.fromEntries(this.#times), all });
+  }
+
+  #tick(): void {
+    const nowMs = performance.now();
+    const { step } = this;
+    if (step !== null) {
+      const before = this.#times.get(step.step) ?? 0;
+      this.#times.set(step.step, Math.round(before + nowMs - this.#lookedAtMs));
+    }
+    this.#lookedAtMs = nowMs;
+    if (step === null || nowMs - this.#saidAtMs < SAY_EVERY_MS) return;
+    this.#saidAtMs = nowMs;
+    this.#report.step(step);
+  }
+}

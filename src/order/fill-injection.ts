@@ -1,0 +1,45 @@
+/** A fill that a test hook puts into a market as if it had matched: how it travels from the front door to its shard. */
+import type { OrderId, UserId } from '../core/ids.ts';
+import type { OrderKey } from '../matching/commands.ts';
+import type { Outlet } from '../runtime/outbox.ts';
+import { NewOrder, NodeHook } from '../schema/generated/messages.ts';
+import { encodePlain } from '../schema/plain-values.ts';
+
+/** An order as its owner names it. */
+export interface OrderToFill {
+  readonly user: UserId;
+  readonly orderId: OrderId;
+}
+
+/** The plain text of a NodeHook to a market. */
+export interface InjectedFill {
+  readonly marketIndex: number;
+  readonly maker: OrderToFill;
+  readonly taker: OrderToFill;
+  /** Raw. */
+  readonly price: number;
+  readonly quantity: number;
+  /** When it is said to have matched; null: now. */
+  readonly matchedNs: bigint | null;
+}
+
+/** The order's key as the engine reads it. */
+export function keyOf({ user, orderId }: OrderToFill): OrderKey {
+  const bytes = Buffer.alloc(NewOrder.userLength + NewOrder.orderIdLength);
+  bytes.write(user, 'hex');
+  bytes.write(orderId, NewOrder.userLength, 'latin1');
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
+  return { words, userAt: 0, orderIdAt: NewOrder.userLength >>> 2, orderIdBytes: orderId.length };
+}
+
+/** @returns false when the ring is full. */
+export function writeInjectedFill(outlet: Outlet, fill: InjectedFill): boolean {
+  const text = encodePlain(fill);
+  const at = outlet.claim(NodeHook.typeId, NodeHook.bytes + text.length, true);
+  if (at < 0) return false;
+  NodeHook.setRequestId(outlet.views, at, 0);
+  NodeHook.setTextBytes(outlet.views, at, text.length);
+  outlet.views.u8.set(text, at + NodeHook.bytes);
+  outlet.commit();
+  return true;
+}

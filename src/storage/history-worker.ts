@@ -1,0 +1,62 @@
+/**
+ * The thread that reads the tables for pages of orders and trades: a reader of its own, one question at a time, rows
+ * answered as JSON. A question costs what it reads, up to some 100 ms for the last page of a long list; here that delays
+ * nobody but other pages.
+ *
+ * It answers every question or dies: a damaged table is no answer.
+ */
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { assert, must } from '../core/assert.ts';
+import { AS_JSON, answerHistory, type HistoryAnswer, type HistoryAsk } from '../gateway/orders/history-ask.ts';
+import { ownThread } from '../runtime/thread-times.ts';
+import { openReader } from './environment.ts';
+import { TableHistory } from './order-history.ts';
+
+/** Words that the thread writes and the front door watches. */
+export const HISTORY_WORD = { beat: 0, kernelThread: 1 } as const;
+export const HISTORY_WORDS = 2;
+const BEAT_MS = 50;
+
+export interface HistorySettings {
+  readonly dataDirectory: string;
+  readonly mapBytes: number;
+  readonly words: SharedArrayBuffer;
+}
+
+export interface HistoryQuestion {
+  readonly id: number;
+  readonly ask: HistoryAsk;
+}
+
+/** To the thread: a question, or null to end. */
+export type ToHistory = HistoryQuestion | null;
+
+export interface FromHistory {
+  readonly id: number;
+  readonly answer: HistoryAnswer<string>;
+}
+
+/** Runs until it is told to end. */
+export function runHistoryThread(): void {
+  assert(!isMainThread, 'history is read on a thread of its own');
+  const port = must(parentPort, 'a worker has a parent');
+  const { dataDirectory, mapBytes, words } = workerData as HistorySettings;
+  const life = new Int32Array(words);
+  const beat = (): void => void Atomics.add(life, HISTORY_WORD.beat, 1);
+  Atomics.store(life, HISTORY_WORD.kernelThread, ownThread());
+  const beats = setInterval(beat, BEAT_MS);
+  const reader = openReader(dataDirectory, { mapBytes });
+  const history = new TableHistory(reader, beat);
+  port.on('message', (message: ToHistory) => {
+    if (message === null) {
+      port.close();
+      clearInterval(beats);
+      // A thread that reads closes its reader before it ends.
+      void reader.close();
+      return;
+    }
+    const { id, ask } = message;
+    const answer = history.read((snapshot) => answerHistory(snapshot, ask, AS_JSON));
+    port.postMessage({ id, answer } satisfies FromHistory);
+  });
+}

@@ -1,0 +1,142 @@
+/** Clearing's disk: the journal, checkpoints and remembered ids in one LMDB environment (durability.ts). */
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
+import type { CheckpointMark, Durability, JournaledBatch, JournalSize, Recovery } from '../clearing/durability.ts';
+import type { RowWrite } from '../clearing/rows.ts';
+import { assert, must } from '../core/assert.ts';
+import { parseHex, toHex } from '../core/hex.ts';
+import { CLOCK_SKEW_NS, ORDER_LIFE_NS } from '../core/limits.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
+import { CheckpointWriter, checkpointSequence, readCheckpoint } from './checkpoint.ts';
+import { type EnvironmentOptions, openWriter, type StorageReader, type StorageWriter } from './environment.ts';
+import { loadIdWatermarks, loadRememberedIds } from './id-runs.ts';
+import { type CopiedRecord, Journal, journalBounds, readJournal, recordBytesAfter } from './journal.ts';
+import { HASH_BYTES, RECORD_BYTES } from './journal-record.ts';
+import { countRows, loadRows, readRows } from './load-rows.ts';
+import { MAP_FILE_NAME } from './map-file.ts';
+
+/** A checkpoint that is not the last of a stop carries no state hash: zeros. */
+const NO_HASH = new Uint8Array(HASH_BYTES);
+
+/** A finished order may be forgotten once a create with its id would be too old in any case (AMB-08, AMB-10). */
+const FORGET_AFTER_NS = ORDER_LIFE_NS + CLOCK_SKEW_NS;
+
+export class LmdbDurability implements Durability {
+  private readonly writer: StorageWriter;
+  /** The map's file, for what is read without lmdb: opened once, whatever becomes of its name. */
+  private readonly file: number;
+  private readonly journal: Journal;
+  private readonly checkpoints: CheckpointWriter;
+  /** Of every record that was ever appended to this journal. */
+  private appendedBytes: number;
+
+  /** @throws StorageError when the directory is held by another node, damaged or not writable. */
+  constructor(directory: string, options: EnvironmentOptions = {}) {
+    this.writer = openWriter(directory, options);
+    this.file = openSync(join(directory, MAP_FILE_NAME), 'r');
+    this.journal = new Journal(this.writer);
+    this.checkpoints = new CheckpointWriter(this.writer);
+    this.appendedBytes = appendedBytesOf(this.writer);
+  }
+
+  get journalSize(): JournalSize {
+    const { firstSequence, prunedBytes } = this.journal;
+    return { firstSequence, bytes: this.appendedBytes - prunedBytes };
+  }
+
+  get lastSequence(): Sequence {
+    return this.journal.lastSequence;
+  }
+
+  recover(): Recovery {
+    return recoveryOf(this.writer, readRows(this.file, this.writer));
+  }
+
+  append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
+    const sequence = this.journal.append(timeNs, payload);
+    this.appendedBytes += RECORD_BYTES + payload.length;
+    return sequence;
+  }
+
+  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[], beat: () => void = () => undefined): void {
+    const hash = mark.stateHash === null ? NO_HASH : must(parseHex(mark.stateHash, HASH_BYTES), 'a state hash is hex');
+    this.checkpoints.write({
+      sequence: mark.sequence,
+      journalHash: this.journal.lastHash,
+      stateHash: hash,
+      clean: mark.clean,
+      journalBytes: this.appendedBytes,
+      rows,
+      forgetBeforeNs: (mark.timeNs - FORGET_AFTER_NS) as TimestampNs,
+      beat,
+    });
+  }
+
+  rememberedIds(nowNs: TimestampNs): Iterable<Tombstone> {
+    return loadRememberedIds(this.writer, nowNs);
+  }
+
+  idWatermarks(): Iterable<IdWatermark> {
+    return loadIdWatermarks(this.writer);
+  }
+
+  /** Appends records of another journal, all or none; each must get the hash that it had there. */
+  copyRecords(records: readonly CopiedRecord[]): void {
+    this.journal.copy(records);
+    for (const { payload } of records) this.appendedBytes += RECORD_BYTES + payload.length;
+  }
+
+  prune(below: Sequence, recordsMax: number): boolean {
+    assert(below <= checkpointSequence(this.writer), 'the journal behind the checkpoint is never pruned');
+    return this.journal.prune(below, recordsMax);
+  }
+
+  close(): Promise<void> {
+    closeSync(this.file);
+    return this.writer.close();
+  }
+}
+
+function appendedBytesOf(reader: StorageReader): number {
+  const checkpoint = readCheckpoint(reader);
+  return (checkpoint?.journalBytes ?? 0) + recordBytesAfter(reader, checkpoint?.sequence ?? (0 as Sequence));
+}
+
+/**
+ * What a start would find, for whoever can read the map. @throws InvariantError when it contradicts itself.
+ *
+ * @param rows of its tables.
+ */
+export function recoveryOf(reader: StorageReader, rows: Recovery['rows'] = loadRows(reader)): Recovery {
+  const found = readCheckpoint(reader);
+  const { lastSequence } = journalBounds(reader);
+  const from = ((found?.sequence ?? 0) + 1) as Sequence;
+  const lastTimeNs = timeOfRecord(reader, lastSequence);
+  return {
+    checkpoint:
+      found === null
+        ? null
+        : {
+            timeNs: lastTimeNs,
+            sequence: found.sequence,
+            clean: found.clean,
+            stateHash: found.clean ? toHex(found.stateHash) : null,
+          },
+    rows,
+    rowCount: countRows(reader),
+    lastTimeNs,
+    batches: lastSequence >= from ? { [Symbol.iterator]: () => batchesFrom(reader, from) } : [],
+    batchCount: lastSequence + 1 - from,
+  };
+}
+
+function timeOfRecord(reader: StorageReader, sequence: Sequence): TimestampNs {
+  if (sequence === 0) return 0n as TimestampNs;
+  const [record] = readJournal(reader, sequence);
+  return must(record, 'the last record of the journal is there').timeNs;
+}
+
+function* batchesFrom(reader: StorageReader, from: Sequence): Generator<JournaledBatch> {
+  for (const record of readJournal(reader, from)) yield { sequence: record.sequence, payload: record.payload };
+}

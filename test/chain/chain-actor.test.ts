@@ -1,0 +1,331 @@
+/** Simulated chains against a real clearing state: deposits are credited exactly once, whatever is killed when. */
+import assert from 'node:assert/strict';
+import { afterEach, suite, test } from 'node:test';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { ChainActor } from '../../src/chain/chain-actor.ts';
+import type { ChainTransaction, DepositRequest } from '../../src/chain/chain-desk.ts';
+import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import { rejected } from '../../src/core/outcome.ts';
+import { reject } from '../../src/core/reject.ts';
+import type { OperatorCommand, Reply } from '../../src/operator/ops-parts.ts';
+import {
+  CHAIN_DEV,
+  CHAIN_ONE,
+  SEED_ADMINISTRATOR,
+  SEED_ASSETS,
+  SEED_CHAINS,
+  SEED_FUNDS,
+  SEED_USER_A,
+  SEED_USER_B,
+  seedAddress,
+} from '../../src/operator/seed-data.ts';
+import { acceptedValue, ClearingWorld, effectsOf, reply } from '../support/clearing-world.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const DEV = CHAIN_DEV as ChainId;
+const ONE = CHAIN_ONE as ChainId;
+const USER = SEED_USER_A as UserId;
+const UNIT = 10n ** 18n;
+const DEPOSIT: DepositRequest = {
+  user: USER,
+  token: seedAddress('5a'),
+  baseUnits: 5_000_000n,
+  from: seedAddress('aa'),
+  approve: true,
+  senderAllowed: true,
+  confirm: true,
+};
+const ON_ONE: DepositRequest = { ...DEPOSIT, token: seedAddress('c0') };
+
+const started: Desk[] = [];
+
+/** A node as the chains see it: clearing, its registry, and a data directory that outlives them. */
+class Desk {
+  readonly world: ClearingWorld = new ClearingWorld();
+  readonly directory: string = temporaryDirectory();
+  readonly failures: string[] = [];
+  chains: ChainActor;
+  /** What stands between the chains and clearing; null lets everything through. */
+  fault: ((command: OperatorCommand) => Promise<Reply> | null) | null = null;
+  deposits = 0;
+
+  static async seeded(autoMine = false, minesByItself = false): Promise<Desk> {
+    const desk = new Desk(minesByItself);
+    started.push(desk);
+    await desk.chains.start();
+    for (const { chainId, confirmations, blockTimeMs } of SEED_CHAINS) {
+      const counts = { deposit: confirmations, withdrawal: confirmations, settlement: 0 };
+      const body = { kind: 'simulated', block_time_ms: blockTimeMs, auto_mine: autoMine, confirmations: counts };
+      await desk.put('chain', chainId, body);
+    }
+    for (const { chainId, vault } of SEED_CHAINS) {
+      await desk.put('vault', `${vault}@${chainId}`, { administrators: [SEED_ADMINISTRATOR], quorum: 1 });
+    }
+    for (const [asset, body] of Object.entries(SEED_ASSETS)) {
+      const command = { kind: 'putAsset', method: 'put', assetId: asset as AssetId, body } as const;
+      acceptedValue(await desk.command(command));
+    }
+    return desk;
+  }
+
+  constructor(minesByItself: boolean) {
+    this.chains = this.newActor(minesByItself);
+  }
+
+  private newActor(minesByItself = false): ChainActor {
+    return new ChainActor({
+      directory: this.directory,
+      clock: { nowNs: () => this.world.nowNs },
+      minesByItself,
+      command: (command) => this.fault?.(command) ?? this.command(command),
+      registry: () => this.world.state,
+      fail: (reason) => this.failures.push(reason),
+    });
+  }
+
+  async put(config: 'chain' | 'vault', key: string, body: unknown): Promise<void> {
+    acceptedValue(await this.command({ kind: 'putConfig', config, key, method: 'put', body }));
+  }
+
+  async command(command: OperatorCommand): Promise<Reply> {
+    if (command.kind === 'deposit') this.deposits += 1;
+    const effects = this.world.send({ ...command, request: this.world.request() });
+    for (const news of effectsOf(effects, 'registryChanged')) this.chains.onNews(news);
+    await turn();
+    return reply(effects);
+  }
+
+  /** Another process on the same directory; the old one is never heard of again. */
+  async restart(): Promise<void> {
+    this.fault = null;
+    this.chains = this.newActor();
+    await this.chains.start();
+  }
+
+  usd(user: UserId = USER): bigint {
+    return this.world.owned(user, '0' as AssetId);
+  }
+}
+
+function mined(outcome: Outcome<ChainTransaction>): ChainTransaction {
+  assert.ok(outcome.ok, outcome.ok ? '' : outcome.reject.message);
+  return outcome.value;
+}
+
+function refusal(outcome: Outcome<unknown>): string | null {
+  return outcome.ok ? null : outcome.reject.code;
+}
+
+async function head(desk: Desk, chain: ChainId): Promise<number | null> {
+  const vault = await desk.chains.vault(chain);
+  return vault.ok ? vault.value.head : null;
+}
+
+suite('chain actor', () => {
+  afterEach(async () => {
+    for (const desk of started.splice(0)) {
+      assert.deepEqual(desk.failures, []);
+      await desk.chains.stop();
+    }
+  });
+
+  test('a confirmed deposit is answered when it is credited, once, pooled into account 0 (DEP-10, AMT-06)', async () => {
+    const desk = await Desk.seeded();
+    const answer = mined(await desk.chains.deposit(DEV, { ...DEPOSIT, baseUnits: 1_234_567n }));
+    const { tx: _tx, ...rest } = answer;
+    assert.equal(rest.status, 'mined');
+    assert.deepEqual([rest.revert, rest.nonce, rest.head - (rest.block ?? 0)], [null, 0, 0]);
+    assert.equal(desk.usd(), 1_234_567_000_000_000_000n);
+    assert.equal(desk.deposits, 1);
+    await desk.chains.mine(DEV, 3);
+    await desk.restart();
+    await desk.chains.mine(DEV, 3);
+    assert.equal(desk.usd(), 1_234_567_000_000_000_000n);
+    assert.deepEqual(await desk.chains.counters(DEV, USER, 0), {
+      ok: true,
+      value: { depositCounts: 1, withdrawalCounts: 0, settlementCounts: 0 },
+    });
+  });
+
+  test('with n−1 confirmations a deposit is not yet credited, with n it is (DEP-08, DEP-17)', async () => {
+    const desk = await Desk.seeded();
+    const answer = mined(await desk.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    assert.equal(answer.head, answer.block);
+    await desk.chains.mine(ONE, 2);
+    assert.equal(desk.usd(), 0n);
+    await desk.chains.mine(ONE, 1);
+    assert.equal(desk.usd(), 5n * UNIT);
+    const confirmed = mined(await desk.chains.deposit(ONE, ON_ONE));
+    assert.equal(confirmed.head, (confirmed.block ?? 0) + 3);
+    assert.equal(desk.usd(), 10n * UNIT);
+  });
+
+  test("the confirmations of a vault override its chain's, at once (DEP-21)", async () => {
+    const desk = await Desk.seeded();
+    const key = `${seedAddress('0e')}@${ONE}`;
+    mined(await desk.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    await desk.put('vault', key, { administrators: [SEED_ADMINISTRATOR], quorum: 1, confirmations: { deposit: 1 } });
+    assert.ok((await desk.chains.vault(ONE)).ok);
+    assert.equal(desk.usd(), 5n * UNIT);
+  });
+
+  test('killed between the write of the chain and the credit, the deposit is credited once (DEP-10, AMB-74)', async () => {
+    const desk = await Desk.seeded();
+    mined(await desk.chains.deposit(DEV, DEPOSIT));
+    const reached = new Promise<void>((resolve) => {
+      desk.fault = () => {
+        resolve();
+        return new Promise(() => undefined);
+      };
+    });
+    void desk.chains.deposit(DEV, DEPOSIT);
+    await reached;
+    assert.equal(desk.chains.isBusy(), true);
+    assert.equal(desk.usd(), 5n * UNIT);
+    await desk.restart();
+    assert.equal(desk.usd(), 10n * UNIT);
+    assert.equal(mined(await desk.chains.deposit(DEV, DEPOSIT)).nonce, 2);
+    assert.equal(desk.usd(), 15n * UNIT);
+  });
+
+  test('killed between the credit and its answer, the deposit is not credited again (DEP-10)', async () => {
+    const desk = await Desk.seeded();
+    const reached = new Promise<void>((resolve) => {
+      desk.fault = async (command) => {
+        await desk.command(command);
+        resolve();
+        return new Promise(() => undefined);
+      };
+    });
+    void desk.chains.deposit(DEV, DEPOSIT);
+    await reached;
+    assert.equal(desk.usd(), 5n * UNIT);
+    await desk.restart();
+    mined(await desk.chains.deposit(DEV, DEPOSIT));
+    assert.equal(desk.usd(), 10n * UNIT);
+  });
+
+  test('a busy clearing is asked again, and credits once', async () => {
+    const desk = await Desk.seeded();
+    let refusals = 2;
+    desk.fault = () => {
+      refusals -= 1;
+      return refusals >= 0 ? Promise.resolve(rejected(reject('SERVICE_UNAVAILABLE', 'busy'))) : null;
+    };
+    mined(await desk.chains.deposit(DEV, DEPOSIT));
+    assert.equal(desk.usd(), 5n * UNIT);
+    assert.equal(desk.deposits, 1);
+    assert.equal(desk.chains.isBusy(), false);
+  });
+
+  test('deposits of many users at once are each credited, in the order of their counters', async () => {
+    const desk = await Desk.seeded();
+    const users = [USER, SEED_USER_B as UserId];
+    const calls = Array.from({ length: 20 }, (_, at) => ({
+      ...DEPOSIT,
+      user: users[at % 2] ?? USER,
+      confirm: at % 3 > 0,
+    }));
+    const answers = await Promise.all(calls.map((call) => desk.chains.deposit(DEV, call)));
+    assert.deepEqual(
+      answers.map((answer) => mined(answer).nonce),
+      calls.map((_, at) => Math.floor(at / 2)),
+    );
+    for (const user of users) assert.equal(desk.usd(user), 50n * UNIT);
+    assert.equal(desk.deposits, 20);
+  });
+
+  test('what the vault refuses is reverted and credits nothing (DEP-01, DEP-02, DEP-05)', async () => {
+    const desk = await Desk.seeded();
+    const reverted = async (call: Partial<DepositRequest>): Promise<string | null> => {
+      const answer = mined(await desk.chains.deposit(DEV, { ...DEPOSIT, ...call }));
+      assert.equal(answer.status, 'reverted');
+      return answer.revert;
+    };
+    assert.equal(await reverted({ approve: false }), 'TransferFromFailed');
+    assert.equal(await reverted({ senderAllowed: false }), 'DepositorNotApproved');
+    assert.equal(await reverted({ baseUnits: 0n }), 'ZeroAmount');
+    assert.equal(await reverted({ baseUnits: 999_999n }), 'FirstDepositBelowMinimum');
+    assert.equal(desk.deposits, 0);
+  });
+
+  test('an unknown chain, vault or token is refused by its name, and nothing is mined', async () => {
+    const desk = await Desk.seeded();
+    const bare = '0000000000000000ff';
+    await desk.put('chain', bare, { kind: 'simulated' });
+    const before = await head(desk, DEV);
+    assert.equal(refusal(await desk.chains.deposit('0000000000000000ee' as ChainId, DEPOSIT)), 'CHAIN_NOT_FOUND');
+    assert.equal(refusal(await desk.chains.deposit(bare as ChainId, DEPOSIT)), 'VAULT_NOT_FOUND');
+    assert.equal(refusal(await desk.chains.deposit(DEV, ON_ONE)), 'ASSET_NOT_FOUND');
+    assert.equal(refusal(await desk.chains.vault(bare as ChainId)), 'VAULT_NOT_FOUND');
+    assert.equal(await head(desk, DEV), before);
+  });
+
+  test('a token that is put later is known at once; minted balances are there, and spent by deposits', async () => {
+    const desk = await Desk.seeded();
+    const mint = { token: seedAddress('99'), to: seedAddress('aa'), baseUnits: 7n };
+    assert.equal(refusal(await desk.chains.mint(DEV, mint)), 'ASSET_NOT_FOUND');
+    const body = { symbol: 'NEW', tokens: [{ token: mint.token, chain_id: DEV, decimals: 0 }] };
+    acceptedValue(await desk.command({ kind: 'putAsset', method: 'put', assetId: '9' as AssetId, body }));
+    mined(await desk.chains.mint(DEV, mint));
+    mined(await desk.chains.deposit(DEV, { ...DEPOSIT, token: mint.token, baseUnits: 5n }));
+    assert.deepEqual(await desk.chains.balance(DEV, mint.to, mint.token), { ok: true, value: 2n });
+    assert.equal(desk.world.owned(USER, '9' as AssetId), 5n * UNIT);
+    const vault = await desk.chains.vault(DEV);
+    assert.ok(vault.ok);
+    assert.equal(vault.value.vault, `${seedAddress('0d')}@${DEV}`);
+    assert.deepEqual([...vault.value.balances], [[mint.token, 5n]]);
+    assert.deepEqual([vault.value.administrators, vault.value.quorum], [[SEED_ADMINISTRATOR], 1]);
+  });
+
+  test('the deposits of the seed give A and B what operator-api.md 9 says, before the transfers', async () => {
+    const desk = await Desk.seeded();
+    for (const user of [SEED_USER_A, SEED_USER_B] as UserId[]) {
+      for (const { token, decimals, deposit } of SEED_FUNDS) {
+        const baseUnits = deposit * 10n ** BigInt(decimals);
+        mined(await desk.chains.deposit(DEV, { ...DEPOSIT, user, token, baseUnits }));
+      }
+      const owned = ['0', '1', '2', '3'].map((asset) => desk.world.owned(user, asset as AssetId));
+      assert.deepEqual(owned, [1_000_000n * UNIT, 10n * UNIT, 200n * UNIT, 50_000n * UNIT]);
+    }
+  });
+
+  test('blocks that are due are mined and confirm deposits; a chain never goes back over a restart', async () => {
+    const desk = await Desk.seeded(true);
+    const answer = mined(await desk.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    desk.world.nowNs = (desk.world.nowNs + 2_999_999_999n) as typeof desk.world.nowNs;
+    assert.equal(await head(desk, ONE), answer.head + 2);
+    assert.equal(desk.usd(), 0n);
+    desk.world.nowNs = (desk.world.nowNs + 1n) as typeof desk.world.nowNs;
+    assert.equal(await head(desk, ONE), answer.head + 3);
+    assert.equal(desk.usd(), 5n * UNIT);
+    await desk.restart();
+    assert.equal(await head(desk, ONE), answer.head + 3);
+  });
+
+  test('the timer mines what is due and credits what that confirms, without being asked', async () => {
+    const desk = await Desk.seeded(true, true);
+    mined(await desk.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    desk.world.nowNs = (desk.world.nowNs + 3_000_000_000n) as typeof desk.world.nowNs;
+    while (desk.usd() === 0n) await wait(10);
+    assert.equal(desk.usd(), 5n * UNIT);
+  });
+
+  test('every configured provider is listed, without a fault', async () => {
+    const desk = await Desk.seeded();
+    const providers = await desk.chains.providers(DEV);
+    assert.ok(providers.ok);
+    assert.deepEqual(
+      providers.value,
+      [0, 1, 2].map((provider) => ({ provider, fault: 'none' })),
+    );
+  });
+
+  test('after a stop nothing is begun', async () => {
+    const desk = await Desk.seeded();
+    await desk.chains.stop();
+    assert.equal(refusal(await desk.chains.deposit(DEV, DEPOSIT)), 'SERVICE_UNAVAILABLE');
+    assert.equal(desk.chains.isBusy(), false);
+  });
+});

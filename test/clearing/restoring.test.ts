@@ -1,0 +1,175 @@
+/** What everybody is told after a start, and in which order (AMB-110). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { applyBatch } from '../../src/clearing/clearing.ts';
+import type { EffectSinks, RecordSink } from '../../src/clearing/effect-codec.ts';
+import { LateOrders } from '../../src/clearing/late-orders.ts';
+import { recoverParts } from '../../src/clearing/recovery.ts';
+import { Restorer, restoredCount } from '../../src/clearing/restoring.ts';
+import type { ClearingState } from '../../src/clearing/state.ts';
+import { must } from '../../src/core/assert.ts';
+import { ORDER_END, TIF, TRIGGER } from '../../src/core/order-terms.ts';
+import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
+import { type Views, viewsOf } from '../../src/core/views.ts';
+import { OrderRestoredAtBoot } from '../../src/schema/generated/messages.ts';
+import { ALICE, BOB, ClearingWorld, ETH, PlainTables, USD } from '../support/clearing-world.ts';
+
+const MARK = { timeNs: 0n as TimestampNs, sequence: 1 as Sequence, clean: false, stateHash: null };
+
+interface Told {
+  readonly order: number;
+  readonly parent: number;
+}
+
+/** Keeps the orders that it is told of. */
+class OrderSink implements RecordSink {
+  readonly views: Views = viewsOf(new ArrayBuffer(1 << 16), 0, 1 << 16);
+  readonly told: Told[] = [];
+  #type = 0;
+
+  claim(typeId: number): number {
+    this.#type = typeId;
+    return 0;
+  }
+
+  commit(): void {
+    if (this.#type !== OrderRestoredAtBoot.typeId) return;
+    this.told.push({
+      order: OrderRestoredAtBoot.order(this.views, 0),
+      parent: OrderRestoredAtBoot.parent(this.views, 0),
+    });
+  }
+}
+
+interface Heard {
+  readonly door: readonly Told[];
+  readonly market: readonly Told[];
+}
+
+const NO_IDS = { rememberedIds: () => [], idWatermarks: () => [] };
+
+function sinks(): { readonly to: EffectSinks; readonly heard: () => Heard } {
+  const [door, market, data] = [new OrderSink(), new OrderSink(), new OrderSink()];
+  const heard = (): Heard => {
+    assert.deepEqual(data.told, []);
+    return { door: door.told, market: market.told };
+  };
+  return { to: { door, data, shards: [market], market: () => market }, heard };
+}
+
+/** As after a replay from the first record. */
+function restored(world: ClearingWorld): Heard {
+  const { to, heard } = sinks();
+  const restorer = new Restorer(to);
+  const late = new LateOrders();
+  restorer.restarted(world.state, late);
+  for (const _ of restorer.rest(world.state, late, { durability: NO_IDS, nowNs: world.nowNs })) {
+    assert.ok(restorer.told <= restoredCount(world.state));
+  }
+  assert.equal(restorer.told, restoredCount(world.state));
+  return heard();
+}
+
+/** In the walk that loads the tables of the world, the restart applied behind it. @returns what, and how much of it at once. */
+function walked(world: ClearingWorld): Heard & { readonly atOnce: number; readonly state: ClearingState } {
+  const tables = new PlainTables();
+  tables.checkpoint(world.state);
+  const rows = tables.storedRows();
+  const { to, heard } = sinks();
+  const listener = new Restorer(to);
+  const recovery = { checkpoint: MARK, rows, rowCount: 1, lastTimeNs: world.nowNs, batches: [], batchCount: 0 };
+  const parts = recoverParts(recovery, { listener });
+  let part = parts.next();
+  while (part.done !== true) part = parts.next();
+  const { state, late } = part.value;
+  const atOnce = heard().market.length;
+  applyBatch(state, { timeNs: world.nowNs, inputs: [{ kind: 'restarted', clean: false }], verdicts: [] }, []);
+  listener.restarted(state, late);
+  for (const _ of listener.rest(state, late, { durability: NO_IDS, nowNs: world.nowNs }));
+  assert.equal(listener.told, restoredCount(state));
+  return { ...heard(), atOnce, state };
+}
+
+function funded(): ClearingWorld {
+  const world = ClearingWorld.withMarket();
+  world.fund(ALICE, USD, '1000000');
+  world.fund(BOB, ETH, '1000');
+  return world;
+}
+
+function later(world: ClearingWorld): { readonly prioritySequence: Sequence } {
+  return { prioritySequence: world.next().sequence };
+}
+
+suite('orders that are told after a start', () => {
+  test('each once, in the order of admission, to its market and to the front door (AMB-110)', () => {
+    const world = funded();
+    const [first, second, third] = [world.create(), world.create(), world.create()];
+    world.replace(first, { ...later(world), price: 190_000 as RawPrice });
+    const { door, market } = restored(world);
+    assert.deepEqual(
+      market.map(({ order }) => order),
+      [first, second, third],
+    );
+    assert.deepEqual(door, market);
+    const { state: _, ...walk } = walked(world);
+    assert.deepEqual(walk, { door, market, atOnce: 3 });
+  });
+
+  test('a parent comes before its children, though they have the earlier priority; what waits names it (AMB-29)', () => {
+    const world = funded();
+    const waits = { triggerKind: TRIGGER.above, triggerPrice: 220_000 };
+    const grandparent = world.create();
+    const parent = world.createChild(grandparent, waits);
+    const child = world.createChild(parent, waits);
+    const other = world.create();
+    world.replace(parent, { ...later(world), triggerKind: TRIGGER.above, triggerPrice: 230_000 as RawPrice });
+    world.replace(grandparent, { ...later(world), price: 190_000 as RawPrice });
+    const { door, market } = restored(world);
+    assert.deepEqual(market, [
+      { order: grandparent, parent: 0 },
+      { order: parent, parent: grandparent },
+      { order: child, parent },
+      { order: other, parent: 0 },
+    ]);
+    assert.deepEqual(door, market);
+    // A restart leaves them as they are: all are told in the walk that loads them.
+    const { state: _, ...walk } = walked(world);
+    assert.deepEqual(walk, { door, market, atOnce: 4 });
+  });
+
+  test('a child whose parent is over names none', () => {
+    const world = funded();
+    const parent = world.create();
+    const child = world.createChild(parent, { triggerKind: TRIGGER.above, triggerPrice: 220_000 });
+    world.end(parent, 1);
+    assert.deepEqual(restored(world).market, [{ order: child, parent: 0 }]);
+  });
+
+  test('what a restart ends is not told in the walk that loads it, nor after it; what it changes is told as it is then (AMB-110)', () => {
+    const world = funded();
+    const [stays, gone] = [world.create(), world.create({ tif: TIF.ioc })];
+    const parent = world.create();
+    const cut = world.createChild(parent, { triggerKind: TRIGGER.above, triggerPrice: 220_000 });
+    world.end(parent, ORDER_END.userRequested);
+    const { atOnce, market, door, state } = walked(world);
+    assert.equal(atOnce, 1);
+    assert.deepEqual(door, market);
+    // Nothing of the child was enabled: it is over as its parent is (AMB-29).
+    assert.deepEqual(market, [{ order: stays, parent: 0 }]);
+    for (const ended of [gone, cut]) assert.equal(state.markets[0]?.orders.has(ended), false);
+  });
+
+  test('a restart that changes an order which was told before it ends the node', () => {
+    const world = funded();
+    const order = world.create();
+    const { to } = sinks();
+    const restorer = new Restorer(to);
+    const late = new LateOrders();
+    for (const _ of restorer.tables(world.state));
+    const row = must(world.state.markets[0]?.orders.look(order), 'it lives');
+    late.loaded(row, true);
+    restorer.order(row);
+    assert.throws(() => restorer.restarted(world.state, late), /told before them/);
+  });
+});

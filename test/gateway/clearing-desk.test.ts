@@ -1,0 +1,62 @@
+/** What waits for clearing beside orders is bounded, and users' actions leave room for operators. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ACTIONS_UNANSWERED_MAX, AccountActions } from '../../src/gateway/account-actions.ts';
+import { ClearingDesk } from '../../src/gateway/clearing-desk.ts';
+import type { Reply } from '../../src/operator/ops-parts.ts';
+import { Doorbell } from '../../src/runtime/doorbell.ts';
+import { Outlet } from '../../src/runtime/outlet.ts';
+import { createRing, RingWriter } from '../../src/runtime/spsc-ring.ts';
+import { ALICE, NOW, OrderDesk } from '../support/order-desk.ts';
+
+const RING_BYTES = 16_777_216;
+const RENAME = { user: ALICE, subAccount: 2, name: 'mine' };
+
+/** The answer, if it has come by now. */
+async function answerNow(reply: Promise<unknown>): Promise<Reply | null> {
+  return (await Promise.race([reply, new Promise((resolve) => setImmediate(() => resolve(null)))])) as Reply | null;
+}
+
+/** Before a clearing engine that answers nothing. */
+function busyClearing(): ClearingDesk {
+  const writer = new RingWriter(createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 }));
+  const bell = new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0);
+  return new ClearingDesk(
+    new Outlet(writer, bell, 'reject'),
+    () => NOW,
+    () => undefined,
+  );
+}
+
+function actionsOf(clearing: ClearingDesk): AccountActions {
+  return new AccountActions({
+    desk: { verify: () => true, flush: () => undefined, inFlight: 0 },
+    setAsides: new OrderDesk().manager.setAsides,
+    isKnown: () => true,
+    hasAccount: () => true,
+    isServed: () => true,
+    nowNs: () => NOW,
+    partOf: () => 'user',
+    command: (command) => clearing.command(command),
+    poke: () => undefined,
+  });
+}
+
+suite('what waits for clearing', () => {
+  test('actions of users fill half of it, then they are refused and operators still have the other half', async () => {
+    const clearing = busyClearing();
+    const actions = actionsOf(clearing);
+    for (let each = 0; each < ACTIONS_UNANSWERED_MAX; each += 1) void actions.rename(RENAME);
+    const refused = await answerNow(actions.rename(RENAME));
+    assert.ok(refused !== null && !refused.ok && refused.reject.code === 'SERVICE_UNAVAILABLE');
+    for (let each = 0; each < 4_096 - ACTIONS_UNANSWERED_MAX; each += 1) {
+      void clearing.command({ kind: 'touchUser', user: ALICE });
+    }
+    const full = await answerNow(clearing.command({ kind: 'touchUser', user: ALICE }));
+    assert.ok(full !== null && !full.ok && full.reject.code === 'SERVICE_UNAVAILABLE');
+    assert.equal(clearing.inFlight, 4_096);
+    clearing.replied(1, { ok: true, value: {} });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(await answerNow(actions.rename(RENAME)), null, 'an answer makes room: it waits for clearing');
+  });
+});

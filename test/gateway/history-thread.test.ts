@@ -1,0 +1,128 @@
+/** The thread that reads pages: what it answers, when it is busy, and how it ends. */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { after, suite, test } from 'node:test';
+import type { MarketRow, RowWrite } from '../../src/clearing/rows.ts';
+import type { OrderId } from '../../src/core/ids.ts';
+import { HistoryThread } from '../../src/gateway/history-thread.ts';
+import {
+  AS_JSON,
+  answerHistory,
+  type HeldTrades,
+  type HistoryAsk,
+  type OrderDoubts,
+} from '../../src/gateway/orders/history-ask.ts';
+import { openReader } from '../../src/storage/environment.ts';
+import { TableHistory } from '../../src/storage/order-history.ts';
+import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
+import { marketOf } from '../support/market-figures.ts';
+import { eventually } from '../support/patience.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const ENTRY = new URL('../../workers/history.js', import.meta.url);
+const MAP_BYTES = 2 ** 30;
+const QUERY = { user: userOf(1), marketIndex: null, subAccounts: null };
+const NO_DOUBTS: OrderDoubts = {
+  marketIndexes: new Int32Array(),
+  sequences: new Float64Array(),
+  heard: new Float64Array(),
+  orderIds: [],
+};
+/** @param sides market and trade id. */
+function heldOf(...sides: readonly (readonly [number, number])[]): HeldTrades {
+  return {
+    marketIndexes: Int32Array.from(sides, ([marketIndex]) => marketIndex),
+    tradeIds: Float64Array.from(sides, ([, tradeId]) => tradeId),
+    timesNs: BigInt64Array.from(sides, () => 1_000n),
+  };
+}
+const ORDERS = {
+  kind: 'orders',
+  query: QUERY,
+  rank: 2,
+  limit: 5,
+  pivots: { held: 0, ranks: [], places: [] },
+  doubts: NO_DOUBTS,
+  markets: { marketIndexes: [], heard: [] },
+} as const;
+
+suite('history thread', () => {
+  const directory = temporaryDirectory();
+  const store = new CheckpointStore(directory);
+  const markets = ['12', '13'].map((asset, index): RowWrite => {
+    const row = { definition: marketOf(index, asset), sequence: 40, lastTradeId: 20 } as MarketRow;
+    return { table: 'market', row };
+  });
+  const rows = Array.from({ length: 40 }, (_, at): RowWrite[] => {
+    const more = { marketIndex: at % 2, subAccount: at % 3 };
+    return [
+      { table: 'order', row: order(at + 1, more) },
+      { table: 'trade', row: trade(at + 1, { marketIndex: at % 2 }) },
+    ];
+  });
+  store.checkpoint([...markets, ...rows.flat()]);
+  const deaths: Error[] = [];
+  const open = (at = directory): HistoryThread =>
+    new HistoryThread({ dataDirectory: at, mapBytes: MAP_BYTES }, (error) => deaths.push(error), ENTRY);
+
+  after(async () => {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  test('its answers are those of the tables, rows as JSON (QRY-01, QRY-03, PAG-02, PAG-03)', async () => {
+    const thread = open();
+    const history = new TableHistory(openReader(directory, { mapBytes: MAP_BYTES }));
+    const filtered = { ...QUERY, subAccounts: [1, 2], marketIndex: 1 };
+    const asks: HistoryAsk[] = [
+      ORDERS,
+      { ...ORDERS, query: filtered },
+      {
+        ...ORDERS,
+        doubts: {
+          marketIndexes: Int32Array.of(0, 0, 1, 1),
+          sequences: Float64Array.of(1, 1, 0, 0),
+          heard: Float64Array.of(3, 40, 0, 0),
+          orderIds: ['order-1', 'order-1', 'order-2', 'order-99'] as OrderId[],
+        },
+      },
+      { kind: 'trades', query: QUERY, rank: 0, limit: 100, held: heldOf([1, 21], [0, 20], [7, 1]) },
+      { kind: 'trades', query: filtered, rank: 3, limit: 2, held: heldOf() },
+    ];
+    const answers = await Promise.all(asks.map((ask) => thread.read(ask)));
+    for (const [at, ask] of asks.entries()) {
+      const value = history.read((snapshot) => answerHistory(snapshot, ask, AS_JSON));
+      assert.deepEqual(answers[at], { ok: true, value });
+    }
+    const [first, , doubted, trades] = answers.map((answer) => (answer.ok ? answer.value : assert.fail()));
+    assert.deepEqual([first?.total, first?.rows.length], [40, 5]);
+    assert.match(first?.rows[0]?.value ?? '', /^{"order_id":"order-38","base_asset":"13"/);
+    assert.deepEqual(doubted?.kind === 'orders' && doubted.inTables, [0, 2]);
+    assert.deepEqual(trades?.kind === 'trades' && [trades.total, trades.inTables], [40, [1]]);
+    await thread.close();
+    assert.deepEqual(deaths, []);
+  });
+
+  test('pages beyond what may wait are refused, and the others answered, also while it closes', async () => {
+    const thread = open();
+    const asked = Array.from({ length: 300 }, () => thread.read(ORDERS));
+    const closed = thread.close();
+    const late = await thread.read(ORDERS);
+    assert.equal(!late.ok && late.reject.code, 'SERVICE_UNAVAILABLE');
+    const answers = await Promise.all(asked);
+    assert.equal(answers.filter((answer) => answer.ok).length, 256);
+    const refused = answers.find((answer) => !answer.ok);
+    assert.equal(refused?.ok === false && refused.reject.code, 'SERVICE_UNAVAILABLE');
+    await closed;
+    assert.deepEqual(deaths, []);
+  });
+
+  test('a thread that cannot read says so and ends', async () => {
+    const nowhere = temporaryDirectory();
+    const thread = open(nowhere);
+    void thread.read(ORDERS);
+    await eventually(() => deaths.length > 0);
+    assert.equal(deaths.length, 1);
+    rmSync(nowhere, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,127 @@
+/** Holds under everything a market may say: they equal the sum over the orders after every word (AMB-112). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { USD } from '../../../src/core/ids.ts';
+import { SIDE } from '../../../src/core/order-terms.ts';
+import { ASSETS, LooseMarket, type LooseOrder, plainNeed, USERS } from '../../support/loose-market.ts';
+import { propertyParameters } from '../../support/property.ts';
+
+interface OnItsWay {
+  readonly order: LooseOrder;
+  readonly price: number;
+  readonly quantity: number;
+}
+
+const STEPS: readonly ((market: LooseMarket, pick: number) => void)[] = [
+  (market, pick) => market.create(pick),
+  (market, pick) => market.create(pick),
+  (market, pick) => market.create(pick),
+  (market, pick) => market.match(pick),
+  (market, pick) => market.match(pick),
+  (market, pick) => market.decide(pick),
+  (market, pick) => market.decide(pick),
+  (market, pick) => market.fire(pick),
+  (market, pick) => market.fire(pick),
+  (market, pick) => market.replace(pick, (replace) => checkBalances(market, replace)),
+  (market, pick) => market.endOne(pick),
+  (market, pick) => {
+    if (pick % 3 === 0) market.cancel(pick >> 2);
+  },
+  (market, pick) => {
+    if (pick % 16 === 0) market.cancelAll(pick >> 4);
+  },
+];
+
+const story = fc.array(fc.tuple(fc.nat(STEPS.length - 1), fc.nat(1_000_000)), {
+  minLength: 30,
+  maxLength: 200,
+  size: 'max',
+});
+
+function play(steps: readonly (readonly [number, number])[], look: (market: LooseMarket) => void): LooseMarket {
+  const market = new LooseMarket();
+  market.look = () => look(market);
+  for (const [step, pick] of steps) {
+    STEPS[step]?.(market, pick);
+    market.hear();
+    look(market);
+  }
+  return market;
+}
+
+function checkBalances(market: LooseMarket, onItsWay: OnItsWay | null = null): void {
+  for (const user of USERS) {
+    for (const asset of ASSETS) {
+      const { owned, held, pending, settling } = market.desk.manager.funds({ user, subAccount: 0, asset });
+      assert.equal(owned, market.ownedBy(user, asset));
+      assert.equal(held, heldBy(market, user, asset === USD, onItsWay));
+      assert.equal(pending, market.pendingOf(user, asset));
+      assert.ok(settling >= 0n);
+    }
+  }
+}
+
+function heldBy(market: LooseMarket, user: string, isBuy: boolean, onItsWay: OnItsWay | null): bigint {
+  let held = 0n;
+  for (const order of market.orders) {
+    if (order.user !== user || (order.side === SIDE.buy) !== isBuy) continue;
+    const needs = [plainNeed(order)];
+    if (onItsWay?.order === order) needs.push(plainNeed(order, onItsWay.price, onItsWay.quantity));
+    held += largest(needs);
+  }
+  return held;
+}
+
+function largest(needs: readonly bigint[]): bigint {
+  return [...needs].sort((a, b) => Number(b - a))[0] ?? 0n;
+}
+
+suite('holds, properties', () => {
+  test('at every moment holds equal the sum over the orders and pending the sum over undecided fills (AMB-52, AMB-112)', () => {
+    const law = (steps: readonly (readonly [number, number])[]): void => {
+      play(steps, (market) => checkBalances(market));
+    };
+    fc.assert(fc.property(story, law), propertyParameters(60));
+  });
+
+  test('an order that waits for its trigger holds nothing, one that is let through was covered when it was (AMB-28)', () => {
+    const law = (steps: readonly (readonly [number, number])[]): void => {
+      play(steps, ({ desk, orders, answers }) => {
+        for (const { order, end } of answers.splice(0)) {
+          const told = orders.find(({ sequence }) => sequence === order);
+          assert.ok(told !== undefined);
+          const asset = ASSETS[told.side === SIDE.buy ? 0 : 1] ?? USD;
+          if (end === 0) assert.ok(desk.available(told.user, asset) >= 0n || plainNeed(told) === 0n);
+          else assert.ok(told.isEnded);
+        }
+      });
+    };
+    fc.assert(fc.property(story, law), propertyParameters(30));
+  });
+
+  test('when all is over nothing is held or pending, each order was told one end, and nothing is left to cancel', () => {
+    const law = (steps: readonly (readonly [number, number])[]): void => {
+      const market = play(steps, () => undefined);
+      market.finish();
+      checkBalances(market);
+      for (const user of USERS) {
+        for (const asset of ASSETS) {
+          const { held, pending } = market.desk.manager.funds({ user, subAccount: 0, asset });
+          assert.deepEqual([held, pending], [0n, 0n]);
+        }
+        const open = market.desk.manager.checkCancelAll({ user, assetId: null });
+        assert.ok(open.ok && open.value.length === 0);
+      }
+      for (const order of market.orders) {
+        const kinds = market.desk.told(order.user, order.id).map((word) => word.split(' ')[0]);
+        assert.equal(kinds[0], 'Created');
+        const terminal = kinds.filter((kind) => kind === 'Canceled' || kind === 'Removed');
+        assert.equal(terminal.length, 1, `${order.id}: ${kinds.join(', ')}`);
+        assert.equal(kinds.at(-1), terminal[0]);
+        assert.ok(kinds.filter((kind) => kind === 'Triggered').length <= 1);
+      }
+    };
+    fc.assert(fc.property(story, law), propertyParameters(60));
+  });
+});

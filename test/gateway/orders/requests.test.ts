@@ -1,0 +1,98 @@
+/** Requests on their way: what one user may have of the table that all share (AMB-111), and who may hold cancels (AMB-25). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { USD } from '../../../src/core/ids.ts';
+import type { MarketSlot } from '../../../src/gateway/orders/markets.ts';
+import {
+  CANCELS_PER_USER_RESERVED,
+  REQUESTS_MAX,
+  REQUESTS_PER_MARKET_MAKER_MAX,
+  REQUESTS_PER_USER_MAX,
+  Requests,
+} from '../../../src/gateway/orders/requests.ts';
+import {
+  ALICE,
+  BASE,
+  BOB,
+  cancelRequest,
+  codeOf,
+  mustPass,
+  NOW,
+  OrderDesk,
+  RecordingSink,
+} from '../../support/order-desk.ts';
+
+const MARKET_SLOT = { decidedSequence: 0 } as MarketSlot;
+
+function request(user = ALICE): Parameters<Requests['add']>[0] {
+  return { kind: 'create', user, orderId: 'o' as never, market: MARKET_SLOT, order: null, replace: null, tie: null };
+}
+
+suite('requests on their way', () => {
+  test('a user, and a market maker, has a part of the table; cancels have more of it (AMB-111)', () => {
+    const requests = new Requests(new RecordingSink());
+    const user = { user: ALICE, isMarketMaker: false };
+    const maker = { user: ALICE, isMarketMaker: true };
+    for (let count = 0; count < REQUESTS_PER_USER_MAX; count += 1) requests.add(request());
+    assert.deepEqual(
+      [requests.isWithinShare('create', user), requests.isWithinShare('replace', user), requests.hasRoomFor('create')],
+      [false, false, true],
+    );
+    assert.ok(requests.isWithinShare('create', { user: BOB, isMarketMaker: false }), 'another user has its own part');
+    assert.ok(requests.isWithinShare('cancel', user, CANCELS_PER_USER_RESERVED));
+    assert.ok(!requests.isWithinShare('cancel', user, CANCELS_PER_USER_RESERVED + 1));
+    for (let at = REQUESTS_PER_USER_MAX; at < REQUESTS_PER_MARKET_MAKER_MAX; at += 1) requests.add(request());
+    assert.ok(!requests.isWithinShare('create', maker));
+    assert.ok(4 * REQUESTS_PER_MARKET_MAKER_MAX <= REQUESTS_MAX && 32 * REQUESTS_PER_USER_MAX <= REQUESTS_MAX);
+  });
+
+  test('a request counts until its answer is told, with durable acks after the flush (AMB-16)', () => {
+    const requests = new Requests(new RecordingSink());
+    const market = { decidedSequence: 0 } as MarketSlot;
+    const ids = [request(), request(), request(BOB)].map((one) => requests.add({ ...one, market } as never));
+    const tell = (at: number, sequence: number): void => {
+      const requestId = ids[at] as number;
+      const user = at < 2 ? ALICE : BOB;
+      requests.take(requestId);
+      const result = { orderId: 'o', assetId: BASE, reject: null, processedNs: NOW } as never;
+      requests.tellWhenDecided(market, { requestId, user, sequence, result });
+    };
+    assert.deepEqual([requests.countOf(ALICE), requests.countOf(BOB)], [2, 1]);
+    tell(0, 0);
+    tell(1, 5);
+    tell(2, 7);
+    assert.deepEqual([requests.countOf(ALICE), requests.countOf(BOB)], [1, 1], 'two wait for their flush');
+    market.decidedSequence = 5;
+    requests.marketDecided(market);
+    assert.deepEqual([requests.countOf(ALICE), requests.countOf(BOB)], [0, 1]);
+    requests.tellAll();
+    assert.deepEqual([requests.countOf(BOB), requests.count], [0, 0]);
+  });
+
+  test('one user who floods a market that does not answer is refused, others are served, cancels of both go on', () => {
+    const desk = new OrderDesk();
+    const first = desk.place({ id: 'first', quantity: 10 });
+    assert.ok(first > 0);
+    for (let count = 0; count < REQUESTS_PER_USER_MAX; count += 1) {
+      mustPass(desk.manager.reserveCancel({ ...cancelOf(desk), user: ALICE }));
+    }
+    assert.equal(codeOf(desk.request({ id: 'next', quantity: 10 })), 'SERVICE_UNAVAILABLE');
+    assert.equal(codeOf(desk.request({ id: 'next', quantity: 10, user: BOB })), 'ok');
+    assert.ok(desk.manager.checkCancel(cancelRequest('first'), { user: ALICE, now: NOW, looksUp: true }).ok);
+  });
+
+  test('a cancel waits for its create only of a user who may have one: a key that owns nothing holds none (AMB-25)', () => {
+    const desk = new OrderDesk();
+    const control = { user: ALICE, now: NOW, looksUp: false };
+    const check = () => codeOf(desk.manager.checkCancel(cancelRequest('never'), control));
+    assert.equal(check(), 'ok');
+    for (const asset of [USD, BASE]) desk.setOwned(ALICE, asset, 0n);
+    assert.equal(check(), 'ORDER_NOT_FOUND');
+    desk.setOwned(ALICE, USD, 1n);
+    assert.equal(check(), 'ok');
+  });
+});
+
+function cancelOf(desk: OrderDesk): Parameters<OrderDesk['manager']['reserveCancel']>[0] {
+  return mustPass(desk.manager.checkCancel(cancelRequest('first'), { user: ALICE, now: NOW, looksUp: true }));
+}

@@ -1,0 +1,97 @@
+/** Laws of the tail: everything that a checkpoint holds leaves memory, and no step of it grows with how much there is. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { UserTrade } from '../../../src/gateway/orders/order-events.ts';
+import { DROPPED_PER_FLUSH, type FinishedOrder, Tail } from '../../../src/gateway/orders/tail.ts';
+import { ALICE, BOB } from '../../support/order-desk.ts';
+
+/** A finished order, as often as wanted: each time counts by itself. */
+function tailOf(count: number) {
+  const market = { decidedSequence: 0 };
+  const order = { lastSequence: 7, market };
+  let removed = 0;
+  const remove = () => {
+    removed += 1;
+  };
+  const tail = new Tail<FinishedOrder>({ remove });
+  for (let at = 0; at < count; at += 1) tail.orderFinished(order);
+  return { tail, order, market, removed: () => removed };
+}
+
+suite('the tail', () => {
+  test('a market may end any number of orders before clearing decides them', () => {
+    const count = 300_000;
+    const { tail, order, market, removed } = tailOf(count);
+    market.decidedSequence = order.lastSequence;
+    tail.marketDecided(market);
+    tail.journalFlushed(1, 0);
+    while (removed() < count) {
+      const before = removed();
+      tail.journalFlushed(2, 1);
+      assert.ok(removed() > before, 'each flush lets some go');
+    }
+    tail.journalFlushed(3, 3);
+    assert.equal(removed(), count);
+  });
+
+  test('what is not decided stays, and what finished behind it goes with it', () => {
+    const { tail, market, removed } = tailOf(1);
+    tail.orderFinished({ lastSequence: 5, market });
+    for (const decided of [0, 6]) {
+      market.decidedSequence = decided;
+      tail.marketDecided(market);
+      for (const sequence of [1, 2, 3]) tail.journalFlushed(sequence, sequence);
+      assert.equal(removed(), 0, `decided up to ${decided}`);
+    }
+    market.decidedSequence = 7;
+    tail.marketDecided(market);
+    tail.journalFlushed(4, 3);
+    assert.equal(removed(), 0, 'no checkpoint holds them yet');
+    tail.journalFlushed(5, 4);
+    assert.equal(removed(), 2);
+  });
+
+  test('a flush lets go of some, and of more than it dates, so nothing piles up', () => {
+    const { tail, order, market, removed } = tailOf(0);
+    market.decidedSequence = order.lastSequence;
+    let finished = 0;
+    for (let flush = 1; flush <= 40; flush += 1) {
+      const before = removed();
+      for (let at = 0; at < 2_000; at += 1) tail.orderFinished(order);
+      finished += 2_000;
+      // A checkpoint every ten flushes.
+      tail.journalFlushed(flush, flush - (flush % 10));
+      assert.ok(removed() - before <= DROPPED_PER_FLUSH + 2 * 2_000);
+    }
+    assert.ok(finished - removed() <= 2 * 10 * 2_000, `${finished - removed()} are left`);
+  });
+
+  test('one user may have any number of trades', () => {
+    const { tail } = tailOf(0);
+    const count = 200_000;
+    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(ALICE, 0, { tradeId: at } as UserTrade);
+    tail.journalFlushed(1, 0);
+    for (let left = count; left > 0; left = Math.max(0, left - DROPPED_PER_FLUSH)) {
+      assert.equal(tail.tradeCount, left);
+      tail.journalFlushed(2, 1);
+    }
+    assert.deepEqual([tail.tradeCount, tail.tradesOf(ALICE)], [0, []]);
+  });
+
+  test('trades go in the order of their confirmation, and a user without any is forgotten', () => {
+    const { tail } = tailOf(0);
+    const trade = (tradeId: number) => ({ tradeId }) as UserTrade;
+    const count = 3 * DROPPED_PER_FLUSH;
+    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(at % 3 === 0 ? BOB : ALICE, 0, trade(at));
+    tail.journalFlushed(1, 0);
+    assert.equal(tail.tradeCount, count);
+    tail.journalFlushed(2, 1);
+    assert.equal(tail.tradeCount, count - DROPPED_PER_FLUSH);
+    assert.equal(
+      tail.tradesOf(ALICE)[0]?.trade.tradeId,
+      DROPPED_PER_FLUSH + 1 + ((DROPPED_PER_FLUSH + 1) % 3 === 0 ? 1 : 0),
+    );
+    for (let flush = 3; flush < 6; flush += 1) tail.journalFlushed(flush, 2);
+    assert.deepEqual([tail.tradeCount, tail.tradesOf(ALICE), tail.tradesOf(BOB)], [0, [], []]);
+  });
+});

@@ -1,0 +1,179 @@
+/** Cancels ordered in advance are not lost, whatever room there is (docs/trading.md, "When you may go away"). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { AssetId, UserId } from '../../src/core/ids.ts';
+import { ORDER_END } from '../../src/core/order-terms.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import { MARKET_BUSY } from '../../src/gateway/door-refusals.ts';
+import { Lifeline, Tie } from '../../src/gateway/orders/lifeline.ts';
+import { CANCELS_PER_TURN, SafetyCancels } from '../../src/gateway/safety-cancels.ts';
+import { ALICE, createRequest, MARKET, mustPass, NOW, OrderDesk } from '../support/order-desk.ts';
+
+class World {
+  readonly desk = new OrderDesk();
+  readonly sent: string[] = [];
+  /** Of what was sent. */
+  readonly markets: number[] = [];
+  readonly swept: UserId[] = [];
+  /** Cancels that find room. */
+  room = 0;
+  pokes = 0;
+  nowNs = 1_000n as TimestampNs;
+  readonly holders: Map<UserId, 'user' | 'maker'> = new Map([[ALICE, 'user']]);
+  readonly cancels: SafetyCancels = new SafetyCancels({
+    holderOf: (user) => this.holders.get(user) ?? null,
+    bulk: {
+      hasRoomIn: () => this.room > 0,
+      cancel: ({ market, orderId }) => {
+        this.room -= 1;
+        this.sent.push(orderId);
+        this.markets.push(market.definition.marketIndex);
+      },
+      cancelAll: ({ user }) => {
+        if (this.room === 0) return MARKET_BUSY;
+        this.room -= 1;
+        this.swept.push(user);
+        return null;
+      },
+    },
+    nowNs: () => this.nowNs,
+    poke: () => {
+      this.pokes += 1;
+    },
+  });
+
+  /** As many orders on their way to a market as there are ids. */
+  onTheWay(ids: readonly string[], marketIndex: number, lifeline: Lifeline): void {
+    const asset = `${20 + marketIndex}` as AssetId;
+    this.desk.manager.onMarketChanged({ ...MARKET, marketIndex, assetId: asset });
+    for (const id of ids) {
+      const request = createRequest({ id, quantity: 10, price: 1_000 }, { baseAsset: { id: asset, text: asset } });
+      const checked = mustPass(this.desk.manager.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }));
+      this.desk.manager.tie(mustPass(this.desk.manager.reserveCreate(checked, NOW)).requestId, new Tie(lifeline));
+    }
+  }
+
+  /** An order that rests and is tied to this connection. @returns its sequence. */
+  tied(id: string, lifeline: Lifeline): number {
+    const requestId = mustPass(this.desk.request({ id, quantity: 10, price: 1_000 }));
+    this.desk.manager.tie(requestId, new Tie(lifeline));
+    const sequence = this.desk.nextSequence;
+    this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, refusal: 0 });
+    this.desk.answer(requestId, sequence);
+    return sequence;
+  }
+}
+
+suite('cancels ordered in advance', () => {
+  test('orders of a connection wait for room, in order, until the last has gone', () => {
+    const world = new World();
+    const [lifeline, other] = [new Lifeline(), new Lifeline()];
+    for (const id of ['a', 'b', 'c']) world.tied(id, lifeline);
+    world.tied('other', other);
+    world.room = 1;
+    world.cancels.cut(lifeline);
+    assert.deepEqual([lifeline.isCut, world.pokes], [true, 1], 'the next turn is asked for');
+    world.cancels.sendWaiting();
+    assert.deepEqual([world.sent, world.cancels.size], [['a'], 2]);
+    world.cancels.sendWaiting();
+    assert.deepEqual([world.cancels.size, world.pokes], [2, 2], 'without room it is the ring that rings');
+    world.room = 10;
+    world.cancels.sendWaiting();
+    assert.deepEqual([world.sent, world.cancels.size, other.size], [['a', 'b', 'c'], 0, 1]);
+  });
+
+  test('what ends before its turn comes is not cancelled, and nothing waits for it', () => {
+    const world = new World();
+    const lifeline = new Lifeline();
+    const [first, , last] = ['first', 'stays', 'last'].map((id) => world.tied(id, lifeline)) as [
+      number,
+      number,
+      number,
+    ];
+    world.cancels.cut(lifeline);
+    world.desk.end(first, ORDER_END.userRequested);
+    world.room = 1;
+    world.cancels.sendWaiting();
+    world.desk.end(last, ORDER_END.userRequested);
+    assert.deepEqual([world.sent, world.cancels.size], [['stays'], 0]);
+    world.cancels.sendWaiting();
+    assert.deepEqual([world.sent, world.cancels.size], [['stays'], 0]);
+  });
+
+  test('a turn cancels so many of what ended connections left, however many ended, the first one first (I20)', () => {
+    const world = new World();
+    world.room = Number.POSITIVE_INFINITY;
+    const lifelines = Array.from({ length: 5 }, () => new Lifeline());
+    const ids = lifelines.map((lifeline, at) =>
+      Array.from({ length: 150 }, (_, number) => {
+        world.tied(`${at}-${number}`, lifeline);
+        return `${at}-${number}`;
+      }),
+    );
+    for (const lifeline of lifelines) world.cancels.cut(lifeline);
+    assert.deepEqual(world.sent, [], 'a lost connection by itself is no work');
+    const turns: number[] = [];
+    while (world.cancels.size > 0) {
+      const before = world.sent.length;
+      world.cancels.sendWaiting();
+      turns.push(world.sent.length - before);
+    }
+    assert.deepEqual(turns, [CANCELS_PER_TURN, CANCELS_PER_TURN, 750 - 2 * CANCELS_PER_TURN]);
+    assert.deepEqual(world.sent, ids.flat());
+    assert.equal(world.pokes, lifelines.length + turns.length);
+  });
+
+  test('each market gets its share of a turn, so that none waits until another one is through', () => {
+    const world = new World();
+    world.room = Number.POSITIVE_INFINITY;
+    const lifeline = new Lifeline();
+    const counts = [700, 40, 500];
+    for (const [at, count] of counts.entries()) {
+      const ids = Array.from({ length: count }, (_, number) => `${at}-${number}`);
+      world.onTheWay(ids, 10 + at, lifeline);
+    }
+    world.cancels.cut(lifeline);
+    world.cancels.sendWaiting();
+    const share = Math.ceil(CANCELS_PER_TURN / counts.length);
+    const sentTo = (at: number): number => world.markets.filter((market) => market === 10 + at).length;
+    assert.deepEqual(
+      counts.map((_, at) => sentTo(at)),
+      [share, 40, share],
+    );
+    while (world.cancels.size > 0) world.cancels.sendWaiting();
+    assert.deepEqual(
+      counts.map((_, at) => sentTo(at)),
+      counts,
+    );
+    assert.equal(new Set(world.sent).size, 1_240);
+  });
+
+  test('a timer that is over is tried until every market was told, and then forgotten', () => {
+    const world = new World();
+    assert.deepEqual(world.cancels.cancelAllAfter(ALICE, 1_000), { ok: true, value: 1_000_001_000n });
+    world.cancels.sendWaiting();
+    assert.equal(world.cancels.size, 0);
+    world.nowNs = 1_000_001_000n as TimestampNs;
+    world.cancels.sendWaiting();
+    assert.deepEqual([world.swept, world.cancels.size], [[], 1]);
+    world.room = 5;
+    world.cancels.sendWaiting();
+    world.cancels.sendWaiting();
+    assert.deepEqual([world.swept, world.cancels.size], [[ALICE], 0]);
+  });
+
+  test('a key that holds nothing takes no place and hears so; once it held something it may go on, and end it', () => {
+    const world = new World();
+    for (let key = 0; key < 100_000; key += 1) {
+      const who = key.toString(16).padStart(64, '0') as UserId;
+      const answer = world.cancels.cancelAllAfter(who, 60_000);
+      assert.equal(answer.ok ? 'armed' : answer.reject.code, 'INSUFFICIENT_INVENTORY');
+    }
+    assert.ok(world.cancels.cancelAllAfter(ALICE, 60_000).ok);
+    world.holders.clear();
+    assert.ok(world.cancels.cancelAllAfter(ALICE, 60_000).ok, 'who has a timer may start it again');
+    assert.deepEqual(world.cancels.cancelAllAfter(ALICE, 0), { ok: true, value: null });
+    assert.ok(!world.cancels.cancelAllAfter(ALICE, 60_000).ok);
+    assert.deepEqual(world.cancels.cancelAllAfter(ALICE, 0), { ok: true, value: null }, 'ending none is no error');
+  });
+});

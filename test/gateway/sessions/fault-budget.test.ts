@@ -1,0 +1,110 @@
+/** Rollbacks by a user's own fault have a budget (AMB-124). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { UserId } from '../../../src/core/ids.ts';
+import { isAtFault, ROLLBACK_REASON, type RollbackReason } from '../../../src/core/order-terms.ts';
+import { SECOND_NS, type TimestampNs } from '../../../src/core/units.ts';
+import { FAULT_RULE, FaultBudget } from '../../../src/gateway/sessions/fault-budget.ts';
+import { propertyParameters } from '../../support/property.ts';
+
+const user = (name: string | number): UserId => `${name}` as UserId;
+const at = (seconds: number): TimestampNs => BigInt(Math.round(seconds * 1e9)) as TimestampNs;
+
+/** @returns at which fault, counted from 1, the user began to cool down; 0: at none. */
+function tripsAt(budget: FaultBudget, times: readonly number[], isMarketMaker = false): number {
+  return times.findIndex((time) => budget.fault(user('ada'), isMarketMaker, at(time))) + 1;
+}
+
+suite('the budget of faults', () => {
+  test('20 in 60 s are borne, the 21st is not; of market makers 200 (AMB-124)', () => {
+    const many = Array.from({ length: 300 }, (_, each) => 1 + each / 10);
+    assert.equal(tripsAt(new FaultBudget(), many), 21);
+    assert.equal(tripsAt(new FaultBudget(), many, true), 201);
+  });
+
+  test('the window slides: who has 20 in every 60 s never cools down', () => {
+    const budget = new FaultBudget();
+    assert.equal(
+      tripsAt(
+        budget,
+        Array.from({ length: 500 }, (_, each) => 1 + each * 3),
+      ),
+      0,
+    );
+    assert.equal(budget.fault(user('ada'), false, at(1 + 499 * 3 + 1)), true, 'one more within is one too many');
+  });
+
+  test('new orders are refused for 60 s from then on, however many faults follow, and the budget is whole after that', () => {
+    const budget = new FaultBudget();
+    tripsAt(
+      budget,
+      Array.from({ length: 21 }, () => 1),
+    );
+    assert.equal(budget.coolsForNs(user('ada'), at(1)), 60n * SECOND_NS);
+    for (let each = 0; each < 50; each++) assert.equal(budget.fault(user('ada'), false, at(30)), false);
+    assert.equal(budget.coolsForNs(user('ada'), at(60.9)), SECOND_NS / 10n);
+    assert.equal(budget.coolsForNs(user('ada'), at(61)), 0n);
+    assert.equal(
+      tripsAt(
+        budget,
+        Array.from({ length: 30 }, () => 62),
+      ),
+      21,
+    );
+  });
+
+  test('users have budgets of their own, and a budget of 0 bears nothing', () => {
+    const budget = new FaultBudget();
+    budget.settings = { ...budget.settings, budget: 0 };
+    assert.equal(budget.fault(user('ada'), false, at(1)), true);
+    assert.deepEqual([budget.coolsForNs(user('ada'), at(2)) > 0n, budget.coolsForNs(user('bob'), at(2))], [true, 0n]);
+  });
+
+  test('it is what a list of all times says (AMB-124)', () => {
+    const steps = fc.array(fc.record({ user: fc.nat(2), after: fc.nat(9) }), { maxLength: 300 });
+    fc.assert(
+      fc.property(steps, (played) => {
+        const budget = new FaultBudget();
+        budget.settings = { budget: 3, budgetMarketMaker: 5, windowNs: 10n * SECOND_NS, cooldownNs: 7n * SECOND_NS };
+        const times = new Map<number, number[]>();
+        const until = new Map<number, number>();
+        let now = 1;
+        for (const { user: who, after } of played) {
+          now += after;
+          const isCooling = (until.get(who) ?? 0) > now;
+          const recent = (times.get(who) ?? []).filter((time) => time > now - 10);
+          if (!isCooling) recent.push(now);
+          const trips = !isCooling && recent.length > (who === 2 ? 5 : 3);
+          times.set(who, trips ? [] : recent);
+          if (trips) until.set(who, now + 7);
+          assert.equal(budget.fault(user(who), who === 2, at(now)), trips);
+          const left = Math.max(0, (until.get(who) ?? 0) - now);
+          assert.equal(budget.coolsForNs(user(who), at(now)), BigInt(left) * SECOND_NS);
+        }
+      }),
+      propertyParameters(300),
+    );
+  });
+
+  test('only users with recent faults are remembered, so many at most: the oldest gives way (AMB-111)', () => {
+    const budget = new FaultBudget(100);
+    for (let each = 0; each < 1_000; each++) budget.fault(user(each), false, at(1 + each / 1_000));
+    assert.equal(budget.userCount, 100);
+    for (let each = 0; each < 100; each++) budget.fault(user('late'), false, at(200 + each * 100));
+    assert.equal(budget.userCount, 1);
+  });
+});
+
+suite('which rollbacks count', () => {
+  test('every reason has its rule; who is not at fault, and what prices and breakers do, counts for nobody (AMB-33, AMB-124)', () => {
+    const reasons = Object.values(ROLLBACK_REASON);
+    const rules = (rule: string): RollbackReason[] => reasons.filter((reason) => FAULT_RULE[reason] === rule);
+    const { none, staleMatch, counterpartyAtFault, pricingFailure, insufficientMargin, protocolCapBreach } =
+      ROLLBACK_REASON;
+    assert.deepEqual(rules('never'), [none, pricingFailure, staleMatch, counterpartyAtFault]);
+    assert.deepEqual(rules('unlessPriceMoved'), [insufficientMargin, protocolCapBreach]);
+    assert.equal(rules('always').length, reasons.length - 6);
+    for (const reason of rules('always')) assert.ok(isAtFault(reason));
+  });
+});

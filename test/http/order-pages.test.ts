@@ -1,0 +1,58 @@
+/** Full pages of one market: a client that asks for 1,000 and gets fewer stops paging (wire.md 6.1, 7.9). */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { DEFAULT_SETTINGS } from '../../src/gateway/orders/settings.ts';
+import { OmsServer } from '../../src/http/oms-server.ts';
+import { ask } from '../support/edge-client.ts';
+import { ALICE } from '../support/order-desk.ts';
+import { ScriptedOms } from '../support/scripted-oms.ts';
+
+const ORDERS = 1_003;
+
+suite('pages of a thousand', () => {
+  const failures: unknown[] = [];
+  const oms = new ScriptedOms();
+  const server = new OmsServer({
+    backend: oms,
+    observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
+  });
+  let port = 0;
+
+  before(async () => {
+    const { desk } = oms;
+    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 2 * ORDERS });
+    for (let index = 0; index < ORDERS; index += 1) desk.place({ id: `o-${String(index).padStart(4, '0')}`, price: 5 });
+    port = await server.listen({ host: '127.0.0.1', port: 0 });
+  });
+  after(() => {
+    server.close();
+    assert.deepEqual(failures, []);
+  });
+
+  const read = async (query: string, market = '/12'): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${oms.token(ALICE)}`, 'user-id': ALICE };
+    const { status, text } = await ask(port, `/orders/user/${ALICE}${market}?${query}`, { headers });
+    assert.equal(status, 200);
+    return JSON.parse(text);
+  };
+  const idsOf = (rows: unknown): string[] => (rows as { order_id: string }[]).map((row) => row.order_id);
+
+  test('limit=1000 is honoured in full, equal times go by id, and the next page has the rest (QRY-02, PAG-01, PAG-02, AMB-105)', async () => {
+    const first = idsOf(await read('limit=1000'));
+    const second = idsOf(await read('limit=1000&page=1'));
+    assert.deepEqual([first.length, second.length], [1_000, ORDERS - 1_000]);
+    const all = [...first, ...second];
+    assert.deepEqual(all, [...all].sort().reverse());
+    assert.equal(new Set(all).size, ORDERS);
+    assert.deepEqual(idsOf(await read('limit=1000&page=2')), []);
+    assert.equal(idsOf(await read('limit=1000&open_only=true')).length, 1_000);
+  });
+
+  test('a limit above the cap is the cap, and the envelope says which was applied (AMB-105, wire.md 6.1)', async () => {
+    const page = (await read('limit=5000', '')) as Record<string, unknown>;
+    const { limit, cursor_size, total_orders, total_pages, next_page } = page;
+    assert.deepEqual([limit, cursor_size, total_orders, total_pages, next_page], [1_000, 1_000, ORDERS, 2, 1]);
+    assert.equal(idsOf(await read('limit=99999999999999999999')).length, 1_000);
+    assert.equal(idsOf(await read('')).length, 100, 'without a limit');
+  });
+});

@@ -1,0 +1,72 @@
+/** Pings of the server: each so often, whatever the client sends (WS-07). */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { accepted } from '../../src/core/outcome.ts';
+import { HttpRoutes } from '../../src/http/http-routes.ts';
+import { SocketPings } from '../../src/http/socket-pings.ts';
+import { createApp } from '../../src/http/uws.ts';
+import { listenExclusively } from '../../src/http/uws-listen.ts';
+import { MDS_LAG, SocketHub } from '../../src/http/uws-socket.ts';
+import { SocketReader } from '../support/edge-client.ts';
+
+const PERIOD_MS = 1_000;
+const STEP_MS = 20;
+const app = createApp(null);
+const observer = { answered: () => undefined, failed: () => assert.fail('nothing fails'), lagged: () => undefined };
+const routes = new HttpRoutes(app, { observer, gate: null });
+const hub = new SocketHub(app, routes, { observer, gate: null }, { pingMs: PERIOD_MS });
+let port = 0;
+
+before(async () => {
+  hub.add<null>({
+    pattern: '/stream',
+    lag: MDS_LAG,
+    admit: () => accepted(null),
+    opened: () => undefined,
+    closed: () => undefined,
+  });
+  routes.seal();
+  port = await listenExclusively(app, { host: '127.0.0.1', port: 0 });
+});
+after(() => {
+  hub.finishAll(1001, 'going_away');
+  routes.stop();
+  app.close();
+});
+
+suite('pings of the server', () => {
+  test('reach a client that never stops sending as often as one that is silent (WS-07)', async () => {
+    const readers = [await SocketReader.open(port, '/stream'), await SocketReader.open(port, '/stream')];
+    const pings = readers.map(({ socket }) => {
+      const at: number[] = [];
+      socket.on('ping', () => at.push(performance.now()));
+      return at;
+    });
+    const [busy, silent] = readers;
+    const chatter = setInterval(() => busy?.socket.send('{"type":"ping"}'), 50);
+    await new Promise((resolve) => setTimeout(resolve, 3.6 * PERIOD_MS));
+    clearInterval(chatter);
+    for (const at of pings) assert.ok(at.length === 3 || at.length === 4, `${at.length} pings in 3.6 periods`);
+    for (const { socket } of readers) assert.equal(socket.readyState, socket.OPEN);
+    busy?.socket.terminate();
+    silent?.socket.terminate();
+  });
+
+  test('come once a period to each of many sockets, some in each step, and no more to one that has left', async () => {
+    const counts = new Map<number, number>();
+    const pings = new SocketPings<{ ping(): void }>(10 * STEP_MS, STEP_MS);
+    const sockets = Array.from({ length: 1_000 }, (_, index) => ({
+      ping: (): void => void counts.set(index, (counts.get(index) ?? 0) + 1),
+    }));
+    const groups = sockets.map((socket) => pings.add(socket));
+    groups[0]?.delete(sockets[0] ?? assert.fail());
+    const endMs = performance.now() + 35 * STEP_MS;
+    while ((counts.get(1) ?? 0) < 3 && performance.now() < endMs + 5_000) {
+      await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+    }
+    pings.stop();
+    assert.equal(counts.get(0), undefined);
+    assert.equal(counts.size, 999);
+    for (const count of counts.values()) assert.equal(count, counts.get(1));
+  });
+});

@@ -1,0 +1,73 @@
+/** A node that keeps its journal short while it trades, is killed, and goes on. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { RingbookClient } from '../../src/client/client.ts';
+import { devKey } from '../../src/client/keys.ts';
+import { snapshotsIn } from '../../src/storage/data-files.ts';
+import { auditData, replayData } from '../../src/tools/audit-data.ts';
+import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+
+const PRUNES = 2;
+const quiet = (): void => undefined;
+
+async function metric(node: NodeProcess, name: string): Promise<number> {
+  const text = await (await fetch(`${node.ops}/metrics`)).text();
+  const [, value] = new RegExp(`^${name} ([0-9]+)$`, 'm').exec(text) ?? [];
+  assert.ok(value !== undefined, name);
+  return Number(value);
+}
+
+/** Trades until the node has said so often that it pruned. @returns how many trades there were. */
+async function tradeUntilPruned(node: NodeProcess, client: RingbookClient): Promise<number> {
+  let trades = 0;
+  while (node.stderr().split('journal pruned').length - 1 < PRUNES) {
+    await client.create(await client.order({ assetId: '2', side: 'Sell', price: '3000', quantity: '0.01' }));
+    await client.create(await client.order({ assetId: '2', side: 'Buy', price: '3000', quantity: '0.01' }));
+    trades += 1;
+    assert.ok(!node.stderr().includes('nothing is pruned'), node.stderr());
+  }
+  return trades;
+}
+
+suite('a journal that is kept short', () => {
+  test('a node makes snapshots and prunes while it trades; killed, it has every trade, and its journal gives its state', async () => {
+    const home = temporaryDirectory();
+    const config = join(home, 'short.json');
+    writeFileSync(config, JSON.stringify({ extends: 'dev', logLevel: 'info', snapshots: { everyMs: 200, keep: 1 } }));
+    const options = { profile: 'dev', dataDirectory: join(home, 'data'), env: { RINGBOOK_CONFIG: config } } as const;
+    let node = await startNode(options);
+    try {
+      const a = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('a') });
+      const b = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('b') });
+      for (const client of [a, b]) await client.login();
+      const selfTrades = await tradeUntilPruned(node, a);
+      for (let count = 0; count < 5; count += 1) {
+        await a.create(await a.order({ assetId: '2', side: 'Sell', price: '3001', quantity: '0.01' }));
+        await b.create(await b.order({ assetId: '2', side: 'Buy', price: '3001', quantity: '0.01' }));
+      }
+      await operator(node, 'POST', '/operator/barrier', {});
+      const { items } = await a.trades({ limit: 1_000 });
+      const first = await metric(node, 'ringbook_journal_first_sequence');
+      assert.ok(first > 1, `the journal begins with ${first}`);
+      assert.ok((await metric(node, 'ringbook_journal_bytes')) < (await metric(node, 'ringbook_data_file_bytes')));
+      await stopNode(node, 'SIGKILL');
+      const { stateHash, map } = await auditData(options.dataDirectory, quiet);
+      assert.ok(map.firstSequence >= first && selfTrades > 0);
+      const replayed = await replayData(options.dataDirectory, null, quiet);
+      assert.equal(replayed.stateHash, stateHash);
+      assert.ok(snapshotsIn(options.dataDirectory).some(({ sequence }) => sequence === replayed.fromSequence));
+      node = await startNode({ ...options, env: {} });
+      const again = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('a') });
+      await again.login();
+      assert.deepEqual((await again.trades({ limit: 1_000 })).items, items);
+      for (const client of [a, b, again]) client.close();
+      assert.equal(await stopNode(node), 0);
+    } finally {
+      await stopNode(node, 'SIGKILL');
+      removeDirectory(home);
+    }
+  });
+});
