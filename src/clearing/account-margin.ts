@@ -55,6 +55,7 @@ const STORED: Figure<StoredEquity> = { leg: addStored, usd: addStoredUsd };
 type Terms = 'all' | 'owed';
 
 function counts(terms: Terms, amount: Amount18): boolean {
+  // mutant: debt-counts
   return amount < 0n || (amount > 0n && terms === 'all');
 }
 

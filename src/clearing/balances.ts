@@ -118,6 +118,7 @@ export function balanceSlot(state: ClearingState, user: UserSlot, subAccount: nu
 /** Sets what is owned. The caller has checked that it is not negative. */
 export function setOwned(state: ClearingState, slot: BalanceSlot, owned: Amount18): void {
   assert(owned >= 0n, 'a spot balance is never negative');
+  // mutant: claims-sum
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
   placeOwned(slot, owned);
   // What is among the changed ones is told, and looked after, at the end of the batch or before.

@@ -45,6 +45,7 @@ export function breaksCap(risk: RiskTerms, prices: AssetPrices, change: Change):
   if (maxSpotInterest !== null && netInterest(after) > maxSpotInterest && isRaised(netInterest, change)) return true;
   if (maxOpenInterest === null) return false;
   const interest = openInterest(after);
+  // mutant: open-interest-at-oracle
   const isAbove =
     interest * prices.oracle > maxOpenInterest * ONE_18 || interest * prices.mark > maxOpenInterest * ONE_18;
   return isAbove && isRaised(openInterest, change);

@@ -26,6 +26,7 @@ export function enabledQuantityOf(market: MarketSlot, row: OrderRow, quantity: n
   if (row.parentSequence === 0) return quantity;
   const parent = market.orders.get(row.parentSequence);
   if (parent !== undefined) return Math.min(quantity, parent.row.filledQuantity);
+  // mutant: child-enabled-quantity
   return row.enabledQuantity < row.quantity ? Math.min(quantity, row.enabledQuantity) : quantity;
 }
 

@@ -257,6 +257,7 @@ export class ClearingActor implements Actor {
     this.options.beat();
     this.crash.at('before_flush');
     const startedMs = this.options.elapsedMs();
+    // mutant: journal-before-effects
     this.sequence = durability.append(timeNs, payload);
     commitNs?.((this.options.elapsedMs() - startedMs) * 1e6);
     this.options.beat();

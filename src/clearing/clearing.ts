@@ -109,6 +109,7 @@ class Unjudged {
     const input = this.#waiting[at];
     if (input?.sequence !== order) return;
     this.#waiting[at] = null;
+    // mutant: signature-of-same-batch
     this.#need(newOrderRow(input, input.order.user));
   }
 

@@ -113,6 +113,7 @@ function termsAllow(fill: Fill, party: Party, plan: Plan, isReducing: boolean): 
 }
 
 function isBeyondLimit(order: OrderRow, price: number): boolean {
+  // mutant: limit-price
   return order.side === SIDE.buy ? price > order.price : price < order.price;
 }
 
@@ -130,6 +131,7 @@ function accountAllows(fill: Fill, { slot }: Party, { risk }: Plan, isReducing: 
 /** More lots than are enabled, or more money than a market order's target or cap. */
 function overfills(fill: Fill, slot: OrderSlot, plan: Plan): boolean {
   const { quantity, amount, enabledQuantity } = slot.row;
+  // mutant: filled-beyond-quantity
   if (quantity !== 0 && plan.filledQuantity(slot) + fill.input.quantity > enabledQuantity) return true;
   return amount !== 0 && plan.filledNotional(slot) + fill.notional > quote18(amount, fill.market);
 }
@@ -137,6 +139,7 @@ function overfills(fill: Fill, slot: OrderSlot, plan: Plan): boolean {
 /** The buyer pays notional and fee in USD, the seller pays base; a seller's fee never exceeds the proceeds. */
 function inventoryCovers(fill: Fill, { slot, fee }: Party, plan: Plan): boolean {
   if (slot.row.side === SIDE.buy) return plan.owned(slot.usd) >= add18(fill.notional, fee);
+  // mutant: seller-delivers
   return plan.owned(slot.base) >= fill.base;
 }
 
@@ -171,6 +174,7 @@ function marginReason(of: Case, standing: Standing): RollbackReason {
   }
   if (coversDebts(storedEquityOfDebts(account, nowNs, plan))) return ROLLBACK_REASON.none;
   const after = storedEquityOf(account, nowNs, plan);
+  // mutant: reduction-solvency
   return solvencyHolds(after, () => storedEquityOf(account, nowNs, CONFIRMED))
     ? ROLLBACK_REASON.none
     : ROLLBACK_REASON.insufficientMargin;

@@ -118,6 +118,7 @@ export class Plan implements Overlay {
    * its balances, or its legs and the sums of legs. Its fees do where its notional does: no rate is above 100 %.
    */
   fits(slot: OrderSlot): boolean {
+    // mutant: filled-notional-fits
     if (this.filledNotional(slot) > AMOUNT18_MAX) return false;
     const { position } = slot;
     if (position === null) return this.owned(slot.base) <= AMOUNT18_MAX && this.owned(slot.usd) <= AMOUNT18_MAX;

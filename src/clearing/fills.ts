@@ -65,6 +65,7 @@ function decideUnit(
   for (const fill of fills) {
     const fault = takeFault(state.hooks, market.definition.assetId) ?? judge(fill, plan, nowNs);
     if (fault !== null) {
+      // mutant: failed-plan-dropped
       drop(fills);
       rollBackUnit(state, market, fills, { fill, fault }, effects);
       return;

@@ -137,6 +137,7 @@ export function decodeBatch(payload: Uint8Array): Batch {
     verdicts.push({
       order: v.f64[at >>> 3] as number as Sequence,
       marketIndex: v.u32[(at + 8) >>> 2] as number,
+      // mutant: journaled-verdict
       valid: v.u32[(at + 12) >>> 2] === 1,
     });
   }

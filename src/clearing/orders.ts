@@ -92,6 +92,7 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
 /** Whoever finds the order by something else than its name finds it from now on. */
 function linkOrder(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   addPressing(slot, row);
+  // mutant: checkpoint-inside-match
   if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = slot;
   linkChild(market, slot, row);
   watchTrigger(market, slot, row);

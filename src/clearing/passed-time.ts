@@ -21,6 +21,7 @@ export class PassedTime {
 
   /** Every tick. @param publish takes what is due of a market. */
   tick(nowNs: TimestampNs, markets: readonly MarketSlot[], publish: (passed: MarketDecided) => void): void {
+    // mutant: quiet-market-time
     const timeNs = this.#tickedNs;
     this.#tickedNs = nowNs;
     const second = timeNs / SECOND_NS;

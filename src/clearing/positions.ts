@@ -65,6 +65,7 @@ export function placeLegs(state: ClearingState, slot: PositionSlot, legs: Legs):
 /** The sums of all legs after one of them went from `before` to `after`. */
 export function interestAfter({ credits, borrows }: Interest, before: bigint, after: bigint): Interest {
   return {
+    // mutant: open-interest-legs
     credits: credits + positive(after) - positive(before),
     borrows: borrows + positive(-after) - positive(-before),
   };

@@ -70,6 +70,7 @@ export function addPressing(slot: OrderSlot, row: OrderRow): void {
 /** The order or what is left of it changed. */
 export function notePressing(slot: OrderSlot): void {
   const { pressing } = slot;
+  // mutant: open-orders-weighed
   if (pressing !== null) weigh(slot, pressing, slot.row);
 }
 

@@ -183,6 +183,7 @@ function* replay(
 ): Generator<void, Sequence, undefined> {
   let sequence = from;
   let done = 0;
+  // mutant: replay-all-batches
   for (const record of batches) {
     assert(record.sequence === sequence + 1, 'the journal goes on behind the checkpoint without a gap');
     applyBatch(state, decodeBatch(record.payload), []);

@@ -201,6 +201,7 @@ export class Restorer implements LoadListener {
   *#ids({ durability, nowNs }: RestoredIds): Generator<void> {
     const to = this.#to;
     let ids = 0;
+    // mutant: finished-ids-restored
     for (const tombstone of durability.rememberedIds(nowNs)) {
       writeRememberedId(tombstone, to.market(tombstone.marketIndex));
       ids += 1;

@@ -109,6 +109,7 @@ function dropOutdone({ kind, prices, pricesHead }: TriggerHeap, price: number): 
 export function isFired({ waits }: OrderSlot): boolean {
   if (waits === null) return false;
   const { heap, triggerPrice, since, at } = waits;
+  // mutant: price-since-arrival
   const price = at < 0 ? farthestSince(heap, since) : heap.inForce;
   return price !== null && isReached(heap.kind, triggerPrice, price);
 }
@@ -139,6 +140,7 @@ function nextInLine(heap: TriggerHeap): OrderSlot | null {
   const entry = must(heap.line[heap.lineHead], 'there is work while somebody is in the line');
   heap.lineHead += 1;
   const isOver = heap.lineHead === heap.line.length;
+  // mutant: trigger-after-price
   while ((heap.prices[heap.pricesHead]?.count ?? Number.POSITIVE_INFINITY) <= entry.since) heap.pricesHead += 1;
   const price = heap.prices[heap.pricesHead]?.price;
   if (isOver) {

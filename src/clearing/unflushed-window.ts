@@ -44,6 +44,7 @@ export class UnflushedWindow {
     if (sequence <= market.decided) return;
     const { moments } = market;
     const last = moments.at(-1);
+    // mutant: unflushed-window-start
     if (last === undefined || (nowMs - last.ms >= APART_MS && moments.length < MOMENTS_MAX)) {
       moments.push({ sequence, ms: nowMs });
     }

@@ -90,6 +90,7 @@ export class JsonCursor {
 
   /** True when the one value was read whole, well-formed, and nothing but white space is behind it. */
   finish(): boolean {
+    // mutant: end-of-json
     if (this.#failure === null && this.#skipSpace() !== NOTHING) this.fail('the text goes on behind its value', null);
     return this.#failure === null;
   }

@@ -27,6 +27,7 @@ export function decodeString(bytes: Uint8Array, start: number, end: number): Dec
   while (at < end) {
     const byte = bytes[at] as number;
     if (byte === QUOTE) return { ok: true, text, next: at + 1 };
+    // mutant: control-characters
     if (byte < 0x20) return { ok: false, fault: 'a control character in a string' };
     if (byte === BACKSLASH) {
       const escaped = decodeEscape(bytes, at + 1, end);
@@ -53,6 +54,7 @@ function decodeEscape(bytes: Uint8Array, at: number, end: number): { text: strin
   const simple = SIMPLE_ESCAPES.get(letter);
   if (simple !== undefined) return { text: simple, next: at + 1 };
   const unit = letter === LETTER_U ? hexUnit(bytes, at + 1, end) : -1;
+  // mutant: surrogate-pairs
   if (unit < 0 || isLowSurrogate(unit)) return null;
   if (!isHighSurrogate(unit)) return { text: String.fromCharCode(unit), next: at + 5 };
   const isEscaped = at + 6 < end && bytes[at + 5] === BACKSLASH && bytes[at + 6] === LETTER_U;

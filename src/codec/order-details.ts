@@ -117,10 +117,12 @@ function readTimeInForce(cursor: JsonCursor): TimeInForce {
     if (name === 'GTC') {
       while (cursor.nextMember(GTC) !== null) postOnly = cursor.readBoolean();
     } else if (name === 'IOC') {
+      // mutant: fill-or-kill
       while (cursor.nextMember(IOC) !== null) tif = cursor.readBoolean() ? TIF.fok : TIF.ioc;
     } else {
       tif = TIF.gtd;
       for (let member = cursor.nextMember(GTD); member !== null; member = cursor.nextMember(GTD)) {
+        // mutant: good-till-date
         if (member === 'post_only') postOnly = cursor.readBoolean();
         else goodUntilNs = cursor.readU64() as TimestampNs;
       }

@@ -68,6 +68,7 @@ export function quantity18(quantity: RawQuantity, quantityDecimals: number): Amo
  */
 export function tradingFee18(notional: Amount18, rate: number): Amount18 {
   if (rate === 0) return ZERO_18;
+  // mutant: fee-rounding
   return mulDivCeil(notional, BigInt(rate), RATE_SCALE) as Amount18;
 }
 

@@ -33,6 +33,7 @@ const FILLS_MAX = 2 ** 26;
  */
 export function feeRounding({ priceDecimals, quantityDecimals }: BookDecimals, lots: number | null): bigint {
   if (priceDecimals + quantityDecimals <= WHOLE_DECIMALS_MAX) return 0n;
+  // mutant: fill-rounding-hold
   return BigInt(lots ?? FILLS_MAX);
 }
 
@@ -96,6 +97,7 @@ function feesAt(rests: Rests, rate: number): number {
 export function heldByBuys({ notional, rests }: BuyHolds, rate: number): Amount18 {
   if (rate === 0) return notional as Amount18;
   const millions = (rests === null ? notional : notional - BigInt(rests.sum)) / RATE_SCALE;
+  // mutant: hold-fee
   const held = notional + millions * BigInt(rate);
   return (rests === null ? held : held + BigInt(feesAt(rests, rate))) as Amount18;
 }

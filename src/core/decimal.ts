@@ -13,6 +13,7 @@ export function formatScaled(integer: bigint, scale: number): string {
   const digits = (negative ? -integer : integer).toString().padStart(scale + 1, '0');
   const whole = digits.slice(0, -scale);
   let end = digits.length;
+  // mutant: decimal-zeros
   while (end > digits.length - scale && digits.charCodeAt(end - 1) === 0x30) end -= 1;
   const fraction = digits.slice(digits.length - scale, end);
   const text = fraction === '' ? whole : `${whole}.${fraction}`;

@@ -96,6 +96,7 @@ export function hashWords(key: HashKey, user: number, words: Int32Array, at: num
     v2 = (v2 + v1) | 0;
     v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
     v2 = (v2 << 16) | (v2 >>> 16);
+    // mutant: keyed-id-hash
     v0 ^= word;
     if (next > last) break;
     word = words[next] as number;

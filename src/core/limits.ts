@@ -74,6 +74,7 @@ export const MINIMUM_NOTIONAL = 10_000_000_000_000_000n;
 export const ORDER_LIFE_NS = 2_592_000_000_000_000n;
 export const CLOCK_SKEW_NS = 5_000_000_000n;
 export const POST_SIGN_AGE_MAX_NS = 60_000_000_000n;
+// mutant: stale-match-age
 export const STALE_MATCH_NS = 300_000_000_000n;
 /** Sessions [SES-03, SES-05, SES-09, AMB-87]. */
 export const NONCE_LIFE_NS = 300_000_000_000n;

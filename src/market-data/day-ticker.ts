@@ -51,6 +51,7 @@ export class DayTicker {
 
   /** Whether the figures may differ from what `at` returned last. */
   isStale(nowNs: TimestampNs): boolean {
+    // mutant: ticker-day
     return this.#cached === null || (this.#leavesNs !== null && nowNs >= this.#leavesNs);
   }
 

@@ -71,6 +71,7 @@ export class DepthReplica {
    * @returns false when messages are missing: the replica then wants a reset.
    */
   commit(marketSequence: Sequence): boolean {
+    // mutant: depth-gap
     if (!this.#isResetting && (this.#state !== 'live' || marketSequence !== this.#marketSequence + 1)) {
       if (this.#state === 'live') this.#state = 'gap';
       this.#uncommitted = [];
@@ -110,6 +111,7 @@ export class DepthReplica {
     while (ask < asks.length || bid < bids.length) {
       const askEnd = Math.min(asks.length, ask + 2 * DIFF_LEVELS_MAX);
       const bidEnd = Math.min(bids.length, bid + 2 * DIFF_LEVELS_MAX - (askEnd - ask));
+      // mutant: diff-numbers
       this.#sequenceNumber += 1;
       diffs.push({
         asks: asks.slice(ask, askEnd),

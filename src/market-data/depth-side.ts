@@ -44,6 +44,7 @@ export class DepthSide {
 
   /** Replaces the whole side: readers will be told the difference. */
   replaceAll(levels: ReadonlyMap<number, number>): void {
+    // mutant: book-image-replaces
     for (let index = this.#windowStart(); index < this.#count; index += 1) this.#touch(index);
     const keys = Float64Array.from(levels.keys(), (price) => price * this.#sign).sort();
     this.#count = keys.length;

@@ -198,6 +198,7 @@ export class MarketDataFeed {
   /** Each trade once: clearing decides a market's trades in the order of their ids. */
   private tell(trade: PublicTrade): void {
     const last = this.lastTrades.get(trade.marketIndex) ?? 0;
+    // mutant: trade-once
     if (trade.tradeId <= last) return;
     this.lastTrades.set(trade.marketIndex, trade.tradeId);
     this.data.tradeConfirmed(trade);

@@ -134,12 +134,14 @@ export class Book {
     let left = wanted;
     while (left > 0 && makers.crosses(bound)) {
       const maker = makers.bestOrder;
+      // mutant: self-trade
       if (this.preventsSelfTrades && this.isSameOwner(maker, taker)) {
         this.takeOff(maker);
         this.end(maker, ORDER_END.selfTradePrevented);
         continue;
       }
       const makerLeft = orders.remaining(maker);
+      // mutant: maker-quantity
       const lots = Math.min(left, makerLeft);
       left -= lots;
       const unit = isFok ? (left === 0 ? FILL_UNIT.fokLast : FILL_UNIT.fokMoreFollow) : FILL_UNIT.none;

@@ -134,6 +134,7 @@ export class ExpiryWatch {
 
   #isFirstDue(): boolean {
     const { lastHigh: high, lastLow: low } = this;
+    // mutant: expiry-time
     return this.#count > 0 && !isBefore(high, low, this.#highs[0] as number, this.#lows[0] as number);
   }
 

@@ -168,6 +168,7 @@ export class Places {
     const { cells } = this;
     let gap = this.find(hash, number);
     for (let place = nextPlace(gap); cells[place + 1] !== 0; place = nextPlace(place)) {
+      // mutant: id-probe-chain
       if (this.placeOf(cells[place] as number) > gap) continue;
       cells[gap] = cells[place] as number;
       cells[gap + 1] = cells[place + 1] as number;

@@ -103,6 +103,7 @@ export class LevelQueues {
 
   /** The first order of a level that has orders. */
   headOf(level: number): number {
+    // mutant: time-priority
     return this.#slots[this.#levels[(level << LEVEL_BITS) + HEAD] as number] as number;
   }
 

@@ -108,6 +108,7 @@ export class MarketShardActor implements Actor {
    * full rings never wait for each other.
    */
   ready(lane: number): boolean {
+    // mutant: uncrossing-steps
     return lane === this.wiring.clearingLane || (!this.isCrossed && this.mayDoMore());
   }
 

@@ -162,6 +162,7 @@ export class MarketEngine {
     // After this point the command must succeed: the id is consumed.
     const slot = this.#admit(command);
     const sequence = this.#book.orders.sequenceOf(slot);
+    // mutant: post-only
     if ((command.flags & ORDER_FLAG.postOnly) !== 0 && this.#book.wouldTake(slot, command.price)) {
       this.#ids.retire(slot, true);
       this.#events.createRefused(sequence, command, REJECT_CODE.WOULD_CROSS);

@@ -21,6 +21,7 @@ export class PriceHash {
     const word = new Int32Array(1);
     for (let at = 0; at < this.#words.length; at++) {
       word[0] = at;
+      // mutant: keyed-price-hash
       this.#words[at] = hashWords(key, NO_USER, word, 0, 4);
     }
   }

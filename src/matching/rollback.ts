@@ -95,6 +95,7 @@ function reverseResting(book: Book, events: MarketEvents, reversal: Reversal): v
   const { orders } = book;
   const { slot, quantity, reason } = reversal;
   const side = book.ownSide(orders.sideOf(slot));
+  // mutant: faulty-side-ends
   if (isAtFault(reason) || !side.fits(orders.priceOf(slot), quantity)) {
     book.takeOff(slot);
     unfill(book, reversal);
@@ -125,6 +126,7 @@ function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): vo
     endAfterRollback(book, { ...reversal, reason }, end ?? ORDER_END.rolledBack);
     return;
   }
+  // mutant: rollback-priority
   book.restByPriority(slot);
   events.restored(book.nextSequence(), orders.sequenceOf(slot), orders.priorityOf(slot), remaining);
 }

@@ -67,6 +67,7 @@ function offeredAt(book: Book, level: number, slot: number): number {
   const makers = book.otherSide(book.orders.sideOf(slot));
   if (!book.preventsSelfTrades) return makers.levelQuantity(level);
   let lots = 0;
+  // mutant: fill-or-kill-own-orders
   for (let maker = makers.levelHead(level); maker !== NONE; maker = makers.behind(level, maker))
     if (!book.isSameOwner(maker, slot)) lots += book.orders.remaining(maker);
   return lots;

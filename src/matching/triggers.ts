@@ -99,6 +99,7 @@ export class Triggers implements BookWatcher {
     const { orders } = this.#theBook;
     const state = orders.stateOf(parent);
     if (state === ORDER_STATE.resting) return true;
+    // mutant: child-wants-activatable
     return state !== ORDER_STATE.ended && lots <= orders.filledOf(parent);
   }
 
@@ -119,6 +120,7 @@ export class Triggers implements BookWatcher {
       money: beginning.money,
       parent,
       total,
+      // mutant: child-waits-for-fills
       enabled: parent === null ? total : Math.min(total, parent.confirmed),
       inForce: 0,
       level: null,

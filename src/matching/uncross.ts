@@ -83,6 +83,7 @@ export class Uncrossing {
 
   /** @returns false when the book is not crossed. */
   #step(): boolean {
+    // mutant: faulty-crossing-first
     return this.#endOneAtFault() || this.#resolveBest();
   }
 
@@ -110,6 +111,7 @@ export class Uncrossing {
     const { orders } = book;
     const [bid, ask] = [book.buys.bestOrder, book.sells.bestOrder];
     if (endIfDue(book, bid) || endIfDue(book, ask)) return true;
+    // mutant: younger-takes
     const [older, younger] = orders.priorityOf(bid) < orders.priorityOf(ask) ? [bid, ask] : [ask, bid];
     const isOwn = book.preventsSelfTrades && book.isSameOwner(older, younger);
     const isPostOnly = (orders.flagsOf(younger) & ORDER_FLAG.postOnly) !== 0;

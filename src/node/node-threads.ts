@@ -95,6 +95,7 @@ export class NodeThreads {
     const { dataDirectory } = this.config;
     this.lock = lockDirectory(dataDirectory);
     this.words.setEpoch(this.lock.epoch);
+    // mutant: check-before-start
     this.check = checkBeforeStart(dataDirectory, workerEntry('check-data'), (done, of) =>
       this.progress.verifying(done, of),
     );

@@ -212,6 +212,7 @@ class ReadUsers {
 
   #is(place: number, words: Int32Array, from: number): boolean {
     const at = place * USER_WORDS;
+    // mutant: whole-user-compared
     for (let word = 0; word < USER_WORDS; word += 1) if (this.#words[at + word] !== words[from + word]) return false;
     return true;
   }

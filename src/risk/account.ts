@@ -87,6 +87,7 @@ export function emptyMaintenance(): MaintenanceSums {
 /** Adds a spot balance or a base leg. */
 export function addMaintenance(sums: MaintenanceSums, terms: AssetTerms, amount: bigint): void {
   if (amount === 0n) return;
+  // mutant: shield-needs-break
   if (amount < 0n) sums.hasBorrows = true;
   else if (terms.prices.isBroken && legAtMark(terms, amount) >= SHIELD_MINIMUM) sums.isShielded = true;
   sums.maintenance += weighedLeg(terms, amount, 'maintenance');
@@ -146,6 +147,7 @@ export function addPosition(
   { base, quote }: { readonly base: bigint; readonly quote: bigint },
 ): void {
   addLeg(sums, terms, base);
+  // mutant: quote-legs
   addUsd(sums, quote);
   const value = legAtMark(terms, base);
   sums.notional += value < 0n ? -value : value;

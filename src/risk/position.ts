@@ -21,6 +21,7 @@ export function magnitude(amount: bigint): bigint {
 
 /** Whether the base leg only shrinks: no flip, no growth (TIF-08, MRG-14). Flat to flat reduces nothing. */
 export function reduces(base: bigint, delta: bigint): boolean {
+  // mutant: crossing-trade
   return base < 0n === delta > 0n && base !== 0n && delta !== 0n && magnitude(delta) <= magnitude(base);
 }
 
@@ -30,6 +31,7 @@ export function reduces(base: bigint, delta: bigint): boolean {
  */
 export function afterFill(legs: Legs, delta: bigint, notional: Amount18, fee: Amount18): Legs {
   const base = (legs.base + delta) as Amount18;
+  // mutant: margin-trade-fee
   const quote = (legs.quote + (delta > 0n ? -notional : notional) - fee) as Amount18;
   return { base, quote, entry: entryAfter(legs, delta, notional) };
 }

@@ -32,6 +32,7 @@ export function pressureWeight(side: Side, { risk, imFactor, prices }: AssetTerm
 /** Pressure of what one side of one book counts altogether, the taker fee included. @param takerRate 1e-6. */
 export function pressureOf(side: Side, notional: Amount18, terms: AssetTerms, takerRate: number): Amount18 {
   const weight = pressureWeight(side, terms) + BigInt(takerRate) * RATE_WEIGHT;
+  // mutant: pressure-rounding
   return mulDivCeil(notional, weight, WEIGHT_ONE) as Amount18;
 }
 
@@ -115,6 +116,7 @@ export function countSide(book: SideOfBook, orders: Iterable<OpenOrder>): Amount
   let counted = 0n;
   for (const order of orders) {
     const { notional, used } = countOrder(order, offset, market, terms);
+    // mutant: offset-once
     offset -= used;
     counted += notional;
   }

@@ -56,6 +56,7 @@ export function nextSource(
   const isFresh = !isStale(timeNs, staleNs, nowNs);
   const follows = last.goodUpdates > 0 && timeNs - last.timeNs <= staleNs;
   const goodUpdates = isFresh ? (follows ? last.goodUpdates + 1 : 1) : 0;
+  // mutant: breaker-recovery
   if (goodUpdates >= recoveryUpdates) return { price, timeNs, isTripped: false, goodUpdates: 0 };
   return { price, timeNs, isTripped: true, goodUpdates };
 }
@@ -96,6 +97,7 @@ export const USD_PRICES: AssetPrices = { oracle: ONE_18, mark: ONE_18, isBroken:
  * one, stands in for the price of its borrows, and 0 where there never was any.
  */
 export function assetPrices(oracle: PriceSource | null, mark: PriceSource | null, nowNs: TimestampNs): AssetPrices {
+  // mutant: stale-mark
   const usableMark = isUsable(mark, MARK_STALE_NS, nowNs) ? mark.price : null;
   const isBroken = !isUsable(oracle, ORACLE_STALE_NS, nowNs);
   const stored = oracle?.price ?? mark?.price ?? ZERO_18;

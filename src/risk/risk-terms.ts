@@ -121,6 +121,7 @@ export function imFactor(terms: RiskTerms, interest: Interest): bigint {
   if (maxSpotInterest === null) return factor;
   const used = netInterest(interest) * FACTOR_ONE;
   for (let at = 1; at < clamps.length; at += 1) {
+    // mutant: margin-factor-step
     if ((clamps[at] ?? 0n) * maxSpotInterest > used) break;
     factor = factors[at] ?? factor;
   }

@@ -146,6 +146,7 @@ export class RingWriter {
     assert(payloadBytes >= 0 && payloadBytes <= this.payloadBytesMax, 'a record fits half of the open ring');
     assert(typeId >= 0 && typeId < PADDING_TYPE, 'record type is in range');
     const bytes = recordBytes(payloadBytes);
+    // mutant: ring-space
     if (bytes > this.spare && !this.makeSpare(bytes, urgent)) return RING_FULL;
     const word = (this.tail & this.mask) >> 2;
     this.header[word] = payloadBytes;

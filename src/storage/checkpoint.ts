@@ -111,6 +111,7 @@ export class CheckpointWriter {
       ...added,
       ...counts.writes(this.#bytes),
       ...lists.writes(this.#bytes),
+      // mutant: checkpoint-sequence
       checkpointMetaWrite(this.#bytes, checkpoint),
     ];
   }

@@ -91,6 +91,7 @@ function claimsIn(directory: string): readonly Claim[] {
 }
 
 function isAlive(claim: Claim): boolean {
+  // mutant: directory-claim
   return claim.boot === bootId() && claim.start === startOf(claim.pid);
 }
 

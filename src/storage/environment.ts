@@ -96,6 +96,7 @@ export interface EntrySteps extends Omit<Range, 'skip' | 'limit'> {
 /** Any one entry of the map. */
 const ANYTHING: Range = { from: Uint8Array.of(0), to: Uint8Array.of(0xff), limit: 1 };
 
+// mutant: write-once
 const NEW = { noOverwrite: true };
 const APPENDED = { noOverwrite: true, append: true };
 
@@ -114,6 +115,7 @@ function openMap(directory: string, readOnly: boolean, options: EnvironmentOptio
     keyEncoding: 'binary',
     encoding: 'binary',
     cache: false,
+    // mutant: flush-before-meta
     overlappingSync: false,
     // lmdb's types do not know it: after a crash, only what was flushed counts.
     ...{ safeRestore: true },
@@ -141,6 +143,7 @@ function checkOrder(entries: readonly Entry[], { from, to, newestFirst = false }
   for (let index = 1; index < entries.length; index += 1) {
     const { key } = entries[index] ?? first;
     const order = Buffer.compare(before, key);
+    // mutant: page-order
     if (newestFirst ? order <= 0 : order >= 0) isRight = false;
     before = key;
   }

@@ -264,6 +264,7 @@ export class History {
           if (!isFiltered && rank === skip + limit) break;
         }
         const expected = isFiltered ? counted : Math.min(skip + limit, counted);
+        // mutant: list-count
         assert(entries === expected, 'storage: a list is as long as its count');
       }
       return { rows, total: isFiltered ? rank : counted, checkpoint: checkpointSequence(this.#reader) };

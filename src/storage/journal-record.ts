@@ -86,6 +86,7 @@ export function decodeStandalone(bytes: Uint8Array, sequence: number): JournalRe
   const hashAt = HEADER_BYTES + buffer.readUInt32BE(4);
   assert(bytes.length === hashAt + HASH_BYTES, `journal: record ${sequence} has the wrong length`);
   const stored = new Uint8Array(buffer.subarray(hashAt));
+  // mutant: journal-record-hash
   assert(equal(stored, sha256(buffer.subarray(0, hashAt))), `journal: record ${sequence} has a wrong hash`);
   const found = buffer.readUInt32BE(8) * U32 + buffer.readUInt32BE(12);
   assert(found === sequence, `journal: record ${sequence} calls itself ${found}`);

@@ -180,6 +180,7 @@ export class Journal {
     this.#keyBytes.reset();
     this.#writer.commit([{ key: this.#keys.journal(sequence), value, rule: 'append' }]);
     this.#lastSequence = sequence;
+    // mutant: journal-chain
     this.#lastHash = new Uint8Array(value.subarray(value.length - this.#lastHash.length));
     return sequence;
   }
@@ -197,6 +198,7 @@ export class Journal {
       assert(record.sequence === sequence, `journal: record ${sequence} comes next, not ${record.sequence}`);
       const value = new Uint8Array(this.#encoder.encode(sequence, record.timeNs, previous, record.payload));
       previous = value.subarray(value.length - HASH_BYTES);
+      // mutant: copied-record
       assert(equal(previous, record.hash), `journal: record ${sequence} is not what it was`);
       return { key: this.#keys.journal(sequence), value, rule: 'append' as const };
     });

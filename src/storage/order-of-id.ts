@@ -28,6 +28,7 @@ export function readOrderOfId(from: ByteReader): OrderOfId {
 /** @throws InvariantError unless what is written under a key is a later order than what is there: each ends once. */
 export function checkOrderOfId(key: Uint8Array, before: Uint8Array, after: Uint8Array): void {
   const { orderSequence } = decodeFrame(key, after, readOrderOfId);
+  // mutant: finished-order-once
   if (decodeFrame(key, before, readOrderOfId).orderSequence < orderSequence) return;
   throw new InvariantError(`storage: finished order ${orderSequence} is written once, after those that had its id`);
 }

@@ -73,6 +73,7 @@ export function encodeFrame(to: ByteWriter, key: Uint8Array, write: () => void):
 export function checkFrame(key: Uint8Array, value: Uint8Array): Uint8Array {
   if (value.length <= CRC_BYTES) throw damaged(key, 'too short');
   const body = value.subarray(0, value.length - CRC_BYTES);
+  // mutant: row-checksum
   if (checksumAt(value, body.length) !== crc32c(body, crc32c(key))) throw damaged(key, 'damaged');
   return body;
 }

@@ -106,6 +106,7 @@ export const FINISHED_RUNS: RunKind<FinishedPlace, FinishedEntry> = {
 };
 
 function compareFinished(a: FinishedPlace, b: FinishedPlace): number {
+  // mutant: history-order
   if (a.timestampNs !== b.timestampNs) return a.timestampNs > b.timestampNs ? -1 : 1;
   if (a.orderId === b.orderId) return 0;
   return a.orderId > b.orderId ? -1 : 1;

@@ -118,6 +118,7 @@ export class SumWatch implements CommitWatch {
   change(key: Uint8Array, before: Uint8Array | null, after: Uint8Array | null): void {
     this.#written();
     if (!isSummed(tableOf(key))) return;
+    // mutant: sums-follow-removals
     if (before !== null) this.#sums.remove(key, checksumOf(before));
     if (after !== null) this.#sums.add(key, after);
   }

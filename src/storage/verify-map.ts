@@ -110,6 +110,7 @@ class Reading {
     assert(this.#base === null || journal.first === this.#base.sequence, 'journal: the record at its base is there');
     const stored = this.#stored ?? new TableSums();
     for (const table of Object.values(TABLE).filter(isSummed)) {
+      // mutant: every-row-present
       checkSum(tableName(table), this.#found.of(table), stored.of(table));
     }
   }

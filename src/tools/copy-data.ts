@@ -170,6 +170,7 @@ class Rebuild {
   add(record: CopiedRecord): void {
     this.#reached = record.sequence;
     const { record: base } = this.#begin;
+    // mutant: journal-after-own-snapshot
     const isOther = base !== null && record.sequence === base.sequence && !isSameRecord(record, base);
     assert(!isOther, `the snapshot is not of this journal: record ${record.sequence} differs`);
     if (record.sequence < this.#next) return;

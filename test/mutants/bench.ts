@@ -3,11 +3,12 @@
  * notice it is run.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import type { Mutant } from './mutants.ts';
+import { mutated, type Site, sitesIn } from './sites.ts';
 
 const BUILD = fileURLToPath(new URL('../..', import.meta.url));
 const BUILD_PATH = relative('.', BUILD);
@@ -27,14 +28,17 @@ export interface Judged {
 
 /** A copy of the build at its place in a directory that looks like the repository. */
 class Bench {
-  private readonly home = temporaryDirectory();
+  readonly #home = temporaryDirectory();
+  readonly #build = join(this.#home, BUILD_PATH);
+  readonly #sites: ReadonlyMap<string, readonly Site[]>;
 
   constructor() {
     const [top = ''] = BUILD_PATH.split('/');
     for (const entry of readdirSync('.')) {
-      if (![top, 'data', '.git'].includes(entry)) symlinkSync(resolve(entry), join(this.home, entry));
+      if (![top, 'data', '.git'].includes(entry)) symlinkSync(resolve(entry), join(this.#home, entry));
     }
-    cpSync(BUILD, join(this.home, BUILD_PATH), { recursive: true });
+    cpSync(BUILD, this.#build, { recursive: true });
+    this.#sites = sitesIn(this.#build);
   }
 
   /** @returns the exit code, or null when it was killed for taking longer than `msMax`. */
@@ -44,18 +48,18 @@ class Bench {
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const limit = { timeout: Math.ceil(msMax), killSignal: 'SIGKILL' } as const;
     // The file itself, in one process: a runner around it would leave it behind when it hangs.
-    const child = spawn(process.execPath, [file], { cwd: this.home, env, stdio: 'ignore', ...limit });
+    const child = spawn(process.execPath, [file], { cwd: this.#home, env, stdio: 'ignore', ...limit });
     return new Promise((done) => child.once('exit', (code) => done(code)));
   }
 
-  /** Puts the bug in. @returns what takes it out. */
-  make({ file, find, put, breaks }: Mutant): () => void {
-    const path = join(this.home, BUILD_PATH, `${file}.js`);
-    const text = readFileSync(path, 'utf8');
-    const pieces = text.split(find);
-    if (pieces.length !== 2) throw new Error(`"${breaks}": ${file} has its piece ${pieces.length - 1} times`);
-    writeFileSync(path, pieces.join(put));
-    return () => writeFileSync(path, text);
+  /** Makes the bug. @returns what undoes it. */
+  make(mutant: Mutant): () => void {
+    const [site, ...others] = this.#sites.get(mutant.site) ?? [];
+    if (site === undefined || others.length > 0) throw new Error(`"${mutant.breaks}": not one site ${mutant.site}`);
+    const path = join(this.#build, site.file);
+    const text = mutated(this.#build, mutant, site);
+    writeFileSync(path, text.with);
+    return () => writeFileSync(path, text.without);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Makes the deliberate bugs of mutants.ts, two at a time, and says which of them the suites notice:
  *
- *   node dist/test/mutants/run.js [part of a promise, a file or a suite]…
+ *   node dist/test/mutants/run.js [part of a promise, a site or a suite]…
  *
  * Exits with 1 when one lives, or could not be judged because its suite fails without any bug.
  */
@@ -15,11 +15,11 @@ function say(text: string): void {
 }
 
 const wanted = process.argv.slice(2);
-const chosen = MUTANTS.filter(({ breaks, file, caughtBy }) => {
-  return wanted.length === 0 || wanted.some((part) => [breaks, file, caughtBy].some((text) => text.includes(part)));
+const chosen = MUTANTS.filter(({ breaks, site, caughtBy }) => {
+  return wanted.length === 0 || wanted.some((part) => [breaks, site, caughtBy].some((text) => text.includes(part)));
 });
-const judged = await judgeAll(chosen, BENCHES, ({ mutant: { breaks, file, caughtBy }, fate, seconds }) => {
-  say(`${fate.padEnd(10)} ${seconds.toFixed(1).padStart(6)} s  ${breaks}  (${file}, ${caughtBy})`);
+const judged = await judgeAll(chosen, BENCHES, ({ mutant: { breaks, site, caughtBy }, fate, seconds }) => {
+  say(`${fate.padEnd(10)} ${seconds.toFixed(1).padStart(6)} s  ${breaks}  (${site}, ${caughtBy})`);
 });
 const caught = judged.filter(({ fate }) => fate === 'caught' || fate === 'hung').length;
 say(`${caught} of ${judged.length} deliberate bugs caught`);

@@ -1,5 +1,6 @@
 /**
- * Runs every `*.test.js` of the build with Node's own runner and nothing else: helpers in test/support are not tests.
+ * Runs every `*.test.js` of the build with Node's own runner and nothing else: helpers in test/support are not tests, and what
+ * the build has of removed sources is removed first.
  * Arguments are substrings that select files: `node dist/test/support/run-tests.js matching clearing`.
  *
  * Files run two at a time: most of them start threads or whole nodes, and the machine they must pass on has two cores.
@@ -11,6 +12,7 @@ import { join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec, tap } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
+import { removeStaleOutputs } from './stale-outputs.ts';
 
 /** A test gives up on what it waits for long before. */
 const FILE_MS_MAX = 720_000;
@@ -70,6 +72,7 @@ function selected(selections: readonly string[]): string[] {
     .map((file) => join(root, file));
 }
 
+removeStaleOutputs(join(root, '..'));
 const selections = process.argv.slice(2);
 const files = selected(selections);
 if (files.length === 0) {

@@ -34,6 +34,7 @@ function refuse(
     return reject('POSITION_BUSY', 'fills of this position are pending', 'asset_identifier');
   }
   if (!isOpen(legs)) return notFound();
+  // mutant: flat-positions-only
   if (legs.base !== 0n) return reject('POSITION_NOT_FLAT', 'the asset leg is not zero', 'asset_identifier');
   if (usd.owned + legs.quote > AMOUNT18_MAX)
     return reject('INVALID_REQUEST', 'spot USD would grow too large', 'account');

@@ -111,6 +111,7 @@ function refuseTarget(move: Move): Reject | null {
 function isBelowMinimum({ risk, nowNs }: Move, owned: Amount18): boolean {
   const minimum = risk.risk.minSubAccountBalance;
   if (minimum === 0n) return false;
+  // mutant: minimum-at-mark
   const price = risk.asset === USD ? ONE_18 : termsOf(risk, nowNs).prices.mark;
   return mulDivFloor(owned, price, ONE_18) < minimum;
 }

@@ -76,6 +76,7 @@ function refuse(
   if (!priced) return 'UnknownAsset';
   if (given.price <= 0n) return 'NotPositive';
   const last = state.prices.get(given.asset);
+  // mutant: newer-oracle-price
   if (last !== undefined && publishNs <= last.publishNs) return 'NotNewer';
   if (publishNs > nowNs + CLOCK_SKEW_NS) return 'TooFarAhead';
   return last !== undefined && isUnconfirmedJump(state, given, last) ? 'Jump' : null;

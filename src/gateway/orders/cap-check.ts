@@ -45,6 +45,7 @@ export function exceedsCap(legs: Interest, side: Side, added: bigint, { risk, pr
   const { maxOpenInterest, maxSpotInterest } = risk;
   if (maxOpenInterest === null && maxSpotInterest === null) return false;
   const { credits, borrows } = legs;
+  // mutant: protocol-cap-entry
   const after = side === SIDE.buy ? { credits: credits + added, borrows } : { credits, borrows: borrows + added };
   const net = netInterest(after);
   if (maxSpotInterest !== null && net > maxSpotInterest && net > netInterest(legs)) return true;
@@ -56,5 +57,6 @@ export function exceedsCap(legs: Interest, side: Side, added: bigint, { risk, pr
 
 /** @param added base that the account's open spot buys may add in all, 10^-18. */
 export function exceedsCollateralCap(collateral: bigint, added: bigint, { maxCollateral }: RiskTerms): boolean {
+  // mutant: collateral-cap-entry
   return maxCollateral !== null && collateral + added > maxCollateral;
 }

@@ -44,6 +44,7 @@ export interface Seat {
 export function laneOf(position: Position, terms: Pick<OrderTerms, 'flags' | 'side' | 'kind' | 'tif'>): OrderLane {
   if (isReduceOnly(terms)) {
     const { pressing, arriving } = position.account.reduceOnlyOf(position);
+    // mutant: reduce-only-excess
     return (isJudgedOnArrival(terms) ? arriving : pressing)[terms.side];
   }
   if (isSpot(terms)) return position.spotBuys;

@@ -149,6 +149,7 @@ export class FillView {
       order.wasRolledBack = true;
       if (!isAtFault(reason)) continue;
       // The fills of one fill-or-kill were decided as one (AMB-34).
+      // mutant: fill-or-kill-one-fault
       const isRepeated = order.faultReason !== 0 && order.terms.tif === TIF.fok;
       if (!isRepeated && (order.terms.flags & ORDER_FLAG.nodeMade) === 0) faults.push({ order, reason });
       if (order.faultReason === 0) order.faultReason = reason;

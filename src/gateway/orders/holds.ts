@@ -94,6 +94,8 @@ export function heldOf(balance: Balance): bigint {
 
 /** What can still be spent; negative after a restored hold found its money spent. */
 export function availableOf(balance: Balance): Amount18 {
+  // mutant: pending-available
+  // mutant: set-aside-available
   return (balance.owned - heldOf(balance) - balance.pending - balance.settling - balance.setAside) as Amount18;
 }
 
@@ -106,6 +108,7 @@ export function excessOf(balance: Balance): bigint {
 /** What is owned once every fill on its way is booked, and every action that takes from the sub-account. */
 export function optimisticOf(balance: Balance): bigint {
   const { owned, pending, settling, incoming, settlingIn, leaving } = balance;
+  // mutant: set-aside-margin
   return owned - pending - settling + incoming + settlingIn - leaving;
 }
 
@@ -113,6 +116,7 @@ export function optimisticOf(balance: Balance): bigint {
 function addToCollateral(balance: Balance): void {
   const { collateral, summed } = balance;
   if (collateral === null) return;
+  // mutant: pending-collateral
   balance.summed = optimisticOf(balance) + balance.leaving;
   collateral.amount += balance.summed - summed;
 }

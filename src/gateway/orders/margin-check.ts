@@ -68,6 +68,7 @@ export class MarginCheck {
   reduceOnlyFault(order: LiveOrder, lots: number): Reject | null {
     const { seat, terms } = order;
     if (seat === null || !isReduceOnly(terms) || !isJudgedOnArrival(terms)) return null;
+    // mutant: reduce-only-taker-size
     return seat.lane.outgrows(seat.entry, lots) ? WOULD_INCREASE : null;
   }
 
@@ -87,6 +88,7 @@ export class MarginCheck {
     const addsLots = lane.outgrows(entry, exposure.lots);
     if (isBroken && !isSpot(terms) && (weighsMore || addsLots)) return NO_PRICE;
     const needsMargin = weighsMore && !this.#isExempt(order) && (!isSpot(terms) || position.account.isLeveraged);
+    // mutant: least-capacity
     if (needsMargin && position.account.capacity([{ lane, counted }]) <= this.minimum) return INSUFFICIENT_MARGIN;
     if (!addsLots || !this.#exceedsCap(order, seat, exposure)) return null;
     return isSpot(terms) ? COLLATERAL_FULL : CAP_EXCEEDED;
@@ -127,6 +129,7 @@ export class MarginCheck {
     const lowest = this.#bounds.worstPrice(SIDE.sell, market);
     if (lowest === null) return lots;
     const most = mulDivCeil(total, powerOfTen(market.definition.quantityDecimals), lowest);
+    // mutant: quote-order-cap
     return Math.max(lots, Number(smaller(most, LOTS_MAX)));
   }
 

@@ -143,6 +143,7 @@ export function budgetOf(
   if (spendable <= 0n) return 0;
   const all = mulDivFloor(spendable, RATE_SCALE, RATE_SCALE + BigInt(definition.takerFeeRate)) / unit;
   const enough = worstPrice === null ? all : mulDivCeil(BigInt(wanted.lots), worstPrice, ONE_18);
+  // mutant: uncapped-market-hold
   return rawOf(smaller(all, enough));
 }
 

@@ -244,6 +244,7 @@ export class OrderBookView {
     if (order === undefined) return;
     order.lastSequence = word.sequence;
     // It was released, and failed one of the checks of a new order (TRG-08, AMB-28).
+    // mutant: failed-release-triggered
     if (order.triggerState === TRIGGER_STATE.fired && RELEASE_ENDS.has(word.end))
       this.#tellTriggered(order, word.timeNs);
     if (word.end !== ORDER_END.filled || order.terms.kind !== ORDER_KIND.limit) order.end = word.end;

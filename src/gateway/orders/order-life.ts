@@ -67,11 +67,13 @@ export interface TerminalEvent {
 
 /** The terminal event that is due now; null when none is, or it has been told. */
 export function terminalEventOf(order: LiveOrder): TerminalEvent | null {
+  // mutant: terminal-event-once
   if (order.sequence === 0 || order.isTold) return null;
   const isShort = !isComplete(order);
   if (isShort && order.end !== 0 && isCancelled(order, order.end)) {
     return { kind: 'Canceled', reason: cancelWord(order.end, order.faultReason) };
   }
+  // mutant: removal-after-pending
   if (order.pendingFills > 0) return null;
   if (!isShort) return { kind: 'Removed', reason: 'Filled' };
   return order.end === 0 ? null : { kind: 'Removed', reason: shortEndWord(order, order.end) };

@@ -161,9 +161,11 @@ function farthest(candidates: Candidate[], most: number): readonly Candidate[] {
 /** By distance in parts of the reference; equal ones the newest first (AMB-61). */
 function farthestFirst(a: Candidate, b: Candidate): number {
   const gap = b.distance - a.distance;
+  // mutant: farthest-first
   if (Math.abs(gap) > slack(a.distance, b.distance)) return gap;
   const exact = exactGap(a, b);
   if (exact !== 0) return exact;
+  // mutant: newest-of-equal-distance
   if (a.order.timestampNs !== b.order.timestampNs) return a.order.timestampNs > b.order.timestampNs ? -1 : 1;
   return b.order.sequence - a.order.sequence;
 }

@@ -218,6 +218,7 @@ export class Releases {
     const change = { bound, ...lots };
     const released = { ...order, ...change };
     const hold = holdOf(order, spendOf(released));
+    // mutant: release-hold
     if (hold > held && hold > available) return false;
     if (this.#margin.releaseFault(order, released) !== null) return false;
     Object.assign(order, change);

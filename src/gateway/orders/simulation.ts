@@ -135,6 +135,7 @@ class Model {
     if (!withTrade) return { spot: moved, positions: open };
     if (isSpot) {
       add(asset, side === SIDE.buy ? base : -base);
+      // mutant: simulated-fee
       add(USD, side === SIDE.buy ? -notional - fee : notional - fee);
       return { spot: moved, positions: open };
     }

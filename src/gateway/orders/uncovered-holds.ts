@@ -116,6 +116,7 @@ function youngestFirst(orders: Iterable<LiveOrder>, balance: Balance): readonly 
 
 function youngerFirst(a: LiveOrder, b: LiveOrder): number {
   if ((a.sequence === 0) !== (b.sequence === 0)) return a.sequence === 0 ? -1 : 1;
+  // mutant: newest-uncovered-first
   if (a.timestampNs !== b.timestampNs) return a.timestampNs > b.timestampNs ? -1 : 1;
   const [first, second] = [a.market.definition.marketIndex, b.market.definition.marketIndex];
   return first === second ? b.sequence - a.sequence : second - first;

@@ -66,6 +66,7 @@ export function priceOf(cost: Cost, prices: Prices): bigint {
   if (cost === 'deadMan') return prices.action;
   if (typeof cost === 'string') return prices[cost];
   const items = BigInt('bulk' in cost ? cost.bulk : cost.bulkCancel) * prices.bulkItem;
+  // mutant: bulk-price
   const rounded = ((items + UNIT - 1n) / UNIT) * UNIT;
   return rounded > prices.bulkMinimum ? rounded : prices.bulkMinimum;
 }

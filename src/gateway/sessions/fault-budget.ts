@@ -115,6 +115,7 @@ export class FaultBudget {
   coolsForNs(user: UserId, now: TimestampNs): bigint {
     if (this.#entries.size === 0) return 0n;
     const until = this.#entries.get(user)?.value.coolsUntilNs ?? 0n;
+    // mutant: fault-cool-down
     return until > now ? until - now : 0n;
   }
 

@@ -29,6 +29,7 @@ export function checkNonce(nonces: Nonces, claim: LoginClaim, now: TimestampNs):
   const outstanding = nonces.find(claim.user);
   if (outstanding === undefined) return rejected(reject('NONCE_NOT_FOUND', 'no nonce is outstanding for this user'));
   if (now >= outstanding.expiryNs) return rejected(reject('NONCE_EXPIRED', 'the nonce has expired'));
+  // mutant: nonce-of-user
   if (outstanding.value !== claim.nonce) {
     return rejected(reject('INVALID_NONCE', 'this is not the outstanding nonce', 'nonce'));
   }
@@ -65,6 +66,7 @@ export function completeLogin(
   }
 
   // After this point the command must succeed.
+  // mutant: login-consumes-nonce
   sessions.nonces.consume(claim.user);
   return accepted(sessions.tokens.issue(claim.user, proof.tokenHash, proof.now, address));
 }

@@ -86,6 +86,7 @@ export class Nonces {
     const isFunded = this.#isFunded(user);
     const publicMax = Math.ceil((this.#capacity * 3) / 4);
     if (!isFunded && this.#public.size >= publicMax) this.#drop(this.#public.first);
+    // mutant: funded-nonce-kept
     if (this.#byUser.size >= this.#capacity) this.#drop(this.#public.first ?? this.#kept.first);
     const entry = new ListEntry<Outstanding>({ user, nonce });
     this.#byUser.set(user, entry);

@@ -121,6 +121,7 @@ export class RateLimits {
     const supplied = suppliedBy(size, now);
     const missing = this.#missing(user, tier, now, supplied);
     const capacity = capacityOf(size);
+    // mutant: both-budgets
     if (price + missing > capacity) return this.#refused('user', price, capacity - missing);
     const short = this.#shared.take(price, now, part);
     if (short !== null) return this.#refused('global', price, short);
@@ -145,6 +146,7 @@ export class RateLimits {
     const bucket = this.#buckets.get(user)?.value;
     if (bucket === undefined) return 0n;
     const ahead = bucket.position - (bucket.tier === tier ? supplied : suppliedBy(this.#settings[bucket.tier], now));
+    // mutant: budget-capacity
     if (ahead <= 0n) return 0n;
     const capacity = capacityOf(this.#settings[tier]);
     return bucket.tier === tier || ahead < capacity ? ahead : capacity;

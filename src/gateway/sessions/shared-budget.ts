@@ -143,6 +143,7 @@ export class SharedBudget {
       const after = missing + price;
       if (Atomics.load(this.#version, 0) !== version) continue;
       // What costs nothing is let through, whatever there is.
+      // mutant: shared-budget-levels
       if (after > most[part] && after > missing) return levelOf(most[part], missing);
       const next = wrapped(suppliedBy(size, now) + after);
       if (Atomics.compareExchange(this.#words, POSITION, position, next) === position) return null;

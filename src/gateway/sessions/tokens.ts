@@ -128,6 +128,7 @@ export class Tokens {
     const session = this.#byUser.get(user)?.get(tokenHash);
     if (session === undefined) return false;
     const { expiryNs } = session;
+    // mutant: session-expiry
     if (now < expiryNs) {
       this.#use(session);
       return true;
@@ -201,6 +202,7 @@ export class Tokens {
     for (let passed = 0; passed < PASSED_A_CALL; passed += 1) {
       const first = list.first;
       if (first === null) return false;
+      // mutant: funded-session-kept
       if (!this.#rules.isFunded(first.user)) {
         this.#forget(first);
         return true;
