@@ -21,13 +21,14 @@ import type { HashKey } from '../core/key-words.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { ActionOrigin, Answer } from '../http/oms-backend.ts';
+import type { ActionOrigin } from '../http/oms-backend.ts';
 import type { SkippedCheck } from '../operator/operator-inject-hooks.ts';
 import { COMMAND_NOTE, NOTE_BYTES, sendNote } from '../order/command-notes.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
 import { BAD_SIGNATURE, MARKET_BUSY, MARKET_CLOSED, POOL_FULL, refuseSigners } from './door-refusals.ts';
 import type { Errand, Errands } from './errands.ts';
+import type { Answer } from './orders/requests.ts';
 import type { ReleaseQueue } from './release-queue.ts';
 import type { Part } from './sessions/shared-budget.ts';
 import type { SignatureDesk } from './verify-desk.ts';
@@ -58,18 +59,10 @@ export interface SignedRequest extends Signatures {
 
 export class ActionRoad {
   private readonly parts: ActionRoadParts;
-  private readonly answers = new Map<number, Answer>();
-  /** Of those whose senders want to know when they passed each hop. */
-  private readonly timed = new Map<number, HopTimes>();
   private readonly keys = new Map<string, Uint8Array>();
 
   constructor(parts: ActionRoadParts) {
     this.parts = parts;
-  }
-
-  /** Actions that wait for their market. */
-  get waiting(): number {
-    return this.answers.size;
   }
 
   create(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
@@ -89,25 +82,6 @@ export class ActionRoad {
 
   cancel(request: CancelRequest, origin: ActionOrigin, answer: Answer): void {
     this.take(this.parts.errands.cancel(request, origin), request, origin, answer);
-  }
-
-  /** Somebody else reserved this request and sent it; its answer goes here. */
-  expect(requestId: number, answer: Answer): void {
-    this.answers.set(requestId, answer);
-  }
-
-  /** The market (or, with durable acks, the flush) has spoken. */
-  answered(requestId: number, refusal: Reject | null, processedAtNs: TimestampNs): void {
-    const answer = must(this.answers.get(requestId), 'an answer belongs to a waiting action');
-    this.answers.delete(requestId);
-    this.timed.delete(requestId);
-    answer({ refusal, processedAtNs });
-  }
-
-  /** The market has begun with a request; comes before its answer. */
-  taken(requestId: number, takenNs: TimestampNs): void {
-    const hops = this.timed.get(requestId);
-    if (hops !== undefined) hops.takenNs = takenNs;
   }
 
   /**
@@ -161,7 +135,7 @@ export class ActionRoad {
       this.refuse(answer, MARKET_BUSY);
       return;
     }
-    const reserved = errand.reserve();
+    const reserved = errand.reserve({ answer, hops });
     if (!reserved.ok) {
       this.refuse(answer, reserved.reject);
       return;
@@ -172,13 +146,11 @@ export class ActionRoad {
     const sentNs = this.parts.nowNs();
     if (hops !== null) {
       hops.sentNs = sentNs;
-      this.timed.set(requestId, hops);
       sendNote(outlet, marketIndex, COMMAND_NOTE.timed, errand.isUrgent);
       at = outlet.claim(errand.typeId, errand.bytes, errand.isUrgent);
     }
     reserved.value.write(outlet.views, at, { requestId, receivedNs: sentNs, key: this.parts.idKey });
     outlet.commit();
-    this.answers.set(requestId, answer);
     poke();
   }
 

@@ -123,7 +123,7 @@ export class BatchRoad {
     }
     const taken: Taken[] = [];
     for (const item of items) {
-      const reserved = item.errand.reserve();
+      const reserved = item.errand.reserve({ answer: (told) => answer(item.index, told), hops: null });
       if (reserved.ok) taken.push({ ...item, reserved: reserved.value });
       else this.refuse(answer, item.index, reserved.reject);
     }
@@ -133,12 +133,11 @@ export class BatchRoad {
     const outlet = this.outletOf(marketIndex);
     const receivedNs = this.parts.nowNs();
     sendNote(outlet, marketIndex, COMMAND_NOTE.batchBegins);
-    for (const { index, errand, reserved } of taken) {
+    for (const { errand, reserved } of taken) {
       const { requestId } = reserved;
       const at = must(roomIn(outlet, errand), 'room was looked for before');
       reserved.write(outlet.views, at, { requestId, receivedNs, key: this.parts.idKey });
       outlet.commit();
-      this.road.expect(requestId, (told) => answer(index, told));
     }
     sendNote(outlet, marketIndex, COMMAND_NOTE.batchEnds);
   }

@@ -9,6 +9,7 @@ import { must } from '../core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import { ORDER_END, type OrderEnd } from '../core/order-terms.ts';
+import type { Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Outlet } from '../runtime/outlet.ts';
@@ -28,8 +29,6 @@ export interface BulkCancelParts {
   readonly shards: readonly Outlet[];
   readonly nowNs: () => TimestampNs;
   readonly openMarkets: ReadonlySet<number>;
-  /** Nobody waits for the market's answer to this request. */
-  readonly unanswered: (requestId: number) => void;
   readonly poke: () => void;
   /** Of the hashes of ids. */
   readonly idKey: HashKey;
@@ -52,7 +51,7 @@ export class BulkCancels {
   }): Reject | null {
     const { orders, nowNs, poke } = this.parts;
     const { user, beforeNs, end = ORDER_END.userRequested } = request;
-    const checked = orders.checkCancelAll(request);
+    const checked = orders.requests.checkCancelAll(request);
     if (!checked.ok) return checked.reject;
     const refusal = this.roomFor(checked.value, CancelAllOrders.bytes);
     if (refusal !== null) return refusal;
@@ -60,7 +59,7 @@ export class BulkCancels {
     // After this point every market is told.
     for (const market of checked.value) {
       const { marketIndex } = market.definition;
-      const requestId = reserved(orders.reserveCancelAll());
+      const requestId = reserved(orders.requests.reserveCancelAll());
       const outlet = this.outletOf(marketIndex);
       const at = outlet.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
       const wish = { user, marketIndex, beforeNs: beforeNs ?? 0n, end };
@@ -78,7 +77,7 @@ export class BulkCancels {
     readonly orderIds: readonly OrderId[];
   }): Reject | null {
     const { orders, poke } = this.parts;
-    const checked = orders.ordersToCancel(request);
+    const checked = orders.requests.ordersToCancel(request);
     if (!checked.ok) return checked.reject;
     const refusal = this.roomFor(
       checked.value.map(({ market }) => market),
@@ -96,20 +95,20 @@ export class BulkCancels {
   hasRoomIn({ definition: { marketIndex } }: MarketSlot): boolean {
     const { orders, openMarkets } = this.parts;
     const outlet = this.outletOf(marketIndex);
-    if (openMarkets.has(marketIndex) && orders.hasRoomForCancel() && outlet.hasRoom(CANCEL_BYTES, true)) return true;
+    if (openMarkets.has(marketIndex) && orders.requests.hasRoomForCancel() && outlet.hasRoom(CANCEL_BYTES, true))
+      return true;
     outlet.wantRoom();
     return false;
   }
 
   /** Nobody waits for its answer. There is room for it. */
   cancel(prepared: PreparedCancel): void {
-    const { orders, nowNs, idKey, unanswered } = this.parts;
-    const requestId = reserved(orders.reserveCancel(prepared));
+    const { orders, nowNs, idKey } = this.parts;
+    const requestId = reserved(orders.requests.reserveCancel(prepared));
     const outlet = this.outletOf(prepared.market.definition.marketIndex);
     const at = outlet.claim(CancelOrder.typeId, CancelOrder.bytes, true);
     writeCancel(outlet.views, at, prepared, false, { requestId, receivedNs: nowNs(), key: idKey });
     outlet.commit();
-    unanswered(requestId);
   }
 
   /** Room for one record of `bytes` for each of these markets. @returns why not, or null. */
@@ -131,6 +130,6 @@ export class BulkCancels {
 }
 
 /** The check of the same turn made sure that the request has its place. */
-function reserved(outcome: ReturnType<OrderManager['reserveCancel']>): number {
+function reserved(outcome: Outcome<number>): number {
   return must(outcome.ok ? outcome.value : undefined, 'a checked cancel is taken');
 }

@@ -5,11 +5,12 @@
 
 import type { CreateRequest } from '../codec/signed-order.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { ActionAnswer, ActionOrigin, Answer, ItemAnswer } from '../http/oms-backend.ts';
+import type { ActionOrigin, ItemAnswer } from '../http/oms-backend.ts';
 import type { ActionRoad } from './action-road.ts';
 import type { BatchRoad } from './batch-road.ts';
 import { CONNECTION_ENDED, RESENT_TOO_OFTEN } from './door-refusals.ts';
 import { Tie } from './orders/lifeline.ts';
+import type { ActionAnswer, Answer } from './orders/requests.ts';
 import { ResentCreates } from './sessions/resent-creates.ts';
 
 export interface CreateDeskParts {

@@ -24,6 +24,7 @@ import { Tie } from './orders/lifeline.ts';
 import type { MarketSlot } from './orders/markets.ts';
 import type { OrderManager } from './orders/order-manager.ts';
 import { NO_SKIPS } from './orders/prepared.ts';
+import type { Reply } from './orders/requests.ts';
 
 /** A checked action: the record it becomes, and what is taken for it once that has room. */
 export interface Errand {
@@ -32,8 +33,8 @@ export interface Errand {
   readonly bytes: number;
   /** May use the ring's reserve. */
   readonly isUrgent: boolean;
-  /** Check again what may have changed, then take. Refused: nothing was taken. */
-  reserve(): Outcome<Reserved>;
+  /** Check again what may have changed, then take; answered through `reply`. Refused: nothing was taken. */
+  reserve(reply: Reply): Outcome<Reserved>;
 }
 
 export interface Reserved {
@@ -57,7 +58,7 @@ export class Errands {
     const { orders } = this;
     const refusal = this.refusalOf(origin.user);
     if (refusal !== null) return rejected(refusal);
-    const checked = orders.checkCreate(request, { ...this.caller(origin), skips });
+    const checked = orders.requests.checkCreate(request, { ...this.caller(origin), skips });
     if (!checked.ok) return checked;
     const prepared = checked.value;
     const tie = origin.tie ?? tieOf(origin);
@@ -66,14 +67,14 @@ export class Errands {
       typeId: NewOrder.typeId,
       bytes: createBytes(prepared.text.length),
       isUrgent: false,
-      reserve: () => {
+      reserve: (reply) => {
         if (tie?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
         const lateRefusal = this.refusalOf(origin.user);
         if (lateRefusal !== null) return rejected(lateRefusal);
-        const reserved = orders.reserveCreate(prepared, this.nowNs());
+        const reserved = orders.requests.reserveCreate(prepared, this.nowNs(), reply);
         if (!reserved.ok) return reserved;
         const { requestId, budget } = reserved.value;
-        if (tie !== null) orders.tie(requestId, tie);
+        if (tie !== null) orders.requests.tie(requestId, tie);
         return accepted({ requestId, write: (v, at, stamp) => writeCreate(v, at, prepared, budget, stamp) });
       },
     });
@@ -81,7 +82,7 @@ export class Errands {
 
   replace(request: ReplaceRequest, origin: ActionOrigin): Outcome<Errand> {
     const { orders } = this;
-    const checked = orders.checkReplace(request, this.caller(origin));
+    const checked = orders.requests.checkReplace(request, this.caller(origin));
     if (!checked.ok) return checked;
     const prepared = checked.value;
     return accepted({
@@ -89,11 +90,11 @@ export class Errands {
       typeId: ReplaceOrder.typeId,
       bytes: ReplaceOrder.bytes,
       isUrgent: false,
-      reserve: () => {
+      reserve: (reply) => {
         const tie = tieOf(origin);
         if (tie?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
-        const reserved = orders.reserveReplace(prepared);
-        if (reserved.ok && tie !== null) orders.tie(reserved.value, tie);
+        const reserved = orders.requests.reserveReplace(prepared, reply);
+        if (reserved.ok && tie !== null) orders.requests.tie(reserved.value, tie);
         return written(reserved, (v, at, stamp) => writeReplace(v, at, prepared, stamp));
       },
     });
@@ -101,7 +102,7 @@ export class Errands {
 
   cancel(request: CancelRequest, origin: ActionOrigin): Outcome<Errand> {
     const { orders } = this;
-    const checked = orders.checkCancel(request, this.caller(origin));
+    const checked = orders.requests.checkCancel(request, this.caller(origin));
     if (!checked.ok) return checked;
     const prepared = checked.value;
     return accepted({
@@ -109,8 +110,8 @@ export class Errands {
       typeId: CancelOrder.typeId,
       bytes: CancelOrder.bytes,
       isUrgent: true,
-      reserve: () =>
-        written(orders.reserveCancel(prepared), (v, at, stamp) =>
+      reserve: (reply) =>
+        written(orders.requests.reserveCancel(prepared, reply), (v, at, stamp) =>
           writeCancel(v, at, prepared, origin.isControl, stamp),
         ),
     });

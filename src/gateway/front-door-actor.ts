@@ -294,10 +294,10 @@ export class FrontDoorActor implements Actor {
     };
     this.heard(ack.marketIndex, ack.sequence);
     if (!isZero(v, at + MarketAck.takenNsAt)) {
-      this.parts.door.taken(ack.requestId, MarketAck.takenNs(v, at) as TimestampNs);
+      orders.requests.taken(ack.requestId, MarketAck.takenNs(v, at) as TimestampNs);
     }
     if (MarketAck.isAdmission(v, at) === 1) orders.onAdmitted({ ...ack, refusal: ack.rejectCode });
-    orders.onAck(ack);
+    orders.requests.onAck(ack);
   }
 
   private onMatched(v: Views, at: number): void {

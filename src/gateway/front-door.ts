@@ -26,7 +26,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { MultisigReads } from '../http/account-backend.ts';
-import type { ActionOrigin, Answer, ItemAnswer, OmsBackend, OmsStreams, PageRequest } from '../http/oms-backend.ts';
+import type { ActionOrigin, ItemAnswer, OmsBackend, OmsStreams, PageRequest } from '../http/oms-backend.ts';
 import type { SkippedCheck } from '../operator/operator-inject-hooks.ts';
 import type { OperatorCommand, Reply } from '../operator/ops-parts.ts';
 import { type InjectedFill, writeInjectedFill } from '../order/fill-injection.ts';
@@ -51,17 +51,11 @@ import type { AssetMarks } from './orders/asset-desk.ts';
 import { AS_JSON } from './orders/history-ask.ts';
 import type { InventoryBody } from './orders/inventory.ts';
 import type { Lifeline } from './orders/lifeline.ts';
-import type {
-  OrderEvent,
-  OrderSink,
-  ReduceWord,
-  ReleaseWord,
-  RequestResult,
-  UserTrade,
-} from './orders/order-events.ts';
+import type { OrderEvent, OrderSink, ReduceWord, ReleaseWord, UserTrade } from './orders/order-events.ts';
 import type { OrderHistory } from './orders/order-history.ts';
 import { OrderManager } from './orders/order-manager.ts';
 import type { Page, PageQuery } from './orders/pages.ts';
+import type { Answer } from './orders/requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './orders/settings.ts';
 import { PageDesk } from './page-desk.ts';
 import { RegistryDesk } from './registry-desk.ts';
@@ -201,8 +195,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
     this.road = new ActionRoad({ ...lanes, desk });
     this.batches = new BatchRoad(lanes, this.road);
     this.creates = new CreateDesk({ road: this.road, batches: this.batches, nowNs, counted });
-    const unanswered = (requestId: number): void => this.road.expect(requestId, () => undefined);
-    this.bulk = new BulkCancels({ orders, shards, idKey, nowNs, openMarkets, unanswered, poke });
+    this.bulk = new BulkCancels({ orders, shards, idKey, nowNs, openMarkets, poke });
     this.safety = new SafetyCancels({ bulk: this.bulk, holderOf: (user) => this.holderOf(user), nowNs, poke });
     this.faults = new FaultCooldowns({ nowNs, limits, bulk: this.bulk, accounts: orders.margin.accounts, counted });
   }
@@ -213,8 +206,8 @@ export class FrontDoor implements OmsBackend, OrderSink {
 
   /** Signed actions between their first check and their answer, reductions, and releases that wait for cover or room. */
   get actionsInFlight(): number {
-    const { accountActions, road, orders, releases, safety } = this;
-    const inDoor = accountActions.inFlight + road.waiting + this.parts.desk.inFlight;
+    const { accountActions, orders, releases, safety } = this;
+    const inDoor = accountActions.inFlight + orders.requests.unanswered + this.parts.desk.inFlight;
     const { onTheWay } = orders.margin.reductions;
     return inDoor + onTheWay + orders.shortReleases + releases.size + safety.size + this.faults.size;
   }
@@ -442,15 +435,6 @@ export class FrontDoor implements OmsBackend, OrderSink {
   userTrade(user: UserId, trade: UserTrade): void {
     this.parts.counted.fill(trade.status, trade.rollbackReason);
     this.streams.userTrade(user, trade, this.nowNs());
-  }
-
-  /** The market has begun with a request whose sender wanted to know when. */
-  taken(requestId: number, takenNs: TimestampNs): void {
-    this.road.taken(requestId, takenNs);
-  }
-
-  ack(requestId: number, result: RequestResult): void {
-    this.road.answered(requestId, result.reject, result.processedNs);
   }
 
   reduce(word: ReduceWord): boolean {

@@ -106,7 +106,7 @@ export class SafetyCancels {
       for (; part.size > 0; sent += 1) {
         if (sent === max || !bulk.hasRoomIn(market)) return sent;
         const { user, orderId } = part.take().terms;
-        bulk.cancel({ market, user, orderId });
+        bulk.cancel({ kind: 'cancel', market, user, orderId });
       }
       parts.delete(part);
     }

@@ -42,6 +42,7 @@ import {
 } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { Lifeline } from '../gateway/orders/lifeline.ts';
+import type { ActionAnswer } from '../gateway/orders/requests.ts';
 import type { ControlOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
@@ -53,7 +54,7 @@ import {
   type SignedAction,
   type SignedBatch,
 } from './oms-actions.ts';
-import type { ActionAnswer, OmsBackend } from './oms-backend.ts';
+import type { OmsBackend } from './oms-backend.ts';
 import type { OmsSeat, UserStreams } from './oms-streams.ts';
 import { laneOf, type ReadingTurns, WorkSource } from './reading-turns.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';

@@ -9,8 +9,9 @@ import type { CreateRequest } from '../codec/signed-order.ts';
 import type { ReplaceRequest } from '../codec/signed-replace.ts';
 import type { UserId } from '../core/ids.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { Answer } from '../gateway/orders/requests.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
-import type { ActionBackend, ActionOrigin, Answer, ChargeBackend, ItemAnswer } from './oms-backend.ts';
+import type { ActionBackend, ActionOrigin, ChargeBackend, ItemAnswer } from './oms-backend.ts';
 
 export type SignedAction =
   | { readonly kind: 'create'; readonly request: CreateRequest }

@@ -22,6 +22,7 @@ import type { InventoryBody } from '../gateway/orders/inventory.ts';
 import type { Lifeline, Tie } from '../gateway/orders/lifeline.ts';
 import type { OrderEvent, UserTrade } from '../gateway/orders/order-events.ts';
 import type { Page } from '../gateway/orders/pages.ts';
+import type { ActionAnswer, Answer } from '../gateway/orders/requests.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
 import type { AccountActionBackend, MultisigReads } from './account-backend.ts';
 import type { MarginReads } from './margin-backend.ts';
@@ -45,14 +46,6 @@ export interface ActionOrigin {
   /** Of a create that may be sent again: what its order goes with, instead of `lifeline`. */
   readonly tie?: Tie;
 }
-
-/** The answer to one signed action; `refusal` null means `Received`. */
-export interface ActionAnswer {
-  readonly refusal: Reject | null;
-  readonly processedAtNs: TimestampNs;
-}
-
-export type Answer = (answer: ActionAnswer) => void;
 
 /** The answer to the item of a batch at this index. */
 export type ItemAnswer = (index: number, answer: ActionAnswer) => void;

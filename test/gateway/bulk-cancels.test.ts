@@ -54,15 +54,17 @@ suite('cancels in advance at the rings', () => {
       idKey: hashKeyOf(0n),
       nowNs,
       openMarkets,
-      unanswered: () => undefined,
       poke,
     });
     const cancels = new SafetyCancels({ bulk, holderOf: () => 'user', nowNs, poke });
     const lifeline = new Lifeline();
     const create = (id: string, asset: AssetId): void => {
       const request = createRequest({ id, quantity: 10 }, { baseAsset: { id: asset, text: asset } });
-      const checked = mustPass(desk.manager.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }));
-      desk.manager.tie(mustPass(desk.manager.reserveCreate(checked, NOW)).requestId, new Tie(lifeline));
+      const checked = mustPass(desk.manager.requests.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }));
+      desk.manager.requests.tie(
+        mustPass(desk.manager.requests.reserveCreate(checked, NOW)).requestId,
+        new Tie(lifeline),
+      );
     };
     const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
     for (const id of ids) create(id, MARKET.assetId);

@@ -7,7 +7,7 @@ import { CONNECTION_ENDED } from '../../src/gateway/door-refusals.ts';
 import { Errands } from '../../src/gateway/errands.ts';
 import { Lifeline } from '../../src/gateway/orders/lifeline.ts';
 import { SafetyCancels } from '../../src/gateway/safety-cancels.ts';
-import type { ActionOrigin, Answer } from '../../src/http/oms-backend.ts';
+import type { ActionOrigin } from '../../src/http/oms-backend.ts';
 import { ALICE, createRequest, NOW, OrderDesk } from '../support/order-desk.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -22,7 +22,7 @@ class World {
   readonly cancelled: string[] = [];
   private readonly lines = new Map<number, Lifeline>();
   private readonly verdicts: (() => void)[] = [];
-  private readonly onTheWay: { readonly requestId: number; readonly answer: Answer }[] = [];
+  private readonly onTheWay: number[] = [];
   private readonly safety: SafetyCancels;
   private readonly creates: CreateDesk;
 
@@ -32,8 +32,8 @@ class World {
     const create = (...[request, origin, answer]: Parameters<CreateDesk['create']>): void => {
       const errand = errands.create(request, origin);
       this.verdicts.push(() => {
-        const reserved = errand.ok ? errand.value.reserve() : errand;
-        if (reserved.ok) this.onTheWay.push({ requestId: reserved.value.requestId, answer });
+        const reserved = errand.ok ? errand.value.reserve({ answer, hops: null }) : errand;
+        if (reserved.ok) this.onTheWay.push(reserved.value.requestId);
         else answer({ refusal: reserved.reject, processedAtNs: NOW });
       });
     };
@@ -91,11 +91,10 @@ class World {
 
   /** The market admits what is on its way. */
   admit(): void {
-    for (const { requestId, answer } of this.onTheWay.splice(0)) {
+    for (const requestId of this.onTheWay.splice(0)) {
       const sequence = this.desk.nextSequence;
       this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
       this.desk.answer(requestId, sequence);
-      answer({ refusal: null, processedAtNs: NOW });
     }
   }
 }

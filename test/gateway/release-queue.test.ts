@@ -140,9 +140,9 @@ suite('cancels of many at a full ring', () => {
     let sent = 0;
     while (node.door.cancelAll({ ...all, assetId: second }) === null) sent += 1;
     assert.ok(sent > 5, `${sent} use the reserve`);
-    const onTheWay = node.door.orders.requestsOnTheWay;
+    const onTheWay = node.door.orders.requests.count;
     assert.equal(node.door.cancelAll(all)?.code, 'SERVICE_UNAVAILABLE');
-    assert.equal(node.door.orders.requestsOnTheWay, onTheWay, 'nothing was reserved either');
+    assert.equal(node.door.orders.requests.count, onTheWay, 'nothing was reserved either');
     node.settle();
     assert.equal(node.clearing.ledger.markets[0]?.orders.size, 1);
     assert.equal(node.clearing.ledger.markets[1]?.orders.size, 0);

@@ -48,15 +48,20 @@ class World {
     this.desk.manager.onMarketChanged({ ...MARKET, marketIndex, assetId: asset });
     for (const id of ids) {
       const request = createRequest({ id, quantity: 10, price: 1_000 }, { baseAsset: { id: asset, text: asset } });
-      const checked = mustPass(this.desk.manager.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }));
-      this.desk.manager.tie(mustPass(this.desk.manager.reserveCreate(checked, NOW)).requestId, new Tie(lifeline));
+      const checked = mustPass(
+        this.desk.manager.requests.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }),
+      );
+      this.desk.manager.requests.tie(
+        mustPass(this.desk.manager.requests.reserveCreate(checked, NOW)).requestId,
+        new Tie(lifeline),
+      );
     }
   }
 
   /** An order that rests and is tied to this connection. @returns its sequence. */
   tied(id: string, lifeline: Lifeline): number {
     const requestId = mustPass(this.desk.request({ id, quantity: 10, price: 1_000 }));
-    this.desk.manager.tie(requestId, new Tie(lifeline));
+    this.desk.manager.requests.tie(requestId, new Tie(lifeline));
     const sequence = this.desk.nextSequence;
     this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, refusal: 0 });
     this.desk.answer(requestId, sequence);

@@ -65,7 +65,7 @@ suite('restored orders that sleep', () => {
     assert.equal(doors.kept.count, 4);
     doors.both((manager) => manager.funds({ user: userOf(0), subAccount: 0, asset: USD }));
     assert.equal(doors.kept.count, 2);
-    doors.both((manager) => manager.checkCancelAll({ user: userOf(1), assetId: null }).ok);
+    doors.both((manager) => manager.requests.checkCancelAll({ user: userOf(1), assetId: null }).ok);
     assert.equal(doors.kept.count, 0);
   });
 
@@ -106,7 +106,7 @@ suite('restored orders that sleep', () => {
     const many = Array.from({ length: KEPT_PER_USER_MAX + 3 }, () => limit({ lots: 1 }));
     const doors = new RestoredDoors([...many, limit({ user: 1 })]);
     assert.equal(doors.kept.count, 1);
-    doors.both((manager) => manager.checkCancelAll({ user: userOf(0), assetId: null }).ok);
+    doors.both((manager) => manager.requests.checkCancelAll({ user: userOf(0), assetId: null }).ok);
   });
 
   test('accounts of a margin type give way though nobody speaks of them: they wake in rounds (AR-01)', () => {

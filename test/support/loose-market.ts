@@ -144,7 +144,9 @@ export class LooseMarket {
     const members = { newPriceLimit: price as RawPrice, newQuantity: quantity as RawQuantity };
     const request = replaceRequest({ user, orderId: id as never, ...members });
     const { manager } = this.desk;
-    const reserved = manager.reserveReplace(mustPass(manager.checkReplace(request, { user, ...CALLER })));
+    const reserved = manager.requests.reserveReplace(
+      mustPass(manager.requests.checkReplace(request, { user, ...CALLER })),
+    );
     if (!reserved.ok) return;
     look({ order, price, quantity });
     const isRefused = pick % 5 === 0;
@@ -171,9 +173,9 @@ export class LooseMarket {
 
   cancelAll(pick: number): void {
     const user = USERS[pick % 2] ?? ALICE;
-    const [market] = mustPass(this.desk.manager.checkCancelAll({ user, assetId: null }));
+    const [market] = mustPass(this.desk.manager.requests.checkCancelAll({ user, assetId: null }));
     if (market === undefined) return;
-    const requestId = mustPass(this.desk.manager.reserveCancelAll());
+    const requestId = mustPass(this.desk.manager.requests.reserveCancelAll());
     for (const order of this.orders) if (order.user === user && !order.isEnded) this.#cancelOne(order);
     this.desk.answer(requestId, 1);
   }

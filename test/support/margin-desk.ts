@@ -148,8 +148,12 @@ export class MarginDesk {
   /** Check and reserve. @returns the code, or `ok`; with `orders` what the market will name it by. */
   request(wish: MarginWish): Outcome<{ readonly requestId: number }> {
     const user = wish.user ?? ALICE;
-    const checked = this.manager.checkCreate(this.#create(wish, user), { user, now: this.nowNs, looksUp: true });
-    return checked.ok ? this.manager.reserveCreate(checked.value, this.nowNs) : checked;
+    const checked = this.manager.requests.checkCreate(this.#create(wish, user), {
+      user,
+      now: this.nowNs,
+      looksUp: true,
+    });
+    return checked.ok ? this.manager.requests.reserveCreate(checked.value, this.nowNs) : checked;
   }
 
   verdict(wish: MarginWish): string {
@@ -169,7 +173,7 @@ export class MarginDesk {
     const sequence = this.#next(asset);
     const word = { requestId, marketIndex: this.#index(asset), sequence, timeNs: this.nowNs };
     this.manager.onAdmitted({ ...word, refusal: 0 });
-    this.manager.onAck({ ...word, rejectCode: 0 });
+    this.manager.requests.onAck({ ...word, rejectCode: 0 });
     return sequence;
   }
 
@@ -188,8 +192,8 @@ export class MarginDesk {
       }),
       asset: { id: asset, text: asset },
     };
-    const checked = this.manager.checkReplace(request, { user: ALICE, now: this.nowNs, looksUp: true });
-    return checked.ok ? this.manager.reserveReplace(checked.value) : checked;
+    const checked = this.manager.requests.checkReplace(request, { user: ALICE, now: this.nowNs, looksUp: true });
+    return checked.ok ? this.manager.requests.reserveReplace(checked.value) : checked;
   }
 
   /** The market's word on a replace that was let through. */
@@ -201,7 +205,7 @@ export class MarginDesk {
     };
     const trigger = { triggerKind: 0, triggerPrice: 0 as RawPrice } as const;
     this.manager.onReplaced({ ...word, order, ...figures, ...trigger, timestampNs: this.nowNs });
-    this.manager.onAck({ ...word, requestId, rejectCode: 0 });
+    this.manager.requests.onAck({ ...word, requestId, rejectCode: 0 });
   }
 
   /** @returns the trade's id. */
@@ -251,7 +255,7 @@ export class MarginDesk {
   /** The market answers a request; 0 stands for yes. */
   acknowledge(requestId: number, asset: AssetId = ETH, rejectCode = 0): void {
     const word = { requestId, marketIndex: this.#index(asset), sequence: 0, timeNs: this.nowNs };
-    this.manager.onAck({ ...word, rejectCode });
+    this.manager.requests.onAck({ ...word, rejectCode });
   }
 
   /** A trigger of ETH's market fires for so many raw lots. */

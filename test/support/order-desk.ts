@@ -25,11 +25,11 @@ import type {
   OrderSink,
   ReduceWord,
   ReleaseWord,
-  RequestResult,
   UserTrade,
 } from '../../src/gateway/orders/order-events.ts';
 import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
+import type { ActionAnswer, Reply } from '../../src/gateway/orders/requests.ts';
 
 export const ALICE = 'a'.repeat(64) as UserId;
 export const BOB = 'b'.repeat(64) as UserId;
@@ -67,7 +67,7 @@ export const NO_HISTORY: OrderHistory = { read: (reader) => reader(EMPTY) };
 export class RecordingSink implements OrderSink {
   readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
   readonly trades: { readonly user: UserId; readonly trade: UserTrade }[] = [];
-  readonly acks: { readonly requestId: number; readonly result: RequestResult }[] = [];
+  readonly answers: { readonly orderId: string; readonly answer: ActionAnswer }[] = [];
   readonly releases: ReleaseWord[] = [];
   readonly reductions: ReduceWord[] = [];
   readonly faults: OrderFault[] = [];
@@ -80,8 +80,9 @@ export class RecordingSink implements OrderSink {
   userTrade(user: UserId, trade: UserTrade): void {
     this.trades.push({ user, trade });
   }
-  ack(requestId: number, result: RequestResult): void {
-    this.acks.push({ requestId, result });
+  /** Records the answer to a request about this order. */
+  reply(orderId: string): Reply {
+    return { answer: (answer) => this.answers.push({ orderId, answer }), hops: null };
   }
   release(word: ReleaseWord): void {
     this.releases.push(word);
@@ -252,8 +253,10 @@ export class OrderDesk {
   /** Check and reserve. */
   reserve(wish: OrderWish = {}): Outcome<{ readonly requestId: number; readonly budget: number }> {
     const user = wish.user ?? ALICE;
-    const checked = this.manager.checkCreate(createRequest(wish), { user, now: NOW, looksUp: true });
-    return checked.ok ? this.manager.reserveCreate(checked.value, NOW) : checked;
+    const checked = this.manager.requests.checkCreate(createRequest(wish), { user, now: NOW, looksUp: true });
+    return checked.ok
+      ? this.manager.requests.reserveCreate(checked.value, NOW, this.sink.reply(checked.value.terms.orderId))
+      : checked;
   }
 
   /** As `reserve`, for those who need no budget. @returns the request id. */
@@ -272,7 +275,7 @@ export class OrderDesk {
   }
 
   answer(requestId: number, sequence = 0, rejectCode = 0): void {
-    this.manager.onAck({ requestId, marketIndex: 3, sequence, timeNs: NOW, rejectCode });
+    this.manager.requests.onAck({ requestId, marketIndex: 3, sequence, timeNs: NOW, rejectCode });
   }
 
   /** @returns the trade id. */

@@ -153,12 +153,12 @@ export class PlainExchange {
       tif: (pick >> 5) % 3 === 0 ? TIF.ioc : TIF.gtc,
       postOnly: (pick >> 5) % 3 === 1,
     };
-    const checked = this.manager.checkCreate(createRequest(wish, { account: this.accountOf(user) }), {
+    const checked = this.manager.requests.checkCreate(createRequest(wish, { account: this.accountOf(user) }), {
       user,
       now: NOW,
       looksUp: CALLER_LOOKS_UP,
     });
-    const reserved = this.manager.reserveCreate(mustPass(checked), NOW);
+    const reserved = this.manager.requests.reserveCreate(mustPass(checked), NOW);
     if (!reserved.ok) {
       assert.ok(['INSUFFICIENT_INVENTORY', 'DUPLICATE_ORDER'].includes(codeOf(reserved)));
       return;
@@ -179,7 +179,9 @@ export class PlainExchange {
     const wish = { user, id, side, tif, postOnly: false };
     if (pick % 3 === 0) {
       const requestId = mustPass(
-        this.manager.reserveCancel(mustPass(this.manager.checkCancel(cancelRequest(id, user), caller))),
+        this.manager.requests.reserveCancel(
+          mustPass(this.manager.requests.checkCancel(cancelRequest(id, user), caller)),
+        ),
       );
       this.toMarket.push({ ...wish, kind: 'cancel', requestId, price: 0, quantity: 0 });
       return;
@@ -187,7 +189,9 @@ export class PlainExchange {
     const price = (190_000 + ((pick >> 2) % 5) * 5_000) as RawPrice;
     const quantity = (10 + ((pick >> 4) % 200) * 100) as RawQuantity;
     const request = replaceRequest({ user, orderId: id as never, newPriceLimit: price, newQuantity: quantity });
-    const reserved = this.manager.reserveReplace(mustPass(this.manager.checkReplace(request, caller)));
+    const reserved = this.manager.requests.reserveReplace(
+      mustPass(this.manager.requests.checkReplace(request, caller)),
+    );
     if (reserved.ok) this.toMarket.push({ ...wish, kind: 'replace', requestId: reserved.value, price, quantity });
   }
 
@@ -195,8 +199,8 @@ export class PlainExchange {
     const user = USERS[pick % 2] ?? ALICE;
     const nothing = { user, id: '', side: SIDE.buy, tif: TIF.gtc, postOnly: false, price: 0, quantity: 0 };
     // There is one market.
-    if (mustPass(this.manager.checkCancelAll({ user, assetId: null })).length === 0) return;
-    const requestId = mustPass(this.manager.reserveCancelAll());
+    if (mustPass(this.manager.requests.checkCancelAll({ user, assetId: null })).length === 0) return;
+    const requestId = mustPass(this.manager.requests.reserveCancelAll());
     this.toMarket.push({ ...nothing, kind: 'cancelAll', requestId });
   }
 
@@ -225,7 +229,7 @@ export class PlainExchange {
   }
 
   #ack({ requestId }: Wish, sequence: number, rejectCode = 0): void {
-    this.#say(() => this.manager.onAck({ ...AT, requestId, sequence, rejectCode }));
+    this.#say(() => this.manager.requests.onAck({ ...AT, requestId, sequence, rejectCode }));
   }
 
   #marketCreate(wish: Wish, pick: number): void {
@@ -258,7 +262,8 @@ export class PlainExchange {
     if (refusal !== 0) order.end = ORDER_END.postOnlyWouldCross;
     const admit = () => this.#say(() => this.manager.onAdmitted({ ...AT, requestId, sequence, refusal }));
     const answer = () => this.#ack(wish, sequence, refusal);
-    for (const word of pick % 3 === 0 ? [answer, admit] : [admit, answer]) word();
+    admit();
+    answer();
     if (refusal === 0) this.#match(order, pick);
   }
 

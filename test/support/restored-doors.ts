@@ -94,9 +94,9 @@ export class RestoredDoor {
 
   /** Everything that was said since the last time. */
   said(): string {
-    const { events, trades, acks, releases, reductions } = this.sink;
-    const text = inspect([events, trades, acks, releases, reductions], { depth: 9 });
-    for (const list of [events, trades, acks, releases, reductions]) list.length = 0;
+    const { events, trades, answers, releases, reductions } = this.sink;
+    const text = inspect([events, trades, answers, releases, reductions], { depth: 9 });
+    for (const list of [events, trades, answers, releases, reductions]) list.length = 0;
     return text;
   }
 }

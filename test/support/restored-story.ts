@@ -4,8 +4,10 @@ import { ORDER_END, ORDER_KIND, SIDE, TRIGGER, TRIGGER_STATE } from '../../src/c
 import type { Outcome } from '../../src/core/outcome.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../src/core/units.ts';
+import type { OrderRequests } from '../../src/gateway/orders/intake.ts';
 import type { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import type { PreparedCancel } from '../../src/gateway/orders/prepared.ts';
+import type { ActionAnswer, Reply } from '../../src/gateway/orders/requests.ts';
 import { source, usd } from './margin-desk.ts';
 import { cancelRequest, createRequest, NO_HISTORY, NOW, replaceRequest } from './order-desk.ts';
 import { orderPage } from './pages.ts';
@@ -141,9 +143,9 @@ export class RestoredStory {
     const request = cancelRequest(row.orderId, user);
     const cancel = { ...request.cancel, asset: assetOf(order) };
     this.doors.both((manager) => {
-      const checked = manager.checkCancel({ ...request, cancel }, { user, now: NOW, looksUp: true });
+      const checked = manager.requests.checkCancel({ ...request, cancel }, { user, now: NOW, looksUp: true });
       if (!checked.ok) return checked.reject.code;
-      return refuse(manager, manager.reserveCancel(checked.value), order);
+      return refuse(manager, order, (reply) => manager.requests.reserveCancel(checked.value, reply));
     });
   }
 
@@ -154,9 +156,12 @@ export class RestoredStory {
     const newQuantity = (row.quantity + LOT * (pick % 5)) as RawQuantity;
     const asked = replaceRequest({ user, orderId: row.orderId, newQuantity });
     this.doors.both((manager) => {
-      const checked = manager.checkReplace({ ...asked, asset: assetOf(order) }, { user, now: NOW, looksUp: true });
+      const checked = manager.requests.checkReplace(
+        { ...asked, asset: assetOf(order) },
+        { user, now: NOW, looksUp: true },
+      );
       if (!checked.ok) return checked.reject.code;
-      return refuse(manager, manager.reserveReplace(checked.value), order);
+      return refuse(manager, order, (reply) => manager.requests.reserveReplace(checked.value, reply));
     });
   }
 
@@ -171,14 +176,12 @@ export class RestoredStory {
     const signed = { baseAsset: { id: asset, text: asset }, account, isSpot: account === 0 };
     const request = createRequest({ user, id, side, price: 150_000, quantity }, signed);
     this.doors.both((manager) => {
-      const checked = manager.checkCreate(request, { user, now: NOW, looksUp: true });
+      const checked = manager.requests.checkCreate(request, { user, now: NOW, looksUp: true });
       if (!checked.ok) return checked.reject.code;
-      const reserved = manager.reserveCreate(checked.value, NOW);
-      if (!reserved.ok) return reserved.reject.code;
-      const { requestId } = reserved.value;
-      const { marketIndex } = definitionOf(asset);
-      manager.onAck({ requestId, marketIndex, sequence: 0, timeNs: NOW, rejectCode: REJECT_CODE.ORDER_NOT_FOUND });
-      return 'reserved';
+      return refuse(manager, { definition: definitionOf(asset) }, (reply) => {
+        const reserved = manager.requests.reserveCreate(checked.value, NOW, reply);
+        return reserved.ok ? { ok: true, value: reserved.value.requestId } : reserved;
+      });
     });
   }
 
@@ -186,8 +189,8 @@ export class RestoredStory {
     const user = userAt(pick);
     const orderIds = this.doors.orders.slice(0, 3).map(({ row }) => row.orderId);
     this.doors.both((manager) => [
-      marketsOf(manager.checkCancelAll({ user, assetId: null })),
-      cancelsOf(manager.ordersToCancel({ user, assetId: null, orderIds })),
+      marketsOf(manager.requests.checkCancelAll({ user, assetId: null })),
+      cancelsOf(manager.requests.ordersToCancel({ user, assetId: null, orderIds })),
     ]);
   }
 
@@ -243,17 +246,23 @@ function assetOf({ definition }: Restored): { readonly id: AssetId; readonly tex
   return { id: definition.assetId, text: definition.assetId };
 }
 
-/** The market's answer to a request: that it knows no such order. */
-function refuse(manager: OrderManager, reserved: Outcome<number>, { definition }: Restored): string {
+/** A request whose market answers that it knows no such order. @returns what the sender was answered, or why not. */
+function refuse(
+  manager: OrderManager,
+  { definition }: Pick<Restored, 'definition'>,
+  reserve: (reply: Reply) => Outcome<number>,
+): string | readonly ActionAnswer[] {
+  const answers: ActionAnswer[] = [];
+  const reserved = reserve({ answer: (answer) => answers.push(answer), hops: null });
   if (!reserved.ok) return reserved.reject.code;
   const { marketIndex } = definition;
-  const rejectCodeOf = REJECT_CODE.ORDER_NOT_FOUND;
-  manager.onAck({ requestId: reserved.value, marketIndex, sequence: 0, timeNs: NOW, rejectCode: rejectCodeOf });
-  return 'reserved';
+  const rejectCode = REJECT_CODE.ORDER_NOT_FOUND;
+  manager.requests.onAck({ requestId: reserved.value, marketIndex, sequence: 0, timeNs: NOW, rejectCode });
+  return answers;
 }
 
 /** Without the markets themselves. */
-function marketsOf(outcome: ReturnType<OrderManager['checkCancelAll']>): unknown {
+function marketsOf(outcome: ReturnType<OrderRequests['checkCancelAll']>): unknown {
   return outcome.ok ? outcome.value.map(({ definition }) => definition.marketIndex) : outcome.reject.code;
 }
 

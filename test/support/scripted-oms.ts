@@ -20,19 +20,13 @@ import { MarginDesk } from '../../src/gateway/margin-desk.ts';
 import type { InventoryBody } from '../../src/gateway/orders/inventory.ts';
 import type { Lifeline } from '../../src/gateway/orders/lifeline.ts';
 import type { Page, PageQuery } from '../../src/gateway/orders/pages.ts';
+import type { Answer } from '../../src/gateway/orders/requests.ts';
 import type { Cost } from '../../src/gateway/sessions/costs.ts';
 import { checkNonce, completeLogin } from '../../src/gateway/sessions/login.ts';
 import { Nonces } from '../../src/gateway/sessions/nonces.ts';
 import { Tokens } from '../../src/gateway/sessions/tokens.ts';
 import type { AccountActionBackend, ClearingVerdict, MultisigReads } from '../../src/http/account-backend.ts';
-import type {
-  ActionOrigin,
-  Answer,
-  ItemAnswer,
-  OmsBackend,
-  OmsStreams,
-  PageRequest,
-} from '../../src/http/oms-backend.ts';
+import type { ActionOrigin, ItemAnswer, OmsBackend, OmsStreams, PageRequest } from '../../src/http/oms-backend.ts';
 import type { RegistryBackend } from '../../src/http/registry-backend.ts';
 import type { SystemReads } from '../../src/http/system-routes.ts';
 import { BASE, MARKET, NO_HISTORY, NOW, OrderDesk } from './order-desk.ts';
@@ -175,11 +169,11 @@ export class ScriptedOms implements OmsBackend {
   }
 
   cancelAll(request: CancelAll): Reject | null {
-    return this.#bulk(request, this.desk.manager.checkCancelAll(request));
+    return this.#bulk(request, this.desk.manager.requests.checkCancelAll(request));
   }
 
   cancelBatch(request: CancelBatch): Reject | null {
-    return this.#bulk(request, this.desk.manager.ordersToCancel(request));
+    return this.#bulk(request, this.desk.manager.requests.ordersToCancel(request));
   }
 
   #bulk(request: CancelAll | CancelBatch, checked: Outcome<unknown>): Reject | null {

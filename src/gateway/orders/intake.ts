@@ -1,37 +1,41 @@
 /**
- * Requests on their way in: checked before their signature, reserved after it.
+ * Order requests: validated before their signature, reserved after it, answered when their market has answered.
  *
- *   request ─check─▶ (caller verifies the signature) ─reserve: hold, request id─▶ market
+ *   request ─check─▶ (signature verified by the caller) ─reserve: hold, request id─▶ market ─onAck─▶ sender
  *
  * Between check and reserve time passes; what may have changed meanwhile is checked again when the hold is taken. The
  * caller makes sure that the market's ring has room before it reserves, so nothing is ever taken back.
  *
  * Invariants
  *   (1) No request goes to a market without its hold (AMB-112); a refused replace leaves the order untouched (RPL-07).
- *   (2) A refusal by this file sends no event (AMB-128).
+ *   (2) A refusal before the market sends no event, a refusal by the market does (AMB-128).
+ *   (3) Every reserved request is answered once; a cancel-all, which was answered when it was sent, never (CAN-11).
  *
- * Not here: the rules on a request's own text (pre-flight.ts), answers (order-manager.ts).
+ * Not here: the rules on a request's own text (pre-flight.ts), signatures, rings.
  */
 
 import type { CancelRequest } from '../../codec/signed-cancel.ts';
 import type { CreateRequest } from '../../codec/signed-order.ts';
 import type { ReplaceRequest } from '../../codec/signed-replace.ts';
+import { must } from '../../core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../core/limits.ts';
 import { MARKET_STATUS, SIDE, TRIGGER } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
-import { type Reject, reject } from '../../core/reject.ts';
+import { pascalCase, type Reject, type RejectName, reject, rejectName } from '../../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
 import type { Accounts } from './accounts.ts';
 import { exposureOf } from './exposure.ts';
 import { availableOf, type Holds } from './holds.ts';
-import { filledOf, isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay } from './live-order.ts';
+import type { Tie } from './lifeline.ts';
+import { filledOf, isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay, settleTie } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarginRoom } from './margin-room.ts';
 import type { MarketSlot, Markets } from './markets.ts';
 import { budgetOf, holdOf, needOf, quote18, spendWith } from './needs.ts';
 import { checkOpenOrders } from './open-bounds.ts';
 import type { OrderBookView } from './order-book-view.ts';
+import type { OrderSink } from './order-events.ts';
 import { triggerKindOf } from './order-figures.ts';
 import type { OrderHistory } from './order-history.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
@@ -45,11 +49,12 @@ import {
   type PreFlightView,
 } from './pre-flight.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
-import { BUSY, CONTESTED, DUPLICATE_ORDER, INSUFFICIENT, NO_MARKET, TOO_MANY_OWN } from './refusals.ts';
-import type { Requests, Share } from './requests.ts';
+import { BUSY, CONTESTED, DUPLICATE_ORDER, INSUFFICIENT, marketRefusal, NO_MARKET, TOO_MANY_OWN } from './refusals.ts';
+import { type OrderRequest, type PendingRequests, type Reply, type Share, UNANSWERED } from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
+import type { MarketAck } from './words.ts';
 
-/** Who asks, when, and whether the order is looked up first: on REST, not on the control channel (AMB-92, CTL-04). */
+/** The session's user, the time, and whether the order is looked up first: on REST, not on `/control` (AMB-92, CTL-04). */
 export interface Caller {
   readonly user: UserId;
   readonly now: TimestampNs;
@@ -60,47 +65,58 @@ export interface Caller {
 
 const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the user has neither a balance nor a position');
 
-/** A create that the market has not spoken on. */
-export interface CreateOnItsWay {
-  readonly order: LiveOrder;
-  readonly text: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
-export interface IntakeParts {
+export interface OrderRequestsParts {
   readonly markets: Markets;
   readonly accounts: Accounts;
   readonly holds: Holds;
   readonly orders: LiveOrders;
-  readonly requests: Requests;
+  readonly pending: PendingRequests;
   readonly book: OrderBookView;
   readonly history: OrderHistory;
   readonly margin: MarginRoom;
+  readonly sink: OrderSink;
 }
 
-export class Intake {
+export class OrderRequests {
   settings: OrderSettings = DEFAULT_SETTINGS;
-  /** By request id. */
-  readonly creates: Map<number, CreateOnItsWay> = new Map();
-  readonly #parts: IntakeParts;
+  readonly #parts: OrderRequestsParts;
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: OrderRequestsParts) {
     this.#parts = parts;
+  }
+
+  /** Requests that take room of the table. */
+  get count(): number {
+    return this.#parts.pending.count;
+  }
+
+  /** Requests of users whose answer has not been given. */
+  get unanswered(): number {
+    return this.#parts.pending.unanswered;
   }
 
   // ---- create
 
+  /** Everything before the signature. The order of checks and the rejects: pre-flight.ts. */
   checkCreate(request: CreateRequest, caller: Caller): Outcome<PreparedCreate> {
     this.#parts.margin.desk.refresh(caller.now);
     return checkCreate(this.#view(), request, caller);
   }
 
+  /**
+   * Takes the hold, after the signature was verified and while the market's ring has room.
+   *
+   * @returns the request id, and what a market order without a bound of its own may spend (AMB-39); rejects
+   *   MARKET_HALTED, TOO_MANY_OPEN_ORDERS, DUPLICATE_ORDER, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY,
+   *   REDUCE_ONLY_WOULD_INCREASE, PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED.
+   */
   reserveCreate(
     prepared: PreparedCreate,
     now: TimestampNs,
+    reply: Reply = UNANSWERED,
   ): Outcome<{ readonly requestId: number; readonly budget: number }> {
     const { market, terms, price, quantity, triggerPrice, text, signature } = prepared;
-    const { orders, requests, holds, book } = this.#parts;
+    const { orders, pending, holds, book } = this.#parts;
     const { marketIndex, assetId, status } = market.definition;
     if (status !== MARKET_STATUS.active) return marketHalted();
     const isParked = terms.triggerKind !== TRIGGER.none;
@@ -109,8 +125,8 @@ export class Intake {
     const known = orders.find(terms.user, marketIndex, terms.orderId);
     // An id on its way may still be refused; then the next create with it may pass. The market decides.
     if (known !== undefined && known.sequence !== 0 && !isForgotten(known, now)) return rejected(DUPLICATE_ORDER);
-    if (!requests.hasRoomFor('create')) return rejected(BUSY);
-    if (!requests.isWithinShare('create', this.#shareOf(terms.user))) return rejected(TOO_MANY_OWN);
+    if (!pending.hasRoomFor('create')) return rejected(BUSY);
+    if (!pending.isWithinShare('create', this.#shareOf(terms.user))) return rejected(TOO_MANY_OWN);
     const key = { user: terms.user, subAccount: terms.subAccount, asset: terms.side === SIDE.buy ? USD : assetId };
     const fitting = isSpot(terms) ? this.#fitting(prepared, holds.available(key)) : 0;
     if (fitting === null && !prepared.skips.has('inventory')) return rejected(INSUFFICIENT);
@@ -124,8 +140,19 @@ export class Intake {
     order.requests = 1;
     book.add(order);
     const { user, orderId } = terms;
-    const requestId = requests.add({ kind: 'create', user, orderId, market, order, replace: null, tie: null });
-    this.creates.set(requestId, { order, text, signature });
+    const signed = { text, signature };
+    const request: OrderRequest = {
+      kind: 'create',
+      user,
+      orderId,
+      market,
+      order,
+      replace: null,
+      signed,
+      tie: null,
+      reply,
+    };
+    const requestId = pending.add(request);
     return accepted({ requestId, budget });
   }
 
@@ -158,6 +185,7 @@ export class Intake {
 
   // ---- replace
 
+  /** Everything before the signature, the look-up included (RPL-11, AMB-23). */
   checkReplace(request: ReplaceRequest, caller: Caller): Outcome<PreparedReplace> {
     this.#parts.margin.desk.refresh(caller.now);
     const checked = checkReplace(this.#view(), request, caller.user, caller.now);
@@ -172,6 +200,7 @@ export class Intake {
     const trigger = checkNewTrigger(request, order);
     if (!trigger.ok) return trigger;
     return accepted({
+      kind: 'replace',
       market,
       user: caller.user,
       orderId,
@@ -183,17 +212,22 @@ export class Intake {
     });
   }
 
-  reserveReplace(prepared: PreparedReplace): Outcome<number> {
+  /**
+   * Takes what the replaced order would need beyond what the order holds.
+   *
+   * @returns the request id; rejects MARKET_HALTED, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY, PRICING_UNAVAILABLE,
+   *   INSUFFICIENT_MARGIN, REDUCE_ONLY_WOULD_INCREASE, the order untouched.
+   */
+  reserveReplace(prepared: PreparedReplace, reply: Reply = UNANSWERED): Outcome<number> {
     const { market, user, orderId, newPrice, newQuantity } = prepared;
-    const { orders, requests, book } = this.#parts;
+    const { orders, pending, book } = this.#parts;
     if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
-    if (!requests.hasRoomFor('replace')) return rejected(BUSY);
-    if (!requests.isWithinShare('replace', this.#shareOf(user))) return rejected(TOO_MANY_OWN);
+    if (!pending.hasRoomFor('replace')) return rejected(BUSY);
+    if (!pending.isWithinShare('replace', this.#shareOf(user))) return rejected(TOO_MANY_OWN);
     if (orders.isContested({ user, orderId }, market.definition.marketIndex)) return rejected(CONTESTED);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
-    if (order === null) {
-      return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace: null, tie: null }));
-    }
+    const request = { kind: 'replace', user, orderId, market, order, signed: null, tie: null, reply } as const;
+    if (order === null) return accepted(pending.add({ ...request, replace: null }));
     const replace = {
       price: newPrice ?? largestPrice(order),
       quantity: newQuantity ?? largestQuantity(order),
@@ -207,7 +241,7 @@ export class Intake {
     order.replaces = [...order.replaces, replace];
     order.requests += 1;
     book.rehold(order);
-    return accepted(requests.add({ kind: 'replace', user, orderId, market, order, replace, tie: null }));
+    return accepted(pending.add({ ...request, replace }));
   }
 
   /** What a replace that is let through would leave the order to reduce, or to weigh beyond what it covers (RPL-07). */
@@ -222,60 +256,124 @@ export class Intake {
 
   // ---- cancel
 
+  /** Everything before the signature, the look-up included (CAN-03, AMB-23). */
   checkCancel(request: CancelRequest, caller: Caller): Outcome<PreparedCancel> {
     const checked = checkCancel(this.#view(), request, caller.user, caller.now);
     if (!checked.ok) return checked;
     const { orderId } = request.cancel;
-    if (!this.#parts.requests.isWithinShare('cancel', this.#shareOf(caller.user))) return rejected(TOO_MANY_OWN);
+    if (!this.#parts.pending.isWithinShare('cancel', this.#shareOf(caller.user))) return rejected(TOO_MANY_OWN);
     // A cancel waits for its create in the market; of a user who has nothing none can come (AMB-25).
     const looksUp = caller.looksUp || !this.#mayHaveOrders(caller.user);
     const missing = looksUp ? this.#missing(checked.value, caller.user, orderId) : null;
-    return missing === null ? accepted({ market: checked.value, user: caller.user, orderId }) : rejected(missing);
+    return missing === null
+      ? accepted({ kind: 'cancel', market: checked.value, user: caller.user, orderId })
+      : rejected(missing);
   }
 
-  reserveCancel({ market, user, orderId }: PreparedCancel): Outcome<number> {
-    const { orders, requests } = this.#parts;
-    if (!requests.hasRoomFor('cancel')) return rejected(BUSY);
+  /** @returns the request id; rejects SERVICE_UNAVAILABLE. */
+  reserveCancel({ market, user, orderId }: PreparedCancel, reply: Reply = UNANSWERED): Outcome<number> {
+    const { orders, pending } = this.#parts;
+    if (!pending.hasRoomFor('cancel')) return rejected(BUSY);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
     if (order !== null) order.requests += 1;
-    return accepted(requests.add({ kind: 'cancel', user, orderId, market, order, replace: null, tie: null }));
+    const request = { kind: 'cancel', user, orderId, market, order, replace: null, signed: null, tie: null } as const;
+    return accepted(pending.add({ ...request, reply }));
   }
 
-  /** Markets in which the user has an unfinished order, those on their way included; room for a request each. */
+  /** Whether `reserveCancel` will pass. */
+  hasRoomForCancel(): boolean {
+    return this.#parts.pending.hasRoomFor('cancel');
+  }
+
+  /**
+   * Markets in which the user has an unfinished order, pending ones included. What is reserved for each in the same turn
+   * passes.
+   * @returns MARKET_NOT_FOUND, SERVICE_UNAVAILABLE.
+   */
   checkCancelAll(wish: { readonly user: UserId; readonly assetId: AssetId | null }): Outcome<readonly MarketSlot[]> {
-    const { markets, orders, requests } = this.#parts;
+    const { markets, orders, pending } = this.#parts;
     const only = this.#marketsOf(wish.assetId);
     if (!only.ok) return only;
     const open = orders.openMarkets(wish.user).map((marketIndex) => markets.at(marketIndex));
     const concerned = open.filter((market) => only.value.includes(market));
-    return requests.hasRoomFor('cancelAll', concerned.length) ? accepted(concerned) : rejected(BUSY);
+    return pending.hasRoomFor('cancelAll', concerned.length) ? accepted(concerned) : rejected(BUSY);
   }
 
+  /** For one market. @returns the request id; rejects SERVICE_UNAVAILABLE. It is never answered. */
   reserveCancelAll(): Outcome<number> {
-    const { requests } = this.#parts;
-    if (!requests.hasRoomFor('cancelAll')) return rejected(BUSY);
-    return accepted(requests.add({ kind: 'cancelAll' }));
+    const { pending } = this.#parts;
+    if (!pending.hasRoomFor('cancelAll')) return rejected(BUSY);
+    return accepted(pending.add({ kind: 'cancelAll' }));
   }
 
-  /** The user's unfinished orders among these ids, in every market or in one; room for a request each (AMB-24). */
+  /**
+   * The user's unfinished orders among these ids, in every market or in one (AMB-24); unknown, foreign and finished ids are
+   * left out (CAN-09). What is reserved for each in the same turn passes.
+   * @returns MARKET_NOT_FOUND, SERVICE_UNAVAILABLE.
+   */
   ordersToCancel(wish: {
     readonly user: UserId;
     readonly assetId: AssetId | null;
     readonly orderIds: readonly OrderId[];
   }): Outcome<readonly PreparedCancel[]> {
     const { user, assetId, orderIds } = wish;
-    const { orders, requests } = this.#parts;
+    const { orders, pending } = this.#parts;
     const among = this.#marketsOf(assetId);
     if (!among.ok) return among;
     const cancels: PreparedCancel[] = [];
     for (const orderId of new Set(orderIds)) {
       for (const market of among.value) {
         const order = orders.find(user, market.definition.marketIndex, orderId);
-        if (order !== undefined && !order.isTold) cancels.push({ market, user, orderId });
+        if (order !== undefined && !order.isTold) cancels.push({ kind: 'cancel', market, user, orderId });
       }
     }
-    if (!requests.isWithinShare('cancel', this.#shareOf(user), cancels.length)) return rejected(TOO_MANY_OWN);
-    return requests.hasRoomFor('cancel', cancels.length) ? accepted(cancels) : rejected(BUSY);
+    if (!pending.isWithinShare('cancel', this.#shareOf(user), cancels.length)) return rejected(TOO_MANY_OWN);
+    return pending.hasRoomFor('cancel', cancels.length) ? accepted(cancels) : rejected(BUSY);
+  }
+
+  // ---- pending requests
+
+  /** The order of this pending create or replace is cancelled when the connection ends (lifeline.ts). */
+  tie(requestId: number, tie: Tie): void {
+    this.#parts.pending.tie(requestId, tie);
+  }
+
+  /** The market has begun with a request whose sender has the time of each hop recorded; comes before its answer. */
+  taken(requestId: number, takenNs: TimestampNs): void {
+    this.#parts.pending.taken(requestId, takenNs);
+  }
+
+  /** The market's answer. Every request gets one, after all that the request caused. */
+  onAck(ack: MarketAck): void {
+    const { book, pending, margin } = this.#parts;
+    const request = pending.take(ack.requestId);
+    if (request.kind === 'cancelAll') return;
+    if (request.kind === 'reduce') {
+      margin.reductions.answered();
+      book.landed(request.order);
+      return;
+    }
+    const { kind, order, replace, tie } = request;
+    const code = ack.rejectCode === 0 ? null : must(rejectName(ack.rejectCode), 'the market refuses with a known code');
+    if (order !== null) book.landed(order);
+    if (order !== null && replace !== null) {
+      order.replaces = order.replaces.filter((other) => other !== replace);
+      if (tie !== null) settleTie(order, tie, code === null);
+      book.rehold(order);
+    }
+    if (code !== null) this.#refused(request, code);
+    const answer = { refusal: code === null ? null : marketRefusal(kind, code), processedAtNs: ack.timeNs };
+    if (this.settings.acks === 'optimistic') pending.answer(request, answer);
+    else pending.answerWhenDecided(request, ack.sequence, answer);
+  }
+
+  /** Refused by the market, after it passed here. A crossing post-only gets its own `Canceled` (AMB-16, AMB-19). */
+  #refused({ kind, user, orderId, order, market }: OrderRequest, code: RejectName): void {
+    if (code === 'WOULD_CROSS') return;
+    const { book, sink } = this.#parts;
+    if (kind === 'create') book.drop(must(order ?? undefined, 'a create has its order'));
+    const { assetId } = market.definition;
+    sink.orderEvent(user, { kind: FAILED[kind], orderId, assetId, reason: pascalCase(code) });
   }
 
   // ---- helpers
@@ -327,6 +425,8 @@ export class Intake {
       : reject('ORDER_NOT_FOUND', 'the order is finished');
   }
 }
+
+const FAILED = { create: 'CreateFailed', replace: 'ReplaceFailed', cancel: 'CancelFailed' } as const;
 
 /** Whether the id of an order is free again, though the order has not left memory yet (AMB-08). */
 function isForgotten({ isTold, terms }: LiveOrder, now: TimestampNs): boolean {

@@ -29,7 +29,7 @@ import type { Markets } from './markets.ts';
 import type { OrderSink } from './order-events.ts';
 import { ReduceOnlyExcess } from './reduce-only-excess.ts';
 import { Reductions } from './reductions.ts';
-import type { Requests } from './requests.ts';
+import type { PendingRequests } from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { simulate, type Trial } from './simulation.ts';
 import type { Sleepers } from './sleepers.ts';
@@ -39,7 +39,7 @@ export interface MarginRoomParts {
   readonly markets: Markets;
   readonly holds: Holds;
   readonly words: WordCount;
-  readonly requests: Requests;
+  readonly pending: PendingRequests;
   readonly sink: OrderSink;
   readonly sleepers: Sleepers;
 }
@@ -61,7 +61,7 @@ export class MarginRoom {
   /** Before that a user may have orders that are yet to be told: nobody is woken to be looked at. */
   #isRestored = false;
 
-  constructor({ accounts, markets, holds, words, requests, sink, sleepers }: MarginRoomParts) {
+  constructor({ accounts, markets, holds, words, pending, sink, sleepers }: MarginRoomParts) {
     const { desk } = this;
     this.#kinds = accounts;
     this.#sleepers = sleepers;
@@ -69,7 +69,7 @@ export class MarginRoom {
     this.accounts = new MarginAccounts({ holds, desk, words, sleepers });
     this.bounds = new MarketBounds(desk, DEFAULT_SETTINGS.marketOrderBand);
     this.check = new MarginCheck(accounts, this.accounts, this.bounds);
-    this.reductions = new Reductions(requests, sink);
+    this.reductions = new Reductions(pending, sink);
     this.#autoReduce = new AutoReduce(accounts, this.accounts, (reduction) => this.reductions.reduce(reduction));
     this.#excess = new ReduceOnlyExcess(this.accounts, (order) => this.reductions.cancelReduceOnly(order));
     this.#sources = { accounts, margins: this.accounts, markets, desk };

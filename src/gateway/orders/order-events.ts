@@ -1,13 +1,12 @@
 /**
- * What the order manager says: events of `/orders` (wire.md 9.4), fills (wire.md 7.10), answers to requests. Values
- * only; the edge writes the frames, and only for users who listen.
+ * What the order manager emits: events of `/orders` (wire.md 9.4) and fills (wire.md 7.10). Values only; the edge writes
+ * the frames, and only for users who listen.
  */
 
 import type { OrderEventView } from '../../codec/order-events.ts';
 import type { UserTradeView } from '../../codec/user-trade.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import type { OrderEnd, RollbackReason } from '../../core/order-terms.ts';
-import type { Reject } from '../../core/reject.ts';
 import type { Amount18, TimestampNs } from '../../core/units.ts';
 
 export interface OrderName {
@@ -26,12 +25,6 @@ export interface UserTrade extends UserTradeView {
   readonly orderId: OrderId;
   /** USD: projected, then final, then zero; negative is a rebate. */
   readonly fee: Amount18;
-}
-
-/** The market's answer to a request, `Received` when `reject` is null. */
-export interface RequestResult extends OrderName {
-  readonly reject: Reject | null;
-  readonly processedNs: TimestampNs;
 }
 
 /** This door's word on an order whose trigger fired: it holds what `quantity` lots need, or the order ends (AMB-28). */
@@ -72,7 +65,6 @@ export interface OrderSink {
   userTrade(user: UserId, trade: UserTrade): void;
   /** After the trade was told as rolled back; of a fill-or-kill once, of the node's own orders never. */
   fault(fault: OrderFault): void;
-  ack(requestId: number, result: RequestResult): void;
   /** To the market; never lost, so it may wait for room. */
   release(word: ReleaseWord): void;
   /** To the market, by a request that has its number. @returns false: there is no room, nothing was sent. */

@@ -1,36 +1,25 @@
 /**
- * The order manager: the front door's side of every order, on one thread (design: the road of an order).
+ * The order manager: the gateway's side of every order, on one thread.
  *
  *   request ─check─▶ ─reserve─▶ market ─ack─▶ answer                  intake.ts, requests.ts
  *                    market, clearing ─words─▶ order events, fills    order-book-view.ts, fill-view.ts, releases.ts
  *                    memory and tables ─▶ reads                       pages.ts, inventory.ts
  *
- * Invariants
- *   (1) Every reserved request is answered once; a cancel-all, which was answered when it was dispatched, never (CAN-11).
- *   (2) A refusal behind this door sends an event to the order's user (AMB-128).
- *
  * Not here: JSON, signatures, rates, rings.
  */
 import type { BalanceRow, SubAccountRow, UserRow } from '../../clearing/rows.ts';
 import type { OrderRecordView } from '../../codec/order-record.ts';
-import type { CancelRequest } from '../../codec/signed-cancel.ts';
-import type { CreateRequest } from '../../codec/signed-order.ts';
-import type { ReplaceRequest } from '../../codec/signed-replace.ts';
-import { must } from '../../core/assert.ts';
-import { type AssetId, type OrderId, USD, type UserId } from '../../core/ids.ts';
+import { type OrderId, USD, type UserId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { ORDER_END, SIDE } from '../../core/order-terms.ts';
-import type { Outcome } from '../../core/outcome.ts';
-import { pascalCase, type RejectName, rejectName } from '../../core/reject.ts';
-import type { TimestampNs } from '../../core/units.ts';
+import { pascalCase } from '../../core/reject.ts';
 import { Accounts } from './accounts.ts';
 import { FillView } from './fill-view.ts';
 import type { Show } from './history-ask.ts';
 import { type BalanceKey, type Funds, Holds, WordCount } from './holds.ts';
-import { type Caller, Intake } from './intake.ts';
+import { OrderRequests } from './intake.ts';
 import { type InventoryBody, inventoryOf } from './inventory.ts';
-import type { Tie } from './lifeline.ts';
-import { isSpot, type LiveOrder, settleTie } from './live-order.ts';
+import { isSpot, type LiveOrder } from './live-order.ts';
 import { LiveOrders } from './live-orders.ts';
 import { MarginRoom } from './margin-room.ts';
 import { type MarketSlot, Markets } from './markets.ts';
@@ -46,10 +35,8 @@ import {
   planOrderPage,
   planTradePage,
 } from './pages.ts';
-import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
-import { marketRefusal } from './refusals.ts';
 import { Releases } from './releases.ts';
-import { type OrderRequest, Requests } from './requests.ts';
+import { PendingRequests } from './requests.ts';
 import { restoredOrder } from './restored-order.ts';
 import { SetAsides } from './set-asides.ts';
 import type { OrderSettings } from './settings.ts';
@@ -63,7 +50,6 @@ import type {
   EndedWord,
   FillConfirmed,
   FillRolledBack,
-  MarketAck,
   OrderWord,
   ReplacedWord,
   RestoredOrder,
@@ -78,6 +64,8 @@ export interface OrderManagerParts {
 }
 
 export class OrderManager {
+  /** Requests of users: validated, reserved, answered. */
+  readonly requests: OrderRequests;
   /** Positions, prices, pressure: the margin side. */
   readonly margin: MarginRoom;
   /** What actions on accounts take, beside what orders hold. */
@@ -95,11 +83,10 @@ export class OrderManager {
   readonly #orders: LiveOrders;
   readonly #tail: Tail;
   readonly #sink: OrderSink;
-  readonly #requests: Requests;
+  readonly #pending = new PendingRequests();
   readonly #book: OrderBookView;
   readonly #fills: FillView;
   readonly #releases: Releases;
-  readonly #intake: Intake;
   readonly #pages: PageSources;
 
   constructor({ sink, history, kept }: OrderManagerParts) {
@@ -115,116 +102,31 @@ export class OrderManager {
     this.funded = holds.funded;
     this.openMarketsOf = (user) => orders.openMarkets(user);
     this.#tail = tail;
-    const requests = new Requests(sink);
     const book = new OrderBookView({ orders, holds, tail, sink });
     this.#sink = sink;
-    this.#requests = requests;
     this.#book = book;
     this.#fills = new FillView(book, this.#words, { holds, tail, sink });
     const accounts = this.#accounts;
-    const room = new MarginRoom({ accounts, markets, holds, words: this.#words, requests, sink, sleepers });
+    const pending = this.#pending;
+    const room = new MarginRoom({ accounts, markets, holds, words: this.#words, pending, sink, sleepers });
     this.margin = room;
     const cancel = (order: LiveOrder): boolean => room.reductions.cancelUncovered(order);
     this.#uncovered = new UncoveredHolds((user) => orders.ofUser(user), cancel);
     this.setAsides = new SetAsides(accounts, holds, room.accounts);
     this.#releases = new Releases(book, room, sink);
-    this.#intake = new Intake({ markets, accounts, holds, orders, requests, book, history, margin: room });
+    const parts = { markets, accounts, holds, orders, pending, book, history, margin: room, sink };
+    this.requests = new OrderRequests(parts);
     this.#pages = { markets, orders, tail, history };
     sleepers.onWake((rows) => this.#awaken(rows));
   }
 
-  // ---- requests (intake.ts)
-
-  /** Everything before the signature. The order of checks and the rejects: pre-flight.ts. */
-  checkCreate(request: CreateRequest, caller: Caller): Outcome<PreparedCreate> {
-    return this.#intake.checkCreate(request, caller);
-  }
-
-  /**
-   * Takes the hold, after the signature was verified and while the market's ring has room.
-   *
-   * @returns the request id, and what a market order without a bound of its own may spend (AMB-39); rejects
-   *   MARKET_HALTED, TOO_MANY_OPEN_ORDERS, DUPLICATE_ORDER, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY,
-   *   REDUCE_ONLY_WOULD_INCREASE, PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED.
-   */
-  reserveCreate(
-    prepared: PreparedCreate,
-    now: TimestampNs,
-  ): Outcome<{ readonly requestId: number; readonly budget: number }> {
-    return this.#intake.reserveCreate(prepared, now);
-  }
-
-  /** Everything before the signature, the look-up included (RPL-11, AMB-23). */
-  checkReplace(request: ReplaceRequest, caller: Caller): Outcome<PreparedReplace> {
-    return this.#intake.checkReplace(request, caller);
-  }
-
-  /**
-   * Takes what the replaced order would need beyond what the order holds.
-   *
-   * @returns the request id; rejects MARKET_HALTED, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY, PRICING_UNAVAILABLE,
-   *   INSUFFICIENT_MARGIN, REDUCE_ONLY_WOULD_INCREASE, the order untouched.
-   */
-  reserveReplace(prepared: PreparedReplace): Outcome<number> {
-    return this.#intake.reserveReplace(prepared);
-  }
-
-  /** Everything before the signature, the look-up included (CAN-03, AMB-23). */
-  checkCancel(request: CancelRequest, caller: Caller): Outcome<PreparedCancel> {
-    return this.#intake.checkCancel(request, caller);
-  }
-
-  /** @returns the request id; rejects SERVICE_UNAVAILABLE. */
-  reserveCancel(prepared: PreparedCancel): Outcome<number> {
-    return this.#intake.reserveCancel(prepared);
-  }
-
-  /**
-   * The markets that a cancel-all concerns. What is reserved for each in the same turn is let through.
-   * @returns MARKET_NOT_FOUND, SERVICE_UNAVAILABLE.
-   */
-  checkCancelAll(wish: { readonly user: UserId; readonly assetId: AssetId | null }): Outcome<readonly MarketSlot[]> {
-    return this.#intake.checkCancelAll(wish);
-  }
-
-  /** For one market. @returns the request id; rejects SERVICE_UNAVAILABLE. Its answer is not told. */
-  reserveCancelAll(): Outcome<number> {
-    return this.#intake.reserveCancelAll();
-  }
-
-  /**
-   * What a cancel-batch concerns: unknown, foreign and finished ids are left out (CAN-09). What is reserved for each in
-   * the same turn is let through.
-   *
-   * @returns MARKET_NOT_FOUND, SERVICE_UNAVAILABLE.
-   */
-  ordersToCancel(wish: {
-    readonly user: UserId;
-    readonly assetId: AssetId | null;
-    readonly orderIds: readonly OrderId[];
-  }): Outcome<readonly PreparedCancel[]> {
-    return this.#intake.ordersToCancel(wish);
-  }
-
-  /** Whether `reserveCancel` will pass. */
-  hasRoomForCancel(): boolean {
-    return this.#requests.hasRoomFor('cancel');
-  }
-
-  /** The order of this request, a create or a replace on its way, is cancelled when the connection ends (lifeline.ts). */
-  tie(requestId: number, tie: Tie): void {
-    this.#requests.tie(requestId, tie);
-  }
-
   // ---- the market's word
 
-  /** Comes before or after the answer to the create. */
+  /** Comes before the answer to the create. */
   onAdmitted(word: AdmittedWord): void {
     this.#heard(word);
-    const { creates } = this.#intake;
-    const { order, text, signature } = must(creates.get(word.requestId), 'an admitted order was on its way');
-    creates.delete(word.requestId);
-    if (word.refusal === 0) this.#book.admitted(order, word.sequence, word.timeNs, { text, signature });
+    const { order, signed } = this.#pending.accepted(word.requestId);
+    if (word.refusal === 0) this.#book.admitted(order, word.sequence, word.timeNs, signed);
     else this.#book.admittedAndCancelled(order, word.sequence, word.timeNs);
   }
 
@@ -262,33 +164,6 @@ export class OrderManager {
     this.#releases.heardOf(market, word.order);
   }
 
-  /** Every request gets one; the words it caused come before it, except that a create's admission may come after. */
-  onAck(ack: MarketAck): void {
-    const request = this.#requests.take(ack.requestId);
-    if (request.kind === 'cancelAll') return;
-    if (request.kind === 'reduce') {
-      this.margin.reductions.answered();
-      this.#book.landed(request.order);
-      return;
-    }
-    const { kind, user, order, replace, tie, market, orderId } = request;
-    const code = ack.rejectCode === 0 ? null : must(rejectName(ack.rejectCode), 'the market refuses with a known code');
-    if (order !== null) this.#book.landed(order);
-    if (order !== null && replace !== null) {
-      order.replaces = order.replaces.filter((other) => other !== replace);
-      if (tie !== null) settleTie(order, tie, code === null);
-      this.#book.rehold(order);
-    }
-    if (code !== null) this.#refused(request, ack.requestId, code);
-    const { assetId } = market.definition;
-    const reject = code === null ? null : marketRefusal(kind, code);
-    const result = { orderId, assetId, reject, processedNs: ack.timeNs };
-    if (this.#intake.settings.acks === 'optimistic') {
-      this.#requests.told(user);
-      this.#sink.ack(ack.requestId, result);
-    } else this.#requests.tellWhenDecided(market, { requestId: ack.requestId, user, sequence: ack.sequence, result });
-  }
-
   /** A held cancel met no create in its time (AMB-25). */
   onHeldCancelExpired(word: { readonly marketIndex: number; readonly user: UserId; readonly orderId: OrderId }): void {
     const { assetId } = this.#markets.at(word.marketIndex).definition;
@@ -321,7 +196,7 @@ export class OrderManager {
     const market = this.#markets.at(word.marketIndex);
     if (word.sequence <= market.decidedSequence) return;
     market.decidedSequence = word.sequence;
-    this.#requests.marketDecided(market);
+    this.#pending.marketDecided(market);
     this.#tail.marketDecided(market);
     this.#releases.retry();
   }
@@ -354,9 +229,9 @@ export class OrderManager {
   }
 
   onSettingsChanged(settings: OrderSettings): void {
-    this.#intake.settings = settings;
+    this.requests.settings = settings;
     this.margin.onSettingsChanged(settings);
-    if (settings.acks === 'optimistic') this.#requests.tellAll();
+    if (settings.acks === 'optimistic') this.#pending.answerAll();
   }
 
   /** Every turn: cancels orders whose hold is not owned after a booking (AMB-112). @returns whether there is more to do. */
@@ -431,12 +306,7 @@ export class OrderManager {
   }
 
   get settings(): OrderSettings {
-    return this.#intake.settings;
-  }
-
-  /** For metrics. */
-  get requestsOnTheWay(): number {
-    return this.#requests.count;
+    return this.requests.settings;
   }
 
   /** Orders whose trigger fired and that wait for what would cover them. */
@@ -477,20 +347,6 @@ export class OrderManager {
     }
     return market;
   }
-
-  /** What passed this door and was refused behind it. A crossing post-only tells its own `Canceled` (AMB-16, AMB-19). */
-  #refused(request: OrderRequest, requestId: number, code: RejectName): void {
-    if (code === 'WOULD_CROSS') return;
-    const { kind, user, orderId, order, market } = request;
-    if (kind === 'create') {
-      this.#intake.creates.delete(requestId);
-      this.#book.drop(must(order, 'a create has its order'));
-    }
-    const { assetId } = market.definition;
-    const reason = pascalCase(code);
-    this.#sink.orderEvent(user, { kind: FAILED[kind], orderId, assetId, reason });
-  }
 }
 
 const ANY_TAKER = -1;
-const FAILED = { create: 'CreateFailed', replace: 'ReplaceFailed', cancel: 'CancelFailed' } as const;

@@ -1,4 +1,4 @@
-/** Requests that passed every check before the signature: what the hold and the market's message are made of. */
+/** Requests that passed every check before the signature: the hold and the market's message are made of them. */
 import type { OrderId, UserId } from '../../core/ids.ts';
 import type { TriggerKind } from '../../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
@@ -22,12 +22,13 @@ export interface PreparedCreate {
   readonly expiryNs: TimestampNs;
   readonly text: Uint8Array;
   readonly signature: Uint8Array;
-  /** Checks that were left out, and are left out when the hold is taken; none unless an operator's test says so. */
+  /** Checks that are left out, now and when the hold is taken; none but in an operator's test. */
   readonly skips: ReadonlySet<string>;
 }
 
 /** Null members stay as they are. */
 export interface PreparedReplace {
+  readonly kind: 'replace';
   readonly market: MarketSlot;
   readonly user: UserId;
   readonly orderId: OrderId;
@@ -38,7 +39,10 @@ export interface PreparedReplace {
 }
 
 export interface PreparedCancel {
+  readonly kind: 'cancel';
   readonly market: MarketSlot;
   readonly user: UserId;
   readonly orderId: OrderId;
 }
+
+export type PreparedRequest = PreparedCreate | PreparedReplace | PreparedCancel;

@@ -6,15 +6,15 @@ import { ORDER_END, type OrderEnd } from '../../core/order-terms.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { OrderSink } from './order-events.ts';
 import type { Reduction } from './reduction-plan.ts';
-import type { Requests } from './requests.ts';
+import type { PendingRequests } from './requests.ts';
 
 export class Reductions {
-  readonly #requests: Requests;
+  readonly #pending: PendingRequests;
   readonly #sink: OrderSink;
   #onTheWay = 0;
 
-  constructor(requests: Requests, sink: OrderSink) {
-    this.#requests = requests;
+  constructor(pending: PendingRequests, sink: OrderSink) {
+    this.#pending = pending;
     this.#sink = sink;
   }
 
@@ -43,12 +43,12 @@ export class Reductions {
   }
 
   #send(order: LiveOrder, total: number, end: OrderEnd): boolean {
-    if (!this.#requests.hasRoomFor('reduce')) return false;
+    if (!this.#pending.hasRoomFor('reduce')) return false;
     const { user, orderId } = order.terms;
     const { marketIndex, assetId } = order.market.definition;
-    const requestId = this.#requests.nextId;
+    const requestId = this.#pending.nextId;
     if (!this.#sink.reduce({ requestId, marketIndex, assetId, user, orderId, total, end })) return false;
-    this.#requests.add({ kind: 'reduce', order });
+    this.#pending.add({ kind: 'reduce', order });
     order.requests += 1;
     this.#onTheWay += 1;
     return true;

@@ -1,19 +1,23 @@
 /**
- * Requests on their way: given a number when they are reserved, answered by the market, and, with durable acks, told
- * only when clearing has flushed the market sequence that answered them (AMB-16).
+ * Pending requests: numbered when they are reserved, answered by the market. With durable acks the answer goes to the
+ * sender only after clearing has flushed the market sequence that it rests on (AMB-16). A pending request holds all that
+ * its answer needs, the sender's callback included, so an answer is one look-up.
  *
- *   reserve ──▶ on its way ──market's answer──┬─▶ told
- *                                             └─(durable)─▶ waits for the flush ──▶ told
+ *   reserve ──▶ pending ──market's answer──┬─▶ answered
+ *                                          └─(durable)─▶ waits for the flush ──▶ answered
  *
- * Bounded: beyond `REQUESTS_MAX` a create or replace is refused; cancels have `CANCELS_RESERVED` more (AMB-111). Of these a
- * user has a part, a market maker a larger one, so that no user takes the room of all while a market or the disk is slow.
+ * Bounded: beyond `REQUESTS_MAX` a create or replace is refused; cancels have `CANCELS_RESERVED` more (AMB-111). A user has
+ * a part of these, a market maker a larger one, so that no user takes the room of all while a market or the disk is slow.
  */
+
+import type { HopTimes } from '../../codec/hop-times.ts';
 import { assert, must } from '../../core/assert.ts';
 import type { OrderId, UserId } from '../../core/ids.ts';
+import type { Reject } from '../../core/reject.ts';
+import type { TimestampNs } from '../../core/units.ts';
 import type { Tie } from './lifeline.ts';
 import type { LiveOrder, ReplaceOnItsWay } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
-import type { OrderSink, RequestResult } from './order-events.ts';
 
 export const REQUESTS_MAX = 65_536;
 export const CANCELS_RESERVED = 8_192;
@@ -21,6 +25,31 @@ export const CANCELS_RESERVED = 8_192;
 export const REQUESTS_PER_USER_MAX = 2_048;
 export const REQUESTS_PER_MARKET_MAKER_MAX = 16_384;
 export const CANCELS_PER_USER_RESERVED = 1_024;
+
+/** The answer to one request; `refusal` null means `Received`. */
+export interface ActionAnswer {
+  readonly refusal: Reject | null;
+  readonly processedAtNs: TimestampNs;
+}
+
+export type Answer = (answer: ActionAnswer) => void;
+
+/** Where the answer to a request goes. */
+export interface Reply {
+  /** Called once. */
+  readonly answer: Answer;
+  /** Where the sender has the time of each hop recorded; null: nowhere. */
+  readonly hops: HopTimes | null;
+}
+
+/** Of a request that has no sender, or was answered when it was sent. */
+export const UNANSWERED: Reply = { answer: () => undefined, hops: null };
+
+/** What was signed. */
+export interface SignedContent {
+  readonly text: Uint8Array;
+  readonly signature: Uint8Array;
+}
 
 export interface OrderRequest {
   readonly kind: 'create' | 'replace' | 'cancel';
@@ -30,16 +59,19 @@ export interface OrderRequest {
   /** Null when the order was unknown when the request was reserved. */
   readonly order: LiveOrder | null;
   readonly replace: ReplaceOnItsWay | null;
-  /** What it ties its order to; null for nothing. */
+  /** Of a create until its market has accepted it; else null. */
+  signed: SignedContent | null;
+  /** The cancel-on-disconnect group that its order joins; null for none. */
   tie: Tie | null;
+  readonly reply: Reply;
 }
 
-/** Was answered when it was dispatched: the market's answer only takes it off this table. */
+/** Was answered when it was sent: the market's answer only takes it out of this table. */
 export interface CancelAllRequest {
   readonly kind: 'cancelAll';
 }
 
-/** The node's own: its market's answer is told to nobody. */
+/** The node's own: no sender waits for its answer. */
 export interface ReduceRequest {
   readonly kind: 'reduce';
   readonly order: LiveOrder;
@@ -53,29 +85,31 @@ export interface Share {
   readonly isMarketMaker: boolean;
 }
 
-export interface WaitingAck {
-  readonly user: UserId;
-  readonly requestId: number;
+/** An answer that waits for the flush of `sequence`. */
+interface WaitingAnswer {
+  readonly request: OrderRequest;
   readonly sequence: number;
-  readonly result: RequestResult;
+  readonly answer: ActionAnswer;
 }
 
-export class Requests {
-  readonly #sink: OrderSink;
-  readonly #onTheWay = new Map<number, Request>();
-  readonly #waiting = new Map<MarketSlot, WaitingAck[]>();
-  /** Without an answer told, by user. */
+export class PendingRequests {
+  readonly #pending = new Map<number, Request>();
+  /** By market, in the order of its sequences. */
+  readonly #waiting = new Map<MarketSlot, WaitingAnswer[]>();
+  /** Unanswered, by user. */
   readonly #byUser = new Map<UserId, number>();
+  #unanswered = 0;
   #waitingCount = 0;
   #lastId = 0;
 
-  constructor(sink: OrderSink) {
-    this.#sink = sink;
+  /** Requests that take room of the table. */
+  get count(): number {
+    return this.#pending.size + this.#waitingCount;
   }
 
-  /** Requests without an answer told. */
-  get count(): number {
-    return this.#onTheWay.size + this.#waitingCount;
+  /** Requests of users whose answer has not been given. */
+  get unanswered(): number {
+    return this.#unanswered;
   }
 
   hasRoomFor(kind: Request['kind'], count = 1): boolean {
@@ -89,7 +123,7 @@ export class Requests {
     return this.countOf(user) + count <= most + (kind === 'cancel' ? CANCELS_PER_USER_RESERVED : 0);
   }
 
-  /** Requests of a user without an answer told. */
+  /** Requests of a user that are unanswered. */
   countOf(user: UserId): number {
     return this.#byUser.get(user) ?? 0;
   }
@@ -101,14 +135,17 @@ export class Requests {
 
   add(request: Request): number {
     this.#lastId += 1;
-    this.#onTheWay.set(this.#lastId, request);
-    if ('user' in request) this.#byUser.set(request.user, this.countOf(request.user) + 1);
+    this.#pending.set(this.#lastId, request);
+    if ('user' in request) {
+      this.#byUser.set(request.user, this.countOf(request.user) + 1);
+      this.#unanswered += 1;
+    }
     return this.#lastId;
   }
 
-  /** Ties the order of a create or replace on its way, where it is known and not over. */
+  /** The order of a pending create or replace joins a cancel-on-disconnect group, where it is known and not over. */
   tie(requestId: number, tie: Tie): void {
-    const request = must(this.#onTheWay.get(requestId), 'a request on its way');
+    const request = must(this.#pending.get(requestId), 'a pending request');
     assert(request.kind === 'create' || request.kind === 'replace', 'creates and replaces tie their order');
     const { order } = request;
     if (order === null || order.isTold) return;
@@ -117,51 +154,64 @@ export class Requests {
     tie.bind(order);
   }
 
-  /** The market has answered: the request is no longer on its way; `told` or `tellWhenDecided` comes next. */
+  /** The market has begun with a request; comes before its answer. */
+  taken(requestId: number, takenNs: TimestampNs): void {
+    const request = this.#pending.get(requestId);
+    if (request === undefined || !('reply' in request) || request.reply.hops === null) return;
+    request.reply.hops.takenNs = takenNs;
+  }
+
+  /** The market has accepted a create. */
+  accepted(requestId: number): { readonly order: LiveOrder; readonly signed: SignedContent } {
+    const request = this.#pending.get(requestId);
+    assert(request?.kind === 'create' && request.signed !== null, 'an accepted order has its pending create');
+    const { order, signed } = request;
+    request.signed = null;
+    return { order: must(order ?? undefined, 'a create has its order'), signed };
+  }
+
+  /** The market has answered: the request is no longer pending. `answer` or `answerWhenDecided` comes next. */
   take(requestId: number): Request {
-    const request = must(this.#onTheWay.get(requestId), 'the market answers a request once');
-    this.#onTheWay.delete(requestId);
+    const request = must(this.#pending.get(requestId), 'the market answers a request once');
+    this.#pending.delete(requestId);
     return request;
   }
 
-  /** The answer to one of the user's requests is told. */
-  told(user: UserId): void {
-    const left = this.countOf(user) - 1;
-    assert(left >= 0, 'an answer is told once');
-    if (left === 0) this.#byUser.delete(user);
-    else this.#byUser.set(user, left);
+  answer(request: OrderRequest, answer: ActionAnswer): void {
+    const left = this.countOf(request.user) - 1;
+    assert(left >= 0, 'a request is answered once');
+    if (left === 0) this.#byUser.delete(request.user);
+    else this.#byUser.set(request.user, left);
+    this.#unanswered -= 1;
+    request.reply.answer(answer);
   }
 
-  #tell({ requestId, user, result }: WaitingAck): void {
-    this.told(user);
-    this.#sink.ack(requestId, result);
-  }
-
-  /** Tells the answer when `market` is decided up to `sequence`. */
-  tellWhenDecided(market: MarketSlot, ack: WaitingAck): void {
-    if (ack.sequence <= market.decidedSequence) {
-      this.#tell(ack);
+  /** Answers when the market of the request is decided up to `sequence`. */
+  answerWhenDecided(request: OrderRequest, sequence: number, answer: ActionAnswer): void {
+    const { market } = request;
+    if (sequence <= market.decidedSequence) {
+      this.answer(request, answer);
       return;
     }
     const waiting = this.#waiting.get(market);
-    if (waiting === undefined) this.#waiting.set(market, [ack]);
-    else waiting.push(ack);
+    if (waiting === undefined) this.#waiting.set(market, [{ request, sequence, answer }]);
+    else waiting.push({ request, sequence, answer });
     this.#waitingCount += 1;
   }
 
-  /** Answers of one market come in the order of its sequences. */
+  /** Answers of one market are in the order of its sequences. */
   marketDecided(market: MarketSlot): void {
     const waiting = this.#waiting.get(market) ?? [];
-    const undecided = waiting.findIndex((ack) => ack.sequence > market.decidedSequence);
+    const undecided = waiting.findIndex(({ sequence }) => sequence > market.decidedSequence);
     const count = undecided < 0 ? waiting.length : undecided;
-    for (const ack of waiting.splice(0, count)) this.#tell(ack);
+    for (const { request, answer } of waiting.splice(0, count)) this.answer(request, answer);
     this.#waitingCount -= count;
   }
 
-  /** Acks have become optimistic: nothing waits any longer. */
-  tellAll(): void {
+  /** Acks have become optimistic: no answer waits any longer. */
+  answerAll(): void {
     for (const waiting of this.#waiting.values()) {
-      for (const ack of waiting) this.#tell(ack);
+      for (const { request, answer } of waiting) this.answer(request, answer);
     }
     this.#waiting.clear();
     this.#waitingCount = 0;

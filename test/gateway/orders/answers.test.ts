@@ -30,7 +30,7 @@ suite('answers', () => {
     const desk = new OrderDesk();
     desk.place();
     assert.deepEqual(
-      desk.sink.acks.map(({ result }) => result.reject),
+      desk.sink.answers.map(({ answer }) => answer.refusal),
       [null],
     );
   });
@@ -40,17 +40,17 @@ suite('answers', () => {
     desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
     const first = desk.place();
     const second = desk.place({ id: 'o2' });
-    assert.equal(desk.manager.requestsOnTheWay, 2);
+    assert.equal(desk.manager.requests.count, 2);
     desk.manager.onMarketDecided({ marketIndex: 3, sequence: first });
     assert.deepEqual(
-      desk.sink.acks.map(({ result }) => result.orderId),
+      desk.sink.answers.map(({ orderId }) => orderId),
       ['order-1'],
     );
     desk.manager.onMarketDecided({ marketIndex: 3, sequence: second });
-    assert.equal(desk.sink.acks.length, 2);
+    assert.equal(desk.sink.answers.length, 2);
     desk.manager.onMarketDecided({ marketIndex: 3, sequence: 50 });
     desk.place({ id: 'o3' });
-    assert.equal(desk.sink.acks.length, 3);
+    assert.equal(desk.sink.answers.length, 3);
   });
 
   test('durable: a refusal that changed nothing does not wait, and turning durable off tells what waited', () => {
@@ -58,15 +58,18 @@ suite('answers', () => {
     desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
     desk.answer(mustPass(desk.request()), 0, REJECT_CODE.DUPLICATE_ORDER);
     desk.place();
-    assert.equal(desk.sink.acks.length, 1);
+    assert.equal(desk.sink.answers.length, 1);
     desk.manager.onSettingsChanged(DEFAULT_SETTINGS);
-    assert.equal(desk.sink.acks.length, 2);
+    assert.equal(desk.sink.answers.length, 2);
   });
 
   test('while several creates of an id are on their way a replace of it is refused: nobody knows which it will meet (AMB-112)', () => {
     const replace = (desk: OrderDesk) => {
-      const checked = desk.manager.checkReplace(replaceRequest({ newQuantity: 20_000 as RawQuantity }), CALLER);
-      return desk.manager.reserveReplace(mustPass(checked));
+      const checked = desk.manager.requests.checkReplace(
+        replaceRequest({ newQuantity: 20_000 as RawQuantity }),
+        CALLER,
+      );
+      return desk.manager.requests.reserveReplace(mustPass(checked));
     };
     const desk = new OrderDesk();
     // The first would hold nothing whatever it is replaced to.
@@ -85,8 +88,8 @@ suite('answers', () => {
     const desk = new OrderDesk();
     const [first, second] = [mustPass(desk.request({ above: 210_000 })), mustPass(desk.request({ quantity: 10 }))];
     desk.manager.onAdmitted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
-    const checked = desk.manager.checkReplace(replaceRequest({ newQuantity: 20_000 as RawQuantity }), CALLER);
-    mustPass(desk.manager.reserveReplace(mustPass(checked)));
+    const checked = desk.manager.requests.checkReplace(replaceRequest({ newQuantity: 20_000 as RawQuantity }), CALLER);
+    mustPass(desk.manager.requests.reserveReplace(mustPass(checked)));
     assert.equal(desk.held(ALICE, USD), 400_200n * (ONE_18 / 100n));
     desk.answer(first, 0, REJECT_CODE.DUPLICATE_ORDER);
     assert.equal(desk.status(ALICE), 'Open');
@@ -107,8 +110,8 @@ suite('answers', () => {
     const anew = (now: bigint, quantity = 20) => {
       const at = now as TimestampNs;
       const request = createRequest({ quantity, postSignNs: now }, { creationNs: at });
-      const checked = desk.manager.checkCreate(request, { user: ALICE, now: at, looksUp: true });
-      const reserved = checked.ok ? desk.manager.reserveCreate(checked.value, at) : checked;
+      const checked = desk.manager.requests.checkCreate(request, { user: ALICE, now: at, looksUp: true });
+      const reserved = checked.ok ? desk.manager.requests.reserveCreate(checked.value, at) : checked;
       return reserved.ok ? { ok: true as const, value: reserved.value.requestId } : reserved;
     };
     const [before, after] = [NOW + ORDER_LIFE_NS - 1n, NOW + ORDER_LIFE_NS];
@@ -125,8 +128,8 @@ suite('answers', () => {
         status,
         quantity,
       ]);
-    const checked = desk.manager.checkReplace(replaceRequest({ newQuantity: 30 as RawQuantity }), CALLER);
-    assert.equal(codeOf(desk.manager.reserveReplace(mustPass(checked))), 'SERVICE_UNAVAILABLE');
+    const checked = desk.manager.requests.checkReplace(replaceRequest({ newQuantity: 30 as RawQuantity }), CALLER);
+    assert.equal(codeOf(desk.manager.requests.reserveReplace(mustPass(checked))), 'SERVICE_UNAVAILABLE');
     desk.answer(first, 0, REJECT_CODE.MARKET_HALTED);
     assert.equal(desk.status(ALICE), 'Canceled');
     const second = mustPass(anew(after));
@@ -135,7 +138,7 @@ suite('answers', () => {
     desk.answer(second, sequence);
     assert.equal(desk.status(ALICE), 'Open');
     assert.equal(codeOf(anew(after)), 'DUPLICATE_ORDER');
-    mustPass(desk.manager.reserveReplace(mustPass(checked)));
+    mustPass(desk.manager.requests.reserveReplace(mustPass(checked)));
     assert.equal(sizes(true).length, 1);
     assert.equal(sizes(false).length, 2, 'the finished one is read until a checkpoint has it');
 
@@ -149,7 +152,7 @@ suite('answers', () => {
 
   test('a held cancel that met no create says CancelFailed (AMB-25)', () => {
     const desk = new OrderDesk();
-    const { orderId } = mustPass(desk.manager.checkCancel(cancelRequest(), CALLER));
+    const { orderId } = mustPass(desk.manager.requests.checkCancel(cancelRequest(), CALLER));
     desk.manager.onHeldCancelExpired({ marketIndex: 3, user: ALICE, orderId });
     assert.deepEqual(desk.told(ALICE), ['CancelFailed OrderNotFound']);
   });

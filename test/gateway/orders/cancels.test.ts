@@ -47,9 +47,9 @@ suite('covered cancels and self-trade prevention', () => {
 
 suite('cancels of many', () => {
   const all = (desk: OrderDesk, assetId: AssetId | null = null) =>
-    desk.manager.checkCancelAll({ user: ALICE, assetId });
+    desk.manager.requests.checkCancelAll({ user: ALICE, assetId });
   const batch = (desk: OrderDesk, orderIds: readonly string[], assetId: AssetId | null = null) =>
-    desk.manager.ordersToCancel({ user: ALICE, assetId, orderIds: orderIds as readonly OrderId[] });
+    desk.manager.requests.ordersToCancel({ user: ALICE, assetId, orderIds: orderIds as readonly OrderId[] });
 
   test('cancel-all concerns the markets with an unfinished order, dormant and on their way included (CAN-05, CAN-07, CAN-08, AMB-18)', () => {
     const desk = new OrderDesk();
@@ -75,11 +75,11 @@ suite('cancels of many', () => {
     const order = desk.place();
     const [market] = mustPass(all(desk));
     assert.ok(market !== undefined);
-    const requestId = mustPass(desk.manager.reserveCancelAll());
-    assert.equal(desk.manager.requestsOnTheWay, 1);
+    const requestId = mustPass(desk.manager.requests.reserveCancelAll());
+    assert.equal(desk.manager.requests.count, 1);
     desk.end(order, ORDER_END.userRequested);
     desk.answer(requestId, 2);
-    assert.deepEqual([desk.sink.acks.length, desk.manager.requestsOnTheWay], [1, 0]);
+    assert.deepEqual([desk.sink.answers.length, desk.manager.requests.count], [1, 0]);
     assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled UserRequested']);
     assert.deepEqual(mustPass(all(desk)), []);
   });

@@ -110,7 +110,7 @@ suite('children', () => {
     desk.setOwned(ALICE, BASE, 80n * CENT);
     const wish = (quantity: number) => replaceRequest({ newQuantity: quantity as RawQuantity });
     const reserve = (quantity: number) =>
-      desk.manager.reserveReplace(mustPass(desk.manager.checkReplace(wish(quantity), CALLER)));
+      desk.manager.requests.reserveReplace(mustPass(desk.manager.requests.checkReplace(wish(quantity), CALLER)));
     assert.equal(codeOf(reserve(8_001)), 'INSUFFICIENT_INVENTORY');
     const requestId = mustPass(reserve(8_000));
     assert.equal(desk.held(ALICE, BASE), 80n * CENT);
@@ -228,7 +228,7 @@ suite('children', () => {
     ] as const) {
       const desk = new OrderDesk();
       desk.answer(mustPass(desk.request({ above: 5, parent: 'p' })), 0, REJECT_CODE[code]);
-      const refusal = desk.sink.acks[0]?.result.reject;
+      const refusal = desk.sink.answers[0]?.answer.refusal;
       assert.deepEqual([refusal?.code, refusal?.field], [code, field]);
       assert.equal(desk.record(ALICE), undefined);
     }

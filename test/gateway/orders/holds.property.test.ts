@@ -110,7 +110,7 @@ suite('holds, properties', () => {
           const { held, pending } = market.desk.manager.funds({ user, subAccount: 0, asset });
           assert.deepEqual([held, pending], [0n, 0n]);
         }
-        const open = market.desk.manager.checkCancelAll({ user, assetId: null });
+        const open = market.desk.manager.requests.checkCancelAll({ user, assetId: null });
         assert.ok(open.ok && open.value.length === 0);
       }
       for (const order of market.orders) {

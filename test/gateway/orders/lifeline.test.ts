@@ -36,7 +36,7 @@ class World {
   create(over: Lifeline | null): Expected {
     const id = `o-${this.orders.length}`;
     const createId = mustPass(this.desk.request({ id, quantity: 10, price: 1_000 }));
-    if (over !== null) this.desk.manager.tie(createId, new Tie(over));
+    if (over !== null) this.desk.manager.requests.tie(createId, new Tie(over));
     const order = { id, createId, sequence: 0, isOver: false, ties: new Set(over === null ? [] : [over]) };
     this.orders.push(order);
     return order;
@@ -62,9 +62,9 @@ class World {
   replace(order: Expected, over: Lifeline): void {
     const { manager } = this.desk;
     const request = replaceRequest({ orderId: order.id as OrderId, newPriceLimit: 1_005 as RawPrice });
-    const prepared = mustPass(manager.checkReplace(request, { user: ALICE, now: NOW, looksUp: false }));
-    const requestId = mustPass(manager.reserveReplace(prepared));
-    manager.tie(requestId, new Tie(over));
+    const prepared = mustPass(manager.requests.checkReplace(request, { user: ALICE, now: NOW, looksUp: false }));
+    const requestId = mustPass(manager.requests.reserveReplace(prepared));
+    manager.requests.tie(requestId, new Tie(over));
     this.replaces.push({ requestId, order, over });
   }
 
@@ -110,7 +110,7 @@ suite('a connection that takes its orders with it', () => {
     world.answerReplace(false);
     assert.deepEqual([first.size, taken(first.cut())], [0, []]);
     for (let twin = 0; twin < 2; twin += 1) {
-      world.desk.manager.tie(mustPass(world.desk.request({ id: 'twin', quantity: 10 })), new Tie(second));
+      world.desk.manager.requests.tie(mustPass(world.desk.request({ id: 'twin', quantity: 10 })), new Tie(second));
     }
     assert.deepEqual(taken(second.cut()), ['twin', 'twin']);
   });

@@ -265,7 +265,7 @@ suite('margin pre-flight', () => {
     const request = desk.request({ side: sell, quantity: 1, price: 2_000 });
     assert.ok(request.ok);
     assert.equal(desk.capacity(), usd(99));
-    desk.manager.onAck({
+    desk.manager.requests.onAck({
       requestId: request.value.requestId,
       marketIndex: MARKETS[ETH]?.marketIndex ?? 0,
       sequence: 0,

@@ -109,7 +109,7 @@ suite('order manager, properties', () => {
           assert.deepEqual([pending, settling], [0n, 0n]);
         }
       }
-      assert.equal(exchange.manager.requestsOnTheWay, 0);
+      assert.equal(exchange.manager.requests.count, 0);
     },
   );
 

@@ -26,24 +26,25 @@ const CALLER = { user: ALICE, now: NOW, looksUp: true };
 
 /** `CODE field` of a create, or `ok`. */
 function verdict(wish: OrderWish, change: Partial<SignedOrder> = {}, desk: OrderDesk = new OrderDesk()): string {
-  const outcome = desk.manager.checkCreate(createRequest(wish, change), CALLER);
+  const outcome = desk.manager.requests.checkCreate(createRequest(wish, change), CALLER);
   return outcome.ok ? 'ok' : [outcome.reject.code, outcome.reject.field].filter((part) => part !== undefined).join(' ');
 }
 
 function replaceVerdict(change: Partial<SignedReplace>, desk: OrderDesk = new OrderDesk()): string {
-  const outcome = desk.manager.checkReplace(replaceRequest(change), { ...CALLER, looksUp: false });
+  const outcome = desk.manager.requests.checkReplace(replaceRequest(change), { ...CALLER, looksUp: false });
   return outcome.ok ? 'ok' : [outcome.reject.code, outcome.reject.field].filter((part) => part !== undefined).join(' ');
 }
 
 suite('pre-flight of a create', () => {
   test('a lawful order passes with its expiry at creation + 30 days (ORD-20)', () => {
-    const prepared = mustPass(new OrderDesk().manager.checkCreate(createRequest(), CALLER));
+    const prepared = mustPass(new OrderDesk().manager.requests.checkCreate(createRequest(), CALLER));
     assert.equal(prepared.expiryNs, NOW + ORDER_LIFE_NS);
   });
 
   test('a good-until date before that is the expiry, one after it is not (AMB-127)', () => {
     const expiry = (goodUntilNs: bigint) =>
-      mustPass(new OrderDesk().manager.checkCreate(createRequest({ tif: TIF.gtd, goodUntilNs }), CALLER)).expiryNs;
+      mustPass(new OrderDesk().manager.requests.checkCreate(createRequest({ tif: TIF.gtd, goodUntilNs }), CALLER))
+        .expiryNs;
     assert.equal(expiry(NOW + 1n), NOW + 1n);
     assert.equal(expiry(NOW + 2n * ORDER_LIFE_NS), NOW + ORDER_LIFE_NS);
   });
@@ -134,7 +135,7 @@ suite('pre-flight of a create', () => {
 
   test('the figures travel as the contract of the market has them (AMB-05, AMB-06)', () => {
     const prepared = (wish: OrderWish) =>
-      mustPass(new OrderDesk().manager.checkCreate(createRequest({ side: 1, ...wish }), CALLER));
+      mustPass(new OrderDesk().manager.requests.checkCreate(createRequest({ side: 1, ...wish }), CALLER));
     const figures = (wish: OrderWish) => {
       const { price, quantity, triggerPrice, terms } = prepared(wish);
       return [terms.kind, terms.tif, price, quantity, terms.amount, terms.triggerKind, triggerPrice, terms.parentId];
@@ -170,15 +171,15 @@ suite('pre-flight of a create', () => {
       desk.manager.onMarketChanged({ ...MARKET, status });
       assert.equal(verdict({ id: 'x' }, {}, desk), 'MARKET_HALTED');
       assert.equal(replaceVerdict({}, desk), 'MARKET_HALTED');
-      assert.equal(codeOf(desk.manager.checkCancel(cancelRequest(), CALLER)), 'ok');
+      assert.equal(codeOf(desk.manager.requests.checkCancel(cancelRequest(), CALLER)), 'ok');
     }
   });
 
   test('a market that halts while the signature is verified takes no hold (AMB-109)', () => {
     const desk = new OrderDesk();
-    const prepared = mustPass(desk.manager.checkCreate(createRequest(), CALLER));
+    const prepared = mustPass(desk.manager.requests.checkCreate(createRequest(), CALLER));
     desk.manager.onMarketChanged({ ...MARKET, status: 2 });
-    assert.equal(codeOf(desk.manager.reserveCreate(prepared, NOW)), 'MARKET_HALTED');
+    assert.equal(codeOf(desk.manager.requests.reserveCreate(prepared, NOW)), 'MARKET_HALTED');
   });
 
   test('the cap counts live orders of the sub-account and market; market makers have their own (AMB-124)', () => {
@@ -201,7 +202,7 @@ suite('pre-flight of a create', () => {
     const first = desk.place({ id: 'o1', quantity: 10 });
     desk.place({ id: 'parked', above: 210_000 });
     assert.equal(verdict({ id: 'o3' }, { account: 1 }, desk), 'TOO_MANY_OPEN_ORDERS');
-    const refused = desk.manager.checkCreate(createRequest({ id: 'o3' }), CALLER);
+    const refused = desk.manager.requests.checkCreate(createRequest({ id: 'o3' }), CALLER);
     assert.match(refused.ok ? '' : refused.reject.message, /at most 2 open orders of a user/);
     desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
     assert.equal(verdict({ id: 'o3' }, {}, desk), 'ok');
@@ -265,11 +266,11 @@ suite('pre-flight of a create', () => {
     const desk = new OrderDesk();
     const request = createRequest({ quantity: 90_000 }, { maxTradingFeesRate: 0 });
     const skips = (...words: string[]) => ({ ...CALLER, skips: new Set(words) });
-    assert.equal(codeOf(desk.manager.checkCreate(request, skips('inventory'))), 'INVALID_ORDER');
-    const onlyFees = mustPass(desk.manager.checkCreate(request, skips('fees')));
-    assert.equal(codeOf(desk.manager.reserveCreate(onlyFees, NOW)), 'INSUFFICIENT_INVENTORY');
-    const both = mustPass(desk.manager.checkCreate(request, skips('fees', 'inventory')));
-    assert.equal(codeOf(desk.manager.reserveCreate(both, NOW)), 'ok');
+    assert.equal(codeOf(desk.manager.requests.checkCreate(request, skips('inventory'))), 'INVALID_ORDER');
+    const onlyFees = mustPass(desk.manager.requests.checkCreate(request, skips('fees')));
+    assert.equal(codeOf(desk.manager.requests.reserveCreate(onlyFees, NOW)), 'INSUFFICIENT_INVENTORY');
+    const both = mustPass(desk.manager.requests.checkCreate(request, skips('fees', 'inventory')));
+    assert.equal(codeOf(desk.manager.requests.reserveCreate(both, NOW)), 'ok');
     assert.ok(desk.available(ALICE, USD) < 0n, 'the hold is taken all the same');
     assert.equal(codeOf(desk.request({ id: 'next', quantity: 10 })), 'INSUFFICIENT_INVENTORY');
   });
@@ -277,10 +278,12 @@ suite('pre-flight of a create', () => {
   test('two orders whose signatures were verified together do not both pass the cap', () => {
     const desk = new OrderDesk();
     desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 1 });
-    const [one, two] = ['o1', 'o2'].map((id) => mustPass(desk.manager.checkCreate(createRequest({ id }), CALLER)));
+    const [one, two] = ['o1', 'o2'].map((id) =>
+      mustPass(desk.manager.requests.checkCreate(createRequest({ id }), CALLER)),
+    );
     assert.ok(one !== undefined && two !== undefined);
-    assert.equal(codeOf(desk.manager.reserveCreate(one, NOW)), 'ok');
-    assert.equal(codeOf(desk.manager.reserveCreate(two, NOW)), 'TOO_MANY_OPEN_ORDERS');
+    assert.equal(codeOf(desk.manager.requests.reserveCreate(one, NOW)), 'ok');
+    assert.equal(codeOf(desk.manager.requests.reserveCreate(two, NOW)), 'TOO_MANY_OPEN_ORDERS');
   });
 });
 
@@ -298,7 +301,7 @@ suite('pre-flight of a replace or cancel', () => {
       const newTrigger = { shape, parentOrderId: null, condition };
       const desk = new OrderDesk();
       const request = replaceRequest({ newTrigger });
-      const check = () => desk.manager.checkReplace(request, { ...CALLER, looksUp: false });
+      const check = () => desk.manager.requests.checkReplace(request, { ...CALLER, looksUp: false });
       assert.equal(codeOf(check()), 'ok', 'unknown here: the market decides');
       const order = desk.place({ above: 210_000 });
       assert.deepEqual(mustPass(check()).newTrigger, { kind: 2, price: 7 });
@@ -319,8 +322,8 @@ suite('pre-flight of a replace or cancel', () => {
 
   test('on REST an order is looked up: unknown 404, cancelled 409, filled 404 (CAN-03, CAN-04, RPL-10, RPL-11, AMB-23)', () => {
     const desk = new OrderDesk();
-    const cancel = () => codeOf(desk.manager.checkCancel(cancelRequest(), CALLER));
-    const replace = () => codeOf(desk.manager.checkReplace(replaceRequest(), CALLER));
+    const cancel = () => codeOf(desk.manager.requests.checkCancel(cancelRequest(), CALLER));
+    const replace = () => codeOf(desk.manager.requests.checkReplace(replaceRequest(), CALLER));
     assert.deepEqual([cancel(), replace()], ['ORDER_NOT_FOUND', 'ORDER_NOT_FOUND']);
     const order = desk.place();
     assert.deepEqual([cancel(), replace()], ['ok', 'ok']);
@@ -328,16 +331,16 @@ suite('pre-flight of a replace or cancel', () => {
     assert.deepEqual([cancel(), replace()], ['ALREADY_CANCELLED', 'ALREADY_CANCELLED']);
     const other = new OrderDesk();
     other.end(other.place(), 33);
-    assert.equal(codeOf(other.manager.checkCancel(cancelRequest(), CALLER)), 'ORDER_NOT_FOUND');
+    assert.equal(codeOf(other.manager.requests.checkCancel(cancelRequest(), CALLER)), 'ORDER_NOT_FOUND');
   });
 
   test('the control channel skips the look-up (CTL-04)', () => {
     const { manager } = new OrderDesk();
-    assert.equal(codeOf(manager.checkCancel(cancelRequest(), { ...CALLER, looksUp: false })), 'ok');
+    assert.equal(codeOf(manager.requests.checkCancel(cancelRequest(), { ...CALLER, looksUp: false })), 'ok');
   });
 
   test("another user's cancel is a signer mismatch (AMB-22)", () => {
     const { manager } = new OrderDesk();
-    assert.equal(codeOf(manager.checkCancel(cancelRequest('order-1', BOB), CALLER)), 'SIGNER_MISMATCH');
+    assert.equal(codeOf(manager.requests.checkCancel(cancelRequest('order-1', BOB), CALLER)), 'SIGNER_MISMATCH');
   });
 });

@@ -1,36 +1,29 @@
 /** Requests on their way: what one user may have of the table that all share (AMB-111), and who may hold cancels (AMB-25). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { USD } from '../../../src/core/ids.ts';
+import { type OrderId, USD } from '../../../src/core/ids.ts';
 import type { MarketSlot } from '../../../src/gateway/orders/markets.ts';
 import {
   CANCELS_PER_USER_RESERVED,
+  type OrderRequest,
+  PendingRequests,
   REQUESTS_MAX,
   REQUESTS_PER_MARKET_MAKER_MAX,
   REQUESTS_PER_USER_MAX,
-  Requests,
+  UNANSWERED,
 } from '../../../src/gateway/orders/requests.ts';
-import {
-  ALICE,
-  BASE,
-  BOB,
-  cancelRequest,
-  codeOf,
-  mustPass,
-  NOW,
-  OrderDesk,
-  RecordingSink,
-} from '../../support/order-desk.ts';
+import { ALICE, BASE, BOB, cancelRequest, codeOf, mustPass, NOW, OrderDesk } from '../../support/order-desk.ts';
 
 const MARKET_SLOT = { decidedSequence: 0 } as MarketSlot;
 
-function request(user = ALICE): Parameters<Requests['add']>[0] {
-  return { kind: 'create', user, orderId: 'o' as never, market: MARKET_SLOT, order: null, replace: null, tie: null };
+function request(user = ALICE, market = MARKET_SLOT): OrderRequest {
+  const request = { kind: 'create', user, orderId: 'o' as OrderId, market, order: null, replace: null } as const;
+  return { ...request, signed: null, tie: null, reply: UNANSWERED };
 }
 
 suite('requests on their way', () => {
   test('a user, and a market maker, has a part of the table; cancels have more of it (AMB-111)', () => {
-    const requests = new Requests(new RecordingSink());
+    const requests = new PendingRequests();
     const user = { user: ALICE, isMarketMaker: false };
     const maker = { user: ALICE, isMarketMaker: true };
     for (let count = 0; count < REQUESTS_PER_USER_MAX; count += 1) requests.add(request());
@@ -47,15 +40,14 @@ suite('requests on their way', () => {
   });
 
   test('a request counts until its answer is told, with durable acks after the flush (AMB-16)', () => {
-    const requests = new Requests(new RecordingSink());
+    const requests = new PendingRequests();
     const market = { decidedSequence: 0 } as MarketSlot;
-    const ids = [request(), request(), request(BOB)].map((one) => requests.add({ ...one, market } as never));
+    const all = [request(ALICE, market), request(ALICE, market), request(BOB, market)];
+    const ids = all.map((one) => requests.add(one));
     const tell = (at: number, sequence: number): void => {
-      const requestId = ids[at] as number;
-      const user = at < 2 ? ALICE : BOB;
-      requests.take(requestId);
-      const result = { orderId: 'o', assetId: BASE, reject: null, processedNs: NOW } as never;
-      requests.tellWhenDecided(market, { requestId, user, sequence, result });
+      const taken = requests.take(ids[at] as number);
+      assert.equal(taken, all[at]);
+      requests.answerWhenDecided(all[at] as OrderRequest, sequence, { refusal: null, processedAtNs: NOW });
     };
     assert.deepEqual([requests.countOf(ALICE), requests.countOf(BOB)], [2, 1]);
     tell(0, 0);
@@ -65,7 +57,7 @@ suite('requests on their way', () => {
     market.decidedSequence = 5;
     requests.marketDecided(market);
     assert.deepEqual([requests.countOf(ALICE), requests.countOf(BOB)], [0, 1]);
-    requests.tellAll();
+    requests.answerAll();
     assert.deepEqual([requests.countOf(BOB), requests.count], [0, 0]);
   });
 
@@ -74,17 +66,17 @@ suite('requests on their way', () => {
     const first = desk.place({ id: 'first', quantity: 10 });
     assert.ok(first > 0);
     for (let count = 0; count < REQUESTS_PER_USER_MAX; count += 1) {
-      mustPass(desk.manager.reserveCancel({ ...cancelOf(desk), user: ALICE }));
+      mustPass(desk.manager.requests.reserveCancel({ ...cancelOf(desk), user: ALICE }));
     }
     assert.equal(codeOf(desk.request({ id: 'next', quantity: 10 })), 'SERVICE_UNAVAILABLE');
     assert.equal(codeOf(desk.request({ id: 'next', quantity: 10, user: BOB })), 'ok');
-    assert.ok(desk.manager.checkCancel(cancelRequest('first'), { user: ALICE, now: NOW, looksUp: true }).ok);
+    assert.ok(desk.manager.requests.checkCancel(cancelRequest('first'), { user: ALICE, now: NOW, looksUp: true }).ok);
   });
 
   test('a cancel waits for its create only of a user who may have one: a key that owns nothing holds none (AMB-25)', () => {
     const desk = new OrderDesk();
     const control = { user: ALICE, now: NOW, looksUp: false };
-    const check = () => codeOf(desk.manager.checkCancel(cancelRequest('never'), control));
+    const check = () => codeOf(desk.manager.requests.checkCancel(cancelRequest('never'), control));
     assert.equal(check(), 'ok');
     for (const asset of [USD, BASE]) desk.setOwned(ALICE, asset, 0n);
     assert.equal(check(), 'ORDER_NOT_FOUND');
@@ -93,6 +85,6 @@ suite('requests on their way', () => {
   });
 });
 
-function cancelOf(desk: OrderDesk): Parameters<OrderDesk['manager']['reserveCancel']>[0] {
-  return mustPass(desk.manager.checkCancel(cancelRequest('first'), { user: ALICE, now: NOW, looksUp: true }));
+function cancelOf(desk: OrderDesk): Parameters<OrderDesk['manager']['requests']['reserveCancel']>[0] {
+  return mustPass(desk.manager.requests.checkCancel(cancelRequest('first'), { user: ALICE, now: NOW, looksUp: true }));
 }

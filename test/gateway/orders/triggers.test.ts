@@ -120,7 +120,9 @@ suite('triggers', () => {
     const order = desk.place({ above: 210_000 });
     desk.setOwned(ALICE, USD, 0n);
     const request = replaceRequest({ newQuantity: 90_000 as RawQuantity });
-    const requestId = mustPass(desk.manager.reserveReplace(mustPass(desk.manager.checkReplace(request, CALLER))));
+    const requestId = mustPass(
+      desk.manager.requests.reserveReplace(mustPass(desk.manager.requests.checkReplace(request, CALLER))),
+    );
     desk.replaced(order, 200_000, 90_000, { kind: TRIGGER.below, price: 190_000 });
     desk.answer(requestId, 3);
     const row = desk.record(ALICE);
@@ -132,7 +134,7 @@ suite('triggers', () => {
     const desk = new OrderDesk();
     const order = desk.place({ above: 210_000 });
     const request = replaceRequest({ newQuantity: 20_000 as RawQuantity });
-    mustPass(desk.manager.reserveReplace(mustPass(desk.manager.checkReplace(request, CALLER))));
+    mustPass(desk.manager.requests.reserveReplace(mustPass(desk.manager.requests.checkReplace(request, CALLER))));
     desk.trigger(order, 10_000, 210_000);
     assert.equal(desk.held(ALICE, USD), 400_200n * CENT);
     desk.replaced(order, 200_000, 20_000);

@@ -138,7 +138,7 @@ suite('holds that are not owned', () => {
     desk.place({ id: 'order', ...ONE_UNIT });
     const caller = { user: ALICE, now: NOW, looksUp: false };
     const replace = replaceRequest({ orderId: 'order' as never, newPriceLimit: 195_000 as never });
-    mustPass(desk.manager.reserveReplace(mustPass(desk.manager.checkReplace(replace, caller))));
+    mustPass(desk.manager.requests.reserveReplace(mustPass(desk.manager.requests.checkReplace(replace, caller))));
     book(desk, 0n);
     assert.deepEqual(cancelled(desk), ['order']);
     assert.deepEqual(cancelled(desk), ['order'], 'once');
