@@ -1,7 +1,7 @@
 /**
- * One actor with its mailbox, its outlets and its metrics, ready to be turned by any runner.
+ * One actor with its mailbox, its publications and its metrics, ready to be polled by any runner.
  *
- * Not here: when to turn, tick or sleep; that is what the runners differ in.
+ * The runners decide when to poll, tick or park.
  */
 import { assert, must } from '../core/assert.ts';
 import type { Clock } from '../core/units.ts';
@@ -13,16 +13,16 @@ import { Outlet } from './outlet.ts';
 import { RingReader, RingWriter } from './spsc-ring.ts';
 import { MAIN_LANE, type Plan, type PlannedActor, type PlannedEdge, threadOf } from './topology.ts';
 
-/** What a host needs from its surroundings. */
+/** The environment of a host. */
 export interface HostContext {
   readonly plan: Plan;
   readonly clock: Clock;
   readonly bells: BellBoard;
   readonly settings: unknown;
-  /** The thread was restarted: lanes that resync begin with nothing and ask for a snapshot. */
+  /** True after a restart of the thread: channels that resync begin empty and request a snapshot. */
   readonly restarted: boolean;
   readonly poke: () => void;
-  /** The block of the thread; absent where one thread is driven by hand. */
+  /** Control block of the thread; absent where one thread is driven by hand. */
   readonly block?: { beat(): void };
 }
 
@@ -70,7 +70,10 @@ export class ActorHost {
     this.actor.endBatch();
   }
 
-  /** One bounded batch, or a part of the actor's own work. @returns how many records were handled, or 1 for the part. */
+  /**
+   * Handles one bounded batch, or a step of the actor's own work. @returns the number of records handled, or 1 for the
+   * step.
+   */
   turn(recordsMax: number = this.batchRecordsMax): number {
     const handled = this.drain(recordsMax);
     if (handled > 0) return handled;
@@ -79,7 +82,7 @@ export class ActorHost {
     return hasMore ? 1 : 0;
   }
 
-  /** Nothing waits: no record, no work of the actor's own that may go on, no word that has no room yet. */
+  /** Whether nothing is pending: no record, no step of the actor's own work, no output without space in its ring. */
   isIdle(): boolean {
     return this.mailbox.isEmpty() && !this.hasMore() && this.isQuiet();
   }
@@ -110,7 +113,10 @@ export class ActorHost {
     this.noteStall();
   }
 
-  /** Before sleeping: is there anything to do after all? An actor that is held back asks to be woken when there is room. */
+  /**
+   * Called before parking. @returns whether there is work. For an actor blocked on a full ring, requests a notification when
+   * space is freed.
+   */
   hasWork(): boolean {
     if (this.mailbox.hasWork() || this.hasMore()) return true;
     if (!this.noteStall()) return false;
@@ -126,12 +132,12 @@ export class ActorHost {
   }
 }
 
-/** The state of a thread whose actors take turns. */
+/** The state of a thread that polls its actors. */
 export function turningState(hosts: readonly ActorHost[]): 'recovering' | 'running' {
   return hosts.some(({ actor }) => actor.isRecovering?.() === true) ? 'recovering' : 'running';
 }
 
-/** Hosts for the actors of one thread, or of all threads when `thread` is null. */
+/** Creates the hosts of the actors of one thread, or of all threads when `thread` is null. */
 export function hostActors(
   context: HostContext,
   factories: Readonly<Record<string, ActorFactory>>,
@@ -143,7 +149,7 @@ export function hostActors(
     .map(({ name }) => new ActorHost(name, must(factories[name], `there is a factory for ${name}`), context));
 }
 
-/** The runtime's part of an actor's metrics. */
+/** The metrics that the runtime records for every actor. */
 class HostMetrics {
   private readonly recordsIn: Counter;
   private readonly batches: Counter;
@@ -195,6 +201,6 @@ function openOutlet(edge: PlannedEdge, { plan, bells }: HostContext): Outlet {
 
 function find(edges: readonly PlannedEdge[], matches: (edge: PlannedEdge) => boolean): number {
   const index = edges.findIndex(matches);
-  assert(index >= 0, 'the plan has the edge that an actor asks for');
+  assert(index >= 0, 'the plan has the edge that the actor uses');
   return index;
 }

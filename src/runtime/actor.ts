@@ -1,6 +1,6 @@
 /**
- * What an actor is: state owned by one thread, fed from lanes, with time given to it. The same actor runs on its own
- * thread, on an event loop, or turned by hand in a test; it never learns which.
+ * An actor: state owned by one thread, fed from channels, with time as an argument. The same actor runs on its own
+ * thread, on an event loop, or is polled by hand in a test; its code does not depend on which.
  *
  *   start → (ready → handle)* → endBatch … tick → endBatch … hasMore → endBatch …  → stop
  */
@@ -11,53 +11,61 @@ import type { Outlet } from './outlet.ts';
 
 export interface Actor {
   readonly name: string;
-  /** Runs once, before anything is handled. What it sends is flushed by the `endBatch` that follows. */
+  /** Runs once, before any record. Its output is flushed by the `endBatch` that follows. */
   start(): void;
-  /** May this lane be read now: is there room for the worst case of one record's outputs? Asked before each record. */
+  /**
+   * Whether this channel may be read now: is there space for the largest output of one record? Called before each
+   * record.
+   */
   ready(lane: number): boolean;
-  /** Handles one record in place. `views` is valid until the call returns; what must last is copied out. */
+  /** Handles one record in place. `views` is valid until the call returns; copy what is needed later. */
   handle(lane: number, typeId: number, views: Views, at: number, bytes: number): void;
   /**
-   * What `handle` is given next, if it waits in the same lane already: to fetch what it will touch, and nothing else. A word
-   * of it may be wrong or missing if the ring is damaged, which is not found out before `handle`.
+   * Announces the next record of the same channel, if it has arrived, so that the actor can prefetch the memory it will
+   * touch; must have no other effect. In a damaged ring the record may be invalid: validation follows in `handle`.
    */
   expect?(typeId: number, views: Views, at: number, bytes: number): void;
-  /** After each drained batch, after `start` and after `tick`: flush what was sent. */
+  /** Called after each drained batch, after `start` and after `tick`: flushes the output. */
   endBatch(): void;
   /**
-   * Whether work goes on that no lane brought, and may go on now: `endBatch` did a part of it and asks for another turn.
-   * Like `ready` it says false while there is no room for what the work says.
+   * Whether the actor has work of its own that can continue now: `endBatch` did one step of it and needs another call.
+   * Like `ready` it returns false while there is no space for the output of that work.
    */
   hasMore?(): boolean;
-  /** Whether everything said is in its ring; left out: always. What is not goes on with `endBatch`, and no stop comes before. */
+  /**
+   * Whether all output is in its ring; by default true. Pending output continues with `endBatch`, and the actor is not
+   * stopped before.
+   */
   isQuiet?(): boolean;
-  /** Whether it still recovers what it starts with: until then nobody watches how long its turns take. Left out: never. */
+  /**
+   * Whether the actor still recovers its state; until then the duration of its polls is not watched. By default false.
+   */
   isRecovering?(): boolean;
   /** Periodic work, at least every `tickMs` of real time. @param nowNs - the node clock. */
   tick(nowNs: bigint): void;
-  /** The orderly end: everything received was handled. */
+  /** Orderly end: every received record was handled. */
   stop(): void;
   /**
-   * The node dies at once and nothing more will be handled: release what would crash the process (listeners of a
-   * thread with an event loop). Change nothing durable.
+   * The node ends at once and no further record is handled: release what would crash the process (listeners of a thread
+   * with an event loop). Must not change durable state.
    */
   halt?(): void;
 }
 
-/** What an actor is built from. */
+/** The arguments of an actor's factory. */
 export interface ActorWiring {
   readonly name: string;
   readonly clock: Clock;
   readonly metrics: MetricsWriter;
-  /** What the composition root passed to every actor; a structured clone. */
+  /** The same for every actor, from the composition root; a structured clone. */
   readonly settings: unknown;
-  /** The lane number under which records of `from` arrive. @throws InvariantError when there is no such edge. */
+  /** The number of the channel from `from`. @throws InvariantError when there is no such edge. */
   laneOf(from: string, lane?: string): number;
   /** @throws InvariantError when there is no such edge. */
   outlet(to: string, lane?: string): Outlet;
-  /** Asks for a turn soon, so that `endBatch` follows work that did not come from a lane (a socket's message). */
+  /** Requests a poll soon, so that `endBatch` follows work that did not arrive on a channel (a socket's message). */
   poke(): void;
-  /** Says in the middle of a long piece of bounded work that the thread is alive (HEARTBEAT_LOST_MS). */
+  /** Records a heartbeat during a long step of bounded work (HEARTBEAT_LOST_MS). */
   beat(): void;
 }
 

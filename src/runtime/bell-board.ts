@@ -1,4 +1,4 @@
-/** The doorbells of all threads, as one thread sees them. */
+/** The doorbells of all threads, as used by one thread. */
 import type { MessagePort } from 'node:worker_threads';
 import { must } from '../core/assert.ts';
 import { Doorbell } from './doorbell.ts';
@@ -18,12 +18,12 @@ export class BellBoard {
     return must(this.bells.get(thread), `there is a thread named ${thread}`);
   }
 
-  /** Takes the port that wakes a thread with an event loop. */
+  /** Sets the port that notifies a thread with an event loop. */
   connect(thread: string, port: MessagePort): void {
     this.of(thread).connect(port);
   }
 
-  /** Closes the ports, so that they keep no event loop alive. */
+  /** Closes the ports, because an open port keeps an event loop alive. */
   close(): void {
     for (const bell of this.bells.values()) bell.close();
   }

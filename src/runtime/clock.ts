@@ -1,11 +1,11 @@
 /**
- * The one clock of the node (AMB-113, AMB-141), the same on every thread, because its state is shared memory.
+ * The one clock of the node (AMB-113, AMB-141), shared by all threads through shared memory.
  *
  *   system   wall time read once, anchored to the monotonic clock, plus an offset that only grows
- *   manual   a value that stands still until it is set or advanced
+ *   manual   a value that is constant until it is set or advanced
  *
- * Invariant: time never goes backwards, on any thread, whatever the machine's wall clock does. It holds between
- * processes when the new one is created with `notBeforeNs`, the last time the old one wrote down.
+ * Invariant: time never decreases, on any thread, independent of the machine's wall clock. It holds across processes
+ * when the new one is created with `notBeforeNs`, the last time recorded by the old one.
  */
 import { assert } from '../core/assert.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
@@ -14,7 +14,7 @@ export type ClockMode = 'system' | 'manual';
 
 export interface ClockStart {
   readonly mode: ClockMode;
-  /** Manual mode: where it stands. Both modes: a time that the clock does not start before. */
+  /** Manual mode: the start value. System mode: a lower bound of the start. */
   readonly notBeforeNs: bigint;
 }
 
@@ -22,7 +22,7 @@ export interface ClockStart {
 const VALUE = 0;
 const IS_MANUAL = 1;
 
-/** Memory for a SharedClock; goes to every thread. */
+/** Creates the memory of a SharedClock; passed to every thread. */
 export function createClock({ mode, notBeforeNs }: ClockStart): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(16);
   const cells = new BigInt64Array(memory);
@@ -47,13 +47,13 @@ export class SharedClock implements Clock {
     return (this.mode === 'manual' ? value : value + process.hrtime.bigint()) as TimestampNs;
   }
 
-  /** Pushes time forward on every thread. @param deltaNs - not negative. */
+  /** Advances time on every thread. @param deltaNs - not negative. */
   advance(deltaNs: bigint): void {
     assert(deltaNs >= 0n, 'the clock only goes forward');
     Atomics.add(this.cells, VALUE, deltaNs);
   }
 
-  /** Pushes time forward to `targetNs`. @returns false, and nothing changes, when that is in the past. */
+  /** Advances time to `targetNs`. @returns false, without a change, when that is in the past. */
   setTo(targetNs: bigint): boolean {
     for (;;) {
       const value = Atomics.load(this.cells, VALUE);

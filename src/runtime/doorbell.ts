@@ -1,27 +1,27 @@
 /**
- * How a thread that sleeps is woken: one word of shared memory per thread.
+ * Unparks threads: one word of shared memory per thread.
  *
- *   producer                              sleeper
+ *   producer                              consumer
  *   publish                               word ← SLEEPING
- *   word = SLEEPING?  ──no──▶ done        look once more into every mailbox: something there → word ← AWAKE, work on
- *     │ yes                               otherwise sleep
- *   word ← AWAKE, wake it
+ *   word = SLEEPING?  ──no──▶ done        check every mailbox once more: not empty → word ← AWAKE, continue
+ *     │ yes                               otherwise park
+ *   word ← AWAKE, notify the consumer
  *
- * Both sides store first and load afterwards, each in one total order, so at least one of them sees the other: no
- * wake-up is lost. Waking costs the producer about 8 µs; it is paid only when the flag is up, once per batch.
+ * Both sides store first and load afterwards, each in one total order, so at least one of them sees the other's store:
+ * no notification is lost. A notification costs the producer about 8 µs, paid at most once per batch and only when the flag is
+ * set.
  *
- * A plain thread sleeps in Atomics.wait, always with a timeout, because it must also beat and hear a stop. A thread
- * with an event loop just returns to its loop; it is woken by a message on a port that it listens to, one port per
- * producer thread.
+ * A plain thread parks in Atomics.wait, always with a timeout, because it must also record heartbeats and obey a stop.
+ * A thread with an event loop returns to its loop and is woken by a message on a port, one port per producer thread.
  */
 import type { MessagePort } from 'node:worker_threads';
 
 const AWAKE = 0;
 const SLEEPING = 1;
-/** A plain thread never sleeps longer, whatever it was told. */
+/** Maximum park time of a plain thread, independent of the requested timeout. */
 export const PARK_MS_MAX = 100;
 
-/** The producer's end: wakes one thread. */
+/** The producer's end: notifies one thread. */
 export class Doorbell {
   private readonly words: Int32Array;
   private readonly index: number;
@@ -32,13 +32,13 @@ export class Doorbell {
     this.index = index;
   }
 
-  /** The port of a thread with an event loop. A new one replaces that of a thread that was restarted. */
+  /** Sets the port of a thread with an event loop; replaces the port of a restarted thread's predecessor. */
   connect(port: MessagePort): void {
     this.port?.close();
     this.port = port;
   }
 
-  /** Call after publishing. Touches the sleeper only when its flag is up. */
+  /** Call after publishing. Notifies the thread only when its flag is set. */
   ring(): void {
     if (Atomics.load(this.words, this.index) !== SLEEPING) return;
     if (Atomics.compareExchange(this.words, this.index, SLEEPING, AWAKE) !== SLEEPING) return;
@@ -52,7 +52,7 @@ export class Doorbell {
   }
 }
 
-/** The waiting end, used by the runner of the thread that owns the word. */
+/** The consumer's end, used by the runner of the thread that owns the word. */
 export class Sleeper {
   private readonly words: Int32Array;
   private readonly index: number;
@@ -63,17 +63,17 @@ export class Sleeper {
     this.wake();
   }
 
-  /** Raises the flag. Look into the mailboxes once more before sleeping. */
+  /** Sets the flag. Check the mailboxes once more before parking. */
   prepare(): void {
     Atomics.store(this.words, this.index, SLEEPING);
   }
 
-  /** Takes the flag down: there is work, or the sleep is over. */
+  /** Clears the flag: there is work, or the park time is over. */
   wake(): void {
     Atomics.store(this.words, this.index, AWAKE);
   }
 
-  /** Sleeps until the bell or the timeout, at most PARK_MS_MAX. Not for threads with an event loop: it blocks. */
+  /** Parks until the doorbell or the timeout, at most PARK_MS_MAX. Blocks, so not for threads with an event loop. */
   park(timeoutMs: number): void {
     Atomics.wait(this.words, this.index, SLEEPING, Math.min(timeoutMs, PARK_MS_MAX));
     this.wake();

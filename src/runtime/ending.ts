@@ -1,16 +1,16 @@
-/** Why a process ends, as its last line says it: which thread, what became of it, when, and what to do. */
+/** The reason why a process ends, as its last log line states it: thread, cause, time and advice. */
 import type { Hang, HangCause } from './silence.ts';
 
-/** `died`: it ended, or an error was not caught. */
+/** `died`: the thread ended, or an error was not caught. */
 export type EndCause = HangCause | 'died';
 
 export interface Ending {
-  /** For people: thread, cause and how long, or the error. */
+  /** For people: thread, cause and duration, or the error. */
   readonly reason: string;
-  /** Null when it is not about one thread. */
+  /** Null when the cause is not one thread. */
   readonly thread: string | null;
   readonly cause: EndCause;
-  /** Without a sign of life, by the clock; null for one that died. */
+  /** Time without a heartbeat; null for a thread that died. */
   readonly silentMs: number | null;
 }
 
@@ -22,7 +22,7 @@ const ADVICE: Readonly<Record<EndCause, string>> = {
   'gives no sign of life': 'start again, and report this line',
 };
 
-/** Of an error, or of a thread that ended. */
+/** For an error, or a thread that ended. */
 export function diedOf(thread: string | null, reason: string): Ending {
   return { reason: thread === null ? reason : `thread ${thread}: ${reason}`, thread, cause: 'died', silentMs: null };
 }
@@ -33,7 +33,7 @@ export function hungOf(thread: string, hang: Hang): Ending {
   return { reason, thread, cause: hang.cause, silentMs: hang.silentMs };
 }
 
-/** The line for standard error, without its end. */
+/** The line for standard error, without line end. */
 export function lineOf(event: string, ending: Ending, more: Readonly<Record<string, number>> = {}): string {
   const { reason, thread, cause, silentMs } = ending;
   const time = new Date().toISOString();

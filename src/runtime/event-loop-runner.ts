@@ -1,11 +1,11 @@
 /**
- * Runs actors between the events of a loop: on the main thread and on workers that hold sockets.
+ * Runs actors between the events of an event loop: on the main thread and on workers that have sockets.
  *
- *   port message ─▶ turn ──▶ more to do ──▶ setImmediate(turn)      sockets are served in between
- *                      └───▶ nothing ─────▶ flag up, look once more, return to the loop
+ *   port message ─▶ poll ──▶ more work ──▶ setImmediate(poll)      sockets are served in between
+ *                      └───▶ none ──────▶ set the flag, check once more, return to the loop
  *
- * Nothing is polled: a sleeping loop is woken by a message on a doorbell port. The interval beats, ticks and watches the
- * main thread; it is also what keeps the loop alive.
+ * There is no busy polling: a parked loop is woken by a message on a doorbell port. The interval timer records
+ * heartbeats, ticks the actors and watches the main thread; it also keeps the loop alive.
  */
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
@@ -24,7 +24,7 @@ export class EventLoopRunner {
   private idleTurns = 0;
   private watchedAtMs = 0;
 
-  /** @param ended - called once, after a stop or a halt was carried out. */
+  /** @param ended - called once, after a stop or a halt is complete. */
   constructor(context: ThreadContext, ended: () => void) {
     this.context = context;
     this.ended = ended;
@@ -47,7 +47,7 @@ export class EventLoopRunner {
     port.on('close', () => this.ports.delete(port));
   }
 
-  /** Asks for a turn in this pass of the loop, after the events that wait now. */
+  /** Schedules a poll in this pass of the loop, after the events that are due now. */
   poke(): void {
     if (this.turnIsDue || !this.running) return;
     this.turnIsDue = true;
@@ -57,7 +57,7 @@ export class EventLoopRunner {
     });
   }
 
-  /** Ends at once, in this call: see Actor.halt. Without effect when it has ended. */
+  /** Ends at once, in this call: see Actor.halt. No effect after the end. */
   halt(): void {
     if (this.running) this.end('halt');
   }
@@ -72,7 +72,7 @@ export class EventLoopRunner {
       handled += taken;
     }
     if (this.obey()) return;
-    // Timers may wait behind the events of a burst: what is handled is a sign of life too.
+    // Timers may be delayed by the events of a burst, so handled records count as a heartbeat too.
     if (handled > 0) this.context.block.beat();
     if (handled > 0) this.idleTurns = 0;
     if (handled > 0 || this.idleTurns++ < this.context.spec.spinTurns) this.poke();
@@ -88,8 +88,8 @@ export class EventLoopRunner {
   }
 
   /**
-   * Beat, command, tick, watch. It also finds a record whose ring went astray: after a restart neighbours ring the port
-   * of the thread's predecessor until they have read their letters.
+   * Heartbeat, command, tick, watch. Also finds a record with a lost doorbell: after a restart neighbours ring the
+   * port of the thread's predecessor until they have received the new port.
    */
   private look(): void {
     if (!this.running) return;
@@ -108,7 +108,7 @@ export class EventLoopRunner {
     if (spec.place === 'worker') this.context.watchMain();
   }
 
-  /** A stop is carried out when every actor is idle. @returns whether the runner has ended. */
+  /** A stop is complete when every actor is idle. @returns whether the runner has ended. */
   private obey(): boolean {
     const { block } = this.context;
     const command = block.command();

@@ -1,6 +1,6 @@
 /**
- * All actors of a plan on one thread, turned by hand: how tests and simulations run a whole node. Rings, policies and
- * wiring are those of the threaded node; only the order of turns is the caller's.
+ * Runs all actors of a plan on one thread under control of the caller: tests and simulations run a whole node this way.
+ * Rings, policies and wiring are those of the threaded node; only the order of polls is the caller's.
  */
 import { assert, must } from '../core/assert.ts';
 import type { ActorFactories } from './actor.ts';
@@ -27,21 +27,21 @@ export class HandRunner {
     for (const host of this.hosts) host.start();
   }
 
-  /** One turn of one actor. @returns how many records it handled, or 1 for a part of its own work. */
+  /** Polls one actor once. @returns the number of records handled, or 1 for a step of its own work. */
   step(actor: string, recordsMax?: number): number {
     return must(this.byName.get(actor), `there is an actor named ${actor}`).turn(recordsMax);
   }
 
-  /** Lets every actor see the time of the clock. */
+  /** Passes the time of the clock to every actor. */
   tick(): void {
     const nowNs = this.clock.nowNs();
     for (const host of this.hosts) host.tick(nowNs);
   }
 
   /**
-   * Turns actors in order until a whole round does nothing. What is held back stays where it is.
+   * Polls the actors in order until a whole round does nothing. Blocked records stay in their rings.
    *
-   * @throws InvariantError when that takes more than `roundsMax` rounds: two actors talk for ever.
+   * @throws InvariantError after `roundsMax` rounds: two actors exchange records endlessly.
    */
   settle(roundsMax = 100_000): void {
     for (let round = 0; round < roundsMax; round++) {

@@ -1,5 +1,5 @@
 /**
- * What threads say about themselves and to each other: one block of shared memory per thread.
+ * Control blocks for supervision: one block of shared memory per thread.
  *
  *   byte 0    state · beat · ticks · kernel id  written by the thread
  *   byte 128  command · letters · bell · end    written by others (the bell by both, see doorbell.ts)
@@ -7,14 +7,14 @@
  *   starting ──▶ recovering ──▶ running ──▶ draining ──▶ stopped          a restart begins again with starting
  *           └─────────────────▶
  *
- * A running thread beats at least every 100 ms, and while it works through a burst for every request it answers. One that
- * has hung for HEARTBEAT_LOST_MS without a beat is lost (silence.ts: what only gets no CPU does not hang): the main thread
- * watches the others (supervisor.ts) and every other thread watches the main one.
+ * A running thread records a heartbeat at least every 100 ms, and during a burst for every request it answers. A thread
+ * that has hung for HEARTBEAT_LOST_MS without a heartbeat is lost (silence.ts: a thread without CPU time does not
+ * hang): the main thread watches the others (supervisor.ts) and every other thread watches the main one.
  *
- * A thread that recovers takes turns like a running one and reads what it is sent, but it is not watched, nor is one that
- * starts: the end of a recovery is one step that grows with what it finds (a whole checkpoint), and a node that ends itself
- * in it would do so at every start. One that hangs there is for whoever runs the node to see: it never becomes ready, and
- * what it says of its progress stands still. Draining is exempt too: it has the deadline of the stop.
+ * A recovering thread runs the same duty cycle and reads its channels, but is not watched, and neither is a starting
+ * one: the end of a recovery is one step that grows with the data (a whole checkpoint), and a node that ended
+ * itself in it would do so at every start. A hang there is visible to the operator: the node never becomes ready, and
+ * its progress does not advance. Draining is exempt too: it has the deadline of the stop.
  */
 import { InvariantError } from '../core/assert.ts';
 import { WATCH_MS } from '../core/limits.ts';
@@ -23,7 +23,7 @@ import { type Hang, Silence, Starvation } from './silence.ts';
 import { ownThread, type ThreadTimesReader } from './thread-times.ts';
 
 export type ThreadState = 'starting' | 'recovering' | 'running' | 'draining' | 'stopped';
-/** `stop`: handle everything that waits, then end. `halt`: end now, change nothing. */
+/** `stop`: handle every waiting record, then end. `halt`: end now without further changes. */
 export type ThreadCommand = 'run' | 'stop' | 'halt';
 
 const STATES: readonly ThreadState[] = ['starting', 'recovering', 'running', 'draining', 'stopped'];
@@ -44,12 +44,12 @@ export function createThreadBlocks(count: number): SharedArrayBuffer {
   return new SharedArrayBuffer(count * BLOCK_WORDS * 4);
 }
 
-/** The word of a thread's doorbell. */
+/** Index of a thread's doorbell word. */
 export function bellIndex(thread: number): number {
   return thread * BLOCK_WORDS + BELL_WORD;
 }
 
-/** One thread's block, for the thread itself and for those who watch it. */
+/** One thread's block, for the thread itself and its watchers. */
 export class ThreadBlock implements Watchable {
   private readonly words: Int32Array;
   private readonly base: number;
@@ -68,7 +68,7 @@ export class ThreadBlock implements Watchable {
     return this.state() === 'running';
   }
 
-  /** Says under which id the kernel knows the calling thread, which is the block's own. */
+  /** Stores the kernel's id of the calling thread, which must own the block. */
   setKernelThread(): void {
     Atomics.store(this.words, this.base + KERNEL_WORD, ownThread());
   }
@@ -77,28 +77,31 @@ export class ThreadBlock implements Watchable {
     return Atomics.load(this.words, this.base + KERNEL_WORD);
   }
 
-  /** @returns whether the caller is the first to end the process because of this thread: only that one says why. */
+  /**
+   * @returns whether the caller is the first to end the process because of this thread: only that one reports the
+   * reason.
+   */
   claimEnd(): boolean {
     return Atomics.compareExchange(this.words, this.base + END_WORD, 0, 1) === 0;
   }
 
-  /** A change of state is also a beat. */
+  /** A change of state is also a heartbeat. */
   setState(state: ThreadState): void {
     this.beat();
     Atomics.store(this.words, this.base + STATE_WORD, STATES.indexOf(state));
   }
 
-  /** Says that the thread is alive. A plain store: being seen a little late is fine. */
+  /** Records a heartbeat. A plain store suffices: watchers may see it a little later. */
   beat(): void {
     this.words[this.base + BEAT_WORD] = this.clock.now();
   }
 
-  /** Differs from one beat to the next. */
+  /** Changes with every heartbeat. */
   lastBeat(): number {
     return Atomics.load(this.words, this.base + BEAT_WORD);
   }
 
-  /** Around the ticks of a thread's actors: the count is odd while they tick. */
+  /** Called before and after the ticks of a thread's actors: the count is odd during the ticks. */
   beginTicks(): void {
     Atomics.add(this.words, this.base + TICKS_WORD, 1);
   }
@@ -107,7 +110,7 @@ export class ThreadBlock implements Watchable {
     Atomics.add(this.words, this.base + TICKS_WORD, 1);
   }
 
-  /** Wraps. @returns what `hasTickedSince` compares with. */
+  /** Wraps around. @returns the value for `hasTickedSince`. */
   ticks(): number {
     return Atomics.load(this.words, this.base + TICKS_WORD);
   }
@@ -122,12 +125,12 @@ export class ThreadBlock implements Watchable {
     return nameOf(COMMANDS, Atomics.load(this.words, this.base + COMMAND_WORD));
   }
 
-  /** Ring the thread's bell afterwards. */
+  /** Ring the thread's doorbell afterwards. */
   setCommand(command: ThreadCommand): void {
     Atomics.store(this.words, this.base + COMMAND_WORD, COMMANDS.indexOf(command));
   }
 
-  /** Counts letters (new doorbell ports) posted to a plain thread, which does not run its event loop. */
+  /** Counts letters (new doorbell ports) sent to a plain thread, which does not run its event loop. */
   announceLetter(): void {
     Atomics.add(this.words, this.base + LETTERS_WORD, 1);
   }
@@ -137,35 +140,35 @@ export class ThreadBlock implements Watchable {
   }
 }
 
-/** What a Watch looks at: a thread of the node, of the pool that verifies, or the one that reads history. */
+/** An object of a Watch: a thread of the node, of the verifier pool, or the history reader. */
 export interface Watchable {
-  /** Moves whenever the thread shows life. */
+  /** Changes with every sign of progress. */
   lastBeat(): number;
-  /** The kernel's id of the thread, UNKNOWN_THREAD until it has said. */
+  /** The kernel's id of the thread, UNKNOWN_THREAD until it is set. */
   kernelThread(): number;
-  /** Whether signs of life are expected of it now. */
+  /** Whether heartbeats are expected now. */
   isWatched(): boolean;
 }
 
 export interface Lost {
-  /** In the list given. */
+  /** Index in the list of watched threads. */
   readonly index: number;
   readonly hang: Hang;
 }
 
-/** Judges whether other threads hang, from their beats and from what the kernel says of them (silence.ts). */
+/** Detects threads that hang, from their heartbeats and the kernel's accounting (silence.ts). */
 export class Watch {
   private readonly watched: readonly { readonly thread: Watchable; readonly silence: Silence }[];
   private lookedAtMs: number;
 
-  /** @param times - null: the kernel says nothing of threads. */
+  /** @param times - null where the kernel has no per-thread accounting. */
   constructor(threads: readonly Watchable[], times: ThreadTimesReader | null) {
     const starvation = new Starvation(times);
     this.watched = threads.map((thread) => ({ thread, silence: new Silence(starvation) }));
     this.lookedAtMs = performance.now();
   }
 
-  /** Call every WATCH_MS; called more often, it looks no more than twice as often. @returns null when none is lost. */
+  /** Call every WATCH_MS; more frequent calls are reduced to twice that rate. @returns null when no thread is lost. */
   lost(nowMs: number = performance.now()): Lost | null {
     const sinceMs = nowMs - this.lookedAtMs;
     if (sinceMs < WATCH_MS / 2) return null;

@@ -1,12 +1,12 @@
 /**
- * Logs: JSON lines on standard error, one per event, written at once, from any thread. Standard output carries the
- * ready line and nothing else (operator-api.md §1). Tokens, keys and signatures never reach a log line.
+ * Logs: JSON lines on standard error, one per event, written synchronously, from any thread. Standard output carries
+ * only the ready line (operator-api.md §1). Tokens, keys and signatures are never logged.
  *
  * Hot paths do not log; they count (metrics.ts).
  */
 import { type DestinationStream, destination, type Level, type Logger, pino } from 'pino';
 
-/** Members that hide their value wherever they stand: at the top, or one or two levels down. */
+/** Members whose value is redacted, at the top level and one or two levels below. */
 const SECRETS: readonly string[] = [
   'authorization',
   'cookie',
@@ -23,14 +23,14 @@ const SECRETS: readonly string[] = [
 ];
 
 export interface LoggingOptions {
-  /** The thread or room that speaks. */
+  /** The thread or module that logs. */
   readonly name: string;
   readonly level: Level;
-  /** Where lines go; standard error when left out. A test passes its own. */
+  /** Destination; by default standard error. Tests pass their own. */
   readonly stream?: DestinationStream;
 }
 
-/** Writing is synchronous: the line that explains the end of a process must not wait for a loop that has ended. */
+/** Writes are synchronous: the line that explains the end of a process must not depend on a loop that has ended. */
 export function createLogger({ name, level, stream }: LoggingOptions): Logger {
   const paths = SECRETS.flatMap((secret) => [secret, `*.${secret}`, `*.*.${secret}`]);
   return pino(

@@ -1,9 +1,10 @@
 /**
- * An actor's mailbox: its lanes, one ring each, drained fairly. The doorbell is that of the thread (doorbell.ts).
+ * An actor's mailbox: its channels, one ring each, drained fairly. The doorbell belongs to the thread (doorbell.ts).
  *
- * Fair and bounded: a drain takes at most `recordsMax` records, each lane gets at most its share, and the next drain
- * begins with the next lane. Before every record the actor is asked whether it is ready for that lane; a record that it
- * is not ready for stays in its ring, and its producer runs into the edge's policy in time.
+ * Fair and bounded: a drain takes at most `recordsMax` records, each channel at most its share, and the next drain
+ * begins with the next channel. Before every record `ready` of the actor decides whether that channel may be read; a
+ * record that may not be read stays in its ring, and the edge's policy for a full ring eventually applies to the
+ * producer.
  */
 import type { Actor } from './actor.ts';
 import type { Doorbell } from './doorbell.ts';
@@ -12,7 +13,7 @@ import type { RecordHandler, RecordWatcher, RingReader } from './spsc-ring.ts';
 /** The receiving end of an edge. */
 export interface Lane {
   readonly reader: RingReader;
-  /** Wakes the producer when it sleeps for want of room. */
+  /** Notifies the producer when it is parked for lack of space. */
   readonly producerBell: Doorbell;
 }
 
@@ -54,13 +55,13 @@ export class Mailbox {
     return recordsMax - left;
   }
 
-  /** Whether a record waits that the actor is ready for. */
+  /** Whether a record waits in a channel that may be read. */
   hasWork(): boolean {
     for (const lane of this.lanes) if (lane.reader.hasRecords() && this.actor.ready(lane.index)) return true;
     return false;
   }
 
-  /** Whether a record waits that the actor is not ready for. */
+  /** Whether a record waits in a channel that may not be read. */
   isHeldBack(): boolean {
     for (const lane of this.lanes) if (lane.reader.hasRecords() && !this.actor.ready(lane.index)) return true;
     return false;
@@ -71,7 +72,7 @@ export class Mailbox {
     return true;
   }
 
-  /** Records that wait in all lanes. */
+  /** Number of waiting records in all channels. */
   depth(): number {
     let depth = 0;
     for (const lane of this.lanes) depth += lane.reader.depth();
@@ -79,7 +80,7 @@ export class Mailbox {
   }
 }
 
-/** One handler per lane, made once: nothing is allocated per record. */
+/** One handler per channel, created once: no allocation per record. */
 function takeFrom(lane: Lane, index: number, actor: Actor): RecordHandler {
   const { views } = lane.reader;
   return (typeId, at, bytes) => {
@@ -89,7 +90,7 @@ function takeFrom(lane: Lane, index: number, actor: Actor): RecordHandler {
   };
 }
 
-/** Null if the actor has no use for what comes next. */
+/** Null if the actor does not implement `expect`. */
 function expectFrom(lane: Lane, actor: Actor): RecordWatcher | null {
   if (actor.expect === undefined) return null;
   const { views } = lane.reader;

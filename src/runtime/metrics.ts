@@ -1,12 +1,12 @@
 /**
- * Counters, gauges and histograms that are recorded in shared memory and rendered elsewhere. One thread writes a
- * region with plain stores; any thread reads it. Recording allocates nothing. A snapshot may be a few records old, and
- * the parts of a histogram may be one record apart; a value is never torn, because it is one aligned word.
+ * Counters, gauges and histograms recorded in shared memory and rendered elsewhere. One thread writes a region with
+ * plain stores; any thread reads it. Recording allocates nothing. A snapshot may be a few records old, and the parts of
+ * a histogram may be one record apart; a value is never torn, because it is one aligned word.
  *
  *   region = cells of 8 bytes:   counter 1 · gauge 1 · histogram 3 + HISTOGRAM_BUCKETS / 2
  *   histogram = count, sum, max (f64), then buckets (u32)
  *
- * Buckets are log-linear: sixteen per power of two, so a bound is at most 6.25 % above what was recorded. Values below
+ * Buckets are log-linear: sixteen per power of two, so a bound is at most 6.25 % above the recorded value. Values below
  * 16 have a bucket each; values from 2^41 on share the last one.
  */
 import { assert, InvariantError } from '../core/assert.ts';
@@ -20,7 +20,7 @@ export interface MetricDefinition {
   readonly help: string;
 }
 
-/** A region and what lies in it; structured-cloneable. */
+/** A region and its layout; structured-cloneable. */
 export interface MetricsPlan {
   readonly definitions: readonly MetricDefinition[];
   readonly memory: SharedArrayBuffer;
@@ -30,7 +30,7 @@ export interface HistogramSnapshot {
   readonly count: number;
   readonly sum: number;
   readonly max: number;
-  /** Only buckets that hold something: highest value of the bucket, records in it. Ascending. */
+  /** Non-empty buckets: highest value of the bucket, records in it. Ascending. */
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[];
 }
 
@@ -83,7 +83,7 @@ export class Gauge {
     this.cells[this.index] = value;
   }
 
-  /** Keeps the highest value seen. */
+  /** Keeps the maximum. */
   raise(value: number): void {
     if (value > (this.cells[this.index] ?? 0)) this.cells[this.index] = value;
   }
@@ -120,7 +120,7 @@ export class MetricsWriter {
     this.cells = new Float64Array(plan.memory);
   }
 
-  /** @throws InvariantError when the region has no such metric; so do the others. */
+  /** @throws InvariantError when the region has no such metric; so do the other methods. */
   counter(name: string): Counter {
     return new Counter(this.cells, this.find(name, 'counter'));
   }
@@ -156,7 +156,7 @@ export function snapshotMetrics(plan: MetricsPlan): MetricSnapshot[] {
   return snapshots;
 }
 
-/** @param fraction - 0 … 1. @returns the upper bound of the bucket that holds that rank; 0 when nothing was recorded. */
+/** @param fraction - 0 … 1. @returns the upper bound of the bucket of that rank; 0 without records. */
 export function quantile(histogram: HistogramSnapshot, fraction: number): number {
   const total = histogram.buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const rank = Math.max(1, Math.ceil(fraction * total));
@@ -178,7 +178,7 @@ function snapshotHistogram(memory: SharedArrayBuffer, cell: number): HistogramSn
   return { count, sum, max, buckets };
 }
 
-/** Above 2^31 a value is brought into integer range, ten octaves at a time. */
+/** Values above 2^31 are scaled into integer range, ten octaves at a time. */
 function bucketOf(value: number): number {
   let scaled = value;
   let octaves = 0;

@@ -1,11 +1,11 @@
 /**
- * The sending end of an edge: a ring, the receiver's doorbell, and the edge's answer to a full ring.
+ * The sending end of an edge: a ring, the receiver's doorbell, and the edge's policy for a full ring.
  *
- *   'reject'           claim says RING_FULL before any state changed; the sender answers its client (503, retryable)
- *   'hold-back'        the sender asked `hasRoom` in `ready` and did not read; a claim that fails is a broken promise
- *   'never-full'       sized so that it cannot happen; a claim that fails is a broken promise
- *   'drop-and-resync'  claim says RING_FULL and the edge has a gap: every later claim is refused as well, so that nothing
- *                      is sent across the gap, until `beginResync` starts a snapshot
+ *   'reject'           claim returns RING_FULL before any state changed; the sender answers its client (503, retryable)
+ *   'hold-back'        the sender checked `hasRoom` in `ready` and did not read; a failing claim is a broken invariant
+ *   'never-full'       sized so that it cannot be full; a failing claim is a broken invariant
+ *   'drop-and-resync'  claim returns RING_FULL and the edge has a gap: every later claim fails as well, so that no record is
+ *                      sent across the gap, until `beginResync` starts a snapshot
  */
 import { assert } from '../core/assert.ts';
 import type { Views } from '../core/views.ts';
@@ -40,44 +40,47 @@ export class Outlet {
     return at;
   }
 
-  /** Ends the claimed record. */
+  /** Completes the claimed record. */
   commit(): void {
     this.writer.commit();
   }
 
-  /** Makes what was committed visible and wakes the receiver if it sleeps. */
+  /** Publishes the committed records and notifies the receiver if it is parked. */
   flush(): void {
     if (this.writer.publish()) this.bell.ring();
   }
 
-  /** Whether records of `bytes` together (sum of recordBytes) are certain to be accepted, urgent ones if so asked. */
+  /**
+   * Whether records of `bytes` in total (sum of recordBytes) would all be accepted; with `urgent` including the
+   * reserve.
+   */
   hasRoom(bytes: number, urgent = false): boolean {
     return this.writer.hasRoom(bytes, urgent);
   }
 
-  /** What the receiver has yet to read, in bytes. */
+  /** Bytes that the receiver has not read yet. */
   unreadBytes(): number {
     return this.writer.unreadBytes();
   }
 
-  /** Asks to be woken when the receiver has freed room. */
+  /** Requests a notification when the receiver has freed space. */
   wantRoom(): void {
     this.writer.wantRoom();
   }
 
-  /** Whether a snapshot is due: records were dropped, or the receiver began anew. */
+  /** Whether a snapshot is due: records were dropped, or the receiver restarted. */
   needsResync(): boolean {
     if (this.writer.takeResyncWanted()) this.gap = true;
     return this.gap;
   }
 
-  /** From here on records are sent again; the first ones are the snapshot. If it does not fit, the gap is back. */
+  /** Ends the gap: the next records must be the snapshot. If it does not fit, the edge has a gap again. */
   beginResync(): void {
     assert(this.policy === 'drop-and-resync', 'only a drop-and-resync edge has gaps');
     this.gap = false;
   }
 
-  /** Claims refused since the start: clients answered "busy", or records dropped. */
+  /** Number of claims rejected since the start: clients answered "busy", or records dropped. */
   refused(): number {
     return this.refusals;
   }

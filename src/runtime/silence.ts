@@ -1,20 +1,20 @@
 /**
- * Judges a thread that gives no sign of life: does it hang, or has it only not got a CPU?
+ * Decides whether a thread without heartbeats hangs, or only gets no CPU time.
  *
- *   the time of its silence     counts as            because
- *   on a CPU                    hung                 it computes and comes to nothing
- *   runnable, without a CPU     –                    starved: not its fault, and never an end
- *   asleep                      hung                 it waits for what does not come …
+ *   state during the gap        counts as            reason
+ *   on a CPU                    hung                 it computes without progress
+ *   runnable, without a CPU     –                    starved: never a reason to end the process
+ *   sleeping                    hung                 it waits for an event that does not occur …
  *   blocked in the kernel       blocked              … or for a disk, which may take longer
- *   asleep or blocked, while    a quarter at least   V8's helpers, a lock's holder: it may wait for a thread
+ *   sleeping or blocked, while  a quarter at least   V8's helpers, a lock's holder: it may wait for a thread
  *   another thread of the                            that is starved
  *   process waits for a CPU
  *
  *   hung > HEARTBEAT_LOST_MS, or hung + blocked > BLOCKED_MAX_MS     it is lost
  *
- * A process that was suspended, or a watcher that is starved itself, looks seldom: between two looks it counts of sleep no
- * more than SLEEP_PER_LOOK_MS. Where the kernel says nothing (no Linux), all silence counts as sleep, and no more than
- * WATCH_MS between two looks: a watcher that gets a tenth of its turns gives ten times as long.
+ * In a suspended process, or when the watcher itself is starved, the intervals between checks are long: one interval
+ * counts as at most SLEEP_PER_LOOK_MS of waiting. Without per-thread accounting (not Linux) the whole gap counts as
+ * sleep, at most WATCH_MS per check: a watcher that runs a tenth as often allows ten times as long.
  */
 import { BLOCKED_MAX_MS, HEARTBEAT_LOST_MS, WATCH_MS } from '../core/limits.ts';
 import { type ThreadTimes, type ThreadTimesReader, UNKNOWN_THREAD } from './thread-times.ts';
@@ -23,21 +23,21 @@ export type HangCause = 'hung in computation' | 'waits without end' | 'blocked i
 
 export interface Hang {
   readonly cause: HangCause;
-  /** Of its silence, as counted above. */
+  /** The part of the gap that counts, see above. */
   readonly countedMs: number;
-  /** By the clock. */
+  /** The whole gap in real time. */
   readonly silentMs: number;
 }
 
-/** One look of a watcher. */
+/** One check of a watcher. */
 export interface Look {
-  /** Milliseconds since the look before. */
+  /** Milliseconds since the previous check. */
   readonly sinceMs: number;
-  /** The kernel's id of the thread; UNKNOWN_THREAD when it has not said. */
+  /** The kernel's id of the thread; UNKNOWN_THREAD if it is not set. */
   readonly thread: number;
 }
 
-/** What other threads of the process waited for a CPU. One for all threads that a watcher watches. */
+/** How long other threads of the process waited for a CPU. Shared by all threads of one watcher. */
 export class Starvation {
   readonly times: ThreadTimesReader | null;
   private before: ReadonlyMap<number, ThreadTimes> = new Map();
@@ -49,8 +49,8 @@ export class Starvation {
   }
 
   /**
-   * From 0 to 1, of the time since the scan before: the longest that any thread of the process stood in the queue for a
-   * CPU. 1 when it is not known: the scan before is too long ago. One scan a look, whoever asks.
+   * The longest CPU wait of any thread of the process, as a fraction (0 to 1) of the time since the previous scan; 1
+   * when the previous scan is too old. One scan per check, shared by all callers.
    */
   worstShare(nowMs: number): number {
     const sinceMs = nowMs - this.scannedAtMs;
@@ -64,7 +64,7 @@ export class Starvation {
       const before = this.before.get(thread);
       if (before !== undefined) this.share = Math.max(this.share, waitedMs(before, after, sinceMs) / sinceMs);
     }
-    // A scan that is long past says what was, not what is.
+    // An old scan does not describe the current interval.
     if (!Number.isFinite(sinceMs) || sinceMs > SCAN_AGE_MAX_MS) this.share = 1;
     this.before = now;
     this.scannedAtMs = nowMs;
@@ -72,15 +72,15 @@ export class Starvation {
   }
 }
 
-/** Beyond this the silence in between was not looked at. */
+/** A scan older than this is not used. */
 const SCAN_AGE_MAX_MS = 50 * WATCH_MS;
-/** Shorter silence is ordinary, and the kernel is not asked. */
+/** Shorter gaps are ordinary, and the kernel is not queried. */
 const SUSPECT_MS = 1.5 * WATCH_MS;
 const SLEEP_PER_LOOK_MS = 5 * WATCH_MS;
-/** What a thread waits for of others is short: with less of a CPU than this they would hold it up for longer than it may hang. */
+/** Waits for other threads are short: even threads with a quarter of a CPU release others within the allowed time. */
 const OTHERS_SHARE_MAX = 0.75;
 
-/** What a thread waited for a CPU in an interval. One that could run at both ends and did not was waiting. */
+/** CPU wait of a thread in an interval. A thread that was runnable at both ends and did not run was waiting. */
 function waitedMs(before: ThreadTimes, after: ThreadTimes, sinceMs: number): number {
   const ranMs = after.cpuMs - before.cpuMs;
   const queuedMs =
@@ -88,7 +88,7 @@ function waitedMs(before: ThreadTimes, after: ThreadTimes, sinceMs: number): num
   return Math.min(Math.max(queuedMs, 0), sinceMs);
 }
 
-/** The silence of one thread. */
+/** The heartbeat gap of one thread. */
 export class Silence {
   private readonly starvation: Starvation;
   private beat: number | null = null;
@@ -103,9 +103,9 @@ export class Silence {
   }
 
   /**
-   * Call at every look. @returns how it hangs; null while it does not, or is not known to.
+   * Call at every check. @returns how the thread hangs; null while it does not, or that is undecided.
    *
-   * @param readBeat - moves whenever the thread shows life. @param isWatched - false: nothing is expected of it now.
+   * @param readBeat - changes with every heartbeat. @param isWatched - false: no heartbeat is expected now.
    */
   look({ sinceMs, thread }: Look, nowMs: number, readBeat: () => number, isWatched: boolean): Hang | null {
     const beat = readBeat();
@@ -116,7 +116,7 @@ export class Silence {
     this.silentMs += sinceMs;
     this.count(sinceMs, thread, nowMs);
     const hang = this.hang();
-    // What the kernel was asked took its time: who has shown life meanwhile lives.
+    // Querying the kernel takes time: a heartbeat recorded meanwhile ends the gap.
     if (hang === null || readBeat() === beat) return hang;
     this.reset(readBeat());
     return null;

@@ -1,9 +1,9 @@
 /**
- * A whole node on one thread in an order drawn from a seed: which actor is next, how much it reads, when time moves.
- * After every step the caller's invariants are checked. The same seed on the same plan gives the same schedule, so a
- * failure is repeated by its seed.
+ * Runs a whole node on one thread with a schedule drawn from a seed: which actor is next, how much it reads, when time
+ * advances. After every step the caller's invariants are checked. The same seed on the same plan gives the same
+ * schedule, so a failure is reproduced by its seed.
  *
- * Every interleaving it draws can happen on threads. It does not show races inside a ring; threads do that
+ * Every interleaving it draws can occur on threads. Races inside a ring are tested with real threads
  * (test/runtime/spsc-ring-threads.test.ts).
  */
 import { assert } from '../core/assert.ts';
@@ -12,17 +12,19 @@ import type { HandRunner } from './hand-runner.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
-  /** Records that a step reads at most; drawn anew from 1 to this. */
+  /** Maximum number of records per step; each step draws from 1 to this. */
   readonly batchRecordsMax: number;
-  /** One step in this many moves the clock instead. */
+  /** On average one step in this many advances the clock instead. */
   readonly stepsPerTick: number;
-  /** A tick moves the clock by 1 to this many nanoseconds. */
+  /** A tick advances the clock by 1 to this many nanoseconds. */
   readonly tickNsMax: number;
-  /** Checked after every step; throws when the node is wrong. */
+  /** Checked after every step; throws when the node's state is wrong. */
   readonly invariant: (step: number) => void;
 }
 
-/** A small generator of 32-bit numbers (mulberry32): good spread, one word of state, the same on every machine. */
+/**
+ * A small generator of 32-bit numbers (mulberry32): good distribution, one word of state, the same on every machine.
+ */
 export class SeededRandom {
   private state: number;
 
@@ -45,9 +47,9 @@ export class SeededRandom {
 }
 
 export class Simulation {
-  /** Whoever replaces it makes the draws that follow independent of those before. */
+  /** Replacing it makes later draws independent of the earlier ones. */
   random: SeededRandom;
-  /** Actors by name that get no turn: slow readers, threads that wait for a core. */
+  /** Names of actors that are not polled: they imitate slow readers and threads without a core. */
   readonly stalled: Set<string> = new Set();
   private readonly runner: HandRunner;
   private readonly options: SimulationOptions;
@@ -62,7 +64,7 @@ export class Simulation {
     this.random = new SeededRandom(options.seed);
   }
 
-  /** Draws one step. @returns false when no actor had work and time moved instead. */
+  /** Draws one step. @returns false when no actor had work and time advanced instead. */
   step(): boolean {
     const ready = this.runner.hosts.filter((host) => host.hasWork() && !this.stalled.has(host.actor.name));
     const timeMoves = ready.length === 0 || this.random.below(this.options.stepsPerTick) === 0;

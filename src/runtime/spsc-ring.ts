@@ -1,6 +1,6 @@
 /**
- * A ring for one producer thread and one consumer thread over a SharedArrayBuffer: variable-length records, written
- * and read in place, nothing allocated per record. Offsets and pictures are in ring-layout.ts.
+ * A ring for one producer thread and one consumer thread over a SharedArrayBuffer: variable-length records, written and
+ * read in place, no allocation per record. Offsets and pictures are in ring-layout.ts.
  *
  *   producer   claim → write the payload → commit   (any number of times)   → publish
  *   consumer   drain: handle, handle, handle …                               → one store of the head
@@ -8,13 +8,13 @@
  * Invariants
  *   (1) head ≤ tail ≤ head + capacity, as 32-bit differences.
  *   (2) Bytes between tail and head + capacity belong to the producer, those between head and tail to the consumer.
- *       A position moves by one Atomics.store after the bytes are done with; the other side does an Atomics.load first.
+ *       A position advances by one Atomics.store after all accesses to the bytes; the other side does an Atomics.load first.
  *   (3) Claims that are not urgent leave `reservedBytes` free.
  *
- * Each side keeps a copy of the other's position and looks at the shared one only when the copy says full or empty:
- * an Atomics call costs 7–9 ns on Node 20. A ring that is full answers; it never grows and never blocks.
+ * Each side keeps a copy of the other's position and loads the shared one only when the copy indicates full or empty:
+ * an Atomics call costs 7–9 ns on Node 20. A full ring returns RING_FULL; it never grows and never blocks.
  *
- * Not here: waking the other side (doorbell.ts), several rings (mailbox.ts).
+ * Notifications are in doorbell.ts, sets of rings in mailbox.ts.
  */
 import { assert } from '../core/assert.ts';
 import { type Views, viewsOf } from '../core/views.ts';
@@ -38,10 +38,10 @@ import {
   WRITTEN_WORD,
 } from './ring-layout.ts';
 
-/** What `claim` answers when there is no room. */
+/** Result of `claim` when there is no space. */
 export const RING_FULL = -1;
 
-/** How full a ring is, seen from any thread; the numbers may be a moment old. */
+/** Fill level of a ring, readable from any thread; the numbers may be slightly old. */
 export interface RingDepth {
   readonly records: number;
   readonly bytes: number;
@@ -52,7 +52,7 @@ export interface RingDepth {
 /** Handles one record in place. `false` leaves the record unread and ends the drain. */
 export type RecordHandler = (typeId: number, at: number, bytes: number) => boolean | undefined;
 
-/** Hears of a record that comes next: where it lies, not whether its payload is whole. */
+/** Receives the position of the next record; its payload is not validated. */
 export type RecordWatcher = (typeId: number, at: number, bytes: number) => void;
 
 export interface RingSize {
@@ -62,7 +62,7 @@ export interface RingSize {
   readonly reservedBytes: number;
 }
 
-/** The largest payload that always fits an empty ring, wherever its position stands. */
+/** The largest payload that always fits an empty ring, at any position. */
 export function payloadBytesMax({ capacityBytes, reservedBytes }: RingSize): number {
   return (((capacityBytes - reservedBytes) >> 1) & ~7) - RECORD_HEADER_BYTES;
 }
@@ -89,7 +89,7 @@ export function ringSize(ring: SharedArrayBuffer): RingSize {
   return { capacityBytes, reservedBytes: words[RESERVED_WORD] ?? 0 };
 }
 
-/** Looks at a ring from outside, as metrics do. */
+/** Reads the fill level from outside, for metrics. */
 export function ringDepth(ring: SharedArrayBuffer): RingDepth {
   const words = new Int32Array(ring);
   const head = Atomics.load(words, HEAD_WORD);
@@ -99,9 +99,9 @@ export function ringDepth(ring: SharedArrayBuffer): RingDepth {
   return { records: Math.max(0, records), bytes, ...ringSize(ring) };
 }
 
-/** The producer's end. One thread at a time; a new writer goes on where the last published record ended. */
+/** The producer's end. One thread at a time; a new writer continues after the last published record. */
 export class RingWriter {
-  /** The data of the ring. Valid for writing only within the payload that `claim` returned, until `commit`. */
+  /** The data of the ring. Writable only within the payload that `claim` returned, until `commit`. */
   readonly views: Views;
   readonly payloadBytesMax: number;
 
@@ -114,7 +114,7 @@ export class RingWriter {
   private published: number;
   private headCopy: number;
   private written: number;
-  /** Bytes at the tail that any claim may take without another look; below zero while the reserve is in use. */
+  /** Free bytes at the tail that need no further check; negative while the reserve is in use. */
   private spare = 0;
   private claimed = 0;
 
@@ -135,7 +135,7 @@ export class RingWriter {
   }
 
   /**
-   * Sets room aside for one record. A claim that is not committed is forgotten by the next one.
+   * Reserves space for one record. A claim that is not committed is discarded by the next one.
    *
    * @param typeId - 0 … 0xFFFE.
    * @param payloadBytes - 0 … payloadBytesMax.
@@ -155,7 +155,7 @@ export class RingWriter {
     return (word << 2) + RECORD_HEADER_BYTES;
   }
 
-  /** Ends the record of the last claim. It becomes visible with the next publish. */
+  /** Completes the record of the last claim. It becomes visible with the next publish. */
   commit(): void {
     assert(this.claimed !== 0, 'a commit follows a claim');
     this.tail = (this.tail + this.claimed) | 0;
@@ -164,7 +164,7 @@ export class RingWriter {
     this.claimed = 0;
   }
 
-  /** Makes every committed record visible. @returns whether there was one: then the doorbell is due. */
+  /** Makes every committed record visible. @returns whether there was one: then ring the doorbell. */
   publish(): boolean {
     if (this.tail === this.published) return false;
     this.words[WRITTEN_WORD] = this.written;
@@ -174,8 +174,7 @@ export class RingWriter {
   }
 
   /**
-   * Whether records that together take `bytes` (sum of recordBytes) are certain to be accepted, in any order and with
-   * any wrap.
+   * Whether records of `bytes` in total (sum of recordBytes) would all be accepted, in any order and with any wrap.
    *
    * @param urgent - with the reserved bytes.
    */
@@ -186,24 +185,25 @@ export class RingWriter {
     return ((this.tail - this.headCopy) | 0) + needed <= limit || this.used() + needed <= limit;
   }
 
-  /** Bytes of committed records that the consumer has not released, padding included; those it is at count as well. */
+  /** Bytes of committed records that the consumer has not released, including padding and records being handled. */
   unreadBytes(): number {
     return this.used();
   }
 
-  /** Asks the consumer to ring back when it has freed room. Look again with `hasRoom` before going to sleep. */
+  /** Requests a doorbell ring when the consumer has freed space. Check `hasRoom` again before parking. */
   wantRoom(): void {
     Atomics.store(this.words, ROOM_WANTED_WORD, 1);
   }
 
-  /** Whether the consumer began anew and wants a snapshot; asking takes the wish back. */
+  /** Whether the consumer restarted and requested a snapshot; clears the request. */
   takeResyncWanted(): boolean {
     return take(this.words, RESYNC_WANTED_WORD);
   }
 
   /**
-   * The slow part of a claim: looks for the consumer and, when the record would cross the end, puts padding before it.
-   * The padding becomes visible with the record; without one it only moves the tail to where it must go anyway.
+   * The slow part of a claim: loads the consumer's position and, when the record would cross the end, adds padding
+   * before it. The padding becomes visible with the record; an uncommitted one is harmless, as the tail must move there
+   * anyway.
    *
    * @returns whether `bytes` now fit at the tail.
    */
@@ -223,7 +223,7 @@ export class RingWriter {
     return true;
   }
 
-  /** Bytes in use, from a fresh look at the consumer's position. */
+  /** Bytes in use, after loading the consumer's position. */
   private used(): number {
     this.headCopy = Atomics.load(this.words, HEAD_WORD);
     const used = (this.tail - this.headCopy) | 0;
@@ -232,9 +232,9 @@ export class RingWriter {
   }
 }
 
-/** The consumer's end. One thread at a time; a new reader goes on with the first record that was not released. */
+/** The consumer's end. One thread at a time; a new reader continues with the first record that was not released. */
 export class RingReader {
-  /** The data of the ring. Valid for reading only within the record that is being handled. */
+  /** The data of the ring. Readable only within the record that is being handled. */
   readonly views: Views;
 
   private readonly words: Int32Array;
@@ -259,11 +259,11 @@ export class RingReader {
   }
 
   /**
-   * Handles up to `recordsMax` of the records seen by the last look at the producer (a new look when all of those are
-   * read), in order, and then gives their room back. A handler that throws leaves its record
-   * unread, and no room is given back: its thread is expected to end.
+   * Handles up to `recordsMax` of the records seen at the last load of the producer's position (loads it again when all
+   * of those are read), in order, and then releases their space. A handler that throws leaves its record unread, and no
+   * room is released: its thread is expected to end.
    *
-   * @param expect is told of the record behind the one that is handled next, if it was seen already.
+   * @param expect receives the record after the one that is handled next, if it was already seen.
    * @returns how many were handled.
    * @throws InvariantError on a header that this ring cannot have written.
    */
@@ -295,7 +295,7 @@ export class RingReader {
     return count;
   }
 
-  /** Padding, and what nobody can have written, is left to the turn in which it is read. */
+  /** Skips padding and invalid headers: they are processed when they are read. */
   private tellOf(position: number, expect: RecordWatcher): void {
     const index = position & this.mask;
     const bytes = this.header[index >> 2] ?? -1;
@@ -310,26 +310,26 @@ export class RingReader {
     return this.head !== this.tailCopy || this.look();
   }
 
-  /** Records that wait, as of the last look at the producer's position or a moment later. */
+  /** Number of waiting records, as of the last load of the producer's position or slightly later. */
   depth(): number {
     return ((this.words[WRITTEN_WORD] ?? 0) - this.read) | 0;
   }
 
-  /** Whether the producer waits for room; asking takes the wish back, so that it is answered once. */
+  /** Whether the producer requested space; clears the request, so that it is answered once. */
   takeRoomWanted(): boolean {
     return take(this.words, ROOM_WANTED_WORD);
   }
 
   /**
-   * Throws away what waits and then asks the producer for a snapshot: how a restarted consumer begins. Records that
-   * arrive in between come before the snapshot and mean nothing without it.
+   * Discards the waiting records and then requests a snapshot from the producer: the start of a restarted consumer.
+   * Records that arrive in between precede the snapshot and are meaningless without it.
    */
   resync(): void {
     this.drain(() => true, Number.MAX_SAFE_INTEGER);
     Atomics.store(this.words, RESYNC_WANTED_WORD, 1);
   }
 
-  /** Looks at the producer's position. @returns whether it is ahead. */
+  /** Loads the producer's position. @returns whether it is ahead. */
   private look(): boolean {
     this.tailCopy = Atomics.load(this.words, TAIL_WORD);
     const waiting = (this.tailCopy - this.head) | 0;
@@ -341,7 +341,7 @@ export class RingReader {
   }
 }
 
-/** Whether the flag was up; it is down afterwards. The first look costs less than the exchange. */
+/** Clears the flag. @returns whether it was set. The plain load costs less than the exchange. */
 function take(words: Int32Array, index: number): boolean {
   return Atomics.load(words, index) === 1 && Atomics.exchange(words, index, 0) === 1;
 }

@@ -1,11 +1,11 @@
 /**
  * Owns the workers of the node, from the main thread: spawns them, connects their doorbells, watches their heartbeats,
- * and acts on a death as the topology says.
+ * and reacts to a lost thread as the topology specifies.
  *
- *   thread dies or freezes ──▶ 'fail-stop'  the process ends (fail-stop.ts)
- *                          └─▶ 'restart'    a new worker takes over rings and bells; too many in a minute: fail-stop
+ *   thread dies or hangs ──▶ 'fail-stop'  the process ends (fail-stop.ts)
+ *                        └─▶ 'restart'    a new worker takes over rings and doorbells; too many in a minute: fail-stop
  *
- * A frozen thread that owns a listener cannot be ended alone, so its freeze ends the process whatever its policy.
+ * A hung thread that owns a listener cannot be ended alone, so it ends the process independent of its policy.
  */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
@@ -22,7 +22,7 @@ import { type Plan, type ThreadSpec, threadOf } from './topology.ts';
 const RESTARTS_MAX = 5;
 const RESTARTS_WITHIN_MS = 60_000;
 const LOOK_MS = 5;
-/** For modules to load on a crowded machine. */
+/** Time for modules to load on an overloaded machine. */
 const LOADING_MS_MAX = 30_000;
 
 export interface SupervisorOptions {
@@ -33,9 +33,9 @@ export interface SupervisorOptions {
   readonly entryOf: (thread: string) => URL;
   /** Given to every actor of every worker, as a structured clone. */
   readonly settings: unknown;
-  /** Told of every restart: the place for a log line and a counter. */
+  /** Called after every restart, for a log line and a counter. */
   readonly restarted: (thread: string, reason: string) => void;
-  /** Told once that the process is about to end, and why: the place for what the next start should know. It does not throw. */
+  /** Called once before the process ends, with the reason, to record it for the next start. Must not throw. */
   readonly failing: (ending: Ending) => void;
 }
 
@@ -70,7 +70,7 @@ export class Supervisor {
     );
   }
 
-  /** Spawns every worker. From here on an error that nobody catches on the main thread ends the process as well. */
+  /** Spawns every worker. From here on an uncaught error on the main thread ends the process as well. */
   start(): void {
     process.on('uncaughtException', (error) => this.fail(diedOf('main', error.stack ?? error.message)));
     process.on('unhandledRejection', (reason) => {
@@ -83,7 +83,9 @@ export class Supervisor {
     this.timer = setInterval(() => this.look(), WATCH_MS);
   }
 
-  /** Resolves when the actors of every worker take turns. One that recovers does: others hear from it meanwhile. */
+  /**
+   * Resolves when the actors of every worker run their duty cycle; recovering ones do, and already exchange messages.
+   */
   async whenTurning(): Promise<void> {
     const turns = ({ block }: Child): boolean => block.state() === 'running' || block.state() === 'recovering';
     await until(() => this.children.every(turns), Number.POSITIVE_INFINITY);
@@ -97,13 +99,13 @@ export class Supervisor {
   }
 
   /**
-   * The orderly end: thread after thread, in the order of the plan, handles what waits and ends; the main thread last.
-   * A thread that misses the deadline ends the process as a fail-stop.
+   * Orderly end: thread after thread, in the order of the plan, handles all waiting records and ends; the main thread
+   * last. A thread that misses the deadline ends the process as a fail-stop.
    */
   async stop(deadlineMs: number): Promise<void> {
     assert(!this.stopping, 'a node is stopped once');
     this.stopping = true;
-    const overdue = afterLooks(deadlineMs, () => this.fail(diedOf(null, `no orderly stop within ${deadlineMs} ms`)));
+    const deadline = afterLooks(deadlineMs, () => this.fail(diedOf(null, `no orderly stop within ${deadlineMs} ms`)));
     for (const child of this.children) {
       child.block.setCommand('stop');
       this.options.context.bells.of(child.spec.name).ring();
@@ -113,7 +115,7 @@ export class Supervisor {
     block.setCommand('stop');
     this.options.runner.poke();
     await until(() => block.state() === 'stopped', Number.POSITIVE_INFINITY);
-    clearInterval(overdue);
+    clearInterval(deadline);
     if (this.timer !== null) clearInterval(this.timer);
   }
 
@@ -127,8 +129,9 @@ export class Supervisor {
   }
 
   /**
-   * Ends every worker, for a process that is about to end with an exit code of its own. One that still loads its modules
-   * is waited for: Node aborts the process when a thread is ended from outside in the middle of loading a native module.
+   * Ends every worker, for a process that is about to end with an exit code of its own. Waits for a worker that is
+   * still loading its modules: Node aborts the process when a thread is ended from outside while it loads a native
+   * module.
    */
   async abandon(): Promise<void> {
     this.failing = true;
@@ -207,7 +210,7 @@ export class Supervisor {
     this.spawn(child, letters.get(name) ?? [], true);
   }
 
-  /** Hands letters to a thread that runs already. */
+  /** Sends letters to a running thread. */
   private deliver(letters: ReadonlyMap<string, readonly BellLetter[]>, thread: string): void {
     const { context, runner } = this.options;
     const child = this.children.find((candidate) => candidate.spec.name === thread);
@@ -221,14 +224,14 @@ export class Supervisor {
   }
 }
 
-/** Resolves when it is so, or when the time is over. */
+/** Resolves when the condition holds, or after `withinMs`. */
 async function until(isSo: () => boolean, withinMs: number): Promise<void> {
   for (let waitedMs = 0; waitedMs < withinMs && !isSo(); waitedMs += LOOK_MS) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
 
-/** Calls once `ms` have passed in looks, each counted as Silence counts them: a starved process gets more time. */
+/** Calls after `ms` of checks, each counted as in Silence: a starved process gets more time. */
 function afterLooks(ms: number, call: () => void): NodeJS.Timeout {
   let [countedMs, lookedAtMs] = [0, performance.now()];
   const timer = setInterval(() => {
@@ -242,7 +245,7 @@ function afterLooks(ms: number, call: () => void): NodeJS.Timeout {
   return timer;
 }
 
-/** A channel from every thread to every neighbour that runs an event loop, as far as `wanted` says. */
+/** Creates a channel from every thread to every neighbour that runs an event loop and satisfies `wanted`. */
 function makeLetters(plan: Plan, wanted: (from: string, to: string) => boolean): Map<string, BellLetter[]> {
   const letters = new Map<string, BellLetter[]>(plan.threads.map((thread) => [thread.name, []]));
   for (const from of plan.threads) {
@@ -257,7 +260,7 @@ function makeLetters(plan: Plan, wanted: (from: string, to: string) => boolean):
   return letters;
 }
 
-/** Records go one way, room comes back the other way: both ends of an edge ring each other. */
+/** Records travel in one direction and free-space notifications in the other: both ends of an edge ring each other. */
 function areNeighbours({ actors, edges }: Plan, one: string, other: string): boolean {
   if (one === other) return false;
   return edges.some(({ from, to }) => {

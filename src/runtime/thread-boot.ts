@@ -1,5 +1,5 @@
 /**
- * How a worker becomes a thread of the node: the entry file passes its actors' factories to `bootThread`, the rest comes
+ * Boots a worker as a thread of the node: the entry file passes its actors' factories to `bootThread`, the rest arrives
  * in workerData from the supervisor.
  *
  * On a thread with an event loop an uncaught error first halts the actors. A uWebSockets.js app that is still open when
@@ -14,7 +14,7 @@ import { type BellLetter, ThreadContext } from './thread-context.ts';
 import { runThread } from './thread-runner.ts';
 import type { Plan } from './topology.ts';
 
-/** What a worker is given. */
+/** The workerData of a worker. */
 export interface ThreadBirth {
   readonly plan: Plan;
   readonly thread: string;
@@ -23,13 +23,13 @@ export interface ThreadBirth {
   readonly settings: unknown;
 }
 
-/** What a worker tells the supervisor before it ends with an error. */
+/** The message of a worker to the supervisor before it ends with an error. */
 export interface LastWords {
   readonly kind: 'last-words';
   readonly error: string;
 }
 
-/** Runs the thread that workerData describes. Call once, as the last thing of a worker's entry file. */
+/** Runs the thread that workerData describes. Call once, as the last statement of a worker's entry file. */
 export function bootThread(factories: ActorFactories): void {
   const birth: ThreadBirth = workerData;
   const context = new ThreadContext(birth.plan, birth.thread);
@@ -40,7 +40,7 @@ export function bootThread(factories: ActorFactories): void {
 function runPlain(context: ThreadContext, birth: ThreadBirth, factories: ActorFactories): void {
   for (const letter of birth.letters) context.bells.connect(letter.thread, letter.port);
   const poke = (): void => undefined;
-  runThread(context, hostActors({ ...context, ...aboutBirth(birth), poke }, factories, birth.thread));
+  runThread(context, hostActors({ ...context, ...settingsOf(birth), poke }, factories, birth.thread));
   context.bells.close();
 }
 
@@ -54,9 +54,9 @@ function runEventLoop(context: ThreadContext, birth: ThreadBirth, factories: Act
   for (const letter of birth.letters) deliver(letter);
   port.on('message', deliver);
   const poke = (): void => runner.poke();
-  const hosts = hostActors({ ...context, ...aboutBirth(birth), poke }, factories, birth.thread);
+  const hosts = hostActors({ ...context, ...settingsOf(birth), poke }, factories, birth.thread);
   const die = (error: unknown): void => {
-    sayLastWords(port, error);
+    sendLastWords(port, error);
     runner.halt();
     setImmediate(() => process.exit(1));
   };
@@ -65,11 +65,11 @@ function runEventLoop(context: ThreadContext, birth: ThreadBirth, factories: Act
   runner.start(hosts);
 }
 
-function aboutBirth({ settings, restarted }: ThreadBirth): { readonly settings: unknown; readonly restarted: boolean } {
+function settingsOf({ settings, restarted }: ThreadBirth): { readonly settings: unknown; readonly restarted: boolean } {
   return { settings, restarted };
 }
 
-function sayLastWords(port: MessagePort, error: unknown): void {
+function sendLastWords(port: MessagePort, error: unknown): void {
   const words: LastWords = { kind: 'last-words', error: error instanceof Error ? `${error.stack}` : String(error) };
   port.postMessage(words);
 }

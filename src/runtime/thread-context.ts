@@ -1,4 +1,7 @@
-/** What a runner knows about its own thread: its block, its bell, the bells of others, the clock. */
+/**
+ * The runtime objects of one thread for its runner: its control block, its doorbell, the doorbells of others, the
+ * clock.
+ */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { must } from '../core/assert.ts';
 import { BellBoard } from './bell-board.ts';
@@ -10,7 +13,7 @@ import { killProcess } from './kill-process.ts';
 import { threadTimes } from './thread-times.ts';
 import { type Plan, type ThreadSpec, threadIndex } from './topology.ts';
 
-/** A port that wakes `thread`; sent to a worker when that thread was restarted. */
+/** A port that notifies `thread`; sent to a worker when that thread was restarted. */
 export interface BellLetter {
   readonly kind: 'ring' | 'listen';
   readonly thread: string;
@@ -42,13 +45,15 @@ export class ThreadContext {
     this.block.setKernelThread();
   }
 
-  /** Ends the process when the main thread hangs: nothing else can, then. Call every WATCH_MS on another thread. */
+  /**
+   * Ends the process when the main thread hangs, because no other code can then. Call every WATCH_MS on other threads.
+   */
   watchMain(): void {
     const lost = this.mainWatch.lost();
     if (lost !== null && this.main.claimEnd()) killProcess(hungOf('main', lost.hang));
   }
 
-  /** A plain thread takes its letters here, because it does not run its event loop. */
+  /** Receives the letters of a plain thread, which does not run its event loop. */
   takeLetters(): void {
     if (parentPort === null) return;
     const announced = this.block.letters();

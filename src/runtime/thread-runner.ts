@@ -1,20 +1,20 @@
 /**
- * Runs the actors of a worker thread that has no event loop: turn, tick, spin a little, park.
+ * Runs the actors of a worker thread without an event loop: poll, tick, spin briefly, park.
  *
- * The loop owns the thread until it is told to stop, so promises, timers and sockets do not run here; a room that needs
- * them lives on an `event-loop` thread. Every pass looks at the command; a parked thread wakes within 100 ms.
+ * The loop owns the thread until a stop, so promises, timers and sockets do not run here; an actor that needs them
+ * belongs on an `event-loop` thread. Every pass checks the command; a parked thread resumes within 100 ms.
  *
- * The thread also watches the main thread. When the main thread is lost nobody can end the process in order, so it is
- * killed: a frozen front door must not look like a slow one.
+ * The thread also watches the main thread. When the main thread is lost the process cannot end in an orderly way, so it
+ * is killed: a hung gateway must not look like a slow one.
  */
 import { WATCH_MS } from '../core/limits.ts';
 import { type ActorHost, turningState } from './actor-host.ts';
 import type { ThreadContext } from './thread-context.ts';
 
-/** Empty turns between two looks at the time while spinning. */
+/** Empty polls between two reads of the time while spinning. */
 const SPINS_PER_LOOK = 64;
 
-/** Returns after a stop or a halt. An error of an actor is thrown: the thread ends with it. */
+/** Returns after a stop or a halt. Rethrows an actor's error: the thread ends with it. */
 export function runThread(context: ThreadContext, hosts: readonly ActorHost[]): void {
   for (const host of hosts) host.start();
   context.block.setState(turningState(hosts));
@@ -51,7 +51,7 @@ class ThreadLoop {
     }
   }
 
-  /** A stop is carried out when every actor is idle; what is held back has until the deadline of the stop. */
+  /** A stop is complete when every actor is idle; blocked records have until the deadline of the stop. */
   private goesOn(): boolean {
     const { block } = this.context;
     const command = block.command();

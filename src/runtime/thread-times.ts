@@ -1,38 +1,39 @@
 /**
- * What the kernel says of the threads of this process: how long each has run, how long it waited for a CPU while it
- * could have run, and whether it can run, sleeps or is blocked in the kernel.
+ * The kernel's accounting of the threads of this process: how long each has run, how long it waited for a CPU while
+ * runnable, and whether it is runnable, sleeping or blocked in the kernel.
  *
- * Linux only: `/proc/thread-self` gives a thread its own id, `/proc/self/task/<id>/schedstat` and `…/stat` the rest. Where
- * they are missing, or say nothing of a thread that has surely run, there is no reader; see silence.ts for what then.
+ * Linux only: `/proc/thread-self` gives a thread its own id, `/proc/self/task/<id>/schedstat` and `…/stat` the rest.
+ * Where they are missing, or contain nothing for a thread that has certainly run, there is no reader; silence.ts covers
+ * that case.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** `runnable` has a CPU or waits for one; `blocked` sleeps and takes no signal (state D): a disk, or memory from one. */
+/** `runnable` has a CPU or waits for one; `blocked` is an uninterruptible wait (state D): a disk, or memory from one. */
 export type KernelState = 'runnable' | 'sleeping' | 'blocked';
 
 /** Milliseconds since the thread began. */
 export interface ThreadTimes {
   readonly state: KernelState;
-  /** On a CPU. */
+  /** Time on a CPU. */
   readonly cpuMs: number;
-  /** Runnable without a CPU. A wait that has not ended yet is not in it. */
+  /** Time runnable without a CPU, without the current wait. */
   readonly waitMs: number;
 }
 
 export interface ThreadTimesReader {
   /** @returns null when there is no such thread. */
   read(thread: number): ThreadTimes | null;
-  /** The ids of all threads of the process, V8's and libuv's among them. */
+  /** The ids of all threads of the process, including V8's and libuv's. */
   threads(): readonly number[];
 }
 
-/** No id of a thread. */
+/** Not a thread id. */
 export const UNKNOWN_THREAD = 0;
 const TASKS = '/proc/self/task';
 const SELF_FORM = /\/task\/([1-9][0-9]*)$/;
 const NS_PER_MS = 1e6;
 
-/** The kernel's id of the calling thread; UNKNOWN_THREAD where there is none to be had. */
+/** The kernel's id of the calling thread; UNKNOWN_THREAD where it is unavailable. */
 export function ownThread(): number {
   try {
     return Number(SELF_FORM.exec(readlinkSync('/proc/thread-self'))?.[1] ?? UNKNOWN_THREAD);
@@ -61,14 +62,14 @@ class ProcTimes implements ThreadTimesReader {
   }
 }
 
-/** The letter behind the name, which may hold anything, parentheses too. */
+/** The letter after the name, which may contain any character, including parentheses. */
 function stateOf(stat: string): KernelState {
   const letter = stat.charAt(stat.lastIndexOf(')') + 2);
   if (letter === 'R') return 'runnable';
   return letter === 'D' ? 'blocked' : 'sleeping';
 }
 
-/** @returns null where the kernel does not say it: the calling thread, which runs, must be seen to run. */
+/** @returns null where the accounting is unavailable: it must show the calling thread as running. */
 export function threadTimes(): ThreadTimesReader | null {
   const reader = new ProcTimes();
   const own = reader.read(ownThread());

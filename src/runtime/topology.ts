@@ -1,9 +1,9 @@
 /**
- * Which threads there are, which actors live on them, and which lanes run between actors; checked, then allocated as
- * one plain object that every worker gets as a structured clone.
+ * The threads, the actors on them, and the channels between actors; validated, then allocated as one plain object that
+ * every worker gets as a structured clone.
  *
- * Refused at birth (rule 4 of the architecture): a circle of edges that hold back. If every actor of a circle waits for
- * room in the next one's ring, none of them ever reads again.
+ * Rejected at start (rule 4 of the architecture): a cycle of edges that hold back. If every actor of a cycle waits for
+ * space in the next one's ring, none of them ever reads again.
  */
 import { assert } from '../core/assert.ts';
 import { type ClockStart, createClock } from './clock.ts';
@@ -12,7 +12,7 @@ import { createMetrics, type MetricDefinition, type MetricsPlan } from './metric
 import type { FullPolicy } from './outlet.ts';
 import { createRing } from './spsc-ring.ts';
 
-/** The name of the lane between two actors that have only one. */
+/** Name of the only channel between two actors. */
 export const MAIN_LANE = 'main';
 
 export interface ThreadSpec {
@@ -20,33 +20,35 @@ export interface ThreadSpec {
   /** `main` is the thread of the process; exactly one. The others are workers. */
   readonly place: 'main' | 'worker';
   /**
-   * `park`: a loop that owns the thread; promises and sockets do not run on it. `event-loop`: turns between the events
+   * `park`: a loop that owns the thread; promises and sockets do not run on it. `event-loop`: polls between the events
    * of a loop. The main thread is `event-loop`.
    */
   readonly waiting: 'park' | 'event-loop';
-  /** Empty turns before going to sleep. 0 unless the thread has a core of its own. */
+  /** Empty polls before parking. 0 unless the thread has a core of its own. */
   readonly spinTurns: number;
-  /** `restart` only for threads whose incoming lanes are all 'drop-and-resync'. */
+  /** `restart` only for threads with no other incoming channels than 'drop-and-resync'. */
   readonly onDeath: 'fail-stop' | 'restart';
-  /** Holds a uWebSockets.js app: never terminated from outside, because that aborts the process. */
+  /**
+   * Whether it holds a uWebSockets.js app: then it is never terminated from outside, because that aborts the process.
+   */
   readonly ownsListener: boolean;
-  /** Of a worker: how large its generation of young objects may grow, MiB; left out, as the engine likes it. */
+  /** Size limit of a worker's young generation, MiB; by default the engine's. */
   readonly youngMebibytes?: number;
 }
 
 export interface ActorSpec {
   readonly name: string;
   readonly thread: string;
-  /** Records per turn, all lanes together. */
+  /** Records per poll, all channels together. */
   readonly batchRecordsMax: number;
-  /** The actor's own metrics, beside those that every actor has. */
+  /** The actor's own metrics, in addition to those of every actor. */
   readonly metrics?: readonly MetricDefinition[];
 }
 
 export interface EdgeSpec {
   readonly from: string;
   readonly to: string;
-  /** Tells several lanes between the same two actors apart; MAIN_LANE when left out. */
+  /** Distinguishes several channels between the same two actors; MAIN_LANE by default. */
   readonly lane?: string;
   readonly full: FullPolicy;
   readonly capacityBytes: number;
@@ -54,7 +56,7 @@ export interface EdgeSpec {
 }
 
 export interface Topology {
-  /** In the order in which they are stopped: upstream first. */
+  /** In stop order: upstream first. */
   readonly threads: readonly ThreadSpec[];
   readonly actors: readonly ActorSpec[];
   readonly edges: readonly EdgeSpec[];
@@ -81,7 +83,7 @@ export interface Plan {
   readonly clock: SharedArrayBuffer;
 }
 
-/** What every actor counts. */
+/** The metrics of every actor. */
 export const ACTOR_METRICS: readonly MetricDefinition[] = [
   { name: 'records_in', kind: 'counter', help: 'Records handled.' },
   { name: 'batches', kind: 'counter', help: 'Batches drained that held a record.' },
@@ -94,13 +96,13 @@ export const ACTOR_METRICS: readonly MetricDefinition[] = [
   { name: 'stalled', kind: 'gauge', help: '1 while the actor is not ready for a record that waits.' },
 ];
 
-/** @throws InvariantError when the topology contradicts itself; the text says where. */
+/** @throws InvariantError when the topology is inconsistent, with the location. */
 export function planTopology(topology: Topology, clock: ClockStart): Plan {
   checkThreads(topology);
   checkActors(topology);
   checkEdges(topology);
-  const circle = holdBackCircle(topology.edges);
-  assert(circle === null, `edges that hold back form a circle: ${circle?.join(' → ')}`);
+  const cycle = holdBackCycle(topology.edges);
+  assert(cycle === null, `edges that hold back form a cycle: ${cycle?.join(' → ')}`);
   return {
     threads: topology.threads,
     actors: topology.actors.map((actor) => ({
@@ -114,22 +116,22 @@ export function planTopology(topology: Topology, clock: ClockStart): Plan {
   };
 }
 
-/** The position of a thread in the plan: its control block and its bell. */
+/** The index of a thread in the plan: of its control block and its doorbell. */
 export function threadIndex(plan: Plan, name: string): number {
   const index = plan.threads.findIndex((thread) => thread.name === name);
   assert(index >= 0, `there is a thread named ${name}`);
   return index;
 }
 
-/** @returns the thread that an actor lives on. */
+/** @returns the thread of an actor. */
 export function threadOf(actors: readonly ActorSpec[], actor: string): string {
   const spec = actors.find((candidate) => candidate.name === actor);
   assert(spec !== undefined, `there is an actor named ${actor}`);
   return spec.thread;
 }
 
-/** @returns the actors of a circle of edges that hold back, its first one repeated at the end; null when there is none. */
-export function holdBackCircle(edges: readonly EdgeSpec[]): string[] | null {
+/** @returns the actors of a cycle of edges that hold back, the first repeated at the end; null when there is none. */
+export function holdBackCycle(edges: readonly EdgeSpec[]): string[] | null {
   const blocking = edges.filter((edge) => edge.full === 'hold-back');
   const finished = new Set<string>();
   const path: string[] = [];
@@ -139,16 +141,16 @@ export function holdBackCircle(edges: readonly EdgeSpec[]): string[] | null {
     if (before >= 0) return [...path.slice(before), actor];
     path.push(actor);
     for (const edge of blocking) {
-      const circle = edge.from === actor ? visit(edge.to) : null;
-      if (circle !== null) return circle;
+      const cycle = edge.from === actor ? visit(edge.to) : null;
+      if (cycle !== null) return cycle;
     }
     path.pop();
     finished.add(actor);
     return null;
   };
   for (const edge of blocking) {
-    const circle = visit(edge.from);
-    if (circle !== null) return circle;
+    const cycle = visit(edge.from);
+    if (cycle !== null) return cycle;
   }
   return null;
 }

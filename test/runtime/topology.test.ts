@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
 import type { FullPolicy } from '../../src/runtime/outlet.ts';
-import { type EdgeSpec, holdBackCircle, planTopology, type Topology } from '../../src/runtime/topology.ts';
+import { type EdgeSpec, holdBackCycle, planTopology, type Topology } from '../../src/runtime/topology.ts';
 import { propertyParameters } from '../support/property.ts';
 import { RELAY_TOPOLOGY } from '../support/relay-actors.ts';
 
@@ -40,7 +40,7 @@ suite('topology', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(nodes, nodes), { maxLength: 14 }), (pairs) => {
         const edges = pairs.map(([from, to]) => edge(from, to, 'hold-back'));
-        assert.equal(holdBackCircle(edges) !== null, hasCircleByRemoval(pairs));
+        assert.equal(holdBackCycle(edges) !== null, hasCycleByRemoval(pairs));
       }),
       PARAMETERS,
     );
@@ -71,7 +71,7 @@ suite('topology', () => {
 });
 
 /** The plain judge: take away edges into nowhere until nothing changes; what is left is a circle. */
-function hasCircleByRemoval(pairs: readonly (readonly [string, string])[]): boolean {
+function hasCycleByRemoval(pairs: readonly (readonly [string, string])[]): boolean {
   let left = pairs;
   for (;;) {
     const starts = new Set(left.map(([from]) => from));
