@@ -8,11 +8,11 @@
  */
 
 import type { NodeNews } from '../clearing/effect-codec.ts';
+import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, MILLISECOND_NS } from '../core/units.ts';
-import type { OperatorCommand, Reply } from '../operator/ops-parts.ts';
 import type {
   ChainCounters,
   ChainDesk,

@@ -10,12 +10,12 @@
  *   (2) One piece of work at a time; a bounded number waits.
  */
 
+import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import { assert, must } from '../core/assert.ts';
 import type { ChainId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Clock } from '../core/units.ts';
-import type { OperatorCommand, Reply } from '../operator/ops-parts.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { ChainStore } from './chain-store.ts';
 import { DepositWatcher } from './deposit-watcher.ts';

@@ -7,8 +7,10 @@
  *
  * Not here: how an input travels or is stored.
  */
+
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind } from '../core/order-terms.ts';
+import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { ConfigRow } from './rows.ts';
 
@@ -350,3 +352,11 @@ export interface Batch {
   readonly inputs: readonly ClearingInput[];
   readonly verdicts: readonly Verdict[];
 }
+
+/** Leaves out a member of each variant of a union. */
+type OmitEach<Union, Name extends PropertyKey> = Union extends unknown ? Omit<Union, Name> : never;
+
+/** A command to clearing; its request number is the node's. */
+export type OperatorCommand = OmitEach<Exclude<NodeInput, { kind: 'restarted' }>, 'request'>;
+/** The answer to a command: its members as the operator API answers, or why it was refused. */
+export type Reply = Outcome<Readonly<Record<string, unknown>>>;

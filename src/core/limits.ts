@@ -89,6 +89,9 @@ export const SESSIONS_PUBLIC_MAX = 150_000;
 /** Concurrent OMS streams [LIM-19, LIM-20]. */
 export const STREAMS_PER_USER = 10;
 export const STREAMS_PER_MARKET_MAKER = 20;
+/** Public trades kept for each market [PTR-02, AMB-101]. */
+export const TAPE_TRADES_MAX = 10_000;
+
 /** Held cancels [AMB-25]. */
 export const HELD_CANCEL_NS = 5_000_000_000n;
 export const HELD_CANCELS_PER_USER_MAX = 1_000;

@@ -11,7 +11,7 @@
  * (AMB-67); that clearing has no room is the door's.
  */
 import { MARGIN_ACCOUNT } from '../clearing/balances.ts';
-import type { TargetType, Transfer } from '../clearing/inputs.ts';
+import type { OperatorCommand, Reply, TargetType, Transfer } from '../clearing/inputs.ts';
 import type {
   ActionRequest,
   SignedClosePosition,
@@ -25,7 +25,6 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { AccountActionBackend, ClearingVerdict } from '../http/account-backend.ts';
-import type { OperatorCommand, Reply } from '../operator/ops-parts.ts';
 import { BAD_SIGNATURE, POOL_FULL, refuseSigners } from './door-refusals.ts';
 import type { SetAside, SetAsides } from './orders/set-asides.ts';
 import type { Part } from './sessions/shared-budget.ts';

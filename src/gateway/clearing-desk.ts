@@ -5,11 +5,11 @@
 
 import type { ClearingHook } from '../clearing/clearing-hooks.ts';
 import type { AnswerTo, ClearingQuery } from '../clearing/clearing-queries.ts';
+import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import { must } from '../core/assert.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { OperatorCommand, Reply } from '../operator/ops-parts.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { NodeCommand, NodeHook, NodeQuery } from '../schema/generated/messages.ts';
 import { encodePlain } from '../schema/plain-values.ts';

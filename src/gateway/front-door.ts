@@ -7,6 +7,7 @@
  * Not here: sockets and frames (src/http), checks and holds (src/gateway/orders), rings (front-door-actor.ts).
  */
 import { createHash, randomBytes } from 'node:crypto';
+import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import type { AuthRequest } from '../codec/auth-request.ts';
 import type { MarketView } from '../codec/market-reply.ts';
@@ -28,7 +29,6 @@ import { verify } from '../crypto/ed25519.ts';
 import type { MultisigReads } from '../http/account-backend.ts';
 import type { ActionOrigin, ItemAnswer, OmsBackend, OmsStreams, PageRequest } from '../http/oms-backend.ts';
 import type { SkippedCheck } from '../operator/operator-inject-hooks.ts';
-import type { OperatorCommand, Reply } from '../operator/ops-parts.ts';
 import { type InjectedFill, writeInjectedFill } from '../order/fill-injection.ts';
 import { type RiskRow, termsOfRow } from '../risk/risk-terms.ts';
 import type { Outlet } from '../runtime/outlet.ts';

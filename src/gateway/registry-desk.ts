@@ -5,6 +5,7 @@
  * Not here: what may be registered (src/clearing/registry-*.ts); how operators read it (operator-registry-routes.ts).
  */
 
+import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import { riskOf } from '../clearing/registry/registry-assets.ts';
 import { configList } from '../clearing/registry/registry-config.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
@@ -17,7 +18,6 @@ import type { MarketDefinition } from '../core/market-definition.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { RegistryBackend } from '../http/registry-backend.ts';
-import type { OperatorCommand, Reply } from '../operator/ops-parts.ts';
 import { readSettings } from './door-settings.ts';
 
 const NO_SNAPSHOT: Reject = reject('SERVICE_UNAVAILABLE', 'the registry is not loaded yet');

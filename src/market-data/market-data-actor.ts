@@ -3,105 +3,114 @@
  * public listener.
  *
  *   start      clearing: market definitions, then `historyReady`  ─▶ trades are read from the tables ─▶ listener opens
- *   gap        clearing checkpoints and says `historyReady` again ─▶ what is missing is read; nothing is told twice
+ *   gap        clearing checkpoints and sends `historyReady` again ─▶ what is missing is read; nothing is published twice
  *
- * It may be restarted alone: rings and port stay, its state is read anew.
+ * It may be restarted alone: rings and port stay, its state is read anew. The listener itself is made by the composition
+ * root (node/market-data-factory.ts).
  */
 import type { Views } from '../core/views.ts';
-import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
-import type { EdgeMetrics } from '../http/edge-metrics.ts';
-import { MarketStreams, MdsServer } from '../http/mds-server.ts';
-import { gateOf, type ListenerSettings } from '../http/public-listeners.ts';
-import { MDS_LISTEN_FAILED, type NodeWords } from '../node/node-words.ts';
 import type { Actor } from '../runtime/actor.ts';
-import { MarketDataFeed, type MarketDataFeedOptions } from './market-data-feed.ts';
+import type { MarketData } from './market-data.ts';
+import { type FeedSink, MarketDataFeed, type MarketDataFeedOptions } from './market-data-feed.ts';
+
+/** What this thread shares with others (node/node-words.ts). */
+export interface MarketDataSignals {
+  mayListen(): boolean;
+  /** 0 before the listener has been opened, also by a thread before this one; negative when it could not be opened. */
+  mdsPort(): number;
+  setMdsPort(port: number): void;
+  setDepthWaits(waits: boolean): void;
+  setDepthSequence(marketIndex: number, sequence: number): void;
+}
+
+/** The public streams: they take frames at once and send them at `flush`. */
+export interface MarketDataStreams extends FeedSink {
+  flush(): void;
+}
+
+/** The public listener of the thread. */
+export interface MarketDataListener {
+  /** @returns the port that is open. Rejects when it cannot be had. */
+  open(port: number): Promise<number>;
+  /** Writes the listener's gauges. */
+  measure(): void;
+  close(): void;
+}
 
 export interface MarketDataOptions extends MarketDataFeedOptions {
-  readonly words: NodeWords;
-  readonly budget: SharedBudget;
-  readonly listener: ListenerSettings;
-  readonly counted: EdgeMetrics;
-  /** After every request: a sign of life in a burst that keeps the loop from its timers. */
-  readonly answered: () => void;
-  /** An exception out of a handler or a socket. */
-  readonly failed: (where: string, error: unknown) => void;
+  readonly signals: MarketDataSignals;
+  readonly streams: MarketDataStreams;
+  readonly listenerOf: (data: MarketData) => MarketDataListener;
+  /** The port of the configuration; 0 lets the system choose. */
+  readonly port: number;
 }
+
+/** The port that `mdsPort` gives when the listener could not be opened. */
+export const MDS_LISTEN_FAILED = -1;
 
 export class MarketDataActor implements Actor {
   readonly name = 'market-data';
-  private readonly options: MarketDataOptions;
-  private readonly streams: MarketStreams;
-  private readonly feed: MarketDataFeed;
-  private readonly server: MdsServer;
-  private isListening = false;
+  readonly #options: MarketDataOptions;
+  readonly #feed: MarketDataFeed;
+  readonly #listener: MarketDataListener;
+  #isListening = false;
 
   constructor(options: MarketDataOptions) {
-    this.options = options;
-    // The edge of a market heals its own gaps: a whole book comes without being asked for.
-    this.streams = new MarketStreams(() => undefined);
-    this.feed = new MarketDataFeed(this.streams, options);
-    const { clock, counted, answered, failed, budget, listener } = options;
-    const gate = gateOf(listener.addresses, budget);
-    this.server = new MdsServer({
-      marketData: this.feed.data,
-      streams: this.streams,
-      clock,
-      observer: { answered, failed, lagged: () => counted.lagged() },
-      budget,
-      gate,
-      tls: listener.tls,
-    });
+    this.#options = options;
+    this.#feed = new MarketDataFeed(options.streams, options);
+    this.#listener = options.listenerOf(this.#feed.data);
   }
 
   start(): void {}
 
   ready(lane: number): boolean {
-    return this.feed.ready(lane);
+    return this.#feed.ready(lane);
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number): void {
-    this.feed.handle(typeId, v, at);
+    this.#feed.handle(typeId, v, at);
   }
 
   endBatch(): void {
-    this.publish();
+    this.#publish();
   }
 
   tick(): void {
-    this.publish();
-    this.options.counted.level(this.server);
-    this.listenWhenAllowed();
+    this.#publish();
+    this.#listener.measure();
+    this.#listenWhenAllowed();
   }
 
   stop(): void {
-    this.server.close();
+    this.#listener.close();
   }
 
   halt(): void {
-    this.server.close();
+    this.#listener.close();
   }
 
-  private publish(): void {
-    const { data, known, hasHistory } = this.feed;
+  #publish(): void {
+    const { data, known, hasHistory } = this.#feed;
     if (!hasHistory) return;
-    this.feed.publish();
-    this.streams.flush();
-    this.options.words.setDepthWaits(data.hasUnsentDepth);
-    for (const index of known) this.options.words.setDepthSequence(index, data.depthSequence(index));
+    const { streams, signals } = this.#options;
+    this.#feed.publish();
+    streams.flush();
+    signals.setDepthWaits(data.hasUnsentDepth);
+    for (const index of known) signals.setDepthSequence(index, data.depthSequence(index));
   }
 
-  private listenWhenAllowed(): void {
-    const { words, listener } = this.options;
-    if (this.isListening || !this.feed.hasHistory || !words.mayListen()) return;
-    this.isListening = true;
-    // After a restart the port that clients know is taken again, also when the system chose it.
-    const known = words.mdsPort();
-    this.server.listen({ host: listener.host, port: known > 0 ? known : listener.port }).then(
-      (open) => words.setMdsPort(open),
+  #listenWhenAllowed(): void {
+    const { signals, port } = this.#options;
+    if (this.#isListening || !this.#feed.hasHistory || !signals.mayListen()) return;
+    this.#isListening = true;
+    // After a restart of the thread it opens the port that clients have, also when the system chose it.
+    const earlier = signals.mdsPort();
+    this.#listener.open(earlier > 0 ? earlier : port).then(
+      (open) => signals.setMdsPort(open),
       (error: unknown) => {
-        // A node that once served market data and cannot any more must not go on without: this thread dies again.
-        if (known > 0) throw error;
-        words.setMdsPort(MDS_LISTEN_FAILED);
+        // A node that has served market data must not go on without: the thread ends again and is started anew.
+        if (earlier > 0) throw error;
+        signals.setMdsPort(MDS_LISTEN_FAILED);
       },
     );
   }

@@ -7,6 +7,7 @@
  */
 
 import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
+import { readTapeTrades } from '../clearing/registry/stored-settings.ts';
 import { assert } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { PublicTrade } from '../core/market-figures.ts';
@@ -24,7 +25,6 @@ import {
   NodeEvent,
 } from '../schema/generated/messages.ts';
 import { MarketData, type MarketDataSink } from './market-data.ts';
-import { readTapeTrades } from './stored-settings.ts';
 
 /** Klines are kept for seven days (KLN-04). */
 const HISTORY_NS = 604_800_000_000_000n;

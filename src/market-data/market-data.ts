@@ -14,8 +14,10 @@
  *
  * Not here: rings, sockets, JSON.
  */
+
 import { assert, must } from '../core/assert.ts';
 import { type AssetId, compareAssetIds } from '../core/ids.ts';
+import { TAPE_TRADES_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { DepthLevels, Kline, KlinePage, PublicTrade, Ticker } from '../core/market-figures.ts';
 import type { Side } from '../core/order-terms.ts';
@@ -23,7 +25,7 @@ import { MILLISECOND_NS, type RawPrice, SECOND_NS, type Sequence, type Timestamp
 import { DayTicker } from './day-ticker.ts';
 import { DepthReplica } from './depth-replica.ts';
 import { type KlineQuery, Klines } from './klines.ts';
-import { TAPE_TRADES_MAX, Tape, tapePage } from './tape.ts';
+import { Tape, tapePage } from './tape.ts';
 import { TradeHistory } from './trade-history.ts';
 
 /** Changes wait at most this long to be merged into one diff (AMB-98). */

@@ -5,10 +5,8 @@
  * by the order of the tapes.
  */
 import { assert, must } from '../core/assert.ts';
+import { TAPE_TRADES_MAX } from '../core/limits.ts';
 import type { PublicTrade } from '../core/market-figures.ts';
-
-/** Trades kept for each market (AMB-101). */
-export const TAPE_TRADES_MAX = 10_000;
 
 export class Tape {
   #capacity: number;

@@ -11,13 +11,13 @@
 
 import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
 import type { Effect, RegistryChanged } from '../clearing/effects.ts';
+import { DEFAULT_HOLDS, type Holds, readHolds } from '../clearing/registry/stored-settings.ts';
 import { RestoredCommandReader } from '../clearing/restored-word.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { DEFAULT_HOLDS, type Holds, readHolds } from '../market-data/stored-settings.ts';
 import { COMMAND_NOTE } from '../order/command-notes.ts';
 import { type InjectedFill, keyOf } from '../order/fill-injection.ts';
 import { createHash } from '../order/order-codec.ts';

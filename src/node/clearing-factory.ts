@@ -3,11 +3,11 @@
 import { ClearingActor } from '../clearing/clearing-actor.ts';
 import { verifyOrder } from '../clearing/order-verdict.ts';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
+import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
 import { LmdbDurability } from '../storage/lmdb-durability.ts';
 import { NodeWords } from './node-words.ts';
-import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from './topology.ts';
 import { settingsOf } from './worker-settings.ts';
 
 export const clearingFactories: ActorFactories = { [CLEARING]: createClearing };

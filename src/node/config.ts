@@ -10,14 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
+import { ConfigError } from '../core/config-error.ts';
 import { SESSIONS_MAX } from '../core/limits.ts';
 import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from '../http/public-listeners.ts';
 import { PUBLIC_KEYS } from '../operator/seed-data.ts';
-
-/** Why the node does not start, in one line that says what to do. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
 
 /** What a batch of the longest orders takes of a command ring, and as much again. */
 const BATCH_RING_BYTES = 131_072;

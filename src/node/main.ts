@@ -4,11 +4,12 @@
  *   0 drained after SIGTERM or SIGINT │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
  */
 import { writeSync } from 'node:fs';
+import { ConfigError } from '../core/config-error.ts';
 import { binaryFault, packageFolder } from '../http/uws-integrity.ts';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { diedOf } from '../runtime/ending.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import { loadConfig } from './config.ts';
 import { NodeThreads } from './node-threads.ts';
 
 const EXIT_BROKEN = 70;

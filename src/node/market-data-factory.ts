@@ -1,30 +1,63 @@
 /** Market data, made from its wiring and the node's settings; workers/market-data.ts boots it. */
 
+import { CLEARING, MARKET_DATA } from '../core/actor-names.ts';
 import { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import { EdgeMetrics } from '../http/edge-metrics.ts';
+import { MarketStreams, MdsServer } from '../http/mds-server.ts';
+import { gateOf } from '../http/public-listeners.ts';
+import type { MarketData } from '../market-data/market-data.ts';
 import { MarketDataActor } from '../market-data/market-data-actor.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { openReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { NodeWords } from './node-words.ts';
-import { CLEARING, MARKET_DATA } from './topology.ts';
 import { settingsOf } from './worker-settings.ts';
 
 export const marketDataFactories: ActorFactories = { [MARKET_DATA]: createMarketData };
 
 function createMarketData(wiring: ActorWiring): MarketDataActor {
   const settings = settingsOf(wiring);
+  const { host, port } = settings.mdsListener;
+  // Replicas heal their own gaps: a whole book comes without a request for it.
+  const streams = new MarketStreams(() => undefined);
+  const counted = new EdgeMetrics(wiring.metrics);
   return new MarketDataActor({
     clock: wiring.clock,
     clearingLane: wiring.laneOf(CLEARING),
     openHistory: () => new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes }), wiring.beat),
-    words: new NodeWords(settings.words),
-    budget: new SharedBudget(settings.budget),
-    listener: settings.mdsListener,
-    counted: new EdgeMetrics(wiring.metrics),
-    failed: marketDataFailed,
-    answered: () => wiring.beat(),
+    signals: new NodeWords(settings.words),
+    streams,
+    listenerOf: (marketData) => {
+      const server = publicServer(wiring, { marketData, streams, counted });
+      return {
+        open: (wanted) => server.listen({ host, port: wanted }),
+        measure: () => counted.level(server),
+        close: () => server.close(),
+      };
+    },
+    port,
     pacingNs: () => process.hrtime.bigint(),
+  });
+}
+
+interface Served {
+  readonly marketData: MarketData;
+  readonly streams: MarketStreams;
+  readonly counted: EdgeMetrics;
+}
+
+function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Served): MdsServer {
+  const settings = settingsOf(wiring);
+  const budget = new SharedBudget(settings.budget);
+  return new MdsServer({
+    marketData,
+    streams,
+    clock: wiring.clock,
+    // After every request a sign of life: a burst keeps the loop from its timers.
+    observer: { answered: () => wiring.beat(), failed: marketDataFailed, lagged: () => counted.lagged() },
+    budget,
+    gate: gateOf(settings.mdsListener.addresses, budget),
+    tls: settings.mdsListener.tls,
   });
 }
 

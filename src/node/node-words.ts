@@ -5,7 +5,7 @@
  * each market's public depth is numbered.
  */
 
-import { SHARDS_MAX } from './topology.ts';
+import { SHARDS_MAX } from '../core/actor-names.ts';
 
 const MAY_LISTEN = 0;
 const MDS_PORT = 1;
@@ -29,9 +29,6 @@ const WORDS_BYTES = (WORDS * Int32Array.BYTES_PER_ELEMENT + 7) & ~7;
 /** Markets whose depth sequence other threads can see. */
 const MARKETS_SEEN = 16_384;
 const BYTES = WORDS_BYTES + MARKETS_SEEN * Float64Array.BYTES_PER_ELEMENT;
-
-/** What `mdsPort` says when the listener could not open. */
-export const MDS_LISTEN_FAILED = -1;
 
 /** A thread that waits beats like one that sleeps (doorbell.ts). */
 const BEAT_MS = 100;

@@ -9,25 +9,17 @@
  * no new commands meanwhile (outbox.ts), so a full clearing ring reaches the client as 503 at the front door.
  */
 
+import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
 import { CLEARING_METRICS, FRONT_DOOR_METRICS, MARKET_DATA_METRICS } from '../gateway/metric-names.ts';
 import type { EdgeSpec, ThreadSpec, Topology } from '../runtime/topology.ts';
 import type { NodeConfig } from './config.ts';
 
-export const FRONT_DOOR = 'front-door';
-export const CLEARING = 'clearing';
-export const MARKET_DATA = 'market-data';
-/** As many as a configuration may ask for (config.ts). */
-export const SHARDS_MAX = 64;
 export const MAIN_THREAD = 'main';
 const MARKET_BATCH_RECORDS = 256;
 const FRONT_DOOR_BATCH_RECORDS = 512;
 const MARKET_DATA_BATCH_RECORDS = 1_024;
 /** Longest time between two ticks: also how late an expiry or a depth diff may be. */
 const TICK_MS = 5;
-
-export function marketActor(shard: number): string {
-  return `market-${shard}`;
-}
 
 /**
  * Orders and trades live until the next checkpoint has written them. With room for what comes in between they die young;

@@ -8,11 +8,11 @@
  * Not here: what is recorded (metric-names.ts, runtime/topology.ts).
  */
 import { AggregatorRegistry, Registry } from 'prom-client';
+import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../core/actor-names.ts';
 import { assert } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import { FAULT_WORDS, ROLLBACK_WORDS } from '../gateway/metric-names.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
-import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../node/topology.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../risk/prices.ts';
 import { type HistogramSnapshot, type MetricSnapshot, snapshotMetrics } from '../runtime/metrics.ts';
 import { ringDepth } from '../runtime/spsc-ring.ts';

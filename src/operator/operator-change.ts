@@ -1,5 +1,6 @@
 /** What every changing operator call does: the command, flushed, and then time for every actor to see it. */
-import type { OperatorCommand, OpsParts, Reply } from './ops-parts.ts';
+import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { OpsParts } from './ops-parts.ts';
 
 /** A node under load never rests; after so long its actors have seen the change all the same. */
 const SEEN_MS_MAX = 2_000;

@@ -4,7 +4,7 @@
  */
 
 import type { ClearingQuery } from '../clearing/clearing-queries.ts';
-import type { PutConfig } from '../clearing/inputs.ts';
+import type { PutConfig, Reply } from '../clearing/inputs.ts';
 import { configList, DEFAULT_WITHDRAWAL_DELAY } from '../clearing/registry/registry-config.ts';
 import { DEFAULT_SETTINGS } from '../clearing/registry/settings.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
@@ -14,7 +14,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { change } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
-import type { OpsParts, Reply } from './ops-parts.ts';
+import type { OpsParts } from './ops-parts.ts';
 import { refusedChain } from './production-rules.ts';
 import { PUBLIC_KEYS } from './seed-data.ts';
 

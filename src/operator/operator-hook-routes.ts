@@ -7,6 +7,7 @@
 
 import { CRASH_POINTS } from '../clearing/clearing-hooks.ts';
 import { parseRejectFill } from '../clearing/hooks.ts';
+import type { Reply } from '../clearing/inputs.ts';
 import { BodyReader } from '../clearing/registry/body-reader.ts';
 import { assetNotFound } from '../clearing/registry/registry-assets.ts';
 import { type AssetId, parseAssetId, USD } from '../core/ids.ts';
@@ -15,7 +16,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import { change, seenByAll } from './operator-change.ts';
 import { injectFill, injectOrder } from './operator-inject-hooks.ts';
 import type { OpsRoute } from './ops-http.ts';
-import type { OpsParts, Reply } from './ops-parts.ts';
+import type { OpsParts } from './ops-parts.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 

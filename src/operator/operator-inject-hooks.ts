@@ -2,6 +2,8 @@
  * Test hooks that put an order or a fill where no client could (operator-api.md 7.3 `inject_order`, `inject_fill`): past
  * checks of the front door, past the market's matching. Clearing checks everything all the same (FIL-09 to FIL-11).
  */
+
+import type { Reply } from '../clearing/inputs.ts';
 import { BodyReader } from '../clearing/registry/body-reader.ts';
 import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
 import { type CreateRequest, decodeCreate } from '../codec/signed-order.ts';
@@ -10,7 +12,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { OrderToFill } from '../order/fill-injection.ts';
 import { seenByAll } from './operator-change.ts';
-import type { OpsParts, Reply } from './ops-parts.ts';
+import type { OpsParts } from './ops-parts.ts';
 
 /** Checks of the front door that an injected order may pass by. Spot orders meet no check of margin or reduce-only. */
 export const SKIPPED_CHECKS = ['signature', 'multisig', 'margin', 'reduce_only', 'fees', 'inventory'] as const;

@@ -4,6 +4,8 @@
  * Members that a PUT leaves out have the numbers of G23, whatever the profile started with. How the global bucket is
  * divided is a member of ours, `shares`: it is shown only where a PUT has chosen it.
  */
+
+import type { Reply } from '../clearing/inputs.ts';
 import { BodyReader } from '../clearing/registry/body-reader.ts';
 import { JsonFraction } from '../codec/json-tree.ts';
 import { formatScaled } from '../core/decimal.ts';
@@ -16,7 +18,7 @@ import { type RateSettings, STANDARD_RATES, TIER_NAME, unitsText } from '../gate
 import { type Shares, sharesOf } from '../gateway/sessions/shared-budget.ts';
 import { STANDARD_STREAM_CAPS, type UserLimits } from '../gateway/sessions/user-limits.ts';
 import type { OpsRoute } from './ops-http.ts';
-import type { OpsParts, Reply } from './ops-parts.ts';
+import type { OpsParts } from './ops-parts.ts';
 
 type View = Readonly<Record<string, unknown>>;
 

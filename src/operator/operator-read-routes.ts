@@ -1,6 +1,7 @@
 /** What operators watch (operator-api.md 5, 6): prices, state, actors, ledger. */
 
 import type { KnownPrices } from '../clearing/clearing-queries.ts';
+import type { Reply } from '../clearing/inputs.ts';
 import { format18, formatScaled } from '../core/decimal.ts';
 import { type AssetId, compareAssetIds, hasOracle } from '../core/ids.ts';
 import { accepted } from '../core/outcome.ts';
@@ -20,7 +21,7 @@ import { type Plan, type PlannedActor, threadIndex } from '../runtime/topology.t
 import { mailboxDepth } from './metrics-page.ts';
 import { change } from './operator-change.ts';
 import type { OpsRoute } from './ops-http.ts';
-import type { OpsParts, Reply } from './ops-parts.ts';
+import type { OpsParts } from './ops-parts.ts';
 
 type View = Readonly<Record<string, unknown>>;
 

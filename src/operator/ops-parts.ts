@@ -5,30 +5,37 @@
 
 import type { ClearingHook } from '../clearing/clearing-hooks.ts';
 import type { AnswerTo, ClearingQuery } from '../clearing/clearing-queries.ts';
-import type { NodeInput } from '../clearing/inputs.ts';
+import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { Profile } from '../core/config-error.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { FrontDoor } from '../gateway/front-door.ts';
 import type { AssetMarks } from '../gateway/orders/asset-desk.ts';
 import type { Pressures } from '../gateway/orders/margin-account.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
-import type { NodeConfig } from '../node/config.ts';
 import type { SharedClock } from '../runtime/clock.ts';
 import type { Plan } from '../runtime/topology.ts';
 import type { StartStep } from './start-progress.ts';
 
-/** Leaves out a member of each variant of a union. */
-type OmitEach<Union, Name extends PropertyKey> = Union extends unknown ? Omit<Union, Name> : never;
-
-/** A command to clearing; its request number is the node's. */
-export type OperatorCommand = OmitEach<Exclude<NodeInput, { kind: 'restarted' }>, 'request'>;
-export type Reply = Outcome<Readonly<Record<string, unknown>>>;
-
 /** What is not ready yet, in the words of `GET /readyz`. */
 export type Waiting = 'clearing' | 'markets' | 'market_data' | 'chains';
 
+/** The members of the configuration (node/config.ts) that the operator API reads. */
+export interface OpsConfig {
+  readonly profile: Profile;
+  readonly hooks: boolean;
+  readonly chains: 'simulated' | 'none';
+  readonly chainsMine: 'by-themselves' | 'on-request';
+  readonly acks: 'optimistic' | 'durable';
+  readonly selfServiceMarkets: boolean;
+  readonly feeAccount: string | null;
+  readonly backstopAccount: string | null;
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly token: string;
+}
+
 export interface OpsParts {
-  readonly config: NodeConfig;
+  readonly config: OpsConfig;
   readonly version: string;
   readonly commit: string;
   readonly clock: SharedClock;

@@ -9,9 +9,10 @@
 import { configList } from '../clearing/registry/registry-config.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../clearing/registry/settings.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
+import type { Profile } from '../core/config-error.ts';
+import { ConfigError } from '../core/config-error.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import { ConfigError, type NodeConfig } from '../node/config.ts';
 import { PUBLIC_KEYS } from './seed-data.ts';
 
 /** Members of the settings, as an operator would patch them. */
@@ -37,7 +38,7 @@ function settingsOf(rows: Pick<Held, 'configs'>): Readonly<Record<string, unknow
  * @throws ConfigError where markets would go on to pay fees to a public key, as the configuration names no other.
  */
 export function ownAccounts(
-  config: Pick<NodeConfig, 'profile' | 'feeAccount' | 'backstopAccount'>,
+  config: { readonly profile: Profile; readonly feeAccount: string | null; readonly backstopAccount: string | null },
   rows: Held,
 ): AccountSettings {
   if (config.profile !== 'production') return {};

@@ -4,10 +4,9 @@
  */
 import { configList } from '../clearing/registry/registry-config.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
+import type { Profile } from '../core/config-error.ts';
+import { ConfigError } from '../core/config-error.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { ConfigError, type NodeConfig } from '../node/config.ts';
-
-type Profile = NodeConfig['profile'];
 
 /**
  * Whether users may open positions and borrow. Not in production while nothing liquidates margin accounts: there a loss

@@ -4,6 +4,7 @@
  */
 
 import type { ChainDesk } from '../chain/chain-desk.ts';
+import type { OperatorCommand } from '../clearing/inputs.ts';
 import { keyFromSeed } from '../client/keys.ts';
 import { signTransfer } from '../client/signed-actions.ts';
 import { decodeTransfer, transferText } from '../codec/signed-transfer.ts';
@@ -13,7 +14,7 @@ import { parseHex } from '../core/hex.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
 import type { Amount18 } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
-import type { OperatorCommand, OpsParts } from './ops-parts.ts';
+import type { OpsParts } from './ops-parts.ts';
 import type { AccountSettings } from './own-accounts.ts';
 import {
   CHAIN_DEV,

@@ -4,11 +4,11 @@ import { afterEach, suite, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { ChainActor } from '../../src/chain/chain-actor.ts';
 import type { ChainTransaction, DepositRequest } from '../../src/chain/chain-desk.ts';
+import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
-import type { OperatorCommand, Reply } from '../../src/operator/ops-parts.ts';
 import {
   CHAIN_DEV,
   CHAIN_ONE,

@@ -1,9 +1,9 @@
 /** What waits for clearing beside orders is bounded, and users' actions leave room for operators. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Reply } from '../../src/clearing/inputs.ts';
 import { ACTIONS_UNANSWERED_MAX, AccountActions } from '../../src/gateway/account-actions.ts';
 import { ClearingDesk } from '../../src/gateway/clearing-desk.ts';
-import type { Reply } from '../../src/operator/ops-parts.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Outlet } from '../../src/runtime/outlet.ts';
 import { createRing, RingWriter } from '../../src/runtime/spsc-ring.ts';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
-import { ConfigError, loadConfig, type NodeConfig } from '../../src/node/config.ts';
+import { ConfigError } from '../../src/core/config-error.ts';
+import { loadConfig, type NodeConfig } from '../../src/node/config.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { writeTlsPair } from '../support/tls-pair.ts';
 

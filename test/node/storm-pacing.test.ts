@@ -1,11 +1,11 @@
 /** A storm of triggers waits while its market's words are unread, so that an answer never stands behind all of it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { CLEARING, FRONT_DOOR, marketActor } from '../../src/core/actor-names.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { CLEARING, FRONT_DOOR, marketActor } from '../../src/node/topology.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
 import { createRequest } from '../support/order-desk.ts';
 import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode, simulatedUser } from '../support/simulated-node.ts';

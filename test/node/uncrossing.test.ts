@@ -1,11 +1,11 @@
 /** Rollbacks that cross a book, through the whole node: no innocent order is lost, and no turn is long (AMB-32, AMB-111). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { CLEARING, marketActor } from '../../src/core/actor-names.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { FILL_STATUS, SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { CLEARING, marketActor } from '../../src/node/topology.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
 import { createRequest } from '../support/order-desk.ts';
 import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode, simulatedUser } from '../support/simulated-node.ts';

@@ -1,6 +1,6 @@
 /** What operators, oracles and the chain do, as the commands that clearing gets. */
 import assert from 'node:assert/strict';
-import type { OperatorCommand } from '../../src/operator/ops-parts.ts';
+import type { OperatorCommand } from '../../src/clearing/inputs.ts';
 import { SIMULATED_CHAIN, SIMULATED_TOKEN } from '../support/simulated-markets.ts';
 import type { Action } from './actions.ts';
 import { userAt } from './people.ts';

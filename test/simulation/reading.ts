@@ -3,13 +3,13 @@
  * feed over lanes that drop when they are full.
  */
 import assert from 'node:assert/strict';
+import { MARKET_DATA } from '../../src/core/actor-names.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import type { DepthLevels, PublicTrade } from '../../src/core/market-figures.ts';
 import type { Side } from '../../src/core/order-terms.ts';
 import type { Clock, Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { Views } from '../../src/core/views.ts';
 import { type FeedSink, MarketDataFeed, type TradeHistory } from '../../src/market-data/market-data-feed.ts';
-import { MARKET_DATA } from '../../src/node/topology.ts';
 import type { Actor } from '../../src/runtime/actor.ts';
 import type { MemoryDurability } from '../support/memory-durability.ts';
 

@@ -3,11 +3,11 @@
  * the simulated node on a real map. Nothing in it trades: buys lie below sells, and triggers wait far away.
  */
 import { randomBytes } from 'node:crypto';
+import type { OperatorCommand } from '../../src/clearing/inputs.ts';
 import { orderText } from '../../src/codec/signed-order.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import type { OperatorCommand } from '../../src/operator/ops-parts.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { createRequest, type OrderWish } from './order-desk.ts';
 import { SIMULATION_START_NS, SimulatedNode } from './simulated-node.ts';

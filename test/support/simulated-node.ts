@@ -5,9 +5,11 @@
 
 import { ClearingActor } from '../../src/clearing/clearing-actor.ts';
 import type { Durability } from '../../src/clearing/durability.ts';
+import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
 import type { RecoveryProgress } from '../../src/clearing/recovery-steps.ts';
 import type { OrderRow } from '../../src/clearing/rows.ts';
 import { UnflushedWindow } from '../../src/clearing/unflushed-window.ts';
+import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../../src/core/actor-names.ts';
 import { must } from '../../src/core/assert.ts';
 import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
@@ -23,8 +25,7 @@ import type { UserLimits } from '../../src/gateway/sessions/user-limits.ts';
 import type { SignatureDesk, SignatureJob } from '../../src/gateway/verify-desk.ts';
 import type { OmsStreams } from '../../src/http/oms-backend.ts';
 import { MarketShardActor } from '../../src/matching/market-actor.ts';
-import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, nodeTopology } from '../../src/node/topology.ts';
-import type { OperatorCommand, Reply } from '../../src/operator/ops-parts.ts';
+import { nodeTopology } from '../../src/node/topology.ts';
 import type { Actor, ActorWiring } from '../../src/runtime/actor.ts';
 import { HandRunner } from '../../src/runtime/hand-runner.ts';
 import { Simulation } from '../../src/runtime/simulation.ts';

@@ -1,7 +1,6 @@
 /** The stored settings as markets and market data use them (operator-api.md 4.10); what is not stored has its default. */
-import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX } from '../core/limits.ts';
-import { MILLISECOND_NS } from '../core/units.ts';
-import { TAPE_TRADES_MAX } from './tape.ts';
+import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX, TAPE_TRADES_MAX } from '../../core/limits.ts';
+import { MILLISECOND_NS } from '../../core/units.ts';
 
 /** Cancels that wait for their creates (AMB-25). */
 export interface Holds {
