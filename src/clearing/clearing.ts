@@ -10,7 +10,7 @@
  * A broken promise throws InvariantError, and the node must stop (operator-api.md 1).
  */
 import { must, unreachable } from '../core/assert.ts';
-import { ORDER_FLAG } from '../core/order-terms.ts';
+import { ORDER_FLAG, SIGNATURE_VERDICT } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { changeUser, ensureUser, flushChangedBalances } from './balances.ts';
@@ -42,7 +42,7 @@ import { applyPutConfig } from './registry/registry-config.ts';
 import { applyPutMarket } from './registry/registry-markets.ts';
 import { applyRestarted } from './restart.ts';
 import { flushTouchedRisks } from './risks.ts';
-import { type OrderRow, SIGNATURE_VERDICT } from './rows.ts';
+import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 import { fireSome } from './triggers.ts';
 import { userView } from './views.ts';

@@ -12,8 +12,8 @@ import { unreachable } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { writeOrderId, writeText, writeUser } from '../order/order-codec.ts';
 import type { PriceSource } from '../risk/prices.ts';
+import { writeOrderId, writeText, writeUser } from '../schema/fields.ts';
 import {
   BalanceChanged,
   FillConfirmed,

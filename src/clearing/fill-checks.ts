@@ -24,6 +24,7 @@ import {
   ROLLBACK_REASON,
   type RollbackReason,
   SIDE,
+  SIGNATURE_VERDICT,
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -34,7 +35,7 @@ import { CONFIRMED, initialOf, initialOfDebts, storedEquityOf, storedEquityOfDeb
 import { breaksCap, hasCap, type Measures } from './caps.ts';
 import { baseDelta, type Fill, type Party, type Plan } from './fill-plan.ts';
 import { quote18 } from './holds.ts';
-import { type OrderRow, SIGNATURE_VERDICT } from './rows.ts';
+import type { OrderRow } from './rows.ts';
 import type { OrderSlot } from './state.ts';
 
 /** What went wrong with a fill, by party; `none` for a party that is in order. */

@@ -6,10 +6,16 @@
  */
 
 import type { UserId } from '../core/ids.ts';
-import { ROLLBACK_REASON, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
+import {
+  ROLLBACK_REASON,
+  SIGNATURE_VERDICT,
+  type SignatureVerdict,
+  TRIGGER,
+  TRIGGER_STATE,
+} from '../core/order-terms.ts';
 import { ZERO_18 } from '../core/units.ts';
 import type { Created, CreateRefused, NewOrder } from './inputs.ts';
-import { type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict } from './rows.ts';
+import type { OrderRow } from './rows.ts';
 
 /** What may change of an order once it is admitted. */
 export type OrderChanges = Partial<

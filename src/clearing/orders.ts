@@ -14,7 +14,17 @@
  */
 import { assert, must } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
-import { ORDER_END, ORDER_FLAG, ORDER_KIND, type OrderEnd, SIDE, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
+import {
+  ORDER_END,
+  ORDER_FLAG,
+  ORDER_KIND,
+  type OrderEnd,
+  SIDE,
+  SIGNATURE_VERDICT,
+  type SignatureVerdict,
+  TRIGGER,
+  TRIGGER_STATE,
+} from '../core/order-terms.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../risk/account-rules.ts';
 import { balanceSlot, ensureUser, SPOT_ACCOUNT } from './balances.ts';
@@ -28,7 +38,7 @@ import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
 import { LiveOrderSlot } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
 import { addPressing, notePressing, removePressing } from './pressing.ts';
-import { type LoadedRow, type OrderRow, SIGNATURE_VERDICT, type SignatureVerdict, type StoredOrders } from './rows.ts';
+import type { LoadedRow, OrderRow, StoredOrders } from './rows.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, OrderTies, UserSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';

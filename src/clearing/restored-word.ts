@@ -25,7 +25,7 @@ import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../
 import { type Views, viewsOf } from '../core/views.ts';
 import type { RestoredOrder } from '../gateway/orders/words.ts';
 import type { RestoredOrder as RestoredCommand } from '../matching/commands.ts';
-import { readOrderId, readUser, writeOrderId, writeUser } from '../order/order-codec.ts';
+import { readOrderId, readUser, writeOrderId, writeUser } from '../schema/fields.ts';
 import { OrderRestoredAtBoot } from '../schema/generated/messages.ts';
 import { OrderLook } from '../storage/order-look.ts';
 import type { RecordSink } from './effect-codec.ts';

@@ -6,7 +6,16 @@
  */
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
+import type {
+  OrderEnd,
+  OrderKind,
+  RollbackReason,
+  Side,
+  SignatureVerdict,
+  Tif,
+  TriggerKind,
+  TriggerState,
+} from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { AccountType } from '../risk/account-rules.ts';
 import type { Legs } from '../risk/position.ts';
@@ -48,10 +57,6 @@ export interface PositionRow extends Legs {
   readonly subAccount: number;
   readonly asset: AssetId;
 }
-
-/** Whether clearing has checked an order's signature. Numbers are durable. */
-export const SIGNATURE_VERDICT = { unknown: 0, valid: 1, invalid: 2 } as const;
-export type SignatureVerdict = (typeof SIGNATURE_VERDICT)[keyof typeof SIGNATURE_VERDICT];
 
 /** An order, live or finished, with its confirmed figures only. Key: (marketIndex, orderSequence). */
 export interface OrderRow {

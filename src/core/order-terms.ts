@@ -2,6 +2,8 @@
  * The closed vocabularies of orders and fills. The numbers go into ring messages and the journal: they are written
  * out and never reused. The words are the wire's (wire.md 9.4, G2, G20 to G22).
  */
+import { ORDER_LIFE_NS } from './limits.ts';
+import type { TimestampNs } from './units.ts';
 
 export const SIDE = { buy: 0, sell: 1 } as const;
 export type Side = (typeof SIDE)[keyof typeof SIDE];
@@ -156,3 +158,13 @@ export const MARKET_STATUS_WORD: Readonly<Record<MarketStatus, 'Active' | 'Cance
   1: 'CancelOnly',
   2: 'Halted',
 };
+
+/** The result of the check of an order's signature. Numbers are durable. */
+export const SIGNATURE_VERDICT = { unknown: 0, valid: 1, invalid: 2 } as const;
+export type SignatureVerdict = (typeof SIGNATURE_VERDICT)[keyof typeof SIGNATURE_VERDICT];
+
+/** The earlier of good-until, if there is one, and creation + 30 days (ORD-20, AMB-127). @param goodUntilNs 0n for none. */
+export function orderExpiryNs(creationNs: TimestampNs, goodUntilNs: TimestampNs): TimestampNs {
+  const lifeEndNs = (creationNs + ORDER_LIFE_NS) as TimestampNs;
+  return goodUntilNs !== 0n && goodUntilNs < lifeEndNs ? goodUntilNs : lifeEndNs;
+}

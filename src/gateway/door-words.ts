@@ -6,7 +6,7 @@ import type { AssetId, UserId } from '../core/ids.ts';
 import type { Side } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { readText, readUser } from '../order/order-codec.ts';
+import { readText, readUser } from '../schema/fields.ts';
 import { BalanceChanged, MarketRiskChanged, Matched, PositionChanged } from '../schema/generated/messages.ts';
 import type { AssetMarks } from './orders/asset-desk.ts';
 import type { Match } from './orders/trade-view.ts';

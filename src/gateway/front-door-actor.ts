@@ -11,9 +11,9 @@ import type { OrderEnd, RollbackReason, TriggerKind } from '../core/order-terms.
 import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { readOrderId, readUser } from '../order/order-codec.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Outlet } from '../runtime/outlet.ts';
+import { readOrderId, readUser } from '../schema/fields.ts';
 import {
   BalanceChanged,
   FillConfirmed,

@@ -22,7 +22,7 @@ import type { OrderId, UserId } from '../core/ids.ts';
 import { hashKeyOf } from '../core/key-words.ts';
 import { type Views, viewsOf } from '../core/views.ts';
 import { UserTable } from '../matching/user-table.ts';
-import { readOrderId, readText, readUser } from '../order/order-codec.ts';
+import { readOrderId, readText, readUser } from '../schema/fields.ts';
 import { OrderRestoredAtBoot } from '../schema/generated/messages.ts';
 import { KeptNames } from './kept-names.ts';
 import type { KeptOrders } from './orders/sleepers.ts';

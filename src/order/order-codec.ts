@@ -8,20 +8,16 @@
 
 import type { NewOrder as OrderFields } from '../clearing/inputs.ts';
 import { assert } from '../core/assert.ts';
-import type { OrderId, UserId } from '../core/ids.ts';
 import { type HashKey, hashId } from '../core/key-words.ts';
 import { ORDER_ID_BYTES_MAX, SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import type { OrderKind, Side, Tif, TriggerKind } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
+import { readOrderId, readText, readUser, writeOrderId, writeText, writeUser } from '../schema/fields.ts';
 import { NewOrder } from '../schema/generated/messages.ts';
 
 const FEE_RATE_MAX = 0xffff_ffff;
 const SIGNATURE_BYTES = 64;
-const USER_BYTES = 32;
-const USER_WORDS = 8;
-/** A power of two. */
-const READ_USERS = 4_096;
 const HASH_BYTES = 4;
 
 /** What the front door adds to the fields of an order. */
@@ -29,28 +25,6 @@ export interface Envelope {
   readonly requestId: number;
   readonly receivedNs: bigint;
   readonly marketIndex: number;
-}
-
-/** One Buffer over each buffer that messages lie in: making one per field would cost more than the field. */
-const buffers = new WeakMap<Uint8Array, Buffer>();
-
-/** All bytes of the views, for text conversions at offsets. */
-export function bufferOf(v: Views): Buffer {
-  const known = buffers.get(v.u8);
-  if (known !== undefined) return known;
-  const buffer = Buffer.from(v.u8.buffer, v.u8.byteOffset, v.u8.byteLength);
-  buffers.set(v.u8, buffer);
-  return buffer;
-}
-
-/** ASCII text of a message. */
-export function readText(v: Views, at: number, length: number): string {
-  return bufferOf(v).latin1Slice(at, at + length);
-}
-
-/** Writes ASCII text that the caller knows to fit. */
-export function writeText(v: Views, at: number, text: string): void {
-  bufferOf(v).latin1Write(text, at, text.length);
 }
 
 /** Bytes of the message that `writeNewOrder` writes. */
@@ -182,53 +156,4 @@ export function readNewOrder(v: Views, at: number): OrderFields {
     text,
     signature: v.u8.slice(at + NewOrder.signatureAt, at + NewOrder.signatureAt + SIGNATURE_BYTES),
   };
-}
-
-/**
- * The same users come again and again: the text of one that was read lately is given anew, which is faster than to make
- * it, and whoever looks for a user by it finds it faster too. @param at a multiple of 4.
- */
-export function readUser(v: Views, at: number): UserId {
-  return readUsers.read(v, at);
-}
-
-/** Users read lately, each at a place that its first word chooses: one takes the place of another. */
-class ReadUsers {
-  readonly #words = new Int32Array(READ_USERS * USER_WORDS);
-  readonly #users: (UserId | undefined)[] = new Array(READ_USERS).fill(undefined);
-
-  read(v: Views, at: number): UserId {
-    assert((at & 3) === 0, 'a user id in a message begins at a word');
-    const { i32 } = v;
-    const from = at >>> 2;
-    const place = (i32[from] as number) & (READ_USERS - 1);
-    const known = this.#users[place];
-    if (known !== undefined && this.#is(place, i32, from)) return known;
-    const user = bufferOf(v).hexSlice(at, at + USER_BYTES) as UserId;
-    this.#words.set(i32.subarray(from, from + USER_WORDS), place * USER_WORDS);
-    this.#users[place] = user;
-    return user;
-  }
-
-  #is(place: number, words: Int32Array, from: number): boolean {
-    const at = place * USER_WORDS;
-    // mutant: whole-user-compared
-    for (let word = 0; word < USER_WORDS; word += 1) if (this.#words[at + word] !== words[from + word]) return false;
-    return true;
-  }
-}
-
-const readUsers = new ReadUsers();
-
-/** Writes the 32 bytes of a user id at `at`. */
-export function writeUser(v: Views, at: number, user: UserId): void {
-  bufferOf(v).hexWrite(user, at, USER_BYTES);
-}
-
-export function readOrderId(v: Views, at: number, length: number): OrderId {
-  return readText(v, at, length) as OrderId;
-}
-
-export function writeOrderId(v: Views, at: number, orderId: OrderId): void {
-  writeText(v, at, orderId);
 }

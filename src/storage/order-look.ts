@@ -10,10 +10,19 @@
  *   119+a+b      enabled 8 │ activated 8 │ dropped 8 │ fee rate 8 │ creation, timestamp, good until, expiry, admitted, last update:
  *                8 each │ filled 8 │ notional 16 │ fees 16 │ end 1 │ fault 1 │ verdict 1 │ length 4, text c │ length 4, signature │ CRC 4
  */
-import type { OrderRow, SignatureVerdict } from '../clearing/rows.ts';
+import type { OrderRow } from '../clearing/rows.ts';
 import { assert } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
+import type {
+  OrderEnd,
+  OrderKind,
+  RollbackReason,
+  Side,
+  SignatureVerdict,
+  Tif,
+  TriggerKind,
+  TriggerState,
+} from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import { LAYOUT_VERSION } from './row-codecs.ts';
 import type { UserOrdinals } from './user-ordinals.ts';

@@ -1,7 +1,16 @@
 /** Values of the tables about orders and trades. Fields in the order written. */
-import type { OrderRow, SignatureVerdict, TradeRow, TradeSide } from '../clearing/rows.ts';
+import type { OrderRow, TradeRow, TradeSide } from '../clearing/rows.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
-import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
+import type {
+  OrderEnd,
+  OrderKind,
+  RollbackReason,
+  Side,
+  SignatureVerdict,
+  Tif,
+  TriggerKind,
+  TriggerState,
+} from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';

@@ -11,10 +11,10 @@ import type { ActionAnswer } from '../../src/gateway/orders/requests.ts';
 import { ReleaseQueue } from '../../src/gateway/release-queue.ts';
 import type { SignatureJob } from '../../src/gateway/verify-desk.ts';
 import { COMMAND_NOTE } from '../../src/order/command-notes.ts';
-import { readOrderId } from '../../src/order/order-codec.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Outlet } from '../../src/runtime/outlet.ts';
 import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
+import { readOrderId } from '../../src/schema/fields.ts';
 import { CommandNote, NewOrder, ReplaceOrder } from '../../src/schema/generated/messages.ts';
 import { ALICE, BOB, createRequest, MARKET, NOW, OrderDesk } from '../support/order-desk.ts';
 

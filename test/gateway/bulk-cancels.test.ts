@@ -6,10 +6,10 @@ import { hashKeyOf } from '../../src/core/key-words.ts';
 import { BulkCancels } from '../../src/gateway/bulk-cancels.ts';
 import { Lifeline, Tie } from '../../src/gateway/orders/lifeline.ts';
 import { SafetyCancels } from '../../src/gateway/safety-cancels.ts';
-import { readOrderId } from '../../src/order/order-codec.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Outlet } from '../../src/runtime/outlet.ts';
 import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
+import { readOrderId } from '../../src/schema/fields.ts';
 import { CancelOrder } from '../../src/schema/generated/messages.ts';
 import { ALICE, createRequest, MARKET, mustPass, NOW, OrderDesk } from '../support/order-desk.ts';
 

@@ -1,8 +1,669 @@
 /** Generated from schemas/messages.fbs by `npm run generate`. Do not edit. */
+import type { OrderId, UserId } from '../../core/ids.ts';
+import type { OrderEnd, OrderKind, RollbackReason, Side, SignatureVerdict, Tif, TriggerKind, TriggerState } from '../../core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../core/units.ts';
 import type { Views } from '../../core/views.ts';
+import { copyStruct, type FieldSink, plainJson, readBytes, readText, readUser, writeBytes, writeTextField, writeUser } from '../fields.ts';
 import { readInt128, writeInt128 } from '../int128.ts';
 
-/** A create that passed the front door. Tail: `text_bytes` of canonical signed text. On its way to a market, and nowhere else, the hash of its id follows: the last four bytes of the record, at a multiple of 4. */
+/** The plain form of OrderRecord. */
+export interface OrderRecordFields {
+  /** Market sequence of its admission, unique per market for ever; 0 before it is admitted. */
+  readonly orderSequence: Sequence;
+  /** Market sequence that gives it its place in the queue: admission, or the replace or restore that moved it back. */
+  readonly prioritySequence: Sequence;
+  /** Sequence of the parent of a child; 0 for none. */
+  readonly parentSequence: Sequence | 0;
+  /** In force: the signed values, or those of the last applied replace. 0 for market orders. */
+  readonly price: RawPrice;
+  /** In force. 0 for a quote-sized order without a base cap. */
+  readonly quantity: RawQuantity;
+  /** Quote integer of scale 10^-quantity decimals: the cap of a base-sized buy or the target; 0 for none (AMB-05). */
+  readonly amount: number;
+  /** What its reservation lets it use: quote of a buy, base of a sell; 0 for no such bound (AMB-39). */
+  readonly budget: number;
+  /** In force while dormant or fired; a released order keeps the one that released it. */
+  readonly triggerPrice: RawPrice;
+  /** Of a child: lots its parent's confirmed fills have activated; of every other order its quantity (AMB-29). */
+  readonly enabledQuantity: number;
+  /** Of a child that is not fully released: lots that its market has put in force. 0 for every other order (AMB-29). */
+  readonly activatedQuantity: number;
+  /** Of an IOC, FOK or market child: lots put in force that found no match; nothing is held for them (AMB-29). */
+  readonly droppedQuantity: number;
+  /** Confirmed fills: raw quantity, exact notional, fees paid (negative: rebates). */
+  readonly filledQuantity: number;
+  readonly filledNotional: Amount18;
+  readonly fees: Amount18;
+  readonly creationNs: TimestampNs;
+  /** Creation, raised to the timestamp of the last applied replace (AMB-18). */
+  readonly timestampNs: TimestampNs;
+  /**
+   * 0 unless GTD: the client's instant, shown as `good_until_timestamp_ns`. The order expires at the earlier of this and
+   * creation + 30 days.
+   */
+  readonly goodUntilNs: TimestampNs;
+  readonly admittedNs: TimestampNs;
+  readonly lastUpdateNs: TimestampNs;
+  /** A limit above every rate is kept as the largest uint. */
+  readonly maxFeeRate: number;
+  readonly marketIndex: number;
+  readonly subAccount: number;
+  /** Where the id of its parent stands in the signed text; `parent_id_bytes` is its length, 0 for no parent. */
+  readonly parentIdAt: number;
+  /** Bits of ORDER_FLAG. */
+  readonly flags: number;
+  readonly side: Side;
+  readonly kind: OrderKind;
+  readonly tif: Tif;
+  readonly triggerKind: TriggerKind;
+  readonly triggerState: TriggerState;
+  /** 0 while live. */
+  readonly end: OrderEnd | 0;
+  /** The reason when `end` is atFault; on a live order the fault for which its cancel is pending (AMB-32); else 0. */
+  readonly faultReason: RollbackReason;
+  /** Result of the signature check, made at the order's first fill (GEN-05). Node-made orders stay at 0. */
+  readonly verdict: SignatureVerdict;
+  readonly parentIdBytes: number;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+}
+
+/**
+ * The durable record of one order, live or finished, with its confirmed figures only: in memory, in messages, in the
+ * journal and in its table the same bytes. Named by (market_index, order_sequence). Bytes of `order_id` behind its
+ * length are zero, so equal orders are equal bytes. Signed text and signature are not part of it.
+ */
+export const OrderRecord = {
+  bytes: 288,
+  orderSequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
+  setOrderSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  prioritySequence: (v: Views, at: number): Sequence => v.f64[(at + 8) >>> 3] as Sequence,
+  setPrioritySequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  parentSequence: (v: Views, at: number): Sequence | 0 => v.f64[(at + 16) >>> 3] as Sequence | 0,
+  setParentSequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 24) >>> 3] as RawPrice,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 32) >>> 3] as RawQuantity,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  amount: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  setAmount: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
+  },
+  budget: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
+  setBudget: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 48) >>> 3] = value;
+  },
+  triggerPrice: (v: Views, at: number): RawPrice => v.f64[(at + 56) >>> 3] as RawPrice,
+  setTriggerPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 56) >>> 3] = value;
+  },
+  enabledQuantity: (v: Views, at: number): number => v.f64[(at + 64) >>> 3] as number,
+  setEnabledQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 64) >>> 3] = value;
+  },
+  activatedQuantity: (v: Views, at: number): number => v.f64[(at + 72) >>> 3] as number,
+  setActivatedQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 72) >>> 3] = value;
+  },
+  droppedQuantity: (v: Views, at: number): number => v.f64[(at + 80) >>> 3] as number,
+  setDroppedQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 80) >>> 3] = value;
+  },
+  filledQuantity: (v: Views, at: number): number => v.f64[(at + 88) >>> 3] as number,
+  setFilledQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 88) >>> 3] = value;
+  },
+  filledNotionalAt: 96,
+  filledNotional: (v: Views, at: number): Amount18 => readInt128(v, at + 96) as Amount18,
+  setFilledNotional: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 96, value);
+  },
+  feesAt: 112,
+  fees: (v: Views, at: number): Amount18 => readInt128(v, at + 112) as Amount18,
+  setFees: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 112, value);
+  },
+  creationNsAt: 128,
+  creationNs: (v: Views, at: number): TimestampNs => v.u64[(at + 128) >>> 3] as TimestampNs,
+  setCreationNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 128) >>> 3] = value;
+  },
+  timestampNsAt: 136,
+  timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 136) >>> 3] as TimestampNs,
+  setTimestampNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 136) >>> 3] = value;
+  },
+  goodUntilNsAt: 144,
+  goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 144) >>> 3] as TimestampNs,
+  setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 144) >>> 3] = value;
+  },
+  admittedNsAt: 152,
+  admittedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 152) >>> 3] as TimestampNs,
+  setAdmittedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 152) >>> 3] = value;
+  },
+  lastUpdateNsAt: 160,
+  lastUpdateNs: (v: Views, at: number): TimestampNs => v.u64[(at + 160) >>> 3] as TimestampNs,
+  setLastUpdateNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 160) >>> 3] = value;
+  },
+  maxFeeRate: (v: Views, at: number): number => v.u32[(at + 168) >>> 2] as number,
+  setMaxFeeRate: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 168) >>> 2] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 172) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 172) >>> 2] = value;
+  },
+  subAccount: (v: Views, at: number): number => v.u16[(at + 176) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 176) >>> 1] = value;
+  },
+  parentIdAt: (v: Views, at: number): number => v.u16[(at + 178) >>> 1] as number,
+  setParentIdAt: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 178) >>> 1] = value;
+  },
+  flags: (v: Views, at: number): number => v.u16[(at + 180) >>> 1] as number,
+  setFlags: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 180) >>> 1] = value;
+  },
+  side: (v: Views, at: number): Side => v.u8[at + 182] as Side,
+  setSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 182] = value;
+  },
+  kind: (v: Views, at: number): OrderKind => v.u8[at + 183] as OrderKind,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 183] = value;
+  },
+  tif: (v: Views, at: number): Tif => v.u8[at + 184] as Tif,
+  setTif: (v: Views, at: number, value: number): void => {
+    v.u8[at + 184] = value;
+  },
+  triggerKind: (v: Views, at: number): TriggerKind => v.u8[at + 185] as TriggerKind,
+  setTriggerKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 185] = value;
+  },
+  triggerState: (v: Views, at: number): TriggerState => v.u8[at + 186] as TriggerState,
+  setTriggerState: (v: Views, at: number, value: number): void => {
+    v.u8[at + 186] = value;
+  },
+  end: (v: Views, at: number): OrderEnd | 0 => v.u8[at + 187] as OrderEnd | 0,
+  setEnd: (v: Views, at: number, value: number): void => {
+    v.u8[at + 187] = value;
+  },
+  faultReason: (v: Views, at: number): RollbackReason => v.u8[at + 188] as RollbackReason,
+  setFaultReason: (v: Views, at: number, value: number): void => {
+    v.u8[at + 188] = value;
+  },
+  verdict: (v: Views, at: number): SignatureVerdict => v.u8[at + 189] as SignatureVerdict,
+  setVerdict: (v: Views, at: number, value: number): void => {
+    v.u8[at + 189] = value;
+  },
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 190] as number,
+  setOrderIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 190] = value;
+  },
+  parentIdBytes: (v: Views, at: number): number => v.u8[at + 191] as number,
+  setParentIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 191] = value;
+  },
+  userAt: 192,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 192),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 192, value);
+  },
+  orderIdAt: 224,
+  orderIdLength: 64,
+  orderId: (v: Views, at: number): OrderId => readText(v, at + 224, v.u8[at + 190] as number) as OrderId,
+  setOrderId: (v: Views, at: number, value: OrderId): void => {
+    v.u8[at + 190] = writeTextField(v, at + 224, 64, value);
+  },
+  read: (v: Views, at: number): OrderRecordFields => ({
+    orderSequence: v.f64[at >>> 3] as Sequence,
+    prioritySequence: v.f64[(at + 8) >>> 3] as Sequence,
+    parentSequence: v.f64[(at + 16) >>> 3] as Sequence | 0,
+    price: v.f64[(at + 24) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 32) >>> 3] as RawQuantity,
+    amount: v.f64[(at + 40) >>> 3] as number,
+    budget: v.f64[(at + 48) >>> 3] as number,
+    triggerPrice: v.f64[(at + 56) >>> 3] as RawPrice,
+    enabledQuantity: v.f64[(at + 64) >>> 3] as number,
+    activatedQuantity: v.f64[(at + 72) >>> 3] as number,
+    droppedQuantity: v.f64[(at + 80) >>> 3] as number,
+    filledQuantity: v.f64[(at + 88) >>> 3] as number,
+    filledNotional: readInt128(v, at + 96) as Amount18,
+    fees: readInt128(v, at + 112) as Amount18,
+    creationNs: v.u64[(at + 128) >>> 3] as TimestampNs,
+    timestampNs: v.u64[(at + 136) >>> 3] as TimestampNs,
+    goodUntilNs: v.u64[(at + 144) >>> 3] as TimestampNs,
+    admittedNs: v.u64[(at + 152) >>> 3] as TimestampNs,
+    lastUpdateNs: v.u64[(at + 160) >>> 3] as TimestampNs,
+    maxFeeRate: v.u32[(at + 168) >>> 2] as number,
+    marketIndex: v.u32[(at + 172) >>> 2] as number,
+    subAccount: v.u16[(at + 176) >>> 1] as number,
+    parentIdAt: v.u16[(at + 178) >>> 1] as number,
+    flags: v.u16[(at + 180) >>> 1] as number,
+    side: v.u8[at + 182] as Side,
+    kind: v.u8[at + 183] as OrderKind,
+    tif: v.u8[at + 184] as Tif,
+    triggerKind: v.u8[at + 185] as TriggerKind,
+    triggerState: v.u8[at + 186] as TriggerState,
+    end: v.u8[at + 187] as OrderEnd | 0,
+    faultReason: v.u8[at + 188] as RollbackReason,
+    verdict: v.u8[at + 189] as SignatureVerdict,
+    parentIdBytes: v.u8[at + 191] as number,
+    user: readUser(v, at + 192),
+    orderId: readText(v, at + 224, v.u8[at + 190] as number) as OrderId,
+  }),
+  write: (v: Views, at: number, fields: OrderRecordFields): void => {
+    v.f64[at >>> 3] = fields.orderSequence;
+    v.f64[(at + 8) >>> 3] = fields.prioritySequence;
+    v.f64[(at + 16) >>> 3] = fields.parentSequence;
+    v.f64[(at + 24) >>> 3] = fields.price;
+    v.f64[(at + 32) >>> 3] = fields.quantity;
+    v.f64[(at + 40) >>> 3] = fields.amount;
+    v.f64[(at + 48) >>> 3] = fields.budget;
+    v.f64[(at + 56) >>> 3] = fields.triggerPrice;
+    v.f64[(at + 64) >>> 3] = fields.enabledQuantity;
+    v.f64[(at + 72) >>> 3] = fields.activatedQuantity;
+    v.f64[(at + 80) >>> 3] = fields.droppedQuantity;
+    v.f64[(at + 88) >>> 3] = fields.filledQuantity;
+    writeInt128(v, at + 96, fields.filledNotional);
+    writeInt128(v, at + 112, fields.fees);
+    v.u64[(at + 128) >>> 3] = fields.creationNs;
+    v.u64[(at + 136) >>> 3] = fields.timestampNs;
+    v.u64[(at + 144) >>> 3] = fields.goodUntilNs;
+    v.u64[(at + 152) >>> 3] = fields.admittedNs;
+    v.u64[(at + 160) >>> 3] = fields.lastUpdateNs;
+    v.u32[(at + 168) >>> 2] = fields.maxFeeRate;
+    v.u32[(at + 172) >>> 2] = fields.marketIndex;
+    v.u16[(at + 176) >>> 1] = fields.subAccount;
+    v.u16[(at + 178) >>> 1] = fields.parentIdAt;
+    v.u16[(at + 180) >>> 1] = fields.flags;
+    v.u8[at + 182] = fields.side;
+    v.u8[at + 183] = fields.kind;
+    v.u8[at + 184] = fields.tif;
+    v.u8[at + 185] = fields.triggerKind;
+    v.u8[at + 186] = fields.triggerState;
+    v.u8[at + 187] = fields.end;
+    v.u8[at + 188] = fields.faultReason;
+    v.u8[at + 189] = fields.verdict;
+    v.u8[at + 191] = fields.parentIdBytes;
+    writeUser(v, at + 192, fields.user);
+    v.u8[at + 190] = writeTextField(v, at + 224, 64, fields.orderId);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 288),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.f64[(at + 48) >>> 3] as number);
+    to.number(v.f64[(at + 56) >>> 3] as number);
+    to.number(v.f64[(at + 64) >>> 3] as number);
+    to.number(v.f64[(at + 72) >>> 3] as number);
+    to.number(v.f64[(at + 80) >>> 3] as number);
+    to.number(v.f64[(at + 88) >>> 3] as number);
+    to.amount(readInt128(v, at + 96));
+    to.amount(readInt128(v, at + 112));
+    to.nanoseconds(v.u64[(at + 128) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 136) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 144) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 152) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 160) >>> 3] as bigint);
+    to.number(v.u32[(at + 168) >>> 2] as number);
+    to.number(v.u32[(at + 172) >>> 2] as number);
+    to.number(v.u16[(at + 176) >>> 1] as number);
+    to.number(v.u16[(at + 178) >>> 1] as number);
+    to.number(v.u16[(at + 180) >>> 1] as number);
+    to.number(v.u8[at + 182] as number);
+    to.number(v.u8[at + 183] as number);
+    to.number(v.u8[at + 184] as number);
+    to.number(v.u8[at + 185] as number);
+    to.number(v.u8[at + 186] as number);
+    to.number(v.u8[at + 187] as number);
+    to.number(v.u8[at + 188] as number);
+    to.number(v.u8[at + 189] as number);
+    to.number(v.u8[at + 191] as number);
+    to.text(readUser(v, at + 192));
+    to.text(readText(v, at + 224, v.u8[at + 190] as number));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderRecord.read(v, at)),
+} as const;
+
+/** The bytes of a OrderRecord as an object: its members are read and written where they lie. */
+export class OrderRecordView implements OrderRecordFields {
+  v: Views;
+  at: number;
+
+  /** @param at a multiple of 8. */
+  constructor(v: Views, at: number) {
+    this.v = v;
+    this.at = at;
+  }
+
+  /** Market sequence of its admission, unique per market for ever; 0 before it is admitted. */
+  get orderSequence(): Sequence {
+    return this.v.f64[this.at >>> 3] as Sequence;
+  }
+  set orderSequence(value: Sequence) {
+    this.v.f64[this.at >>> 3] = value;
+  }
+
+  /** Market sequence that gives it its place in the queue: admission, or the replace or restore that moved it back. */
+  get prioritySequence(): Sequence {
+    return this.v.f64[(this.at + 8) >>> 3] as Sequence;
+  }
+  set prioritySequence(value: Sequence) {
+    this.v.f64[(this.at + 8) >>> 3] = value;
+  }
+
+  /** Sequence of the parent of a child; 0 for none. */
+  get parentSequence(): Sequence | 0 {
+    return this.v.f64[(this.at + 16) >>> 3] as Sequence | 0;
+  }
+  set parentSequence(value: Sequence | 0) {
+    this.v.f64[(this.at + 16) >>> 3] = value;
+  }
+
+  /** In force: the signed values, or those of the last applied replace. 0 for market orders. */
+  get price(): RawPrice {
+    return this.v.f64[(this.at + 24) >>> 3] as RawPrice;
+  }
+  set price(value: RawPrice) {
+    this.v.f64[(this.at + 24) >>> 3] = value;
+  }
+
+  /** In force. 0 for a quote-sized order without a base cap. */
+  get quantity(): RawQuantity {
+    return this.v.f64[(this.at + 32) >>> 3] as RawQuantity;
+  }
+  set quantity(value: RawQuantity) {
+    this.v.f64[(this.at + 32) >>> 3] = value;
+  }
+
+  /** Quote integer of scale 10^-quantity decimals: the cap of a base-sized buy or the target; 0 for none (AMB-05). */
+  get amount(): number {
+    return this.v.f64[(this.at + 40) >>> 3] as number;
+  }
+  set amount(value: number) {
+    this.v.f64[(this.at + 40) >>> 3] = value;
+  }
+
+  /** What its reservation lets it use: quote of a buy, base of a sell; 0 for no such bound (AMB-39). */
+  get budget(): number {
+    return this.v.f64[(this.at + 48) >>> 3] as number;
+  }
+  set budget(value: number) {
+    this.v.f64[(this.at + 48) >>> 3] = value;
+  }
+
+  /** In force while dormant or fired; a released order keeps the one that released it. */
+  get triggerPrice(): RawPrice {
+    return this.v.f64[(this.at + 56) >>> 3] as RawPrice;
+  }
+  set triggerPrice(value: RawPrice) {
+    this.v.f64[(this.at + 56) >>> 3] = value;
+  }
+
+  /** Of a child: lots its parent's confirmed fills have activated; of every other order its quantity (AMB-29). */
+  get enabledQuantity(): number {
+    return this.v.f64[(this.at + 64) >>> 3] as number;
+  }
+  set enabledQuantity(value: number) {
+    this.v.f64[(this.at + 64) >>> 3] = value;
+  }
+
+  /** Of a child that is not fully released: lots that its market has put in force. 0 for every other order (AMB-29). */
+  get activatedQuantity(): number {
+    return this.v.f64[(this.at + 72) >>> 3] as number;
+  }
+  set activatedQuantity(value: number) {
+    this.v.f64[(this.at + 72) >>> 3] = value;
+  }
+
+  /** Of an IOC, FOK or market child: lots put in force that found no match; nothing is held for them (AMB-29). */
+  get droppedQuantity(): number {
+    return this.v.f64[(this.at + 80) >>> 3] as number;
+  }
+  set droppedQuantity(value: number) {
+    this.v.f64[(this.at + 80) >>> 3] = value;
+  }
+
+  /** Confirmed fills: raw quantity, exact notional, fees paid (negative: rebates). */
+  get filledQuantity(): number {
+    return this.v.f64[(this.at + 88) >>> 3] as number;
+  }
+  set filledQuantity(value: number) {
+    this.v.f64[(this.at + 88) >>> 3] = value;
+  }
+
+  get filledNotional(): Amount18 {
+    return readInt128(this.v, this.at + 96) as Amount18;
+  }
+  set filledNotional(value: Amount18) {
+    writeInt128(this.v, this.at + 96, value);
+  }
+
+  get fees(): Amount18 {
+    return readInt128(this.v, this.at + 112) as Amount18;
+  }
+  set fees(value: Amount18) {
+    writeInt128(this.v, this.at + 112, value);
+  }
+
+  get creationNs(): TimestampNs {
+    return this.v.u64[(this.at + 128) >>> 3] as TimestampNs;
+  }
+  set creationNs(value: TimestampNs) {
+    this.v.u64[(this.at + 128) >>> 3] = value;
+  }
+
+  /** Creation, raised to the timestamp of the last applied replace (AMB-18). */
+  get timestampNs(): TimestampNs {
+    return this.v.u64[(this.at + 136) >>> 3] as TimestampNs;
+  }
+  set timestampNs(value: TimestampNs) {
+    this.v.u64[(this.at + 136) >>> 3] = value;
+  }
+
+  /**
+   * 0 unless GTD: the client's instant, shown as `good_until_timestamp_ns`. The order expires at the earlier of this and
+   * creation + 30 days.
+   */
+  get goodUntilNs(): TimestampNs {
+    return this.v.u64[(this.at + 144) >>> 3] as TimestampNs;
+  }
+  set goodUntilNs(value: TimestampNs) {
+    this.v.u64[(this.at + 144) >>> 3] = value;
+  }
+
+  get admittedNs(): TimestampNs {
+    return this.v.u64[(this.at + 152) >>> 3] as TimestampNs;
+  }
+  set admittedNs(value: TimestampNs) {
+    this.v.u64[(this.at + 152) >>> 3] = value;
+  }
+
+  get lastUpdateNs(): TimestampNs {
+    return this.v.u64[(this.at + 160) >>> 3] as TimestampNs;
+  }
+  set lastUpdateNs(value: TimestampNs) {
+    this.v.u64[(this.at + 160) >>> 3] = value;
+  }
+
+  /** A limit above every rate is kept as the largest uint. */
+  get maxFeeRate(): number {
+    return this.v.u32[(this.at + 168) >>> 2] as number;
+  }
+  set maxFeeRate(value: number) {
+    this.v.u32[(this.at + 168) >>> 2] = value;
+  }
+
+  get marketIndex(): number {
+    return this.v.u32[(this.at + 172) >>> 2] as number;
+  }
+  set marketIndex(value: number) {
+    this.v.u32[(this.at + 172) >>> 2] = value;
+  }
+
+  get subAccount(): number {
+    return this.v.u16[(this.at + 176) >>> 1] as number;
+  }
+  set subAccount(value: number) {
+    this.v.u16[(this.at + 176) >>> 1] = value;
+  }
+
+  /** Where the id of its parent stands in the signed text; `parent_id_bytes` is its length, 0 for no parent. */
+  get parentIdAt(): number {
+    return this.v.u16[(this.at + 178) >>> 1] as number;
+  }
+  set parentIdAt(value: number) {
+    this.v.u16[(this.at + 178) >>> 1] = value;
+  }
+
+  /** Bits of ORDER_FLAG. */
+  get flags(): number {
+    return this.v.u16[(this.at + 180) >>> 1] as number;
+  }
+  set flags(value: number) {
+    this.v.u16[(this.at + 180) >>> 1] = value;
+  }
+
+  get side(): Side {
+    return this.v.u8[this.at + 182] as Side;
+  }
+  set side(value: Side) {
+    this.v.u8[this.at + 182] = value;
+  }
+
+  get kind(): OrderKind {
+    return this.v.u8[this.at + 183] as OrderKind;
+  }
+  set kind(value: OrderKind) {
+    this.v.u8[this.at + 183] = value;
+  }
+
+  get tif(): Tif {
+    return this.v.u8[this.at + 184] as Tif;
+  }
+  set tif(value: Tif) {
+    this.v.u8[this.at + 184] = value;
+  }
+
+  get triggerKind(): TriggerKind {
+    return this.v.u8[this.at + 185] as TriggerKind;
+  }
+  set triggerKind(value: TriggerKind) {
+    this.v.u8[this.at + 185] = value;
+  }
+
+  get triggerState(): TriggerState {
+    return this.v.u8[this.at + 186] as TriggerState;
+  }
+  set triggerState(value: TriggerState) {
+    this.v.u8[this.at + 186] = value;
+  }
+
+  /** 0 while live. */
+  get end(): OrderEnd | 0 {
+    return this.v.u8[this.at + 187] as OrderEnd | 0;
+  }
+  set end(value: OrderEnd | 0) {
+    this.v.u8[this.at + 187] = value;
+  }
+
+  /** The reason when `end` is atFault; on a live order the fault for which its cancel is pending (AMB-32); else 0. */
+  get faultReason(): RollbackReason {
+    return this.v.u8[this.at + 188] as RollbackReason;
+  }
+  set faultReason(value: RollbackReason) {
+    this.v.u8[this.at + 188] = value;
+  }
+
+  /** Result of the signature check, made at the order's first fill (GEN-05). Node-made orders stay at 0. */
+  get verdict(): SignatureVerdict {
+    return this.v.u8[this.at + 189] as SignatureVerdict;
+  }
+  set verdict(value: SignatureVerdict) {
+    this.v.u8[this.at + 189] = value;
+  }
+
+  get parentIdBytes(): number {
+    return this.v.u8[this.at + 191] as number;
+  }
+  set parentIdBytes(value: number) {
+    this.v.u8[this.at + 191] = value;
+  }
+
+  get user(): UserId {
+    return readUser(this.v, this.at + 192);
+  }
+  set user(value: UserId) {
+    writeUser(this.v, this.at + 192, value);
+  }
+
+  get orderId(): OrderId {
+    return readText(this.v, this.at + 224, this.v.u8[this.at + 190] as number) as OrderId;
+  }
+  set orderId(value: OrderId) {
+    this.v.u8[this.at + 190] = writeTextField(this.v, this.at + 224, 64, value);
+  }
+
+  toJSON(): unknown {
+    return OrderRecord.toJson(this.v, this.at);
+  }
+}
+
+/** The plain form of NewOrder. */
+export interface NewOrderFields {
+  readonly requestId: number;
+  readonly receivedNs: TimestampNs;
+  readonly creationNs: TimestampNs;
+  readonly expiryNs: TimestampNs;
+  readonly goodUntilNs: TimestampNs;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly amount: number;
+  readonly budget: number;
+  readonly triggerPrice: RawPrice;
+  readonly marketIndex: number;
+  readonly maxFeeRate: number;
+  readonly subAccount: number;
+  readonly textBytes: number;
+  readonly side: Side;
+  readonly tif: Tif;
+  readonly flags: number;
+  readonly kind: OrderKind;
+  readonly triggerKind: TriggerKind;
+  readonly parentIdAt: number;
+  readonly parentIdBytes: number;
+  readonly user: UserId;
+  readonly signature: Uint8Array;
+  readonly orderId: OrderId;
+}
+
+/**
+ * A create that passed the front door. Tail: `text_bytes` of canonical signed text. On its way to a market, and nowhere
+ * else, the hash of its id follows: the last four bytes of the record, at a multiple of 4.
+ */
 export const NewOrder = {
   typeId: 1,
   bytes: 264,
@@ -11,30 +672,30 @@ export const NewOrder = {
     v.f64[at >>> 3] = value;
   },
   receivedNsAt: 8,
-  receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  receivedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
   creationNsAt: 16,
-  creationNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  creationNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
   setCreationNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
   },
   expiryNsAt: 24,
-  expiryNs: (v: Views, at: number): bigint => v.u64[(at + 24) >>> 3] as bigint,
+  expiryNs: (v: Views, at: number): TimestampNs => v.u64[(at + 24) >>> 3] as TimestampNs,
   setExpiryNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 24) >>> 3] = value;
   },
   goodUntilNsAt: 32,
-  goodUntilNs: (v: Views, at: number): bigint => v.u64[(at + 32) >>> 3] as bigint,
+  goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 32) >>> 3] as TimestampNs,
   setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 32) >>> 3] = value;
   },
-  price: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 40) >>> 3] as RawPrice,
   setPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 40) >>> 3] = value;
   },
-  quantity: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 48) >>> 3] as RawQuantity,
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 48) >>> 3] = value;
   },
@@ -46,7 +707,7 @@ export const NewOrder = {
   setBudget: (v: Views, at: number, value: number): void => {
     v.f64[(at + 64) >>> 3] = value;
   },
-  triggerPrice: (v: Views, at: number): number => v.f64[(at + 72) >>> 3] as number,
+  triggerPrice: (v: Views, at: number): RawPrice => v.f64[(at + 72) >>> 3] as RawPrice,
   setTriggerPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 72) >>> 3] = value;
   },
@@ -66,11 +727,11 @@ export const NewOrder = {
   setTextBytes: (v: Views, at: number, value: number): void => {
     v.u16[(at + 90) >>> 1] = value;
   },
-  side: (v: Views, at: number): number => v.u8[at + 92] as number,
+  side: (v: Views, at: number): Side => v.u8[at + 92] as Side,
   setSide: (v: Views, at: number, value: number): void => {
     v.u8[at + 92] = value;
   },
-  tif: (v: Views, at: number): number => v.u8[at + 93] as number,
+  tif: (v: Views, at: number): Tif => v.u8[at + 93] as Tif,
   setTif: (v: Views, at: number, value: number): void => {
     v.u8[at + 93] = value;
   },
@@ -82,11 +743,11 @@ export const NewOrder = {
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 95] = value;
   },
-  kind: (v: Views, at: number): number => v.u8[at + 96] as number,
+  kind: (v: Views, at: number): OrderKind => v.u8[at + 96] as OrderKind,
   setKind: (v: Views, at: number, value: number): void => {
     v.u8[at + 96] = value;
   },
-  triggerKind: (v: Views, at: number): number => v.u8[at + 97] as number,
+  triggerKind: (v: Views, at: number): TriggerKind => v.u8[at + 97] as TriggerKind,
   setTriggerKind: (v: Views, at: number, value: number): void => {
     v.u8[at + 97] = value;
   },
@@ -98,18 +759,130 @@ export const NewOrder = {
   setParentIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 100] = value;
   },
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 104,
   userLength: 32,
-  /** Offset and length of the 64 bytes of `signature`. */
+  user: (v: Views, at: number): UserId => readUser(v, at + 104),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 104, value);
+  },
   signatureAt: 136,
   signatureLength: 64,
-  /** Offset and length of the 64 bytes of `order_id`. */
+  signature: (v: Views, at: number): Uint8Array => readBytes(v, at + 136, 64),
+  setSignature: (v: Views, at: number, value: Uint8Array): void => {
+    writeBytes(v, at + 136, 64, value);
+  },
   orderIdAt: 200,
   orderIdLength: 64,
+  orderId: (v: Views, at: number): OrderId => readText(v, at + 200, v.u8[at + 95] as number) as OrderId,
+  setOrderId: (v: Views, at: number, value: OrderId): void => {
+    v.u8[at + 95] = writeTextField(v, at + 200, 64, value);
+  },
+  read: (v: Views, at: number): NewOrderFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    creationNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    expiryNs: v.u64[(at + 24) >>> 3] as TimestampNs,
+    goodUntilNs: v.u64[(at + 32) >>> 3] as TimestampNs,
+    price: v.f64[(at + 40) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 48) >>> 3] as RawQuantity,
+    amount: v.f64[(at + 56) >>> 3] as number,
+    budget: v.f64[(at + 64) >>> 3] as number,
+    triggerPrice: v.f64[(at + 72) >>> 3] as RawPrice,
+    marketIndex: v.u32[(at + 80) >>> 2] as number,
+    maxFeeRate: v.u32[(at + 84) >>> 2] as number,
+    subAccount: v.u16[(at + 88) >>> 1] as number,
+    textBytes: v.u16[(at + 90) >>> 1] as number,
+    side: v.u8[at + 92] as Side,
+    tif: v.u8[at + 93] as Tif,
+    flags: v.u8[at + 94] as number,
+    kind: v.u8[at + 96] as OrderKind,
+    triggerKind: v.u8[at + 97] as TriggerKind,
+    parentIdAt: v.u16[(at + 98) >>> 1] as number,
+    parentIdBytes: v.u8[at + 100] as number,
+    user: readUser(v, at + 104),
+    signature: readBytes(v, at + 136, 64),
+    orderId: readText(v, at + 200, v.u8[at + 95] as number) as OrderId,
+  }),
+  write: (v: Views, at: number, fields: NewOrderFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u64[(at + 8) >>> 3] = fields.receivedNs;
+    v.u64[(at + 16) >>> 3] = fields.creationNs;
+    v.u64[(at + 24) >>> 3] = fields.expiryNs;
+    v.u64[(at + 32) >>> 3] = fields.goodUntilNs;
+    v.f64[(at + 40) >>> 3] = fields.price;
+    v.f64[(at + 48) >>> 3] = fields.quantity;
+    v.f64[(at + 56) >>> 3] = fields.amount;
+    v.f64[(at + 64) >>> 3] = fields.budget;
+    v.f64[(at + 72) >>> 3] = fields.triggerPrice;
+    v.u32[(at + 80) >>> 2] = fields.marketIndex;
+    v.u32[(at + 84) >>> 2] = fields.maxFeeRate;
+    v.u16[(at + 88) >>> 1] = fields.subAccount;
+    v.u16[(at + 90) >>> 1] = fields.textBytes;
+    v.u8[at + 92] = fields.side;
+    v.u8[at + 93] = fields.tif;
+    v.u8[at + 94] = fields.flags;
+    v.u8[at + 96] = fields.kind;
+    v.u8[at + 97] = fields.triggerKind;
+    v.u16[(at + 98) >>> 1] = fields.parentIdAt;
+    v.u8[at + 100] = fields.parentIdBytes;
+    writeUser(v, at + 104, fields.user);
+    writeBytes(v, at + 136, 64, fields.signature);
+    v.u8[at + 95] = writeTextField(v, at + 200, 64, fields.orderId);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 264),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 24) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 32) >>> 3] as bigint);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.f64[(at + 48) >>> 3] as number);
+    to.number(v.f64[(at + 56) >>> 3] as number);
+    to.number(v.f64[(at + 64) >>> 3] as number);
+    to.number(v.f64[(at + 72) >>> 3] as number);
+    to.number(v.u32[(at + 80) >>> 2] as number);
+    to.number(v.u32[(at + 84) >>> 2] as number);
+    to.number(v.u16[(at + 88) >>> 1] as number);
+    to.number(v.u16[(at + 90) >>> 1] as number);
+    to.number(v.u8[at + 92] as number);
+    to.number(v.u8[at + 93] as number);
+    to.number(v.u8[at + 94] as number);
+    to.number(v.u8[at + 96] as number);
+    to.number(v.u8[at + 97] as number);
+    to.number(v.u16[(at + 98) >>> 1] as number);
+    to.number(v.u8[at + 100] as number);
+    to.text(readUser(v, at + 104));
+    to.hex(v.u8.subarray(at + 136, at + 200));
+    to.text(readText(v, at + 200, v.u8[at + 95] as number));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(NewOrder.read(v, at)),
 } as const;
 
-/** A replace that passed the front door; 0 leaves price, quantity or trigger unchanged. `node_made` is 1 for a reduction by the node itself: the order keeps its timestamp (AMB-61). `id_hash` is what the market finds user and id by; its key is new at every start, so no message with it is kept. */
+/** The plain form of ReplaceOrder. */
+export interface ReplaceOrderFields {
+  readonly requestId: number;
+  readonly receivedNs: TimestampNs;
+  readonly timestampNs: TimestampNs;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly triggerPrice: RawPrice;
+  readonly marketIndex: number;
+  readonly triggerKind: TriggerKind;
+  readonly nodeMade: number;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+  readonly idHash: number;
+}
+
+/**
+ * A replace that passed the front door; 0 leaves price, quantity or trigger unchanged. `node_made` is 1 for a reduction
+ * by the node itself: the order keeps its timestamp (AMB-61). `id_hash` is what the market finds user and id by; its key
+ * is new at every start, so no message with it is kept.
+ */
 export const ReplaceOrder = {
   typeId: 2,
   bytes: 160,
@@ -118,24 +891,24 @@ export const ReplaceOrder = {
     v.f64[at >>> 3] = value;
   },
   receivedNsAt: 8,
-  receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  receivedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
   timestampNsAt: 16,
-  timestampNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
   setTimestampNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
   },
-  price: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 24) >>> 3] as RawPrice,
   setPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 24) >>> 3] = value;
   },
-  quantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 32) >>> 3] as RawQuantity,
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
-  triggerPrice: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  triggerPrice: (v: Views, at: number): RawPrice => v.f64[(at + 40) >>> 3] as RawPrice,
   setTriggerPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 40) >>> 3] = value;
   },
@@ -143,7 +916,7 @@ export const ReplaceOrder = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 48) >>> 2] = value;
   },
-  triggerKind: (v: Views, at: number): number => v.u8[at + 52] as number,
+  triggerKind: (v: Views, at: number): TriggerKind => v.u8[at + 52] as TriggerKind,
   setTriggerKind: (v: Views, at: number, value: number): void => {
     v.u8[at + 52] = value;
   },
@@ -155,19 +928,87 @@ export const ReplaceOrder = {
   setNodeMade: (v: Views, at: number, value: number): void => {
     v.u8[at + 54] = value;
   },
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 56,
   userLength: 32,
-  /** Offset and length of the 64 bytes of `order_id`. */
+  user: (v: Views, at: number): UserId => readUser(v, at + 56),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 56, value);
+  },
   orderIdAt: 88,
   orderIdLength: 64,
+  orderId: (v: Views, at: number): OrderId => readText(v, at + 88, v.u8[at + 53] as number) as OrderId,
+  setOrderId: (v: Views, at: number, value: OrderId): void => {
+    v.u8[at + 53] = writeTextField(v, at + 88, 64, value);
+  },
   idHash: (v: Views, at: number): number => v.i32[(at + 152) >>> 2] as number,
   setIdHash: (v: Views, at: number, value: number): void => {
     v.i32[(at + 152) >>> 2] = value;
   },
+  read: (v: Views, at: number): ReplaceOrderFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    timestampNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    price: v.f64[(at + 24) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 32) >>> 3] as RawQuantity,
+    triggerPrice: v.f64[(at + 40) >>> 3] as RawPrice,
+    marketIndex: v.u32[(at + 48) >>> 2] as number,
+    triggerKind: v.u8[at + 52] as TriggerKind,
+    nodeMade: v.u8[at + 54] as number,
+    user: readUser(v, at + 56),
+    orderId: readText(v, at + 88, v.u8[at + 53] as number) as OrderId,
+    idHash: v.i32[(at + 152) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: ReplaceOrderFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u64[(at + 8) >>> 3] = fields.receivedNs;
+    v.u64[(at + 16) >>> 3] = fields.timestampNs;
+    v.f64[(at + 24) >>> 3] = fields.price;
+    v.f64[(at + 32) >>> 3] = fields.quantity;
+    v.f64[(at + 40) >>> 3] = fields.triggerPrice;
+    v.u32[(at + 48) >>> 2] = fields.marketIndex;
+    v.u8[at + 52] = fields.triggerKind;
+    v.u8[at + 54] = fields.nodeMade;
+    writeUser(v, at + 56, fields.user);
+    v.u8[at + 53] = writeTextField(v, at + 88, 64, fields.orderId);
+    v.i32[(at + 152) >>> 2] = fields.idHash;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 160),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.u32[(at + 48) >>> 2] as number);
+    to.number(v.u8[at + 52] as number);
+    to.number(v.u8[at + 54] as number);
+    to.text(readUser(v, at + 56));
+    to.text(readText(v, at + 88, v.u8[at + 53] as number));
+    to.number(v.i32[(at + 152) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(ReplaceOrder.read(v, at)),
 } as const;
 
-/** A cancel that passed the front door; `hold` is 1 on the control channel, where it may wait for its create. `end` is the OrderEnd that it gives the order: the user's, or the node's own. `id_hash` as in a ReplaceOrder. */
+/** The plain form of CancelOrder. */
+export interface CancelOrderFields {
+  readonly requestId: number;
+  readonly receivedNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly hold: number;
+  readonly end: OrderEnd;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+  readonly idHash: number;
+}
+
+/**
+ * A cancel that passed the front door; `hold` is 1 on the control channel, where it may wait for its create. `end` is
+ * the OrderEnd that it gives the order: the user's, or the node's own. `id_hash` as in a ReplaceOrder.
+ */
 export const CancelOrder = {
   typeId: 3,
   bytes: 128,
@@ -176,7 +1017,7 @@ export const CancelOrder = {
     v.f64[at >>> 3] = value;
   },
   receivedNsAt: 8,
-  receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  receivedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
@@ -192,21 +1033,72 @@ export const CancelOrder = {
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 21] = value;
   },
-  end: (v: Views, at: number): number => v.u8[at + 22] as number,
+  end: (v: Views, at: number): OrderEnd => v.u8[at + 22] as OrderEnd,
   setEnd: (v: Views, at: number, value: number): void => {
     v.u8[at + 22] = value;
   },
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 24,
   userLength: 32,
-  /** Offset and length of the 64 bytes of `order_id`. */
+  user: (v: Views, at: number): UserId => readUser(v, at + 24),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 24, value);
+  },
   orderIdAt: 56,
   orderIdLength: 64,
+  orderId: (v: Views, at: number): OrderId => readText(v, at + 56, v.u8[at + 21] as number) as OrderId,
+  setOrderId: (v: Views, at: number, value: OrderId): void => {
+    v.u8[at + 21] = writeTextField(v, at + 56, 64, value);
+  },
   idHash: (v: Views, at: number): number => v.i32[(at + 120) >>> 2] as number,
   setIdHash: (v: Views, at: number, value: number): void => {
     v.i32[(at + 120) >>> 2] = value;
   },
+  read: (v: Views, at: number): CancelOrderFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 16) >>> 2] as number,
+    hold: v.u8[at + 20] as number,
+    end: v.u8[at + 22] as OrderEnd,
+    user: readUser(v, at + 24),
+    orderId: readText(v, at + 56, v.u8[at + 21] as number) as OrderId,
+    idHash: v.i32[(at + 120) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: CancelOrderFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u64[(at + 8) >>> 3] = fields.receivedNs;
+    v.u32[(at + 16) >>> 2] = fields.marketIndex;
+    v.u8[at + 20] = fields.hold;
+    v.u8[at + 22] = fields.end;
+    writeUser(v, at + 24, fields.user);
+    v.u8[at + 21] = writeTextField(v, at + 56, 64, fields.orderId);
+    v.i32[(at + 120) >>> 2] = fields.idHash;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 128),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.u32[(at + 16) >>> 2] as number);
+    to.number(v.u8[at + 20] as number);
+    to.number(v.u8[at + 22] as number);
+    to.text(readUser(v, at + 24));
+    to.text(readText(v, at + 56, v.u8[at + 21] as number));
+    to.number(v.i32[(at + 120) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(CancelOrder.read(v, at)),
 } as const;
+
+/** The plain form of CancelAllOrders. */
+export interface CancelAllOrdersFields {
+  readonly requestId: number;
+  readonly receivedNs: TimestampNs;
+  readonly beforeNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly end: OrderEnd;
+}
 
 /** Cancels every order of a user in a market whose timestamp is below `before_ns`; 0: all of them (AMB-18). */
 export const CancelAllOrders = {
@@ -217,12 +1109,12 @@ export const CancelAllOrders = {
     v.f64[at >>> 3] = value;
   },
   receivedNsAt: 8,
-  receivedNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  receivedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
   beforeNsAt: 16,
-  beforeNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  beforeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
   setBeforeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
   },
@@ -230,29 +1122,76 @@ export const CancelAllOrders = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 24) >>> 2] = value;
   },
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 28,
   userLength: 32,
-  end: (v: Views, at: number): number => v.u8[at + 60] as number,
+  user: (v: Views, at: number): UserId => readUser(v, at + 28),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 28, value);
+  },
+  end: (v: Views, at: number): OrderEnd => v.u8[at + 60] as OrderEnd,
   setEnd: (v: Views, at: number, value: number): void => {
     v.u8[at + 60] = value;
   },
+  read: (v: Views, at: number): CancelAllOrdersFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    beforeNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 24) >>> 2] as number,
+    user: readUser(v, at + 28),
+    end: v.u8[at + 60] as OrderEnd,
+  }),
+  write: (v: Views, at: number, fields: CancelAllOrdersFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u64[(at + 8) >>> 3] = fields.receivedNs;
+    v.u64[(at + 16) >>> 3] = fields.beforeNs;
+    v.u32[(at + 24) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 28, fields.user);
+    v.u8[at + 60] = fields.end;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 64),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.number(v.u32[(at + 24) >>> 2] as number);
+    to.text(readUser(v, at + 28));
+    to.number(v.u8[at + 60] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(CancelAllOrders.read(v, at)),
 } as const;
 
-/** The front door's word on a trigger that fired: it holds what `quantity` lots need, or the order ends with `end`, an OrderEnd that is not 0 (AMB-28). `triggered` is the sequence of the OrderTriggered that it answers, 0 for what was restored at boot; `budget` bounds a market order as that of a NewOrder does, 0 for none. */
+/** The plain form of ReleaseOrder. */
+export interface ReleaseOrderFields {
+  readonly receivedNs: TimestampNs;
+  readonly order: Sequence;
+  readonly triggered: Sequence | 0;
+  readonly quantity: number;
+  readonly budget: number;
+  readonly marketIndex: number;
+  readonly end: OrderEnd | 0;
+}
+
+/**
+ * The front door's word on a trigger that fired: it holds what `quantity` lots need, or the order ends with `end`, an
+ * OrderEnd that is not 0 (AMB-28). `triggered` is the sequence of the OrderTriggered that it answers, 0 for what was
+ * restored at boot; `budget` bounds a market order as that of a NewOrder does, 0 for none.
+ */
 export const ReleaseOrder = {
   typeId: 5,
   bytes: 48,
   receivedNsAt: 0,
-  receivedNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
+  receivedNs: (v: Views, at: number): TimestampNs => v.u64[at >>> 3] as TimestampNs,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
   },
-  order: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  order: (v: Views, at: number): Sequence => v.f64[(at + 8) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
-  triggered: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  triggered: (v: Views, at: number): Sequence | 0 => v.f64[(at + 16) >>> 3] as Sequence | 0,
   setTriggered: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
@@ -268,13 +1207,54 @@ export const ReleaseOrder = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 40) >>> 2] = value;
   },
-  end: (v: Views, at: number): number => v.u8[at + 44] as number,
+  end: (v: Views, at: number): OrderEnd | 0 => v.u8[at + 44] as OrderEnd | 0,
   setEnd: (v: Views, at: number, value: number): void => {
     v.u8[at + 44] = value;
   },
+  read: (v: Views, at: number): ReleaseOrderFields => ({
+    receivedNs: v.u64[at >>> 3] as TimestampNs,
+    order: v.f64[(at + 8) >>> 3] as Sequence,
+    triggered: v.f64[(at + 16) >>> 3] as Sequence | 0,
+    quantity: v.f64[(at + 24) >>> 3] as number,
+    budget: v.f64[(at + 32) >>> 3] as number,
+    marketIndex: v.u32[(at + 40) >>> 2] as number,
+    end: v.u8[at + 44] as OrderEnd | 0,
+  }),
+  write: (v: Views, at: number, fields: ReleaseOrderFields): void => {
+    v.u64[at >>> 3] = fields.receivedNs;
+    v.f64[(at + 8) >>> 3] = fields.order;
+    v.f64[(at + 16) >>> 3] = fields.triggered;
+    v.f64[(at + 24) >>> 3] = fields.quantity;
+    v.f64[(at + 32) >>> 3] = fields.budget;
+    v.u32[(at + 40) >>> 2] = fields.marketIndex;
+    v.u8[at + 44] = fields.end;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 48),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.nanoseconds(v.u64[at >>> 3] as bigint);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.u32[(at + 40) >>> 2] as number);
+    to.number(v.u8[at + 44] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(ReleaseOrder.read(v, at)),
 } as const;
 
-/** Stands before commands of the same market, in the same ring. `kind` (COMMAND_NOTE): 1, the levels of what follows are told together; 2, now; 3, the answer to the next command says when it was taken up. */
+/** The plain form of CommandNote. */
+export interface CommandNoteFields {
+  readonly marketIndex: number;
+  readonly kind: number;
+}
+
+/**
+ * Stands before commands of the same market, in the same ring. `kind` (COMMAND_NOTE): 1, the levels of what follows are
+ * told together; 2, now; 3, the answer to the next command says when it was taken up.
+ */
 export const CommandNote = {
   typeId: 6,
   bytes: 8,
@@ -286,22 +1266,51 @@ export const CommandNote = {
   setKind: (v: Views, at: number, value: number): void => {
     v.u8[at + 4] = value;
   },
+  read: (v: Views, at: number): CommandNoteFields => ({
+    marketIndex: v.u32[at >>> 2] as number,
+    kind: v.u8[at + 4] as number,
+  }),
+  write: (v: Views, at: number, fields: CommandNoteFields): void => {
+    v.u32[at >>> 2] = fields.marketIndex;
+    v.u8[at + 4] = fields.kind;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 8),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u8[at + 4] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(CommandNote.read(v, at)),
 } as const;
 
-/** The market's word on a create: admitted (`refusal` 0) or refused with the id consumed. `parent` is the parent's name or 0. Tail: the NewOrder, whole. */
+/** The plain form of OrderAdmitted. */
+export interface OrderAdmittedFields {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly parent: Sequence | 0;
+  readonly marketIndex: number;
+  readonly refusal: number;
+}
+
+/**
+ * The market's word on a create: admitted (`refusal` 0) or refused with the id consumed. `parent` is the parent's name
+ * or 0. Tail: the NewOrder, whole.
+ */
 export const OrderAdmitted = {
   typeId: 10,
   bytes: 32,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
   timeNsAt: 8,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  parent: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  parent: (v: Views, at: number): Sequence | 0 => v.f64[(at + 16) >>> 3] as Sequence | 0,
   setParent: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
@@ -313,37 +1322,79 @@ export const OrderAdmitted = {
   setRefusal: (v: Views, at: number, value: number): void => {
     v.u16[(at + 28) >>> 1] = value;
   },
+  read: (v: Views, at: number): OrderAdmittedFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    parent: v.f64[(at + 16) >>> 3] as Sequence | 0,
+    marketIndex: v.u32[(at + 24) >>> 2] as number,
+    refusal: v.u16[(at + 28) >>> 1] as number,
+  }),
+  write: (v: Views, at: number, fields: OrderAdmittedFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.parent;
+    v.u32[(at + 24) >>> 2] = fields.marketIndex;
+    v.u16[(at + 28) >>> 1] = fields.refusal;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 32),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.u32[(at + 24) >>> 2] as number);
+    to.number(v.u16[(at + 28) >>> 1] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderAdmitted.read(v, at)),
 } as const;
+
+/** The plain form of Matched. */
+export interface MatchedFields {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly tradeId: Sequence;
+  readonly makerOrder: Sequence;
+  readonly takerOrder: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly marketIndex: number;
+  readonly makerFeeRate: number;
+  readonly takerFeeRate: number;
+  readonly takerSide: Side;
+  readonly unit: number;
+}
 
 export const Matched = {
   typeId: 11,
   bytes: 72,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
   timeNsAt: 8,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  tradeId: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  tradeId: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setTradeId: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
-  makerOrder: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  makerOrder: (v: Views, at: number): Sequence => v.f64[(at + 24) >>> 3] as Sequence,
   setMakerOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 24) >>> 3] = value;
   },
-  takerOrder: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  takerOrder: (v: Views, at: number): Sequence => v.f64[(at + 32) >>> 3] as Sequence,
   setTakerOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
-  price: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 40) >>> 3] as RawPrice,
   setPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 40) >>> 3] = value;
   },
-  quantity: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 48) >>> 3] as RawQuantity,
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 48) >>> 3] = value;
   },
@@ -359,7 +1410,7 @@ export const Matched = {
   setTakerFeeRate: (v: Views, at: number, value: number): void => {
     v.i32[(at + 64) >>> 2] = value;
   },
-  takerSide: (v: Views, at: number): number => v.u8[at + 68] as number,
+  takerSide: (v: Views, at: number): Side => v.u8[at + 68] as Side,
   setTakerSide: (v: Views, at: number, value: number): void => {
     v.u8[at + 68] = value;
   },
@@ -367,21 +1418,80 @@ export const Matched = {
   setUnit: (v: Views, at: number, value: number): void => {
     v.u8[at + 69] = value;
   },
+  read: (v: Views, at: number): MatchedFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    tradeId: v.f64[(at + 16) >>> 3] as Sequence,
+    makerOrder: v.f64[(at + 24) >>> 3] as Sequence,
+    takerOrder: v.f64[(at + 32) >>> 3] as Sequence,
+    price: v.f64[(at + 40) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 48) >>> 3] as RawQuantity,
+    marketIndex: v.u32[(at + 56) >>> 2] as number,
+    makerFeeRate: v.i32[(at + 60) >>> 2] as number,
+    takerFeeRate: v.i32[(at + 64) >>> 2] as number,
+    takerSide: v.u8[at + 68] as Side,
+    unit: v.u8[at + 69] as number,
+  }),
+  write: (v: Views, at: number, fields: MatchedFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.tradeId;
+    v.f64[(at + 24) >>> 3] = fields.makerOrder;
+    v.f64[(at + 32) >>> 3] = fields.takerOrder;
+    v.f64[(at + 40) >>> 3] = fields.price;
+    v.f64[(at + 48) >>> 3] = fields.quantity;
+    v.u32[(at + 56) >>> 2] = fields.marketIndex;
+    v.i32[(at + 60) >>> 2] = fields.makerFeeRate;
+    v.i32[(at + 64) >>> 2] = fields.takerFeeRate;
+    v.u8[at + 68] = fields.takerSide;
+    v.u8[at + 69] = fields.unit;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 72),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.f64[(at + 48) >>> 3] as number);
+    to.number(v.u32[(at + 56) >>> 2] as number);
+    to.number(v.i32[(at + 60) >>> 2] as number);
+    to.number(v.i32[(at + 64) >>> 2] as number);
+    to.number(v.u8[at + 68] as number);
+    to.number(v.u8[at + 69] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(Matched.read(v, at)),
 } as const;
+
+/** The plain form of OrderEnded. */
+export interface OrderEndedFields {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly order: Sequence;
+  readonly remaining: number;
+  readonly requestId: number;
+  readonly marketIndex: number;
+  readonly end: OrderEnd;
+  readonly faultReason: RollbackReason;
+}
 
 export const OrderEnded = {
   typeId: 12,
   bytes: 48,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
   timeNsAt: 8,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
@@ -397,47 +1507,97 @@ export const OrderEnded = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 40) >>> 2] = value;
   },
-  end: (v: Views, at: number): number => v.u8[at + 44] as number,
+  end: (v: Views, at: number): OrderEnd => v.u8[at + 44] as OrderEnd,
   setEnd: (v: Views, at: number, value: number): void => {
     v.u8[at + 44] = value;
   },
-  faultReason: (v: Views, at: number): number => v.u8[at + 45] as number,
+  faultReason: (v: Views, at: number): RollbackReason => v.u8[at + 45] as RollbackReason,
   setFaultReason: (v: Views, at: number, value: number): void => {
     v.u8[at + 45] = value;
   },
+  read: (v: Views, at: number): OrderEndedFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    order: v.f64[(at + 16) >>> 3] as Sequence,
+    remaining: v.f64[(at + 24) >>> 3] as number,
+    requestId: v.f64[(at + 32) >>> 3] as number,
+    marketIndex: v.u32[(at + 40) >>> 2] as number,
+    end: v.u8[at + 44] as OrderEnd,
+    faultReason: v.u8[at + 45] as RollbackReason,
+  }),
+  write: (v: Views, at: number, fields: OrderEndedFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.order;
+    v.f64[(at + 24) >>> 3] = fields.remaining;
+    v.f64[(at + 32) >>> 3] = fields.requestId;
+    v.u32[(at + 40) >>> 2] = fields.marketIndex;
+    v.u8[at + 44] = fields.end;
+    v.u8[at + 45] = fields.faultReason;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 48),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.u32[(at + 40) >>> 2] as number);
+    to.number(v.u8[at + 44] as number);
+    to.number(v.u8[at + 45] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderEnded.read(v, at)),
 } as const;
+
+/** The plain form of OrderReplaced. */
+export interface OrderReplacedFields {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly order: Sequence;
+  readonly prioritySequence: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly timestampNs: TimestampNs;
+  readonly requestId: number;
+  readonly triggerPrice: RawPrice;
+  readonly marketIndex: number;
+  readonly triggerKind: TriggerKind;
+}
 
 /** The values now in force; the trigger while the order waits for one, else 0. */
 export const OrderReplaced = {
   typeId: 13,
   bytes: 80,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
   timeNsAt: 8,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
-  prioritySequence: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  prioritySequence: (v: Views, at: number): Sequence => v.f64[(at + 24) >>> 3] as Sequence,
   setPrioritySequence: (v: Views, at: number, value: number): void => {
     v.f64[(at + 24) >>> 3] = value;
   },
-  price: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 32) >>> 3] as RawPrice,
   setPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
-  quantity: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 40) >>> 3] as RawQuantity,
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 40) >>> 3] = value;
   },
   timestampNsAt: 48,
-  timestampNs: (v: Views, at: number): bigint => v.u64[(at + 48) >>> 3] as bigint,
+  timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 48) >>> 3] as TimestampNs,
   setTimestampNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 48) >>> 3] = value;
   },
@@ -445,7 +1605,7 @@ export const OrderReplaced = {
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[(at + 56) >>> 3] = value;
   },
-  triggerPrice: (v: Views, at: number): number => v.f64[(at + 64) >>> 3] as number,
+  triggerPrice: (v: Views, at: number): RawPrice => v.f64[(at + 64) >>> 3] as RawPrice,
   setTriggerPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 64) >>> 3] = value;
   },
@@ -453,29 +1613,83 @@ export const OrderReplaced = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 72) >>> 2] = value;
   },
-  triggerKind: (v: Views, at: number): number => v.u8[at + 76] as number,
+  triggerKind: (v: Views, at: number): TriggerKind => v.u8[at + 76] as TriggerKind,
   setTriggerKind: (v: Views, at: number, value: number): void => {
     v.u8[at + 76] = value;
   },
+  read: (v: Views, at: number): OrderReplacedFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    order: v.f64[(at + 16) >>> 3] as Sequence,
+    prioritySequence: v.f64[(at + 24) >>> 3] as Sequence,
+    price: v.f64[(at + 32) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 40) >>> 3] as RawQuantity,
+    timestampNs: v.u64[(at + 48) >>> 3] as TimestampNs,
+    requestId: v.f64[(at + 56) >>> 3] as number,
+    triggerPrice: v.f64[(at + 64) >>> 3] as RawPrice,
+    marketIndex: v.u32[(at + 72) >>> 2] as number,
+    triggerKind: v.u8[at + 76] as TriggerKind,
+  }),
+  write: (v: Views, at: number, fields: OrderReplacedFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.order;
+    v.f64[(at + 24) >>> 3] = fields.prioritySequence;
+    v.f64[(at + 32) >>> 3] = fields.price;
+    v.f64[(at + 40) >>> 3] = fields.quantity;
+    v.u64[(at + 48) >>> 3] = fields.timestampNs;
+    v.f64[(at + 56) >>> 3] = fields.requestId;
+    v.f64[(at + 64) >>> 3] = fields.triggerPrice;
+    v.u32[(at + 72) >>> 2] = fields.marketIndex;
+    v.u8[at + 76] = fields.triggerKind;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 80),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 48) >>> 3] as bigint);
+    to.number(v.f64[(at + 56) >>> 3] as number);
+    to.number(v.f64[(at + 64) >>> 3] as number);
+    to.number(v.u32[(at + 72) >>> 2] as number);
+    to.number(v.u8[at + 76] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderReplaced.read(v, at)),
 } as const;
+
+/** The plain form of OrderRestored. */
+export interface OrderRestoredFields {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly order: Sequence;
+  readonly prioritySequence: Sequence;
+  readonly quantity: number;
+  readonly marketIndex: number;
+}
 
 export const OrderRestored = {
   typeId: 14,
   bytes: 48,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
   timeNsAt: 8,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
-  prioritySequence: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  prioritySequence: (v: Views, at: number): Sequence => v.f64[(at + 24) >>> 3] as Sequence,
   setPrioritySequence: (v: Views, at: number, value: number): void => {
     v.f64[(at + 24) >>> 3] = value;
   },
@@ -487,26 +1701,65 @@ export const OrderRestored = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 40) >>> 2] = value;
   },
+  read: (v: Views, at: number): OrderRestoredFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    order: v.f64[(at + 16) >>> 3] as Sequence,
+    prioritySequence: v.f64[(at + 24) >>> 3] as Sequence,
+    quantity: v.f64[(at + 32) >>> 3] as number,
+    marketIndex: v.u32[(at + 40) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: OrderRestoredFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.order;
+    v.f64[(at + 24) >>> 3] = fields.prioritySequence;
+    v.f64[(at + 32) >>> 3] = fields.quantity;
+    v.u32[(at + 40) >>> 2] = fields.marketIndex;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 48),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.u32[(at + 40) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderRestored.read(v, at)),
 } as const;
+
+/** The plain form of OrderTriggered. */
+export interface OrderTriggeredFields {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly order: Sequence;
+  readonly triggerPrice: RawPrice;
+  readonly quantity: number;
+  readonly marketIndex: number;
+}
 
 /** A trigger fired, or a fired child may release more: `quantity` lots of it altogether, which can be 0 (AMB-29). */
 export const OrderTriggered = {
   typeId: 15,
   bytes: 48,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
   timeNsAt: 8,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
-  triggerPrice: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  triggerPrice: (v: Views, at: number): RawPrice => v.f64[(at + 24) >>> 3] as RawPrice,
   setTriggerPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 24) >>> 3] = value;
   },
@@ -518,26 +1771,65 @@ export const OrderTriggered = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 40) >>> 2] = value;
   },
+  read: (v: Views, at: number): OrderTriggeredFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    order: v.f64[(at + 16) >>> 3] as Sequence,
+    triggerPrice: v.f64[(at + 24) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 32) >>> 3] as number,
+    marketIndex: v.u32[(at + 40) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: OrderTriggeredFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.order;
+    v.f64[(at + 24) >>> 3] = fields.triggerPrice;
+    v.f64[(at + 32) >>> 3] = fields.quantity;
+    v.u32[(at + 40) >>> 2] = fields.marketIndex;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 48),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.u32[(at + 40) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderTriggered.read(v, at)),
 } as const;
+
+/** The plain form of OrderActivated. */
+export interface OrderActivatedFields {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly order: Sequence;
+  readonly prioritySequence: Sequence;
+  readonly quantity: number;
+  readonly marketIndex: number;
+}
 
 /** A released order is in the main book, or about to match: `quantity` lots of it altogether. */
 export const OrderActivated = {
   typeId: 16,
   bytes: 48,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
   timeNsAt: 8,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
-  prioritySequence: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  prioritySequence: (v: Views, at: number): Sequence => v.f64[(at + 24) >>> 3] as Sequence,
   setPrioritySequence: (v: Views, at: number, value: number): void => {
     v.f64[(at + 24) >>> 3] = value;
   },
@@ -549,22 +1841,59 @@ export const OrderActivated = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 40) >>> 2] = value;
   },
+  read: (v: Views, at: number): OrderActivatedFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    order: v.f64[(at + 16) >>> 3] as Sequence,
+    prioritySequence: v.f64[(at + 24) >>> 3] as Sequence,
+    quantity: v.f64[(at + 32) >>> 3] as number,
+    marketIndex: v.u32[(at + 40) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: OrderActivatedFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.order;
+    v.f64[(at + 24) >>> 3] = fields.prioritySequence;
+    v.f64[(at + 32) >>> 3] = fields.quantity;
+    v.u32[(at + 40) >>> 2] = fields.marketIndex;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 48),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.u32[(at + 40) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderActivated.read(v, at)),
 } as const;
+
+/** The plain form of OrderCovered. */
+export interface OrderCoveredFields {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly order: Sequence;
+  readonly marketIndex: number;
+}
 
 /** A cancel came while all of the order was pending: it never comes back (AMB-23). */
 export const OrderCovered = {
   typeId: 17,
   bytes: 32,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
   timeNsAt: 8,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  order: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
@@ -572,9 +1901,48 @@ export const OrderCovered = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 24) >>> 2] = value;
   },
+  read: (v: Views, at: number): OrderCoveredFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    order: v.f64[(at + 16) >>> 3] as Sequence,
+    marketIndex: v.u32[(at + 24) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: OrderCoveredFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.order;
+    v.u32[(at + 24) >>> 2] = fields.marketIndex;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 32),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.u32[(at + 24) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderCovered.read(v, at)),
 } as const;
 
-/** The market's answer to a request. `order` is 0 when there is none (refused, or a held cancel). `is_admission`: the request was a create and `order` is the order's name from now on, also when a crossing post-only was refused. `taken_ns`: when the market took the request up, if a note asked for that, else 0. */
+/** The plain form of MarketAck. */
+export interface MarketAckFields {
+  readonly requestId: number;
+  readonly order: Sequence | 0;
+  readonly sequence: Sequence | 0;
+  readonly timeNs: TimestampNs;
+  readonly takenNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly rejectCode: number;
+  readonly isAdmission: number;
+}
+
+/**
+ * The market's answer to a request. `order` is 0 when there is none (refused, or a held cancel). `is_admission`: the
+ * request was a create and `order` is the order's name from now on, also when a crossing post-only was refused.
+ * `taken_ns`: when the market took the request up, if a note asked for that, else 0.
+ */
 export const MarketAck = {
   typeId: 20,
   bytes: 48,
@@ -582,21 +1950,21 @@ export const MarketAck = {
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  order: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  order: (v: Views, at: number): Sequence | 0 => v.f64[(at + 8) >>> 3] as Sequence | 0,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
-  sequence: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence | 0 => v.f64[(at + 16) >>> 3] as Sequence | 0,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
   timeNsAt: 24,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 24) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 24) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 24) >>> 3] = value;
   },
   takenNsAt: 32,
-  takenNs: (v: Views, at: number): bigint => v.u64[(at + 32) >>> 3] as bigint,
+  takenNs: (v: Views, at: number): TimestampNs => v.u64[(at + 32) >>> 3] as TimestampNs,
   setTakenNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 32) >>> 3] = value;
   },
@@ -612,14 +1980,57 @@ export const MarketAck = {
   setIsAdmission: (v: Views, at: number, value: number): void => {
     v.u8[at + 46] = value;
   },
+  read: (v: Views, at: number): MarketAckFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    order: v.f64[(at + 8) >>> 3] as Sequence | 0,
+    sequence: v.f64[(at + 16) >>> 3] as Sequence | 0,
+    timeNs: v.u64[(at + 24) >>> 3] as TimestampNs,
+    takenNs: v.u64[(at + 32) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 40) >>> 2] as number,
+    rejectCode: v.u16[(at + 44) >>> 1] as number,
+    isAdmission: v.u8[at + 46] as number,
+  }),
+  write: (v: Views, at: number, fields: MarketAckFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.f64[(at + 8) >>> 3] = fields.order;
+    v.f64[(at + 16) >>> 3] = fields.sequence;
+    v.u64[(at + 24) >>> 3] = fields.timeNs;
+    v.u64[(at + 32) >>> 3] = fields.takenNs;
+    v.u32[(at + 40) >>> 2] = fields.marketIndex;
+    v.u16[(at + 44) >>> 1] = fields.rejectCode;
+    v.u8[at + 46] = fields.isAdmission;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 48),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 24) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 32) >>> 3] as bigint);
+    to.number(v.u32[(at + 40) >>> 2] as number);
+    to.number(v.u16[(at + 44) >>> 1] as number);
+    to.number(v.u8[at + 46] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(MarketAck.read(v, at)),
 } as const;
+
+/** The plain form of HeldCancelExpired. */
+export interface HeldCancelExpiredFields {
+  readonly timeNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+}
 
 /** A cancel was held and no create came (AMB-25). User and id are written by words: they begin at multiples of 4. */
 export const HeldCancelExpired = {
   typeId: 21,
   bytes: 112,
   timeNsAt: 0,
-  timeNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[at >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
   },
@@ -627,27 +2038,64 @@ export const HeldCancelExpired = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 8) >>> 2] = value;
   },
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 12,
   userLength: 32,
-  /** Offset and length of the 64 bytes of `order_id`. */
+  user: (v: Views, at: number): UserId => readUser(v, at + 12),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 12, value);
+  },
   orderIdAt: 44,
   orderIdLength: 64,
+  orderId: (v: Views, at: number): OrderId => readText(v, at + 44, v.u8[at + 108] as number) as OrderId,
+  setOrderId: (v: Views, at: number, value: OrderId): void => {
+    v.u8[at + 108] = writeTextField(v, at + 44, 64, value);
+  },
   orderIdBytes: (v: Views, at: number): number => v.u8[at + 108] as number,
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 108] = value;
   },
+  read: (v: Views, at: number): HeldCancelExpiredFields => ({
+    timeNs: v.u64[at >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 8) >>> 2] as number,
+    user: readUser(v, at + 12),
+    orderId: readText(v, at + 44, v.u8[at + 108] as number) as OrderId,
+  }),
+  write: (v: Views, at: number, fields: HeldCancelExpiredFields): void => {
+    v.u64[at >>> 3] = fields.timeNs;
+    v.u32[(at + 8) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 12, fields.user);
+    v.u8[at + 108] = writeTextField(v, at + 44, 64, fields.orderId);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 112),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.nanoseconds(v.u64[at >>> 3] as bigint);
+    to.number(v.u32[(at + 8) >>> 2] as number);
+    to.text(readUser(v, at + 12));
+    to.text(readText(v, at + 44, v.u8[at + 108] as number));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(HeldCancelExpired.read(v, at)),
 } as const;
+
+/** The plain form of LevelChanged. */
+export interface LevelChangedFields {
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly marketIndex: number;
+  readonly side: Side;
+}
 
 /** Absolute quantity of one level; 0 removes it. */
 export const LevelChanged = {
   typeId: 30,
   bytes: 24,
-  price: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  price: (v: Views, at: number): RawPrice => v.f64[at >>> 3] as RawPrice,
   setPrice: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  quantity: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 8) >>> 3] as RawQuantity,
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
@@ -655,11 +2103,41 @@ export const LevelChanged = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 16) >>> 2] = value;
   },
-  side: (v: Views, at: number): number => v.u8[at + 20] as number,
+  side: (v: Views, at: number): Side => v.u8[at + 20] as Side,
   setSide: (v: Views, at: number, value: number): void => {
     v.u8[at + 20] = value;
   },
+  read: (v: Views, at: number): LevelChangedFields => ({
+    price: v.f64[at >>> 3] as RawPrice,
+    quantity: v.f64[(at + 8) >>> 3] as RawQuantity,
+    marketIndex: v.u32[(at + 16) >>> 2] as number,
+    side: v.u8[at + 20] as Side,
+  }),
+  write: (v: Views, at: number, fields: LevelChangedFields): void => {
+    v.f64[at >>> 3] = fields.price;
+    v.f64[(at + 8) >>> 3] = fields.quantity;
+    v.u32[(at + 16) >>> 2] = fields.marketIndex;
+    v.u8[at + 20] = fields.side;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 24),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.u32[(at + 16) >>> 2] as number);
+    to.number(v.u8[at + 20] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(LevelChanged.read(v, at)),
 } as const;
+
+/** The plain form of DepthCommitted. */
+export interface DepthCommittedFields {
+  readonly commits: number;
+  readonly timeNs: TimestampNs;
+  readonly marketIndex: number;
+}
 
 /** All level changes of one command have been sent. `commits` counts commands that changed the market, contiguous. */
 export const DepthCommitted = {
@@ -670,7 +2148,7 @@ export const DepthCommitted = {
     v.f64[at >>> 3] = value;
   },
   timeNsAt: 8,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
@@ -678,13 +2156,39 @@ export const DepthCommitted = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 16) >>> 2] = value;
   },
+  read: (v: Views, at: number): DepthCommittedFields => ({
+    commits: v.f64[at >>> 3] as number,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 16) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: DepthCommittedFields): void => {
+    v.f64[at >>> 3] = fields.commits;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.u32[(at + 16) >>> 2] = fields.marketIndex;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 24),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.u32[(at + 16) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(DepthCommitted.read(v, at)),
 } as const;
+
+/** The plain form of DepthReset. */
+export interface DepthResetFields {
+  readonly sequence: Sequence;
+  readonly marketIndex: number;
+}
 
 /** What follows up to the next DepthCommitted is the whole book. */
 export const DepthReset = {
   typeId: 32,
   bytes: 16,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
@@ -692,45 +2196,84 @@ export const DepthReset = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 8) >>> 2] = value;
   },
+  read: (v: Views, at: number): DepthResetFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    marketIndex: v.u32[(at + 8) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: DepthResetFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u32[(at + 8) >>> 2] = fields.marketIndex;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 16),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.u32[(at + 8) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(DepthReset.read(v, at)),
 } as const;
+
+/** The plain form of FillConfirmed. */
+export interface FillConfirmedFields {
+  readonly tradeId: Sequence;
+  readonly makerOrder: Sequence;
+  readonly takerOrder: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly matchedNs: TimestampNs;
+  readonly makerFee: Amount18;
+  readonly takerFee: Amount18;
+  readonly marketIndex: number;
+  readonly takerSide: Side;
+  readonly isLiquidation: number;
+  readonly isAutoDeleverage: number;
+}
 
 export const FillConfirmed = {
   typeId: 40,
   bytes: 88,
-  tradeId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  tradeId: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setTradeId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  makerOrder: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  makerOrder: (v: Views, at: number): Sequence => v.f64[(at + 8) >>> 3] as Sequence,
   setMakerOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
-  takerOrder: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  takerOrder: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setTakerOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
-  price: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 24) >>> 3] as RawPrice,
   setPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 24) >>> 3] = value;
   },
-  quantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 32) >>> 3] as RawQuantity,
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
   matchedNsAt: 40,
-  matchedNs: (v: Views, at: number): bigint => v.u64[(at + 40) >>> 3] as bigint,
+  matchedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 40) >>> 3] as TimestampNs,
   setMatchedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 40) >>> 3] = value;
   },
-  makerFee: (v: Views, at: number): bigint => readInt128(v, at + 48),
-  setMakerFee: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 48, value),
-  takerFee: (v: Views, at: number): bigint => readInt128(v, at + 64),
-  setTakerFee: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 64, value),
+  makerFeeAt: 48,
+  makerFee: (v: Views, at: number): Amount18 => readInt128(v, at + 48) as Amount18,
+  setMakerFee: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 48, value);
+  },
+  takerFeeAt: 64,
+  takerFee: (v: Views, at: number): Amount18 => readInt128(v, at + 64) as Amount18,
+  setTakerFee: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 64, value);
+  },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 80) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 80) >>> 2] = value;
   },
-  takerSide: (v: Views, at: number): number => v.u8[at + 84] as number,
+  takerSide: (v: Views, at: number): Side => v.u8[at + 84] as Side,
   setTakerSide: (v: Views, at: number, value: number): void => {
     v.u8[at + 84] = value;
   },
@@ -742,33 +2285,94 @@ export const FillConfirmed = {
   setIsAutoDeleverage: (v: Views, at: number, value: number): void => {
     v.u8[at + 86] = value;
   },
+  read: (v: Views, at: number): FillConfirmedFields => ({
+    tradeId: v.f64[at >>> 3] as Sequence,
+    makerOrder: v.f64[(at + 8) >>> 3] as Sequence,
+    takerOrder: v.f64[(at + 16) >>> 3] as Sequence,
+    price: v.f64[(at + 24) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 32) >>> 3] as RawQuantity,
+    matchedNs: v.u64[(at + 40) >>> 3] as TimestampNs,
+    makerFee: readInt128(v, at + 48) as Amount18,
+    takerFee: readInt128(v, at + 64) as Amount18,
+    marketIndex: v.u32[(at + 80) >>> 2] as number,
+    takerSide: v.u8[at + 84] as Side,
+    isLiquidation: v.u8[at + 85] as number,
+    isAutoDeleverage: v.u8[at + 86] as number,
+  }),
+  write: (v: Views, at: number, fields: FillConfirmedFields): void => {
+    v.f64[at >>> 3] = fields.tradeId;
+    v.f64[(at + 8) >>> 3] = fields.makerOrder;
+    v.f64[(at + 16) >>> 3] = fields.takerOrder;
+    v.f64[(at + 24) >>> 3] = fields.price;
+    v.f64[(at + 32) >>> 3] = fields.quantity;
+    v.u64[(at + 40) >>> 3] = fields.matchedNs;
+    writeInt128(v, at + 48, fields.makerFee);
+    writeInt128(v, at + 64, fields.takerFee);
+    v.u32[(at + 80) >>> 2] = fields.marketIndex;
+    v.u8[at + 84] = fields.takerSide;
+    v.u8[at + 85] = fields.isLiquidation;
+    v.u8[at + 86] = fields.isAutoDeleverage;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 88),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 40) >>> 3] as bigint);
+    to.amount(readInt128(v, at + 48));
+    to.amount(readInt128(v, at + 64));
+    to.number(v.u32[(at + 80) >>> 2] as number);
+    to.number(v.u8[at + 84] as number);
+    to.number(v.u8[at + 85] as number);
+    to.number(v.u8[at + 86] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(FillConfirmed.read(v, at)),
 } as const;
+
+/** The plain form of FillRolledBack. */
+export interface FillRolledBackFields {
+  readonly tradeId: Sequence;
+  readonly makerOrder: Sequence;
+  readonly takerOrder: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly matchedNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly makerReason: RollbackReason;
+  readonly takerReason: RollbackReason;
+  readonly takerSide: Side;
+}
 
 export const FillRolledBack = {
   typeId: 41,
   bytes: 56,
-  tradeId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  tradeId: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setTradeId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  makerOrder: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  makerOrder: (v: Views, at: number): Sequence => v.f64[(at + 8) >>> 3] as Sequence,
   setMakerOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
-  takerOrder: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  takerOrder: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setTakerOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
-  price: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 24) >>> 3] as RawPrice,
   setPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 24) >>> 3] = value;
   },
-  quantity: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 32) >>> 3] as RawQuantity,
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
   matchedNsAt: 40,
-  matchedNs: (v: Views, at: number): bigint => v.u64[(at + 40) >>> 3] as bigint,
+  matchedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 40) >>> 3] as TimestampNs,
   setMatchedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 40) >>> 3] = value;
   },
@@ -776,34 +2380,83 @@ export const FillRolledBack = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 48) >>> 2] = value;
   },
-  makerReason: (v: Views, at: number): number => v.u8[at + 52] as number,
+  makerReason: (v: Views, at: number): RollbackReason => v.u8[at + 52] as RollbackReason,
   setMakerReason: (v: Views, at: number, value: number): void => {
     v.u8[at + 52] = value;
   },
-  takerReason: (v: Views, at: number): number => v.u8[at + 53] as number,
+  takerReason: (v: Views, at: number): RollbackReason => v.u8[at + 53] as RollbackReason,
   setTakerReason: (v: Views, at: number, value: number): void => {
     v.u8[at + 53] = value;
   },
-  takerSide: (v: Views, at: number): number => v.u8[at + 54] as number,
+  takerSide: (v: Views, at: number): Side => v.u8[at + 54] as Side,
   setTakerSide: (v: Views, at: number, value: number): void => {
     v.u8[at + 54] = value;
   },
+  read: (v: Views, at: number): FillRolledBackFields => ({
+    tradeId: v.f64[at >>> 3] as Sequence,
+    makerOrder: v.f64[(at + 8) >>> 3] as Sequence,
+    takerOrder: v.f64[(at + 16) >>> 3] as Sequence,
+    price: v.f64[(at + 24) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 32) >>> 3] as RawQuantity,
+    matchedNs: v.u64[(at + 40) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 48) >>> 2] as number,
+    makerReason: v.u8[at + 52] as RollbackReason,
+    takerReason: v.u8[at + 53] as RollbackReason,
+    takerSide: v.u8[at + 54] as Side,
+  }),
+  write: (v: Views, at: number, fields: FillRolledBackFields): void => {
+    v.f64[at >>> 3] = fields.tradeId;
+    v.f64[(at + 8) >>> 3] = fields.makerOrder;
+    v.f64[(at + 16) >>> 3] = fields.takerOrder;
+    v.f64[(at + 24) >>> 3] = fields.price;
+    v.f64[(at + 32) >>> 3] = fields.quantity;
+    v.u64[(at + 40) >>> 3] = fields.matchedNs;
+    v.u32[(at + 48) >>> 2] = fields.marketIndex;
+    v.u8[at + 52] = fields.makerReason;
+    v.u8[at + 53] = fields.takerReason;
+    v.u8[at + 54] = fields.takerSide;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 56),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 40) >>> 3] as bigint);
+    to.number(v.u32[(at + 48) >>> 2] as number);
+    to.number(v.u8[at + 52] as number);
+    to.number(v.u8[at + 53] as number);
+    to.number(v.u8[at + 54] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(FillRolledBack.read(v, at)),
 } as const;
+
+/** The plain form of MarketDecided. */
+export interface MarketDecidedFields {
+  readonly tradeId: Sequence;
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly marketIndex: number;
+}
 
 /** Everything of this market up to these numbers is decided and flushed. */
 export const MarketDecided = {
   typeId: 42,
   bytes: 32,
-  tradeId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  tradeId: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setTradeId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  sequence: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[(at + 8) >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
   timeNsAt: 16,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
   },
@@ -811,29 +2464,93 @@ export const MarketDecided = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 24) >>> 2] = value;
   },
+  read: (v: Views, at: number): MarketDecidedFields => ({
+    tradeId: v.f64[at >>> 3] as Sequence,
+    sequence: v.f64[(at + 8) >>> 3] as Sequence,
+    timeNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 24) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: MarketDecidedFields): void => {
+    v.f64[at >>> 3] = fields.tradeId;
+    v.f64[(at + 8) >>> 3] = fields.sequence;
+    v.u64[(at + 16) >>> 3] = fields.timeNs;
+    v.u32[(at + 24) >>> 2] = fields.marketIndex;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 32),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.number(v.u32[(at + 24) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(MarketDecided.read(v, at)),
 } as const;
+
+/** The plain form of UserChanged. */
+export interface UserChangedFields {
+  readonly user: UserId;
+  readonly isMarketMaker: number;
+}
 
 /** A user is known, or has become a market maker or none. */
 export const UserChanged = {
   typeId: 72,
   bytes: 33,
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 0,
   userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at, value);
+  },
   isMarketMaker: (v: Views, at: number): number => v.u8[at + 32] as number,
   setIsMarketMaker: (v: Views, at: number, value: number): void => {
     v.u8[at + 32] = value;
   },
+  read: (v: Views, at: number): UserChangedFields => ({
+    user: readUser(v, at),
+    isMarketMaker: v.u8[at + 32] as number,
+  }),
+  write: (v: Views, at: number, fields: UserChangedFields): void => {
+    writeUser(v, at, fields.user);
+    v.u8[at + 32] = fields.isMarketMaker;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 33),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.text(readUser(v, at));
+    to.number(v.u8[at + 32] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(UserChanged.read(v, at)),
 } as const;
+
+/** The plain form of BalanceChanged. */
+export interface BalanceChangedFields {
+  readonly owned: Amount18;
+  readonly locked: Amount18;
+  readonly subAccount: number;
+  readonly assetBytes: number;
+  readonly user: UserId;
+}
 
 /** Absolute spot balance after a flushed batch. Tail: `asset_bytes` of the asset id. */
 export const BalanceChanged = {
   typeId: 43,
   bytes: 72,
-  owned: (v: Views, at: number): bigint => readInt128(v, at + 0),
-  setOwned: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 0, value),
-  locked: (v: Views, at: number): bigint => readInt128(v, at + 16),
-  setLocked: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 16, value),
+  ownedAt: 0,
+  owned: (v: Views, at: number): Amount18 => readInt128(v, at) as Amount18,
+  setOwned: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at, value);
+  },
+  lockedAt: 16,
+  locked: (v: Views, at: number): Amount18 => readInt128(v, at + 16) as Amount18,
+  setLocked: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 16, value);
+  },
   subAccount: (v: Views, at: number): number => v.u16[(at + 32) >>> 1] as number,
   setSubAccount: (v: Views, at: number, value: number): void => {
     v.u16[(at + 32) >>> 1] = value;
@@ -842,21 +2559,71 @@ export const BalanceChanged = {
   setAssetBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 34] = value;
   },
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 36,
   userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 36),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 36, value);
+  },
+  read: (v: Views, at: number): BalanceChangedFields => ({
+    owned: readInt128(v, at) as Amount18,
+    locked: readInt128(v, at + 16) as Amount18,
+    subAccount: v.u16[(at + 32) >>> 1] as number,
+    assetBytes: v.u8[at + 34] as number,
+    user: readUser(v, at + 36),
+  }),
+  write: (v: Views, at: number, fields: BalanceChangedFields): void => {
+    writeInt128(v, at, fields.owned);
+    writeInt128(v, at + 16, fields.locked);
+    v.u16[(at + 32) >>> 1] = fields.subAccount;
+    v.u8[at + 34] = fields.assetBytes;
+    writeUser(v, at + 36, fields.user);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 72),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.amount(readInt128(v, at));
+    to.amount(readInt128(v, at + 16));
+    to.number(v.u16[(at + 32) >>> 1] as number);
+    to.number(v.u8[at + 34] as number);
+    to.text(readUser(v, at + 36));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(BalanceChanged.read(v, at)),
 } as const;
 
-/** Absolute legs of a margin position after a flushed batch, `entry` as in PositionRow. Tail: `asset_bytes` of the asset id. */
+/** The plain form of PositionChanged. */
+export interface PositionChangedFields {
+  readonly base: Amount18;
+  readonly quote: Amount18;
+  readonly entry: Amount18;
+  readonly subAccount: number;
+  readonly assetBytes: number;
+  readonly user: UserId;
+}
+
+/**
+ * Absolute legs of a margin position after a flushed batch, `entry` as in PositionRow. Tail: `asset_bytes` of the asset id.
+ */
 export const PositionChanged = {
   typeId: 49,
   bytes: 88,
-  base: (v: Views, at: number): bigint => readInt128(v, at + 0),
-  setBase: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 0, value),
-  quote: (v: Views, at: number): bigint => readInt128(v, at + 16),
-  setQuote: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 16, value),
-  entry: (v: Views, at: number): bigint => readInt128(v, at + 32),
-  setEntry: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 32, value),
+  baseAt: 0,
+  base: (v: Views, at: number): Amount18 => readInt128(v, at) as Amount18,
+  setBase: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at, value);
+  },
+  quoteAt: 16,
+  quote: (v: Views, at: number): Amount18 => readInt128(v, at + 16) as Amount18,
+  setQuote: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 16, value);
+  },
+  entryAt: 32,
+  entry: (v: Views, at: number): Amount18 => readInt128(v, at + 32) as Amount18,
+  setEntry: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 32, value);
+  },
   subAccount: (v: Views, at: number): number => v.u16[(at + 48) >>> 1] as number,
   setSubAccount: (v: Views, at: number, value: number): void => {
     v.u16[(at + 48) >>> 1] = value;
@@ -865,23 +2632,79 @@ export const PositionChanged = {
   setAssetBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 50] = value;
   },
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 52,
   userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 52),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 52, value);
+  },
+  read: (v: Views, at: number): PositionChangedFields => ({
+    base: readInt128(v, at) as Amount18,
+    quote: readInt128(v, at + 16) as Amount18,
+    entry: readInt128(v, at + 32) as Amount18,
+    subAccount: v.u16[(at + 48) >>> 1] as number,
+    assetBytes: v.u8[at + 50] as number,
+    user: readUser(v, at + 52),
+  }),
+  write: (v: Views, at: number, fields: PositionChangedFields): void => {
+    writeInt128(v, at, fields.base);
+    writeInt128(v, at + 16, fields.quote);
+    writeInt128(v, at + 32, fields.entry);
+    v.u16[(at + 48) >>> 1] = fields.subAccount;
+    v.u8[at + 50] = fields.assetBytes;
+    writeUser(v, at + 52, fields.user);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 88),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.amount(readInt128(v, at));
+    to.amount(readInt128(v, at + 16));
+    to.amount(readInt128(v, at + 32));
+    to.number(v.u16[(at + 48) >>> 1] as number);
+    to.number(v.u8[at + 50] as number);
+    to.text(readUser(v, at + 52));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(PositionChanged.read(v, at)),
 } as const;
 
-/** What margin needs of a market beside its risk row and oracle: the mark (`has_mark` 0 for none) with its breaker, and the sums of margin legs over all users. */
+/** The plain form of MarketRiskChanged. */
+export interface MarketRiskChangedFields {
+  readonly mark: Amount18;
+  readonly credits: Amount18;
+  readonly borrows: Amount18;
+  readonly matchedNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly goodUpdates: number;
+  readonly isTripped: number;
+  readonly hasMark: number;
+}
+
+/**
+ * What margin needs of a market beside its risk row and oracle: the mark (`has_mark` 0 for none) with its breaker, and the
+ * sums of margin legs over all users.
+ */
 export const MarketRiskChanged = {
   typeId: 50,
   bytes: 72,
-  mark: (v: Views, at: number): bigint => readInt128(v, at + 0),
-  setMark: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 0, value),
-  credits: (v: Views, at: number): bigint => readInt128(v, at + 16),
-  setCredits: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 16, value),
-  borrows: (v: Views, at: number): bigint => readInt128(v, at + 32),
-  setBorrows: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 32, value),
+  markAt: 0,
+  mark: (v: Views, at: number): Amount18 => readInt128(v, at) as Amount18,
+  setMark: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at, value);
+  },
+  creditsAt: 16,
+  credits: (v: Views, at: number): Amount18 => readInt128(v, at + 16) as Amount18,
+  setCredits: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 16, value);
+  },
+  borrowsAt: 32,
+  borrows: (v: Views, at: number): Amount18 => readInt128(v, at + 32) as Amount18,
+  setBorrows: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 32, value);
+  },
   matchedNsAt: 48,
-  matchedNs: (v: Views, at: number): bigint => v.u64[(at + 48) >>> 3] as bigint,
+  matchedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 48) >>> 3] as TimestampNs,
   setMatchedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 48) >>> 3] = value;
   },
@@ -901,7 +2724,49 @@ export const MarketRiskChanged = {
   setHasMark: (v: Views, at: number, value: number): void => {
     v.u8[at + 65] = value;
   },
+  read: (v: Views, at: number): MarketRiskChangedFields => ({
+    mark: readInt128(v, at) as Amount18,
+    credits: readInt128(v, at + 16) as Amount18,
+    borrows: readInt128(v, at + 32) as Amount18,
+    matchedNs: v.u64[(at + 48) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 56) >>> 2] as number,
+    goodUpdates: v.u32[(at + 60) >>> 2] as number,
+    isTripped: v.u8[at + 64] as number,
+    hasMark: v.u8[at + 65] as number,
+  }),
+  write: (v: Views, at: number, fields: MarketRiskChangedFields): void => {
+    writeInt128(v, at, fields.mark);
+    writeInt128(v, at + 16, fields.credits);
+    writeInt128(v, at + 32, fields.borrows);
+    v.u64[(at + 48) >>> 3] = fields.matchedNs;
+    v.u32[(at + 56) >>> 2] = fields.marketIndex;
+    v.u32[(at + 60) >>> 2] = fields.goodUpdates;
+    v.u8[at + 64] = fields.isTripped;
+    v.u8[at + 65] = fields.hasMark;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 72),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.amount(readInt128(v, at));
+    to.amount(readInt128(v, at + 16));
+    to.amount(readInt128(v, at + 32));
+    to.nanoseconds(v.u64[(at + 48) >>> 3] as bigint);
+    to.number(v.u32[(at + 56) >>> 2] as number);
+    to.number(v.u32[(at + 60) >>> 2] as number);
+    to.number(v.u8[at + 64] as number);
+    to.number(v.u8[at + 65] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(MarketRiskChanged.read(v, at)),
 } as const;
+
+/** The plain form of JournalFlushed. */
+export interface JournalFlushedFields {
+  readonly sequence: number;
+  readonly checkpoint: number;
+  readonly timeNs: TimestampNs;
+}
 
 /** The journal is flushed through `sequence`; `checkpoint` is the last sequence that the tables reflect. */
 export const JournalFlushed = {
@@ -916,25 +2781,82 @@ export const JournalFlushed = {
     v.f64[(at + 8) >>> 3] = value;
   },
   timeNsAt: 16,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 16) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
   },
+  read: (v: Views, at: number): JournalFlushedFields => ({
+    sequence: v.f64[at >>> 3] as number,
+    checkpoint: v.f64[(at + 8) >>> 3] as number,
+    timeNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+  }),
+  write: (v: Views, at: number, fields: JournalFlushedFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.f64[(at + 8) >>> 3] = fields.checkpoint;
+    v.u64[(at + 16) >>> 3] = fields.timeNs;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 24),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(JournalFlushed.read(v, at)),
 } as const;
 
-/** At boot: one live order with the values in force, `flags` those that the node set included. The first part is what the front door keeps, as it lies here; `expiry_ns`, `priority_sequence` and `parent` (0 when there is none or it lives no more) are the market's. Tail: the id of its parent, `parent_id_bytes` of ASCII. */
+/** The plain form of OrderRestoredAtBoot. */
+export interface OrderRestoredAtBootFields {
+  readonly order: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly amount: number;
+  readonly budget: number;
+  readonly triggerPrice: RawPrice;
+  readonly enabledQuantity: number;
+  readonly inForce: number;
+  readonly filledQuantity: number;
+  readonly filledNotional: Amount18;
+  readonly fees: Amount18;
+  readonly creationNs: TimestampNs;
+  readonly goodUntilNs: TimestampNs;
+  readonly timestampNs: TimestampNs;
+  readonly lastUpdateNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly subAccount: number;
+  readonly side: Side;
+  readonly kind: OrderKind;
+  readonly tif: Tif;
+  readonly flags: number;
+  readonly triggerKind: TriggerKind;
+  readonly triggerState: TriggerState;
+  readonly parentIdBytes: number;
+  readonly expiryNs: TimestampNs;
+  readonly prioritySequence: Sequence;
+  readonly parent: Sequence | 0;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+}
+
+/**
+ * At boot: one live order with the values in force, `flags` those that the node set included. The first part is what the
+ * front door keeps, as it lies here; `expiry_ns`, `priority_sequence` and `parent` (0 when there is none or it lives no
+ * more) are the market's. Tail: the id of its parent, `parent_id_bytes` of ASCII.
+ */
 export const OrderRestoredAtBoot = {
   typeId: 45,
   bytes: 272,
-  order: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  order: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  price: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 8) >>> 3] as RawPrice,
   setPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
-  quantity: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 16) >>> 3] as RawQuantity,
   setQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
@@ -946,7 +2868,7 @@ export const OrderRestoredAtBoot = {
   setBudget: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
-  triggerPrice: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  triggerPrice: (v: Views, at: number): RawPrice => v.f64[(at + 40) >>> 3] as RawPrice,
   setTriggerPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 40) >>> 3] = value;
   },
@@ -962,27 +2884,33 @@ export const OrderRestoredAtBoot = {
   setFilledQuantity: (v: Views, at: number, value: number): void => {
     v.f64[(at + 64) >>> 3] = value;
   },
-  filledNotional: (v: Views, at: number): bigint => readInt128(v, at + 72),
-  setFilledNotional: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 72, value),
-  fees: (v: Views, at: number): bigint => readInt128(v, at + 88),
-  setFees: (v: Views, at: number, value: bigint): void => writeInt128(v, at + 88, value),
+  filledNotionalAt: 72,
+  filledNotional: (v: Views, at: number): Amount18 => readInt128(v, at + 72) as Amount18,
+  setFilledNotional: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 72, value);
+  },
+  feesAt: 88,
+  fees: (v: Views, at: number): Amount18 => readInt128(v, at + 88) as Amount18,
+  setFees: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 88, value);
+  },
   creationNsAt: 104,
-  creationNs: (v: Views, at: number): bigint => v.u64[(at + 104) >>> 3] as bigint,
+  creationNs: (v: Views, at: number): TimestampNs => v.u64[(at + 104) >>> 3] as TimestampNs,
   setCreationNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 104) >>> 3] = value;
   },
   goodUntilNsAt: 112,
-  goodUntilNs: (v: Views, at: number): bigint => v.u64[(at + 112) >>> 3] as bigint,
+  goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 112) >>> 3] as TimestampNs,
   setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 112) >>> 3] = value;
   },
   timestampNsAt: 120,
-  timestampNs: (v: Views, at: number): bigint => v.u64[(at + 120) >>> 3] as bigint,
+  timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 120) >>> 3] as TimestampNs,
   setTimestampNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 120) >>> 3] = value;
   },
   lastUpdateNsAt: 128,
-  lastUpdateNs: (v: Views, at: number): bigint => v.u64[(at + 128) >>> 3] as bigint,
+  lastUpdateNs: (v: Views, at: number): TimestampNs => v.u64[(at + 128) >>> 3] as TimestampNs,
   setLastUpdateNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 128) >>> 3] = value;
   },
@@ -994,15 +2922,15 @@ export const OrderRestoredAtBoot = {
   setSubAccount: (v: Views, at: number, value: number): void => {
     v.u16[(at + 140) >>> 1] = value;
   },
-  side: (v: Views, at: number): number => v.u8[at + 142] as number,
+  side: (v: Views, at: number): Side => v.u8[at + 142] as Side,
   setSide: (v: Views, at: number, value: number): void => {
     v.u8[at + 142] = value;
   },
-  kind: (v: Views, at: number): number => v.u8[at + 143] as number,
+  kind: (v: Views, at: number): OrderKind => v.u8[at + 143] as OrderKind,
   setKind: (v: Views, at: number, value: number): void => {
     v.u8[at + 143] = value;
   },
-  tif: (v: Views, at: number): number => v.u8[at + 144] as number,
+  tif: (v: Views, at: number): Tif => v.u8[at + 144] as Tif,
   setTif: (v: Views, at: number, value: number): void => {
     v.u8[at + 144] = value;
   },
@@ -1010,11 +2938,11 @@ export const OrderRestoredAtBoot = {
   setFlags: (v: Views, at: number, value: number): void => {
     v.u8[at + 145] = value;
   },
-  triggerKind: (v: Views, at: number): number => v.u8[at + 146] as number,
+  triggerKind: (v: Views, at: number): TriggerKind => v.u8[at + 146] as TriggerKind,
   setTriggerKind: (v: Views, at: number, value: number): void => {
     v.u8[at + 146] = value;
   },
-  triggerState: (v: Views, at: number): number => v.u8[at + 147] as number,
+  triggerState: (v: Views, at: number): TriggerState => v.u8[at + 147] as TriggerState,
   setTriggerState: (v: Views, at: number, value: number): void => {
     v.u8[at + 147] = value;
   },
@@ -1027,32 +2955,145 @@ export const OrderRestoredAtBoot = {
     v.u8[at + 149] = value;
   },
   expiryNsAt: 152,
-  expiryNs: (v: Views, at: number): bigint => v.u64[(at + 152) >>> 3] as bigint,
+  expiryNs: (v: Views, at: number): TimestampNs => v.u64[(at + 152) >>> 3] as TimestampNs,
   setExpiryNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 152) >>> 3] = value;
   },
-  prioritySequence: (v: Views, at: number): number => v.f64[(at + 160) >>> 3] as number,
+  prioritySequence: (v: Views, at: number): Sequence => v.f64[(at + 160) >>> 3] as Sequence,
   setPrioritySequence: (v: Views, at: number, value: number): void => {
     v.f64[(at + 160) >>> 3] = value;
   },
-  parent: (v: Views, at: number): number => v.f64[(at + 168) >>> 3] as number,
+  parent: (v: Views, at: number): Sequence | 0 => v.f64[(at + 168) >>> 3] as Sequence | 0,
   setParent: (v: Views, at: number, value: number): void => {
     v.f64[(at + 168) >>> 3] = value;
   },
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 176,
   userLength: 32,
-  /** Offset and length of the 64 bytes of `order_id`. */
+  user: (v: Views, at: number): UserId => readUser(v, at + 176),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 176, value);
+  },
   orderIdAt: 208,
   orderIdLength: 64,
+  orderId: (v: Views, at: number): OrderId => readText(v, at + 208, v.u8[at + 148] as number) as OrderId,
+  setOrderId: (v: Views, at: number, value: OrderId): void => {
+    v.u8[at + 148] = writeTextField(v, at + 208, 64, value);
+  },
+  read: (v: Views, at: number): OrderRestoredAtBootFields => ({
+    order: v.f64[at >>> 3] as Sequence,
+    price: v.f64[(at + 8) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 16) >>> 3] as RawQuantity,
+    amount: v.f64[(at + 24) >>> 3] as number,
+    budget: v.f64[(at + 32) >>> 3] as number,
+    triggerPrice: v.f64[(at + 40) >>> 3] as RawPrice,
+    enabledQuantity: v.f64[(at + 48) >>> 3] as number,
+    inForce: v.f64[(at + 56) >>> 3] as number,
+    filledQuantity: v.f64[(at + 64) >>> 3] as number,
+    filledNotional: readInt128(v, at + 72) as Amount18,
+    fees: readInt128(v, at + 88) as Amount18,
+    creationNs: v.u64[(at + 104) >>> 3] as TimestampNs,
+    goodUntilNs: v.u64[(at + 112) >>> 3] as TimestampNs,
+    timestampNs: v.u64[(at + 120) >>> 3] as TimestampNs,
+    lastUpdateNs: v.u64[(at + 128) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 136) >>> 2] as number,
+    subAccount: v.u16[(at + 140) >>> 1] as number,
+    side: v.u8[at + 142] as Side,
+    kind: v.u8[at + 143] as OrderKind,
+    tif: v.u8[at + 144] as Tif,
+    flags: v.u8[at + 145] as number,
+    triggerKind: v.u8[at + 146] as TriggerKind,
+    triggerState: v.u8[at + 147] as TriggerState,
+    parentIdBytes: v.u8[at + 149] as number,
+    expiryNs: v.u64[(at + 152) >>> 3] as TimestampNs,
+    prioritySequence: v.f64[(at + 160) >>> 3] as Sequence,
+    parent: v.f64[(at + 168) >>> 3] as Sequence | 0,
+    user: readUser(v, at + 176),
+    orderId: readText(v, at + 208, v.u8[at + 148] as number) as OrderId,
+  }),
+  write: (v: Views, at: number, fields: OrderRestoredAtBootFields): void => {
+    v.f64[at >>> 3] = fields.order;
+    v.f64[(at + 8) >>> 3] = fields.price;
+    v.f64[(at + 16) >>> 3] = fields.quantity;
+    v.f64[(at + 24) >>> 3] = fields.amount;
+    v.f64[(at + 32) >>> 3] = fields.budget;
+    v.f64[(at + 40) >>> 3] = fields.triggerPrice;
+    v.f64[(at + 48) >>> 3] = fields.enabledQuantity;
+    v.f64[(at + 56) >>> 3] = fields.inForce;
+    v.f64[(at + 64) >>> 3] = fields.filledQuantity;
+    writeInt128(v, at + 72, fields.filledNotional);
+    writeInt128(v, at + 88, fields.fees);
+    v.u64[(at + 104) >>> 3] = fields.creationNs;
+    v.u64[(at + 112) >>> 3] = fields.goodUntilNs;
+    v.u64[(at + 120) >>> 3] = fields.timestampNs;
+    v.u64[(at + 128) >>> 3] = fields.lastUpdateNs;
+    v.u32[(at + 136) >>> 2] = fields.marketIndex;
+    v.u16[(at + 140) >>> 1] = fields.subAccount;
+    v.u8[at + 142] = fields.side;
+    v.u8[at + 143] = fields.kind;
+    v.u8[at + 144] = fields.tif;
+    v.u8[at + 145] = fields.flags;
+    v.u8[at + 146] = fields.triggerKind;
+    v.u8[at + 147] = fields.triggerState;
+    v.u8[at + 149] = fields.parentIdBytes;
+    v.u64[(at + 152) >>> 3] = fields.expiryNs;
+    v.f64[(at + 160) >>> 3] = fields.prioritySequence;
+    v.f64[(at + 168) >>> 3] = fields.parent;
+    writeUser(v, at + 176, fields.user);
+    v.u8[at + 148] = writeTextField(v, at + 208, 64, fields.orderId);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 272),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.f64[(at + 48) >>> 3] as number);
+    to.number(v.f64[(at + 56) >>> 3] as number);
+    to.number(v.f64[(at + 64) >>> 3] as number);
+    to.amount(readInt128(v, at + 72));
+    to.amount(readInt128(v, at + 88));
+    to.nanoseconds(v.u64[(at + 104) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 112) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 120) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 128) >>> 3] as bigint);
+    to.number(v.u32[(at + 136) >>> 2] as number);
+    to.number(v.u16[(at + 140) >>> 1] as number);
+    to.number(v.u8[at + 142] as number);
+    to.number(v.u8[at + 143] as number);
+    to.number(v.u8[at + 144] as number);
+    to.number(v.u8[at + 145] as number);
+    to.number(v.u8[at + 146] as number);
+    to.number(v.u8[at + 147] as number);
+    to.number(v.u8[at + 149] as number);
+    to.nanoseconds(v.u64[(at + 152) >>> 3] as bigint);
+    to.number(v.f64[(at + 160) >>> 3] as number);
+    to.number(v.f64[(at + 168) >>> 3] as number);
+    to.text(readUser(v, at + 176));
+    to.text(readText(v, at + 208, v.u8[at + 148] as number));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderRestoredAtBoot.read(v, at)),
 } as const;
+
+/** The plain form of OrderIdRemembered. */
+export interface OrderIdRememberedFields {
+  readonly creationNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly wasCancelled: number;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+}
 
 /** At boot: an order id that is taken (AMB-08). */
 export const OrderIdRemembered = {
   typeId: 46,
   bytes: 112,
   creationNsAt: 0,
-  creationNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
+  creationNs: (v: Views, at: number): TimestampNs => v.u64[at >>> 3] as TimestampNs,
   setCreationNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
   },
@@ -1068,20 +3109,59 @@ export const OrderIdRemembered = {
   setWasCancelled: (v: Views, at: number, value: number): void => {
     v.u8[at + 13] = value;
   },
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 16,
   userLength: 32,
-  /** Offset and length of the 64 bytes of `order_id`. */
+  user: (v: Views, at: number): UserId => readUser(v, at + 16),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 16, value);
+  },
   orderIdAt: 48,
   orderIdLength: 64,
+  orderId: (v: Views, at: number): OrderId => readText(v, at + 48, v.u8[at + 12] as number) as OrderId,
+  setOrderId: (v: Views, at: number, value: OrderId): void => {
+    v.u8[at + 12] = writeTextField(v, at + 48, 64, value);
+  },
+  read: (v: Views, at: number): OrderIdRememberedFields => ({
+    creationNs: v.u64[at >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 8) >>> 2] as number,
+    wasCancelled: v.u8[at + 13] as number,
+    user: readUser(v, at + 16),
+    orderId: readText(v, at + 48, v.u8[at + 12] as number) as OrderId,
+  }),
+  write: (v: Views, at: number, fields: OrderIdRememberedFields): void => {
+    v.u64[at >>> 3] = fields.creationNs;
+    v.u32[(at + 8) >>> 2] = fields.marketIndex;
+    v.u8[at + 13] = fields.wasCancelled;
+    writeUser(v, at + 16, fields.user);
+    v.u8[at + 12] = writeTextField(v, at + 48, 64, fields.orderId);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 112),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.nanoseconds(v.u64[at >>> 3] as bigint);
+    to.number(v.u32[(at + 8) >>> 2] as number);
+    to.number(v.u8[at + 13] as number);
+    to.text(readUser(v, at + 16));
+    to.text(readText(v, at + 48, v.u8[at + 12] as number));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderIdRemembered.read(v, at)),
 } as const;
+
+/** The plain form of IdWatermark. */
+export interface IdWatermarkFields {
+  readonly creationNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly user: UserId;
+}
 
 /** At boot: creates of this user signed at or before `creation_ns` may be replays (AMB-08). */
 export const IdWatermark = {
   typeId: 48,
   bytes: 48,
   creationNsAt: 0,
-  creationNs: (v: Views, at: number): bigint => v.u64[at >>> 3] as bigint,
+  creationNs: (v: Views, at: number): TimestampNs => v.u64[at >>> 3] as TimestampNs,
   setCreationNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
   },
@@ -1089,20 +3169,50 @@ export const IdWatermark = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 8) >>> 2] = value;
   },
-  /** Offset and length of the 32 bytes of `user`. */
   userAt: 12,
   userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 12),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 12, value);
+  },
+  read: (v: Views, at: number): IdWatermarkFields => ({
+    creationNs: v.u64[at >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 8) >>> 2] as number,
+    user: readUser(v, at + 12),
+  }),
+  write: (v: Views, at: number, fields: IdWatermarkFields): void => {
+    v.u64[at >>> 3] = fields.creationNs;
+    v.u32[(at + 8) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 12, fields.user);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 48),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.nanoseconds(v.u64[at >>> 3] as bigint);
+    to.number(v.u32[(at + 8) >>> 2] as number);
+    to.text(readUser(v, at + 12));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(IdWatermark.read(v, at)),
 } as const;
+
+/** The plain form of MarketRestored. */
+export interface MarketRestoredFields {
+  readonly sequence: Sequence;
+  readonly lastTradeId: Sequence;
+  readonly marketIndex: number;
+}
 
 /** At boot: everything of this market has been sent. */
 export const MarketRestored = {
   typeId: 47,
   bytes: 24,
-  sequence: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  lastTradeId: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
+  lastTradeId: (v: Views, at: number): Sequence => v.f64[(at + 8) >>> 3] as Sequence,
   setLastTradeId: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
@@ -1110,7 +3220,34 @@ export const MarketRestored = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 16) >>> 2] = value;
   },
+  read: (v: Views, at: number): MarketRestoredFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    lastTradeId: v.f64[(at + 8) >>> 3] as Sequence,
+    marketIndex: v.u32[(at + 16) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: MarketRestoredFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.f64[(at + 8) >>> 3] = fields.lastTradeId;
+    v.u32[(at + 16) >>> 2] = fields.marketIndex;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 24),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.u32[(at + 16) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(MarketRestored.read(v, at)),
 } as const;
+
+/** The plain form of NodeCommand. */
+export interface NodeCommandFields {
+  readonly requestId: number;
+  readonly timeNs: TimestampNs;
+  readonly textBytes: number;
+}
 
 /** Front door → clearing: an input that is not an order. Tail: `text_bytes` of plain-value JSON. */
 export const NodeCommand = {
@@ -1121,7 +3258,7 @@ export const NodeCommand = {
     v.f64[at >>> 3] = value;
   },
   timeNsAt: 8,
-  timeNs: (v: Views, at: number): bigint => v.u64[(at + 8) >>> 3] as bigint,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
@@ -1129,7 +3266,33 @@ export const NodeCommand = {
   setTextBytes: (v: Views, at: number, value: number): void => {
     v.u32[(at + 16) >>> 2] = value;
   },
+  read: (v: Views, at: number): NodeCommandFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    textBytes: v.u32[(at + 16) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: NodeCommandFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.u32[(at + 16) >>> 2] = fields.textBytes;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 24),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.u32[(at + 16) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(NodeCommand.read(v, at)),
 } as const;
+
+/** The plain form of NodeReply. */
+export interface NodeReplyFields {
+  readonly requestId: number;
+  readonly textBytes: number;
+}
 
 /** Clearing → front door: the answer to a NodeCommand, after its flush. Tail as above. */
 export const NodeReply = {
@@ -1143,7 +3306,29 @@ export const NodeReply = {
   setTextBytes: (v: Views, at: number, value: number): void => {
     v.u32[(at + 8) >>> 2] = value;
   },
+  read: (v: Views, at: number): NodeReplyFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    textBytes: v.u32[(at + 8) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: NodeReplyFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u32[(at + 8) >>> 2] = fields.textBytes;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 16),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.u32[(at + 8) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(NodeReply.read(v, at)),
 } as const;
+
+/** The plain form of NodeEvent. */
+export interface NodeEventFields {
+  readonly textBytes: number;
+}
 
 /** Clearing → everyone: a row of the registry or of an account changed, or restoring is over. Tail as above. */
 export const NodeEvent = {
@@ -1153,7 +3338,29 @@ export const NodeEvent = {
   setTextBytes: (v: Views, at: number, value: number): void => {
     v.u32[at >>> 2] = value;
   },
+  read: (v: Views, at: number): NodeEventFields => ({
+    textBytes: v.u32[at >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: NodeEventFields): void => {
+    v.u32[at >>> 2] = fields.textBytes;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 4),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(NodeEvent.read(v, at)),
 } as const;
+
+/** The plain form of VerifyJob. */
+export interface VerifyJobFields {
+  readonly ticket: number;
+  readonly textBytes: number;
+  readonly signature: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
 
 /** "Is this signature by this key over these bytes?" Tail: `text_bytes` of the signed text. */
 export const VerifyJob = {
@@ -1167,13 +3374,48 @@ export const VerifyJob = {
   setTextBytes: (v: Views, at: number, value: number): void => {
     v.u16[(at + 8) >>> 1] = value;
   },
-  /** Offset and length of the 64 bytes of `signature`. */
   signatureAt: 10,
   signatureLength: 64,
-  /** Offset and length of the 32 bytes of `public_key`. */
+  signature: (v: Views, at: number): Uint8Array => readBytes(v, at + 10, 64),
+  setSignature: (v: Views, at: number, value: Uint8Array): void => {
+    writeBytes(v, at + 10, 64, value);
+  },
   publicKeyAt: 74,
   publicKeyLength: 32,
+  publicKey: (v: Views, at: number): Uint8Array => readBytes(v, at + 74, 32),
+  setPublicKey: (v: Views, at: number, value: Uint8Array): void => {
+    writeBytes(v, at + 74, 32, value);
+  },
+  read: (v: Views, at: number): VerifyJobFields => ({
+    ticket: v.f64[at >>> 3] as number,
+    textBytes: v.u16[(at + 8) >>> 1] as number,
+    signature: readBytes(v, at + 10, 64),
+    publicKey: readBytes(v, at + 74, 32),
+  }),
+  write: (v: Views, at: number, fields: VerifyJobFields): void => {
+    v.f64[at >>> 3] = fields.ticket;
+    v.u16[(at + 8) >>> 1] = fields.textBytes;
+    writeBytes(v, at + 10, 64, fields.signature);
+    writeBytes(v, at + 74, 32, fields.publicKey);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 112),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.u16[(at + 8) >>> 1] as number);
+    to.hex(v.u8.subarray(at + 10, at + 74));
+    to.hex(v.u8.subarray(at + 74, at + 106));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(VerifyJob.read(v, at)),
 } as const;
+
+/** The plain form of Verdict. */
+export interface VerdictFields {
+  readonly ticket: number;
+  readonly valid: number;
+}
 
 export const Verdict = {
   typeId: 71,
@@ -1186,7 +3428,30 @@ export const Verdict = {
   setValid: (v: Views, at: number, value: number): void => {
     v.u8[at + 8] = value;
   },
+  read: (v: Views, at: number): VerdictFields => ({
+    ticket: v.f64[at >>> 3] as number,
+    valid: v.u8[at + 8] as number,
+  }),
+  write: (v: Views, at: number, fields: VerdictFields): void => {
+    v.f64[at >>> 3] = fields.ticket;
+    v.u8[at + 8] = fields.valid;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 16),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.u8[at + 8] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(Verdict.read(v, at)),
 } as const;
+
+/** The plain form of NodeQuery. */
+export interface NodeQueryFields {
+  readonly requestId: number;
+  readonly textBytes: number;
+}
 
 /** Front door → clearing: a question about applied state, answered by a NodeReply. Tail: `text_bytes` of plain JSON. */
 export const NodeQuery = {
@@ -1200,7 +3465,30 @@ export const NodeQuery = {
   setTextBytes: (v: Views, at: number, value: number): void => {
     v.u32[(at + 8) >>> 2] = value;
   },
+  read: (v: Views, at: number): NodeQueryFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    textBytes: v.u32[(at + 8) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: NodeQueryFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u32[(at + 8) >>> 2] = fields.textBytes;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 16),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.u32[(at + 8) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(NodeQuery.read(v, at)),
 } as const;
+
+/** The plain form of NodeHook. */
+export interface NodeHookFields {
+  readonly requestId: number;
+  readonly textBytes: number;
+}
 
 /** Front door → clearing or market: a test hook of operator-api.md 7.3 that is not part of the state. Tail as above. */
 export const NodeHook = {
@@ -1214,4 +3502,21 @@ export const NodeHook = {
   setTextBytes: (v: Views, at: number, value: number): void => {
     v.u32[(at + 8) >>> 2] = value;
   },
+  read: (v: Views, at: number): NodeHookFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    textBytes: v.u32[(at + 8) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: NodeHookFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u32[(at + 8) >>> 2] = fields.textBytes;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 16),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.u32[(at + 8) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(NodeHook.read(v, at)),
 } as const;
