@@ -102,108 +102,108 @@ function orderOf(user: UserId, side: Side, flags: number, name: string, quantity
 
 /** Ring records one behind the other, as a market left them. */
 class Records {
-  private views: Views = viewsOf(new ArrayBuffer(0), 0, 0);
-  private places: { readonly typeId: number; readonly at: number; readonly bytes: number }[] = [];
-  private end = 0;
-  private next = 0;
+  #views: Views = viewsOf(new ArrayBuffer(0), 0, 0);
+  #places: { readonly typeId: number; readonly at: number; readonly bytes: number }[] = [];
+  #end = 0;
+  #next = 0;
 
   /** Room for so many records; those before are forgotten. */
   begin(count: number): void {
     const bytes = count * RECORD_BYTES_MAX;
-    if (this.views.u8.length < bytes) this.views = viewsOf(new ArrayBuffer(bytes), 0, bytes);
-    this.places = [];
-    this.end = 0;
-    this.next = 0;
+    if (this.#views.u8.length < bytes) this.#views = viewsOf(new ArrayBuffer(bytes), 0, bytes);
+    this.#places = [];
+    this.#end = 0;
+    this.#next = 0;
   }
 
   add(typeId: number, bytes: number, write: (v: Views, at: number) => void): void {
-    write(this.views, this.end);
-    this.places.push({ typeId, at: this.end, bytes });
-    this.end += (bytes + 7) & ~7;
+    write(this.#views, this.#end);
+    this.#places.push({ typeId, at: this.#end, bytes });
+    this.#end += (bytes + 7) & ~7;
   }
 
   take(count: number, into: BatchBuffer): void {
-    for (const end = this.next + count; this.next < end; this.next += 1) {
-      const { typeId, at, bytes } = must(this.places[this.next], 'a record that was prepared');
-      into.add(typeId, this.views, at, bytes);
+    for (const end = this.#next + count; this.#next < end; this.#next += 1) {
+      const { typeId, at, bytes } = must(this.#places[this.#next], 'a record that was prepared');
+      into.add(typeId, this.#views, at, bytes);
     }
   }
 }
 
 /** Two resting makers, one a side, and takers that each match one lot of 1. */
 export class Desk {
-  private readonly state = world();
-  private readonly writer: StorageWriter;
-  private readonly journal: Journal;
-  private readonly checkpoints: CheckpointWriter;
-  private readonly records = new Records();
-  private readonly buffer = new BatchBuffer();
-  private readonly sinks: EffectSinks;
-  private readonly flags: number;
-  private sequence = 0;
-  private trades = 0;
-  private confirmed = 0;
-  private timeNs: bigint = T0;
+  readonly #state = world();
+  readonly #writer: StorageWriter;
+  readonly #journal: Journal;
+  readonly #checkpoints: CheckpointWriter;
+  readonly #records = new Records();
+  readonly #buffer = new BatchBuffer();
+  readonly #sinks: EffectSinks;
+  readonly #flags: number;
+  #sequence = 0;
+  #trades = 0;
+  #confirmed = 0;
+  #timeNs: bigint = T0;
 
   /** @param flags bits of ORDER_FLAG: spot or margin. */
   constructor(directory: string, flags: number) {
-    this.writer = openWriter(directory);
-    this.journal = new Journal(this.writer);
-    this.checkpoints = new CheckpointWriter(this.writer);
-    this.flags = flags;
+    this.#writer = openWriter(directory);
+    this.#journal = new Journal(this.#writer);
+    this.#checkpoints = new CheckpointWriter(this.#writer);
+    this.#flags = flags;
     const sink = new Sink();
-    this.sinks = { door: sink, data: sink, shards: [sink], market: () => sink };
-    this.records.begin(2);
-    for (const side of [SIDE.sell, SIDE.buy]) this.admit(must(TRADERS[0], 'a maker'), side, MAKER_LOTS);
-    this.records.take(2, this.buffer);
-    this.commit();
+    this.#sinks = { door: sink, data: sink, shards: [sink], market: () => sink };
+    this.#records.begin(2);
+    for (const side of [SIDE.sell, SIDE.buy]) this.#admit(must(TRADERS[0], 'a maker'), side, MAKER_LOTS);
+    this.#records.take(2, this.#buffer);
+    this.#commit();
   }
 
   prepare(batches: number): void {
-    this.records.begin(2 * FILLS_PER_BATCH * batches);
+    this.#records.begin(2 * FILLS_PER_BATCH * batches);
     for (let count = 0; count < FILLS_PER_BATCH * batches; count += 1) {
       const user = must(TRADERS[1 + (count % (TRADERS.length - 1))], 'a taker');
       const side = count % 2 === 0 ? SIDE.buy : SIDE.sell;
-      const taker = this.admit(user, side, 10_000);
-      this.match(side === SIDE.buy ? 1 : 2, taker, side);
+      const taker = this.#admit(user, side, 10_000);
+      this.#match(side === SIDE.buy ? 1 : 2, taker, side);
     }
   }
 
   /** @returns how many bytes its record has in the journal. */
   batch(): number {
-    this.records.take(2 * FILLS_PER_BATCH, this.buffer);
-    return this.commit();
+    this.#records.take(2 * FILLS_PER_BATCH, this.#buffer);
+    return this.#commit();
   }
 
   /** @returns how many fills were confirmed; all of them, or it throws. */
   async end(): Promise<number> {
-    checkLedger(this.state);
-    if (this.confirmed !== this.trades) throw new InvariantError('bench: a fill was not confirmed');
-    await this.writer.close();
-    return this.confirmed;
+    checkLedger(this.#state);
+    if (this.#confirmed !== this.#trades) throw new InvariantError('bench: a fill was not confirmed');
+    await this.#writer.close();
+    return this.#confirmed;
   }
 
-  private admit(user: UserId, side: Side, lots: number): number {
-    this.sequence += 1;
-    const order = orderOf(user, side, this.flags, `order-${this.sequence}`, lots);
-    this.records.add(OrderAdmitted.typeId, OrderAdmitted.bytes + newOrderBytes(order), (v, at) => {
-      OrderAdmitted.setSequence(v, at, this.sequence);
-      OrderAdmitted.setTimeNs(v, at, this.timeNs);
+  #admit(user: UserId, side: Side, lots: number): number {
+    this.#sequence += 1;
+    const order = orderOf(user, side, this.#flags, `order-${this.#sequence}`, lots);
+    this.#records.add(OrderAdmitted.typeId, OrderAdmitted.bytes + newOrderBytes(order), (v, at) => {
+      OrderAdmitted.setSequence(v, at, this.#sequence);
+      OrderAdmitted.setTimeNs(v, at, this.#timeNs);
       OrderAdmitted.setParent(v, at, 0);
       OrderAdmitted.setMarketIndex(v, at, 0);
       OrderAdmitted.setRefusal(v, at, 0);
       writeNewOrder(v, at + OrderAdmitted.bytes, order, { requestId: 0, receivedNs: T0, marketIndex: 0 });
     });
-    return this.sequence;
+    return this.#sequence;
   }
 
-  private match(maker: number, taker: number, takerSide: Side): void {
-    this.sequence += 1;
-    this.trades += 1;
-    this.records.add(Matched.typeId, Matched.bytes, (v, at) => {
-      Matched.setSequence(v, at, this.sequence);
-      Matched.setTimeNs(v, at, this.timeNs);
-      Matched.setTradeId(v, at, this.trades);
+  #match(maker: number, taker: number, takerSide: Side): void {
+    this.#sequence += 1;
+    this.#trades += 1;
+    this.#records.add(Matched.typeId, Matched.bytes, (v, at) => {
+      Matched.setSequence(v, at, this.#sequence);
+      Matched.setTimeNs(v, at, this.#timeNs);
+      Matched.setTradeId(v, at, this.#trades);
       Matched.setMakerOrder(v, at, maker);
       Matched.setTakerOrder(v, at, taker);
       Matched.setPrice(v, at, 200_000);
@@ -217,28 +217,28 @@ export class Desk {
   }
 
   /** What the thread does with a drained batch (clearing-actor.ts). */
-  private commit(): number {
-    this.timeNs += 1_000_000n;
-    const timeNs = this.timeNs as TimestampNs;
-    const inputs = this.buffer.inputs();
-    const verdicts = verdictsNeeded(this.state, inputs).map((row) => ({
+  #commit(): number {
+    this.#timeNs += 1_000_000n;
+    const timeNs = this.#timeNs as TimestampNs;
+    const inputs = this.#buffer.inputs();
+    const verdicts = verdictsNeeded(this.#state, inputs).map((row) => ({
       marketIndex: row.marketIndex,
       order: row.orderSequence,
       valid: true,
     }));
-    const payload = this.buffer.seal(timeNs, verdicts);
-    const sequence = this.journal.append(timeNs, payload);
-    this.buffer.clear();
+    const payload = this.#buffer.seal(timeNs, verdicts);
+    const sequence = this.#journal.append(timeNs, payload);
+    this.#buffer.clear();
     const effects: Effect[] = [];
-    applyBatch(this.state, { timeNs, inputs, verdicts }, effects);
+    applyBatch(this.#state, { timeNs, inputs, verdicts }, effects);
     for (const effect of effects) {
-      writeEffect(effect, this.sinks);
-      if (effect.kind === 'fillConfirmed') this.confirmed += 1;
+      writeEffect(effect, this.#sinks);
+      if (effect.kind === 'fillConfirmed') this.#confirmed += 1;
     }
-    if (dirtyRowCount(this.state) >= CHECKPOINT_ROWS) {
-      const { lastHash } = this.journal;
-      const rows = drainDirtyRows(this.state);
-      this.checkpoints.write({
+    if (dirtyRowCount(this.#state) >= CHECKPOINT_ROWS) {
+      const { lastHash } = this.#journal;
+      const rows = drainDirtyRows(this.#state);
+      this.#checkpoints.write({
         sequence,
         journalHash: lastHash,
         stateHash: lastHash,

@@ -68,45 +68,45 @@ export async function run(scale: Scale): Promise<BenchResult> {
 /** The rounds of one desk, on a thread with the memory that clearing's has. */
 class Contest {
   batchBytes = 0;
-  private readonly worker: Worker;
-  private readonly label: string;
-  private readonly cpuMicros: number[] = [];
+  readonly #worker: Worker;
+  readonly #label: string;
+  readonly #cpuMicros: number[] = [];
 
   /** @param flags bits of ORDER_FLAG. */
   constructor(directory: string, flags: number, label: string) {
     const workerData: DeskSetUp = { directory, flags };
     const resourceLimits = { maxYoungGenerationSizeMb: CLEARING_YOUNG_MEBIBYTES };
-    this.worker = new Worker(new URL('./clearing-desk-task.js', import.meta.url), { workerData, resourceLimits });
-    this.label = label;
+    this.#worker = new Worker(new URL('./clearing-desk-task.js', import.meta.url), { workerData, resourceLimits });
+    this.#label = label;
   }
 
   async round(batches: number): Promise<number> {
-    const { elapsedMs, cpuMicros, batchBytes } = (await this.ask(batches)) as DeskRound;
+    const { elapsedMs, cpuMicros, batchBytes } = (await this.#ask(batches)) as DeskRound;
     this.batchBytes = batchBytes;
-    this.cpuMicros.push(cpuMicros / (batches * FILLS_PER_BATCH));
+    this.#cpuMicros.push(cpuMicros / (batches * FILLS_PER_BATCH));
     return (batches * FILLS_PER_BATCH) / (elapsedMs / 1_000);
   }
 
   /** @returns how many fills were confirmed; all of them, or the thread throws. */
   async end(): Promise<number> {
-    const confirmed = (await this.ask(0)) as number;
-    await this.worker.terminate();
+    const confirmed = (await this.#ask(0)) as number;
+    await this.#worker.terminate();
     return confirmed;
   }
 
   rows(label: string, figures: readonly number[]): readonly BenchRow[] {
     // As many as there are figures: what came before has warmed up.
-    const cpu = median(this.cpuMicros.slice(-figures.length));
+    const cpu = median(this.#cpuMicros.slice(-figures.length));
     return [
-      { label: `${label}, ${this.label}, checkpoints included`, value: median(figures), unit: 'fills/s' },
-      { label: `${label}, ${this.label}, CPU time of a fill`, value: cpu, unit: 'µs' },
+      { label: `${label}, ${this.#label}, checkpoints included`, value: median(figures), unit: 'fills/s' },
+      { label: `${label}, ${this.#label}, CPU time of a fill`, value: cpu, unit: 'µs' },
     ];
   }
 
   /** `once` throws what the thread throws. */
-  private async ask(batches: number): Promise<unknown> {
-    const answer = once(this.worker, 'message');
-    this.worker.postMessage(batches);
+  async #ask(batches: number): Promise<unknown> {
+    const answer = once(this.#worker, 'message');
+    this.#worker.postMessage(batches);
     const [value] = (await answer) as [unknown];
     return value;
   }

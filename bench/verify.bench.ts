@@ -91,26 +91,26 @@ class Contest {
   readonly tally: Tally = new Tally();
   /** Busy microseconds of this thread per verification, by contender, a round each. */
   readonly busy: Map<string, number[]> = new Map();
-  private verdictOf: (ticket: number, valid: boolean) => void = () => undefined;
-  private readonly piscina: Piscina;
-  private readonly pool: VerifyPool;
+  #verdictOf: (ticket: number, valid: boolean) => void = () => undefined;
+  readonly #piscina: Piscina;
+  readonly #pool: VerifyPool;
 
   constructor() {
-    this.piscina = new Piscina({
+    this.#piscina = new Piscina({
       filename: fileURLToPath(new URL('./verify-task.js', import.meta.url)),
       minThreads: 1,
       maxThreads: 1,
       concurrentTasksPerWorker: 2,
     });
-    this.pool = new VerifyPool({
+    this.#pool = new VerifyPool({
       threads: 1,
-      onVerdict: (ticket, valid) => this.verdictOf(ticket, valid),
+      onVerdict: (ticket, valid) => this.#verdictOf(ticket, valid),
       onDeath: (error) => must<never>(null, `the verify thread ended: ${error.message}`),
     });
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.pool.close(), this.piscina.destroy()]);
+    await Promise.all([this.#pool.close(), this.#piscina.destroy()]);
   }
 
   job(index: number): Job {
@@ -138,7 +138,8 @@ class Contest {
 
   /** The job ring is kept filled: a verdict makes room for the next job, sent once per turn as the front door does. */
   rings(count: number): Promise<void> {
-    const { pool, tally } = this;
+    const { tally } = this;
+    const pool = this.#pool;
     let sent = 0;
     let answered = 0;
     let isScheduled = false;
@@ -152,7 +153,7 @@ class Contest {
       pool.flush();
     };
     return new Promise((resolve) => {
-      this.verdictOf = (ticket, valid) => {
+      this.#verdictOf = (ticket, valid) => {
         tally.take(this.job(ticket), valid);
         answered += 1;
         if (answered === count) resolve();
@@ -182,7 +183,7 @@ class Contest {
       while (next < count) {
         const jobs = Array.from({ length: BATCH }, (_, index) => this.job(next + index));
         next += BATCH;
-        const verdicts = (await this.piscina.run(jobs.map(message), { name: 'verifyMany' })) as boolean[];
+        const verdicts = (await this.#piscina.run(jobs.map(message), { name: 'verifyMany' })) as boolean[];
         for (const [index, job] of jobs.entries()) this.tally.take(job, must(verdicts[index], 'a verdict'));
       }
     };
@@ -190,15 +191,15 @@ class Contest {
   }
 
   ask(job: Job): Promise<boolean> {
-    return this.piscina.run(message(job), { name: 'verifyOne' }) as Promise<boolean>;
+    return this.#piscina.run(message(job), { name: 'verifyOne' }) as Promise<boolean>;
   }
 
   trip(index: number): Promise<boolean> {
     const { signature, text, publicKey } = this.job(index);
     return new Promise((resolve) => {
-      this.verdictOf = (_ticket, valid) => resolve(valid);
-      assert(this.pool.submit(0, index, signature, text, publicKey), 'an idle ring has room');
-      this.pool.flush();
+      this.#verdictOf = (_ticket, valid) => resolve(valid);
+      assert(this.#pool.submit(0, index, signature, text, publicKey), 'an idle ring has room');
+      this.#pool.flush();
     });
   }
 }

@@ -6,7 +6,7 @@ process.exitCode = runCheck(process.argv[2] ?? '', (line) => {
   try {
     writeSync(1, `${line}\n`);
   } catch {
-    // The node that asked has ended: nobody waits for the answer.
+    // The node has ended: no process reads the answer.
     process.exit();
   }
 });

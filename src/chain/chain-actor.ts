@@ -47,52 +47,52 @@ export interface ChainActorParts {
 }
 
 export class ChainActor implements ChainDesk {
-  private readonly parts: ChainActorParts;
-  private readonly store: ChainStore;
-  private readonly lanes = new Map<ChainId, ChainLane>();
-  private timer: NodeJS.Timeout | null = null;
-  private isStopped = false;
+  readonly #parts: ChainActorParts;
+  readonly #store: ChainStore;
+  readonly #lanes = new Map<ChainId, ChainLane>();
+  #timer: NodeJS.Timeout | null = null;
+  #isStopped = false;
 
   constructor(parts: ChainActorParts) {
-    this.parts = parts;
-    this.store = new ChainStore(parts.directory);
+    this.#parts = parts;
+    this.#store = new ChainStore(parts.directory);
   }
 
   /** Opens every chain of the registry; resolves when deposits confirmed before are credited. */
   async start(): Promise<void> {
-    await this.follow();
+    await this.#follow();
   }
 
   /** A chain or vault that was put takes effect at once; assets are looked up when they are needed. */
   onNews(news: NodeNews): void {
     if (news.kind !== 'registryChanged' || news.change.table !== 'config') return;
     const { kind } = news.change.row;
-    if (kind === 'chain' || kind === 'vault') void this.follow();
+    if (kind === 'chain' || kind === 'vault') void this.#follow();
   }
 
   /** Whether a call or a deposit is under way. */
   isBusy(): boolean {
-    return [...this.lanes.values()].some((lane) => lane.isBusy);
+    return [...this.#lanes.values()].some((lane) => lane.isBusy);
   }
 
   /** Ends when all work that began is done. */
   async stop(): Promise<void> {
-    this.isStopped = true;
-    if (this.timer !== null) clearInterval(this.timer);
-    await Promise.all([...this.lanes.values()].map((lane) => lane.stop()));
+    this.#isStopped = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.stop()));
   }
 
   /** CHAIN_NOT_FOUND, VAULT_NOT_FOUND, ASSET_NOT_FOUND; what the vault refuses is a reverted transaction. */
   async deposit(chainId: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>> {
-    const { lane, vault } = this.laneWithVault(chainId);
+    const { lane, vault } = this.#laneWithVault(chainId);
     if (lane === null) return rejected(unknownChain(chainId));
     if (vault === null) return rejected(noVault(chainId));
-    const token = tokenOnChain(this.parts.registry(), chainId, request.token);
+    const token = tokenOnChain(this.#parts.registry(), chainId, request.token);
     if (token === null) return rejected(unknownToken(chainId));
     const { confirm, ...call } = request;
     const mined = await lane.change((chain): Outcome<ChainTransaction> => {
       if (chain.isFull) return rejected(FULL);
-      const nowNs = this.parts.clock.nowNs();
+      const nowNs = this.#parts.clock.nowNs();
       const deposit = chain.deposit({ ...call, token, vault: vault.address }, nowNs);
       const isConfirmed = confirm && deposit.revert === null;
       // The block of the deposit is its first confirmation.
@@ -103,23 +103,23 @@ export class ChainActor implements ChainDesk {
   }
 
   async mine(chainId: ChainId, blocks: number): Promise<Outcome<number>> {
-    const lane = this.lanes.get(chainId);
+    const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
     return lane.change((chain) => {
-      chain.mine(blocks, this.parts.clock.nowNs());
+      chain.mine(blocks, this.#parts.clock.nowNs());
       return chain.head;
     });
   }
 
   /** CHAIN_NOT_FOUND, ASSET_NOT_FOUND, INVALID_REQUEST for more than a token can count. */
   async mint(chainId: ChainId, request: MintRequest): Promise<Outcome<ChainTransaction>> {
-    const lane = this.lanes.get(chainId);
+    const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
     const { token, to, baseUnits } = request;
-    if (tokenOnChain(this.parts.registry(), chainId, token) === null) return rejected(unknownToken(chainId));
+    if (tokenOnChain(this.#parts.registry(), chainId, token) === null) return rejected(unknownToken(chainId));
     const mined = await lane.change((chain): Outcome<ChainTransaction> => {
       if (chain.isFull) return rejected(FULL);
-      const minted = chain.mint(token, to, baseUnits, this.parts.clock.nowNs());
+      const minted = chain.mint(token, to, baseUnits, this.#parts.clock.nowNs());
       return minted === null ? rejected(TOO_MUCH) : accepted(transaction(minted, chain.head));
     });
     return mined.ok ? mined.value : mined;
@@ -127,7 +127,7 @@ export class ChainActor implements ChainDesk {
 
   /** Only deposits are simulated, so the other counters stand at 0. */
   async counters(chainId: ChainId, user: UserId, _subAccount: number): Promise<Outcome<ChainCounters>> {
-    const lane = this.lanes.get(chainId);
+    const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
     return lane.read((chain) => ({
       depositCounts: chain.depositCount(user),
@@ -137,13 +137,13 @@ export class ChainActor implements ChainDesk {
   }
 
   async balance(chainId: ChainId, address: string, token: string): Promise<Outcome<bigint>> {
-    const lane = this.lanes.get(chainId);
+    const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
     return lane.read((chain) => chain.balanceOf(token, address));
   }
 
   async vault(chainId: ChainId): Promise<Outcome<ChainVault>> {
-    const { lane, vault } = this.laneWithVault(chainId);
+    const { lane, vault } = this.#laneWithVault(chainId);
     if (lane === null) return rejected(unknownChain(chainId));
     if (vault === null) return rejected(noVault(chainId));
     return lane.read((chain) => ({
@@ -158,53 +158,53 @@ export class ChainActor implements ChainDesk {
   }
 
   async providers(chainId: ChainId): Promise<Outcome<readonly ChainProvider[]>> {
-    const lane = this.lanes.get(chainId);
+    const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
     const { providers } = lane.settings;
     return accepted(Array.from({ length: providers }, (_, provider) => ({ provider, fault: 'none' })));
   }
 
   /** Brings the lanes and the timer to what the registry says. Resolves when their work is done. */
-  private async follow(): Promise<void> {
-    if (this.isStopped) return;
+  async #follow(): Promise<void> {
+    if (this.#isStopped) return;
     const work: Promise<void>[] = [];
-    const chains = simulatedChains(this.parts.registry());
-    for (const [chainId, lane] of this.lanes) {
+    const chains = simulatedChains(this.#parts.registry());
+    for (const [chainId, lane] of this.#lanes) {
       if (chains.has(chainId)) continue;
-      this.lanes.delete(chainId);
+      this.#lanes.delete(chainId);
       work.push(lane.stop());
     }
     for (const [chainId, settings] of chains) {
-      const lane = this.lanes.get(chainId);
+      const lane = this.#lanes.get(chainId);
       if (lane !== undefined) {
         work.push(lane.retune(settings));
         continue;
       }
-      const { clock, command, fail } = this.parts;
-      const opened = new ChainLane({ chainId, store: this.store, clock, command, fail }, settings);
-      this.lanes.set(chainId, opened);
+      const { clock, command, fail } = this.#parts;
+      const opened = new ChainLane({ chainId, store: this.#store, clock, command, fail }, settings);
+      this.#lanes.set(chainId, opened);
       work.push(opened.open());
     }
-    this.setTimer();
+    this.#setTimer();
     await Promise.all(work);
   }
 
-  private setTimer(): void {
-    if (this.timer !== null) clearInterval(this.timer);
-    this.timer = null;
-    const blockTimesMs = [...this.lanes.values()]
+  #setTimer(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    const blockTimesMs = [...this.#lanes.values()]
       .filter((lane) => lane.settings.autoMine)
       .map((lane) => Number(lane.settings.blockTimeNs / MILLISECOND_NS));
-    if (!this.parts.minesByItself || blockTimesMs.length === 0) return;
+    if (!this.#parts.minesByItself || blockTimesMs.length === 0) return;
     const everyMs = Math.max(TICK_MS_MIN, Math.min(TICK_MS_MAX, ...blockTimesMs));
-    this.timer = setInterval(() => {
-      for (const lane of this.lanes.values()) lane.tick();
+    this.#timer = setInterval(() => {
+      for (const lane of this.#lanes.values()) lane.tick();
     }, everyMs);
-    this.timer.unref();
+    this.#timer.unref();
   }
 
-  private laneWithVault(chainId: ChainId): { readonly lane: ChainLane | null; readonly vault: VaultSettings | null } {
-    const lane = this.lanes.get(chainId) ?? null;
+  #laneWithVault(chainId: ChainId): { readonly lane: ChainLane | null; readonly vault: VaultSettings | null } {
+    const lane = this.#lanes.get(chainId) ?? null;
     return { lane, vault: lane?.settings.vault ?? null };
   }
 }

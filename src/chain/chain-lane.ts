@@ -39,63 +39,63 @@ export interface LaneParts {
 }
 
 export class ChainLane {
-  private readonly parts: LaneParts;
-  private readonly watcher = new DepositWatcher();
-  private current: ChainSettings;
-  private chain: SimulatedChain | null = null;
-  private tail: Promise<unknown> = Promise.resolve();
-  private waiting = 0;
-  private isStopped = false;
+  readonly #parts: LaneParts;
+  readonly #watcher = new DepositWatcher();
+  #current: ChainSettings;
+  #chain: SimulatedChain | null = null;
+  #tail: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #isStopped = false;
 
   constructor(parts: LaneParts, settings: ChainSettings) {
-    this.parts = parts;
-    this.current = settings;
+    this.#parts = parts;
+    this.#current = settings;
   }
 
   get settings(): ChainSettings {
-    return this.current;
+    return this.#current;
   }
 
   get isBusy(): boolean {
-    return this.waiting > 0;
+    return this.#waiting > 0;
   }
 
   /** Loads or founds the chain and catches up: first of all work. */
   async open(): Promise<void> {
-    await this.run(async () => {
-      const { store, chainId, clock } = this.parts;
+    await this.#run(async () => {
+      const { store, chainId, clock } = this.#parts;
       const saved = await store.load(chainId);
       const state = saved ?? emptyChain(chainId, clock.nowNs());
-      this.chain = new SimulatedChain(state);
+      this.#chain = new SimulatedChain(state);
       if (saved === null) await store.save(state);
-      this.mineDue(this.chain);
-      await this.actOnDeposits(this.chain);
+      this.#mineDue(this.#chain);
+      await this.#actOnDeposits(this.#chain);
     });
   }
 
   /** New settings, which may make deposits due. Another pace starts from a block that is mined now, so that no block is due from before. */
   async retune(settings: ChainSettings): Promise<void> {
     const isOtherPace =
-      settings.blockTimeNs !== this.current.blockTimeNs || settings.autoMine !== this.current.autoMine;
-    if (isOtherPace && this.chain !== null) this.mineDue(this.chain);
-    this.current = settings;
-    if (isOtherPace) await this.change((chain) => chain.mine(1, this.parts.clock.nowNs()));
+      settings.blockTimeNs !== this.#current.blockTimeNs || settings.autoMine !== this.#current.autoMine;
+    if (isOtherPace && this.#chain !== null) this.#mineDue(this.#chain);
+    this.#current = settings;
+    if (isOtherPace) await this.change((chain) => chain.mine(1, this.#parts.clock.nowNs()));
     else await this.read(() => undefined);
   }
 
   /** Mines the blocks that are due, and acts on what they confirm, unless other work does so already. */
   tick(): void {
-    if (this.isBusy || this.chain === null || this.isStopped) return;
-    this.mineDue(this.chain);
-    if (this.dueDeposits(this.chain).length > 0) void this.run(() => this.actOnDeposits(this.opened));
+    if (this.isBusy || this.#chain === null || this.#isStopped) return;
+    this.#mineDue(this.#chain);
+    if (this.#dueDeposits(this.#chain).length > 0) void this.#run(() => this.#actOnDeposits(this.#opened));
   }
 
   /** Looks at the chain as of now. */
   read<T>(look: (chain: SimulatedChain) => T): Promise<Outcome<T>> {
-    return this.run(async () => {
-      this.mineDue(this.opened);
-      await this.actOnDeposits(this.opened);
-      return look(this.opened);
+    return this.#run(async () => {
+      this.#mineDue(this.#opened);
+      await this.#actOnDeposits(this.#opened);
+      return look(this.#opened);
     });
   }
 
@@ -106,12 +106,12 @@ export class ChainLane {
    *   is changed but clearing did not take a confirmed deposit in time, which is offered again later.
    */
   async change<T>(work: (chain: SimulatedChain) => T): Promise<Outcome<T>> {
-    const done = await this.run(async () => {
-      const chain = this.opened;
-      this.mineDue(chain);
+    const done = await this.#run(async () => {
+      const chain = this.#opened;
+      this.#mineDue(chain);
       const result = work(chain);
-      await this.parts.store.save(chain.state());
-      return { result, isActedOn: await this.actOnDeposits(chain) };
+      await this.#parts.store.save(chain.state());
+      return { result, isActedOn: await this.#actOnDeposits(chain) };
     });
     if (!done.ok) return done;
     if (done.value.isActedOn) return accepted(done.value.result);
@@ -120,67 +120,67 @@ export class ChainLane {
 
   /** Takes no more work and ends when what runs is done. */
   async stop(): Promise<void> {
-    this.isStopped = true;
-    await this.tail;
+    this.#isStopped = true;
+    await this.#tail;
   }
 
-  private get opened(): SimulatedChain {
-    return must(this.chain, 'a chain is opened before it works');
+  get #opened(): SimulatedChain {
+    return must(this.#chain, 'a chain is opened before it works');
   }
 
-  private async run<T>(work: () => Promise<T>): Promise<Outcome<T>> {
-    if (this.isStopped) return rejected(STOPPED);
-    if (this.waiting >= WAITING_MAX) return rejected(BUSY);
-    this.waiting += 1;
-    const turn = this.tail.then(() => this.guarded(work));
-    this.tail = turn;
+  async #run<T>(work: () => Promise<T>): Promise<Outcome<T>> {
+    if (this.#isStopped) return rejected(STOPPED);
+    if (this.#waiting >= WAITING_MAX) return rejected(BUSY);
+    this.#waiting += 1;
+    const turn = this.#tail.then(() => this.#guarded(work));
+    this.#tail = turn;
     return turn;
   }
 
   /** Neither the disk nor a broken promise lets the node go on. */
-  private async guarded<T>(work: () => Promise<T>): Promise<Outcome<T>> {
+  async #guarded<T>(work: () => Promise<T>): Promise<Outcome<T>> {
     try {
       return accepted(await work());
     } catch (error) {
-      this.isStopped = true;
-      this.parts.fail(`chain ${this.parts.chainId}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#isStopped = true;
+      this.#parts.fail(`chain ${this.#parts.chainId}: ${error instanceof Error ? error.message : String(error)}`);
       return rejected(STOPPED);
     } finally {
-      this.waiting -= 1;
+      this.#waiting -= 1;
     }
   }
 
-  private mineDue(chain: SimulatedChain): void {
-    if (this.current.autoMine) chain.advance(this.parts.clock.nowNs(), this.current.blockTimeNs);
+  #mineDue(chain: SimulatedChain): void {
+    if (this.#current.autoMine) chain.advance(this.#parts.clock.nowNs(), this.#current.blockTimeNs);
   }
 
-  private dueDeposits(chain: SimulatedChain): ReturnType<DepositWatcher['due']> {
-    const { vault, providers, depositConfirmations: confirmations } = this.current;
+  #dueDeposits(chain: SimulatedChain): ReturnType<DepositWatcher['due']> {
+    const { vault, providers, depositConfirmations: confirmations } = this.#current;
     if (vault === null) return [];
     const views = Array.from({ length: providers }, () => chain);
-    return this.watcher.due(views, { vault: vault.address.slice(0, 40), confirmations });
+    return this.#watcher.due(views, { vault: vault.address.slice(0, 40), confirmations });
   }
 
   /** @returns false when clearing did not answer in time. */
-  private async actOnDeposits(chain: SimulatedChain): Promise<boolean> {
+  async #actOnDeposits(chain: SimulatedChain): Promise<boolean> {
     for (;;) {
-      const due = this.dueDeposits(chain);
+      const due = this.#dueDeposits(chain);
       if (due.length === 0) return true;
       for (const deposit of due) {
         const { block: _block, nonce: depositNonce, ...event } = deposit;
-        const reply = await this.offer({ kind: 'deposit', chainId: chain.chainId, ...event, depositNonce });
+        const reply = await this.#offer({ kind: 'deposit', chainId: chain.chainId, ...event, depositNonce });
         if (reply === null) return false;
         const nextNonce = reply['next_nonce'];
         assert(typeof nextNonce === 'number', 'clearing says which counter comes next');
-        this.watcher.answered(deposit, nextNonce);
+        this.#watcher.answered(deposit, nextNonce);
       }
     }
   }
 
   /** Offers until clearing takes it. @returns null when it stays busy or the node stops. */
-  private async offer(command: OperatorCommand): Promise<Readonly<Record<string, unknown>> | null> {
-    for (let offers = 0; offers < OFFERS_MAX && !this.isStopped; offers += 1) {
-      const reply = await this.parts.command(command);
+  async #offer(command: OperatorCommand): Promise<Readonly<Record<string, unknown>> | null> {
+    for (let offers = 0; offers < OFFERS_MAX && !this.#isStopped; offers += 1) {
+      const reply = await this.#parts.command(command);
       if (reply.ok) return reply.value;
       assert(reply.reject.code === 'SERVICE_UNAVAILABLE', `clearing refuses no deposit: ${reply.reject.message}`);
       await new Promise((resolve) => setTimeout(resolve, OFFER_MS));

@@ -20,18 +20,18 @@ const WHOLE_FORM = /^(?:0|[1-9][0-9]{0,77})$/;
 type Json = Readonly<Record<string, unknown>>;
 
 export class ChainStore {
-  private readonly directory: string;
+  readonly #directory: string;
 
   /** @param dataDirectory exists; the chains get a directory in it. */
   constructor(dataDirectory: string) {
-    this.directory = join(dataDirectory, 'chains');
+    this.#directory = join(dataDirectory, 'chains');
   }
 
   /** @returns null when nothing was saved. @throws InvariantError for a damaged file, Error when it cannot be read. */
   async load(chainId: ChainId): Promise<ChainState | null> {
     let text: string;
     try {
-      text = await readFile(this.path(chainId), 'utf8');
+      text = await readFile(this.#path(chainId), 'utf8');
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
       throw error;
@@ -43,9 +43,9 @@ export class ChainStore {
 
   /** One at a time per chain. @throws Error when the disk refuses; the old state is then still there. */
   async save(state: ChainState): Promise<void> {
-    const path = this.path(state.chainId);
+    const path = this.#path(state.chainId);
     const text = encodeChain(state);
-    await mkdir(this.directory, { recursive: true });
+    await mkdir(this.#directory, { recursive: true });
     const file = await open(`${path}.new`, 'w', 0o600);
     try {
       await file.writeFile(text);
@@ -54,7 +54,7 @@ export class ChainStore {
       await file.close();
     }
     await rename(`${path}.new`, path);
-    const directory = await open(this.directory, 'r');
+    const directory = await open(this.#directory, 'r');
     try {
       await directory.sync();
     } finally {
@@ -62,8 +62,8 @@ export class ChainStore {
     }
   }
 
-  private path(chainId: ChainId): string {
-    return join(this.directory, `${chainId}.json`);
+  #path(chainId: ChainId): string {
+    return join(this.#directory, `${chainId}.json`);
   }
 }
 

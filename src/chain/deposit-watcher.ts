@@ -41,42 +41,42 @@ interface Candidate {
 
 export class DepositWatcher {
   /** The counter that the next deposit of a user carries, as clearing said. */
-  private readonly next = new Map<UserId, number>();
+  readonly #next = new Map<UserId, number>();
   /** Everything in lower blocks is answered for. */
-  private fromBlock = 0;
+  #fromBlock = 0;
 
   /**
    * @param views one per configured provider; null when it cannot be reached, which counts as disagreeing.
    * @returns what may be acted on, in the order of the chain. The same again until `answered` is called.
    */
   due(views: readonly (ProviderView | null)[], policy: WatchPolicy): readonly ConfirmedDeposit[] {
-    const { fromBlock } = this;
-    const candidates = this.candidates(views, policy);
-    const open = candidates.filter(({ deposit }) => deposit.nonce >= (this.next.get(deposit.user) ?? 0));
+    const fromBlock = this.#fromBlock;
+    const candidates = this.#candidates(views, policy);
+    const open = candidates.filter(({ deposit }) => deposit.nonce >= (this.#next.get(deposit.user) ?? 0));
     const agreed = open.filter(({ votes }) => isMajority(votes, views.length)).map(({ deposit }) => deposit);
     // A log that only some have confirmed keeps its block open: the others may follow.
     const agreedHead = majorityHead(views) - Math.max(policy.confirmations, 1) + 1;
-    this.fromBlock = open.reduce((lowest, { deposit }) => Math.min(lowest, deposit.block), agreedHead + 1);
-    const due = this.inOrder(agreed);
+    this.#fromBlock = open.reduce((lowest, { deposit }) => Math.min(lowest, deposit.block), agreedHead + 1);
+    const due = this.#inOrder(agreed);
     // Something agreed has to wait: an earlier deposit of its user is looked for from the start.
-    if (due.length < agreed.length) this.fromBlock = 0;
-    return due.length === 0 && this.fromBlock < fromBlock ? this.due(views, policy) : due;
+    if (due.length < agreed.length) this.#fromBlock = 0;
+    return due.length === 0 && this.#fromBlock < fromBlock ? this.due(views, policy) : due;
   }
 
   /** Takes clearing's answer to an offer: the counter that the user's next deposit on this chain must carry. */
   answered(offered: ConfirmedDeposit, nextNonce: number): void {
-    this.next.set(offered.user, nextNonce);
+    this.#next.set(offered.user, nextNonce);
     // A hole: an earlier deposit is owed, perhaps from a block that was thought to be done.
-    if (nextNonce < offered.nonce) this.fromBlock = 0;
+    if (nextNonce < offered.nonce) this.#fromBlock = 0;
   }
 
   /** Logs of the vault with enough confirmations, each once, with the number of providers that show exactly it. */
-  private candidates(views: readonly (ProviderView | null)[], policy: WatchPolicy): readonly Candidate[] {
+  #candidates(views: readonly (ProviderView | null)[], policy: WatchPolicy): readonly Candidate[] {
     const found = new Map<string, Candidate>();
     for (const view of views) {
       if (view === null) continue;
       const shown = new Set<string>();
-      for (const log of view.logsFrom(this.fromBlock)) {
+      for (const log of view.logsFrom(this.#fromBlock)) {
         const key = logKey(log);
         const deposit = shown.has(key) ? null : confirmed(view, log, policy);
         if (deposit === null) continue;
@@ -90,7 +90,7 @@ export class DepositWatcher {
   }
 
   /** Per user: the unbroken run from its next counter on, or the newest deposit of a user without one. */
-  private inOrder(agreed: readonly ConfirmedDeposit[]): readonly ConfirmedDeposit[] {
+  #inOrder(agreed: readonly ConfirmedDeposit[]): readonly ConfirmedDeposit[] {
     const byUser = new Map<UserId, ConfirmedDeposit[]>();
     for (const deposit of agreed) {
       const list = byUser.get(deposit.user);
@@ -100,7 +100,7 @@ export class DepositWatcher {
     const due: ConfirmedDeposit[] = [];
     for (const [user, deposits] of byUser) {
       deposits.sort((a, b) => a.nonce - b.nonce);
-      let expected = this.next.get(user) ?? deposits.at(-1)?.nonce;
+      let expected = this.#next.get(user) ?? deposits.at(-1)?.nonce;
       for (const deposit of deposits) {
         if (deposit.nonce !== expected) continue;
         due.push(deposit);

@@ -108,52 +108,54 @@ export function emptyChain(chainId: ChainId, nowNs: bigint): ChainState {
 
 export class SimulatedChain implements ProviderView {
   readonly chainId: ChainId;
-  private headNumber: number;
-  private headNs: bigint;
-  private readonly blocks: Block[];
-  private readonly balances: Map<string, bigint>;
-  private readonly counters = new Map<string, number>();
+  #headNumber: number;
+  #headNs: bigint;
+  readonly #blocks: Block[];
+  readonly #balances: Map<string, bigint>;
+  readonly #counters = new Map<string, number>();
 
   constructor(state: ChainState) {
     this.chainId = state.chainId;
-    this.headNumber = state.head;
-    this.headNs = state.headNs;
-    this.blocks = [...state.blocks];
-    this.balances = new Map(state.balances);
-    for (const { log } of this.blocks) if (log !== null) this.count(log.topics[1] ?? '');
+    this.#headNumber = state.head;
+    this.#headNs = state.headNs;
+    this.#blocks = [...state.blocks];
+    this.#balances = new Map(state.balances);
+    for (const { log } of this.#blocks) if (log !== null) this.#count(log.topics[1] ?? '');
   }
 
   /** Number of the newest block; 0 before the first. */
   get head(): number {
-    return this.headNumber;
+    return this.#headNumber;
   }
 
   /** Whether the next transaction is refused. */
   get isFull(): boolean {
-    return this.blocks.length >= TRANSACTIONS_MAX;
+    return this.#blocks.length >= TRANSACTIONS_MAX;
   }
 
   state(): ChainState {
-    const { chainId, headNumber: head, headNs } = this;
-    return { chainId, head, headNs, blocks: [...this.blocks], balances: [...this.balances] };
+    const { chainId } = this;
+    const head = this.#headNumber;
+    const headNs = this.#headNs;
+    return { chainId, head, headNs, blocks: [...this.#blocks], balances: [...this.#balances] };
   }
 
   /** Mines empty blocks. @param count 0 to MINE_MAX. */
   mine(count: number, nowNs: bigint): void {
-    assert(count >= 0 && count <= MINE_MAX && this.headNumber + count <= HEAD_MAX, 'a chain grows within its bounds');
+    assert(count >= 0 && count <= MINE_MAX && this.#headNumber + count <= HEAD_MAX, 'a chain grows within its bounds');
     if (count === 0) return;
-    this.headNumber += count;
-    if (nowNs > this.headNs) this.headNs = nowNs;
+    this.#headNumber += count;
+    if (nowNs > this.#headNs) this.#headNs = nowNs;
   }
 
   /** Mines the blocks that became due since the newest one, one each `blockTimeNs`. @returns whether there were any. */
   advance(nowNs: bigint, blockTimeNs: bigint): boolean {
     assert(blockTimeNs > 0n, 'blocks take time');
-    if (nowNs < this.headNs + blockTimeNs) return false;
-    const due = (nowNs - this.headNs) / blockTimeNs;
-    assert(BigInt(this.headNumber) + due <= BigInt(HEAD_MAX), 'a chain grows within its bounds');
-    this.headNumber += Number(due);
-    this.headNs += due * blockTimeNs;
+    if (nowNs < this.#headNs + blockTimeNs) return false;
+    const due = (nowNs - this.#headNs) / blockTimeNs;
+    assert(BigInt(this.#headNumber) + due <= BigInt(HEAD_MAX), 'a chain grows within its bounds');
+    this.#headNumber += Number(due);
+    this.#headNs += due * blockTimeNs;
     return true;
   }
 
@@ -166,35 +168,35 @@ export class SimulatedChain implements ProviderView {
     assert(!this.isFull, 'a full chain takes no transaction');
     const { token, vault, from, baseUnits } = call;
     const fromKey = balanceKey(token.token, from);
-    if (this.balanceAt(fromKey) < baseUnits) this.balances.set(fromKey, baseUnits);
-    const revert = this.refusal(call);
-    if (revert !== null) return this.mineTransaction(null, nowNs, revert);
+    if (this.#balanceAt(fromKey) < baseUnits) this.#balances.set(fromKey, baseUnits);
+    const revert = this.#refusal(call);
+    if (revert !== null) return this.#mineTransaction(null, nowNs, revert);
 
     const nonce = this.depositCount(call.user);
-    this.move(token.token, { from, to: vault, baseUnits });
+    this.#move(token.token, { from, to: vault, baseUnits });
     const event = encodeDeposit({ user: call.user, nonce, token: token.token, baseUnits });
-    return this.mineTransaction({ address: vault.slice(0, 40), nonce, ...event }, nowNs, null);
+    return this.#mineTransaction({ address: vault.slice(0, 40), nonce, ...event }, nowNs, null);
   }
 
   /** Mints in a block of its own. @returns null, and nothing happens, when the holder would own more than a uint256. */
   mint(token: string, to: string, baseUnits: bigint, nowNs: bigint): Mined | null {
     assert(!this.isFull, 'a full chain takes no transaction');
     const key = balanceKey(token, to);
-    const balance = this.balanceAt(key) + baseUnits;
+    const balance = this.#balanceAt(key) + baseUnits;
     if (balance > U256_MAX) return null;
-    this.balances.set(key, balance);
-    return this.mineTransaction(null, nowNs, null);
+    this.#balances.set(key, balance);
+    return this.#mineTransaction(null, nowNs, null);
   }
 
   /** @returns base units. */
   balanceOf(token: string, holder: string): bigint {
-    return this.balanceAt(balanceKey(token, holder));
+    return this.#balanceAt(balanceKey(token, holder));
   }
 
   /** Everything that an address owns, by token. */
   holdings(holder: string): ReadonlyMap<string, bigint> {
     const held = new Map<string, bigint>();
-    for (const [key, balance] of this.balances) {
+    for (const [key, balance] of this.#balances) {
       const [token = '', owner] = key.split('/');
       if (owner === holder) held.set(token, balance);
     }
@@ -203,24 +205,24 @@ export class SimulatedChain implements ProviderView {
 
   /** The vault's `depositCounts(user)`. */
   depositCount(user: UserId): number {
-    return this.counters.get(user) ?? 0;
+    return this.#counters.get(user) ?? 0;
   }
 
   logsFrom(block: number): readonly ChainLog[] {
     const logs: ChainLog[] = [];
-    for (let at = this.firstFrom(block); at < this.blocks.length; at += 1) {
-      const log = this.blocks[at]?.log;
+    for (let at = this.#firstFrom(block); at < this.#blocks.length; at += 1) {
+      const log = this.#blocks[at]?.log;
       if (log !== null && log !== undefined) logs.push(log);
     }
     return logs;
   }
 
   hashOf(block: number): string | null {
-    const found = this.blocks[this.firstFrom(block)];
+    const found = this.#blocks[this.#firstFrom(block)];
     return found?.number === block ? found.hash : null;
   }
 
-  private refusal(call: DepositCall): DepositRevert | null {
+  #refusal(call: DepositCall): DepositRevert | null {
     const { token, baseUnits } = call;
     if (!call.senderAllowed) return 'DepositorNotApproved';
     if (baseUnits === 0n) return 'ZeroAmount';
@@ -237,49 +239,49 @@ export class SimulatedChain implements ProviderView {
     return isApproved && fits ? null : 'TransferFromFailed';
   }
 
-  private move(token: string, { from, to, baseUnits }: { from: string; to: string; baseUnits: bigint }): void {
+  #move(token: string, { from, to, baseUnits }: { from: string; to: string; baseUnits: bigint }): void {
     const fromKey = balanceKey(token, from);
-    const left = this.balanceAt(fromKey) - baseUnits;
+    const left = this.#balanceAt(fromKey) - baseUnits;
     assert(left >= 0n, 'a sender owns what it pays');
-    this.balances.set(fromKey, left);
+    this.#balances.set(fromKey, left);
     const toKey = balanceKey(token, to);
-    this.balances.set(toKey, this.balanceAt(toKey) + baseUnits);
+    this.#balances.set(toKey, this.#balanceAt(toKey) + baseUnits);
   }
 
-  private mineTransaction(
+  #mineTransaction(
     event: (Pick<ChainLog, 'address' | 'topics' | 'data'> & { readonly nonce: number }) | null,
     nowNs: bigint,
     revert: DepositRevert | null,
   ): Mined {
     this.mine(1, nowNs);
-    const number = this.headNumber;
-    const tx = keccakText(`${this.chainId}/transaction/${this.blocks.length}`);
-    const hash = keccakText(`${this.chainId}/block/${number}/${tx}/${this.blocks.at(-1)?.hash ?? NO_BLOCK}`);
+    const number = this.#headNumber;
+    const tx = keccakText(`${this.chainId}/transaction/${this.#blocks.length}`);
+    const hash = keccakText(`${this.chainId}/block/${number}/${tx}/${this.#blocks.at(-1)?.hash ?? NO_BLOCK}`);
     let log: ChainLog | null = null;
     if (event !== null) {
       const { address, topics, data } = event;
       log = { blockNumber: number, blockHash: hash, tx, logIndex: 0, address, topics, data };
-      this.count(topics[1] ?? '');
+      this.#count(topics[1] ?? '');
     }
-    this.blocks.push({ number, hash, timeNs: this.headNs, tx, log });
+    this.#blocks.push({ number, hash, timeNs: this.#headNs, tx, log });
     return { tx, revert, block: number, nonce: event === null ? null : event.nonce };
   }
 
-  private count(user: string): void {
-    this.counters.set(user, (this.counters.get(user) ?? 0) + 1);
+  #count(user: string): void {
+    this.#counters.set(user, (this.#counters.get(user) ?? 0) + 1);
   }
 
-  private balanceAt(key: string): bigint {
-    return this.balances.get(key) ?? 0n;
+  #balanceAt(key: string): bigint {
+    return this.#balances.get(key) ?? 0n;
   }
 
   /** Index of the first kept block with this number or a higher one. */
-  private firstFrom(block: number): number {
+  #firstFrom(block: number): number {
     let low = 0;
-    let high = this.blocks.length;
+    let high = this.#blocks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.blocks[middle]?.number ?? block) < block) low = middle + 1;
+      if ((this.#blocks[middle]?.number ?? block) < block) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -50,34 +50,34 @@ interface Lane {
 
 export class VerifyPool {
   readonly lanes: number;
-  private readonly pool: Piscina;
-  private readonly open: readonly Lane[];
-  private readonly options: VerifyPoolOptions;
-  private readonly tasks: Promise<unknown>[] = [];
-  private closing = false;
+  readonly #pool: Piscina;
+  readonly #open: readonly Lane[];
+  readonly #options: VerifyPoolOptions;
+  readonly #tasks: Promise<unknown>[] = [];
+  #closing = false;
 
   constructor(options: VerifyPoolOptions) {
     assert(options.threads >= 1, 'a verify pool has a thread');
-    this.options = options;
+    this.#options = options;
     this.lanes = options.threads;
-    this.pool = new Piscina({
+    this.#pool = new Piscina({
       filename: fileURLToPath(options.entry ?? ENTRY),
       minThreads: options.threads,
       maxThreads: options.threads,
       maxQueue: options.threads,
       atomics: 'disabled',
     });
-    this.open = Array.from({ length: options.threads }, () => this.startLane());
+    this.#open = Array.from({ length: options.threads }, () => this.#startLane());
   }
 
   /** Signatures that were submitted and not answered. */
   get inFlight(): number {
-    return this.open.reduce((sum, lane) => sum + lane.inFlight, 0);
+    return this.#open.reduce((sum, lane) => sum + lane.inFlight, 0);
   }
 
   /** Its threads: each shows life at least every 100 ms, with jobs or without, once it has started. */
   watchables(): readonly Watchable[] {
-    return this.open.map(({ words }) => ({
+    return this.#open.map(({ words }) => ({
       lastBeat: () => Atomics.load(words, VERIFY_WORD.beat),
       kernelThread: () => Atomics.load(words, VERIFY_WORD.kernelThread),
       isWatched: () => Atomics.load(words, VERIFY_WORD.beat) !== NOT_STARTED,
@@ -86,7 +86,7 @@ export class VerifyPool {
 
   /** Of the lane of this index, as `submit` takes it. */
   inFlightOf(laneIndex: number): number {
-    return must(this.open[laneIndex % this.lanes], 'the lane exists').inFlight;
+    return must(this.#open[laneIndex % this.lanes], 'the lane exists').inFlight;
   }
 
   /**
@@ -97,7 +97,7 @@ export class VerifyPool {
   submit(laneIndex: number, ticket: number, signature: Uint8Array, text: Uint8Array, publicKey: Uint8Array): boolean {
     assert(signature.length === SIGNATURE_BYTES && publicKey.length === PUBLIC_KEY_BYTES, 'sizes of a verify job');
     assert(text.length <= SIGNED_TEXT_BYTES_MAX, 'a signed text is within its limit');
-    const lane = must(this.open[laneIndex % this.lanes], 'the lane exists');
+    const lane = must(this.#open[laneIndex % this.lanes], 'the lane exists');
     const { jobs } = lane;
     const at = jobs.claim(VerifyJob.typeId, VerifyJob.bytes + text.length);
     if (at === RING_FULL) return false;
@@ -113,34 +113,34 @@ export class VerifyPool {
 
   /** Sends what was submitted: once per turn of the event loop, so that a burst costs one wake-up. */
   flush(): void {
-    for (const lane of this.open) {
+    for (const lane of this.#open) {
       if (lane.jobs.publish()) lane.bell.ring();
     }
   }
 
   /** Answers every job in flight, then ends the threads. */
   async close(): Promise<void> {
-    this.closing = true;
+    this.#closing = true;
     this.flush();
-    for (const lane of this.open) {
+    for (const lane of this.#open) {
       Atomics.store(lane.words, VERIFY_WORD.stop, 1);
       lane.bell.ring();
     }
-    await Promise.all(this.tasks);
-    for (const lane of this.open) {
-      this.drain(lane);
+    await Promise.all(this.#tasks);
+    for (const lane of this.#open) {
+      this.#drain(lane);
       lane.port.close();
     }
-    await this.pool.destroy();
+    await this.#pool.destroy();
   }
 
-  private startLane(): Lane {
+  #startLane(): Lane {
     const words = new SharedArrayBuffer(VERIFY_WORDS * Int32Array.BYTES_PER_ELEMENT);
     const jobs = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const verdicts = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const channel = new MessageChannel();
     const thread: VerifyThread = { jobs, verdicts, words, port: channel.port2 };
-    this.tasks.push(this.run(thread));
+    this.#tasks.push(this.#run(thread));
     const shared = new Int32Array(words);
     const lane: Lane = {
       jobs: new RingWriter(jobs),
@@ -151,24 +151,24 @@ export class VerifyPool {
       port: channel.port1,
       inFlight: 0,
     };
-    lane.port.on('message', () => this.drain(lane));
+    lane.port.on('message', () => this.#drain(lane));
     lane.sleeper.prepare();
     return lane;
   }
 
-  private async run(thread: VerifyThread): Promise<void> {
+  async #run(thread: VerifyThread): Promise<void> {
     try {
-      await this.pool.run(thread, { transferList: [thread.port] });
+      await this.#pool.run(thread, { transferList: [thread.port] });
     } catch (error) {
-      if (!this.closing) this.options.onDeath(error instanceof Error ? error : new Error(String(error)));
+      if (!this.#closing) this.#options.onDeath(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
   /** Takes verdicts until none waits, then lets the thread ring again. */
-  private drain(lane: Lane): void {
+  #drain(lane: Lane): void {
     const take = (_typeId: number, at: number): undefined => {
       lane.inFlight -= 1;
-      this.options.onVerdict(Verdict.ticket(lane.verdicts.views, at), Verdict.valid(lane.verdicts.views, at) === 1);
+      this.#options.onVerdict(Verdict.ticket(lane.verdicts.views, at), Verdict.valid(lane.verdicts.views, at) === 1);
     };
     do {
       lane.sleeper.wake();

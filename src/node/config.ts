@@ -114,14 +114,14 @@ export interface Profile {
   /** What budgets start with: the numbers of G23, or as good as none (operator-api.md 1). */
   readonly rateLimits: 'standard' | 'lifted';
   readonly selfServiceMarkets: boolean;
-  /** Who takes fees, and who the backstop is, until an operator says otherwise; null: the accounts of the seed. */
+  /** The accounts of fees and of the backstop until an operator sets others; null: those of the seed. */
   readonly feeAccount: string | null;
   readonly backstopAccount: string | null;
   readonly acks: 'optimistic' | 'durable';
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly threads: {
     readonly marketShards: number;
-    /** `main`: beside the front door. Two hops shorter, for machines with two or three cores and small books. */
+    /** `main`: on the gateway's thread. Two hops shorter, for machines with two or three cores and small books. */
     readonly marketsOn: 'workers' | 'main';
     readonly verifyThreads: number;
     readonly spinTurns: number;

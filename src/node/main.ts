@@ -20,7 +20,7 @@ export async function main(_argv: readonly string[]): Promise<void> {
   tuneCompiler();
   const signals = new Signals();
   const threads = begunThreads();
-  // Before it is ready nobody was told anything that would have to be kept.
+  // Before the node is ready nothing was acknowledged, so nothing has to be kept.
   signals.stop = () => threads.abandon();
   try {
     // Workers load their modules meanwhile, and the data directory is checked.
@@ -33,7 +33,7 @@ export async function main(_argv: readonly string[]): Promise<void> {
     writeSync(1, `${JSON.stringify({ event: 'ready', profile, ...open, pid: process.pid })}\n`);
     if (profile !== 'production') writeSync(2, welcome(open));
   } catch (error) {
-    // Whatever an abandoned start breaks at.
+    // An abandoned start may fail anywhere.
     if (signals.isStopping) return;
     if (isRefusal(error)) {
       say(error.message);
@@ -68,16 +68,16 @@ function say(reason: string): void {
   writeSync(2, `ringbook does not start: ${reason}\n`);
 }
 
-/** The first SIGTERM or SIGINT ends the process in order; further ones are heard and change nothing. */
+/** The first SIGTERM or SIGINT ends the process in order; further ones change nothing. */
 class Signals {
   isStopping = false;
   stop: () => Promise<void> = () => Promise.resolve();
 
   constructor() {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.take());
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#take());
   }
 
-  private take(): void {
+  #take(): void {
     if (this.isStopping) return;
     this.isStopping = true;
     this.stop().then(

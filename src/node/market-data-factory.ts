@@ -53,7 +53,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
     marketData,
     streams,
     clock: wiring.clock,
-    // After every request a sign of life: a burst keeps the loop from its timers.
+    // A heartbeat after every request: in a burst the loop does not reach its timers.
     observer: { answered: () => wiring.beat(), failed: marketDataFailed, lagged: () => counted.lagged() },
     budget,
     gate: gateOf(settings.mdsListener.addresses, budget),
@@ -61,7 +61,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
   });
 }
 
-/** An error on one socket closes that socket; the thread says so and goes on. */
+/** An error on one socket closes that socket; the thread logs it and goes on. */
 function marketDataFailed(where: string, error: unknown): void {
   const reason = error instanceof Error ? error.stack : String(error);
   process.stderr.write(`${JSON.stringify({ level: 'error', event: 'edge-failed', where, reason })}\n`);

@@ -1,9 +1,9 @@
 /**
- * The threads of a node and what they share with the main thread. They are begun as soon as the configuration is known,
- * so that their modules are loaded, and a child checks the data directory, while the main thread loads its own modules,
- * which are most of all (boot.ts).
+ * The threads of a node and what they share with the main thread. They start as soon as the configuration is read, so that
+ * they load their modules, and a child process checks the data directory, while the main thread loads its own modules,
+ * which are the most (boot.ts).
  *
- *   main thread   configuration ─▶ claim, spawn ─▶ loads what a front door needs ─▶ ops listener ─▶ …
+ *   main thread   configuration ─▶ claim, spawn ─▶ loads what the gateway needs ─▶ ops listener ─▶ …
  *   child                              └─▶ checks the data directory ──┐
  *   workers                            └─▶ load their modules ─────────┴─▶ clearing recovers
  *
@@ -50,7 +50,7 @@ export class NodeThreads {
   readonly log: ReturnType<typeof createLogger>;
   readonly words: NodeWords = new NodeWords();
   readonly budget: SharedBudget = new SharedBudget();
-  /** Nobody outside knows it, so nobody can choose order ids that meet in one place. */
+  /** Never leaves the process, so no client can choose order ids with colliding hashes. */
   readonly hashSeed: bigint = randomBytes(8).readBigUInt64LE();
   readonly plan: Plan;
   readonly clock: SharedClock;
@@ -59,8 +59,8 @@ export class NodeThreads {
   readonly supervisor: Supervisor;
   readonly progress: StartProgress;
   readonly entryOf: (thread: string) => URL;
-  private lock: DataLock | null = null;
-  private check: Promise<void> = Promise.resolve();
+  #lock: DataLock | null = null;
+  #check: Promise<void> = Promise.resolve();
 
   /** @param entryOf the worker entry of a thread, `verify` for the pool's, `history` for the reader's; tests of failing threads give their own. */
   constructor(config: NodeConfig, entryOf: (thread: string) => URL = workerEntry) {
@@ -78,9 +78,9 @@ export class NodeThreads {
       entryOf,
       settings: this.settings(),
       restarted: (thread, reason) => this.log.error({ thread, reason }, 'thread restarted'),
-      failing: (ending) => this.distrust(ending),
+      failing: (ending) => this.#distrust(ending),
     });
-    this.progress = new StartProgress(() => this.recoveryStep(), {
+    this.progress = new StartProgress(() => this.#recoveryStep(), {
       step: (step) => this.log.info(step, 'starting'),
       started: (ms) => this.log.info({ ms }, 'started'),
     });
@@ -93,23 +93,22 @@ export class NodeThreads {
    */
   begin(): void {
     const { dataDirectory } = this.config;
-    this.lock = lockDirectory(dataDirectory);
-    this.words.setEpoch(this.lock.epoch);
+    this.#lock = lockDirectory(dataDirectory);
+    this.words.setEpoch(this.#lock.epoch);
     // mutant: check-before-start
-    this.check = checkBeforeStart(dataDirectory, workerEntry('check-data'), (done, of) =>
+    this.#check = checkBeforeStart(dataDirectory, workerEntry('check-data'), (done, of) =>
       this.progress.verifying(done, of),
     );
-    // Whoever waits for the check hears of its failure; until somebody does, it is not one that nobody caught.
-    this.check.catch(() => undefined);
+    // whenTurning() rejects with its failure; until that is called, the failure is not an unhandled rejection.
+    this.#check.catch(() => undefined);
     this.supervisor.start();
   }
 
   /**
-   * What broke may be the data file, in a page that a start need not read: the next one verifies all of it. Otherwise a
-   * damaged page of history would end one node after the other, whenever somebody asks for it. A thread that hangs says
-   * nothing of that.
+   * The cause may be a damaged page of the data file that a start does not read, so the next start verifies all of it.
+   * Otherwise a damaged page of history would end every node that reads it. A thread that hangs is no sign of damage.
    */
-  private distrust({ cause }: Ending): void {
+  #distrust({ cause }: Ending): void {
     if (cause !== 'died') return;
     try {
       forgetVerifiedMark(this.config.dataDirectory);
@@ -120,7 +119,7 @@ export class NodeThreads {
 
   /** Resolves when the directory is sound and every worker takes turns. @throws StorageError when it is damaged. */
   async whenTurning(): Promise<void> {
-    await this.check;
+    await this.#check;
     this.words.setChecked();
     await this.supervisor.whenTurning();
   }
@@ -134,7 +133,7 @@ export class NodeThreads {
 
   /** Every thread has ended. */
   release(): void {
-    this.lock?.release();
+    this.#lock?.release();
   }
 
   settings(): WorkerSettings {
@@ -162,7 +161,7 @@ export class NodeThreads {
     return { host, port, tls: tlsOf(publicListeners), addresses };
   }
 
-  private recoveryStep(): StartStep | null {
+  #recoveryStep(): StartStep | null {
     const { step, done, of } = this.words.recovery();
     const name = RECOVERY_STEPS[step - 1];
     return name === undefined ? null : { step: name, done, of };

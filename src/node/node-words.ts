@@ -1,8 +1,8 @@
 /**
- * A few words that threads share: may clearing open the data directory, may the market-data
- * listener open, which port it has, whether depth diffs wait for
- * their time, how far recovery is, the epoch of the data directory, which shards a test hook has stalled, and how far
- * each market's public depth is numbered.
+ * Shared words: flags and figures that the threads of a node read of each other. They hold the verdict on the data
+ * directory, its epoch, the progress of recovery, whether the market-data listener may open and on which port it did,
+ * whether depth diffs are still to be published, which shards a test hook has stalled, and the last number of each
+ * market's public depth.
  */
 
 import { SHARDS_MAX } from '../core/actor-names.ts';
@@ -10,14 +10,14 @@ import { SHARDS_MAX } from '../core/actor-names.ts';
 const MAY_LISTEN = 0;
 const MDS_PORT = 1;
 const DEPTH_WAITS = 2;
-/** What a recovering thread does, and how far it is. */
+/** The step of recovery, and how much of it is done. */
 const RECOVERY_STEP = 3;
 const RECOVERY_DONE = 4;
-/** Of how many; 0 where it is not known. */
+/** How much the step has in all; 0 where that is not counted. */
 const RECOVERY_OF = 5;
 /** Of the claim on the data directory. */
 const EPOCH = 6;
-/** Whether the data directory is sound, so that clearing may open it; 0 while nobody knows. */
+/** Whether the data directory is sound, so that clearing may open it; 0 while it is being checked. */
 const CHECK = 7;
 const SOUND = 1;
 const REFUSED = 2;
@@ -26,110 +26,110 @@ const STALLED = 8;
 const WORDS = STALLED + SHARDS_MAX;
 /** A multiple of 8: depths lie behind the words. */
 const WORDS_BYTES = (WORDS * Int32Array.BYTES_PER_ELEMENT + 7) & ~7;
-/** Markets whose depth sequence other threads can see. */
+/** Markets with a shared depth sequence. */
 const MARKETS_SEEN = 16_384;
 const BYTES = WORDS_BYTES + MARKETS_SEEN * Float64Array.BYTES_PER_ELEMENT;
 
-/** A thread that waits beats like one that sleeps (doorbell.ts). */
+/** A waiting thread gives a heartbeat as often as a parked one (doorbell.ts). */
 const BEAT_MS = 100;
 
 export class NodeWords {
   readonly memory: SharedArrayBuffer;
-  private readonly words: Int32Array;
-  private readonly depths: Float64Array;
+  readonly #words: Int32Array;
+  readonly #depths: Float64Array;
 
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(BYTES)) {
     this.memory = memory;
-    this.words = new Int32Array(memory, 0, WORDS);
-    this.depths = new Float64Array(memory, WORDS_BYTES);
+    this.#words = new Int32Array(memory, 0, WORDS);
+    this.#depths = new Float64Array(memory, WORDS_BYTES);
   }
 
   allowListening(): void {
-    Atomics.store(this.words, MAY_LISTEN, 1);
+    Atomics.store(this.#words, MAY_LISTEN, 1);
   }
 
   mayListen(): boolean {
-    return Atomics.load(this.words, MAY_LISTEN) === 1;
+    return Atomics.load(this.#words, MAY_LISTEN) === 1;
   }
 
   /** The shard stops reading commands, or goes on (operator-api.md 7.3 `stall_market`). */
   stallShard(shard: number, isStalled: boolean): void {
-    Atomics.store(this.words, STALLED + shard, isStalled ? 1 : 0);
+    Atomics.store(this.#words, STALLED + shard, isStalled ? 1 : 0);
   }
 
   isStalled(shard: number): boolean {
-    return Atomics.load(this.words, STALLED + shard) === 1;
+    return Atomics.load(this.#words, STALLED + shard) === 1;
   }
 
   setChecked(): void {
     this.#judge(SOUND);
   }
 
-  /** The start is refused: who waits for the check ends. */
+  /** The start is refused: `waitUntilChecked` throws. */
   setRefused(): void {
     this.#judge(REFUSED);
   }
 
   #judge(verdict: number): void {
-    Atomics.store(this.words, CHECK, verdict);
-    Atomics.notify(this.words, CHECK);
+    Atomics.store(this.#words, CHECK, verdict);
+    Atomics.notify(this.#words, CHECK);
   }
 
   /** Blocks a thread without an event loop. @param beat called now and then. @throws Error when the start is refused. */
   waitUntilChecked(beat: () => void): void {
-    while (Atomics.wait(this.words, CHECK, 0, BEAT_MS) === 'timed-out') beat();
-    if (Atomics.load(this.words, CHECK) === REFUSED) throw new Error('the start is refused');
+    while (Atomics.wait(this.#words, CHECK, 0, BEAT_MS) === 'timed-out') beat();
+    if (Atomics.load(this.#words, CHECK) === REFUSED) throw new Error('the start is refused');
   }
 
   setMdsPort(port: number): void {
-    Atomics.store(this.words, MDS_PORT, port);
+    Atomics.store(this.#words, MDS_PORT, port);
   }
 
   /** 0 while the listener is not open. */
   mdsPort(): number {
-    return Atomics.load(this.words, MDS_PORT);
+    return Atomics.load(this.#words, MDS_PORT);
   }
 
   setEpoch(epoch: number): void {
-    Atomics.store(this.words, EPOCH, epoch);
+    Atomics.store(this.#words, EPOCH, epoch);
   }
 
   epoch(): number {
-    return Atomics.load(this.words, EPOCH);
+    return Atomics.load(this.#words, EPOCH);
   }
 
   /** Written by one thread; a step's figures are there before it, and one that has begun is never seen with less done. */
   setRecovery(step: number, done: number, of: number): void {
-    if (step !== Atomics.load(this.words, RECOVERY_STEP)) Atomics.store(this.words, RECOVERY_STEP, 0);
-    Atomics.store(this.words, RECOVERY_OF, of);
-    Atomics.store(this.words, RECOVERY_DONE, done);
-    Atomics.store(this.words, RECOVERY_STEP, step);
+    if (step !== Atomics.load(this.#words, RECOVERY_STEP)) Atomics.store(this.#words, RECOVERY_STEP, 0);
+    Atomics.store(this.#words, RECOVERY_OF, of);
+    Atomics.store(this.#words, RECOVERY_DONE, done);
+    Atomics.store(this.#words, RECOVERY_STEP, step);
   }
 
   /** Step 0 before recovery begins, and while another step begins. */
   recovery(): { readonly step: number; readonly done: number; readonly of: number } {
-    const step = Atomics.load(this.words, RECOVERY_STEP);
-    const [done, of] = [Atomics.load(this.words, RECOVERY_DONE), Atomics.load(this.words, RECOVERY_OF)];
-    const isSame = step === Atomics.load(this.words, RECOVERY_STEP);
+    const step = Atomics.load(this.#words, RECOVERY_STEP);
+    const [done, of] = [Atomics.load(this.#words, RECOVERY_DONE), Atomics.load(this.#words, RECOVERY_OF)];
+    const isSame = step === Atomics.load(this.#words, RECOVERY_STEP);
     return isSame ? { step, done, of } : { step: 0, done: 0, of: 0 };
   }
 
   /** A book has changed since its last diff, which is spaced by time. */
   setDepthWaits(waits: boolean): void {
-    Atomics.store(this.words, DEPTH_WAITS, waits ? 1 : 0);
+    Atomics.store(this.#words, DEPTH_WAITS, waits ? 1 : 0);
   }
 
   depthWaits(): boolean {
-    return Atomics.load(this.words, DEPTH_WAITS) === 1;
+    return Atomics.load(this.#words, DEPTH_WAITS) === 1;
   }
 
   /** Of the last depth diff of a market; one writer, plain stores. */
   setDepthSequence(marketIndex: number, sequence: number): void {
-    this.depths[marketIndex] = sequence;
+    this.#depths[marketIndex] = sequence;
   }
 
   /** 0 before the first image of the book. */
   depthSequence(marketIndex: number): number {
-    return this.depths[marketIndex] ?? 0;
+    return this.#depths[marketIndex] ?? 0;
   }
 }

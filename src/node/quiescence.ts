@@ -3,9 +3,9 @@
  * (operator-api.md 7.2).
  *
  * Each ring counts the records written into it, each actor the records it has handled, its flush included. An actor
- * whose two sums agree has nothing in hand. If all agree, twice with no record in between, and every thread has ticked
- * between the two looks, then nothing moves: what waited for the clock has been looked at, and what was written to
- * sockets has left its turn of the event loop. How long that takes is up to the threads; no length of time is rest.
+ * for which the two sums agree has no record in work. If all agree, twice with no record in between, and every thread
+ * has ticked between the two samples, then nothing moves: work that waits for the clock has been checked, and bytes for
+ * sockets have left their turn of the event loop. There is no fixed time after which a node counts as being at rest.
  */
 import { ThreadBlock } from '../runtime/heartbeat.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
@@ -20,7 +20,7 @@ interface Look {
   readonly written: number;
 }
 
-/** @param ignored actors whose unread records do not count: stalled ones. */
+/** @param ignored actors with unread records that do not count: stalled ones. */
 function look(plan: Plan, ignored: ReadonlySet<string>): Look {
   let isAtRest = true;
   let total = 0;
@@ -29,7 +29,7 @@ function look(plan: Plan, ignored: ReadonlySet<string>): Look {
     const metric = snapshotMetrics(actor.metricsPlan).find(({ name }) => name === 'records_in');
     const handled = metric?.kind === 'counter' ? metric.value : 0;
     total += written + handled;
-    // A restarted thread skips what it missed, so its counts differ for ever: its rings being empty has to do.
+    // A restarted thread skips records, so its counts differ from then on: empty rings are enough.
     const isDone = mayRestart(plan, actor.thread) ? written === read : (written - handled) % 2 ** 32 === 0;
     if (!isDone && !ignored.has(actor.name)) isAtRest = false;
   }
@@ -54,7 +54,7 @@ function mayRestart(plan: Plan, thread: string): boolean {
 
 export interface RestOptions {
   readonly timeoutMs: number;
-  /** Work that is not in a ring: signatures in the pool, errands, answers, depth diffs that wait for their time. */
+  /** Work that is not in a ring: signatures in the pool, requests that wait for an answer, depth diffs that are spaced by time. */
   readonly isBusy: () => boolean;
   readonly ignored: ReadonlySet<string>;
 }

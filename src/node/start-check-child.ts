@@ -1,5 +1,5 @@
 /**
- * The child of a start's check (start-check.ts): reads what was written since the mark, and says how far it is, then the
+ * The child of a start's check (start-check.ts): reads what was written since the mark, and reports its progress, then the
  * new mark, the damage, or why it could not read. A mark that does not fit is no mark: then everything is read (verified-mark.ts). `ringbook
  * verify` always reads all.
  */
@@ -11,7 +11,7 @@ import { verifyMap } from '../storage/verify-map.ts';
 
 const EXIT_DAMAGED = 65;
 
-/** @param say throws when the node that asked is gone. @returns the exit code. */
+/** @param `say` throws when the node has ended. @returns the exit code. */
 export function runCheck(directory: string, say: (line: string) => void): number {
   try {
     const { txn, sequence, hash } = verifySince(directory, readVerifiedMark(directory), say);
@@ -37,7 +37,7 @@ function verifySince(directory: string, since: VerifiedMark | null, say: (line: 
     return verifyMap(directory, { since, progress }).mark;
   } catch (error) {
     if (!(error instanceof InvariantError)) throw error;
-    // Damage, or a mark of another directory: reading all tells which.
+    // Damage, or a mark of another directory: reading everything decides which.
     return verifyMap(directory, { since: null, progress }).mark;
   }
 }

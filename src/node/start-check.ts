@@ -7,9 +7,9 @@
  *   node       exit 0 ─▶ the new mark is kept ─▶ threads start          anything else ─▶ 78
  *
  * Only what the child found damaged is called damaged: a backup restored over sound data loses what came after it. A check that
- * did not run, or came to no end, says nothing of the data.
+ * did not run, or did not finish, is no verdict on the data.
  *
- * A directory without a map is a new one, unless something says that it had one: then 78.
+ * A directory without a map is a new one, unless other files show that it had one: then 78.
  *
  * Not here: the child's side (start-check-child.ts).
  */
@@ -56,7 +56,7 @@ function unchecked(directory: string, reason: string): string {
   return `the data directory ${directory} could not be checked: ${reason}; nothing was found damaged: ${advice}`;
 }
 
-/** What a node leaves beside its map says that there was one: to begin anew without it would forget what was confirmed. */
+/** Files beside a missing map show that there was one: a start without it would lose what was confirmed. */
 function mustBeNew(directory: string): void {
   const left =
     readVerifiedMark(directory) === null

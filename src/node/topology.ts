@@ -1,12 +1,12 @@
 /**
- * Which actor lives on which thread, and what runs between them: the picture of docs/architecture.md as data.
+ * Which actor runs on which thread, and the rings between them: the picture of docs/architecture.md as data.
  *
  *   front-door ──reject──▶ market-i ──never-full──▶ clearing ──never-full──▶ front-door, market-i
  *        ▲────never-full────┘   └──drop-and-resync──▶ market-data ◀──drop-and-resync──┘
  *   front-door ──reject──▶ clearing
  *
- * No edge holds back by blocking: markets and clearing keep what a full ring does not take in their outboxes and take
- * no new commands meanwhile (outbox.ts), so a full clearing ring reaches the client as 503 at the front door.
+ * No edge blocks: markets and clearing keep what a full ring does not take in their retry buffers and read no new
+ * commands meanwhile (outbox.ts), so a full clearing ring reaches the client as 503 of the gateway.
  */
 
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
@@ -22,8 +22,8 @@ const MARKET_DATA_BATCH_RECORDS = 1_024;
 const TICK_MS = 5;
 
 /**
- * Orders and trades live until the next checkpoint has written them. With room for what comes in between they die young;
- * with less they are copied first. Four times V8's own default.
+ * Rows of orders and trades are referenced until the next checkpoint has written them. In a young generation of this size
+ * they are collected there; in a smaller one they are copied to the old generation first. Four times V8's own default.
  */
 export const CLEARING_YOUNG_MEBIBYTES = 192;
 

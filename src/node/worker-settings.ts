@@ -1,4 +1,4 @@
-/** What the node tells the actors of its worker threads beside their wiring. */
+/** Settings of the actors on worker threads, beside their wiring. */
 
 import type { ListenerSettings } from '../http/public-listeners.ts';
 import type { ActorWiring } from '../runtime/actor.ts';
@@ -13,7 +13,7 @@ export interface WorkerSettings {
   readonly shards: number;
   readonly mdsListener: ListenerSettings;
   readonly words: SharedArrayBuffer;
-  /** Key of the hashes of ids: 64 random bits, new at every start, told to the node's own threads and kept nowhere. */
+  /** Key of the hashes of ids: 64 random bits, new at every start, given to the node's own threads and stored nowhere. */
   readonly hashSeed: bigint;
   /** Of SharedBudget. */
   readonly budget: SharedArrayBuffer;

@@ -33,7 +33,7 @@ import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { type MapReport, verifyMap } from '../storage/verify-map.ts';
 
-/** What takes long tells how far it is. `of` is 0 where that is not known. */
+/** Progress of long work. `of` is 0 where the total is not counted. */
 export type Progress = (
   step: 'verifying' | 'loading' | 'replaying' | 'copying' | 'pruning' | 'upgrading' | 'exporting',
   done: number,

@@ -83,7 +83,7 @@ export async function restoreData(backup: string, to: string, progress: Progress
   });
 }
 
-/** Says how much of a map is copied, while something copies it. */
+/** Reports how much of a map is copied, while it is being copied. */
 async function copying(
   map: string,
   directory: string,
@@ -106,7 +106,7 @@ export interface RebuildFrom {
   readonly to: string;
   /** The tables at one record of the journal, which need not go back further than to it; null for its first record. */
   readonly snapshot: string | null;
-  /** The directory whose chains are taken; null for none. */
+  /** The directory of the chain files to copy; null for none. */
   readonly beside: string | null;
 }
 

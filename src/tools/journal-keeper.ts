@@ -5,7 +5,7 @@
  *   timer ─▶ child: make, prove, look at the oldest that stays ─▶ "prune <sequence>" ─▶ clearing, some records a turn
  *
  * In a process of its own, at the lowest priority, so that neither its work nor its memory is the node's. One at a time.
- * Where it finds that the tables do not follow from the journal, nothing is removed and the node says so each time.
+ * Where it finds that the tables do not follow from the journal, nothing is removed and the node logs it each time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';

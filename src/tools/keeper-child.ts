@@ -1,5 +1,5 @@
 /**
- * The child of the journal's keeper (journal-keeper.ts): makes a snapshot, proves it, and says where the journal may begin.
+ * The child of the journal's keeper (journal-keeper.ts): makes a snapshot, proves it, and prints where the journal may begin.
  */
 import { constants, setPriority } from 'node:os';
 import { checkpointSequence } from '../storage/checkpoint.ts';
@@ -9,7 +9,7 @@ import { makeSnapshot, oldestKept } from './snapshot-data.ts';
 
 const EXIT_FAILED = 65;
 
-/** It says nothing where there is no checkpoint yet. @returns the exit code. */
+/** Prints nothing where there is no checkpoint yet. @returns the exit code. */
 export async function runKeeper(directory: string, keep: number, say: (line: string) => void): Promise<number> {
   setPriority(constants.priority.PRIORITY_LOW);
   const { ppid } = process;

@@ -7,8 +7,8 @@
  * The old map keeps its name until the new one is whole, verified and flushed, and is linked under its other name before
  * the rename: killed at any moment, the directory holds one map or the other under the name that counts.
  *
- * Only a directory that was stopped in order is upgraded: its tables say everything, so no record of its journal has to be
- * read by rules of another time. The new journal begins with the last record, and a snapshot is made of it; what came
+ * Only a directory that was stopped in order is upgraded: its tables hold everything, so no record of its journal has to be
+ * read by the rules of an older version. The new journal begins with the last record, and a snapshot is made of it; what came
  * before stays with the old map, for the version that wrote it.
  */
 import { cpSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
@@ -110,7 +110,7 @@ function stepsFrom(from: number, directory: string): readonly UpgradeStep[] {
   );
 }
 
-/** @throws StorageError unless the tables say everything that the journal does. */
+/** @throws StorageError unless the tables hold everything that the journal does. */
 function orderlyEnd(source: StorageReader, directory: string, version: number): Checkpoint {
   const checkpoint = decodeCheckpoint(source, version);
   const { lastSequence } = journalBounds(source);
