@@ -5,7 +5,7 @@ import type { Amount18, TimestampNs } from '../core/units.ts';
 export type AccountEvent =
   | {
       readonly kind: 'depositLanded';
-      /** The address form where the deposit was over its cap. */
+      /** The address form if the deposit exceeded its cap. */
       readonly asset: AssetId;
       readonly amount: Amount18;
       readonly chainId: ChainId;

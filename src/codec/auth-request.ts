@@ -1,4 +1,4 @@
-/** The body of `POST /auth` (wire.md 3.2): who, which nonce, and 64 bytes of signature over the nonce's UTF-8 bytes. */
+/** The body of `POST /auth` (wire.md 3.2): user, nonce, and 64 bytes of signature over the nonce's UTF-8 bytes. */
 import type { UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { decodeText } from './decode-text.ts';

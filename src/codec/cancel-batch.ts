@@ -1,7 +1,7 @@
 /**
  * The body of `DELETE /orders/cancel-batch` (wire.md 7.8, AMB-24): `{"order_ids":[…],"asset_id":…}`, or the bare array.
  *
- * 1 to 50 ids, duplicates collapse. An id that no order can have is one that nobody knows, so it is left out (CAN-09).
+ * 1 to 50 ids; duplicates collapse. An id that is not a valid order id cannot exist, so it is left out (CAN-09).
  */
 
 import { type AssetId, type OrderId, parseAssetId, parseOrderId } from '../core/ids.ts';
@@ -11,7 +11,7 @@ import { readShape } from './shapes/read-shape.ts';
 
 export interface CancelBatch {
   readonly orderIds: readonly OrderId[];
-  /** Ids as they came, those twice named and those of no order among them: what is paid for (LIM-11). */
+  /** Number of ids received, including duplicates and invalid ones: the basis of the rate cost (LIM-11). */
   readonly asked: number;
   /** Null for every market. */
   readonly assetId: AssetId | null;

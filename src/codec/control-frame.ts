@@ -1,18 +1,18 @@
 /**
- * A text frame that a client sends on `/control` (wire.md 10.1, 10.3, CTL-01 to CTL-03).
+ * A text frame received on `/control` (wire.md 10.1, 10.3, CTL-01 to CTL-03).
  *
  *   v0   {"CreateOrderRequest":{…}}                       exactly one tag
  *   v1   {"type":"request","channel":"control","request_id":"r-1","data":{"CreateOrderRequest":{…}}}
  *
- * A frame tells its version by its own shape: on a v1 socket the bare v0 form is legal too.
+ * The version follows from the frame's shape: on a v1 socket the bare v0 form is legal too.
  *
- * A client finds its answer by tag, asset and order id, so a frame that is well-formed JSON but broken in shape still
- * yields them where they can be found, of a batch for every item; then the caller answers `Rejected` in the correlated
- * shape (wire.md 10.2). A batch that is refused whole by its size or a repeated id yields none (AMB-122), and neither
- * does a malformed text of more than SALVAGED_BYTES_MAX: looking for them would cost more than reading it did.
+ * A client matches replies by tag, asset and order id, so a frame that is well-formed JSON with an invalid shape still
+ * yields them where possible, for a batch those of every item; the caller then replies `Rejected` in the correlated
+ * shape (wire.md 10.2). A batch that is rejected as a whole for its size or a repeated id yields none (AMB-122), and
+ * neither does a malformed text of more than SALVAGED_BYTES_MAX: the search would cost more than the parsing.
  *
- * A frame is as long as the body of the same request may be (limits.ts); a longer one is PAYLOAD_TOO_LARGE, and it is
- * told so before it is read.
+ * A frame is limited like the body of the same request (limits.ts); a longer one is rejected as PAYLOAD_TOO_LARGE
+ * before it is parsed.
  */
 import { ACTION_BYTES_MAX, BATCH_BYTES_MAX, BATCH_ITEMS_MAX, SALVAGED_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -25,12 +25,12 @@ import { type CreateRequest, readCreate } from './signed-order.ts';
 import { type ReplaceRequest, readReplace } from './signed-replace.ts';
 import { STRING_DECODED_MAX } from './signed-text.ts';
 
-/** The single actions, which have a response of their own. */
+/** The single actions, each with its own response. */
 export type ControlAction = 'create' | 'replace' | 'cancel';
 
 interface FrameHead {
   readonly version: 0 | 1;
-  /** Null on v0 and when none was given. */
+  /** Null on v0 and when the request has none. */
   readonly requestId: string | null;
 }
 
@@ -44,16 +44,16 @@ type ControlBody =
 export interface MalformedFrame extends FrameHead {
   readonly kind: 'malformed';
   readonly reject: Reject;
-  /** The orders that can be answered by name; none when nothing can be found. */
+  /** The orders that a reply can identify; empty if none was found. */
   readonly correlations: readonly Correlation[];
-  /** Every order of the frame is among them; otherwise an error frame is owed as well. */
+  /** Whether every order of the frame is among them; otherwise an error frame must be sent as well. */
   readonly isAllFound: boolean;
 }
 
 export interface Correlation {
   readonly action: ControlAction;
   readonly orderId: string;
-  /** As received: the answer repeats it letter by letter. */
+  /** As received: the reply repeats it exactly. */
   readonly assetText: string;
 }
 
@@ -69,7 +69,7 @@ const TAGS = [
 ] as const;
 type Tag = (typeof TAGS)[number];
 const TAGGED = choiceShape(TAGS);
-/** Both versions in one shape. The envelope's other two members are tolerated, as a client may mirror a reply. */
+/** Both versions in one shape. The envelope's other two members are accepted, because a client may mirror a reply. */
 const FRAME = objectShape('refuse', [
   'CreateOrderRequest?',
   'CancelOrderRequest?',
@@ -90,7 +90,7 @@ const NOBODY = { version: 0, requestId: null, correlations: [], isAllFound: fals
 
 const frameCursor = new JsonCursor();
 
-/** The frame that is the whole of bytes[start … end). Never throws; what cannot be read is `malformed`. */
+/** Decodes the frame in bytes[start … end). Never throws; an unreadable frame is `malformed`. */
 export function decodeControlFrame(bytes: Uint8Array, start: number, end: number): ControlFrame {
   const length = end - start;
   if (length > BATCH_BYTES_MAX) return { kind: 'malformed', reject: LONG_BATCH, ...NOBODY };
@@ -102,7 +102,7 @@ export function decodeControlFrame(bytes: Uint8Array, start: number, end: number
   return salvage(bytes.subarray(start, end), cursor.reject());
 }
 
-/** @param isLong longer than a single action may be. @returns null exactly when the cursor has failed. */
+/** @param isLong whether it exceeds the limit of a single action. @returns null exactly when the cursor has failed. */
 function readFrame(cursor: JsonCursor, isLong: boolean): ControlFrame | null {
   let body: ControlBody | null = null;
   let requestId: string | null = null;
@@ -175,9 +175,9 @@ function readBody(cursor: JsonCursor, tag: Tag, isLong: boolean): ControlBody | 
   }
 }
 
-// ---- the cold path: whom to answer
+// ---- the cold path: correlation of malformed frames
 
-/** Where each action keeps what its answer is correlated by; and where the batches of it keep their items. */
+/** For each action the members that identify its reply, and the members that contain its batches. */
 const CORRELATED: readonly {
   readonly tag: Tag;
   readonly action: ControlAction;
@@ -223,7 +223,7 @@ function salvage(text: Uint8Array, fault: Reject): MalformedFrame {
   };
 }
 
-/** Orders of a broken request. A list that no batch may have is nothing to answer one by one. */
+/** The orders of a malformed request. A list that no batch may have is not correlated item by item. */
 function found(body: JsonValue | undefined): Pick<MalformedFrame, 'correlations' | 'isAllFound'> {
   for (const { tag, action, orderId, asset, batch } of CORRELATED) {
     const items = [at(body, [tag]), ...(batch === null ? [] : itemsOf(at(body, [batch.tag]), batch.lists))];

@@ -1,14 +1,14 @@
-/** One decode from start to end: the thread's cursor, a reader of some shape, and the verdict as a value. */
+/** Decodes one JSON text: the thread's cursor and a reader of some shape; returns an outcome. */
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { JsonCursor } from './json-cursor.ts';
 
-/** A record while its members are still being read. */
+/** A record while its members are being read. */
 export type Draft<Shape> = { -readonly [Member in keyof Shape]: Shape[Member] };
 
-/** A decode is over before the next begins, so one cursor serves the whole thread. */
+/** Decodes do not overlap, so one cursor serves the whole thread. */
 const threadCursor = new JsonCursor();
 
-/** Reads bytes[start … end) as one JSON text. @param read answers null only when the cursor has failed. */
+/** Reads bytes[start … end) as one JSON text. @param read returns null only when the cursor has failed. */
 export function decodeText<T>(
   bytes: Uint8Array,
   start: number,

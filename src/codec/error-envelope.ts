@@ -1,11 +1,11 @@
 /**
- * The one shape of a refusal, in an HTTP body and in a frame (wire.md 5.1, AMB-103).
+ * The shape of an error, in an HTTP body and in a frame (wire.md 5.1, AMB-103).
  *
  *   {"error":{"code":"…","message":"…","retryable":false,"details":{…},"trace_id":"<32 hex>","span_id":"<16 hex>"}}
  *
  * `details` is an object or absent, never null. `field` of a reject becomes `details.field`.
  *
- * Not here: the frames around it (stream-frames.ts), and `reason` in batches and control results.
+ * The surrounding frames are in stream-frames.ts.
  */
 import { isRetryable, type Reject } from '../core/reject.ts';
 
@@ -18,7 +18,7 @@ export interface TraceIds {
 
 const TRACEPARENT_FORM = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/;
 
-/** The ids of a W3C `traceparent` header; null when it is absent, malformed or carries an all-zero id. */
+/** Parses the ids of a W3C `traceparent` header; null when it is absent, malformed or contains an all-zero id. */
 export function parseTraceparent(header: string): TraceIds | null {
   const match = TRACEPARENT_FORM.exec(header);
   const traceId = match?.[1];
@@ -27,7 +27,7 @@ export function parseTraceparent(header: string): TraceIds | null {
   return /[^0]/.test(traceId) && /[^0]/.test(spanId) ? { traceId, spanId } : null;
 }
 
-/** The whole body of a refused request. */
+/** The body of a rejected request. */
 export function errorEnvelope(reject: Reject, trace: TraceIds): string {
   return `{"error":{${errorMembers(reject)},"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"}}`;
 }

@@ -1,17 +1,17 @@
 /**
- * When a signed action passed each hop of its road, for those who asked (docs/trading.md): nanoseconds of the node's
+ * Times at which a signed action passed each hop, returned on request (docs/trading.md): nanoseconds of the node's
  * clock.
  *
  *   received ─▶ verified ─▶ sent to its market ─▶ taken up by the market ─▶ answered
  */
 import type { TimestampNs } from '../core/units.ts';
 
-/** Filled in on the way; null for a hop that the action did not reach. */
+/** Filled in hop by hop; null for a hop that the action did not reach. */
 export interface HopTimes {
   readonly receivedNs: TimestampNs;
   verifiedNs: TimestampNs | null;
   sentNs: TimestampNs | null;
-  /** When the market began with it; what it then matched, it matched within microseconds. */
+  /** When the market began to process it; its fills follow within microseconds. */
   takenNs: TimestampNs | null;
 }
 

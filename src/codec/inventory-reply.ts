@@ -1,6 +1,6 @@
 /**
- * What a user owns, by sub-account (wire.md 7.13). Which entries are listed, and in which order, is decided where the
- * body is made; Maps keep that order, an object would sort index-like names its own way.
+ * A user's balances by sub-account (wire.md 7.13). The caller selects and orders the entries; Maps keep that order,
+ * whereas an object would reorder index-like names.
  */
 import { quote } from './json-writer.ts';
 
@@ -15,7 +15,7 @@ export interface InventoryAccountView {
   readonly name: string;
   /** Isolated accounts only. */
   readonly asset?: string;
-  /** Decimal strings by asset id: owned and not locked. */
+  /** Available decimal amounts by asset id: owned and not locked. */
   readonly spot: ReadonlyMap<string, string>;
   readonly margins: ReadonlyMap<string, { readonly base: MarginLegsView; readonly quote: MarginLegsView }>;
 }

@@ -1,21 +1,21 @@
 /**
- * A strict, lossless pull reader over the bytes of one JSON text: what every request enters through (AMB-01, AMB-02).
+ * A strict, lossless pull reader over the bytes of one JSON text: every request is parsed with it (AMB-01, AMB-02).
  *
- * It reads once, from left to right, into typed values asked for by the caller; it builds no tree and makes no number
- * that is not exact. Refused, whatever the caller asks for: bytes that are not UTF-8, a byte order mark, anything
- * behind the value, a member named twice (names compared decoded), a lone surrogate, more than 16 levels, an integer
- * of more than 80 digits, with a fraction, an exponent, a leading zero or as `-0`.
+ * It reads once, from left to right, into typed values; it builds no tree and creates no inexact number. It always
+ * rejects: bytes that are not UTF-8, a byte order mark, text after the value, a repeated member (names compared
+ * decoded), a lone surrogate, more than 16 levels, and an integer of more than 80 digits, with a fraction, an exponent,
+ * a leading zero or as `-0`.
  *
- * Failure is sticky: the first fault is kept with the name of the member being read, the position jumps to the end,
- * every later read answers a plain default and every loop ends. So callers read straight on and ask once, in the end:
+ * Failure is sticky: the first fault is kept with the name of the member being read, the position moves to the end,
+ * every later read returns a default and every loop ends. So callers read without checks and check once, at the end:
  *
  *     cursor.reset(bytes, 0, bytes.length);
  *     cursor.enterObject();
  *     for (let name = cursor.nextMember(SHAPE); name !== null; name = cursor.nextMember(SHAPE)) { …read its value… }
  *     if (!cursor.finish()) return rejected(cursor.reject());
  *
- * Invariants: 1. position ≤ end. 2. After a failure position = end and nothing clears it but `reset`.
- * 3. Between two reads the position is behind a value, or behind the colon of a member, or behind an open bracket.
+ * Invariants: 1. position ≤ end. 2. After a failure position = end until `reset`. 3. Between two reads the position is
+ * after a value, after the colon of a member, or after an opening bracket.
  */
 import { must } from '../core/assert.ts';
 import { JSON_DEPTH_MAX, JSON_DIGITS_MAX } from '../core/limits.ts';
@@ -49,11 +49,11 @@ const SAFE_HEAD = 900_719_925_474_099;
 const SAFE_TAIL = 1;
 const TWO_16 = 65_536;
 const TWO_32 = 4_294_967_296;
-/** Two halves and the whole of one u64, so that a bigint is made in one step. Little-endian, as Node's platforms are. */
+/** Both halves of one u64 as words, so that one bigint is created. Little-endian, as Node's platforms are. */
 const U64 = new BigUint64Array(1);
 const U64_HALVES = new Uint32Array(U64.buffer);
 
-/** The longest array of bytes: a WebAuthn assertion (signatures.ts) is the largest thing that travels so. */
+/** The longest array of bytes: a WebAuthn assertion (signatures.ts). */
 const BYTES_MAX = 1_024;
 const FIELD_SHOWN_MAX = 64;
 
@@ -62,10 +62,10 @@ export class JsonCursor {
   #position = 0;
   #end = 0;
   #failure: Reject | null = null;
-  /** The member being read: what a fault is called after. */
+  /** The member being read, named in a fault. */
   #field: string | null = null;
 
-  /** One entry per open bracket, at index depth: members seen so far as bits, the last of them, strange names. */
+  /** One entry per open bracket, at index depth: bits of the members seen, the last one, unknown names. */
   #depth = 0;
   readonly #started = new Uint8Array(JSON_DEPTH_MAX + 1);
   readonly #seen = new Int32Array(JSON_DEPTH_MAX + 1);
@@ -74,7 +74,7 @@ export class JsonCursor {
 
   readonly #scratch = new Uint8Array(BYTES_MAX);
 
-  /** Starts over on bytes[start … end). The bytes are read in place and must not change before `finish`. */
+  /** Restarts on bytes[start … end). The bytes are read in place and must not change before `finish`. */
   reset(bytes: Uint8Array, start: number, end: number): void {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#position = start;
@@ -88,33 +88,33 @@ export class JsonCursor {
     return this.#failure !== null;
   }
 
-  /** True when the one value was read whole, well-formed, and nothing but white space is behind it. */
+  /** Whether exactly one well-formed value was read, followed only by white space. */
   finish(): boolean {
     // mutant: end-of-json
     if (this.#failure === null && this.#skipSpace() !== NOTHING) this.fail('the text goes on behind its value', null);
     return this.#failure === null;
   }
 
-  /** The fault. Only after a failure. */
+  /** The fault. Valid only after a failure. */
   reject(): Reject {
     return must(this.#failure, 'a reject is asked for after a failure');
   }
 
-  /** Refuses the text. Only the first fault counts. @param field the member at fault; null for none. */
+  /** Rejects the text. Only the first fault counts. @param field the invalid member; null for none. */
   fail(message: string, field: string | null = this.#field): void {
     if (this.#failure === null) {
       this.refuse(reject('INVALID_REQUEST', message, field?.slice(0, FIELD_SHOWN_MAX)));
     }
   }
 
-  /** Refuses the text for a reason of the caller's. Only the first fault counts. */
+  /** Rejects the text with the caller's reason. Only the first fault counts. */
   refuse(reason: Reject): void {
     if (this.#failure !== null) return;
     this.#failure = reason;
     this.#position = this.#end;
   }
 
-  /** What stands next, without reading it; `none` for the end and for a byte that starts no value. */
+  /** The kind of the next value, without reading it; `none` for the end and for a byte that starts no value. */
   kind(): JsonKind {
     const byte = this.#skipSpace();
     if (byte === QUOTE) return 'string';
@@ -135,14 +135,14 @@ export class JsonCursor {
     this.#enter(OPEN_ARRAY, 'an array');
   }
 
-  /** True when another item stands next; false at the closing bracket, which is then read, and after a failure. */
+  /** True when another item follows; false at the closing bracket, which is then read, and after a failure. */
   nextItem(): boolean {
     return this.#more(CLOSE_ARRAY);
   }
 
   /**
-   * The next member of `shape`, its value standing next; null at the closing bracket and after a failure. Unknown
-   * members are refused or skipped as the shape says; a missing one is a fault at the closing bracket.
+   * Reads the name of the next member of `shape`; null at the closing bracket and after a failure. Unknown members are
+   * rejected or skipped as the shape defines; a missing one is a fault at the closing bracket.
    */
   nextMember<Name extends string>(shape: ObjectShape<Name>): Name | null {
     while (this.#more(CLOSE_OBJECT)) {
@@ -162,7 +162,7 @@ export class JsonCursor {
     return null;
   }
 
-  /** The next member of an object of no known shape, its value standing next; null as for `nextMember`. */
+  /** The next member of an object without a fixed shape; null as for `nextMember`. */
   nextName(): string | null {
     if (!this.#more(CLOSE_OBJECT)) return null;
     const name = this.#readName();
@@ -171,7 +171,7 @@ export class JsonCursor {
     return this.#failure === null ? name : null;
   }
 
-  /** Reads over one value of any kind; inside it everything is checked that is checked elsewhere. */
+  /** Skips one value of any kind, with all checks. */
   skipValue(): void {
     const kind = this.kind();
     if (kind === 'object') {
@@ -186,7 +186,7 @@ export class JsonCursor {
     else if (!this.readNull()) this.fail('a JSON value');
   }
 
-  // ---- strings and words
+  // ---- strings and literals
 
   /** A string, decoded. @param lengthMax in UTF-16 units. */
   readString(lengthMax: number = Number.MAX_SAFE_INTEGER): string {
@@ -214,14 +214,14 @@ export class JsonCursor {
     return this.#readWord(FALSE) ? false : this.#expected('true or false', false);
   }
 
-  /** True and read over when null stands next; otherwise nothing is read. */
+  /** Reads null and returns true if it is next; otherwise reads nothing. */
   readNull(): boolean {
     return this.#readWord(NULL);
   }
 
   // ---- numbers
 
-  /** An integer within safe bounds; one outside is a fault. A minus is read only where `min` is negative. */
+  /** An integer within safe limits; one outside is a fault. A minus is accepted only if `min` is negative. */
   readInteger(min: number, max: number): number {
     const digits = this.#scanInteger(min < 0);
     const magnitude = this.#safeMagnitude(digits);
@@ -231,8 +231,8 @@ export class JsonCursor {
   }
 
   /**
-   * A raw book figure. The bounds of raw figures are a matter of the order, not of the shape (wire.md 2.2): 0 stands
-   * for every integer outside 1 … 2^53−1, and the order's own check names the field.
+   * A raw book figure. Its limits are checked with the order, not with the shape (wire.md 2.2): 0 represents every
+   * integer outside 1 … 2^53−1, and the order's check names the field.
    */
   readRaw(): number {
     return Math.max(0, this.#safeMagnitude(this.#scanInteger(false)));
@@ -262,7 +262,7 @@ export class JsonCursor {
     const start = this.#position;
     let at = start;
     while (at < this.#end && isNumberByte(this.#bytes[at] as number)) at += 1;
-    // An integer converted from more digits than this would cost time squared; the text is shown to nobody else.
+    // Converting more digits would take quadratic time; the text is not used elsewhere.
     if (at - start > 4 * JSON_DIGITS_MAX) return this.#expected('a shorter number', '0');
     const text = this.#bytes.toString('latin1', start, at);
     if (!NUMBER_FORM.test(text)) return this.#expected('a number', '0');
@@ -271,8 +271,8 @@ export class JsonCursor {
   }
 
   /**
-   * An array of integers from 0 to 255: a key or a signature. Read in a loop of its own, because a signature is a
-   * third of the bytes of an order. @param countMax at most 1024.
+   * An array of integers from 0 to 255: a key or a signature. Has its own loop, because a signature is a third of the
+   * bytes of an order. @param countMax at most 1024.
    */
   readBytes(countMax: number): Uint8Array {
     const bytes = this.#bytes;
@@ -298,9 +298,9 @@ export class JsonCursor {
     return scratch.slice(0, count);
   }
 
-  // ---- inside
+  // ---- internals
 
-  /** A few digits, as most numbers are, are looked at where they stand; any other number is read. */
+  /** Skips short numbers, the usual case, in place; reads any other number. */
   #skipNumber(): void {
     const start = this.#position;
     let at = start;
@@ -310,7 +310,7 @@ export class JsonCursor {
     else this.readNumberText();
   }
 
-  /** Moves to the next byte that is no white space and answers it, −1 at the end. */
+  /** Moves to the next byte that is not white space and returns it, −1 at the end. */
   #skipSpace(): number {
     const bytes = this.#bytes;
     while (this.#position < this.#end) {
@@ -353,7 +353,7 @@ export class JsonCursor {
     return true;
   }
 
-  /** Reads a name and its colon. @returns its index in the shape; −1 for one that was refused or skipped. */
+  /** Reads a name and its colon. @returns its index in the shape; −1 for a rejected or skipped one. */
   #matchName<Name extends string>(shape: ObjectShape<Name>): number {
     const guess = (this.#last[this.#depth] as number) + 1;
     if (guess < shape.nameBytes.length && this.#readExactName(shape.nameBytes[guess] as Uint8Array)) return guess;
@@ -371,7 +371,7 @@ export class JsonCursor {
     return -1;
   }
 
-  /** Reads `"name":` when exactly that stands next, plainly spelt. */
+  /** Reads `"name":` if exactly these bytes are next. */
   #readExactName(name: Uint8Array): boolean {
     if (this.#skipSpace() !== QUOTE) return false;
     const bytes = this.#bytes;
@@ -411,7 +411,7 @@ export class JsonCursor {
     if (missing !== 0) this.fail('a missing member', shape.names[31 - Math.clz32(missing & -missing)]);
   }
 
-  /** Reads `word` when it stands next. */
+  /** Reads `word` if it is next. */
   #readWord(word: Uint8Array): boolean {
     if (this.#skipSpace() !== word[0] || this.#position + word.length > this.#end) return false;
     for (let index = 1; index < word.length; index += 1) {
@@ -422,8 +422,8 @@ export class JsonCursor {
   }
 
   /**
-   * Reads over an integer in its one spelling. @returns the position of its first digit; its last is before the
-   * position. After a failure both are the end, which reads as no digits.
+   * Scans an integer in its only valid spelling. @returns the position of its first digit; the position is then after
+   * its last. After a failure both are the end, which means no digits.
    */
   #scanInteger(allowsMinus: boolean): number {
     const bytes = this.#bytes;

@@ -1,9 +1,9 @@
 /**
- * The shape of a JSON object as the cursor reads it: its member names in declaration order, which of them may be
- * missing, and what happens to a member nobody knows (AMB-02: refused inside signable objects, skipped in wrappers).
+ * The shape of a JSON object for the cursor: its member names in declaration order, which of them are optional, and the
+ * treatment of unknown members (AMB-02: rejected inside signable objects, skipped in wrappers).
  *
- * Names are kept as bytes too, so that the usual case, members in declaration order, is told by comparing bytes and
- * makes no string.
+ * Names are kept as bytes too, so that the usual case, members in declaration order, is matched by comparing bytes and
+ * creates no string.
  */
 import { assert } from '../core/assert.ts';
 
@@ -14,16 +14,16 @@ export interface ObjectShape<Name extends string> {
   readonly names: readonly Name[];
   readonly nameBytes: readonly Uint8Array[];
   readonly indexOf: ReadonlyMap<string, number>;
-  /** Bit i is set when member i must be there. */
+  /** Bit i is set when member i is required. */
   readonly required: number;
-  /** Exactly one member, whichever: an externally tagged union. */
+  /** Exactly one member, of any name: an externally tagged union. */
   readonly isChoice: boolean;
   readonly unknown: UnknownMembers;
 }
 
 type Bare<Spelling extends string> = Spelling extends `${infer Name}?` ? Name : Spelling;
 
-/** @param members the names in declaration order; a trailing `?` marks one that may be missing. At most 31. */
+/** @param members the names in declaration order; a trailing `?` marks an optional one. At most 31. */
 export function objectShape<const Spelling extends string>(
   unknown: UnknownMembers,
   members: readonly Spelling[],

@@ -1,11 +1,11 @@
 /**
- * The uncommon JSON string: one with escapes or with bytes above 0x7f. Well-formed UTF-8 only, as RFC 3629 has it,
- * and no lone surrogate, written raw or as `\u` (AMB-02): two strings that differ must never sign the same bytes.
+ * Decodes JSON strings with escapes or with bytes above 0x7f. Accepts only well-formed UTF-8 (RFC 3629) and no lone
+ * surrogate, raw or as `\u` (AMB-02): two different strings must never sign the same bytes.
  *
- * The common string, plain ASCII, never comes here: the cursor slices it.
+ * Plain ASCII strings, the usual case, are sliced by the cursor.
  */
 
-/** The decoded text and the position behind its closing quote, or what is wrong with it. */
+/** The decoded text and the position after its closing quote, or the fault. */
 export type DecodedString =
   | { readonly ok: true; readonly text: string; readonly next: number }
   | { readonly ok: false; readonly fault: string };
@@ -20,7 +20,7 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, string> = new Map(
   ),
 );
 
-/** @param start the position behind the opening quote. */
+/** @param start the position after the opening quote. */
 export function decodeString(bytes: Uint8Array, start: number, end: number): DecodedString {
   let text = '';
   let at = start;
@@ -47,7 +47,7 @@ export function decodeString(bytes: Uint8Array, start: number, end: number): Dec
   return { ok: false, fault: 'a string without end' };
 }
 
-/** @param at the position behind the backslash. @returns null for an unknown escape or half a surrogate pair. */
+/** @param at the position after the backslash. @returns null for an unknown escape or half a surrogate pair. */
 function decodeEscape(bytes: Uint8Array, at: number, end: number): { text: string; next: number } | null {
   if (at >= end) return null;
   const letter = bytes[at] as number;

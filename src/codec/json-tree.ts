@@ -1,9 +1,9 @@
 /**
- * The same strict reading into a plain tree, for cold paths: the operator API and what a client receives.
+ * The same strict parser producing a plain tree, for cold paths: the operator API and replies received by a client.
  *
- * Objects are Maps in the order received, integers are bigints, whatever their size; nothing passes through a double.
- * A number with a fraction or an exponent is refused on the way in; where numbers in human units are legal (depth in
- * replies, wire.md G8) the reader asks for `fractions: 'text'` and gets them as their text.
+ * Objects are Maps in the order received, integers are bigints of any size; no value passes through a double. A number
+ * with a fraction or an exponent is rejected by default; where numbers in human units are legal (depth in replies,
+ * wire.md G8) the option `fractions: 'text'` returns them as text.
  */
 import { parseDecimal18 } from '../core/decimal.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -11,7 +11,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import { JsonCursor } from './json-cursor.ts';
 import type { UnknownMembers } from './json-shape.ts';
 
-/** A number that is no integer, exactly as it was written. */
+/** A number that is not an integer, exactly as written. */
 export class JsonFraction {
   readonly text: string;
 
@@ -26,13 +26,13 @@ export type JsonValue = null | boolean | string | bigint | JsonFraction | readon
 export interface JsonTreeOptions {
   /** Default `refuse`. */
   readonly fractions?: 'refuse' | 'text';
-  /** Members of the outermost object that are kept; others are read over. Default all. */
+  /** Members of the outermost object to keep; others are skipped. Default all. */
   readonly members?: ReadonlySet<string> | null;
-  /** Values kept. Default any number. */
+  /** Maximum number of values kept. Default unlimited. */
   readonly valuesMax?: number;
 }
 
-/** Reads one JSON text whole. @returns INVALID_REQUEST with the member at fault. */
+/** Parses one JSON text. @returns INVALID_REQUEST with the invalid member. */
 export function parseJson(bytes: Uint8Array, options: JsonTreeOptions = {}): Outcome<JsonValue> {
   const cursor = new JsonCursor();
   cursor.reset(bytes, 0, bytes.length);
@@ -40,7 +40,7 @@ export function parseJson(bytes: Uint8Array, options: JsonTreeOptions = {}): Out
   return cursor.finish() ? accepted(value) : rejected(cursor.reject());
 }
 
-/** `parseJson` of a text that must be an object. */
+/** `parseJson` for a text that must be an object. */
 export function parseJsonObject(bytes: Uint8Array, options: JsonTreeOptions = {}): Outcome<JsonObject> {
   const outcome = parseJson(bytes, options);
   if (!outcome.ok) return outcome;
@@ -64,7 +64,7 @@ class TreeReader {
     this.#valuesLeft = valuesMax;
   }
 
-  /** Depth is bounded by the cursor, so the recursion is. @param members of this value, if it is an object. */
+  /** Recursion is bounded by the cursor's depth limit. @param members to keep of this value, if it is an object. */
   read(members: ReadonlySet<string> | null): JsonValue {
     const cursor = this.#cursor;
     this.#valuesLeft -= 1;
@@ -112,8 +112,8 @@ function readNumber(cursor: JsonCursor, fractions: 'refuse' | 'text'): bigint | 
 }
 
 /**
- * Reads the members of one object of a tree by name, in any order. Failure is sticky as in the cursor: reads after it
- * answer plain defaults, and `finish` tells the first fault with its field.
+ * Reads the members of one object of a tree by name, in any order. Failure is sticky as in the cursor: later reads
+ * return defaults, and `finish` returns the first fault with its field.
  */
 export class MemberReader {
   readonly #object: JsonObject;
@@ -124,17 +124,17 @@ export class MemberReader {
     this.#object = object;
   }
 
-  /** True when the member is there and not null: the question to ask before reading an optional one. */
+  /** Whether the member is present and not null: checked before reading an optional one. */
   has(name: string): boolean {
     return this.value(name) !== undefined && this.value(name) !== null;
   }
 
-  /** True when the member is there and null. */
+  /** Whether the member is present and null. */
   isNull(name: string): boolean {
     return this.value(name) === null;
   }
 
-  /** The member whatever it is; undefined when it is not there. It counts as read. */
+  /** The member of any kind; undefined if absent. It counts as read. */
   value(name: string): JsonValue | undefined {
     this.#taken.add(name);
     return this.#object.get(name);
@@ -181,14 +181,14 @@ export class MemberReader {
     return isJsonObject(value) ? value : this.fail(name, 'expected an object', new Map());
   }
 
-  /** Refuses the object for a reason of the caller's. @returns `instead`, to stand for the value. */
+  /** Rejects the object with the caller's reason. @returns `instead`, as a substitute for the value. */
   fail<T>(name: string, message: string, instead: T): T {
     const isMissing = !this.#object.has(name);
     this.#failure ??= reject('INVALID_REQUEST', isMissing ? 'a missing member' : message, name);
     return instead;
   }
 
-  /** The first fault, or null. @param unknown whether members that were never asked for are one. */
+  /** The first fault, or null. @param unknown whether members that were not read are a fault. */
   finish(unknown: UnknownMembers): Reject | null {
     if (this.#failure !== null || unknown === 'skip') return this.#failure;
     for (const name of this.#object.keys()) {

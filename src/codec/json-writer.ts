@@ -1,12 +1,12 @@
 /**
- * Writing JSON: bigints as bare integers, members in the order given, no white space (AMB-01).
+ * Writes JSON: bigints as bare integers, members in the order given, no white space (AMB-01).
  *
  * The shapes of wire.md are written by the templates of their own files; `writeJson` is for everything else.
  */
 import { assert } from '../core/assert.ts';
 import { JsonFraction } from './json-tree.ts';
 
-/** Numbers are safe integers. Use a Map where names look like integers: an object would put those first. */
+/** Numbers are safe integers. Use a Map where names look like integers: an object would move those to the front. */
 export type JsonWritable =
   | null
   | boolean
@@ -27,7 +27,7 @@ export function quoteOrNull(text: string | null): string {
   return text === null ? 'null' : quote(text);
 }
 
-/** Members whose value is undefined are left out. @throws InvariantError for a number that is no safe integer. */
+/** Omits members with the value undefined. @throws InvariantError for a number that is not a safe integer. */
 export function writeJson(value: JsonWritable): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (typeof value === 'string') return quote(value);

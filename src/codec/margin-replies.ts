@@ -1,4 +1,7 @@
-/** Positions, margin, solvency, the close-all preview and simulations as JSON (wire.md 7.11 to 7.16). Amounts are 10^-18. */
+/**
+ * Positions, margin, solvency, the close-all preview and simulations as JSON (wire.md 7.11 to 7.16). Amounts are
+ * 10^-18.
+ */
 import { format18 } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
 import { SIDE_WORD, type Side } from '../core/order-terms.ts';
@@ -8,7 +11,7 @@ import { bareArray } from './pages.ts';
 
 export interface PositionView {
   readonly assetId: AssetId;
-  /** Of the sub-account. */
+  /** Name of the sub-account. */
   readonly name: string;
   readonly subAccount: number;
   readonly side: 'long' | 'short' | 'closed';
@@ -23,7 +26,7 @@ export interface PositionView {
   readonly liquidationPrice: Amount18 | null;
 }
 
-/** A position in a list of figures: those with a base leg only. */
+/** A position in a list of figures: only positions with a base leg. */
 export interface HeldPositionView {
   readonly assetId: AssetId;
   /** Signed, not zero. */
@@ -69,9 +72,9 @@ export interface ClosePreviewView {
 }
 
 export interface SimulationView {
-  /** Of the account after the trade. */
+  /** Figures of the account after the trade. */
   readonly figures: MarginView;
-  /** Capacity after less before. */
+  /** Capacity after the trade minus capacity before. */
   readonly impact: Amount18;
   readonly isAccepted: boolean;
   readonly liquidationPrice: Amount18 | null;
@@ -90,7 +93,7 @@ export function position(view: PositionView): string {
   );
 }
 
-/** @param withPositions else the member is left out. */
+/** @param withPositions false: the member is omitted. */
 export function marginReply(views: MarginViews, withPositions: boolean): string {
   return byIndex(views, (view) => {
     const positions = withPositions ? `,"positions":${bareArray(view.positions.map(heldPosition))}` : '';
@@ -134,7 +137,7 @@ function heldPosition(held: HeldPositionView): string {
   return `${open(held)}}`;
 }
 
-/** The members of a held position, not closed yet. */
+/** The members of a position, without the closing brace. */
 function open({ assetId, base, notional }: HeldPositionView): string {
   const side = base < 0n ? 'Short' : 'Long';
   return (

@@ -1,8 +1,8 @@
 /**
- * The JSON of public market data (wire.md 6.2, 8, 9.6), printed from the figures of core/market-figures.ts.
+ * The JSON of public market data (wire.md 6.2, 8, 9.6), formatted from the figures of core/market-figures.ts.
  *
- * Everything is written as text from exact integers: a price or a quantity never passes through a double in human
- * units, so a depth number is printed to its last digit (G8) and a timestamp above 2^53 keeps all of its own.
+ * Everything is formatted from exact integers: a price or a quantity never passes through a double in human units, so a
+ * depth number is exact to its last digit (G8) and so is a timestamp above 2^53.
  */
 import { assert } from '../core/assert.ts';
 import { formatScaled } from '../core/decimal.ts';
@@ -11,7 +11,7 @@ import type { DepthLevels, Kline, KlinePage, PublicTrade, Ticker } from '../core
 import { SIDE } from '../core/order-terms.ts';
 import type { RawPrice } from '../core/units.ts';
 
-/** What of a market definition its figures are printed with. */
+/** The part of a market definition needed to format its figures. */
 export interface MarketText {
   readonly assetId: AssetId;
   readonly priceDecimals: number;
@@ -21,7 +21,7 @@ export interface MarketText {
 const KLINE_NS = 1_000_000_000n;
 
 /**
- * A raw book integer in human units, as formatRaw prints it, without a detour through bigint: books are printed whole.
+ * A raw book integer in human units, like formatRaw, but without a bigint: whole books are formatted.
  *
  * @param raw a safe integer, zero or more. @param decimals 0 … 18.
  */

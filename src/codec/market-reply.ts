@@ -6,7 +6,7 @@ import { quote, quoteOrNull } from './json-writer.ts';
 
 export interface MarketView {
   readonly definition: MarketDefinition;
-  /** floor(1/(1 − CF)), informative; null where it has no bound (CF = 100). */
+  /** floor(1/(1 − CF)), informative; null if unlimited (CF = 100). */
   readonly maxLeverage: number | null;
   readonly isolatedOnly: boolean;
   readonly feeAccount: string;

@@ -1,4 +1,4 @@
-/** Multisig reads (wire.md 7.20): the configuration of an account, and which accounts list a key. */
+/** Multisig reads (wire.md 7.20): the configuration of an account, and the accounts that list a key. */
 import type { Outcome } from '../core/outcome.ts';
 import { decodeText } from './decode-text.ts';
 import { quote } from './json-writer.ts';
@@ -15,7 +15,7 @@ export interface MultisigView {
   readonly configNonce: number;
 }
 
-/** What an account has that never set up any: its own key alone, for everything. */
+/** The configuration of an account without multisig: its own key alone, for every action. */
 export const DEFAULT_MULTISIG: MultisigView = {
   masterWeight: 1,
   signers: [],

@@ -1,4 +1,7 @@
-/** Answers to single actions and logins: the operation response, its `/control` frames, nonce and token (wire.md 3, 7.4, 10). */
+/**
+ * Replies to single actions and logins: the operation response, its `/control` frames, nonce and token (wire.md 3, 7.4,
+ * 10).
+ */
 import { pascalCase, type Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { ControlAction } from './control-frame.ts';
@@ -11,15 +14,15 @@ import { streamEnvelope } from './stream-frames.ts';
 export interface OperationView {
   /** As received. */
   readonly orderId: string;
-  /** Null for `Received`; a reject is told as `Rejected` with its code in PascalCase (AMB-123). */
+  /** Null for `Received`; a reject is written as `Rejected` with its code in PascalCase (AMB-123). */
   readonly reject: Reject | null;
   readonly processedNs: TimestampNs;
-  /** For who asked for it, with the time of the answer. */
+  /** Hop times if the client requested them, with the time of the reply. */
   readonly hops?: HopTimes | null;
   readonly answeredNs?: TimestampNs;
 }
 
-/** The socket's version and the request's own id: how a control frame is answered. */
+/** The socket's version and the request's id: the address of a control frame. */
 export interface ControlAddress {
   readonly version: 0 | 1;
   readonly requestId: string | null;
@@ -41,7 +44,7 @@ function responseMembers(view: OperationView): string {
   return `"order_id":${quote(view.orderId)},${verdict(view.reject)},"processed_at_ns":${view.processedNs}${timing}`;
 }
 
-/** What a REST refusal says in its envelope, as an additional member of a `/control` rejection; '' for `Received`. */
+/** The content of a REST error envelope as an additional member of a `/control` rejection; '' for `Received`. */
 function detailMember(reject: Reject | null): string {
   if (reject === null) return '';
   const field = reject.field === undefined ? 'null' : quote(reject.field);
@@ -60,7 +63,7 @@ export function batchReply(results: readonly Pick<OperationView, 'orderId' | 're
   return `{"results":[${items.join(',')}]}`;
 }
 
-/** A correlated answer. @param assetText identical to what the request carried (wire.md 10.2). */
+/** A correlated reply. @param assetText identical to that of the request (wire.md 10.2). */
 export function controlResponse(
   address: ControlAddress,
   action: ControlAction,
@@ -72,13 +75,13 @@ export function controlResponse(
   return address.version === 0 ? frame : controlEnvelope(address, view.processedNs, frame, null);
 }
 
-/** A batch was taken: each of its orders is answered from here on (wire.md 10.2, CTL-06). */
+/** A batch was accepted for processing: a reply for each of its orders follows (wire.md 10.2, CTL-06). */
 export function controlSubmitted(address: ControlAddress, timestampNs: TimestampNs): string {
   const frame = '{"request":{"status":"submitted"}}';
   return address.version === 0 ? frame : controlEnvelope(address, timestampNs, frame, null);
 }
 
-/** An answer that no pending request can be found for: `{"error":{…}}` (wire.md 10.2), or its envelope on v1. */
+/** An error without a matching pending request: `{"error":{…}}` (wire.md 10.2), or its envelope on v1. */
 export function controlError(address: ControlAddress, timestampNs: TimestampNs, reject: Reject): string {
   const error = errorObject(reject);
   return address.version === 0 ? `{"error":${error}}` : controlEnvelope(address, timestampNs, null, error);

@@ -4,11 +4,11 @@
  *   create    {"orders":[…]}
  *   replace   {"requests":[…]}, also under `orders` or `replaces`, or the bare array
  *
- * Two kinds of refusal. A broken shape anywhere fails the whole text, through the cursor. A batch that is empty, of more
- * than 50 items or, of replaces, names an order twice is well-formed and refused whole as its `fault` (BAT-08, BAT-09).
- * What an item asks for is judged item by item behind this.
+ * Two kinds of rejection. An invalid shape anywhere rejects the whole text, through the cursor. A batch that is empty,
+ * of more than 50 items or, for replaces, contains an order twice is well-formed and rejected as a whole by its `fault`
+ * (BAT-08, BAT-09). The content of an item is validated later, item by item.
  *
- * Bounded: items beyond the fiftieth are checked for being JSON and not kept.
+ * Bounded: items after the fiftieth are only checked to be JSON.
  */
 import { BATCH_ITEMS_MAX } from '../core/limits.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -22,11 +22,11 @@ import { type ReplaceRequest, readReplace } from './signed-replace.ts';
 export interface Batch<Request> {
   /** In submission order; 1 to 50 unless there is a fault. */
   readonly items: readonly Request[];
-  /** Why the batch is refused as a whole, or null. */
+  /** Why the whole batch is rejected, or null. */
   readonly fault: Reject | null;
 }
 
-/** The members under which a batch may lie. */
+/** The members that may contain a batch. */
 export const CREATE_LISTS = ['orders'] as const;
 export const REPLACE_LISTS = ['requests', 'orders', 'replaces'] as const;
 
@@ -37,17 +37,17 @@ const EMPTY = reject('INVALID_REQUEST', 'a batch has at least one item');
 const TOO_MANY = reject('INVALID_REQUEST', `a batch has at most ${BATCH_ITEMS_MAX} items`);
 const REPEATED = reject('INVALID_REQUEST', 'a batch names an order once', 'order_id');
 
-/** The body of `POST /orders/batch-create`. @returns INVALID_REQUEST for a broken shape. */
+/** The body of `POST /orders/batch-create`. @returns INVALID_REQUEST for an invalid shape. */
 export function decodeBatchCreate(bytes: Uint8Array, start: number, end: number): Outcome<Batch<CreateRequest>> {
   return decodeText(bytes, start, end, readBatchCreate);
 }
 
-/** The body of `PATCH /orders/batch-replace`. @returns INVALID_REQUEST for a broken shape. */
+/** The body of `PATCH /orders/batch-replace`. @returns INVALID_REQUEST for an invalid shape. */
 export function decodeBatchReplace(bytes: Uint8Array, start: number, end: number): Outcome<Batch<ReplaceRequest>> {
   return decodeText(bytes, start, end, readBatchReplace);
 }
 
-/** Reads the body where the cursor stands. @returns null exactly when the cursor has failed. */
+/** Reads the body at the cursor. @returns null exactly when the cursor has failed. */
 export function readBatchCreate(cursor: JsonCursor): Batch<CreateRequest> | null {
   let batch: Batch<CreateRequest> | null = null;
   cursor.enterObject();
@@ -57,7 +57,7 @@ export function readBatchCreate(cursor: JsonCursor): Batch<CreateRequest> | null
   return cursor.hasFailed ? null : batch;
 }
 
-/** As `readBatchCreate`. An order is named by its id alone, whatever its market (AMB-26). */
+/** As `readBatchCreate`. The id alone identifies an order, in any market (AMB-26). */
 export function readBatchReplace(cursor: JsonCursor): Batch<ReplaceRequest> | null {
   const batches: Batch<ReplaceRequest>[] = [];
   if (cursor.kind() === 'array') batches.push(readItems(cursor, readReplace));

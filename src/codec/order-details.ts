@@ -1,10 +1,10 @@
 /**
  * The nested unions of a signed order: `details`, `time_in_force`, `trigger` (wire.md 4.3, AMB-04 to AMB-06).
  *
- * Every shape of the contract is read and written back; which of them are served is decided by the order manager.
+ * Every shape of the contract is read and written back; the order manager decides which of them are supported.
  *
- * A raw figure (RawPrice, RawQuantity) outside 1 … 2^53−1 is read as 0: the brand holds once `rawFault` has found
- * nothing. The quote-scaled integers `QuoteAsset.quantity` and `max_sellable_amount` have the same bounds.
+ * A raw figure (RawPrice, RawQuantity) outside 1 … 2^53−1 is read as 0: the brand holds once `rawFault` has returned
+ * null. The quote-scaled integers `QuoteAsset.quantity` and `max_sellable_amount` have the same limits.
  */
 import { TIF, type Tif } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
@@ -66,17 +66,17 @@ const CONDITION_PRICE = objectShape('refuse', ['price']);
 
 type TimeInForce = Pick<LimitDetails, 'tif' | 'postOnly' | 'goodUntilNs'>;
 
-/** What stands until details were read. */
+/** The value before details are read. */
 export const NO_DETAILS: OrderDetails = {
   kind: 'market-quote',
   amount: 0,
   maxSellableQuantity: null,
   fillOrKill: false,
 };
-/** What stands until a condition was read. */
+/** The value before a condition is read. */
 export const NO_CONDITION: TriggerCondition = { direction: 'PriceAbove', price: 0 as RawPrice };
 
-// ---- reading; after a failure of the cursor the values mean nothing
+// ---- reading; after a failure of the cursor the values are undefined
 
 export function readDetails(cursor: JsonCursor): OrderDetails {
   let details = NO_DETAILS;
@@ -197,9 +197,9 @@ export function readConditionPrice(cursor: JsonCursor): RawPrice {
   return price as RawPrice;
 }
 
-// ---- the rule about raw figures
+// ---- the limits of raw figures
 
-/** The member of `details` whose figure lies outside 1 … 2^53−1, or null. */
+/** The member of `details` with a figure outside 1 … 2^53−1, or null. */
 export function rawFault(details: OrderDetails): string | null {
   switch (details.kind) {
     case 'limit':

@@ -13,7 +13,7 @@ interface OrderName {
 
 export interface CreatedView extends OrderName {
   readonly kind: 'Created';
-  /** The bytes that were signed: the full signed order, letter by letter. */
+  /** The signed bytes: the full signed order, exactly. */
   readonly text: Uint8Array;
   readonly signature: Uint8Array;
   readonly bookTimestampNs: TimestampNs;
@@ -22,15 +22,15 @@ export interface CreatedView extends OrderName {
 export interface CanceledView extends OrderName {
   readonly kind: 'Canceled';
   readonly timestampNs: TimestampNs;
-  /** A word of G21. */
+  /** A reason of G21. */
   readonly reason: string;
 }
 
-/** Final numbers: nothing is pending, so what is filled is confirmed. */
+/** Final numbers: no fill is pending, so every fill is confirmed. */
 export interface RemovedView extends OrderName {
   readonly kind: 'Removed';
   readonly timestampNs: TimestampNs;
-  /** A word of G20. */
+  /** A reason of G20. */
   readonly reason: string;
   /** Raw. */
   readonly filledQuantity: number;
@@ -41,7 +41,7 @@ export interface RemovedView extends OrderName {
 
 export interface ReplacedView extends OrderName {
   readonly kind: 'Replaced';
-  /** The values in force, both, whatever changed. */
+  /** The values after the replace, both, even if only one changed. */
   readonly newQuantity: RawQuantity;
   readonly newPrice: RawPrice;
 }
@@ -52,7 +52,7 @@ export interface TriggeredView extends OrderName {
   readonly triggerPrice: RawPrice;
 }
 
-/** A refusal behind the front door, never one by it. */
+/** A rejection after the gateway had accepted the request. */
 export interface FailedView extends OrderName {
   readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed';
   /** The code in PascalCase. */

@@ -1,4 +1,4 @@
-/** Domain refusals that the signed objects share: INVALID_ORDER with the member at fault (wire.md 2.2, 7.4). */
+/** Domain errors common to the signed objects: INVALID_ORDER with the invalid member (wire.md 2.2, 7.4). */
 import { type Reject, reject } from '../core/reject.ts';
 
 export const PROTOCOL_VERSION = 1;
@@ -9,7 +9,7 @@ export function invalidOrder(field: string, message: string): Reject {
   return reject('INVALID_ORDER', message, field);
 }
 
-/** Signed objects say version 1 (VER-04). */
+/** Signed objects have version 1 (VER-04). */
 export function versionFault(version: number): Reject | null {
   return version === PROTOCOL_VERSION ? null : invalidOrder('protocol_version', `the version is ${PROTOCOL_VERSION}`);
 }

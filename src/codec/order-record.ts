@@ -1,6 +1,6 @@
 /**
- * The order record of the order queries (wire.md 7.9, AMB-17). Every key is written, null where it says nothing: a
- * record that misses one is silently dropped by clients. Amounts are decimal strings in human units (AMB-133).
+ * The order record of the order queries (wire.md 7.9, AMB-17). Every key is written, null where it does not apply:
+ * clients silently drop a record that lacks one. Amounts are decimal strings in human units (AMB-133).
  */
 import type { OrderStatus } from '../core/order-terms.ts';
 import { quote, quoteOrNull } from './json-writer.ts';

@@ -1,6 +1,6 @@
 /** Lists: page envelopes with their counters, and bare arrays (wire.md 6.2, PAG-01). */
 
-/** Which list, with the names its members have on the wire. */
+/** The lists, with the names of their members on the wire. */
 export const PAGE_LIST = {
   trades: { list: 'trades', total: 'total_trades' },
   positions: { list: 'positions', total: 'total_positions' },

@@ -1,5 +1,5 @@
 /**
- * The registry as everybody reads it (wire.md 7.3, AMB-138, AMB-140).
+ * The public registry (wire.md 7.3, AMB-138, AMB-140).
  *
  *   {"<asset index>":{"<address>@<chain>":{"address":…,"maxDeposits":…,…,"symbol":…,"decimals":…}}}
  *
@@ -57,7 +57,7 @@ export function vaultList(vaults: readonly string[]): string {
   return `[${vaults.map(quote).join(',')}]`;
 }
 
-/** The reply of `POST /registry/decimals`: the strings asked for that are registered, letter by letter. */
+/** The reply of `POST /registry/decimals`: the requested assets that are registered, in the spelling of the request. */
 export function decimalsReply(decimals: ReadonlyMap<string, number>): string {
   return object([...decimals].map(([asset, count]) => member(asset, String(count))));
 }

@@ -1,4 +1,4 @@
-/** The bodies that ask about the registry: lists of assets (wire.md 7.3) and a market by its asset (wire.md 7.2). */
+/** Request bodies of the registry: lists of assets (wire.md 7.3) and a market by its asset (wire.md 7.2). */
 import { must } from '../core/assert.ts';
 import { type AssetId, parseAssetId } from '../core/ids.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
@@ -8,8 +8,8 @@ import type { Shape } from './shapes/shape-kit.ts';
 import type { SpelledAsset } from './signed-text.ts';
 
 /**
- * `{"assets":[…]}` of `POST /registry/decimals` and its update: asset ids in any accepted spelling, kept as they were
- * spelt, because the reply repeats them.
+ * `{"assets":[…]}` of `POST /registry/decimals` and its update: asset ids in any accepted spelling, kept as received,
+ * because the reply repeats them.
  */
 export function decodeAssetList(body: Uint8Array, shape: Shape<AssetList>): Outcome<readonly SpelledAsset[]> {
   const list = readShape(shape, body);

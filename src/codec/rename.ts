@@ -4,7 +4,7 @@ import { quote } from './json-writer.ts';
 import { RENAME_REQUEST } from './shapes/account-shapes.ts';
 import { readShape } from './shapes/read-shape.ts';
 
-/** @returns the name; INVALID_REQUEST when it cannot be one. */
+/** @returns the name; INVALID_REQUEST when it is not allowed. */
 export function decodeRename(body: Uint8Array): Outcome<string> {
   const request = readShape(RENAME_REQUEST, body);
   return request.ok ? accepted(request.value.name) : request;

@@ -1,10 +1,10 @@
 /**
- * The unsigned members that travel beside a signed object: `signature` and `additional_signers` (wire.md 4.4, AMB-136).
+ * The unsigned members beside a signed object: `signature` and `additional_signers` (wire.md 4.4, AMB-136).
  *
  *   "signature":[64 integers] or []
  *   "additional_signers":[{"signer":{"Secp256k1":[33 integers]},"signature":[…]}]
  *
- * Only shapes are decided here; who signed what is the business of the verifier and of multisig.
+ * Only shapes are validated here; the verifier and multisig validate the signatures.
  */
 import type { JsonCursor } from './json-cursor.ts';
 import { choiceShape, objectShape } from './json-shape.ts';
@@ -22,7 +22,7 @@ export interface AdditionalSigner extends SignerKey {
   readonly signature: Uint8Array;
 }
 
-/** What authorizes an action. */
+/** The signatures of an action. */
 export interface Signatures {
   /** 64 bytes, or none (AMB-136). */
   readonly signature: Uint8Array;
@@ -39,7 +39,7 @@ const NO_SIGNERS: readonly AdditionalSigner[] = [];
 const ENTRY = objectShape('skip', ['signer', 'signature']);
 const KEY = choiceShape(['Ed25519', 'Secp256k1', 'P256', 'WebAuthn']);
 
-/** True when nobody signed at all: INSUFFICIENT_SIGNER_WEIGHT. */
+/** Whether there is no signature at all: INSUFFICIENT_SIGNER_WEIGHT. */
 export function isUnsigned(signatures: Signatures): boolean {
   return signatures.signature.length === 0 && signatures.additionalSigners.length === 0;
 }
@@ -76,7 +76,7 @@ function readEntry(cursor: JsonCursor): AdditionalSigner {
   return { ...signer, signature };
 }
 
-/** One key under the name of its scheme. */
+/** One key, tagged with its scheme. */
 export function readSignerKey(cursor: JsonCursor): SignerKey {
   let scheme: SignerScheme = 'Ed25519';
   let key: Uint8Array = new Uint8Array();

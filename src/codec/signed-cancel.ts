@@ -1,7 +1,7 @@
 /**
  * A signed cancel: the wrapper of wire.md 7.6, its `cancel`, and the canonical text of `cancel` (wire.md 4.2).
  *
- * Faults and broken shapes: signed-wrapper.ts.
+ * signed-wrapper.ts explains faults and invalid shapes.
  */
 import { type OrderId, parseOrderId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -44,12 +44,12 @@ const NO_CANCEL: SignedCancel = {
   protocolVersion: 0,
 };
 
-/** The cancel wrapper that is the whole of bytes[start … end). */
+/** Decodes the cancel wrapper in bytes[start … end). */
 export function decodeCancel(bytes: Uint8Array, start: number, end: number): Outcome<CancelRequest> {
   return decodeText(bytes, start, end, readCancel);
 }
 
-/** Reads a cancel wrapper where the cursor stands. @returns null exactly when the cursor has failed. */
+/** Reads a cancel wrapper at the cursor. @returns null exactly when the cursor has failed. */
 export function readCancel(cursor: JsonCursor): CancelRequest | null {
   let cancel = NO_CANCEL;
   const members = readWrapper(cursor, WRAPPER, () => {
@@ -71,13 +71,13 @@ function readSignedCancel(cursor: JsonCursor): SignedCancel {
   return cancel;
 }
 
-/** The cancel's own rules. @returns INVALID_ORDER with the field. */
+/** Validates the cancel itself. @returns INVALID_ORDER with the field, or null. */
 export function cancelFault(cancel: SignedCancel): Reject | null {
   if (parseOrderId(cancel.orderId) === null) return invalidOrder('order_id', ID_RULES);
   return versionFault(cancel.protocolVersion);
 }
 
-/** Canonical text of `cancel`. Only for one without fault. */
+/** Canonical text of a `cancel` without fault. */
 export function cancelText(cancel: SignedCancel): string {
   return (
     `{"order_id":"${signedString(cancel.orderId)}","asset_id":"${signedString(cancel.asset.text)}",` +

@@ -1,8 +1,8 @@
 /**
  * A signed create: the wrapper of wire.md 7.4, its `order`, and the canonical text that was signed (wire.md 4.2).
  *
- * The text is rebuilt from the typed values in declaration order, every string as it was received, a missing trigger
- * as null; the order of members and the white space of the body mean nothing (AMB-02).
+ * The text is rebuilt from the typed values in declaration order, every string as it was received, a missing trigger as
+ * null; the order of members and the white space of the body are irrelevant (AMB-02).
  */
 
 import { unreachable } from '../core/assert.ts';
@@ -40,7 +40,7 @@ import { readWrapper, type SignedRequest, signedRequest, wrapperShape } from './
 const MAX_TRADING_FEES_RATE_MAX = 4_294_967_295;
 const ACCOUNT_INDEX_MAX = 65_535;
 
-/** The signable `order`. `orderId` and raw figures hold what their types promise once `orderFault` finds nothing. */
+/** The signable `order`. `orderId` and raw figures satisfy their types once `orderFault` has returned null. */
 export interface SignedOrder {
   readonly signer: SpelledUser;
   readonly orderId: OrderId;
@@ -98,12 +98,12 @@ const NO_ORDER: SignedOrder = {
   protocolVersion: 0,
 };
 
-/** The create wrapper that is the whole of bytes[start … end). */
+/** Decodes the create wrapper in bytes[start … end). */
 export function decodeCreate(bytes: Uint8Array, start: number, end: number): Outcome<CreateRequest> {
   return decodeText(bytes, start, end, readCreate);
 }
 
-/** Reads a create wrapper where the cursor stands. @returns null exactly when the cursor has failed. */
+/** Reads a create wrapper at the cursor. @returns null exactly when the cursor has failed. */
 export function readCreate(cursor: JsonCursor): CreateRequest | null {
   let order = NO_ORDER;
   const members = readWrapper(cursor, WRAPPER, () => {
@@ -178,7 +178,10 @@ function readTarget(cursor: JsonCursor, order: Draft<SignedOrder>): void {
   }
 }
 
-/** The order's own rules, those that need no market: ids, raw figures, version. @returns INVALID_ORDER with the field. */
+/**
+ * Validates the order itself, without its market: ids, raw figures, version. @returns INVALID_ORDER with the field, or
+ * null.
+ */
 export function orderFault(order: SignedOrder): Reject | null {
   const parent = order.trigger?.parentOrderId ?? null;
   if (parseOrderId(order.orderId) === null) return invalidOrder('order_id', ID_RULES);
@@ -190,7 +193,7 @@ export function orderFault(order: SignedOrder): Reject | null {
   return versionFault(order.protocolVersion);
 }
 
-/** Canonical text of `order`. Only for one without fault. */
+/** Canonical text of an `order` without fault. */
 export function orderText(order: SignedOrder): string {
   return (
     `{"signer":"${signedString(order.signer.text)}","order_id":"${signedString(order.orderId)}",` +

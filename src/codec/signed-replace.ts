@@ -2,7 +2,7 @@
  * A signed replace: the wrapper of wire.md 7.5, its `request`, and the canonical text of `request` (wire.md 4.2; note
  * quantity decimals before price decimals). `signer` and `asset_id` of the wrapper are not signed (AMB-22).
  *
- * Faults and broken shapes: signed-wrapper.ts.
+ * signed-wrapper.ts explains faults and invalid shapes.
  */
 import { type OrderId, parseOrderId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -38,7 +38,7 @@ export interface SignedReplace {
   readonly orderId: OrderId;
   readonly timestampNs: TimestampNs;
   readonly newPriceLimit: RawPrice | null;
-  /** The new total, filled part included (G4). */
+  /** The new total, including the filled part (G4). */
   readonly newQuantity: RawQuantity | null;
   readonly newTrigger: NewTrigger | null;
   readonly bookQuantityDecimals: number;
@@ -46,7 +46,7 @@ export interface SignedReplace {
   readonly protocolVersion: number;
 }
 
-/** Verified in the shape received: the bare condition, or `{parent_order_id, condition}` (AMB-06, G3). */
+/** Verified in the received shape: the bare condition, or `{parent_order_id, condition}` (AMB-06, G3). */
 export interface NewTrigger {
   readonly shape: 'bare' | 'wrapped';
   /** Null in the bare shape. */
@@ -84,12 +84,12 @@ const NO_REQUEST: SignedReplace = {
   protocolVersion: 0,
 };
 
-/** The replace wrapper that is the whole of bytes[start … end). */
+/** Decodes the replace wrapper in bytes[start … end). */
 export function decodeReplace(bytes: Uint8Array, start: number, end: number): Outcome<ReplaceRequest> {
   return decodeText(bytes, start, end, readReplace);
 }
 
-/** Reads a replace wrapper where the cursor stands. @returns null exactly when the cursor has failed. */
+/** Reads a replace wrapper at the cursor. @returns null exactly when the cursor has failed. */
 export function readReplace(cursor: JsonCursor): ReplaceRequest | null {
   let request = NO_REQUEST;
   let signer = NO_USER;
@@ -119,7 +119,7 @@ function readRequest(cursor: JsonCursor): SignedReplace {
   return request;
 }
 
-/** One shape holds the members of both spellings; a mixture, two conditions or none are refused. */
+/** One shape covers both spellings; a mixture, two conditions or none are rejected. */
 function readNewTrigger(cursor: JsonCursor): NewTrigger {
   const conditions: TriggerCondition[] = [];
   let isBare = false;
@@ -141,7 +141,7 @@ function readNewTrigger(cursor: JsonCursor): NewTrigger {
   return { shape: isWrapped ? 'wrapped' : 'bare', parentOrderId, condition };
 }
 
-/** The request's own rules, those that need no market. @returns INVALID_ORDER with the field. */
+/** Validates the request itself, without its market. @returns INVALID_ORDER with the field, or null. */
 export function replaceFault(request: SignedReplace): Reject | null {
   const parent = request.newTrigger?.parentOrderId ?? null;
   if (parseOrderId(request.orderId) === null) return invalidOrder('order_id', ID_RULES);
@@ -152,7 +152,7 @@ export function replaceFault(request: SignedReplace): Reject | null {
   return versionFault(request.protocolVersion);
 }
 
-/** Canonical text of `request`. Only for one without fault. */
+/** Canonical text of a `request` without fault. */
 export function replaceText(request: SignedReplace): string {
   return (
     `{"order_id":"${signedString(request.orderId)}","timestamp_ns":${request.timestampNs},` +

@@ -1,24 +1,24 @@
 /**
- * From canonical text to the bytes that are signed (wire.md 4.1), and the strings that may stand in such a text.
+ * Converts canonical text to the signed bytes (wire.md 4.1), and checks the strings allowed in such a text.
  *
- * Clients delete the bytes 0x20, 0x0D and 0x0A from the whole text before they sign. The templates of this room hold
- * none of them, and every string that goes into a template has passed its strict form (AMB-03), so there is nothing
- * to delete: `signedString` asserts exactly that, and `"a b"` can never sign like `"ab"`.
+ * Clients delete the bytes 0x20, 0x0D and 0x0A from the whole text before they sign. The templates of this module
+ * contain none of them, and every string that goes into a template has passed its strict form (AMB-03), so there is
+ * nothing to delete: `signedString` asserts exactly that, so `"a b"` can never sign like `"ab"`.
  */
 import { assert } from '../core/assert.ts';
 import { type AssetId, parseAssetId, parseUserId, type UserId } from '../core/ids.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import type { JsonCursor } from './json-cursor.ts';
 
-/** Ids longer than this are not even decoded; what a rule says about shorter ones is said by that rule. */
+/** Longer ids are not decoded; the validation of shorter ones has its own error. */
 export const STRING_DECODED_MAX = 1_024;
 
-/** Visible ASCII without `"` and `\`: needs no escape and loses nothing to the stripping. */
+/** Visible ASCII without `"` and `\`: needs no escape and contains no stripped byte. */
 const SIGNED_STRING_FORM = /^[!#-[\]-~]*$/;
 const PLAIN_USER_FORM = /^[0-9a-f]{64}$/;
 const PLAIN_ASSET_FORM = /^[0-9a-f]{64}@[0-9a-f]{18}$/;
 
-/** @returns `text`, to stand between quotes in a canonical text. */
+/** @returns `text`, for use between quotes in a canonical text. */
 export function signedString(text: string): string {
   assert(SIGNED_STRING_FORM.test(text), 'a signed string is visible ASCII that needs no escape');
   return text;
@@ -35,7 +35,7 @@ export function signingBytes(text: string): Uint8Array {
   return Buffer.from(text, 'latin1');
 }
 
-/** An id as the node compares it, beside the spelling received, which is what was signed (AMB-12). */
+/** An id in normal form with its received spelling, which is what was signed (AMB-12). */
 export interface Spelled<Id extends string> {
   readonly id: Id;
   readonly text: string;
@@ -44,11 +44,11 @@ export interface Spelled<Id extends string> {
 export type SpelledUser = Spelled<UserId>;
 export type SpelledAsset = Spelled<AssetId>;
 
-/** What stands until an id was read. */
+/** The value before an id is read. */
 export const NO_USER: SpelledUser = { id: '' as UserId, text: '' };
 export const NO_ASSET: SpelledAsset = { id: '' as AssetId, text: '' };
 
-/** A user id in any accepted spelling. The normal one, nearly every time, costs one look. */
+/** Reads a user id in any accepted spelling. The normal one, the usual case, takes one check. */
 export function readUser(cursor: JsonCursor): SpelledUser {
   const text = cursor.readString(STRING_DECODED_MAX);
   const id = PLAIN_USER_FORM.test(text) ? (text as UserId) : parseUserId(text);
@@ -56,7 +56,7 @@ export function readUser(cursor: JsonCursor): SpelledUser {
   return id === null ? NO_USER : { id, text };
 }
 
-/** An asset id in any accepted spelling. */
+/** Reads an asset id in any accepted spelling. */
 export function readAsset(cursor: JsonCursor): SpelledAsset {
   const text = cursor.readString(STRING_DECODED_MAX);
   const id = PLAIN_ASSET_FORM.test(text) ? (text as AssetId) : parseAssetId(text);

@@ -1,6 +1,6 @@
 /**
  * Signed account actions: `inner` of a transfer between sub-accounts and of a close-position (wire.md 4.2, 7.17), with
- * their canonical texts. `target_account_type` is verified in the shape received (C10); left out it signs as null
+ * their canonical texts. `target_account_type` is verified in the received shape (C10); if omitted it signs as null
  * (AMB-15).
  */
 import type { Outcome } from '../core/outcome.ts';
@@ -10,7 +10,7 @@ import { choiceShape, objectShape } from './json-shape.ts';
 import { readAdditionalSigners, readSignature, type Signatures } from './signatures.ts';
 import { readAsset, readUser, type SpelledAsset, type SpelledUser, signedString, signingBytes } from './signed-text.ts';
 
-/** The kind of a sub-account that a transfer creates, with the way it was spelt: `"Spot"` or `{"Spot":null}`. */
+/** The kind of a sub-account that a transfer creates, in its received spelling: `"Spot"` or `{"Spot":null}`. */
 export type TargetAccountType =
   | { readonly kind: 'Spot' | 'CrossMargin'; readonly shape: 'name' | 'object' }
   | { readonly kind: 'Isolated'; readonly asset: SpelledAsset };
@@ -35,7 +35,7 @@ export interface SignedClosePosition {
   readonly nonce: bigint;
 }
 
-/** An action wrapper: `inner`, who signed it, and the bytes that were signed. */
+/** An action wrapper: `inner`, its signatures, and the signed bytes. */
 export interface ActionRequest<Inner> extends Signatures {
   readonly inner: Inner;
   readonly text: Uint8Array;

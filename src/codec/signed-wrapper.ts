@@ -1,11 +1,10 @@
 /**
- * The wrapper around a signed object of an order action (wire.md 7.4 to 7.6): the object itself, members of its own, and
- * in every one of them `signature`, `additional_signers`, `post_sign_timestamp`. Members nobody knows are skipped
- * (AMB-02).
+ * The wrapper around a signed object of an order action (wire.md 7.4 to 7.6): the object itself, members of its own,
+ * and in each of them `signature`, `additional_signers`, `post_sign_timestamp`. Unknown members are skipped (AMB-02).
  *
- * Two kinds of refusal. A broken shape is INVALID_REQUEST and there is no request. A figure or an id outside its rule
- * is a domain error that is answered after session, rate and signer were looked at (AMB-91): the request then carries
- * it as `fault`, and has no text, because nobody may verify it.
+ * Two kinds of rejection. An invalid shape is INVALID_REQUEST and yields no request. An invalid figure or id is a
+ * domain error that is reported after session, rate and signer were checked (AMB-91): the request then carries it as
+ * `fault` and has no text, because it must not be verified.
  */
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -19,16 +18,16 @@ const SIGNING_MEMBERS = ['signature', 'additional_signers?', 'post_sign_timestam
 type SigningMember = 'signature' | 'additional_signers' | 'post_sign_timestamp';
 type WrapperShape<Own extends string> = ObjectShape<Own | SigningMember>;
 
-/** What stands beside the signed object. */
+/** The members beside the signed object. */
 interface SigningMembers extends Signatures {
   readonly postSignNs: TimestampNs;
 }
 
-/** What every signed request is checked by. */
+/** The part of a signed request that validation uses. */
 export interface SignedRequest extends SigningMembers {
-  /** INVALID_ORDER with its field, or null. To be answered after the checks that come before it (AMB-91). */
+  /** INVALID_ORDER with its field, or null. To be reported after the preceding checks (AMB-91). */
   readonly fault: Reject | null;
-  /** The bytes that were signed; none when there is a fault. */
+  /** The signed bytes; empty when there is a fault. */
   readonly text: Uint8Array;
 }
 
@@ -40,7 +39,7 @@ export function wrapperShape<const Own extends string>(own: readonly Own[]): Wra
   return objectShape('skip', [...own, ...SIGNING_MEMBERS]) as WrapperShape<Own>;
 }
 
-/** Reads a wrapper where the cursor stands. @param readOwn reads the value of a member of its own. */
+/** Reads a wrapper at the cursor. @param readOwn reads the value of one of its own members. */
 export function readWrapper<Own extends string>(
   cursor: JsonCursor,
   shape: WrapperShape<Own>,
@@ -57,7 +56,7 @@ export function readWrapper<Own extends string>(
   return members;
 }
 
-/** @param textOf the canonical text; asked for only without a fault. */
+/** @param textOf the canonical text; called only without a fault. */
 export function signedRequest(members: SigningMembers, fault: Reject | null, textOf: () => string): SignedRequest {
   return { ...members, fault, text: fault === null ? signingBytes(textOf()) : NO_BYTES };
 }

@@ -12,15 +12,15 @@ export interface SimulateRequest {
   readonly asset: AssetId;
   readonly side: Side;
   readonly isSpot: boolean;
-  /** Above zero. */
+  /** Greater than zero. */
   readonly size: Amount18;
-  /** USD of one unit; null for a trade at the price of the market. */
+  /** USD per unit; null for a trade at the market's price. */
   readonly price: Amount18 | null;
-  /** Negative for what leaves the account. */
+  /** Negative for withdrawals. */
   readonly transfers: readonly { readonly asset: AssetId; readonly amount: bigint }[];
 }
 
-/** Transfers of one simulation. */
+/** Maximum number of transfers of one simulation. */
 export const PENDING_TRANSFERS_MAX = 100;
 const AMOUNT_MAX = (1n << 127n) - 1n;
 

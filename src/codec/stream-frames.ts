@@ -1,4 +1,4 @@
-/** What surrounds payloads on WebSockets: the v1 envelope, welcome, ping and pong, channel errors (wire.md 9.1, 9.2). */
+/** Frames around payloads on WebSockets: the v1 envelope, welcome, ping and pong, channel errors (wire.md 9.1, 9.2). */
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { errorObject } from './error-envelope.ts';
@@ -44,7 +44,7 @@ export function eventFrame(version: 0 | 1, channel: OmsChannel, timestampNs: Tim
   return streamEnvelope({ type: 'event', channel, requestId: null, timestampNs, data: payload, error: null });
 }
 
-/** As `eventFrame` on v1, with the number that its reader asked for. */
+/** As `eventFrame` on v1, with the sequence number that the client requested. */
 export function numberedFrame(
   channel: OmsChannel,
   timestampNs: TimestampNs,
@@ -54,7 +54,7 @@ export function numberedFrame(
   return `${eventFrame(1, channel, timestampNs, payload).slice(0, -1)},"sequence":${sequence}}`;
 }
 
-/** First frame for a reader of numbers: the last number told before what follows. */
+/** First frame for a client that requested sequence numbers: the last number before the frames that follow. */
 export function sequenceFrame(channel: OmsChannel, timestampNs: TimestampNs, sequence: number): string {
   const view = { type: 'sequence', channel, requestId: null, timestampNs, data: null, error: null } as const;
   return `${streamEnvelope(view).slice(0, -1)},"sequence":${sequence}}`;
@@ -65,13 +65,13 @@ export function welcomeFrame(channel: MdsChannel): string {
   return `{"type":"subscriptions","channels":[{"name":"${channel}"}],"errors":[]}`;
 }
 
-/** The answer to a text ping on a one-way stream (WS-09, AMB-95). */
+/** The reply to a text ping on a one-way stream (WS-09, AMB-95). */
 export function pongFrame(version: 0 | 1, channel: OmsChannel, timestampNs: TimestampNs): string {
   if (version === 0) return '{"type":"pong"}';
   return streamEnvelope({ type: 'pong', channel, requestId: null, timestampNs, data: null, error: null });
 }
 
-/** v1 only: the service stops soon. Nothing new is taken; what is under way is still answered; then close 1001. */
+/** v1 only: the service stops soon. New requests are rejected, pending ones are answered; then close 1001. */
 export function shutdownFrame(channel: OmsChannel, timestampNs: TimestampNs): string {
   return streamEnvelope({
     type: 'server_shutdown',
@@ -83,17 +83,20 @@ export function shutdownFrame(channel: OmsChannel, timestampNs: TimestampNs): st
   });
 }
 
-/** Texts longer than this are no ping, whatever they say. */
+/** Longer texts are not parsed as a ping. */
 const PING_BYTES_MAX = 256;
 
-/** True for an object whose `type` is `ping`; every other text on a one-way stream is ignored. */
+/** True for an object with `type` `ping`; every other text on a one-way stream is ignored. */
 export function isTextPing(text: Uint8Array): boolean {
   if (text.length > PING_BYTES_MAX) return false;
   const tree = parseJson(text, { fractions: 'text' });
   return tree.ok && isJsonObject(tree.value) && tree.value.get('type') === 'ping';
 }
 
-/** Told to a socket of another user's path or of a session that is over, before its close with 1000 (AUT-12, AMB-88). Not for `/control`. */
+/**
+ * Sent to a socket on another user's path or with an expired session, before its close with 1000 (AUT-12, AMB-88). Not
+ * for `/control`.
+ */
 export function unauthorizedFrame(
   version: 0 | 1,
   channel: OmsChannel,
@@ -106,15 +109,18 @@ export function unauthorizedFrame(
 }
 
 /**
- * Told to a lagging v1 socket before it is closed with 1013 (WS-14), and to one that asks for numbers which are not kept.
- * v0 is closed without a word.
+ * Sent to a lagging v1 socket before it is closed with 1013 (WS-14), and to one that requests numbers no longer kept.
+ * v0 is closed without a frame.
  */
 export function resyncFrame(channel: OmsChannel, timestampNs: TimestampNs, message = 'the stream fell behind'): string {
   const error = `{"code":"RESYNC_REQUIRED","message":${quote(message)},"retryable":true}`;
   return streamEnvelope({ type: 'error', channel, requestId: null, timestampNs, data: null, error });
 }
 
-/** Told on `/control` after an action signed by another user or when the session is over, before the close with 1000 (AUT-13, AMB-88, AMB-92). */
+/**
+ * Sent on `/control` after an action signed by another user or when the session has expired, before the close with 1000
+ * (AUT-13, AMB-88, AMB-92).
+ */
 export function controlUnauthorizedFrame(
   version: 0 | 1,
   timestampNs: TimestampNs,

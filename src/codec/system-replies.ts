@@ -1,4 +1,4 @@
-/** What the service says of itself and of a user's limits; beyond wire.md, so nothing of the contract leans on it. */
+/** Service status and a user's limits; extensions beyond wire.md that no part of the contract depends on. */
 import { formatScaled } from '../core/decimal.ts';
 import { MARKET_STATUS_WORD } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -7,12 +7,12 @@ import { writeJson } from './json-writer.ts';
 import type { MarketView } from './market-reply.ts';
 import { PROTOCOL_VERSION } from './order-faults.ts';
 
-/** A unit of the limiter in the figures below. */
+/** Decimals of a rate-limiter unit in the figures below. */
 const UNIT_DECIMALS = 3;
 
 export interface LimitsView {
   readonly tier: 'default' | 'market_maker';
-  /** What is there now, in milli-units. */
+  /** The current amount, in milli-units. */
   readonly available: bigint;
   /** Whole units. */
   readonly capacity: bigint;

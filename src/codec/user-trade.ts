@@ -1,4 +1,4 @@
-/** One side of a trade, as its user sees it in `/trades/user/…` and on the user trade streams (wire.md 7.10). */
+/** One side of a trade, as in `/trades/user/…` and on the user trade streams (wire.md 7.10). */
 import { format18, formatRaw } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { FillStatus } from '../core/order-terms.ts';
@@ -13,17 +13,17 @@ export interface UserTradeView {
   readonly quantity: RawQuantity;
   readonly priceDecimals: number;
   readonly quantityDecimals: number;
-  /** Match time, whatever the status. */
+  /** Match time, for every status. */
   readonly timestampNs: TimestampNs;
   readonly isMaker: boolean;
   readonly isBuyer: boolean;
   readonly status: FillStatus;
-  /** A word of G22; null unless rolled back. */
+  /** A reason of G22; null unless rolled back. */
   readonly rollbackReason: string | null;
   readonly isLiquidation: boolean;
   readonly isAutoDeleverage: boolean;
   readonly subAccount: number;
-  /** USD, negative is a rebate. Left out of the object when null: a null there fails the client. */
+  /** USD, negative is a rebate. Omitted when null: clients fail on a null here. */
   readonly fee: Amount18 | null;
 }
 

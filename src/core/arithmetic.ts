@@ -1,7 +1,7 @@
 /**
- * Exact arithmetic on money. One rounding per figure, its direction in the name; nothing here touches a double.
+ * Exact arithmetic on money. One rounding per figure, with its direction in the name; no doubles.
  *
- * Not here: printing and parsing (decimal.ts).
+ * Formatting and parsing are in decimal.ts.
  */
 import { assert, InvariantError } from './assert.ts';
 import { type Amount18, type RawPrice, type RawQuantity, ZERO_18 } from './units.ts';
@@ -14,7 +14,7 @@ const POWERS_OF_TEN: readonly bigint[] = Array.from({ length: 79 }, (_, exponent
 /** 10^exponent for 0 ≤ exponent ≤ 78 (10^78 > 2^256). */
 export function powerOfTen(exponent: number): bigint {
   const power = POWERS_OF_TEN[exponent];
-  // The words are composed only where they are needed: money asks for a power again and again.
+  // The message is built only on failure: this function is called for every amount.
   if (power === undefined) throw new InvariantError(`power of ten out of range: ${exponent}`);
   return power;
 }
@@ -61,7 +61,7 @@ export function quantity18(quantity: RawQuantity, quantityDecimals: number): Amo
 }
 
 /**
- * What a side pays for a trade: ceil for a fee, floor for a rebate, both against the user (AMB-41, EX-27).
+ * The fee of one side of a trade: ceil for a fee, floor for a rebate, both against the user (AMB-41, EX-27).
  *
  * @param rate integer in 1e-6, negative for a rebate.
  * @returns negative for a rebate. ceil(−x) = −floor(x), so one ceil serves both.
@@ -72,7 +72,7 @@ export function tradingFee18(notional: Amount18, rate: number): Amount18 {
   return mulDivCeil(notional, BigInt(rate), RATE_SCALE) as Amount18;
 }
 
-/** Credit of a deposit: floor(base·10^18 / 10^decimals) (AMT-06). */
+/** Credited amount of a deposit: floor(base·10^18 / 10^decimals) (AMT-06). */
 export function normalizeDeposit(baseUnits: bigint, tokenDecimals: number): Amount18 {
   return mulDivFloor(baseUnits, powerOfTen(18), powerOfTen(tokenDecimals)) as Amount18;
 }

@@ -1,19 +1,20 @@
 /**
- * What the buys of one market hold of the balance that pays for them, whatever the taker fee is at the moment.
+ * The balance reserved for the buy orders of one market, at any taker fee.
  *
- *   order i may spend nᵢ    holds nᵢ + ceil(nᵢ × rate)    nᵢ = millionsᵢ × 10^6 + restᵢ, in 10^-18 USD
- *   together                Σ nᵢ + rate × Σ millionsᵢ + Σ ceil(restᵢ × rate)
+ *   order i may spend nᵢ    reserves nᵢ + ceil(nᵢ × rate)    nᵢ = millionsᵢ × 10^6 + restᵢ, in 10^-18 USD
+ *   total                   Σ nᵢ + rate × Σ millionsᵢ + Σ ceil(restᵢ × rate)
  *
- * Sums are kept of what does not depend on the rate, so a changed fee is in force for every order at once and walks none.
- * It is exact: what is held is the sum of what each order holds. Rests are counted by their size, and their fees are kept
- * for the rate that was asked for last: the first question at another one goes through the sizes, of which there are fewer
- * than a million and than orders. Markets whose decimals add up to 12 or less have no rests.
+ * The stored sums do not depend on the rate, so a changed fee applies to every order at once without visiting any. The
+ * total is exact: the sum of the reservations of the orders. Orders are counted by their rest (the remainder modulo
+ * 10^6), and the total fee of the rests is cached for one rate: the first call with another rate visits the distinct
+ * rests, which are fewer than a million and fewer than the orders. In markets with decimals of at most 12 in total
+ * every rest is 0.
  *
- * Each fill rounds its fee up by itself, so an order that fills in parts may be charged more than its one rounding holds:
- * by less than 10^-18 USD a fill. Where notionals have rests, what an order may spend contains that much for each fill that
- * it may still have (`feeRounding`): of an order with lots as many as it has left, so that every fill finds its part there.
+ * Every fill rounds its fee up separately, so an order that fills in parts may be charged more than its one rounding
+ * reserves: by less than 10^-18 USD per fill. Where rests exist, the amount that an order may spend includes that much
+ * for each fill that it may still have (`feeRounding`): one per remaining lot, so that every fill is covered.
  *
- * Not here: what an order may spend (holds.ts of clearing, needs.ts of the front door).
+ * The amount that an order may spend is computed in holds.ts of clearing and needs.ts of the gateway.
  */
 import { type BookDecimals, RATE_SCALE } from './arithmetic.ts';
 import { assert } from './assert.ts';
@@ -23,13 +24,17 @@ const SCALE = Number(RATE_SCALE);
 /** Up to this sum of decimals every notional is a multiple of 10^6. */
 const WHOLE_DECIMALS_MAX = 12;
 
-/** Orders that one order without lots may match: it never rests, and a market holds fewer (matching/order-pool.ts). */
+/**
+ * Upper bound of the fills of an order without lots: it never rests, and a market holds fewer orders
+ * (matching/order-pool.ts).
+ */
 const FILLS_MAX = 2 ** 26;
 
 /**
- * What rounding fees up may cost an order beyond the fee of its whole notional, 10^-18 USD.
+ * The most that rounding up the fees of single fills may cost an order beyond the fee of its whole notional, 10^-18
+ * USD.
  *
- * @param lots that it may still match; null for one that names none.
+ * @param lots that it may still match; null for an order without a quantity.
  */
 export function feeRounding({ priceDecimals, quantityDecimals }: BookDecimals, lots: number | null): bigint {
   if (priceDecimals + quantityDecimals <= WHOLE_DECIMALS_MAX) return 0n;
@@ -38,18 +43,18 @@ export function feeRounding({ priceDecimals, quantityDecimals }: BookDecimals, l
 }
 
 export interface BuyHolds {
-  /** Without fees. */
+  /** Total, without fees. */
   notional: bigint;
-  /** Null where there is none. */
+  /** Null in markets without rests. */
   readonly rests: Rests | null;
 }
 
 interface Rests {
-  /** How many orders have each rest above 0. */
+  /** Number of orders by rest, for rests above 0. */
   readonly counts: Map<number, number>;
-  /** Of all: below 10^6 each, so numbers are exact. */
+  /** Sum of all rests; each is below 10^6, so a number is exact. */
   sum: number;
-  /** Of all at `rate`, rounded up for each. */
+  /** Sum of the fees of all rests at `rate`, each rounded up. */
   fees: number;
   rate: number;
 }
@@ -59,11 +64,11 @@ export function noBuys({ priceDecimals, quantityDecimals }: BookDecimals): BuyHo
   return { notional: 0n, rests: hasRests ? { counts: new Map(), sum: 0, fees: 0, rate: 0 } : null };
 }
 
-/** One order may spend something else now, fees apart. @param before what it could spend, 0 for a new one. */
+/** Changes the amount that one order may spend, without fees. @param before the previous amount, 0 for a new order. */
 export function changeBuy(buys: BuyHolds, before: Amount18, after: Amount18): void {
-  assert(before >= 0n && after >= 0n, 'an order never spends less than nothing');
+  assert(before >= 0n && after >= 0n, 'the amount of an order is not negative');
   buys.notional += after - before;
-  assert(buys.notional >= 0n, 'what buys hold is never negative');
+  assert(buys.notional >= 0n, 'the total of the buys is not negative');
   if (buys.rests === null) return;
   count(buys.rests, before, -1);
   count(buys.rests, after, 1);
@@ -74,7 +79,7 @@ function count(rests: Rests, notional: Amount18, by: 1 | -1): void {
   if (rest === 0) return;
   const { counts, rate } = rests;
   const orders = (counts.get(rest) ?? 0) + by;
-  assert(orders >= 0, 'a rest that goes was counted');
+  assert(orders >= 0, 'a removed rest was counted');
   if (orders === 0) counts.delete(rest);
   else counts.set(rest, orders);
   rests.sum += by * rest;
@@ -93,7 +98,7 @@ function feesAt(rests: Rests, rate: number): number {
   return rests.fees;
 }
 
-/** All of them together, fees included. @param rate the taker's, an integer in 1e-6, 0 to 1,000,000. */
+/** The total reservation, including fees. @param rate the taker's, an integer in 1e-6, 0 to 1,000,000. */
 export function heldByBuys({ notional, rests }: BuyHolds, rate: number): Amount18 {
   if (rate === 0) return notional as Amount18;
   const millions = (rests === null ? notional : notional - BigInt(rests.sum)) / RATE_SCALE;

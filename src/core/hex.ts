@@ -33,10 +33,11 @@ export function parseHex(text: string, byteCount: number): Uint8Array | null {
 }
 
 /**
- * Writes the bytes that `text` is the hex of, without allocating.
+ * Decodes the hex digits of `text` into `to`, without allocating.
  *
- * @param text digits only, in any case. @returns how many bytes were written: half its length, or −1 where it is no hex
- *   or does not fit; then what was written means nothing.
+ * @param text digits only, in any case. @returns the number of bytes written: half the length, or −1 if the text is not
+ * hex
+ *   or does not fit; the bytes written until then are undefined.
  */
 export function writeHex(to: Uint8Array, at: number, text: string): number {
   const byteCount = text.length / 2;

@@ -6,7 +6,7 @@
  *   ChainId   18 lower-case hex digits: 1 byte routing id, 8 bytes big-endian vm id
  *   OrderId   1 to 64 of A-Z a-z 0-9 + / = _ - . :
  *
- * Everything inside the node compares these as plain strings; only the edge accepts other spellings.
+ * Inside the node they are compared as plain strings; only the HTTP layer accepts other spellings.
  */
 import { parseHex, toHex } from './hex.ts';
 
@@ -24,7 +24,7 @@ export const USD: AssetId = '0' as AssetId;
 const ASSET_INDEX_MAX = 65_535;
 const ASSET_INDEX_FORM = /^(?:0|[1-9][0-9]{0,4})$/;
 const ORDER_ID_FORM = /^[A-Za-z0-9+/=_\-.:]{1,64}$/;
-/** Orders made by the node itself; refused from clients (AMB-07). */
+/** Prefix of orders made by the node; rejected from clients (AMB-07). */
 export const NODE_ORDER_PREFIX = 'sys-';
 
 /** @returns null unless `text` is 32 bytes of hex. */
@@ -43,7 +43,7 @@ export function parseChainId(text: string): ChainId | null {
   return bytes === null ? null : (toHex(bytes) as ChainId);
 }
 
-/** 32 bytes of hex; 20 bytes are filled with zeros on the right (IDN-05). */
+/** 32 bytes of hex; 20 bytes are padded with zeros on the right (IDN-05). */
 export function parseAddress(text: string): string | null {
   const whole = parseHex(text, 32);
   if (whole !== null) return toHex(whole);
@@ -60,17 +60,17 @@ export function parseAssetId(text: string): AssetId | null {
   return address === null || chain === null ? null : (`${address}@${chain}` as AssetId);
 }
 
-/** Whether it is a token on its chain, not an index. */
+/** Whether the id is a token on its chain, not an index. */
 export function isToken(id: AssetId): boolean {
   return id.includes('@');
 }
 
-/** USD is 1 by definition, and a token on its chain has no oracle (AMB-108). */
+/** Whether the asset has an oracle: USD is 1 by definition, and a token on its chain has none (AMB-108). */
 export function hasOracle(id: AssetId): boolean {
   return id !== USD && !isToken(id);
 }
 
-/** A client's order id: the alphabet, the length, and not the node's own prefix. */
+/** Parses a client's order id: alphabet, length, and not the node's prefix. */
 export function parseOrderId(text: string): OrderId | null {
   return ORDER_ID_FORM.test(text) && !text.startsWith(NODE_ORDER_PREFIX) ? (text as OrderId) : null;
 }

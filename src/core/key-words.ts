@@ -1,12 +1,12 @@
 /**
- * Keys as 32-bit words: how users and order ids are read where they lie, hashed and compared, without a string.
+ * Keys as 32-bit words: users and order ids are read, hashed and compared where they lie, without creating strings.
  *
- * A field of n bytes is ceil(n / 4) little-endian words; of the last one only the field's own bytes count. An order id
- * has no zero byte and its length is kept beside it, so equal words and equal length are equal bytes. Typed arrays lay
- * words out in the machine's order, which is little-endian wherever Node runs; the engine asserts it.
+ * A field of n bytes is ceil(n / 4) little-endian words; only the field's own bytes of the last word count. An order id
+ * contains no zero byte and is stored with its length, so equal words and equal length mean equal bytes. Typed arrays
+ * use the machine's byte order, which is little-endian on every platform of Node; the engine asserts it.
  *
- * What others choose is hashed with a key that nobody outside knows, so that nobody can aim at one bucket. `mixWord` and
- * `finishHash` have no key and are for what is not a table of such keys.
+ * Values that clients choose are hashed with a secret key, so that no client can construct collisions. `mixWord` and
+ * `finishHash` have no key and are for other uses.
  */
 
 const FINAL_ROUNDS = 3;
@@ -15,7 +15,7 @@ export function wordCount(bytes: number): number {
   return (bytes + 3) >>> 2;
 }
 
-/** The bits of a field's last word that belong to it, of a field of `bytes` bytes. */
+/** Mask of the field's own bits in its last word, for a field of `bytes` bytes. */
 export function lastWordMask(bytes: number): number {
   const rest = bytes & 3;
   return rest === 0 ? -1 : (1 << (rest << 3)) - 1;
@@ -36,11 +36,11 @@ export function finishHash(hash: number): number {
   return h ^ (h >>> 16);
 }
 
-/** 64 bits that nobody outside knows, as two words. */
+/** 64 secret bits, as two words. */
 export interface HashKey {
   readonly low: number;
   readonly high: number;
-  /** Odd numbers that follow from them, for `hashUser`. */
+  /** Odd numbers derived from them, for `hashUser`. */
   readonly first: number;
   readonly second: number;
 }
@@ -52,11 +52,11 @@ export function hashKeyOf(seed: bigint): HashKey {
 }
 
 /**
- * A keyed hash of a user's 32 bytes at word `at`: its first two words, each times a number that nobody knows. Of its leading
- * bits, keys that nobody made for it share some no more often than twice as often as random ones. To make keys that share
- * them under every number, the lower bits of both words have to agree, all but as many as are to be shared: for a table of a
- * million places 40 and more, and so many attempts for each, by as many registered users. An id is anybody's own choice,
- * and is hashed with more care.
+ * A keyed hash of a user's 32 bytes at word `at`: its first two words, each multiplied by a secret number. Random keys
+ * share leading bits of it at most twice as often as those of a random function. Constructing keys that share them for
+ * every secret requires equal low bits in both words, less the number of bits to be shared: for a table of a million
+ * places more than 40 bits, so about 2^40 attempts for each of many registered users. An order id can be chosen freely,
+ * so it is hashed with a stronger function.
  *
  * @returns 32 bits, signed.
  */
@@ -64,16 +64,18 @@ export function hashUser(key: HashKey, words: Int32Array, at: number): number {
   return (Math.imul(words[at] as number, key.first) + Math.imul(words[at + 1] as number, key.second)) | 0;
 }
 
-/** The hash by which a market finds the id (1 to 64 bytes at word `idAt`) of a user (at word `userAt`): 32 bits, signed. */
+/**
+ * The hash by which a market finds the id (1 to 64 bytes at word `idAt`) of a user (at word `userAt`): 32 bits, signed.
+ */
 export function hashId(key: HashKey, words: Int32Array, userAt: number, idAt: number, idBytes: number): number {
   return hashWords(key, hashUser(key, words, userAt), words, idAt, idBytes);
 }
 
 /**
- * A keyed hash of a number, a user's hash, and of the `bytes` bytes (1 to 64) at word `at`: HalfSipHash-1-3, whose words are
- * `user ^ bytes << 25` and those of the field. Whoever does not know the key cannot choose ids that meet more often than
- * random ones. Written out in one piece: every command passes here, and a round that is a function would have to return
- * four words.
+ * A keyed hash of a number, a user's hash, and of the `bytes` bytes (1 to 64) at word `at`: HalfSipHash-1-3 over the
+ * words `user ^ bytes << 25` and those of the field. Without the key it is infeasible to choose ids that collide more
+ * often than random ones. The rounds are written inline: this runs for every command, and a function would have to
+ * return four words.
  *
  * @returns 32 bits, signed.
  */

@@ -1,56 +1,65 @@
-/** Every bound of the node in one place, with the relations between them asserted at load. Sources in brackets. */
+/** Every limit of the node, with the relations between them asserted at load. Sources in brackets. */
 import { assert } from './assert.ts';
 
-/** A body of the operator API; a frame: a longer inbound one closes its socket [AMB-124, AMB-95]. */
+/** Body of the operator API; a frame: a longer inbound one closes its socket [AMB-124, AMB-95]. */
 export const BODY_BYTES_MAX = 1_048_576;
-/** A public route reads only what its longest legal body needs. An ordinary one: logins, ids, names. */
+/** Bodies of public routes are limited to their longest legal content. This limit applies to logins, ids and names. */
 export const SMALL_BODY_BYTES_MAX = 16_384;
-/** One signed action. The longest legal one has 16 WebAuthn co-signers and is below 71,000 bytes. */
+/** Body of one signed action. The longest legal one has 16 WebAuthn co-signers and is below 71,000 bytes. */
 export const ACTION_BYTES_MAX = 81_920;
-/** A batch. Fifty creates with 16 co-signers' plain keys each are below 430,000 bytes. */
+/** Body of a batch. Fifty creates with 16 co-signers' plain keys each are below 430,000 bytes. */
 export const BATCH_BYTES_MAX = 524_288;
-/** Assets to look up: a thousand in their longest spelling are below 93,000 bytes. */
+/** Body of an asset look-up: a thousand assets in their longest spelling are below 93,000 bytes. */
 export const ASSETS_BODY_BYTES_MAX = 131_072;
-/** A malformed frame of `/control` up to this length is searched for the orders that it is about. */
+/** A malformed frame of `/control` up to this length is searched for the order ids it contains. */
 export const SALVAGED_BYTES_MAX = 65_536;
-/** Values of a cold request's body: none needs half as many. */
+/** Values in the body of a cold request: no legal one has half as many. */
 export const COLD_VALUES_MAX = 4_096;
-/** Request bodies that a listener holds, all together, and the frames that wait to be read: of a socket, and of all. */
+/** Buffered request bodies of a listener, in total, and the frames that wait to be read: per socket, and in total. */
 export const BODIES_HELD_MAX = 134_217_728;
 export const FRAMES_WAITING_PER_SOCKET_MAX = 4_194_304;
 export const FRAMES_WAITING_MAX = 134_217_728;
-/** The same in frames: a user's whole budget of cancels fits several times [LIM-09, AMB-104]. */
+/** The same as a number of frames: several times a user's whole budget of cancels [LIM-09, AMB-104]. */
 export const FRAME_COUNT_WAITING_PER_SOCKET_MAX = 4_096;
 export const FRAME_COUNT_WAITING_MAX = 16_384;
-/** After so many frames of one turn, of all sockets, a socket that has more than so many waiting is closed. */
+/**
+ * After this many frames of all sockets in one pass of the event loop, a socket with more than this many waiting frames
+ * is closed.
+ */
 export const FRAMES_CROWD = 8_192;
 export const FRAME_COUNT_WAITING_IN_CROWD_MAX = 64;
 /**
- * Frames that carry no work: pings, pongs, frames of one-way streams, frames too short for an action. Of one socket in one
- * turn, in one turn where all sockets together had many, at once, and a second. A socket beyond that is closed.
+ * Frames without work: pings, pongs, frames of one-way streams, frames too short for an action. Limits per socket and
+ * pass of the event loop, the same in a pass with many such frames in total, at once, and per second. A socket beyond
+ * one of them is closed.
  */
 export const IDLE_FRAMES_PER_TURN_MAX = 256;
 export const IDLE_FRAMES_PER_CROWDED_TURN_MAX = 16;
 export const IDLE_FRAMES_CROWD = 2_048;
 export const IDLE_FRAMES_BURST = 1_024;
 export const IDLE_FRAMES_PER_SECOND = 64;
-/** No signed action is shorter: its signature alone has 128 characters. */
+/** The shortest signed action: its signature alone has 128 characters. */
 export const ACTION_BYTES_MIN = 64;
-/** Refusals that wait to be written before their connection is closed; one more is closed without its answer. */
+/**
+ * Error replies that wait to be written before their connection is closed; beyond it a connection is closed without
+ * reply.
+ */
 export const CLOSING_REPLIES_MAX = 1_024;
-/** Bytes of replies that their clients have not taken yet, of a listener; beyond it the longest are cut off. */
+/** Bytes of unread replies of a listener; beyond it the connections with the longest are closed. */
 export const UNREAD_REPLIES_MAX = 67_108_864;
-/** A reply is cut off when its client has not taken it within so long, and a second more for so many bytes. */
+/** Time within which a client must read its reply, and the number of bytes that add a second to it. */
 export const UNREAD_REPLY_MS = 10_000;
 export const UNREAD_REPLY_BYTES_PER_SECOND = 16_384;
-/** What is read in one turn of the event loop; a longer text has a turn of its own. */
+/** Bytes parsed in one pass of the event loop; a longer text gets a pass of its own. */
 export const READ_PER_TURN = 65_536;
-/** Pieces of work (requests, refusals, frames) of one turn of a listener, and milliseconds in them; then the next turn. */
+/**
+ * Work items (requests, error replies, frames) of one pass of a listener's event loop, and milliseconds spent on them.
+ */
 export const WORK_PER_TURN_MAX = 256;
 export const WORK_MS_PER_TURN = 2;
-/** Texts beyond this length let shorter ones pass. */
+/** Longer texts are processed after the shorter ones. */
 export const QUICK_TEXT_BYTES_MAX = 16_384;
-/** Nesting and digits that the JSON reader accepts [hazards: JSON attacks]. */
+/** Nesting and digits accepted by the JSON reader [hazards: JSON attacks]. */
 export const JSON_DEPTH_MAX = 16;
 export const JSON_DIGITS_MAX = 80;
 /** Items of a batch [wire.md 7.7]. */
@@ -61,16 +70,16 @@ export const ORDER_ID_BYTES_MAX = 64;
 export const SIGNED_TEXT_BYTES_MAX = 1_024;
 /** Live orders per sub-account and market [AMB-124]. */
 export const OPEN_ORDERS_MAX = 1_000;
-/** Children that one parent may have: each of its fills is work for all of them. */
+/** Children per parent: each fill of the parent is work for all of them. */
 export const CHILDREN_PER_PARENT_MAX = 16;
 export const OPEN_ORDERS_MARKET_MAKER_MAX = 20_000;
-/** Live orders of a user, of a market maker, and of all users: some 3 KiB of memory each [AMB-124]. */
+/** Live orders of a user, of a market maker, and of all users: about 3 KiB of memory each [AMB-124]. */
 export const OPEN_ORDERS_USER_MAX = 20_000;
 export const OPEN_ORDERS_USER_MARKET_MAKER_MAX = 200_000;
 export const OPEN_ORDERS_NODE_MAX = 2_000_000;
-/** USD with 18 decimals: what an order that may rest is worth, unless its market says otherwise [AMB-124]. */
+/** Default of a market's minimum notional for orders that may rest: USD with 18 decimals [AMB-124]. */
 export const MINIMUM_NOTIONAL = 10_000_000_000_000_000n;
-/** Order life [ORD-20], signing windows [AMB-10], stale fills [FIL-16]; nanoseconds. */
+/** Lifetime of orders [ORD-20], signing windows [AMB-10], age of stale fills [FIL-16]; nanoseconds. */
 export const ORDER_LIFE_NS = 2_592_000_000_000_000n;
 export const CLOCK_SKEW_NS = 5_000_000_000n;
 export const POST_SIGN_AGE_MAX_NS = 60_000_000_000n;
@@ -81,7 +90,7 @@ export const NONCE_LIFE_NS = 300_000_000_000n;
 export const NONCE_RENEW_NS = 10_000_000_000n;
 export const TOKEN_LIFE_NS = 86_400_000_000_000n;
 export const TOKENS_PER_USER_MAX = 32;
-/** Outstanding nonces: about 20 MiB. */
+/** Unused nonces: about 20 MiB. */
 export const NONCES_MAX = 100_000;
 /** Live sessions, and those among them of users without a balance or a position: about 0.7 KiB each. */
 export const SESSIONS_MAX = 250_000;
@@ -92,65 +101,80 @@ export const STREAMS_PER_MARKET_MAKER = 20;
 /** Public trades kept for each market [PTR-02, AMB-101]. */
 export const TAPE_TRADES_MAX = 10_000;
 
-/** Held cancels [AMB-25]. */
+/** Parked cancels [AMB-25]. */
 export const HELD_CANCEL_NS = 5_000_000_000n;
 export const HELD_CANCELS_PER_USER_MAX = 1_000;
-/** Finished order records kept, and order ids remembered [AMB-17, AMB-08]. */
+/** Stored finished orders, and remembered order ids [AMB-17, AMB-08]. */
 export const FINISHED_ORDERS_PER_USER_MAX = 100_000;
 export const REMEMBERED_IDS_PER_USER_AND_MARKET_MAX = 1_000_000;
-/** Of all users: the longest ids then take two thirds of the words that can be numbered. */
+/** For all users: with the longest ids this takes two thirds of the addressable words. */
 export const REMEMBERED_IDS_PER_MARKET_MAX: number = 2 ** 26;
-/** Users with a dead-man timer, all of whom have something to cancel: 30 MiB; and how long one may run, in milliseconds; 0 disarms. */
+/**
+ * Users with a dead-man timer, each with something to cancel: 30 MiB; and its longest duration in milliseconds; 0
+ * disarms.
+ */
 export const DEAD_MAN_TIMERS_MAX = 262_144;
 export const DEAD_MAN_MS_MIN = 1_000;
 export const DEAD_MAN_MS_MAX = 86_400_000;
-/** Signed creates that may be sent again: how many are remembered, over all users, and for how long. */
+/** Signed creates remembered for idempotent retries: number, over all users, and duration. */
 export const RESENT_CREATES_MAX = 16_384;
-/** Of one user. */
+/** The same per user. */
 export const RESENT_CREATES_PER_USER_MAX = 2_048;
 export const RESENT_WINDOW_NS = 600_000_000_000n;
 /** Pages [wire.md 6.1]. */
 export const PAGE_LIMIT_DEFAULT = 100;
 export const PAGE_LIMIT_MAX = 1_000;
-/** A public read of market data costs as much again for so many further rows beyond its default, or bytes [LIM-14]. */
+/** Rows beyond the default, or bytes, for which a public read of market data costs one more unit [LIM-14]. */
 export const READ_ROWS_PER_PRICE = 100;
 export const READ_BYTES_PER_PRICE = 65_536;
-/** Assets whose decimals may be looked up at once (the registry has at most 65,536), and refreshed [wire.md 7.1]. */
+/** Assets in one look-up of decimals (the registry has at most 65,536), and in one refresh [wire.md 7.1]. */
 export const DECIMALS_ASKED_MAX = 1_000;
 export const DECIMALS_REFRESHED_MAX = 100;
 /** Sub-accounts of a user: indices 0 to 255 [AMB-63]. */
 export const SUB_ACCOUNTS_MAX = 256;
 /** Raw prices and quantities [wire.md 2.2]. */
 export const RAW_MAX: number = Number.MAX_SAFE_INTEGER;
-/** The largest amount an account can hold, so that it fits a signed 128-bit field: 1.7e20 whole units. */
+/** The largest amount an account can hold; it fits a signed 128-bit field: 1.7e20 whole units. */
 export const AMOUNT18_MAX: bigint = (1n << 127n) - 1n;
-/** Lag of a socket: bytes or messages queued before it is told to resync [AMB-94]. */
+/** Lag of a socket: queued bytes or messages at which it must resync [AMB-94]. */
 export const SOCKET_LAG_BYTES_MAX = 4_194_304;
 export const SOCKET_LAG_MESSAGES_MAX = 4_096;
-/** Queued bytes of all sockets of a listener: above the first a socket lags at a sixteenth; above the second the longest queues are cut off. */
+/**
+ * Queued bytes of all sockets of a listener: above the first a socket lags at a sixteenth of its limit; above the
+ * second the sockets with the longest queues are closed.
+ */
 export const SOCKETS_LAG_BYTES_PRESSED = 134_217_728;
 export const SOCKETS_LAG_BYTES_MAX = 268_435_456;
-/** Sockets are pinged so often, whatever they send [WS-07], and closed when they were silent for so long. */
+/** Interval of pings to every socket [WS-07], and the time without any received data after which a socket is closed. */
 export const SOCKET_PING_MS = 20_000;
 export const SOCKET_SILENT_SECONDS = 36;
-/** Replay of private streams: frames and bytes of one, bytes of all, and how long after its last reader one is kept. */
+/**
+ * Replay buffers of private streams: frames and bytes of one, bytes of all, and how long one is kept after its last
+ * reader.
+ */
 export const REPLAY_FRAMES_MAX = 1_024;
 export const REPLAY_RING_BYTES_MAX = 1_048_576;
 export const REPLAY_BYTES_MAX = 67_108_864;
-/** Replays that nobody reads at the moment. Those that are read are fewer than sockets. */
+/** Replay buffers without a reader. Those with one are fewer than the sockets. */
 export const REPLAYS_IDLE_MAX = 16_384;
 export const REPLAY_IDLE_MS = 120_000;
-/** A thread that has hung for this long stops the node (runtime/silence.ts: time without a CPU is not in it); how often it is looked at. */
+/**
+ * A thread that hangs for this long stops the node (runtime/silence.ts: time without a CPU does not count); interval of
+ * the checks.
+ */
 export const HEARTBEAT_LOST_MS = 2_000;
 export const WATCH_MS = 100;
-/** Hung and blocked in the kernel together, as by a disk that stalls: beyond this the node ends too. */
+/** Time hung or blocked in the kernel, for example by a stalled disk, after which the node ends too. */
 export const BLOCKED_MAX_MS = 10_000;
-/** What threads have to end by themselves, and then when they are ended, before the process is [AMB-111]. */
+/** Time for threads to end by themselves, and then to terminate, before the process ends [AMB-111]. */
 export const FAIL_STOP_HALT_MS = 200;
 export const FAIL_STOP_TERMINATE_MS = 300;
-/** From the freeze of a thread to the end of the process, at most, where threads get a CPU. */
+/** Longest time from the hang of a thread to the end of the process, where threads get a CPU. */
 export const FREEZE_TO_END_MS = 3_000;
-/** How far market sequences and trade ids jump over what an unclean stop may have announced but not flushed. */
+/**
+ * Jump of market sequences and trade ids after an unclean stop, over those that may have been published but not
+ * flushed.
+ */
 export const RESTART_SEQUENCE_GAP = 1_000_000;
 
 assert(SMALL_BODY_BYTES_MAX < ACTION_BYTES_MAX && ACTION_BYTES_MAX < BATCH_BYTES_MAX, 'more items, more bytes');

@@ -1,14 +1,14 @@
 /**
- * A doubly linked list for tables that drop what has been there longest: every step is constant work.
+ * A doubly linked list for tables that evict their oldest entry, with operations in constant time.
  *
- * A Map in insertion order is no such list: it keeps the places of deleted keys until it is rebuilt, and a search for
- * its first key walks all of them (35 µs a step on average with 100,000 keys, with stops of many milliseconds).
+ * A Map in insertion order is no substitute: it keeps the places of deleted keys until it is rebuilt, and finding its
+ * first key walks all of them (35 µs a step on average with 100,000 keys, with pauses of many milliseconds).
  *
  * Invariant: an entry is in at most one list.
  */
 import { assert } from './assert.ts';
 
-/** A place in a list; made once for a value and moved as often as needed. */
+/** A place in a list; created once per value and reused. */
 export class ListEntry<T> {
   readonly value: T;
   /** @internal */
@@ -32,12 +32,12 @@ export class LinkedList<T> {
     return this.#size;
   }
 
-  /** What was appended the longest time ago; null when there is nothing. */
+  /** The value appended first; null for an empty list. */
   get first(): T | null {
     return this.#first === null ? null : this.#first.value;
   }
 
-  /** Puts the entry last, out of the list that it is in. */
+  /** Moves the entry from its list, if any, to the end of this one. */
   append(entry: ListEntry<T>): void {
     if (entry.list === this && this.#last === entry) return;
     entry.list?.remove(entry);
@@ -50,7 +50,7 @@ export class LinkedList<T> {
     this.#size += 1;
   }
 
-  /** The entry is in this list. */
+  /** Removes an entry of this list. */
   remove(entry: ListEntry<T>): void {
     assert(entry.list === this, 'an entry is removed from the list that it is in');
     if (entry.before === null) this.#first = entry.after;

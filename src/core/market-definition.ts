@@ -1,4 +1,7 @@
-/** What a market is: the registry's row, as every room reads it (wire.md 7.2, operator-api.md 4.3, AMB-134, AMB-138). */
+/**
+ * The definition of a market: the registry's row, used by every module (wire.md 7.2, operator-api.md 4.3, AMB-134,
+ * AMB-138).
+ */
 import type { AssetId } from './ids.ts';
 import type { MarketStatus } from './order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity } from './units.ts';
@@ -14,7 +17,7 @@ export interface MarketDefinition {
   readonly tickSize: RawPrice;
   /** In raw quantity units, at least 1. */
   readonly minimumQuantity: RawQuantity;
-  /** USD, 18 decimals: what an order that may rest is worth at least at its price (AMB-124); 0n for no bound. */
+  /** USD, 18 decimals: the minimum notional of an order that may rest, at its price (AMB-124); 0n for no minimum. */
   readonly minimumNotional: Amount18;
   /** 1e-6 of notional; the maker's may be negative, never below −taker. */
   readonly makerFeeRate: number;

@@ -1,6 +1,6 @@
 /**
- * What public market data consists of, before it is printed: the values that the market-data room makes and
- * wire/market-data-json.ts writes. Types only; prices and quantities in raw book units.
+ * Public market data before formatting: values that the market-data module computes and codec/market-data-json.ts
+ * writes. Types only; prices and quantities in raw book units.
  */
 import type { Side } from './order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from './units.ts';
@@ -34,7 +34,7 @@ export interface KlinePage {
   readonly total: number;
 }
 
-/** A confirmed trade without its parties. */
+/** A confirmed trade without its users. */
 export interface PublicTrade {
   readonly marketIndex: number;
   readonly tradeId: Sequence;
@@ -46,7 +46,7 @@ export interface PublicTrade {
 
 /** The rolling day of a market (AMB-100). */
 export interface Ticker {
-  /** Price of the latest trade ever; null before the first. */
+  /** Price of the last trade; null before the first. */
   readonly lastPrice: RawPrice | null;
   /** Null without a trade in the window. `volume` is Σ raw price × raw quantity. */
   readonly day: {
@@ -57,6 +57,6 @@ export interface Ticker {
     /** (last − open) / open in thousandths of a percent, half away from zero. */
     readonly changeMilliPercent: bigint;
   } | null;
-  /** The instant the figures are true at. */
+  /** The time of the figures. */
   readonly asOfNs: TimestampNs;
 }

@@ -28,19 +28,25 @@ export const ORDER_FLAG = {
   isSpot: 4,
   /** Made by the node itself: unsigned (AMB-57). */
   nodeMade: 8,
-  /** A cancel came while all of it was pending: nothing of it ever comes back (AMB-23). Set by the node. */
+  /** A cancel arrived while all of it was in pending fills: it cannot return to the book (AMB-23). Set by the node. */
   covered: 16,
-  /** A fill of a market order was rolled back: its target is not met, whatever its market said (AMB-32 c). Set by clearing. */
+  /**
+   * A fill of a market order was rolled back: its target is not met, even if its market published so (AMB-32 c). Set by
+   * clearing.
+   */
   rolledBack: 32,
-  /** A child in part released that never rests is being matched, until its market speaks of something else. Set by clearing. */
+  /**
+   * A partly released child that never rests is being matched, until the market's next event about another order. Set
+   * by clearing.
+   */
   entering: 64,
 } as const;
 
-/** Where an order with a trigger stands (TRG-01, AMB-28). `live`: it has none, or was released. */
+/** State of an order with a trigger (TRG-01, AMB-28). `live`: it has none, or was released. */
 export const TRIGGER_STATE = { live: 0, dormant: 1, fired: 2 } as const;
 export type TriggerState = (typeof TRIGGER_STATE)[keyof typeof TRIGGER_STATE];
 
-/** Why an order left the book. Words of `Canceled` (G21) and of `Removed` (G20) share one numbering. */
+/** Why an order left the book. The reasons of `Canceled` (G21) and of `Removed` (G20) share one numbering. */
 export const ORDER_END = {
   userRequested: 1,
   selfTradePrevented: 2,
@@ -50,11 +56,11 @@ export const ORDER_END = {
   marginInsufficient: 6,
   reduceOnly: 7,
   parentCanceled: 8,
-  /** Not produced any more (AMB-32 as revised): orders of older data may have ended so. */
+  /** Not produced any more (AMB-32 as revised), but present in older data. */
   rollbackRestoreWouldCross: 9,
-  /** The order was at fault in a rollback; its word is the rollback reason. */
+  /** The order was at fault in a rollback; its reason on the wire is the rollback reason. */
   atFault: 10,
-  /** Too many rollbacks by the fault of its user (AMB-124). */
+  /** Too many rollbacks by its user's fault (AMB-124). */
   rateLimited: 11,
   filled: 32,
   expired: 33,
@@ -83,12 +89,12 @@ export const ORDER_END_WORD: Readonly<Record<OrderEnd, string>> = {
   36: 'RolledBack',
 };
 
-/** True for the ends that `/orders` tells as `Canceled`; the others are `Removed`. */
+/** Whether `/orders` publishes the end as `Canceled`; the others are `Removed`. */
 export function isCancel(end: OrderEnd): boolean {
   return end < ORDER_END.filled;
 }
 
-/** Why clearing refused a fill (G22). 0 means not refused. */
+/** Why clearing rejected a fill (G22). 0: not rejected. */
 export const ROLLBACK_REASON = {
   none: 0,
   insufficientMargin: 1,
@@ -118,7 +124,10 @@ export const ROLLBACK_REASON_WORD: Readonly<Record<RollbackReason, string | null
   10: 'CounterpartyAtFault',
 };
 
-/** Words for documents: what `Canceled`, `Removed` and `rollback_reason` may say. Of an order at fault it is the rollback's word. */
+/**
+ * For documents: the reasons in `Canceled`, `Removed` and `rollback_reason`. For an order at fault it is the rollback
+ * reason.
+ */
 export const CANCEL_WORDS: readonly string[] = Object.values(ORDER_END)
   .filter((end) => isCancel(end) && end !== ORDER_END.atFault)
   .map((end) => ORDER_END_WORD[end]);
@@ -127,7 +136,7 @@ export const REMOVAL_WORDS: readonly string[] = Object.values(ORDER_END)
   .map((end) => ORDER_END_WORD[end]);
 export const ROLLBACK_WORDS: readonly string[] = Object.values(ROLLBACK_REASON_WORD).filter((word) => word !== null);
 
-/** Whether a party with this reason is at fault: `StaleMatch` is nobody's fault (AMB-33). */
+/** Whether a user with this reason is at fault: `StaleMatch` is no user's fault (AMB-33). */
 export function isAtFault(reason: RollbackReason): boolean {
   return (
     reason !== ROLLBACK_REASON.none &&

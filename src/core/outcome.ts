@@ -1,4 +1,4 @@
-/** An accepted value or a reject: how a client's mistake travels. Never thrown. */
+/** An accepted value or a reject: how a client's mistake is returned. Never thrown. */
 import type { Reject } from './reject.ts';
 
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reject: Reject };

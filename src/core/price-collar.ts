@@ -1,13 +1,13 @@
 /**
  * A market's price collar (AMB-39): the raw prices at which fills may happen, from the mark and the market's fraction.
  *
- * The mark is the last confirmed trade while it is fresh, else the oracle's price, else there is none and no collar
- * (AMB-43). Bounds are rounded inwards: no fill lies beyond the fraction.
+ * The mark is the last confirmed trade while it is recent, else the oracle's price; without either there is no collar
+ * (AMB-43). Limits are rounded inwards, so every permitted price is within the fraction.
  */
 import type { MarketDefinition } from './market-definition.ts';
 import { ONE_18 } from './units.ts';
 
-/** A trade that was matched longer ago is no mark (CB-02). */
+/** An older trade is not used as mark (CB-02). */
 export const MARK_AGE_NS_MAX = 60_000_000_000n;
 
 const PRICE_MAX = Number.MAX_SAFE_INTEGER;
@@ -17,7 +17,7 @@ export interface CollarBounds {
   readonly highest: number;
 }
 
-/** Every price that there is. */
+/** Every valid price. */
 export const NO_COLLAR: CollarBounds = { lowest: 1, highest: PRICE_MAX };
 
 export interface MarkSources {

@@ -1,6 +1,6 @@
 /**
- * Rejects: the one closed list of codes a client can meet, with the HTTP status and whether a retry can help
- * (wire.md 5.3, AMB-103). The numbers travel in ring messages: written out, never reused, a range per room.
+ * Rejects: the closed list of codes a client can receive, with the HTTP status and whether a retry can succeed (wire.md
+ * 5.3, AMB-103). The numbers are part of ring messages: explicit, never reused, a range per module.
  */
 
 export const REJECT_CODE = {
@@ -65,7 +65,7 @@ export const REJECT_CODE = {
 export type RejectName = keyof typeof REJECT_CODE;
 export type RejectCode = (typeof REJECT_CODE)[RejectName];
 
-/** HTTP status per code. Codes that live only in 200 bodies have 200. */
+/** HTTP status per code. Codes that occur only in 200 bodies have 200. */
 export const REJECT_STATUS: Readonly<Record<RejectName, number>> = {
   INVALID_REQUEST: 400,
   NOT_FOUND: 404,
@@ -124,7 +124,7 @@ const NAME_OF_CODE: ReadonlyMap<number, RejectName> = new Map(
   (Object.keys(REJECT_CODE) as RejectName[]).map((name) => [REJECT_CODE[name], name]),
 );
 
-/** A no with a code. `field` names the member at fault, `details` carries more for the envelope. */
+/** A rejection with its code. `field` is the invalid member, `details` has further members for the envelope. */
 export interface Reject {
   readonly code: RejectName;
   readonly message: string;
@@ -132,12 +132,12 @@ export interface Reject {
   readonly details?: Readonly<Record<string, string | number | bigint | null>>;
 }
 
-/** @param field the member at fault, as it stands on the wire (`details.field`). */
+/** @param field the invalid member, in its wire spelling (`details.field`). */
 export function reject(code: RejectName, message: string, field?: string): Reject {
   return field === undefined ? { code, message } : { code, message, field };
 }
 
-/** The name of a code that came through a ring; undefined for a number that is no code. */
+/** The name of a code received from a ring; undefined for an unknown number. */
 export function rejectName(code: number): RejectName | undefined {
   return NAME_OF_CODE.get(code);
 }
@@ -148,7 +148,7 @@ export function isRetryable(name: RejectName): boolean {
   return status === 429 || status === 503 || name === 'POSITION_BUSY';
 }
 
-/** `WOULD_CROSS` → `WouldCross`: the word for `reason` in batches, control results and streams (AMB-123). */
+/** `WOULD_CROSS` → `WouldCross`: the value of `reason` in batches, control results and streams (AMB-123). */
 export function pascalCase(name: RejectName): string {
   return name
     .split('_')

@@ -24,7 +24,7 @@ export const SECOND_NS = 1_000_000_000n;
 /** One millisecond in nanoseconds. */
 export const MILLISECOND_NS = 1_000_000n;
 
-/** Where every actor gets the time from: `system` or `manual` behind it (AMB-113, AMB-141). */
+/** The clock of every actor: `system` or `manual` (AMB-113, AMB-141). */
 export interface Clock {
   nowNs(): TimestampNs;
 }

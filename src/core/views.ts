@@ -1,6 +1,6 @@
 /**
- * Typed views over one buffer: how messages are written and read in place, in a ring, a scratch buffer or a journal
- * record. Every message starts at a multiple of 8, so each field lies on its natural boundary.
+ * Typed views of one buffer: messages are written and read in place through them, in a ring, a scratch buffer or a
+ * journal record. Every message starts at a multiple of 8, so each field is naturally aligned.
  */
 export interface Views {
   readonly u8: Uint8Array;

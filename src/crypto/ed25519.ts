@@ -1,12 +1,12 @@
 /**
- * Ed25519: "is this signature by this key over these bytes?", answered by libsodium and by nothing else in the node.
+ * Ed25519: "is this signature by this key over these bytes?", decided by libsodium alone.
  *
- * One verifier everywhere, because verifiers disagree at the edges: libsodium refuses small-order keys and
- * commitments, non-canonical encodings and S ≥ L, all of which others accept (docs/decisions/0002). Journal replay
- * never asks again: the verdict is part of the journal.
+ * One verifier for the whole node, because verifiers differ in edge cases: libsodium rejects small-order keys and
+ * commitments, non-canonical encodings and S ≥ L, all of which others accept (docs/decisions/0002). A journal replay
+ * does not verify again: the verdict is part of the journal.
  *
- * Trap: the binding silently answers `undefined` for memory of a SharedArrayBuffer. Everything is therefore copied
- * into buffers of this module first, and only `true` counts.
+ * Caution: the binding returns `undefined` for memory of a SharedArrayBuffer. Everything is therefore copied into
+ * buffers of this module first, and only `true` counts.
  */
 
 import { assert } from '../core/assert.ts';
@@ -36,7 +36,7 @@ function copy(target: Uint8Array, source: Uint8Array, at: number, length: number
  * Verifies bytes that may lie in a ring.
  *
  * @param message at most SIGNED_TEXT_BYTES_MAX bytes.
- * @returns true only for a valid signature; a malformed one is simply not valid.
+ * @returns true only for a valid signature; a malformed one is not valid.
  */
 export function verifyRange(signature: ByteRange, message: ByteRange, publicKey: ByteRange): boolean {
   if (signature.length !== SIGNATURE_BYTES || publicKey.length !== PUBLIC_KEY_BYTES) return false;
@@ -48,7 +48,7 @@ export function verifyRange(signature: ByteRange, message: ByteRange, publicKey:
   return sodium.crypto_sign_verify_detached(signatureScratch, text, publicKeyScratch) === true;
 }
 
-/** Verifies whole arrays: logins, transfers, tests. */
+/** Verifies complete arrays: logins, transfers, tests. */
 export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   return verifyRange(whole(signature), whole(message), whole(publicKey));
 }

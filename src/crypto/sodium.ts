@@ -1,6 +1,6 @@
 /**
- * libsodium's binding, loaded as what it is: CommonJS. For an import Node searches its hundred kilobytes for names to
- * export, and the compiler optimises that search, in every thread that verifies.
+ * libsodium's binding, loaded with require because it is CommonJS: an import would make Node parse its hundred
+ * kilobytes for export names, and the compiler optimise that parser, in every verifying thread.
  */
 import { createRequire } from 'node:module';
 

@@ -1,9 +1,9 @@
 /**
- * What a thread of the verify pool does until it is told to stop: take jobs from its ring in order, ask libsodium,
- * write the verdicts, sleep when there is nothing.
+ * The loop of a verifier thread, until it is stopped: take jobs from its ring in order, verify with libsodium, write
+ * the verdicts, park when there are none.
  *
- * One ring in and one out per thread, so verdicts come back in the order of the jobs. Started as one long task of a
- * pool (verify-pool.ts); a task per signature would cost the thread two fifths of its rate (docs/decisions/0005).
+ * One ring in and one out per thread, so verdicts have the order of the jobs. Runs as one long task of the pool
+ * (verify-pool.ts); a task per signature would cost the thread two fifths of its rate (docs/decisions/0005).
  */
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
@@ -13,23 +13,23 @@ import { ownThread } from '../runtime/thread-times.ts';
 import { Verdict, VerifyJob } from '../schema/generated/messages.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyRange } from './ed25519.ts';
 
-/** Jobs between two looks at the stop word. */
+/** Jobs between two checks of the stop word. */
 const JOBS_PER_TURN = 64;
 
 /** Words of `VerifyThread.words`. */
 export const VERIFY_WORD = { workerBell: 0, ownerBell: 1, stop: 2, beat: 3, kernelThread: 4 } as const;
 export const VERIFY_WORDS = 5;
 
-/** Everything a thread of the pool is given; a structured clone but for the transferred port. */
+/** The arguments of a verifier thread; a structured clone except for the transferred port. */
 export interface VerifyThread {
   readonly jobs: SharedArrayBuffer;
   readonly verdicts: SharedArrayBuffer;
   readonly words: SharedArrayBuffer;
-  /** Wakes the owner's event loop. */
+  /** Notifies the owner's event loop. */
   readonly port: MessagePort;
 }
 
-/** Runs until the stop word is set and the jobs that were published before it are answered. */
+/** Runs until the stop word is set and all jobs published before are answered. */
 export function runVerifyLoop(thread: VerifyThread): void {
   const words = new Int32Array(thread.words);
   const jobs = new RingReader(thread.jobs);

@@ -1,13 +1,12 @@
 /**
- * The verify pool: signatures checked off the event loop, on threads that piscina manages, fed over rings.
+ * The verifier pool: signatures are verified off the event loop, on threads that piscina manages, fed over rings.
  *
- *   submit ─▶ job ring of the lane ─▶ thread ─▶ verdict ring ─▶ onVerdict, in the order of the lane
+ *   submit ─▶ job ring of the channel ─▶ thread ─▶ verdict ring ─▶ onVerdict, in the order of the channel
  *
- * A caller that needs order (all requests of one connection) stays on one lane. A job costs the event loop one copy; a
- * full ring is an answer (`false`), before anything changed.
+ * A caller that needs order (all requests of one connection) uses one channel. A job costs the event loop one copy; for
+ * a full ring `submit` returns false before any state changed.
  *
- * Not here: when to verify inline instead (the front door decides: with nothing in flight the hop costs more than
- * the signature).
+ * The gateway decides when to verify inline instead: with nothing in flight the hop costs more than the signature.
  */
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
@@ -21,10 +20,10 @@ import { Verdict, VerifyJob } from '../schema/generated/messages.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519.ts';
 import { VERIFY_WORD, VERIFY_WORDS, type VerifyThread } from './verify-loop.ts';
 
-/** Room for about 500 orders in flight a thread: 25 ms of work, beyond which "busy" is the better answer. */
+/** Capacity for about 500 orders in flight per thread: 25 ms of work, beyond which "busy" is the better reply. */
 const RING_BYTES = 524_288;
 const VERDICTS_PER_TURN = 4_096;
-/** The beat of a thread that has not looked at its ring yet. */
+/** Heartbeat count of a thread that has not started. */
 const NOT_STARTED = 0;
 const ENTRY = new URL('../../workers/verify.js', import.meta.url);
 
@@ -32,7 +31,7 @@ export interface VerifyPoolOptions {
   /** At least 1. */
   readonly threads: number;
   readonly onVerdict: (ticket: number, valid: boolean) => void;
-  /** A thread of the pool ended by itself: the node cannot go on. */
+  /** Called when a thread of the pool ended by itself: the node cannot continue. */
   readonly onDeath: (error: Error) => void;
   /** The compiled entry file of a thread; its default export calls runVerifyLoop. */
   readonly entry?: URL;
@@ -70,12 +69,15 @@ export class VerifyPool {
     this.#open = Array.from({ length: options.threads }, () => this.#startLane());
   }
 
-  /** Signatures that were submitted and not answered. */
+  /** Number of submitted signatures without a verdict. */
   get inFlight(): number {
     return this.#open.reduce((sum, lane) => sum + lane.inFlight, 0);
   }
 
-  /** Its threads: each shows life at least every 100 ms, with jobs or without, once it has started. */
+  /**
+   * The threads for supervision: each records a heartbeat at least every 100 ms once it has started, with or without
+   * jobs.
+   */
   watchables(): readonly Watchable[] {
     return this.#open.map(({ words }) => ({
       lastBeat: () => Atomics.load(words, VERIFY_WORD.beat),
@@ -84,15 +86,15 @@ export class VerifyPool {
     }));
   }
 
-  /** Of the lane of this index, as `submit` takes it. */
+  /** The same for one channel, with an index as for `submit`. */
   inFlightOf(laneIndex: number): number {
     return must(this.#open[laneIndex % this.lanes], 'the lane exists').inFlight;
   }
 
   /**
-   * Asks for a verdict; `flush` sends. @returns false when the lane is full: nothing was taken.
+   * Submits a job; `flush` sends it. @returns false, without effect, when the channel is full.
    *
-   * @param laneIndex any integer from 0; taken modulo the lanes.
+   * @param laneIndex any integer from 0; taken modulo the number of channels.
    */
   submit(laneIndex: number, ticket: number, signature: Uint8Array, text: Uint8Array, publicKey: Uint8Array): boolean {
     assert(signature.length === SIGNATURE_BYTES && publicKey.length === PUBLIC_KEY_BYTES, 'sizes of a verify job');
@@ -111,14 +113,14 @@ export class VerifyPool {
     return true;
   }
 
-  /** Sends what was submitted: once per turn of the event loop, so that a burst costs one wake-up. */
+  /** Sends the submitted jobs: once per pass of the event loop, so that a burst costs one notification. */
   flush(): void {
     for (const lane of this.#open) {
       if (lane.jobs.publish()) lane.bell.ring();
     }
   }
 
-  /** Answers every job in flight, then ends the threads. */
+  /** Completes every job in flight, then ends the threads. */
   async close(): Promise<void> {
     this.#closing = true;
     this.flush();
@@ -164,7 +166,7 @@ export class VerifyPool {
     }
   }
 
-  /** Takes verdicts until none waits, then lets the thread ring again. */
+  /** Handles verdicts until none waits, then lets the thread ring the doorbell again. */
   #drain(lane: Lane): void {
     const take = (_typeId: number, at: number): undefined => {
       lane.inFlight -= 1;

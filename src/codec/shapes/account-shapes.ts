@@ -55,7 +55,7 @@ export const TOKEN: Shape = named(
 );
 export const EMPTY: Shape = named('Empty', 'Done', Type.Object({}));
 
-// ---- what is owned
+// ---- balances
 
 const LEGS = closed({ credits: DECIMAL, liabilities: DECIMAL });
 
@@ -261,7 +261,7 @@ export const CLOSE_POSITION_REQUEST: Shape = named(
   Type.Object({ inner: CLOSE_POSITION, ...ACTION_SIGNING }),
 );
 
-/** wire.md 5.1: what clearing refuses is told in a 200. */
+/** wire.md 5.1: a rejection by clearing has status 200. */
 export const ACTION_RESULT: Shape = named(
   'ActionResult',
   'Done, or refused by clearing: then `success` is false and `details` say why',

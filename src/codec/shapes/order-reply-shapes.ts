@@ -1,4 +1,7 @@
-/** What the order routes answer: operation responses, order records, user trades and their pages (wire.md 6.2, 7.4 to 7.10). */
+/**
+ * Replies of the order routes: operation responses, order records, user trades and their pages (wire.md 6.2, 7.4 to
+ * 7.10).
+ */
 import { Type } from '@sinclair/typebox';
 import { FILL_STATUS, ORDER_STATUSES, type OrderStatus, ROLLBACK_WORDS } from '../../core/order-terms.ts';
 import type { OrderRecordView } from '../order-record.ts';

@@ -1,11 +1,11 @@
 /**
- * Holds a JSON value against its shape and turns it into the value that the shape's type promises (shape-kit.ts).
+ * Validates a JSON value against its shape and converts it into the value of the shape's type (shape-kit.ts).
  *
- * This is how the cold routes read their bodies; the hot ones (orders, login) have readers of their own on the cursor,
- * and a test holds both against each other. Nothing passes through a double: integers come as bigints from the lossless
- * tree and become numbers only where the shape keeps them within 2^53.
+ * The cold routes read their bodies this way; the hot ones (orders, login) have readers of their own on the cursor, and
+ * a test compares both. No value passes through a double: integers come as bigints from the lossless tree and become
+ * numbers only where the shape keeps them within 2^53.
  *
- * Understood: type, properties, required, additionalProperties, propertyNames, items and their counts, enum, const,
+ * Supported: type, properties, required, additionalProperties, propertyNames, items and their counts, enum, const,
  * pattern, string lengths, minimum, maximum, the formats int64 and uint64, anyOf, oneOf, allOf. Anything else in a
  * shape is a fault of the shape and throws.
  */
@@ -18,15 +18,17 @@ import { isJsonObject, JsonFraction, type JsonObject, type JsonValue, parseJson 
 import type { Shape } from './shape-kit.ts';
 
 export interface ShapeRules {
-  /** Members that an object does not name, unless it says of itself whether it is open. Default `skip`; tests of replies refuse them. */
+  /**
+   * Treatment of unknown members, unless the object's shape defines it. Default `skip`; tests of replies use `refuse`.
+   */
   readonly strangers?: 'skip' | 'refuse';
 }
 
-/** What a faulty value is told: the member, and what was expected there. */
+/** A fault: the member and its expected form. */
 class Fault {
   readonly field: string | undefined;
   readonly expected: string;
-  /** How far down the value the fault lies: of several, the deepest says most. */
+  /** Depth of the fault in the value: of several faults the deepest is the most specific. */
   readonly depth: number;
 
   constructor(field: string | undefined, expected: string, depth: number) {
@@ -50,22 +52,22 @@ const KNOWN = new Set(
 );
 
 /**
- * Reads one JSON text whole; what no shape of a request can want is not built, only read over.
+ * Reads one JSON text; members that occur in no shape of a request are skipped.
  *
- * @returns INVALID_REQUEST with the member at fault.
+ * @returns INVALID_REQUEST with the invalid member.
  */
 export function readShape<T>(shape: Shape<T>, text: Uint8Array): Outcome<T> {
   const tree = parseJson(text, { fractions: 'text', members: membersOf(shape), valuesMax: COLD_VALUES_MAX });
   return tree.ok ? checkShape(shape, tree.value) : tree;
 }
 
-/** Holds a value of a tree against a shape. */
+/** Validates a value of a tree against a shape. */
 export function checkShape<T>(shape: Shape<T>, value: JsonValue, rules: ShapeRules = {}): Outcome<T> {
   const read = convert(shape, value, { field: undefined, depth: 0, rules });
   return read instanceof Fault ? rejected(rejectOf(read)) : accepted(read as T);
 }
 
-/** The members that an object of this shape may have; null when all of them count. */
+/** The members that an object of this shape may have; null if all count. */
 function membersOf(shape: TSchema): ReadonlySet<string> | null {
   const union = (shape['anyOf'] ?? shape['oneOf'] ?? shape['allOf']) as readonly TSchema[] | undefined;
   const names = new Set<string>();
@@ -229,7 +231,7 @@ function checkInteger(shape: TSchema, value: bigint, at: Place): bigint | number
   return isWithin ? Number(value) : fault(at, `expected an integer from ${least} to ${most}`);
 }
 
-/** Patterns are constants of the shapes, so this is bounded by their number. */
+/** Patterns are constants of the shapes, so their number bounds this map. */
 const forms = new Map<string, RegExp>();
 
 function formOf(pattern: string): RegExp {

@@ -102,7 +102,7 @@ export const RISK_PARAMETERS: Shape = named(
   ),
 );
 
-/** Assets to ask about, in any spelling; the answer repeats it. */
+/** Assets of a request, in any spelling; the reply repeats it. */
 export interface AssetList {
   readonly assets: readonly string[];
 }

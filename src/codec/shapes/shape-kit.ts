@@ -1,19 +1,19 @@
 /**
- * What the shapes of the wire are made of: JSON Schema objects, built with TypeBox, each with the TypeScript type of
- * the value that it describes.
+ * Building blocks of the wire's shapes: JSON Schema objects, built with TypeBox, each with the TypeScript type of the
+ * value that it describes.
  *
  *   shapes ─▶ read-shape.ts             validation of cold requests, 400 with the field
- *          ─▶ edge/api/…                /api-doc.json and /async-api.json
- *          ─▶ tests                     every reply of a running node is held against its shape
+ *          ─▶ http/api/…                /api-doc.json and /async-api.json
+ *          ─▶ tests                     every reply of a running node is validated against its shape
  *
- * The compiler holds a shape against the type that the code works with: `Shape<View>` is assignable only from a schema
- * that promises every member of `View` with its type. This package is declared file by file (isolatedDeclarations), so
- * the type is written out and the schema must fit it.
+ * The compiler checks a shape against the type that the code uses: `Shape<View>` is assignable only from a schema with
+ * every member of `View` in its type. Declarations are generated file by file (isolatedDeclarations), so the type is
+ * written out and the schema must fit it.
  *
- * A shape with a `title` is a component of the documents and is referred to by that name. An object that says nothing
- * of strangers skips unknown members; a closed one refuses them, as inside everything that is signed (AMB-02).
+ * A shape with a `title` is a component of the documents and is referred to by that name. By default an object skips
+ * unknown members; a closed one rejects them, as inside everything that is signed (AMB-02).
  *
- * Integers that pass 2^53 are `bigint` and say so by `format`: `uint64` or `int64`. Never send them through a double.
+ * Integers beyond 2^53 are `bigint`, marked by `format`: `uint64` or `int64`. Never convert them to a double.
  */
 import { type TObject, type TOptional, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 
@@ -25,7 +25,7 @@ export function named<T>(title: string, description: string, shape: Shape<T>): S
   return { ...shape, title, description };
 }
 
-/** The same shape with a word about what it means where it stands. */
+/** The same shape with a description for its place of use. */
 export function said<S extends TSchema>(shape: S, description: string): S {
   return shape.title === undefined
     ? { ...shape, description }
@@ -36,12 +36,12 @@ export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   return Type.Unsafe<T | null>({ anyOf: [shape, Type.Null()] });
 }
 
-/** A member that may be left out. */
+/** An optional member. */
 export function optional<T>(shape: Shape<T>): TOptional<Shape<T>> {
   return Type.Optional(shape);
 }
 
-/** An object that refuses members it does not know. */
+/** An object that rejects unknown members. */
 export function closed<Properties extends TProperties>(properties: Properties): TObject<Properties> {
   return Type.Object(properties, { additionalProperties: false });
 }
@@ -50,7 +50,7 @@ export function listOf<T>(items: Shape<T>, bounds: { minItems?: number; maxItems
   return Type.Unsafe<readonly T[]>({ type: 'array', items, ...bounds });
 }
 
-/** An object whose member names are ids. Read as a Map: an object would sort index-like names its own way. */
+/** An object with ids as member names. Read as a Map: an object would reorder index-like names. */
 export function mapOf<T>(namePattern: string, values: Shape<T>): Shape<ReadonlyMap<string, T>> {
   return Type.Unsafe<ReadonlyMap<string, T>>({
     type: 'object',
@@ -59,7 +59,7 @@ export function mapOf<T>(namePattern: string, values: Shape<T>): Shape<ReadonlyM
   });
 }
 
-/** Exactly one of some words. */
+/** One of several string constants. */
 export function words<const Word extends string>(...all: readonly Word[]): Shape<Word> {
   return Type.Unsafe<Word>({ type: 'string', enum: [...all] });
 }
@@ -80,7 +80,7 @@ export const TEXT: Shape<string> = Type.String();
 export const FLAG: Shape<boolean> = Type.Boolean();
 export const NULL: Shape<null> = Type.Null();
 
-/** Where a request may spell an id in several ways, its answer has only one (AMB-12). */
+/** Requests may use several spellings of an id; replies use only one (AMB-12). */
 export const USER_ID: Shape<string> = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description: 'Ed25519 public key, 64 lower-case hex digits',
@@ -93,7 +93,7 @@ export const ASSET_ID: Shape<string> = Type.String({
   pattern: '^(?:(?:0|[1-9][0-9]{0,4})|[0-9a-f]{64}@[0-9a-f]{18})$',
   description: 'an index, or <64 hex>@<18 hex>; a market has the id of its asset',
 });
-/** `<address>@<chain>` in every spelling that is read: 20 or 32 bytes of address, `0x` and capitals on either half. */
+/** `<address>@<chain>` in every accepted spelling: 20 or 32 bytes of address, `0x` and capitals on either half. */
 const TOKEN_GIVEN = '(?:0[xX])?(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})@(?:0[xX])?[0-9a-fA-F]{18}';
 const INDEX_TO_65535 = '0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]';
 export const ASSET_ID_GIVEN: Shape<string> = Type.String({

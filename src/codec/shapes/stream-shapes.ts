@@ -38,7 +38,7 @@ import {
 
 // ---- errors
 
-/** Codes of the public listeners in an envelope; those of 400 to 499 stand in 200 bodies, from 500 on the operator's. */
+/** Codes of the public listeners in an envelope; 400 to 499 occur in 200 bodies, 500 and above in the operator API. */
 export const PUBLIC_CODES: readonly RejectName[] = (Object.keys(REJECT_CODE) as RejectName[]).filter(
   (name) => REJECT_CODE[name] < 400,
 );
@@ -179,7 +179,7 @@ export function envelopeOf(title: string, payload: Shape): Shape {
   );
 }
 
-/** The v0 frame before the close of a socket whose path names another user, or whose session is over. */
+/** The v0 frame before the close of a socket on another user's path, or with an expired session. */
 export const STREAM_REFUSAL: Shape = named(
   'StreamRefusal',
   'v0 only: the path names another user, or the session is over; then close 1000',

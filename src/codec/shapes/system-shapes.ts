@@ -1,4 +1,4 @@
-/** What the service says of itself and of a user's limits. */
+/** Service status and a user's limits. */
 import { Type } from '@sinclair/typebox';
 import { COUNT, FLAG, mapOf, NANOSECONDS, named, type Shape, said, TEXT, words } from './shape-kit.ts';
 
