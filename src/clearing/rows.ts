@@ -2,7 +2,7 @@
  * The durable facts of the node, row by row: what clearing holds in memory and storage keeps in its tables.
  *
  * A row is a plain immutable value. Clearing replaces rows and remembers which keys became dirty; storage encodes and
- * decodes them (src/storage/row-codecs.ts) and knows the key layout. Nothing else describes what is persisted.
+ * decodes them (src/storage/row-tables.ts) and knows the key layout. Nothing else describes what is persisted.
  */
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';

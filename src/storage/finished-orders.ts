@@ -19,12 +19,12 @@ import type { UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
+import { decodeFrame } from './frames.ts';
 import type { IdLists } from './id-lists.ts';
 import { decodeIdRun, dueRunOf, type IdEntry, type IdRun, idRunsOf, idRunWrites } from './id-runs.ts';
 import { type KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
 import { type BlockPlace, blockWithout } from './order-blocks.ts';
 import { readOrderOfId } from './order-of-id.ts';
-import { decodeFrame } from './row-codecs.ts';
 import { decodeRun, encodeRun, FINISHED_RUNS, type FinishedEntry, leastOf, listNameOf } from './runs.ts';
 import { marketsWithCount, type UserCounts } from './user-counts.ts';
 

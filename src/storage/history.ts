@@ -14,10 +14,10 @@ import type { OrderId, UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { checkpointSequence } from './checkpoint.ts';
 import type { StorageReader } from './environment.ts';
+import { decodeFrame } from './frames.ts';
 import { endOf, keyWriter, TRADE_SIDE } from './key-layout.ts';
 import { OrderFinder } from './order-blocks.ts';
 import { readOrderOfId } from './order-of-id.ts';
-import { decodeFrame } from './row-codecs.ts';
 import {
   FINISHED_RUNS,
   type FinishedEntry,

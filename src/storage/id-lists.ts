@@ -8,8 +8,8 @@ import type { UserId } from '../core/ids.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { Entry, StorageReader, Write } from './environment.ts';
+import { decodeFrame, encodeFrame } from './frames.ts';
 import { KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
-import { decodeFrame, encodeFrame } from './row-codecs.ts';
 
 export interface IdList {
   readonly count: number;

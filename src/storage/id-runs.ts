@@ -19,9 +19,9 @@ import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { Entry, StorageReader, Write } from './environment.ts';
+import { decodeFrame, encodeFrame } from './frames.ts';
 import { readIdList } from './id-lists.ts';
 import { endOf, KeyWriter, keyWriter, type ListName, TABLE, type Table } from './key-layout.ts';
-import { decodeFrame, encodeFrame } from './row-codecs.ts';
 import { listNameOf } from './runs.ts';
 
 /** Table and first last update: what a key in `dueRun` has before the key of its run. */

@@ -10,9 +10,9 @@
 import type { Sequence } from '../core/units.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
+import { decodeFrame, encodeFrame } from './frames.ts';
 import { HASH_BYTES } from './journal-record.ts';
 import { keyWriter, META } from './key-layout.ts';
-import { decodeFrame, encodeFrame } from './row-codecs.ts';
 
 export interface JournalBase {
   readonly sequence: Sequence;

@@ -7,11 +7,11 @@
  * before it writes.
  */
 import { LOAD_ORDER } from '../clearing/loading.ts';
-import type { LoadedRow, RowWrite, TableName } from '../clearing/rows.ts';
+import type { LoadedRow, RowWrite } from '../clearing/rows.ts';
 import type { Entry, StorageReader } from './environment.ts';
-import { endOf, keyWriter, META, TABLE, type Table } from './key-layout.ts';
+import { endOf, keyWriter, META, type Table } from './key-layout.ts';
 import { MapLeaves } from './map-leaves.ts';
-import { decodeRow } from './row-codecs.ts';
+import { decodeRow, ROW_TABLES } from './row-tables.ts';
 import { OrderShelves } from './stored-order.ts';
 import { OrderTable } from './table-orders.ts';
 import { checkSum, decodeTableSums, readTableSums, TableSums } from './table-sums.ts';
@@ -19,23 +19,6 @@ import { checkSum, decodeTableSums, readTableSums, TableSums } from './table-sum
 const ENTRIES_PER_STEP = 512;
 /** In the key of a user. */
 const USER_AT = 1;
-
-/** Where the rows of a table are. Trades and finished orders are history. */
-const TABLE_OF: Readonly<Record<Exclude<TableName, 'trade'>, Table>> = {
-  user: TABLE.user,
-  subAccount: TABLE.subAccount,
-  asset: TABLE.asset,
-  market: TABLE.market,
-  balance: TABLE.balance,
-  position: TABLE.position,
-  order: TABLE.openOrder,
-  price: TABLE.price,
-  mark: TABLE.mark,
-  deposit: TABLE.deposit,
-  config: TABLE.config,
-  totals: TABLE.totals,
-  tally: TABLE.tally,
-};
 
 /**
  * Rows of everything but history: live orders are the only orders. They are held in memory, as bytes.
@@ -48,7 +31,7 @@ export function* loadRows(reader: StorageReader): Generator<LoadedRow, void, und
   for (const table of LOAD_ORDER) {
     if (table === 'trade') continue;
     const found = new TableSums();
-    for (const { key, value } of entriesOf(reader, TABLE_OF[table])) {
+    for (const { key, value } of entriesOf(reader, ROW_TABLES[table].table)) {
       found.add(key, value);
       if (table === 'user') shelves.users.add(key, USER_AT);
       if (table === 'order') {
@@ -56,7 +39,7 @@ export function* loadRows(reader: StorageReader): Generator<LoadedRow, void, und
         yield { table: 'storedOrder', stored: shelves, place, row: shelves.look(place) };
       } else yield { table, row: decodeRow(table, key, value) } as RowWrite;
     }
-    checkSum(table, found.of(TABLE_OF[table]), written.of(TABLE_OF[table]));
+    checkSum(table, found.of(ROW_TABLES[table].table), written.of(ROW_TABLES[table].table));
   }
 }
 
@@ -80,13 +63,13 @@ function* rowsIn(leaves: MapLeaves, orders: OrderTable): Generator<LoadedRow, vo
     const found = new TableSums();
     if (table === 'order') yield* orders.load(leaves, found);
     else {
-      for (const { key, value } of leaves.entries(Uint8Array.of(TABLE_OF[table]))) {
+      for (const { key, value } of leaves.entries(Uint8Array.of(ROW_TABLES[table].table))) {
         found.add(key, value);
         if (table === 'user') orders.users.add(key, USER_AT);
         yield { table, row: decodeRow(table, key, value) } as RowWrite;
       }
     }
-    checkSum(table, found.of(TABLE_OF[table]), written.of(TABLE_OF[table]));
+    checkSum(table, found.of(ROW_TABLES[table].table), written.of(ROW_TABLES[table].table));
   }
 }
 
@@ -98,7 +81,7 @@ function writtenSums(leaves: MapLeaves): TableSums {
 /** How many rows there will be. */
 export function countRows(reader: StorageReader): number {
   const written = readTableSums(reader);
-  return Object.values(TABLE_OF).reduce((sum, table) => sum + written.of(table).entries, 0);
+  return Object.values(ROW_TABLES).reduce((sum, { table }) => sum + written.of(table).entries, 0);
 }
 
 function entriesOf(reader: StorageReader, table: Table): Generator<Entry, void, undefined> {

@@ -20,10 +20,10 @@ import type { Sequence } from '../core/units.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
+import { checkFrame, encodeFrame, LAYOUT_VERSION } from './frames.ts';
 import type { IdEntry } from './id-runs.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 import { OrderLook, rowBytes } from './order-look.ts';
-import { checkFrame, encodeFrame, LAYOUT_VERSION } from './row-codecs.ts';
 import { orderCodec } from './row-codecs-orders.ts';
 import { cutByBytes, type FinishedEntry } from './runs.ts';
 

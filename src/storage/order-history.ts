@@ -18,7 +18,7 @@ import type {
 import type { StorageReader } from './environment.ts';
 import { History } from './history.ts';
 import { keyWriter, TRADE_SIDE } from './key-layout.ts';
-import { decodeRow } from './row-codecs.ts';
+import { decodeRow } from './row-tables.ts';
 import type { FinishedEntry, Listed, TradeEntry } from './runs.ts';
 
 export class TableHistory implements OrderHistory {

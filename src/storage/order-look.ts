@@ -24,7 +24,7 @@ import type {
   TriggerState,
 } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
-import { LAYOUT_VERSION } from './row-codecs.ts';
+import { LAYOUT_VERSION } from './frames.ts';
 import type { UserOrdinals } from './user-ordinals.ts';
 
 const U32 = 0x1_0000_0000;

@@ -6,8 +6,8 @@ import { InvariantError } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
+import { decodeFrame, encodeFrame } from './frames.ts';
 import type { BlockPlace } from './order-blocks.ts';
-import { decodeFrame, encodeFrame } from './row-codecs.ts';
 
 export interface OrderOfId {
   readonly orderSequence: Sequence;

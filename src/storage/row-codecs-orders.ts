@@ -1,5 +1,5 @@
-/** Values of the tables about orders and trades. Fields in the order written. */
-import type { OrderRow, TradeRow, TradeSide } from '../clearing/rows.ts';
+/** An order as it lies in its table and its block. Fields in the order written. */
+import type { OrderRow } from '../clearing/rows.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import type {
   OrderEnd,
@@ -12,11 +12,9 @@ import type {
   TriggerState,
 } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
-import type { ByteReader } from './byte-reader.ts';
-import type { ByteWriter } from './byte-writer.ts';
-import type { RowCodec } from './row-codecs.ts';
+import type { Field } from './row-tables.ts';
 
-export const orderCodec: RowCodec<OrderRow> = {
+export const orderCodec: Field<OrderRow> = {
   write(to, row) {
     to.u32(row.marketIndex);
     to.safe(row.orderSequence);
@@ -98,50 +96,3 @@ export const orderCodec: RowCodec<OrderRow> = {
     };
   },
 };
-
-export const tradeCodec: RowCodec<TradeRow> = {
-  write(to, row) {
-    to.u32(row.marketIndex);
-    to.safe(row.tradeId);
-    to.safe(row.price);
-    to.safe(row.quantity);
-    to.u64(row.matchedNs);
-    to.u8(row.takerSide);
-    to.flag(row.isLiquidation);
-    to.flag(row.isAutoDeleverage);
-    writeSide(to, row.maker);
-    writeSide(to, row.taker);
-  },
-  read(from) {
-    return {
-      marketIndex: from.u32(),
-      tradeId: from.safe() as Sequence,
-      price: from.safe() as RawPrice,
-      quantity: from.safe() as RawQuantity,
-      matchedNs: from.u64() as TimestampNs,
-      takerSide: from.u8() as Side,
-      isLiquidation: from.flag(),
-      isAutoDeleverage: from.flag(),
-      maker: readSide(from),
-      taker: readSide(from),
-    };
-  },
-};
-
-function writeSide(to: ByteWriter, side: TradeSide): void {
-  to.hex(side.user, 32);
-  to.u8(side.subAccount);
-  to.text(side.orderId);
-  to.safe(side.orderSequence);
-  to.i128(side.fee);
-}
-
-function readSide(from: ByteReader): TradeSide {
-  return {
-    user: from.hex(32) as UserId,
-    subAccount: from.u8(),
-    orderId: from.text() as OrderId,
-    orderSequence: from.safe() as Sequence,
-    fee: from.i128() as Amount18,
-  };
-}

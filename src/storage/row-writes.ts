@@ -3,8 +3,8 @@
  * that finished orders and trades add to the lists of their users (key-layout.ts). Blocks and runs are known when all
  * rows are: `end` comes last.
  */
-import type { OrderRow, RowWrite, TradeRow, TradeSide } from '../clearing/rows.ts';
-import { must, unreachable } from '../core/assert.ts';
+import type { OrderRow, RowWrite, Tables, TradeRow, TradeSide } from '../clearing/rows.ts';
+import { must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
@@ -14,7 +14,7 @@ import { idRunKey, idRunWrites } from './id-runs.ts';
 import { endOf, KeyWriter, keyWriter, type ListName, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
 import { type EndedOrder, endedOrder, orderBlockWrites } from './order-blocks.ts';
 import { checkOrderOfId, encodeOrderOfId } from './order-of-id.ts';
-import { encodeRow } from './row-codecs.ts';
+import { encodeRow, ROW_TABLES, type RowTableName } from './row-tables.ts';
 import {
   cutIntoRuns,
   encodeRun,
@@ -71,10 +71,7 @@ export class RowWrites {
   add(change: RowWrite): void {
     if (change.table === 'order') this.#order(change.row);
     else if (change.table === 'trade') this.#trade(change.row);
-    else {
-      const key = keyOf(this.#keys, change);
-      this.#writes.push({ key, value: encodeRow(this.#bytes, change.table, key, change.row) });
-    }
+    else this.#row(change.table, change.row);
   }
 
   /** Writes of the rows in their order, then of the blocks, then of the lists, user by user and market by market. */
@@ -92,12 +89,16 @@ export class RowWrites {
     return this.#writes;
   }
 
+  #row<T extends RowTableName>(table: T, row: Tables[T]): void {
+    const key = ROW_TABLES[table].key(this.#keys, row);
+    this.#writes.push({ key, value: encodeRow(this.#bytes, table, key, row) });
+  }
+
   #order(row: OrderRow): void {
     const { marketIndex, orderSequence } = row;
     const lastOpen = this.#lastOpenOf(marketIndex);
     if (row.end === 0) {
-      const key = this.#keys.ofMarket(TABLE.openOrder, marketIndex, orderSequence);
-      this.#writes.push({ key, value: encodeRow(this.#bytes, 'order', key, row) });
+      this.#row('order', row);
       this.#lastOpen.set(marketIndex, Math.max(lastOpen, orderSequence));
       return;
     }
@@ -190,36 +191,4 @@ function lastOpenOrder(reader: StorageReader, marketIndex: number): number {
   const to = endOf(from.subarray(0, MARKET_PREFIX_BYTES));
   const [last] = reader.range({ from, to, newestFirst: true, limit: 1 });
   return last === undefined ? -1 : new ByteReader(last.key.subarray(MARKET_PREFIX_BYTES)).safe();
-}
-
-/** The key of a row that is kept under that key alone. */
-function keyOf(keys: KeyWriter, change: Exclude<RowWrite, { table: 'order' | 'trade' }>): Uint8Array {
-  switch (change.table) {
-    case 'user':
-      return keys.user(change.row.user);
-    case 'subAccount':
-      return keys.subAccount(change.row.user, change.row.subAccount);
-    case 'balance':
-      return keys.balance(change.row.user, change.row.subAccount, change.row.asset);
-    case 'position':
-      return keys.position(change.row.user, change.row.subAccount, change.row.asset);
-    case 'asset':
-      return keys.named(TABLE.asset, change.row.assetId);
-    case 'market':
-      return keys.market(change.row.definition.marketIndex);
-    case 'price':
-      return keys.named(TABLE.price, change.row.asset);
-    case 'mark':
-      return keys.named(TABLE.mark, change.row.asset);
-    case 'deposit':
-      return keys.deposit(change.row.chainId, change.row.tx, change.row.logIndex);
-    case 'config':
-      return keys.config(change.row.kind, change.row.key);
-    case 'totals':
-      return keys.named(TABLE.totals, change.row.asset);
-    case 'tally':
-      return keys.named(TABLE.tally, change.row.name);
-    default:
-      return unreachable(change);
-  }
 }

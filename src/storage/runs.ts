@@ -20,9 +20,9 @@ import type { Sequence, TimestampNs } from '../core/units.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { Entry, StorageReader } from './environment.ts';
+import { checkFrame, decodeFrame, encodeFrame } from './frames.ts';
 import { endOf, type KeyWriter, keyWriter, type ListName, TABLE, type TradeSideIndex } from './key-layout.ts';
 import type { BlockPlace } from './order-blocks.ts';
-import { checkFrame, decodeFrame, encodeFrame } from './row-codecs.ts';
 import type { CountTable } from './user-counts.ts';
 
 /** About 10 KB of entries. */

@@ -6,8 +6,8 @@
  */
 import type { OrderRow, StoredOrders } from '../clearing/rows.ts';
 import { ByteReader } from './byte-reader.ts';
+import { checkFrame } from './frames.ts';
 import { OrderLook, type RowBytes, rowBytes } from './order-look.ts';
-import { checkFrame } from './row-codecs.ts';
 import { orderCodec } from './row-codecs-orders.ts';
 import { UserOrdinals } from './user-ordinals.ts';
 

@@ -15,10 +15,11 @@
 import type { LoadedRow, OrderRow, StoredOrders } from '../clearing/rows.ts';
 import { assert, must } from '../core/assert.ts';
 import type { StorageReader } from './environment.ts';
+import { checkFrame, checkFrameAt, checksumAt } from './frames.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 import { type Leaf, MapLeaves } from './map-leaves.ts';
 import { OrderLook, rowBytes } from './order-look.ts';
-import { checkFrame, checkFrameAt, checksumAt, decodeRow } from './row-codecs.ts';
+import { decodeRow } from './row-tables.ts';
 import type { TableSums } from './table-sums.ts';
 import { UserOrdinals } from './user-ordinals.ts';
 

@@ -9,8 +9,8 @@
 import { assert } from '../core/assert.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { CommitWatch, StorageReader, Write } from './environment.ts';
+import { decodeFrame, encodeFrame } from './frames.ts';
 import { keyWriter, META, TABLE } from './key-layout.ts';
-import { decodeFrame, encodeFrame } from './row-codecs.ts';
 
 const CRC_BYTES = 4;
 const MODULUS = 2 ** 48;

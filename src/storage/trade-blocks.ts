@@ -5,7 +5,7 @@
  *   key     │ market 4 │ id of the first trade 8 │
  *   value   │ version 1 │ count 4 │ trade │ trade │ … │ CRC 4 │         about as long as a page of the map
  *
- * A trade (row-codecs-orders.ts) has its id at its beginning and two order ids, which alone differ in length: whoever looks
+ * A trade (row-tables.ts) has its id at its beginning and two order ids, which alone differ in length: whoever looks
  * for one passes over the others without reading them.
  *
  * Invariants
@@ -18,9 +18,9 @@ import type { Sequence } from '../core/units.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { Entry, StorageReader, Write } from './environment.ts';
+import { checkFrame } from './frames.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
-import { checkFrame } from './row-codecs.ts';
-import { tradeCodec } from './row-codecs-orders.ts';
+import { TRADE } from './row-tables.ts';
 import { cutByBytes, decodeRun, encodeRun } from './runs.ts';
 
 /** Of trades in a block: with its frame and the header of its page they fill one. */
@@ -63,7 +63,7 @@ function bytesOf({ maker, taker }: TradeRow): number {
 function blockWrite(to: ByteWriter, keys: KeyWriter, trades: readonly TradeRow[]): Write {
   const { marketIndex, tradeId } = must(trades[0], 'storage: a block holds a trade');
   const key = keys.ofMarket(TABLE.tradeBlock, marketIndex, tradeId);
-  return { key, value: encodeRun(to, key, trades, tradeCodec.write), rule: 'once' };
+  return { key, value: encodeRun(to, key, trades, TRADE.write), rule: 'once' };
 }
 
 /** The trade with that id. @throws InvariantError when it is not there. */
@@ -73,7 +73,7 @@ export function readTrade(reader: StorageReader, marketIndex: number, tradeId: S
   if (block === null || at < 0) {
     throw new InvariantError(`storage: trade ${tradeId} of market ${marketIndex} is missing`);
   }
-  return tradeCodec.read(new ByteReader(block.value.subarray(at)));
+  return TRADE.read(new ByteReader(block.value.subarray(at)));
 }
 
 /** Trades of a market, newest first. @param below only ids less than this; null for all. */
@@ -109,7 +109,7 @@ function lastTradeId(reader: StorageReader, marketIndex: number): number {
 }
 
 function tradesOf(block: Entry): TradeRow[] {
-  return decodeRun(block, tradeCodec.read);
+  return decodeRun(block, TRADE.read);
 }
 
 /** The last block that begins at or before that id. */

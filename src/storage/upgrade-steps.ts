@@ -26,8 +26,9 @@ import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { Convert } from './copy-map.ts';
 import type { Entry, StorageReader } from './environment.ts';
+import { checkFrame, decodeFrame, encodeFrame } from './frames.ts';
 import { keyWriter, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
-import { checkFrame, decodeRow, encodeFrame } from './row-codecs.ts';
+import { TRADE } from './row-tables.ts';
 import {
   decodeRun,
   encodeRun,
@@ -72,7 +73,7 @@ const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Con
   const { marketIndex } = listNameOf(key);
   const items = decodeRun(entry, readTrade5).map((item) => {
     const tradeKey = keyWriter().ofMarket(TABLE.tradeBlock, marketIndex, item.tradeId);
-    const { maker, taker } = decodeRow('trade', tradeKey, rowBytes(source, tradeKey));
+    const { maker, taker } = decodeFrame(tradeKey, rowBytes(source, tradeKey), TRADE.read);
     return { ...item, subAccount: (item.side === TRADE_SIDE.maker ? maker : taker).subAccount };
   });
   return encodeRun(to, key, items, TRADE_RUNS.write);

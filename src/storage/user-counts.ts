@@ -7,8 +7,8 @@ import type { UserId } from '../core/ids.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
+import { decodeFrame, encodeFrame } from './frames.ts';
 import { endOf, KeyWriter, keyAfter, keyWriter, TABLE } from './key-layout.ts';
-import { decodeFrame, encodeFrame } from './row-codecs.ts';
 
 export type CountTable = typeof TABLE.finishedCount | typeof TABLE.tradeCount;
 

@@ -13,12 +13,12 @@ import { join } from 'node:path';
 import { assert, InvariantError } from '../core/assert.ts';
 import { type Checkpoint, decodeCheckpointRow } from './checkpoint.ts';
 import { DATA_VERSION, wrongVersion } from './environment.ts';
+import { checkFrame } from './frames.ts';
 import { decodeJournalBase, type JournalBase } from './journal-base.ts';
 import { decodeRecord, decodeStandalone, equal, GENESIS_HASH } from './journal-record.ts';
 import { META, TABLE, tableName } from './key-layout.ts';
 import { MAP_FILE_NAME } from './map-file.ts';
 import { walkMap } from './map-pages.ts';
-import { checkFrame } from './row-codecs.ts';
 import { checkSum, decodeTableSums, isSummed, TableSums } from './table-sums.ts';
 import type { VerifiedMark } from './verified-mark.ts';
 

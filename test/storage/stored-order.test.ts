@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { OrderRow } from '../../src/clearing/rows.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
-import { encodeRow } from '../../src/storage/row-codecs.ts';
+import { encodeRow } from '../../src/storage/row-tables.ts';
 import { OrderShelves } from '../../src/storage/stored-order.ts';
 import { propertyParameters } from '../support/property.ts';
 import { ROW_ARBITRARIES } from '../support/row-arbitraries.ts';

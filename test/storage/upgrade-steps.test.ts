@@ -9,17 +9,11 @@ import { TIF, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
 import type { StorageReader } from '../../src/storage/environment.ts';
+import { checkFrame, decodeFrame, encodeFrame, LAYOUT_VERSION } from '../../src/storage/frames.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
 import { readOrderOfId } from '../../src/storage/order-of-id.ts';
-import {
-  checkFrame,
-  decodeFrame,
-  decodeRow,
-  encodeFrame,
-  encodeRow,
-  LAYOUT_VERSION,
-} from '../../src/storage/row-codecs.ts';
-import { orderCodec, tradeCodec } from '../../src/storage/row-codecs-orders.ts';
+import { orderCodec } from '../../src/storage/row-codecs-orders.ts';
+import { decodeRow, encodeRow, TRADE } from '../../src/storage/row-tables.ts';
 import {
   decodeRun,
   decodeTradeRun,
@@ -81,8 +75,11 @@ suite('steps of an upgrade', () => {
     fc.assert(
       fc.property(ROW_ARBITRARIES.trade, ROW_ARBITRARIES.tally, ROW_ARBITRARIES.balance, (trade, tally, balance) => {
         const tradeKey = keyWriter().ofMarket(TABLE.tradeBlock, trade.marketIndex, trade.tradeId);
-        const value = must(convert({ key: tradeKey, value: encodeRow(to, 'trade', tradeKey, trade) }, to), 'it stays');
-        assert.deepEqual(decodeRun({ key: tradeKey, value }, tradeCodec.read), [trade]);
+        const value = must(
+          convert({ key: tradeKey, value: encodeFrame(to, tradeKey, () => TRADE.write(to, trade)) }, to),
+          'it stays',
+        );
+        assert.deepEqual(decodeRun({ key: tradeKey, value }, TRADE.read), [trade]);
 
         const tallyKey = keyWriter().named(TABLE.tally, tally.name);
         const nothing = { ...tally, pending: new Uint8Array(0) };

@@ -1,7 +1,7 @@
 /** Rows as a start reads them: live orders lie in their bytes. */
 import type { LoadedRow, RowWrite, StoredOrders } from '../../src/clearing/rows.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
-import { encodeRow } from '../../src/storage/row-codecs.ts';
+import { encodeRow } from '../../src/storage/row-tables.ts';
 import { OrderShelves } from '../../src/storage/stored-order.ts';
 
 const KEY = Buffer.from('order');

@@ -1,66 +1,20 @@
 /**
- * From rows to bytes and back: one codec per table, one frame around all of them.
+ * The frame around every value of the tables.
  *
- *   value   │ layout version 1 │ fields of the row, in their codec's order │ CRC-32C 4 │
+ *   value   │ layout version 1 │ fields │ CRC-32C 4 │
  *
- * The checksum covers the key and the value before it, so a flipped bit is found, and so is a row under a wrong key. A
- * row is read as it was written or not at all: damage is an InvariantError.
- *
- * A new field is a new layout version with its own codec; a version once released is never changed.
+ * The checksum covers the key and the value before it: it finds a flipped bit, and a row under a wrong key. A value is
+ * read as it was written or not at all: damage is an InvariantError.
  */
-import type { TableName, Tables } from '../clearing/rows.ts';
 import { InvariantError } from '../core/assert.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { crc32c } from './crc32c.ts';
-import {
-  balanceCodec,
-  depositCodec,
-  positionCodec,
-  subAccountCodec,
-  tallyCodec,
-  totalsCodec,
-  userCodec,
-} from './row-codecs-accounts.ts';
-import { orderCodec, tradeCodec } from './row-codecs-orders.ts';
-import { assetCodec, configCodec, markCodec, marketCodec, priceCodec } from './row-codecs-registry.ts';
-
-export interface RowCodec<Row> {
-  write(to: ByteWriter, row: Row): void;
-  read(from: ByteReader): Row;
-}
-
-const CODECS: { readonly [T in TableName]: RowCodec<Tables[T]> } = {
-  user: userCodec,
-  subAccount: subAccountCodec,
-  balance: balanceCodec,
-  position: positionCodec,
-  order: orderCodec,
-  trade: tradeCodec,
-  asset: assetCodec,
-  market: marketCodec,
-  price: priceCodec,
-  mark: markCodec,
-  deposit: depositCodec,
-  config: configCodec,
-  totals: totalsCodec,
-  tally: tallyCodec,
-};
 
 export const LAYOUT_VERSION = 1;
 const CRC_BYTES = 4;
 
-/** @returns the row's value, a piece of `to`. */
-export function encodeRow<T extends TableName>(to: ByteWriter, table: T, key: Uint8Array, row: Tables[T]): Uint8Array {
-  return encodeFrame(to, key, () => CODECS[table].write(to, row));
-}
-
-/** @throws InvariantError when the checksum or the layout is not what was written. */
-export function decodeRow<T extends TableName>(table: T, key: Uint8Array, value: Uint8Array): Tables[T] {
-  return decodeFrame(key, value, (from) => CODECS[table].read(from));
-}
-
-/** The frame alone, for values that are no rows: checkpoints, counts, entries of lists. */
+/** @param write writes the fields. @returns the value, a piece of `to`. */
 export function encodeFrame(to: ByteWriter, key: Uint8Array, write: () => void): Uint8Array {
   to.begin();
   to.u8(LAYOUT_VERSION);

@@ -3,21 +3,27 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { TableName } from '../../src/clearing/rows.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
-import { decodeRow, encodeRow } from '../../src/storage/row-codecs.ts';
+import { decodeFrame, encodeFrame } from '../../src/storage/frames.ts';
+import { type Field, ROW_TABLES, TRADE } from '../../src/storage/row-tables.ts';
 import { propertyParameters } from '../support/property.ts';
 import { ROW_ARBITRARIES } from '../support/row-arbitraries.ts';
 
 const key = Buffer.from('a key');
-const encoded = (table: TableName, row: never) => Uint8Array.from(encodeRow(new ByteWriter(64), table, key, row));
+const layoutOf = (table: TableName) => (table === 'trade' ? TRADE : ROW_TABLES[table].layout) as Field<never>;
+const encoded = (table: TableName, row: never) => {
+  const to = new ByteWriter(64);
+  return Uint8Array.from(encodeFrame(to, key, () => layoutOf(table).write(to, row)));
+};
+const decoded = (table: TableName, at: Uint8Array, value: Uint8Array) => decodeFrame(at, value, layoutOf(table).read);
 
 for (const table of Object.keys(ROW_ARBITRARIES) as TableName[]) {
   const rows = ROW_ARBITRARIES[table] as fc.Arbitrary<never>;
 
-  suite(`row codec: ${table}`, () => {
+  suite(`row layout: ${table}`, () => {
     test('a row is read as it was written', () => {
       fc.assert(
         fc.property(rows, (row) => {
-          assert.deepEqual(decodeRow(table, key, encoded(table, row)), row);
+          assert.deepEqual(decoded(table, key, encoded(table, row)), row);
         }),
         propertyParameters(),
       );
@@ -31,9 +37,9 @@ for (const table of Object.keys(ROW_ARBITRARIES) as TableName[]) {
           const bit = where % (value.length * 8);
           flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
           const damaged = { name: 'InvariantError', message: /is damaged|is too short/ };
-          assert.throws(() => decodeRow(table, key, flipped), damaged);
-          assert.throws(() => decodeRow(table, key, value.subarray(0, where % value.length)), damaged);
-          assert.throws(() => decodeRow(table, Buffer.from('b key'), value), damaged);
+          assert.throws(() => decoded(table, key, flipped), damaged);
+          assert.throws(() => decoded(table, key, value.subarray(0, where % value.length)), damaged);
+          assert.throws(() => decoded(table, Buffer.from('b key'), value), damaged);
         }),
         propertyParameters(),
       );
