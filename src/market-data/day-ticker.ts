@@ -1,12 +1,12 @@
 /**
- * The rolling 24 hours of one market, to the nanosecond, open second included (TKR-01, KLN-07, AMB-100).
+ * The rolling 24 hours of one market, exact to the nanosecond, including the current second (TKR-01, KLN-07, AMB-100).
  *
  *        leaving │ edge second: trade by trade │ edge hour: second by second │ whole hours │ now
  *   ─────────────┼─────────────────────────────┼─────────────────────────────┼─────────────▶
  *            now − 24 h
  *
- * A trade is in the window while less than 24 hours have passed since its match. Nothing is kept running: the window
- * is read from the history when asked, once per change, so no expiry can be forgotten or counted twice.
+ * A trade is in the window while less than 24 hours have passed since its match. There are no running sums: the window
+ * is computed from the history when it is read, once per change, so every trade is counted exactly once.
  */
 import { must } from '../core/assert.ts';
 import type { PublicTrade, Ticker } from '../core/market-figures.ts';
@@ -16,13 +16,13 @@ import { HOUR_SECONDS, type TradeHour } from './trade-hour.ts';
 
 export const DAY_NS = 86_400_000_000_000n;
 
-/** The window being summed, oldest part first. */
+/** The sum of a window, oldest part first. */
 interface Sum {
   open: RawPrice;
   high: RawPrice;
   low: RawPrice;
   volume: bigint;
-  /** Match time of the first trade in it. */
+  /** Match time of its first trade. */
   readonly firstNs: bigint;
 }
 type Part = Pick<Sum, 'high' | 'low' | 'volume'>;
@@ -31,14 +31,14 @@ export class DayTicker {
   readonly #history: TradeHistory;
   #last: PublicTrade | null = null;
   #cached: Ticker | null = null;
-  /** When the oldest trade of the cached window leaves it; null when none will. */
+  /** When the oldest trade of the cached window leaves it; null if none will. */
   #leavesNs: bigint | null = null;
 
   constructor(history: TradeHistory) {
     this.#history = history;
   }
 
-  /** After the trade was added to the history, or was too old for it. */
+  /** Called after the trade was added to the history, or was too old for it. */
   tradeAdded(trade: PublicTrade): void {
     const last = this.#last;
     const isLatest =
@@ -55,7 +55,7 @@ export class DayTicker {
     return this.#cached === null || (this.#leavesNs !== null && nowNs >= this.#leavesNs);
   }
 
-  /** @param nowNs never below an earlier call's. */
+  /** @param nowNs at least that of the previous call. */
   at(nowNs: TimestampNs): Ticker {
     if (this.#cached !== null && !this.isStale(nowNs)) return this.#cached;
     const edgeNs = nowNs > DAY_NS ? nowNs - DAY_NS : -1n;
@@ -76,7 +76,7 @@ export class DayTicker {
     return this.#cached;
   }
 
-  /** Everything matched after `edgeNs`; −1 for everything. */
+  /** The sum of all trades matched after `edgeNs`; −1 for all. */
   #sumAfter(edgeNs: bigint): Sum | null {
     const newestHour = this.#history.newestHour;
     if (newestHour < 0) return null;

@@ -1,6 +1,6 @@
 /**
- * The public order book of one market, fed by absolute level changes and told to readers as numbered diffs
- * (AMB-98, MD-01 to MD-04).
+ * The public order book of one market, updated by absolute level changes and published as numbered diffs (AMB-98, MD-01
+ * to MD-04).
  *
  *   market ─▶ levelChanged … commit(n) ─▶ levels ─▶ takeDiffs (paced by the caller) ─▶ sequence +1, +2, …
  *                               │ n is not last + 1
@@ -8,12 +8,12 @@
  *                             gap: everything is ignored until reset … commit
  *
  * Invariants
- *   (1) Only whole, contiguous market messages reach the levels: what comes after a gap is dropped.
- *   (2) The snapshot of sequence s followed by diffs s+1 … t is the snapshot of t, over resets too: a reset is told
- *       as the difference between what readers have and the new book.
- *   (3) Sequences step by one; `reset` may move them forward only, which readers notice and answer by a new snapshot.
+ *   (1) Only complete, contiguous market messages change the levels: messages after a gap are dropped.
+ *   (2) The snapshot of sequence s followed by diffs s+1 … t is the snapshot of t, across resets too: a reset is published
+ *       as the difference between the published and the new book.
+ *   (3) Sequences increase by one; `reset` may increase them by more, which clients detect and answer with a new snapshot.
  *
- * The number of levels is bounded by the orders the market may hold; readers see at most `levelsMax` a side.
+ * The number of levels is bounded by the number of orders in the market; `levelsMax` levels per side are published.
  */
 import { assert } from '../core/assert.ts';
 import type { DepthLevels } from '../core/market-figures.ts';
@@ -21,12 +21,12 @@ import { SIDE, type Side } from '../core/order-terms.ts';
 import type { RawPrice, Sequence } from '../core/units.ts';
 import { DepthSide } from './depth-side.ts';
 
-/** Levels a side in a snapshot (AMB-98). */
+/** Levels per side in a snapshot (AMB-98). */
 export const DEPTH_LEVELS_MAX = 10_000;
-/** Levels in one diff: with at most 44 bytes a level the frame stays below 1 MiB. */
+/** Levels in one diff: at 44 bytes per level at most the frame stays below 1 MiB. */
 export const DIFF_LEVELS_MAX = 20_000;
 
-/** `waiting`: before the first reset; `live`: contiguous; `gap`: a reset is wanted. */
+/** `waiting`: before the first reset; `live`: contiguous; `gap`: needs a reset. */
 export type ReplicaState = 'waiting' | 'live' | 'gap';
 
 export class DepthReplica {
@@ -36,7 +36,7 @@ export class DepthReplica {
   #isResetting = false;
   #marketSequence = 0;
   #sequenceNumber = 0;
-  /** Changes of the message in progress: side, price, quantity, … */
+  /** Changes of the current message: side, price, quantity, … */
   #uncommitted: number[] = [];
 
   constructor(levelsMax: number = DEPTH_LEVELS_MAX) {
@@ -53,12 +53,12 @@ export class DepthReplica {
     return this.#asks.hasChanges || this.#bids.hasChanges;
   }
 
-  /** Of the last diff, or the base of the last reset. */
+  /** Number of the last diff, or the base of the last reset. */
   get sequenceNumber(): number {
     return this.#sequenceNumber;
   }
 
-  /** @param quantity the level's new absolute quantity in raw units, 0 when it is gone. */
+  /** @param quantity the level's new absolute quantity in raw units, 0 if it is removed. */
   levelChanged(side: Side, price: RawPrice, quantity: number): void {
     assert(price >= 1 && Number.isSafeInteger(price), 'depth: a raw price');
     assert(quantity >= 0 && Number.isSafeInteger(quantity), 'depth: a raw quantity or 0');
@@ -68,7 +68,7 @@ export class DepthReplica {
   /**
    * Ends a market message, with or without level changes.
    *
-   * @returns false when messages are missing: the replica then wants a reset.
+   * @returns false if messages are missing: the replica then needs a reset.
    */
   commit(marketSequence: Sequence): boolean {
     // mutant: depth-gap
@@ -87,11 +87,11 @@ export class DepthReplica {
   }
 
   /**
-   * Starts a new image of the book: the level changes that follow are all its levels, and the next commit, whose
-   * market sequence may be any, puts it in place.
+   * Starts a new image of the book: the following level changes are all its levels, and the next commit, with any
+   * market sequence, activates it.
    *
    * @param baseSequence at least every number used for this market before, in this run or an earlier one; the next
-   *   diff has the number after it. With the last number used, connected readers go on without noticing.
+   *   diff has the number after it. With the last used number the sequence stays contiguous for clients.
    */
   reset(baseSequence: number): void {
     assert(Number.isSafeInteger(baseSequence), 'depth: a base sequence');
@@ -101,7 +101,7 @@ export class DepthReplica {
     this.#uncommitted = [];
   }
 
-  /** What readers do not have yet, in as few diffs as their size allows; none when nothing really changed. */
+  /** The unpublished changes, in as few diffs as their size permits; none without an effective change. */
   takeDiffs(): DepthLevels[] {
     const asks = this.#asks.takeChanges();
     const bids = this.#bids.takeChanges();

@@ -1,12 +1,12 @@
 /**
- * One side of a depth replica: every level of the book, its visible window, and what of the window readers have.
+ * One side of a depth replica: every level of the book, its visible window, and the published part of the window.
  *
  *   keys, ascending:   worst ─ … ─ │ window start ─ … ─ best          window = the last `levelsMax` levels
  *
- * A key is the price for bids and its negative for asks, so the best level is always the last and changes near the
- * touch move few entries. `#published` remembers, for each price touched since the last diff, the quantity readers
- * have, 0 for a level they do not see. A level that enters or leaves the window because of another one is touched too:
- * a reader who applies all diffs holds exactly the window.
+ * A key is the price for bids and its negative for asks, so the best level is always the last and changes near it move
+ * few entries. `#published` stores, for each price changed since the last diff, the published quantity, 0 for an
+ * invisible level. A level that enters or leaves the window because of another one counts as changed too: a client that
+ * applies all diffs has exactly the window.
  */
 import { assert } from '../core/assert.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
@@ -42,7 +42,7 @@ export class DepthSide {
     } else if (exists) this.#remove(index);
   }
 
-  /** Replaces the whole side: readers will be told the difference. */
+  /** Replaces the whole side: the next diff contains the difference. */
   replaceAll(levels: ReadonlyMap<number, number>): void {
     // mutant: book-image-replaces
     for (let index = this.#windowStart(); index < this.#count; index += 1) this.#touch(index);
@@ -56,7 +56,7 @@ export class DepthSide {
     for (let index = this.#windowStart(); index < this.#count; index += 1) this.#touchEntering(index);
   }
 
-  /** What readers must be told, best first, as price, quantity, …; afterwards they have it. */
+  /** The unpublished changes, best first, as price, quantity, …; they count as published afterwards. */
   takeChanges(): number[] {
     const changed: number[] = [];
     for (const [price, published] of this.#published) {
@@ -67,7 +67,7 @@ export class DepthSide {
     return changed.flatMap((key) => [key * this.#sign, this.#visibleQuantity(key * this.#sign)]);
   }
 
-  /** The window as readers have it: without what is not in a diff yet. Best first, as price, quantity, … */
+  /** The published window: without changes that are not in a diff yet. Best first, as price, quantity, … */
   published(): number[] {
     const levels: number[] = [];
     if (!this.hasChanges) {
@@ -91,7 +91,7 @@ export class DepthSide {
     return Math.max(0, this.#count - this.#levelsMax);
   }
 
-  /** First index whose key is not below `key`. */
+  /** First index with a key of at least `key`. */
   #indexOf(key: number): number {
     let low = 0;
     let high = this.#count;
@@ -110,7 +110,7 @@ export class DepthSide {
     return isVisible ? (this.#quantities[index] ?? 0) : 0;
   }
 
-  /** Remembers what readers have of a level, before it changes or leaves. */
+  /** Stores the published quantity of a level before it changes or leaves the window. */
   #touch(index: number): void {
     if (index >= this.#windowStart()) this.#remember(this.#keys[index] ?? 0, this.#quantities[index] ?? 0);
   }
@@ -126,7 +126,8 @@ export class DepthSide {
 
   #insert(index: number, key: number, quantity: number): void {
     const isWindowFull = this.#count >= this.#levelsMax;
-    // An insertion at the window's start or above pushes the level at the start out; one below it is not visible.
+    // Inserting at the window's start or above pushes the level at the start out; a level inserted below is not
+    // visible.
     const isVisible = !isWindowFull || index > this.#windowStart();
     if (isVisible && isWindowFull) this.#touch(this.#windowStart());
     this.#reserve(this.#count + 1);

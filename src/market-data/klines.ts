@@ -1,14 +1,14 @@
 /**
  * One-second klines of one market (KLN-01 to KLN-09, AMB-99).
  *
- * A second is open until it is over and clearing has passed it, at most 5 s: then its row is in the pages and is
- * sent. A trade confirmed for a second already closed amends the row, which is sent again.
+ * A second is open until it is over and clearing has decided all its trades, but at most 5 s longer: then its row is
+ * available in pages and is sent. A trade confirmed for a closed second amends the row, which is sent again.
  *
  *      closed: in pages, sent              │ open: in the ticker only
  *   ───────────────────────────────────────┼──────────────────────────▶ time
  *                                   #closedBefore
  *
- * What is closed when the first `close` comes is history: it is in the pages and not sent.
+ * Seconds closed by the first `close` are history: available in pages but not sent.
  */
 
 import type { Kline, KlinePage, PublicTrade } from '../core/market-figures.ts';
@@ -16,16 +16,16 @@ import { SECOND_NS, type TimestampNs } from '../core/units.ts';
 import { secondOf, type TradeHistory } from './trade-history.ts';
 import { HOUR_SECONDS } from './trade-hour.ts';
 
-/** Rows a page (KLN-02). */
+/** Rows per page (KLN-02). */
 export const KLINE_LIMIT_MAX = 18_000;
 export const KLINE_LIMIT_DEFAULT = 1_000;
-/** How long a second that is over waits for clearing. */
+/** How long a past second waits for clearing. */
 const CLOSE_LATE_SECONDS = 5;
 
 export interface KlineQuery {
   /** Rows that close at or before this instant. */
   readonly endNs: TimestampNs;
-  /** From 0, the newest. */
+  /** From 0, the newest page. */
   readonly page: number;
   readonly limit: number;
   readonly nowNs: TimestampNs;
@@ -42,7 +42,7 @@ export class Klines {
     this.#history = history;
   }
 
-  /** After the trade was added to the history. */
+  /** Called after the trade was added to the history. */
   tradeAdded(trade: PublicTrade): void {
     if (!this.#hasStarted) return;
     const second = secondOf(trade.matchedNs);
@@ -51,9 +51,9 @@ export class Klines {
   }
 
   /**
-   * Closes the seconds whose time has come.
+   * Closes the seconds that are due.
    *
-   * @param passedNs everything matched before this instant has been confirmed or rolled back.
+   * @param passedNs everything matched before this time has been confirmed or rolled back.
    * @returns the rows to send: newly closed and amended ones, ascending.
    */
   close(nowNs: TimestampNs, passedNs: TimestampNs): Kline[] {

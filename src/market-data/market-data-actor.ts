@@ -3,34 +3,34 @@
  * public listener.
  *
  *   start      clearing: market definitions, then `historyReady`  ─▶ trades are read from the tables ─▶ listener opens
- *   gap        clearing checkpoints and sends `historyReady` again ─▶ what is missing is read; nothing is published twice
+ *   gap        clearing checkpoints and sends `historyReady` again ─▶ missing trades are read; each is published once
  *
- * It may be restarted alone: rings and port stay, its state is read anew. The listener itself is made by the composition
- * root (node/market-data-factory.ts).
+ * It may be restarted alone: rings and port stay, its state is read again. The composition root creates the listener
+ * (node/market-data-factory.ts).
  */
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { MarketData } from './market-data.ts';
 import { type FeedSink, MarketDataFeed, type MarketDataFeedOptions } from './market-data-feed.ts';
 
-/** What this thread shares with others (node/node-words.ts). */
+/** Shared memory of this thread and others (node/node-words.ts). */
 export interface MarketDataSignals {
   mayListen(): boolean;
-  /** 0 before the listener has been opened, also by a thread before this one; negative when it could not be opened. */
+  /** The open port, also of an earlier thread; 0 before the listener was opened; negative if opening failed. */
   mdsPort(): number;
   setMdsPort(port: number): void;
   setDepthWaits(waits: boolean): void;
   setDepthSequence(marketIndex: number, sequence: number): void;
 }
 
-/** The public streams: they take frames at once and send them at `flush`. */
+/** The public streams: they accept frames immediately and send them at `flush`. */
 export interface MarketDataStreams extends FeedSink {
   flush(): void;
 }
 
 /** The public listener of the thread. */
 export interface MarketDataListener {
-  /** @returns the port that is open. Rejects when it cannot be had. */
+  /** @returns the open port. Rejects if it is not available. */
   open(port: number): Promise<number>;
   /** Writes the listener's gauges. */
   measure(): void;
@@ -45,7 +45,7 @@ export interface MarketDataOptions extends MarketDataFeedOptions {
   readonly port: number;
 }
 
-/** The port that `mdsPort` gives when the listener could not be opened. */
+/** Value of `mdsPort` when the listener could not be opened. */
 export const MDS_LISTEN_FAILED = -1;
 
 export class MarketDataActor implements Actor {
@@ -103,12 +103,12 @@ export class MarketDataActor implements Actor {
     const { signals, port } = this.#options;
     if (this.#isListening || !this.#feed.hasHistory || !signals.mayListen()) return;
     this.#isListening = true;
-    // After a restart of the thread it opens the port that clients have, also when the system chose it.
+    // After a restart of the thread the port known to clients is opened, even if the system had chosen it.
     const earlier = signals.mdsPort();
     this.#listener.open(earlier > 0 ? earlier : port).then(
       (open) => signals.setMdsPort(open),
       (error: unknown) => {
-        // A node that has served market data must not go on without: the thread ends again and is started anew.
+        // A node that has served market data must not continue without it: the thread ends and is restarted.
         if (earlier > 0) throw error;
         signals.setMdsPort(MDS_LISTEN_FAILED);
       },

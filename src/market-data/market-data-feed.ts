@@ -1,9 +1,8 @@
 /**
- * What market data hears from the markets and from clearing, and what it makes of it: the mind of the market-data thread,
- * without its listener.
+ * Processes the events of markets and clearing for market data: the market-data thread without its listener.
  *
  *   start      clearing: market definitions, then `historyReady`  ─▶ trades are read from the tables
- *   gap        clearing checkpoints and says `historyReady` again ─▶ what is missing is read; nothing is told twice
+ *   gap        clearing checkpoints and sends `historyReady` again ─▶ missing trades are read; each is published once
  */
 
 import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
@@ -29,10 +28,10 @@ import { MarketData, type MarketDataSink } from './market-data.ts';
 /** Klines are kept for seven days (KLN-04). */
 const HISTORY_NS = 604_800_000_000_000n;
 const TRADES_PER_READ = 512;
-/** Records of one market that may wait for its definition. */
+/** Maximum number of records of one market that wait for its definition. */
 const EARLY_MAX = 1_024;
 
-/** What the actor reads of the tables; a TradeRow is also a PublicTrade. */
+/** The table reads of the actor; a TradeRow is also a PublicTrade. */
 export interface TradeHistory {
   /** Newest first. */
   marketTradesSince(marketIndex: number, sinceNs: TimestampNs): Iterable<PublicTrade>;
@@ -47,16 +46,16 @@ export interface TradeHistory {
   }): readonly PublicTrade[];
 }
 
-/** Frames go there; trades that nobody was told as pending or decided are announced as lost. */
+/** The sink of frames; trades that were never published as pending or decided are announced as lost. */
 export interface FeedSink extends MarketDataSink {
   tradeEventsLost(): void;
 }
 
 export interface MarketDataFeedOptions {
   readonly clock: Clock;
-  /** Lane that clearing writes; every other lane is a market's. */
+  /** Channel of clearing; every other channel is a market's. */
   readonly clearingLane: number;
-  /** Opens the tables; asked for once clearing has said that they are there. */
+  /** Opens the tables; called after clearing has published `historyReady`. */
   readonly openHistory: () => TradeHistory;
   /** Real nanoseconds, monotonic, for pacing. */
   readonly pacingNs: () => bigint;
@@ -67,7 +66,7 @@ export class MarketDataFeed {
   readonly known: Set<number> = new Set();
   private readonly options: MarketDataFeedOptions;
   private readonly sink: FeedSink;
-  /** Last trade told or read, per market. */
+  /** Last published or read trade, per market. */
   private readonly lastTrades = new Map<number, number>();
   private readonly early = new Map<number, readonly (() => void)[]>();
   private history: TradeHistory | null = null;
@@ -79,12 +78,12 @@ export class MarketDataFeed {
     this.data = new MarketData(sink);
   }
 
-  /** Whether everything that was confirmed before the start has been read. */
+  /** Whether everything confirmed before the start has been read. */
   get hasHistory(): boolean {
     return this.readsTables;
   }
 
-  /** Books wait until the markets they belong to are known; if that takes too long, their edge heals itself. */
+  /** Books wait for the definitions of their markets; if that takes too long, the edge's resync recovers. */
   ready(lane: number): boolean {
     return lane === this.options.clearingLane || this.readsTables;
   }
@@ -120,7 +119,7 @@ export class MarketDataFeed {
     }
   }
 
-  /** What is due goes to the sink; nothing before the history is there. */
+  /** Passes due frames to the sink; none before the history is read. */
   publish(): void {
     if (this.readsTables) this.data.tick({ nowNs: this.options.clock.nowNs(), pacingNs: this.options.pacingNs() });
   }
@@ -145,7 +144,7 @@ export class MarketDataFeed {
     const marketIndex = DepthReset.marketIndex(v, at);
     const sequence = DepthReset.sequence(v, at);
     const reset = (): void => {
-      // A book that comes again means that the lane had a gap: matches may be lost in it.
+      // A second book means that the channel had a gap, which may contain matches.
       if (this.data.depthSnapshot(marketIndex) !== null) this.sink.tradeEventsLost();
       this.data.resetDepth(marketIndex, Math.max(sequence, this.data.depthSequence(marketIndex)));
     };
@@ -153,7 +152,10 @@ export class MarketDataFeed {
     else this.later(marketIndex, reset);
   }
 
-  /** A market that was just made may speak here before clearing has told its definition: the two lanes race. */
+  /**
+   * Defers the event of a market without definition: a new market's events can arrive before its definition, because
+   * they use different channels.
+   */
   private later(marketIndex: number, work: () => void): void {
     const waiting = this.early.get(marketIndex) ?? [];
     assert(waiting.length < EARLY_MAX, 'a market is defined soon after it is made');
@@ -161,7 +163,7 @@ export class MarketDataFeed {
   }
 
   private onTrade(v: Views, at: number): void {
-    this.tell({
+    this.addOnce({
       marketIndex: FillConfirmed.marketIndex(v, at),
       tradeId: FillConfirmed.tradeId(v, at) as Sequence,
       price: FillConfirmed.price(v, at) as RawPrice,
@@ -195,8 +197,8 @@ export class MarketDataFeed {
     });
   }
 
-  /** Each trade once: clearing decides a market's trades in the order of their ids. */
-  private tell(trade: PublicTrade): void {
+  /** Adds each trade once: clearing decides a market's trades in the order of their ids. */
+  private addOnce(trade: PublicTrade): void {
     const last = this.lastTrades.get(trade.marketIndex) ?? 0;
     // mutant: trade-once
     if (trade.tradeId <= last) return;
@@ -230,14 +232,14 @@ export class MarketDataFeed {
     return this.history;
   }
 
-  /** Seven days for the klines, and the last trade ever for the ticker. */
+  /** Reads seven days for the klines, and the last trade for the ticker. */
   private readHistory(marketIndex: number): void {
     const { clock } = this.options;
     const history = this.openedHistory();
     const sinceNs = (clock.nowNs() - HISTORY_NS) as TimestampNs;
     const trades = [...history.marketTradesSince(marketIndex, sinceNs)].reverse();
     if (trades.length === 0) trades.push(...history.marketTrades({ marketIndex, below: null, skip: 0, limit: 1 }));
-    for (const trade of trades) this.tell(trade);
+    for (const trade of trades) this.addOnce(trade);
   }
 
   private readMissed(marketIndex: number): void {
@@ -245,7 +247,7 @@ export class MarketDataFeed {
     for (;;) {
       const last = (this.lastTrades.get(marketIndex) ?? 0) as Sequence;
       const trades = history.marketTradesAfter(marketIndex, last, TRADES_PER_READ);
-      for (const trade of trades) this.tell(trade);
+      for (const trade of trades) this.addOnce(trade);
       if (trades.length < TRADES_PER_READ) return;
     }
   }

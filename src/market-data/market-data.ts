@@ -1,18 +1,18 @@
 /**
- * Public market data of all markets: what comes in from matching and clearing, what goes out to readers and streams.
+ * Public market data of all markets: input from matching and clearing, output to reads and streams.
  *
  *   matching ─ levelChanged, commitDepth, resetDepth ─▶ depth replica ─┐
  *   clearing ─ tradeConfirmed, clearingPassed ─▶ tape, history ────────┼─ tick ─▶ sink: frames to publish
  *   both ───── tradeMatched, tradeRolledBack ──▶ trade events ─────────┤
  *                                                klines, ticker ───────┘
  *
- * Depth is optimistic: pending fills are out of it (AMB-98). Trade events tell pending and rolled-back trades too;
- * everything else is made of confirmed trades only.
+ * Depth is optimistic: it excludes pending fills (AMB-98). Trade events include pending and rolled-back trades;
+ * everything else is computed from confirmed trades only.
  *
- * Two times come with every tick (AMB-141): the node clock gives figures their meaning (buckets, the rolling day); the
- * pacing clock, real and monotonic, spaces frames, so that a node whose clock is held still streams all the same.
+ * Every tick has two times (AMB-141): the node clock determines figures (buckets, the rolling day); the pacing clock,
+ * real and monotonic, spaces frames, so that a node with a stopped clock still streams.
  *
- * Not here: rings, sockets, JSON.
+ * No rings, sockets or JSON here.
  */
 
 import { assert, must } from '../core/assert.ts';
@@ -28,29 +28,29 @@ import { type KlineQuery, Klines } from './klines.ts';
 import { Tape, tapePage } from './tape.ts';
 import { TradeHistory } from './trade-history.ts';
 
-/** Changes wait at most this long to be merged into one diff (AMB-98). */
+/** Maximum delay of changes for merging them into one diff (AMB-98). */
 export const DEPTH_MERGE_NS: bigint = 10n * MILLISECOND_NS;
-/** Least distance between two ticker frames of a market, and between two frames of all tickers (TKR-03). */
+/** Minimum interval between two ticker frames of a market, and between two frames of all tickers (TKR-03). */
 export const TICKER_SPACING_NS: bigint = SECOND_NS;
-/** A gap asks for its reset again after this long, in case the first request was lost. */
+/** Interval after which a resync is requested again, in case the first request was lost. */
 const RESYNC_REPEAT_NS: bigint = SECOND_NS;
 /** Rows in one kline frame: below 1 MiB. */
 const KLINE_FRAME_ROWS_MAX = 2_000;
 
-/** What a trade can be told as on the stream of trade events (wire.md 9.7). */
+/** Status of a trade on the stream of trade events (wire.md 9.7). */
 export type TradeStatus = 'Pending' | 'Confirmed' | 'Rollbacked';
 
-/** Where frames go. Called from `tick` only, except of trades, which are told as they happen. */
+/** Receives frames. Called from `tick` only, except for trade events, which are published immediately. */
 export interface MarketDataSink {
   depthDiff(market: MarketDefinition, diff: DepthLevels): void;
   klines(market: MarketDefinition, rows: readonly Kline[]): void;
   trade(market: MarketDefinition, trade: PublicTrade): void;
-  /** Every trade is told as pending once, before it is told as decided once. */
+  /** Every trade is published as pending once, and then as decided once. */
   tradeEvent(market: MarketDefinition, trade: PublicTrade, status: TradeStatus): void;
   ticker(market: MarketDefinition, ticker: Ticker): void;
   /** The tickers that changed since the last call, by asset. */
   tickers(changed: readonly { readonly market: MarketDefinition; readonly ticker: Ticker }[]): void;
-  /** Messages of the market are missing: `resetDepth` with the whole book is wanted. */
+  /** Messages of the market are missing: requests `resetDepth` with the whole book. */
   resyncWanted(marketIndex: number): void;
 }
 
@@ -70,7 +70,7 @@ class Market {
   readonly ticker: DayTicker;
   readonly history = new TradeHistory();
   clearedNs = 0n as TimestampNs;
-  /** Trades up to this id were told as pending, or before anybody could listen. */
+  /** Trades up to this id were published as pending, or precede the first possible client. */
   pendingThrough = 0;
   /** Pacing times of the last diff, ticker frame and resync request; null before the first. */
   diffSentNs: bigint | null = null;
@@ -104,14 +104,14 @@ export class MarketData {
     this.#tapeTrades = options.tapeTrades ?? TAPE_TRADES_MAX;
   }
 
-  /** How many public trades are kept of each market from now on (`public_trade_cache`). */
+  /** Sets the number of public trades kept per market (`public_trade_cache`). */
   setTapeTrades(trades: number): void {
     if (trades === this.#tapeTrades) return;
     this.#tapeTrades = trades;
     for (const { tape } of this.#markets) tape.resize(trades);
   }
 
-  /** A new market, which must have the next index, or new settings of a known one; its decimals never change. */
+  /** A new market, which must have the next index, or new settings of an existing one; its decimals never change. */
   upsertMarket(definition: MarketDefinition): void {
     const known = this.#markets[definition.marketIndex];
     if (known !== undefined) {
@@ -137,7 +137,7 @@ export class MarketData {
     this.#market(marketIndex).depth.levelChanged(side, price, quantity);
   }
 
-  /** Ends a market message. A gap is answered by `resyncWanted` at the next tick. */
+  /** Ends a market message. A gap causes `resyncWanted` at the next tick. */
   commitDepth(marketIndex: number, marketSequence: Sequence): void {
     this.#market(marketIndex).depth.commit(marketSequence);
   }
@@ -152,30 +152,30 @@ export class MarketData {
     return this.#market(marketIndex).depth.sequenceNumber;
   }
 
-  /** Each confirmed trade once, in any order. Before the first tick it is history and only read, not sent. */
+  /** Called once per confirmed trade, in any order. Trades before the first tick are history: readable but not sent. */
   tradeConfirmed(trade: PublicTrade): void {
     const market = this.#market(trade.marketIndex);
     market.tape.add(trade);
     if (market.history.add(trade, this.#nowNs)) market.klines.tradeAdded(trade);
     market.ticker.tradeAdded(trade);
     if (this.#nowNs > 0n) this.#sink.trade(market.definition, trade);
-    this.#tellPending(market, trade);
-    this.#tellEvent(market, trade, 'Confirmed');
+    this.#publishPending(market, trade);
+    this.#publishEvent(market, trade, 'Confirmed');
   }
 
-  /** A match; market and clearing speak on lanes of their own, so it may be decided already. */
+  /** A match; it may be decided already, because market and clearing use different channels. */
   tradeMatched(trade: PublicTrade): void {
-    this.#tellPending(this.#market(trade.marketIndex), trade);
+    this.#publishPending(this.#market(trade.marketIndex), trade);
   }
 
-  /** A match that clearing refused. Clearing decides the trades of a market in the order of their ids. */
+  /** A match that clearing rejected. Clearing decides the trades of a market in the order of their ids. */
   tradeRolledBack(trade: PublicTrade): void {
     const market = this.#market(trade.marketIndex);
-    this.#tellPending(market, trade);
-    this.#tellEvent(market, trade, 'Rollbacked');
+    this.#publishPending(market, trade);
+    this.#publishEvent(market, trade, 'Rollbacked');
   }
 
-  /** Everything the market matched before this instant is confirmed or rolled back. Never goes back. */
+  /** Everything the market matched before this time is confirmed or rolled back. Never decreases. */
   clearingPassed(marketIndex: number, timeNs: TimestampNs): void {
     const market = this.#market(marketIndex);
     if (timeNs > market.clearedNs) market.clearedNs = timeNs;
@@ -195,7 +195,7 @@ export class MarketData {
     this.#publishAllTickers(pacingNs);
   }
 
-  /** Whether a book has changed since its last diff: the next one is not due yet. */
+  /** Whether a book has changed since its last diff, with the next one not due yet. */
   get hasUnsentDepth(): boolean {
     return this.#markets.some(({ depth }) => depth.state === 'live' && depth.hasChanges);
   }
@@ -239,13 +239,13 @@ export class MarketData {
     return this.#byAsset.map((market) => ({ market: market.definition, ticker: market.ticker.at(nowNs) }));
   }
 
-  #tellPending(market: Market, trade: PublicTrade): void {
+  #publishPending(market: Market, trade: PublicTrade): void {
     if (trade.tradeId <= market.pendingThrough) return;
     market.pendingThrough = trade.tradeId;
-    this.#tellEvent(market, trade, 'Pending');
+    this.#publishEvent(market, trade, 'Pending');
   }
 
-  #tellEvent(market: Market, trade: PublicTrade, status: TradeStatus): void {
+  #publishEvent(market: Market, trade: PublicTrade, status: TradeStatus): void {
     if (this.#nowNs > 0n) this.#sink.tradeEvent(market.definition, trade, status);
   }
 
@@ -253,7 +253,7 @@ export class MarketData {
     return must(this.#markets[marketIndex], 'a known market index');
   }
 
-  /** What is known now is history: readers fetch it, streams carry what comes after it. */
+  /** Marks the current state as history: clients read it, streams continue after it. */
   #begin(market: Market): void {
     market.klines.close(this.#nowNs, market.clearedNs);
     market.tickerSent = market.ticker.at(this.#nowNs);
@@ -304,7 +304,7 @@ export class MarketData {
   }
 }
 
-/** "Sent on change only": the instant of the figures is no change. */
+/** "Sent on change only": the time of the figures does not count as change. */
 function sameFigures(a: Ticker, b: Ticker | null): boolean {
   if (a === b) return true;
   if (b === null || a.lastPrice !== b.lastPrice || (a.day === null) !== (b.day === null)) return false;

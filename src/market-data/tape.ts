@@ -23,7 +23,7 @@ export class Tape {
     return this.#trades.length;
   }
 
-  /** Keeps the newest of what there is; a longer tape fills with what comes. */
+  /** Keeps the newest trades that fit; a larger tape fills with later ones. */
   resize(capacity: number): void {
     assert(Number.isSafeInteger(capacity) && capacity >= 1, 'a tape holds at least one trade');
     const kept = Math.min(capacity, this.length);
@@ -32,7 +32,7 @@ export class Tape {
     this.#capacity = capacity;
   }
 
-  /** A trade older than all of a full tape is not kept. Trades mostly come in order; one that is late moves back. */
+  /** Ignores a trade older than all of a full tape. Trades mostly arrive in order; a late one is moved back. */
   add(trade: PublicTrade): void {
     if (this.length < this.#capacity) this.#trades.push(trade);
     else if (isNewer(trade, this.at(this.length - 1))) {
@@ -47,10 +47,10 @@ export class Tape {
 
   /** @param rank 0 is the newest. */
   at(rank: number): PublicTrade {
-    return must(this.#trades[this.#slot(rank)], 'a rank of the tape');
+    return must(this.#trades[this.#indexOf(rank)], 'a rank of the tape');
   }
 
-  /** How many trades were matched after an instant: the rank of the first that was not. */
+  /** The number of trades matched after a time: the rank of the first that was not. */
   countAfter(ns: bigint): number {
     let low = 0;
     let high = this.length;
@@ -62,12 +62,12 @@ export class Tape {
     return low;
   }
 
-  #slot(rank: number): number {
+  #indexOf(rank: number): number {
     return (this.#first + this.length - 1 - rank) % this.length;
   }
 
   #set(rank: number, trade: PublicTrade): void {
-    this.#trades[this.#slot(rank)] = trade;
+    this.#trades[this.#indexOf(rank)] = trade;
   }
 }
 
@@ -76,8 +76,8 @@ function isNewer(a: PublicTrade, b: PublicTrade): boolean {
 }
 
 /**
- * One page over several tapes, newest first. A deep page does not walk what it skips: the instant before which the
- * page starts is found by halving, so a page costs the same everywhere.
+ * One page over several tapes, newest first. A deep page does not visit the skipped trades: the time at which the page
+ * starts is found by bisection, so every page costs the same.
  *
  * @param tapes in the order in which ties between markets are broken.
  */
@@ -98,7 +98,7 @@ export function tapePage(tapes: readonly Tape[], page: number, limit: number): P
   return trades;
 }
 
-/** The smallest instant with at most `offset` trades after it. */
+/** The smallest time with at most `offset` trades after it. */
 function startOf(tapes: readonly Tape[], offset: number): bigint {
   let low = 0n;
   let high = 1n << 64n;
@@ -111,7 +111,7 @@ function startOf(tapes: readonly Tape[], offset: number): bigint {
   return low;
 }
 
-/** Takes the newest trade at the given ranks and moves its tape's rank on. */
+/** Takes the newest trade at the given ranks and advances its tape's rank. */
 function newestOf(tapes: readonly Tape[], ranks: number[]): PublicTrade | null {
   let newest: PublicTrade | null = null;
   let taken = -1;

@@ -1,16 +1,16 @@
 /**
- * Seven days of confirmed trades of one market by hour and second: what klines and the ticker are read from.
+ * Seven days of confirmed trades of one market by hour and second: the source of klines and ticker.
  *
- * Bounded: at most 170 hours; rows for at most 604,800 seconds; single trades of the last 25 hours, and no more than
- * `keptTradesMax` of them. Above that the oldest hour forgets its single trades and its seconds leave the rolling day
- * whole, each with its last trade: the ticker is then late by less than a second at that edge, nothing else changes.
+ * Bounded: at most 170 hours; rows for at most 604,800 seconds; single trades of the last 25 hours, at most
+ * `keptTradesMax`. Above that the oldest hour drops its single trades and each of its seconds leaves the rolling day as
+ * a whole, with its last trade: the ticker is then late by less than a second there, with no other effect.
  */
 import { assert } from '../core/assert.ts';
 import type { PublicTrade } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
 import { HOUR_SECONDS, TradeHour } from './trade-hour.ts';
 
-/** Seconds that rows are kept (KLN-04). */
+/** Seconds for which rows are kept (KLN-04). */
 export const RETENTION_SECONDS = 604_800;
 /** Single trades of one market; 32 MiB. Exact for a market with up to 12 trades a second all day. */
 export const KEPT_TRADES_MAX = 1_048_576;
@@ -31,11 +31,11 @@ export class TradeHistory {
     this.#keptTradesMax = keptTradesMax;
   }
 
-  /** @returns false when the trade is older than what is kept; nothing has changed then. */
+  /** @returns false, without a change, for a trade older than the retention. */
   add(trade: PublicTrade, nowNs: TimestampNs): boolean {
     assert(trade.matchedNs >= 0n, 'a match time');
     const second = secondOf(trade.matchedNs);
-    // While history is loaded there is no time but that of the trades themselves.
+    // While history is loaded, the trades themselves determine the time.
     const newestSecond = Math.max(secondOf(nowNs), this.#newestHour * HOUR_SECONDS);
     if (second < newestSecond - RETENTION_SECONDS) return false;
     const hourIndex = Math.floor(second / HOUR_SECONDS);
@@ -58,7 +58,7 @@ export class TradeHistory {
     return true;
   }
 
-  /** The first second whose row is still kept. */
+  /** The first second with a kept row. */
   firstKeptSecond(nowNs: TimestampNs): number {
     return Math.max(0, secondOf(nowNs) - RETENTION_SECONDS);
   }
@@ -72,7 +72,7 @@ export class TradeHistory {
     return this.#newestHour;
   }
 
-  /** Drops hours past the retention, and single trades past the rolling day. */
+  /** Drops hours beyond the retention, and single trades beyond the rolling day. */
   #prune(newestSecond: number): void {
     const firstHour = Math.floor((newestSecond - RETENTION_SECONDS) / HOUR_SECONDS);
     const firstDetailHour = Math.floor(newestSecond / HOUR_SECONDS) - DETAIL_HOURS;

@@ -1,12 +1,12 @@
 /**
- * One hour of confirmed trades of one market: a row for each second that has trades, and, while it is kept, the trades
- * themselves for the edge of the rolling day.
+ * One hour of confirmed trades of one market: a row for each second with trades, and, while kept, the trades themselves
+ * for the edge of the rolling day.
  *
- *   #slotOfSecond[3600] ─▶ slot ─▶ open high low close volume first last   (columns, in order of arrival)
- *                                  head ─▶ trade ─▶ trade ─▶ −1            (a list per second, latest arrival first)
+ *   #rowOfSecond[3600] ─▶ row ─▶ open high low close volume first last   (columns, in order of arrival)
+ *                                 head ─▶ trade ─▶ trade ─▶ −1            (a list per second, latest arrival first)
  *
- * Trades may be confirmed in any order: the first and the last of a second are found by (match time, trade id), and
- * lists need no order. A row costs 74 bytes, a kept trade 32.
+ * Trades may be confirmed in any order: the first and the last of a second are determined by (match time, trade id),
+ * and lists need no order. A row costs 74 bytes, a kept trade 32.
  */
 import { assert } from '../core/assert.ts';
 import type { RawPrice, RawQuantity } from '../core/units.ts';
@@ -15,7 +15,7 @@ export const HOUR_SECONDS = 3_600;
 const LOW_64 = (1n << 64n) - 1n;
 const NONE = -1;
 
-/** A trade as this room sums it. */
+/** A trade as this module sums it. */
 export interface SummedTrade {
   readonly tradeId: number;
   readonly price: RawPrice;
@@ -97,22 +97,22 @@ class Trades {
 }
 
 export class TradeHour {
-  readonly #slotOfSecond = new Int16Array(HOUR_SECONDS).fill(NONE);
+  readonly #rowOfSecond = new Int16Array(HOUR_SECONDS).fill(NONE);
   #rows = new Rows(16);
   #rowCount = 0;
-  /** Null once the hour's single trades are forgotten. */
+  /** Null after the hour's single trades were dropped. */
   #trades: Trades | null = new Trades(16);
   #tradeCount = 0;
   #high = 0;
   #low = Number.MAX_SAFE_INTEGER;
   #volume = 0n;
 
-  /** Seconds with trades. */
+  /** Number of seconds with trades. */
   get rowCount(): number {
     return this.#rowCount;
   }
 
-  /** Single trades kept. */
+  /** Number of kept single trades. */
   get keptTrades(): number {
     return this.#tradeCount;
   }
@@ -133,73 +133,73 @@ export class TradeHour {
   add(second: number, trade: SummedTrade): void {
     assert(second >= 0 && second < HOUR_SECONDS, 'a second of its hour');
     const volume = BigInt(trade.price) * BigInt(trade.quantity);
-    const known = this.#slotOfSecond[second] ?? NONE;
-    const slot = known === NONE ? this.#newRow(second, trade) : known;
-    if (known !== NONE) this.#extend(slot, trade);
-    this.#setVolume(slot, this.#volumeAt(slot) + volume);
+    const known = this.#rowOfSecond[second] ?? NONE;
+    const row = known === NONE ? this.#newRow(second, trade) : known;
+    if (known !== NONE) this.#extend(row, trade);
+    this.#setVolume(row, this.#volumeAt(row) + volume);
     this.#high = Math.max(this.#high, trade.price);
     this.#low = Math.min(this.#low, trade.price);
     this.#volume += volume;
-    this.#keep(slot, trade);
+    this.#keep(row, trade);
   }
 
   /** Whether the second has trades. */
   has(second: number): boolean {
-    return this.#slotOfSecond[second] !== NONE;
+    return this.#rowOfSecond[second] !== NONE;
   }
 
-  /** The first second with trades at or after `from`; 3600 when there is none. */
+  /** The first second with trades at or after `from`; 3600 if there is none. */
   firstSecond(from: number): number {
     let second = from;
-    while (second < HOUR_SECONDS && this.#slotOfSecond[second] === NONE) second += 1;
+    while (second < HOUR_SECONDS && this.#rowOfSecond[second] === NONE) second += 1;
     return second;
   }
 
-  /** Seconds with trades in [from, to). */
+  /** Number of seconds with trades in [from, to). */
   countBetween(from: number, to: number): number {
     if (from <= 0 && to >= HOUR_SECONDS) return this.#rowCount;
     let count = 0;
     for (let second = Math.max(0, from); second < Math.min(to, HOUR_SECONDS); second += 1) {
-      if (this.#slotOfSecond[second] !== NONE) count += 1;
+      if (this.#rowOfSecond[second] !== NONE) count += 1;
     }
     return count;
   }
 
   /** The bar of a second that has trades. */
   bar(second: number): Bar {
-    const slot = this.#slotOfSecond[second] ?? NONE;
-    assert(slot !== NONE, 'a second with trades');
+    const row = this.#rowOfSecond[second] ?? NONE;
+    assert(row !== NONE, 'a second with trades');
     const rows = this.#rows;
     return {
-      open: rows.open[slot] as RawPrice,
-      high: rows.high[slot] as RawPrice,
-      low: rows.low[slot] as RawPrice,
-      close: rows.close[slot] as RawPrice,
-      volume: this.#volumeAt(slot),
+      open: rows.open[row] as RawPrice,
+      high: rows.high[row] as RawPrice,
+      low: rows.low[row] as RawPrice,
+      close: rows.close[row] as RawPrice,
+      volume: this.#volumeAt(row),
     };
   }
 
   /** Nanosecond, within its second, of the first trade of a second that has trades. */
   firstNs(second: number): number {
-    return this.#rows.firstNs[this.#slotOfSecond[second] ?? NONE] ?? 0;
+    return this.#rows.firstNs[this.#rowOfSecond[second] ?? NONE] ?? 0;
   }
 
   /**
-   * The bar of those trades of a second that were matched after `afterNs` of it, with the nanosecond of the first.
-   * When single trades are forgotten the second counts whole until its last trade is passed.
+   * The bar of those trades of a second that were matched after its nanosecond `afterNs`, with the nanosecond of the
+   * first. Without single trades the whole second counts until its last trade is passed.
    *
-   * @returns null when there is none.
+   * @returns null if there is none.
    */
   barAfter(second: number, afterNs: number): { readonly bar: Bar; readonly firstNs: number } | null {
-    const slot = this.#slotOfSecond[second] ?? NONE;
-    if (slot === NONE) return null;
+    const row = this.#rowOfSecond[second] ?? NONE;
+    if (row === NONE) return null;
     const trades = this.#trades;
     if (trades === null) {
-      const lastNs = this.#rows.lastNs[slot] ?? 0;
+      const lastNs = this.#rows.lastNs[row] ?? 0;
       return lastNs > afterNs ? { bar: this.bar(second), firstNs: lastNs } : null;
     }
     const rest = new TradeHour();
-    for (let at = this.#rows.head[slot] ?? NONE; at !== NONE; at = trades.next[at] ?? NONE) {
+    for (let at = this.#rows.head[row] ?? NONE; at !== NONE; at = trades.next[at] ?? NONE) {
       const nsInSecond = trades.ns[at] ?? 0;
       if (nsInSecond <= afterNs) continue;
       rest.add(0, {
@@ -212,47 +212,47 @@ export class TradeHour {
     return rest.rowCount === 0 ? null : { bar: rest.bar(0), firstNs: rest.firstNs(0) };
   }
 
-  /** Keeps the rows only. */
+  /** Drops the single trades and keeps the rows. */
   forgetTrades(): void {
     this.#trades = null;
     this.#tradeCount = 0;
   }
 
   #newRow(second: number, trade: SummedTrade): number {
-    const slot = this.#rowCount;
-    if (slot === this.#rows.capacity) this.#rows = new Rows(Math.min(2 * slot, HOUR_SECONDS), this.#rows);
+    const row = this.#rowCount;
+    if (row === this.#rows.capacity) this.#rows = new Rows(Math.min(2 * row, HOUR_SECONDS), this.#rows);
     this.#rowCount += 1;
-    this.#slotOfSecond[second] = slot;
+    this.#rowOfSecond[second] = row;
     const rows = this.#rows;
-    rows.open[slot] = trade.price;
-    rows.high[slot] = trade.price;
-    rows.low[slot] = trade.price;
-    rows.close[slot] = trade.price;
-    rows.firstNs[slot] = trade.nsInSecond;
-    rows.firstId[slot] = trade.tradeId;
-    rows.lastNs[slot] = trade.nsInSecond;
-    rows.lastId[slot] = trade.tradeId;
-    rows.head[slot] = NONE;
-    return slot;
+    rows.open[row] = trade.price;
+    rows.high[row] = trade.price;
+    rows.low[row] = trade.price;
+    rows.close[row] = trade.price;
+    rows.firstNs[row] = trade.nsInSecond;
+    rows.firstId[row] = trade.tradeId;
+    rows.lastNs[row] = trade.nsInSecond;
+    rows.lastId[row] = trade.tradeId;
+    rows.head[row] = NONE;
+    return row;
   }
 
-  #extend(slot: number, trade: SummedTrade): void {
+  #extend(row: number, trade: SummedTrade): void {
     const rows = this.#rows;
-    rows.high[slot] = Math.max(rows.high[slot] ?? 0, trade.price);
-    rows.low[slot] = Math.min(rows.low[slot] ?? 0, trade.price);
-    if (isBefore(trade, rows.firstNs[slot] ?? 0, rows.firstId[slot] ?? 0)) {
-      rows.open[slot] = trade.price;
-      rows.firstNs[slot] = trade.nsInSecond;
-      rows.firstId[slot] = trade.tradeId;
+    rows.high[row] = Math.max(rows.high[row] ?? 0, trade.price);
+    rows.low[row] = Math.min(rows.low[row] ?? 0, trade.price);
+    if (isBefore(trade, rows.firstNs[row] ?? 0, rows.firstId[row] ?? 0)) {
+      rows.open[row] = trade.price;
+      rows.firstNs[row] = trade.nsInSecond;
+      rows.firstId[row] = trade.tradeId;
     }
-    if (!isBefore(trade, rows.lastNs[slot] ?? 0, rows.lastId[slot] ?? 0)) {
-      rows.close[slot] = trade.price;
-      rows.lastNs[slot] = trade.nsInSecond;
-      rows.lastId[slot] = trade.tradeId;
+    if (!isBefore(trade, rows.lastNs[row] ?? 0, rows.lastId[row] ?? 0)) {
+      rows.close[row] = trade.price;
+      rows.lastNs[row] = trade.nsInSecond;
+      rows.lastId[row] = trade.tradeId;
     }
   }
 
-  #keep(slot: number, trade: SummedTrade): void {
+  #keep(row: number, trade: SummedTrade): void {
     if (this.#trades === null) return;
     const at = this.#tradeCount;
     if (at === this.#trades.capacity) this.#trades = new Trades(2 * at, this.#trades);
@@ -261,19 +261,19 @@ export class TradeHour {
     trades.id[at] = trade.tradeId;
     trades.price[at] = trade.price;
     trades.quantity[at] = trade.quantity;
-    trades.next[at] = this.#rows.head[slot] ?? NONE;
-    this.#rows.head[slot] = at;
+    trades.next[at] = this.#rows.head[row] ?? NONE;
+    this.#rows.head[row] = at;
     this.#tradeCount += 1;
   }
 
-  #volumeAt(slot: number): bigint {
-    return ((this.#rows.volume[2 * slot + 1] ?? 0n) << 64n) | (this.#rows.volume[2 * slot] ?? 0n);
+  #volumeAt(row: number): bigint {
+    return ((this.#rows.volume[2 * row + 1] ?? 0n) << 64n) | (this.#rows.volume[2 * row] ?? 0n);
   }
 
-  #setVolume(slot: number, volume: bigint): void {
+  #setVolume(row: number, volume: bigint): void {
     assert(volume >> 128n === 0n, 'the volume of one second fits 128 bits');
-    this.#rows.volume[2 * slot] = volume & LOW_64;
-    this.#rows.volume[2 * slot + 1] = volume >> 64n;
+    this.#rows.volume[2 * row] = volume & LOW_64;
+    this.#rows.volume[2 * row + 1] = volume >> 64n;
   }
 }
 

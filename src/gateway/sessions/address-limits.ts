@@ -1,21 +1,21 @@
 /**
- * What one network address may cost the node before anybody has logged in (AMB-91): a bucket that refusals empty, and a
- * count of open sockets.
+ * Limits per network address for requests before authentication (AMB-91): a bucket that errors drain, and a count of
+ * open sockets.
  *
  *   level   capacity ────────── capacity / 2 ─────── 0 ─────────────── −capacity
- *             all requests are read │ public reads    │ 429, unread      │ connections are not taken
+ *             all requests are read │ public reads    │ 429, unread      │ connections are rejected
  *                                   │ and logins: 429 │
  *
- * Requests of a session that succeed are free here. Public reads and logins are paid in advance and only out of the upper
- * half, so that one client's polling does not shut out the sessions of others behind the same address. What is malformed,
- * unauthorized or unknown costs, and so do new connections, upgrades and the bytes of long requests: afterwards, so that
- * an address can owe; it is not let in again before it has come back above zero.
+ * Successful requests of a session are free here. Public reads and logins are paid in advance and only from the upper
+ * half, so that one client's polling does not exclude sessions behind the same address. Malformed, unauthorized and
+ * unknown requests are charged, and so are new connections, upgrades and the bytes of long requests: afterwards, so the
+ * level can become negative; the address is then rejected until its level is positive again.
  *
  * Invariants
  *   (1) An address without an entry has a full bucket and no socket.
- *   (2) At most `entriesMax` buckets: the one that was charged the longest time ago gives way.
+ *   (2) There are at most `entriesMax` buckets: the one with the oldest charge is evicted.
  *
- * Not here: what an address is (the edge), real time (the caller's).
+ * The HTTP layer determines the address, the caller supplies the time.
  */
 import type { RejectName } from '../../core/reject.ts';
 import { type Reject, reject } from '../../core/reject.ts';
@@ -27,19 +27,19 @@ import { rateLimited } from './rate-limits.ts';
 
 export interface AddressRules {
   readonly size: BucketSize;
-  /** Open sockets. */
+  /** Maximum number of open sockets. */
   readonly socketsMax: number;
 }
 
 /** About 10 MiB when full. */
 const ENTRIES_MAX = 65_536;
 
-/** Units for an upgrade that is let in, and for a connection while there is room for many. */
+/** Units for an accepted upgrade, and for a connection while many are free. */
 export const CONNECTION_UNITS = 1n;
 
 /**
- * What a table that all addresses share grants to one of them as it fills: the last quarter is for those that have little
- * of it. In order of `filled`, the part of the table that is taken.
+ * Limits per address as a table shared by all addresses fills up: the last quarter is for addresses that use little of
+ * it. In order of `filled`, the used fraction of the table.
  */
 const SCARCITY: readonly { readonly filled: number; readonly socketsShare: number; readonly units: bigint }[] = [
   { filled: 7 / 8, socketsShare: 1 / 32, units: 128n },
@@ -53,27 +53,27 @@ function scarcityAt(filled: number): { readonly socketsShare: number; readonly u
   return SCARCITY.find((row) => filled >= row.filled) ?? AMPLE;
 }
 
-/** Units for a request that succeeds without a session. */
+/** Units for a successful request without a session. */
 export const PUBLIC_READ_UNITS = 1n;
 
-/** Units for a login: a signature is verified, and a session takes a place. */
+/** Units for a login: one signature verification and one session entry. */
 export const LOGIN_UNITS = 5n;
 
-/** Units for a body that does not come to its end in time. */
+/** Units for a body that is not complete in time. */
 export const STALLED_UNITS = 5n;
 
-/** Units for a socket that sends more frames without work than it may. */
+/** Units for a socket that exceeds the limit of frames without work. */
 export const FLOOD_UNITS = 20n;
 
-/** Bytes read that cost nothing of their own, and as many for each unit beyond. */
+/** Bytes per request that are free, and bytes per further unit. */
 const BYTES_PER_UNIT = 4_096;
 
-/** Units for reading so many bytes of one request or frame, besides what becomes of it. */
+/** Units for reading `bytes` of one request or frame, in addition to those of its outcome. */
 export function unitsOfBytes(bytes: number): bigint {
   return BigInt(Math.max(0, Math.ceil(bytes / BYTES_PER_UNIT) - 1));
 }
 
-/** Units for a refusal; the others cost an address nothing. What made the node do cryptography costs most. */
+/** Units for an error reply; other codes are free. Errors that required cryptography cost most. */
 const REFUSAL_UNITS: Readonly<Partial<Record<RejectName, bigint>>> = {
   INVALID_REQUEST: 1n,
   NOT_FOUND: 1n,
@@ -87,7 +87,7 @@ const REFUSAL_UNITS: Readonly<Partial<Record<RejectName, bigint>>> = {
   INVALID_SIGNATURE: 10n,
 };
 
-/** For want of budget: nothing was paid for the request, but a little for its refusal. */
+/** A rate-limited request is not charged, but its error reply costs a little. */
 const RATE_LIMITED_MILLI_UNITS: bigint = UNIT / 10n;
 
 export class AddressLimits {
@@ -100,7 +100,7 @@ export class AddressLimits {
     this.#buckets = new KeyedBuckets(rules.size, entriesMax);
   }
 
-  /** Addresses whose bucket is not known to be full. */
+  /** Number of addresses with an entry. */
   get bucketCount(): number {
     return this.#buckets.count;
   }
@@ -112,40 +112,44 @@ export class AddressLimits {
     return rateLimited('address', UNIT, level > 0n ? level : 0n);
   }
 
-  /** Takes units for a public read or a login out of the upper half. @returns null, or RATE_LIMITED: nothing was taken. */
+  /** Charges a public read or a login to the upper half. @returns null, or RATE_LIMITED without a charge. */
   take(address: string, units: bigint, now: TimestampNs): Reject | null {
     const capacity = capacityOf(this.#rules.size);
     const there = this.#buckets.level(address, now) - capacity / 2n;
     const asked = units * UNIT;
-    // Where the upper half is smaller than the price, a full bucket will do.
+    // If the upper half is smaller than the price, a full bucket suffices.
     if (there < asked && there * 2n < capacity) return rateLimited('address', asked, there > 0n ? there : 0n);
     this.charge(address, units, now);
     return null;
   }
 
-  /** Whether even its connections are no longer taken. */
+  /** Whether even connections of the address are rejected. */
   isFlooding(address: string, now: TimestampNs): boolean {
     return this.#buckets.level(address, now) <= -capacityOf(this.#rules.size);
   }
 
   /**
-   * Whether one more connection is taken, which the address then pays for. While there is ample room it may owe for it.
+   * Whether one more connection is accepted; charges the address for it. While many are free the level may become
+   * negative.
    *
-   * @param filled the part of the listener's connections that is taken, 0 to 1.
+   * @param filled the used fraction of the listener's connections, 0 to 1.
    */
   takesConnection(address: string, filled: number, now: TimestampNs): boolean {
     if (this.isFlooding(address, now)) return false;
     const { units } = scarcityAt(filled);
     const capacity = capacityOf(this.#rules.size);
     let price = units * UNIT;
-    // A full bucket will always do.
+    // A full bucket always suffices.
     if (price > capacity) price = capacity;
     if (units > CONNECTION_UNITS && this.#buckets.level(address, now) < price) return false;
     this.#buckets.charge(address, price, now, -capacity);
     return true;
   }
 
-  /** Whether one more socket fits: null, or RATE_LIMITED. @param filled the part of the listener's sockets that is taken. */
+  /**
+   * Whether one more socket is allowed: null, or RATE_LIMITED. @param filled the used fraction of the listener's
+   * sockets.
+   */
   socketRefusal(address: string, filled = 0): Reject | null {
     const limit = Math.max(1, Math.floor(this.#rules.socketsMax * scarcityAt(filled).socketsShare));
     if ((this.#sockets.get(address) ?? 0) < limit) return null;
@@ -155,13 +159,13 @@ export class AddressLimits {
     };
   }
 
-  /** @param bytes that were read for it. */
+  /** @param bytes read for the request. */
   chargeRefusal(address: string, code: RejectName, now: TimestampNs, bytes = 0): void {
     const milliUnits = code === 'RATE_LIMITED' ? RATE_LIMITED_MILLI_UNITS : (REFUSAL_UNITS[code] ?? 0n) * UNIT;
     if (milliUnits > 0n) this.#charge(address, milliUnits + unitsOfBytes(bytes) * UNIT, now);
   }
 
-  /** Takes units, also those that are not there, down to the point where connections are no longer taken. */
+  /** Charges units even beyond the level, down to the level at which connections are rejected. */
   charge(address: string, units: bigint, now: TimestampNs): void {
     this.#charge(address, units * UNIT, now);
   }

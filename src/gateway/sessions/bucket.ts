@@ -1,14 +1,14 @@
 /**
- * A token bucket as one integer: how far its consumption has come on the scale of what has been supplied (AMB-104).
+ * A token bucket as one integer: its consumption on the scale of the total supply (AMB-104).
  *
- *   supplied(t) = rate × t            what a bucket of this rate has been given since the beginning of time
+ *   supplied(t) = rate × t            total supply of this rate since time 0
  *   missing(t)  = position − supplied(t), at least 0           level = capacity − missing
  *   taking c    : position = supplied + missing + c
  *
- * Refill needs no work and nothing is lost to rounding: time is multiplied, never added up. A bucket whose position is
- * not ahead of the supply is full, so it need not be kept.
+ * Refilling needs no work and rounding loses nothing: time is multiplied, never accumulated. A bucket with a position
+ * that is not ahead of the supply is full and needs no entry.
  *
- * Everything is in milli-units; one unit a second is one milli-unit each millisecond of the node clock.
+ * All amounts are milli-units; one unit per second is one milli-unit per millisecond of the node clock.
  */
 import type { TimestampNs } from '../../core/units.ts';
 import { UNIT } from './costs.ts';
@@ -19,23 +19,23 @@ export interface BucketSize {
   readonly capacity: bigint;
 }
 
-/** Largest rate and capacity. With both, limits are lifted (operator-api.md 1). */
+/** Maximum rate and capacity. With both, limits are lifted (operator-api.md 1). */
 export const BUDGET_MAX = 1_000_000_000n;
-/** The least capacity that a bucket gets unasked: a batch of 50 and a cancel-all fit (G23). */
+/** The minimum default capacity: a batch of 50 and a cancel-all fit (G23). */
 const CAPACITY_MIN = 150n;
 const NS_PER_MILLI_UNIT = 1_000_000n;
 
-/** A bucket of this rate whose capacity nobody chose. */
+/** A bucket of this rate with the default capacity. */
 export function bucketOf(unitsPerSecond: bigint): BucketSize {
   return { unitsPerSecond, capacity: unitsPerSecond > CAPACITY_MIN ? unitsPerSecond : CAPACITY_MIN };
 }
 
-/** Milli-units supplied until now. */
+/** Milli-units supplied until `now`. */
 export function suppliedBy(size: BucketSize, now: TimestampNs): bigint {
   return (now * size.unitsPerSecond) / NS_PER_MILLI_UNIT;
 }
 
-/** Milli-units that fit. */
+/** The capacity in milli-units. */
 export function capacityOf(size: BucketSize): bigint {
   return size.capacity * UNIT;
 }

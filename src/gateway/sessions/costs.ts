@@ -1,12 +1,12 @@
 /**
- * What requests cost: names for routes, prices for operators (LIM-08 to LIM-15, AMB-104). Prices and budgets are in
- * milli-units, so that half a unit an item is exact; a price that is asked is a whole number of units.
+ * Costs of requests: names for routes, prices for operators (LIM-08 to LIM-15, AMB-104). Prices and budgets are in
+ * milli-units, so that half a unit per item is exact; the price of a request is a whole number of units.
  */
 
 /**
- * `action` anything of a session that has no name of its own, `cancel` one signed cancel, `cancelAll` all orders of a
- * user or of a market, `deadMan` a dead-man timer, `bulk` that many items in one request, `bulkCancel` that many cancels,
- * `historyPage` a page of orders or trades, `publicRead` anything without a session.
+ * `action` any session request without a price of its own, `cancel` one signed cancel, `cancelAll` all orders of a user
+ * or of a market, `deadMan` a dead-man timer, `bulk` this number of items in one request, `bulkCancel` this number of
+ * cancels, `historyPage` a page of orders or trades, `publicRead` any request without a session.
  */
 export type Cost =
   | 'action'
@@ -18,7 +18,7 @@ export type Cost =
   | { readonly bulk: number }
   | { readonly bulkCancel: number };
 
-/** Whether the request takes orders away, now or later. */
+/** Whether the request cancels orders, now or later. */
 export function isCancel(cost: Cost): boolean {
   return typeof cost === 'string'
     ? cost === 'cancel' || cost === 'cancelAll' || cost === 'deadMan'
@@ -30,7 +30,7 @@ export interface Prices {
   readonly action: bigint;
   readonly cancel: bigint;
   readonly cancelAll: bigint;
-  /** An item of a bulk; their sum is rounded up to whole units. */
+  /** One item of a bulk; the sum is rounded up to whole units. */
   readonly bulkItem: bigint;
   readonly bulkMinimum: bigint;
   readonly historyPage: bigint;

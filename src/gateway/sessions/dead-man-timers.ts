@@ -1,31 +1,31 @@
 /**
- * Dead-man timers: a user who does not come back in time has all orders cancelled (docs/trading.md).
+ * Dead-man timers: all orders of a user are cancelled unless the user restarts the timer in time (docs/trading.md).
  *
  *             arm                     time passes              all cancels dispatched
  *   (none) ─────────▶ armed ─────────────────────▶ due ─────────────────────────────────▶ (none)
- *     ▲   disarm        │ ▲ arm again                │ arm again, disarm: too late for what was due, which still goes
+ *     ▲   disarm        │ ▲ arm again                │ arm again, disarm: too late for the due orders, still cancelled
  *     └─────────────────┘ └ later or sooner          └──────────────────────────────────▶ due, and armed
  *
- * One timer a user, kept in memory alone: a restart disarms all of them. They stand in a heap in which each knows its
- * place, so that none costs more than the logarithm of how many there are, however often it is started again.
+ * One timer per user, in memory only: a restart disarms all. The timers form a heap in which each stores its index, so
+ * every operation is logarithmic in their number, including repeated restarts of one timer.
  *
- * Places are for users who have something to cancel, and a quarter of them for market makers alone. The table grows with
- * the timers that run.
+ * Entries are limited to users with something to cancel, and a quarter of them to market makers. The table grows with
+ * the number of running timers.
  *
- * Not here: cancelling, and who has something to cancel. Whoever asks for what is due says when it is done.
+ * The caller cancels, decides which users have something to cancel, and calls `done` for due users.
  */
 import { must } from '../../core/assert.ts';
 import type { UserId } from '../../core/ids.ts';
 import { DEAD_MAN_TIMERS_MAX } from '../../core/limits.ts';
 import type { TimestampNs } from '../../core/units.ts';
 
-/** Timers that end at one instant are told in parts, so that they hold up nobody. */
+/** Timers due at one instant are returned in parts, so that they do not delay other work. */
 const DUE_A_TURN = 256;
 
-/** Which places a user may take. */
+/** Determines which entries a user may take. */
 export type TimerHolder = 'user' | 'maker';
 
-/** A timer and its place in the heap. */
+/** A timer and its index in the heap. */
 interface Timer {
   readonly user: UserId;
   firesAtNs: TimestampNs;
@@ -34,22 +34,22 @@ interface Timer {
 
 export class DeadManTimers {
   readonly #timers = new Map<UserId, Timer>();
-  /** Binary: none fires before the one at half its place. */
+  /** Binary: a timer never fires before its parent, at half its index. */
   readonly #heap: Timer[] = [];
   readonly #due = new Set<UserId>();
   readonly #max: Readonly<Record<TimerHolder, number>>;
 
-  /** @param max users that may have a timer. */
+  /** @param max maximum number of users with a timer. */
   constructor(max: number = DEAD_MAN_TIMERS_MAX) {
     this.#max = { user: Math.ceil((max * 3) / 4), maker: max };
   }
 
-  /** Timers that run. */
+  /** Number of running timers. */
   get count(): number {
     return this.#heap.length;
   }
 
-  /** Users who were told to be due and whose orders are not all on their way out. */
+  /** Number of due users with cancels still to be dispatched. */
   get dueCount(): number {
     return this.#due.size;
   }
@@ -58,7 +58,7 @@ export class DeadManTimers {
     return this.#timers.has(user);
   }
 
-  /** Starts the user's timer, or starts it again. @returns false when too many users have one. */
+  /** Starts or restarts the user's timer. @returns false when too many users have one. */
   arm(user: UserId, firesAtNs: TimestampNs, holder: TimerHolder = 'maker'): boolean {
     const known = this.#timers.get(user);
     if (known === undefined && this.#heap.length >= this.#max[holder]) return false;
@@ -74,7 +74,7 @@ export class DeadManTimers {
     if (timer !== undefined) this.#remove(timer);
   }
 
-  /** Users for whom the time is over, until `done` is said of them; each call finds at most `DUE_A_TURN` more. */
+  /** Users with a due timer, until `done` is called for them; each call adds at most `DUE_A_TURN`. */
   due(nowNs: TimestampNs): ReadonlySet<UserId> {
     for (let found = 0; found < DUE_A_TURN; found += 1) {
       const first = this.#heap[0];
@@ -85,12 +85,12 @@ export class DeadManTimers {
     return this.#due;
   }
 
-  /** All of the user's orders are on their way out. */
+  /** All cancels of the user are dispatched. */
   done(user: UserId): void {
     this.#due.delete(user);
   }
 
-  /** The last one takes its place, and goes from there where it belongs. */
+  /** Replaces it by the last timer, which then moves to its position. */
   #remove(timer: Timer): void {
     this.#timers.delete(timer.user);
     const last = must(this.#heap.pop(), 'a timer stands in the heap');
@@ -99,7 +99,7 @@ export class DeadManTimers {
     this.#settle(last);
   }
 
-  /** Up past all that fire later, else down past all that fire sooner, from the place it has. */
+  /** Moves it up before all that fire later, or down after all that fire sooner. */
   #settle(timer: Timer): void {
     const heap = this.#heap;
     let { at } = timer;
@@ -117,7 +117,7 @@ export class DeadManTimers {
     heap[at] = timer;
   }
 
-  /** @returns the place that it leaves. */
+  /** @returns the index that it leaves. */
   #move(timer: Timer, to: number): number {
     const from = timer.at;
     timer.at = to;
@@ -125,7 +125,7 @@ export class DeadManTimers {
     return from;
   }
 
-  /** Of the two below a place the one that fires first. */
+  /** The child of an index that fires first. */
   #firstBelow(at: number): Timer | undefined {
     const left = this.#heap[2 * at + 1];
     const right = this.#heap[2 * at + 2];

@@ -1,17 +1,18 @@
 /**
- * Rollbacks by a user's own fault, counted per user in a sliding window (AMB-124). Beyond a budget the user's new orders are
- * refused for a cool-down: fills that clearing refuses cost their counterparties and the node, and their user nothing.
+ * Counts rollbacks by a user's own fault in a sliding window per user (AMB-124). Above a budget the user's new orders
+ * are rejected for a cool-down: fills that clearing rejects cost the counterparties and the node, but not the user at
+ * fault.
  *
- *   fault ─▶ does its reason count? ─▶ more than the budget in the window? ─▶ cooling for the cool-down, counted anew then
+ *   fault ─▶ does its reason count? ─▶ more than the budget in the window? ─▶ cool-down, with a new count afterwards
  *
- * What no user can avoid does not count (`FAULT_RULE`). Faults while cooling do not either: they come from orders that were
- * let in before.
+ * Faults that a user cannot avoid do not count (`FAULT_RULE`), and neither do faults during a cool-down: they result
+ * from orders accepted before it.
  *
- * Bounded: only users with a fault in the last window or cool-down have an entry, with as many times as their budget has
- * faults, and one more; at most `usersMax`, of which the one whose last fault is the oldest is forgotten. In memory only: a
- * restart begins with nothing, as budgets of requests do (LIM-18).
+ * Bounded: only users with a fault in the last window or cool-down have an entry, with at most one more time than their
+ * budget; at most `usersMax` entries, of which the one with the oldest last fault is evicted. In memory only: a restart
+ * begins empty, like the budgets of requests (LIM-18).
  *
- * Not here: what happens to the orders of a user who cools down (node/fault-cooldowns.ts).
+ * The effect of a cool-down on orders is in gateway/fault-cooldowns.ts.
  */
 import type { UserId } from '../../core/ids.ts';
 import { LinkedList, ListEntry } from '../../core/linked-list.ts';
@@ -19,33 +20,33 @@ import { ROLLBACK_REASON, type RollbackReason } from '../../core/order-terms.ts'
 import { SECOND_NS, type TimestampNs } from '../../core/units.ts';
 
 /**
- * Whether a rollback counts for the party that it names at fault, by its reason: always, never, or unless an oracle or mark
- * price of its asset, or of anything else in the account, came between match and decision. Every reason stands here.
+ * Whether a rollback counts for the user at fault, by its reason: always, never, or unless an oracle or mark price of
+ * its asset, or of another asset in the account, changed between match and decision. Every reason is listed.
  */
 const RULES = {
   /** Not at fault. */
   [ROLLBACK_REASON.none]: 'never',
-  /** The order was covered when it was let in; a price that moves meanwhile uncovers it without anybody's doing. */
+  /** The order had margin when it was accepted; later price changes can remove it without the user's action. */
   [ROLLBACK_REASON.insufficientMargin]: 'unlessPriceMoved',
-  /** All that is spent is reserved before. */
+  /** The balance to be spent is reserved before. */
   [ROLLBACK_REASON.insufficientInventory]: 'always',
   /** A stale oracle or an open breaker. */
   [ROLLBACK_REASON.pricingFailure]: 'never',
-  /** Caps are checked before an order is let in; who fills one up to its edge meets it. */
+  /** Caps are checked before an order is accepted, but a price change can push an account at its cap above it. */
   [ROLLBACK_REASON.protocolCapBreach]: 'unlessPriceMoved',
   [ROLLBACK_REASON.invalidSignature]: 'always',
   [ROLLBACK_REASON.invalidOrder]: 'always',
   [ROLLBACK_REASON.overfill]: 'always',
-  /** Nobody's fault (AMB-33). */
+  /** No user's fault (AMB-33). */
   [ROLLBACK_REASON.staleMatch]: 'never',
   [ROLLBACK_REASON.reduceOnlyViolation]: 'always',
-  /** The other party's. */
+  /** The fault of the other user. */
   [ROLLBACK_REASON.counterpartyAtFault]: 'never',
 } as const;
 export const FAULT_RULE: Readonly<Record<RollbackReason, 'always' | 'never' | 'unlessPriceMoved'>> = RULES;
 
 export interface FaultSettings {
-  /** Faults that a window may have. */
+  /** Faults permitted in a window. */
   readonly budget: number;
   readonly budgetMarketMaker: number;
   readonly windowNs: bigint;
@@ -64,11 +65,11 @@ const USERS_MAX = 65_536;
 
 interface Entry {
   readonly user: UserId;
-  /** Of faults, the oldest first; those before `from` have left the window. */
+  /** Times of faults, oldest first; those before `from` have left the window. */
   times: bigint[];
   from: number;
   lastNs: bigint;
-  /** 0n: not cooling. */
+  /** 0n: no cool-down. */
   coolsUntilNs: bigint;
 }
 
@@ -76,19 +77,19 @@ export class FaultBudget {
   settings: FaultSettings = DEFAULT_FAULTS;
   readonly #usersMax: number;
   readonly #entries = new Map<UserId, ListEntry<Entry>>();
-  /** By their last fault, the oldest first. */
+  /** By last fault, oldest first. */
   readonly #byLast = new LinkedList<Entry>();
 
   constructor(usersMax: number = USERS_MAX) {
     this.#usersMax = usersMax;
   }
 
-  /** Users with a recent fault. */
+  /** Number of users with a recent fault. */
   get userCount(): number {
     return this.#entries.size;
   }
 
-  /** One fault that counts. @returns whether the user begins to cool down with it. */
+  /** Adds one fault that counts. @returns whether the user's cool-down begins with it. */
   fault(user: UserId, isMarketMaker: boolean, now: TimestampNs): boolean {
     const { budget, budgetMarketMaker, windowNs, cooldownNs } = this.settings;
     const entry = this.#entryOf(user);
@@ -111,7 +112,7 @@ export class FaultBudget {
     return isOver;
   }
 
-  /** How long the user's new orders are refused, in nanoseconds from now; 0n: they are not. */
+  /** Remaining time for which the user's new orders are rejected, in nanoseconds; 0n: not rejected. */
   coolsForNs(user: UserId, now: TimestampNs): bigint {
     if (this.#entries.size === 0) return 0n;
     const until = this.#entries.get(user)?.value.coolsUntilNs ?? 0n;
@@ -127,7 +128,7 @@ export class FaultBudget {
     return entry;
   }
 
-  /** Those without a recent fault, two at most as one came; or the oldest, if there are too many. */
+  /** Removes entries without a recent fault, at most two per added fault; or the oldest if there are too many. */
   #forget(now: TimestampNs): void {
     for (let looked = 0; looked < 2; looked += 1) {
       const oldest = this.#byLast.first;
@@ -146,7 +147,7 @@ function forgetTimes(entry: Entry): void {
   entry.from = 0;
 }
 
-/** Each time is passed once, and moved once at most. */
+/** Each time is skipped once, and moved at most once. */
 function dropBefore(entry: Entry, startNs: bigint): void {
   const { times } = entry;
   while (entry.from < times.length && (times[entry.from] as bigint) <= startNs) entry.from += 1;

@@ -1,14 +1,14 @@
 /**
- * Buckets of one size, one for each key that was charged lately (bucket.ts); a key without an entry has a full one.
+ * Buckets of one size, one for each recently charged key (bucket.ts); a key without an entry has a full one.
  *
- * Invariant: at most `entriesMax` entries, in the order of their last charge. Each charge drops the oldest that are full
- * again; where none is, and there are too many, the one that was charged the longest time ago gives way.
+ * Invariant: at most `entriesMax` entries, in the order of their last charge. Each charge drops the oldest entries that
+ * are full again; if there are too many and none is full, the one with the oldest charge is evicted.
  */
 import { LinkedList, ListEntry } from '../../core/linked-list.ts';
 import type { TimestampNs } from '../../core/units.ts';
 import { type BucketSize, capacityOf, suppliedBy } from './bucket.ts';
 
-/** Entries looked at per charge: more than the one that a charge can add. */
+/** Entries examined per charge: more than the one that a charge can add. */
 const LOOKED_AT = 2;
 
 interface Bucket {
@@ -28,12 +28,12 @@ export class KeyedBuckets {
     this.#entriesMax = entriesMax;
   }
 
-  /** Keys whose bucket is not known to be full. */
+  /** Number of keys with an entry. */
   get count(): number {
     return this.#buckets.size;
   }
 
-  /** Milli-units, at most the capacity; negative for a key that owes. */
+  /** Milli-units, at most the capacity; may be negative. */
   level(key: string, now: TimestampNs): bigint {
     const capacity = capacityOf(this.size);
     const position = this.#buckets.get(key)?.value.position;
@@ -42,7 +42,7 @@ export class KeyedBuckets {
     return missing > 0n ? capacity - missing : capacity;
   }
 
-  /** Takes milli-units, also those that are not there. @param lowest what the level falls to at most. */
+  /** Charges milli-units even beyond the level. @param lowest lower bound of the resulting level. */
   charge(key: string, milli: bigint, now: TimestampNs, lowest: bigint): void {
     const level = this.level(key, now) - milli;
     const missing = capacityOf(this.size) - (level > lowest ? level : lowest);

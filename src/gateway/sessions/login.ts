@@ -2,10 +2,10 @@
  * Logging in: a signed nonce becomes a token. The checks run in the order not found, expired, different, signature
  * (AMB-86, SES-08, SES-10, SES-11).
  *
- * The signature is verified elsewhere, perhaps on another thread, so a login has two halves. The nonce may be used up
- * or replaced between them; then the second half says what the first would say now.
+ * The signature is verified elsewhere, possibly on another thread, so a login has two halves. The nonce may be consumed
+ * or replaced between them; then the second half returns what the first would return now.
  *
- * Not here: Ed25519, SHA-256, random bytes, JSON.
+ * Ed25519, SHA-256, random bytes and JSON belong to the caller.
  */
 import type { UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
@@ -16,7 +16,7 @@ import type { Tokens } from './tokens.ts';
 
 export interface LoginClaim {
   readonly user: UserId;
-  /** The nonce value that the client says it signed. */
+  /** The nonce value that the client signed. */
   readonly nonce: string;
 }
 
@@ -36,12 +36,12 @@ export function checkNonce(nonces: Nonces, claim: LoginClaim, now: TimestampNs):
   return accepted(null);
 }
 
-/** What `completeLogin` needs besides the claim. */
+/** The further arguments of `completeLogin`. */
 export interface LoginProof {
   readonly signatureIsValid: boolean;
-  /** SHA-256 of the token that the caller will hand out. */
+  /** SHA-256 of the token that the caller will return to the client. */
   readonly tokenHash: string;
-  /** Where the client is; '' where nobody asks. */
+  /** The client's address; '' where addresses are not limited. */
   readonly address?: string;
   readonly now: TimestampNs;
 }
@@ -49,8 +49,9 @@ export interface LoginProof {
 /**
  * Second half: consumes the nonce and issues the token. A failure consumes nothing.
  *
- * @returns the token's expiry; rejects as `checkNonce`, then INVALID_SIGNATURE, then SERVICE_UNAVAILABLE where no session could
- *   give way to it (tokens.ts).
+ * @returns the token's expiry; rejects as `checkNonce`, then INVALID_SIGNATURE, then SERVICE_UNAVAILABLE if no session
+ * can
+ *   be evicted for it (tokens.ts).
  */
 export function completeLogin(
   sessions: { readonly nonces: Nonces; readonly tokens: Tokens },

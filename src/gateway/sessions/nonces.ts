@@ -1,21 +1,22 @@
 /**
- * Login nonces: at most one outstanding per user, five minutes long (SES-01 to SES-05, AMB-86).
+ * Login nonces: at most one per user, valid for five minutes (SES-01 to SES-05, AMB-86).
  *
  *   none ──issue──▶ outstanding ──issue, > 10 s left──▶ the same
  *                        │  └──────issue, ≤ 10 s left──▶ another value in its place
  *                        └──consume (login succeeded)──▶ none
  *
- * Anybody may ask for a nonce of any user. It is the same one while more than 10 s of it are left, so a stranger's asking
- * takes nothing from its user but once in five minutes the last ten seconds; then its user asks again.
+ * Any client may request a nonce of any user. It is the same one while more than 10 s of it are left, so requests of
+ * other clients can invalidate a user's nonce only in the last ten seconds of every five minutes; the user then
+ * requests another.
  *
- * The table is bounded: when it is full, the nonce that was asked for the longest time ago gives way, of users without
- * funds first, who have a part of the table only. Its user asks again.
+ * The table is bounded: when it is full, the nonce with the oldest request is evicted, first those of users without
+ * funds, who may use only a part of the table. The user then requests another.
  *
  * Invariants
  *   (1) The table never holds more than `capacity` nonces, of users without funds at most three quarters of it.
  *   (2) Each part is in the order of last use, the oldest first.
  *
- * Not here: making the random value (the caller hands it in), checking the signature (login.ts).
+ * The caller supplies the random value; login.ts checks the signature.
  */
 import { assert } from '../../core/assert.ts';
 import type { UserId } from '../../core/ids.ts';
@@ -24,7 +25,7 @@ import { LinkedList, ListEntry } from '../../core/linked-list.ts';
 import type { TimestampNs } from '../../core/units.ts';
 
 export interface Nonce {
-  /** 32 random bytes in base64url: what the client signs, byte for byte (SES-06). */
+  /** 32 random bytes in base64url: the client signs exactly these bytes (SES-06). */
   readonly value: string;
   /** Valid while now < `expiryNs`. */
   readonly expiryNs: TimestampNs;
@@ -44,7 +45,7 @@ export class Nonces {
 
   /** @param isFunded whether a user has a balance or a position. */
   constructor(capacity: number = NONCES_MAX, isFunded: (user: UserId) => boolean = () => false) {
-    assert(capacity > 0, 'nonces: room for at least one');
+    assert(capacity > 0, 'nonces: at least one fits');
     this.#capacity = capacity;
     this.#isFunded = isFunded;
   }
@@ -54,7 +55,7 @@ export class Nonces {
   }
 
   /**
-   * The user's nonce: the outstanding one while more than 10 s of it are left, else one made of `freshValue`.
+   * The user's nonce: the current one while more than 10 s of it are left, else one created from `freshValue`.
    *
    * @param freshValue used only if a new nonce is due.
    */
@@ -70,12 +71,12 @@ export class Nonces {
     return nonce;
   }
 
-  /** The outstanding nonce, expired or not; undefined when there is none. */
+  /** The current nonce, expired or not; undefined when there is none. */
   find(user: UserId): Nonce | undefined {
     return this.#byUser.get(user)?.value.nonce;
   }
 
-  /** A login succeeded with this user's nonce (SES-08). */
+  /** Removes the user's nonce after a successful login (SES-08). */
   consume(user: UserId): void {
     const entry = this.#byUser.get(user);
     entry?.list?.remove(entry);

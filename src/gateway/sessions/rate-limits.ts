@@ -1,23 +1,22 @@
 /**
- * Budgets of requests: one bucket a user, of the size of their tier, and one that all share (LIM-01 to LIM-19, AMB-104,
- * AMB-120).
+ * Budgets of requests: one bucket per user, sized by tier, and one shared by all (LIM-01 to LIM-19, AMB-104, AMB-120).
  *
- *   charge ─▶ user's bucket has room? ─▶ shared bucket has room? ─▶ taken from both
- *                     │ no                        │ no
- *                     ▼                           ▼
- *           refused, nothing shared is touched    refused, nothing of the user's is touched
+ *   charge ─▶ enough in the user's bucket? ─▶ enough in the shared bucket? ─▶ taken from both
+ *                     │ no                           │ no
+ *                     ▼                              ▼
+ *           rejected, shared bucket unchanged     rejected, user's bucket unchanged
  *
  * Invariants
  *   (1) A request takes its price from both buckets or from neither.
- *   (2) A user who has no entry has a full bucket. Entries stand in the order of their last charge; each charge drops the
+ *   (2) A user without an entry has a full bucket. Entries are in the order of their last charge; each charge drops the
  *       oldest ones that are full again, so there are about as many as users were charged while one bucket refills.
- *   (3) At most `usersMax` entries: the one that was charged the longest time ago gives way.
- *   (4) What a request may take of the shared bucket is its part's (shared-budget.ts): users without funds share theirs
- *       with requests that have no session, since keys are free.
+ *   (3) At most `usersMax` entries: the one with the oldest charge is evicted.
+ *   (4) The part of a request limits its use of the shared bucket (shared-budget.ts): users without funds share theirs
+ *       with requests without a session, because keys are free.
  *
- * Settings live in memory only and a change starts full buckets (LIM-16 to LIM-18).
+ * Settings are kept in memory only and a change starts full buckets (LIM-16 to LIM-18).
  *
- * Not here: who is a market maker, what a route costs.
+ * The caller determines market makers and the cost of a route.
  */
 import { formatScaled } from '../../core/decimal.ts';
 import type { UserId } from '../../core/ids.ts';
@@ -30,7 +29,7 @@ import type { LimitName, Part, SharedBudget, Shares } from './shared-budget.ts';
 
 export type Tier = 'default' | 'marketMaker';
 
-/** On the wire (operator-api.md 4.8). */
+/** Names on the wire (operator-api.md 4.8). */
 export const TIER_NAME: Readonly<Record<Tier, 'default' | 'market_maker'>> = {
   default: 'default',
   marketMaker: 'market_maker',
@@ -41,7 +40,7 @@ export interface RateSettings {
   readonly marketMaker: BucketSize;
   readonly global: BucketSize;
   readonly prices: Prices;
-  /** How the shared bucket is divided; as `sharesOf` unless given. */
+  /** Division of the shared bucket; by default `sharesOf`. */
   readonly shares?: Shares;
 }
 
@@ -54,7 +53,7 @@ export const STANDARD_RATES: RateSettings = {
 };
 
 const LIFTED = bucketOf(BUDGET_MAX);
-/** As good as no limits, for clocks that stand still. */
+/** Practically unlimited, for clocks that do not advance. */
 export const LIFTED_RATES: RateSettings = {
   default: LIFTED,
   marketMaker: LIFTED,
@@ -62,9 +61,9 @@ export const LIFTED_RATES: RateSettings = {
   prices: STANDARD_PRICES,
 };
 
-/** As many as can have a session. */
+/** As many users as can have a session. */
 const USERS_MAX = 250_000;
-/** Entries looked at per charge: more than the one that a charge can add. */
+/** Entries examined per charge: more than the one that a charge can add. */
 const LOOKED_AT = 2;
 
 interface Bucket {
@@ -77,11 +76,11 @@ export class RateLimits {
   readonly #shared: SharedBudget;
   readonly #usersMax: number;
   readonly #buckets = new Map<UserId, ListEntry<Bucket>>();
-  /** By their last charge, the oldest first. */
+  /** By last charge, oldest first. */
   readonly #charged = new LinkedList<Bucket>();
   #settings: RateSettings;
 
-  /** @param shared configured here and nowhere else. */
+  /** @param shared configured only by this object. */
   constructor(shared: SharedBudget, settings: RateSettings, now: TimestampNs, usersMax: number = USERS_MAX) {
     this.#shared = shared;
     this.#usersMax = usersMax;
@@ -93,12 +92,12 @@ export class RateLimits {
     return this.#settings;
   }
 
-  /** Users whose bucket is not known to be full. */
+  /** Number of users with an entry. */
   get userCount(): number {
     return this.#buckets.size;
   }
 
-  /** Every bucket starts full (LIM-17). */
+  /** Changes the settings; every bucket starts full (LIM-17). */
   change(settings: RateSettings, now: TimestampNs): void {
     this.#settings = settings;
     this.#buckets.clear();
@@ -107,9 +106,9 @@ export class RateLimits {
   }
 
   /**
-   * @param user null for a request without a session, which only the shared bucket pays.
-   * @param part of the shared bucket; unless given, a user's for a user and the public one without.
-   * @returns RATE_LIMITED with the bucket, the units asked and the units there, or null when it has been paid.
+   * @param user null for a request without a session, which is charged to the shared bucket only.
+   * @param part of the shared bucket; by default the user part for a user and the public one without.
+   * @returns RATE_LIMITED with the bucket, the price and the level in units; null after the charge.
    */
   charge(user: UserId | null, tier: Tier, cost: Cost, now: TimestampNs, part?: Part): Reject | null {
     const price = priceOf(cost, this.#settings.prices);
@@ -130,7 +129,7 @@ export class RateLimits {
     return null;
   }
 
-  /** Milli-units that a user and all together have. */
+  /** Levels of the user's bucket and of the shared one, in milli-units. */
   available(user: UserId, tier: Tier, now: TimestampNs): { readonly user: bigint; readonly global: bigint } {
     const size = this.#settings[tier];
     const own = capacityOf(size) - this.#missing(user, tier, now, suppliedBy(size, now));
@@ -138,7 +137,7 @@ export class RateLimits {
   }
 
   /**
-   * What a tier change leaves missing is no more than the new bucket holds.
+   * Milli-units missing in the user's bucket; after a change of tier at most the new capacity.
    *
    * @param supplied of this tier until now.
    */
@@ -181,7 +180,7 @@ export class RateLimits {
   }
 }
 
-/** The refusal of every limit: which bucket, what the request costs, what there was; in units. */
+/** The error of every limit, with the bucket, the price of the request and the level, in units. */
 export function rateLimited(by: LimitName, asked: bigint, available: bigint): Reject {
   return {
     ...reject('RATE_LIMITED', 'the budget of requests is used up; it refills all the time'),

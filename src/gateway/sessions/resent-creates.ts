@@ -1,21 +1,21 @@
 /**
- * Signed creates whose senders may send them again, and what the first of each was answered (docs/trading.md).
+ * Idempotent retries of signed creates: the reply to the first request is repeated for its retries (docs/trading.md).
  *
- *            first                        answered, the id is taken
- *   (none) ─────────▶ on its way ────────────────────────────────────▶ answered ──window over, or no room──▶ (none)
- *                        │  ▲ again: waits for the same answer            ▲ again: the same answer
- *                        │  └─ at most `WAITERS_MAX`                      └─
- *                        └─refused, the id is free─▶ (none)
+ *            first                     answered, the id is used
+ *   (none) ─────────▶ pending ────────────────────────────────────▶ answered ──window over, or evicted──▶ (none)
+ *                        │  ▲ retry: waits for the same reply          ▲ retry: the same reply
+ *                        │  └─ at most `WAITERS_MAX`                   └─
+ *                        └─rejected, the id is free─▶ (none)
  *
- * With each goes its sender's `Way`: whatever those who send it again share with the first.
+ * Each entry stores the first sender's `Way`: the data shared by a create and its retries.
  *
- * The same means: the same user, the same signature, the same canonical text, byte by byte. In memory alone: after a
- * restart, and for what has been forgotten, a create that comes again is DUPLICATE_ORDER.
+ * A retry has the same user, the same signature and the same canonical text, byte by byte. In memory only: after a
+ * restart, and after eviction, a retry is answered DUPLICATE_ORDER.
  *
- * Bounded for each user and for all. A user with its most makes room of its own oldest; where all together are full, the
- * oldest of a user with the most makes room. So a user who sends many forgets its own, not another's.
+ * Bounded per user and in total. A user at the limit evicts its own oldest entry; when the total is reached, the oldest
+ * entry of a user with the most is evicted. So a user who sends many creates evicts its own, not those of others.
  *
- * Not here: which answers leave the id free (the caller says so).
+ * The caller decides which replies leave the id free.
  */
 import { assert, must } from '../../core/assert.ts';
 import type { UserId } from '../../core/ids.ts';
@@ -24,24 +24,24 @@ import type { TimestampNs } from '../../core/units.ts';
 
 const WAITERS_MAX = 16;
 
-/** What makes two creates the same. */
+/** The identity of a create: equal for a create and its retries. */
 export interface CreateIdentity {
   readonly user: UserId;
   readonly signature: Uint8Array;
   readonly text: Uint8Array;
 }
 
-/** One create that was sent. */
+/** One create, pending or answered. */
 export interface SentCreate<Answer, Way> extends CreateIdentity {
   readonly way: Way;
   readonly sentNs: TimestampNs;
-  /** Null while it is on its way. */
+  /** Null while pending. */
   answer: Answer | null;
-  /** The first, and those who sent it again. */
+  /** Receivers of the reply: the first request and its retries. */
   readonly waiting: ((answer: Answer) => void)[];
 }
 
-/** What one user has sent, by signature, oldest first. */
+/** The creates of one user, by signature, oldest first. */
 interface Own<Answer, Way> {
   readonly user: UserId;
   readonly sent: Map<string, SentCreate<Answer, Way>>;
@@ -49,7 +49,7 @@ interface Own<Answer, Way> {
 
 export class ResentCreates<Answer, Way> {
   readonly #users = new Map<UserId, Own<Answer, Way>>();
-  /** Users by how many they have; the index is that number. */
+  /** Users by their number of entries; the index is that number. */
   readonly #byCount: Set<Own<Answer, Way>>[] = [];
   /** The largest of these numbers. */
   #most = 0;
@@ -63,69 +63,74 @@ export class ResentCreates<Answer, Way> {
     this.#ownMax = Math.min(max, ownMax);
   }
 
-  /** Remembered creates. */
+  /** Number of entries. */
   get count(): number {
     return this.#count;
   }
 
-  /** The same create, if it was sent within the window. */
+  /** The first request of this create, if it was sent within the window. */
   find(create: CreateIdentity, nowNs: TimestampNs): SentCreate<Answer, Way> | null {
     const sent = this.#users.get(create.user)?.sent.get(keyOf(create));
     if (sent === undefined || nowNs - sent.sentNs > RESENT_WINDOW_NS) return null;
     return isSame(sent.text, create.text) ? sent : null;
   }
 
-  /** A create that `find` does not know begins its way. @param told hears the answer first. */
-  begin(create: CreateIdentity, way: Way, nowNs: TimestampNs, told: (answer: Answer) => void): SentCreate<Answer, Way> {
+  /** Adds a create that `find` did not return. @param receive the first receiver of the reply. */
+  begin(
+    create: CreateIdentity,
+    way: Way,
+    nowNs: TimestampNs,
+    receive: (answer: Answer) => void,
+  ): SentCreate<Answer, Way> {
     const { user, signature, text } = create;
     const key = keyOf(create);
     const known = this.#users.get(user);
-    if (known !== undefined) this.#makeRoom(known, key, nowNs);
-    if (this.#count >= this.#max) this.#forgetOldest(must(this.#first(), 'a full table has a user'));
+    if (known !== undefined) this.#evictFor(known, key, nowNs);
+    if (this.#count >= this.#max) this.#dropOldest(must(this.#first(), 'a full table has a user'));
     const own = this.#users.get(user) ?? { user, sent: new Map<string, SentCreate<Answer, Way>>() };
-    const sent = { user, signature, text, way, sentNs: nowNs, answer: null, waiting: [told] };
+    const sent = { user, signature, text, way, sentNs: nowNs, answer: null, waiting: [receive] };
     this.#change(own, () => own.sent.set(key, sent));
     return sent;
   }
 
-  /** Hears the answer, now or when it comes. @returns false when too many wait for it. */
-  join(sent: SentCreate<Answer, Way>, told: (answer: Answer) => void): boolean {
-    if (sent.answer !== null) told(sent.answer);
-    else if (sent.waiting.length <= WAITERS_MAX) sent.waiting.push(told);
+  /** Adds a receiver of the reply, called now or when it is known. @returns false when too many wait. */
+  join(sent: SentCreate<Answer, Way>, receive: (answer: Answer) => void): boolean {
+    if (sent.answer !== null) receive(sent.answer);
+    else if (sent.waiting.length <= WAITERS_MAX) sent.waiting.push(receive);
     else return false;
     return true;
   }
 
-  /** @param isIdTaken false: nothing came of it, and the next one is a first one. */
+  /** Stores the reply and calls the receivers. @param isIdTaken false: the id is free, so the entry is removed. */
   settle(sent: SentCreate<Answer, Way>, answer: Answer, isIdTaken: boolean): void {
     assert(sent.answer === null, 'a create is answered once');
     sent.answer = answer;
     const key = keyOf(sent);
     const own = this.#users.get(sent.user);
     if (!isIdTaken && own?.sent.get(key) === sent) this.#change(own, () => own.sent.delete(key));
-    for (const told of sent.waiting.splice(0)) told(answer);
+    for (const receive of sent.waiting.splice(0)) receive(answer);
   }
 
-  /** Takes out what has this key, what is beyond the window, and the oldest of a user who has the most it may. */
-  #makeRoom(own: Own<Answer, Way>, key: string, nowNs: TimestampNs): void {
+  /** Removes the entry of this key, entries beyond the window, and the oldest one of a user at its limit. */
+  #evictFor(own: Own<Answer, Way>, key: string, nowNs: TimestampNs): void {
     if (own.sent.has(key)) this.#change(own, () => own.sent.delete(key));
     for (const { sentNs } of own.sent.values()) {
       if (own.sent.size < this.#ownMax && nowNs - sentNs <= RESENT_WINDOW_NS) return;
-      this.#forgetOldest(own);
+      this.#dropOldest(own);
     }
   }
 
-  /** A user with the most. */
+  /** A user with the most entries. */
   #first(): Own<Answer, Way> | undefined {
     return this.#byCount[this.#most]?.values().next().value;
   }
 
-  #forgetOldest(own: Own<Answer, Way>): void {
+  #dropOldest(own: Own<Answer, Way>): void {
     const oldest = must(own.sent.keys().next().value, 'a user of the table has sent something');
     this.#change(own, () => own.sent.delete(oldest));
   }
 
-  /** Keeps the order of users by what they have. */
+  /** Updates the index of users by number of entries. */
   #change(own: Own<Answer, Way>, change: () => void): void {
     const before = own.sent.size;
     change();

@@ -1,52 +1,52 @@
 /**
- * The budget that all requests share, on whichever thread they arrive (LIM-02, LIM-06, LIM-14): one bucket in shared
- * memory, and counts of what limits have refused.
+ * The request budget shared by all threads (LIM-02, LIM-06, LIM-14): one bucket in shared memory, and counters of
+ * rejected requests.
  *
  *   main thread ── configure, take ──▶ ┌ version, rate, capacity, shares, public price │ position │ refused ┐ ◀── take ── others
  *
- * One level, and a lowest level for each kind of request, so that the kinds above it always find room:
+ * One level, and a minimum level per kind of request, so that the kinds of higher priority always have a reserve:
  *
  *   capacity ─────────────────── public share ends ─────────────── 0 ─────────────── −reserve
  *      │ public: no session, or a user without funds │ user: a user with funds │ cancel: cancels of such a user
  *
- * What none of the upper kinds takes is there for the lower ones: no rate is lost by the division.
+ * Units not used by kinds of lower priority are available to the others: the division loses no rate.
  *
  * Invariants
- *   (1) One thread configures. The version is odd while it does; readers take settings of one version only.
- *   (2) The position moves by compare-and-exchange, so no charge is lost and none is made twice.
- *   (3) The position never goes back. A charge whose clock was read before another thread charged finds it ahead of its
- *       own supply by more than its kind may take: then there is nothing, and nothing is taken.
- *   (4) The position is kept modulo 2^64. Behind the supply, or ahead by more than clocks can be apart, is a bucket that
- *       has been full for a long part of the scale (from 106 days on with limits lifted, thousands of years else).
+ *   (1) One thread configures. The version is odd meanwhile; readers use settings of one version only.
+ *   (2) The position changes by compare-and-exchange, so every charge is applied exactly once.
+ *   (3) The position never decreases. A charge with a time read before another thread's charge can find it ahead of its
+ *       own supply by more than its kind may take: then it is rejected without a change.
+ *   (4) The position is stored modulo 2^64. A position behind the supply, or ahead by more than clocks can differ, means a
+ *       bucket that has been full for a large part of the range (106 days with limits lifted, thousands of years else).
  */
 import type { TimestampNs } from '../../core/units.ts';
 import { type BucketSize, capacityOf, suppliedBy } from './bucket.ts';
 
-/** Whose limit refused a request: the user's, the one all share, or that of an address. */
+/** The limit that rejected a request: of the user, of all users, or of an address. */
 export type LimitName = 'user' | 'global' | 'address';
 
-/** What a request may take: see the header. */
+/** The part of the budget that a request may use: see the header. */
 export type Part = 'public' | 'user' | 'cancel';
 
-/** How a budget is divided, in percent of its capacity, 0 to 100 each. */
+/** Division of a budget, in percent of its capacity, 0 to 100 each. */
 export interface Shares {
-  /** What public requests may take of a full budget. */
+  /** The share available to public requests. */
   readonly publicPercent: bigint;
-  /** What cancels may take beyond an empty one. */
+  /** The additional share available to cancels. */
   readonly reservePercent: bigint;
 }
 
 const STANDARD_SHARES: Shares = { publicPercent: 50n, reservePercent: 25n };
 const UNDIVIDED: Shares = { publicPercent: 100n, reservePercent: 0n };
-/** Units: a smaller budget could be emptied by one market maker, and is not divided unless somebody says how. */
+/** Units: one market maker could use up a smaller budget, so it is divided only by explicit configuration. */
 const DIVIDED_FROM = 2_000n;
 
-/** The division of a budget for which none was chosen. */
+/** The default division of a budget. */
 export function sharesOf(size: BucketSize): Shares {
   return size.capacity >= DIVIDED_FROM ? STANDARD_SHARES : UNDIVIDED;
 }
 
-/** Words of 64 bits; the version is the low half of the first. */
+/** 64-bit words; the version is the low half of the first. */
 const VERSION = 0;
 const RATE = 1;
 const CAPACITY = 2;
@@ -57,13 +57,13 @@ const PUBLIC_SHARE = 8;
 const RESERVE = 9;
 const WORDS = 10;
 const POSITION_BITS = 64;
-/** A thread charges with a time that it read less than this before. */
+/** Upper bound of the age of the time that a thread charges with. */
 const CLOCKS_APART_NS = 3_600_000_000_000n as TimestampNs;
 
 interface Settings {
   readonly version: number;
   readonly size: BucketSize;
-  /** Milli-units that may be missing after a request of this part. */
+  /** Milli-units that may be missing after a request, by part. */
   readonly most: Readonly<Record<Part, bigint>>;
   /** Milli-units. */
   readonly publicRead: bigint;
@@ -73,10 +73,10 @@ export class SharedBudget {
   readonly memory: SharedArrayBuffer;
   readonly #words: BigInt64Array;
   readonly #version: Int32Array;
-  /** As last read, so that a charge reads one word to know that it still holds. */
+  /** The last read settings; a charge reads one word to check that they are current. */
   #known: Settings;
 
-  /** @param memory of another thread's SharedBudget. New memory is a bucket without room until it is configured. */
+  /** @param memory of another thread's SharedBudget. New memory is an empty bucket until it is configured. */
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(WORDS * BigInt64Array.BYTES_PER_ELEMENT)) {
     this.memory = memory;
     this.#words = new BigInt64Array(memory);
@@ -99,7 +99,7 @@ export class SharedBudget {
 
   /**
    * @param price milli-units.
-   * @returns null when they were taken; else what is there for this part, and nothing was taken.
+   * @returns null after the charge; else the level for this part, without a charge.
    */
   take(price: bigint, now: TimestampNs, part: Part = 'user'): bigint | null {
     return this.#take(price, now, part);
@@ -108,8 +108,8 @@ export class SharedBudget {
   /**
    * As `take`, for a public read of the other listener.
    *
-   * @param times as many as one, by what it reads; 1 or more.
-   * @returns what was asked and what is there for public requests.
+   * @param times number of public-read prices, by the amount read; at least 1.
+   * @returns the price and the level for public requests.
    */
   takePublicRead(now: TimestampNs, times = 1n): { readonly asked: bigint; readonly available: bigint } | null {
     const asked = this.#settings().publicRead * times;
@@ -117,7 +117,7 @@ export class SharedBudget {
     return available === null ? null : { asked, available };
   }
 
-  /** Milli-units that are there, for a request of a user unless said otherwise. */
+  /** The level in milli-units, by default for a user's request. */
   available(now: TimestampNs, part: Part = 'user'): bigint {
     const { size, most } = this.#settings();
     return levelOf(most[part], missingOf(Atomics.load(this.#words, POSITION), size, now, most.cancel));
@@ -132,8 +132,8 @@ export class SharedBudget {
   }
 
   /**
-   * Another thread can move the position, or the settings, between the reading and the exchange; then it starts again.
-   * Such a charge may be later than `now`: see invariant 3.
+   * Another thread can change the position or the settings between the read and the exchange; then it starts again. The
+   * position may then be ahead of `now`: see invariant 3.
    */
   #take(price: bigint, now: TimestampNs, part: Part): bigint | null {
     for (;;) {
@@ -142,7 +142,7 @@ export class SharedBudget {
       const missing = missingOf(position, size, now, most.cancel);
       const after = missing + price;
       if (Atomics.load(this.#version, 0) !== version) continue;
-      // What costs nothing is let through, whatever there is.
+      // Free requests are always accepted.
       // mutant: shared-budget-levels
       if (after > most[part] && after > missing) return levelOf(most[part], missing);
       const next = wrapped(suppliedBy(size, now) + after);
@@ -174,7 +174,7 @@ export class SharedBudget {
 }
 
 /**
- * Milli-units missing in a bucket at this position, more than fit for a clock that was read early; see the invariants.
+ * Milli-units missing in a bucket at this position; more than its capacity for an early clock, see the invariants.
  *
  * @param most that a charge may leave missing.
  */

@@ -2,39 +2,40 @@
  * Bearer tokens: keyed by user and value, valid for 24 hours, at most 32 per user (SES-07, SES-09, SES-12, SES-15,
  * AMB-87).
  *
- * Only hashes are kept: the caller hashes the presented value with SHA-256 and hands in the text of the digest, so a
- * look-up compares nothing that is secret.
+ * Only hashes are stored: the caller hashes the presented value with SHA-256 and passes the text of the digest, so a
+ * look-up compares no secret.
  *
- * Keys are free, so anybody can log in as many users. Who has no funds shares a part of the table, and of what one address
- * may hold; there the oldest gives way to the newest. Sessions of users with funds have the rest to themselves.
+ * Keys are free, so one client can log in as many users. Users without funds share a part of the table, with a limit
+ * per address; there the oldest session is evicted for the newest. The rest is for sessions of users with funds.
  *
- *   issue ─▶ idle, public ──the user has funds when it is used──▶ idle, kept ──has none any more──▶ idle, public
- *              │ its address holds too many: the oldest of it     │ the table is full and nothing is public:
- *              │ the part or the table is full: the longest idle  │ the longest idle
- *              ▼                                                  ▼
- *           (dropped)                                          (dropped)
+ *   issue ─▶ idle, public ──used, the user has funds──▶ idle, kept ──used, without funds──▶ idle, public
+ *              │ its address has too many: its oldest   │ the table is full without public sessions:
+ *              │ the part or the table is full:         │ the longest idle
+ *              │ the longest idle                       │
+ *              ▼                                        ▼
+ *           (dropped)                                (dropped)
  *
  * Invariants
- *   (1) Per user at most 32 tokens, in the order of issue; one more drops the oldest. A user without tokens has no entry.
- *   (2) At most `sessionsMax` tokens, at most `publicMax` of them of users who had no funds when they last used them.
- *   (3) Tokens stand in the order of issue, which is that of their expiry; each step costs what it forgets.
+ *   (1) At most 32 tokens per user, in the order of issue; one more drops the oldest. A user without tokens has no entry.
+ *   (2) At most `sessionsMax` tokens, at most `publicMax` of them of users without funds at their last use.
+ *   (3) Tokens are in the order of issue, which is that of their expiry; the cost of a call is proportional to what it drops.
  *
- * Not here: making tokens and hashing them; how sockets end when their token does (the edge asks `isValid`).
+ * The caller creates and hashes tokens; the HTTP layer closes sockets with expired tokens (`isValid`).
  */
 import type { UserId } from '../../core/ids.ts';
 import { SESSIONS_MAX, SESSIONS_PUBLIC_MAX, TOKEN_LIFE_NS, TOKENS_PER_USER_MAX } from '../../core/limits.ts';
 import { LinkedList, ListEntry } from '../../core/linked-list.ts';
 import type { TimestampNs } from '../../core/units.ts';
 
-/** Expired tokens that one call forgets: about a millisecond. */
+/** Expired tokens dropped per call: about a millisecond. */
 const FORGOTTEN_A_CALL = 1_024;
-/** Tokens of users who have come to funds since that one login passes on the way to one without. */
+/** Tokens of users who have funds by now, examined by one login of a user without. */
 const PASSED_A_CALL = 64;
 
 export interface TokenRules {
   readonly sessionsMax: number;
   readonly publicMax: number;
-  /** Sessions of users without funds from one address. */
+  /** Limit of sessions of users without funds per address. */
   readonly perAddressMax: number;
   /** Whether a user has a balance or a position. */
   readonly isFunded: (user: UserId) => boolean;
@@ -51,11 +52,11 @@ class Session {
   readonly user: UserId;
   readonly tokenHash: string;
   readonly expiryNs: TimestampNs;
-  /** From where it was opened; '' where nobody asks. */
+  /** The address of the login; '' where addresses are not limited. */
   readonly address: string;
   readonly issued = new ListEntry<Session>(this);
   readonly idle = new ListEntry<Session>(this);
-  /** Among those of its address that count against it. */
+  /** Entry in the list of sessions that count against its address. */
   readonly ofAddress = new ListEntry<Session>(this);
 
   constructor(user: UserId, tokenHash: string, expiryNs: TimestampNs, address: string) {
@@ -71,7 +72,7 @@ export class Tokens {
   readonly #byUser = new Map<UserId, Map<string, Session>>();
   readonly #byAddress = new Map<string, LinkedList<Session>>();
   readonly #issued = new LinkedList<Session>();
-  /** By their last use, the longest idle first. */
+  /** By last use, longest idle first. */
   readonly #public = new LinkedList<Session>();
   readonly #kept = new LinkedList<Session>();
 
@@ -80,10 +81,11 @@ export class Tokens {
   }
 
   /**
-   * Drops what has to give way to one more token of this user.
+   * Evicts what is necessary for one more token of this user.
    *
-   * @returns false when there is no room yet: users with funds have the table, or too many have come to funds since they
-   *   logged in.
+   * @returns false if that is not possible now: the table is full of users with funds, or too many users got funds
+   * since
+   *   their login.
    */
   makeRoom(user: UserId, address: string, now: TimestampNs): boolean {
     this.sweep(now);
@@ -103,10 +105,10 @@ export class Tokens {
   }
 
   /**
-   * Call it only when `makeRoom` has made room for this user.
+   * Call only after `makeRoom` returned true for this user.
    *
    * @param tokenHash SHA-256 of the token, in any one text form.
-   * @returns the instant from which the token is no longer valid.
+   * @returns the time from which the token is no longer valid.
    */
   issue(user: UserId, tokenHash: string, now: TimestampNs, address = ''): TimestampNs {
     const own = this.#byUser.get(user) ?? new Map<string, Session>();
@@ -123,7 +125,9 @@ export class Tokens {
     return expiryNs;
   }
 
-  /** Whether this user's token was issued, not revoked, and lies before its expiry. Another user's token is not valid. */
+  /**
+   * Whether this token was issued to this user, is not revoked, and has not expired. Another user's token is not valid.
+   */
   isValid(user: UserId, tokenHash: string, now: TimestampNs): boolean {
     const session = this.#byUser.get(user)?.get(tokenHash);
     if (session === undefined) return false;
@@ -137,16 +141,16 @@ export class Tokens {
     return false;
   }
 
-  /** Logout: every token of the user ends (SES-12). */
+  /** Logout: revokes every token of the user (SES-12). */
   revokeAll(user: UserId): void {
     for (const session of this.#byUser.get(user)?.values() ?? []) this.#unlink(session);
     this.#byUser.delete(user);
   }
 
   /**
-   * Forgets tokens that are past their expiry, so that users who never come back take no memory. Call it now and then.
+   * Drops expired tokens, so that users who never return use no memory. Call it periodically.
    *
-   * @returns how many were forgotten, at most FORGOTTEN_A_CALL.
+   * @returns the number dropped, at most FORGOTTEN_A_CALL.
    */
   sweep(now: TimestampNs): number {
     let forgotten = 0;
@@ -158,24 +162,24 @@ export class Tokens {
     return forgotten;
   }
 
-  /** How many of the user's tokens are valid. */
+  /** The number of the user's valid tokens. */
   countOf(user: UserId, now: TimestampNs): number {
     let count = 0;
     for (const { expiryNs } of this.#byUser.get(user)?.values() ?? []) if (now < expiryNs) count += 1;
     return count;
   }
 
-  /** Users with at least one token. */
+  /** Number of users with at least one token. */
   get userCount(): number {
     return this.#byUser.size;
   }
 
-  /** Tokens, expired ones that nothing has looked at since included. */
+  /** Number of tokens, including expired ones that are not dropped yet. */
   get count(): number {
     return this.#issued.size;
   }
 
-  /** It is no longer idle, and stands where its user's funds put it. */
+  /** Marks the session as used and moves it to the list that matches its user's funds. */
   #use(session: Session): void {
     if (this.#rules.isFunded(session.user)) {
       this.#kept.append(session.idle);
@@ -192,12 +196,12 @@ export class Tokens {
     ofAddress.append(session.ofAddress);
   }
 
-  /** @returns whether the list has, or has been given, room for one more. */
+  /** @returns whether the list has, or has got, a free place. */
   #clear(list: LinkedList<Session> | undefined, max: number): boolean {
     return list === undefined || list.size < max || this.#dropPublic(list);
   }
 
-  /** Drops the first session of a list whose user has no funds; those who have come to some leave the list. */
+  /** Drops the first session of a list with a user without funds; sessions of users with funds leave the list. */
   #dropPublic(list: LinkedList<Session>): boolean {
     for (let passed = 0; passed < PASSED_A_CALL; passed += 1) {
       const first = list.first;

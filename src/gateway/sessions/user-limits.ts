@@ -1,8 +1,8 @@
 /**
- * What a user may ask for: budgets by tier and concurrent streams, both following the live market-maker flag (LIM-03,
- * LIM-04, LIM-19 to LIM-21). What a request may take of the shared budget follows from whether its user has funds.
+ * Limits of a user: budgets by tier and concurrent streams, both following the current market-maker flag (LIM-03,
+ * LIM-04, LIM-19 to LIM-21). A request's part of the shared budget depends on whether its user has funds.
  *
- * Not here: the buckets (rate-limits.ts), counting the streams (the edge).
+ * Buckets are in rate-limits.ts; the HTTP layer counts the streams.
  */
 import type { UserId } from '../../core/ids.ts';
 import { STREAMS_PER_MARKET_MAKER, STREAMS_PER_USER } from '../../core/limits.ts';
@@ -15,8 +15,8 @@ import type { RateLimits, Tier } from './rate-limits.ts';
 import type { Part } from './shared-budget.ts';
 
 /**
- * Requests for a login of one user that draw on what is kept for users with funds: an id is no secret, so strangers who
- * ask for nonces of such a user soon ask in public. In units of one request.
+ * Login requests per user that may use the part kept for users with funds: user ids are public, so requests of other
+ * clients for such a user's nonces are soon charged to the public part. In units of one request.
  */
 const LOGINS: BucketSize = { unitsPerSecond: 10n, capacity: 50n };
 const LOGIN_USERS_MAX = 16_384;
@@ -29,11 +29,11 @@ export const STANDARD_STREAM_CAPS: StreamCaps = { default: STREAMS_PER_USER, mar
 export class UserLimits {
   readonly rates: RateLimits;
   /**
-   * Whether a user has a balance or a position. Keys are free, so users without share what is public. Orders add
-   * nothing to it: one that could fill is backed by the one or the other.
+   * Whether a user has a balance or a position. Keys are free, so users without share the public part. Open orders need
+   * no check: an order that could fill is backed by a balance or a position.
    */
   isFunded: (user: UserId) => boolean = () => true;
-  /** In memory only; a lower cap closes nothing that is open (LIM-21). */
+  /** In memory only; a lower cap closes no open stream (LIM-21). */
   streamCaps: StreamCaps = STANDARD_STREAM_CAPS;
   readonly #makers = new Set<UserId>();
   readonly #logins = new KeyedBuckets(LOGINS, LOGIN_USERS_MAX);
@@ -42,7 +42,7 @@ export class UserLimits {
     this.rates = rates;
   }
 
-  /** What clearing says of a user. */
+  /** Sets the flag published by clearing. */
   setMarketMaker(user: UserId, isMarketMaker: boolean): void {
     if (isMarketMaker) this.#makers.add(user);
     else this.#makers.delete(user);
@@ -58,14 +58,16 @@ export class UserLimits {
     return this.rates.charge(user, this.tierOf(user), cost, now, this.partOf(user, cost));
   }
 
-  /** A nonce or a login of this user, paid as a public read. @returns RATE_LIMITED, or null: it has been paid. */
+  /**
+   * Charges a nonce request or a login of this user as a public read. @returns RATE_LIMITED, or null after the charge.
+   */
   chargeLogin(user: UserId, now: TimestampNs): Reject | null {
     const isKept = this.isFunded(user) && this.#logins.level(user, now) >= UNIT;
     if (isKept) this.#logins.charge(user, UNIT, now, 0n);
     return this.rates.charge(null, 'default', 'publicRead', now, isKept ? 'cancel' : 'public');
   }
 
-  /** What a request of this user may take of what all share. */
+  /** The part of the shared budget for a request of this user. */
   partOf(user: UserId, cost: Cost): Part {
     if (!this.isFunded(user)) return 'public';
     return isCancel(cost) ? 'cancel' : 'user';
