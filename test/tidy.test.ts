@@ -86,6 +86,7 @@ const OTHER_SHELLS: readonly string[] = [
   'src/matching/market-output.ts',
   'src/order/command-notes.ts',
   'src/order/fill-injection.ts',
+  'src/order/order-store.ts',
 ];
 const IMPURE_WORDS =
   /\bDate\.now\b|\bnew Date\b|\bMath\.random\b|\bperformance\.now\b|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bconsole\./;

@@ -14,12 +14,12 @@
 import { assert } from '../core/assert.ts';
 import { RAW_MAX } from '../core/limits.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
 import type { MarketEvents } from './commands.ts';
 import { LevelIndex } from './level-index.ts';
 import { LevelQueues } from './level-queues.ts';
 import type { OrderPool } from './order-pool.ts';
 import { LEVEL, ORDER_STATE } from './order-records.ts';
-import { NONE } from './pools.ts';
 import type { PriceHash } from './price-hash.ts';
 
 const BUY: Side = SIDE.buy;

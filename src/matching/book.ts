@@ -22,6 +22,7 @@ import {
   type Side,
   TIF,
 } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
 import type { Sequence } from '../core/units.ts';
 import { BookSide } from './book-side.ts';
 import { FILL_UNIT, type FillUnit, type MarketEvents } from './commands.ts';
@@ -29,7 +30,6 @@ import { ExpiryWatch } from './expiry-watch.ts';
 import type { OrderIds } from './order-ids.ts';
 import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
-import { NONE } from './pools.ts';
 import { PriceHash } from './price-hash.ts';
 import { UndecidedTrades } from './undecided-trades.ts';
 

@@ -20,10 +20,11 @@
  * Invariant: every order in the pool that expires before the horizon is marked as watched and has one heap entry; so
  * does every order that expires before `next` and was passed by the sweep or added after it began.
  */
+
+import { grown, NONE } from '../core/pools.ts';
 import { fromWords, highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
-import { grown, NONE } from './pools.ts';
 
 /** One hour: reading every pool entry once in half of it is cheap, and only short-lived orders are in the heap. */
 const HORIZON_NS = 3_600_000_000_000n;

@@ -1,8 +1,9 @@
 /** Expiry of cancels that were parked for a create that did not arrive (AMB-25). */
+
+import { NONE } from '../core/pools.ts';
 import { isBefore } from '../core/time-words.ts';
 import type { MarketEvents } from './commands.ts';
 import { ID_STATE, type OrderIds } from './order-ids.ts';
-import { NONE } from './pools.ts';
 import { USER_WORDS, type UserTable } from './user-table.ts';
 
 /** Expires the parked cancels due at this time and publishes each expiry. */

@@ -14,7 +14,7 @@
 import { assert } from '../core/assert.ts';
 import { type HashKey, hashWords, lastWordMask, wordCount } from '../core/key-words.ts';
 import { ORDER_ID_BYTES_MAX } from '../core/limits.ts';
-import { grown, NONE } from './pools.ts';
+import { grown, NONE } from '../core/pools.ts';
 
 const USER = 0;
 const LINK = 1;

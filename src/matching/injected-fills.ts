@@ -5,13 +5,13 @@
  * unchanged. When clearing rejects it, the order at fault ends; there is no quantity to return.
  */
 import { isAtFault, ORDER_END, type RollbackReason } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Book } from './book.ts';
 import { FILL_UNIT, type MarketEvents, type OrderKey, type RollbackCommand } from './commands.ts';
 import type { Intake } from './intake.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { endIfDue } from './overdue.ts';
-import { NONE } from './pools.ts';
 
 export interface InjectedFill {
   readonly maker: OrderKey;

@@ -7,13 +7,13 @@
 import { assert } from '../core/assert.ts';
 import { CHILDREN_PER_PARENT_MAX, HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX } from '../core/limits.ts';
 import { isCancel, ORDER_KIND } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
 import { fromWords } from '../core/time-words.ts';
 import type { HashedKey, NewOrderCommand, OrderKey, Received } from './commands.ts';
 import { ID_STATE, type OrderIds, UNKNOWN } from './order-ids.ts';
 import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
-import { NONE } from './pools.ts';
 import type { Triggers } from './triggers.ts';
 import type { UserTable } from './user-table.ts';
 

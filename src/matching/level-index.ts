@@ -22,7 +22,7 @@
  *   (4) There are at most `leavesMax` leaves: callers check `hasRoom` before they add a level.
  */
 import { assert } from '../core/assert.ts';
-import { grown, NONE } from './pools.ts';
+import { grown, NONE } from '../core/pools.ts';
 import type { PriceHash } from './price-hash.ts';
 
 /**

@@ -22,10 +22,10 @@
  * ones.
  */
 import type { Side } from '../core/order-terms.ts';
+import { grown, NONE } from '../core/pools.ts';
 import type { MarketEvents } from './commands.ts';
 import type { OrderPool } from './order-pool.ts';
 import { LEVEL, POSITION } from './order-records.ts';
-import { grown, NONE } from './pools.ts';
 
 const LEVEL_BITS = 3;
 const CELL_BITS: number = LEVEL_BITS - 1;

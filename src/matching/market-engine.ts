@@ -27,6 +27,7 @@ import {
   TRIGGER,
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
 import { fromWords, highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
@@ -55,7 +56,6 @@ import { ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { endIfDue, expireSome, Overdue } from './overdue.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
-import { NONE } from './pools.ts';
 import { allocateRestored, continueFrom, placeRestored, RestoredNames, RestoredTurns } from './restore.ts';
 import { type RollbackPlace, rollBack } from './rollback.ts';
 import type { ToldLevels } from './told-levels.ts';

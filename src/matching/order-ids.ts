@@ -25,14 +25,14 @@
  * An id is free again from creation + 30 days on, independent of when its memory is reclaimed.
  */
 import { assert } from '../core/assert.ts';
+import { IdTable, nextPlace } from '../core/id-table.ts';
 import { type HashKey, hashId, hashWords } from '../core/key-words.ts';
 import { ORDER_LIFE_NS, REMEMBERED_IDS_PER_MARKET_MAX } from '../core/limits.ts';
+import { NONE } from '../core/pools.ts';
 import { fromWords, highWord, lowWord } from '../core/time-words.ts';
 import { IdRecords } from './id-records.ts';
-import { IdTable, nextPlace } from './id-table.ts';
 import type { OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
-import { NONE } from './pools.ts';
 import type { UserTable } from './user-table.ts';
 
 export const ID_STATE = { held: 1, remembered: 2, rememberedCancelled: 3, stale: 4 } as const;

@@ -16,10 +16,10 @@
 import { assert } from '../core/assert.ts';
 import { lastWordMask, wordCount } from '../core/key-words.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
+import { grown, NONE } from '../core/pools.ts';
 import { highWord, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
 import { MARK, type NewTerms, ORDER_WORDS, OrderRecords, type OrderTerms } from './order-records.ts';
-import { grown, NONE } from './pools.ts';
 import { WordHeap } from './word-heap.ts';
 
 /** Shift from an order's index to its number. */

@@ -11,12 +11,12 @@
  * Until then its level counts it, as its end is not published.
  */
 import { ORDER_END, ORDER_KIND, type OrderKind, SIDE, type Side } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
 import type { Book } from './book.ts';
 import type { HashedKey, NewOrderCommand, ReplaceCommand } from './commands.ts';
 import type { Intake } from './intake.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { lotsWanted, moneyOf } from './placement.ts';
-import { NONE } from './pools.ts';
 
 /** The part of the opposite side that an order could match. */
 export interface Way {

@@ -14,8 +14,8 @@
  */
 import { RAW_MAX } from '../core/limits.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
 import type { Book } from './book.ts';
-import { NONE } from './pools.ts';
 
 export interface Bounds {
   /** The worst price. */

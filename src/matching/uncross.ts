@@ -13,11 +13,11 @@
  * are published when the book is uncrossed.
  */
 import { ORDER_END, ORDER_FLAG, type RollbackReason, SIDE } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
 import type { Book } from './book.ts';
 import type { BookSide } from './book-side.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { endIfDue } from './overdue.ts';
-import { NONE } from './pools.ts';
 
 export class Uncrossing {
   readonly #book: Book;

@@ -8,8 +8,8 @@
  */
 
 import { type HashKey, hashUser } from '../core/key-words.ts';
+import { grown, NONE } from '../core/pools.ts';
 import { USER_BYTES } from './commands.ts';
-import { grown, NONE } from './pools.ts';
 
 export const USER_WORDS: number = USER_BYTES / 4;
 /** The compiler folds constants of the same file but loads imported and exported ones. */

@@ -4,7 +4,7 @@
  * There is one heap per size, so free runs of one size never limit another, and allocation always succeeds: a run has
  * at most 16 words and an order of the pool at most one of each heap, which the array can hold (order-pool.ts).
  */
-import { grown, NONE } from './pools.ts';
+import { grown, NONE } from '../core/pools.ts';
 
 const FIRST_WORDS = 64;
 /** Words by which a large heap grows. */

@@ -1,8 +1,8 @@
 /** Market shards, made from their wiring and the node's settings; workers/market.ts boots one a thread. */
 
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from '../core/actor-names.ts';
+import { reserveNoAddresses } from '../core/pools.ts';
 import { MarketShardActor } from '../matching/market-actor.ts';
-import { reserveNoAddresses } from '../matching/pools.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { areAddressesBounded, ownLimits } from '../runtime/address-limit.ts';
 import { NodeWords } from './node-words.ts';

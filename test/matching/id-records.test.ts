@@ -1,10 +1,10 @@
 /** Records of ids found through their table, beside a plain map: while they are there, not before and not after (AMB-08, AMB-25). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { IdTable, nextPlace } from '../../src/core/id-table.ts';
 import { hashKeyOf, hashWords } from '../../src/core/key-words.ts';
+import { NONE } from '../../src/core/pools.ts';
 import { IdRecords } from '../../src/matching/id-records.ts';
-import { IdTable, nextPlace } from '../../src/matching/id-table.ts';
-import { NONE } from '../../src/matching/pools.ts';
 
 const USER = 7;
 const ID_BYTES = 8;

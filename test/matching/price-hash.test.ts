@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { finishHash, hashKeyOf, mixWord } from '../../src/core/key-words.ts';
+import { NONE } from '../../src/core/pools.ts';
 import { LEAF_SIZE, LevelIndex } from '../../src/matching/level-index.ts';
-import { NONE } from '../../src/matching/pools.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
 
 const SEEDS = [0n, 1n, 0x0706050403020100n, 0xffffffffffffffffn, 0x243f6a8885a308d3n];

@@ -308,7 +308,7 @@ const MATCHING: readonly Mutant[] = [
     breaks: 'an id that stays is known when its neighbours leave',
     site: 'id-probe-chain',
     change: condition('false'),
-    caughtBy: 'test/matching/id-table',
+    caughtBy: 'test/core/id-table',
   },
   {
     breaks: 'who does not know the key cannot make ids meet',

@@ -22,7 +22,7 @@
  * Hashes are keyed with a secret that no client has (key-words.ts). Entries that collide anyway are adjacent: searching
  * them is slow, with no other effect. There are no tombstones.
  */
-import { assert } from '../core/assert.ts';
+import { assert } from './assert.ts';
 import { grown } from './pools.ts';
 
 const LINE_BITS = 4;

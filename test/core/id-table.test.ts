@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { IdTable, nextPlace } from '../../src/matching/id-table.ts';
+import { IdTable, nextPlace } from '../../src/core/id-table.ts';
 import { propertyParameters } from '../support/property.ts';
 
 /** The numbers that stand under a hash. */

@@ -8,7 +8,7 @@
  * Where address space is limited (`ulimit -v`) a large array is copied too, into a buffer that is a quarter longer than
  * necessary, so that later growth needs no copy.
  */
-import { assert } from '../core/assert.ts';
+import { assert } from './assert.ts';
 
 /** No entry: the end of every list. */
 export const NONE = -1;
