@@ -16,62 +16,63 @@ const TAKEN_BACK = 0;
 export class ConfirmedPrice {
   /** Raw, 0 while there is none. */
   price = 0;
-  private high = 0;
-  private low = 0;
-  private decided = 0;
-  private last = 0;
-  private prices = new Float64Array(FIRST_CAPACITY);
-  private times = new Uint32Array(2 * FIRST_CAPACITY);
+  #high = 0;
+  #low = 0;
+  #decided = 0;
+  #last = 0;
+  #prices = new Float64Array(FIRST_CAPACITY);
+  #times = new Uint32Array(2 * FIRST_CAPACITY);
 
   /** When it was matched. */
   get matchedNs(): TimestampNs {
-    return fromWords(this.high, this.low);
+    return fromWords(this.#high, this.#low);
   }
 
   /** No trade up to this one is undecided. */
   startAfter(tradeId: number): void {
-    this.decided = tradeId;
-    this.last = tradeId;
+    this.#decided = tradeId;
+    this.#last = tradeId;
   }
 
   matched(tradeId: number, price: number, high: number, low: number): void {
-    if (tradeId - this.decided > this.prices.length) this.grow();
-    const at = tradeId % this.prices.length;
-    this.prices[at] = price;
-    this.times[2 * at] = high;
-    this.times[2 * at + 1] = low;
-    this.last = tradeId;
+    if (tradeId - this.#decided > this.#prices.length) this.#grow();
+    const at = tradeId % this.#prices.length;
+    this.#prices[at] = price;
+    this.#times[2 * at] = high;
+    this.#times[2 * at + 1] = low;
+    this.#last = tradeId;
   }
 
   rolledBack(tradeId: number): void {
-    this.prices[tradeId % this.prices.length] = TAKEN_BACK;
+    this.#prices[tradeId % this.#prices.length] = TAKEN_BACK;
   }
 
   /** Everything up to this trade is decided; what was not taken back is confirmed. */
   decidedThrough(tradeId: number): void {
-    for (let id = tradeId; id > this.decided; id -= 1) {
-      const at = id % this.prices.length;
-      const price = this.prices[at] as number;
+    for (let id = tradeId; id > this.#decided; id -= 1) {
+      const at = id % this.#prices.length;
+      const price = this.#prices[at] as number;
       if (price === TAKEN_BACK) continue;
       this.price = price;
-      this.high = this.times[2 * at] as number;
-      this.low = this.times[2 * at + 1] as number;
+      this.#high = this.#times[2 * at] as number;
+      this.#low = this.#times[2 * at + 1] as number;
       break;
     }
-    this.decided = Math.max(this.decided, tradeId);
+    this.#decided = Math.max(this.#decided, tradeId);
   }
 
-  private grow(): void {
-    const { prices, times } = this;
+  #grow(): void {
+    const prices = this.#prices;
+    const times = this.#times;
     const capacity = 2 * prices.length;
-    this.prices = new Float64Array(capacity);
-    this.times = new Uint32Array(2 * capacity);
-    for (let id = this.decided + 1; id <= this.last; id += 1) {
+    this.#prices = new Float64Array(capacity);
+    this.#times = new Uint32Array(2 * capacity);
+    for (let id = this.#decided + 1; id <= this.#last; id += 1) {
       const from = id % prices.length;
       const to = id % capacity;
-      this.prices[to] = prices[from] as number;
-      this.times[2 * to] = times[2 * from] as number;
-      this.times[2 * to + 1] = times[2 * from + 1] as number;
+      this.#prices[to] = prices[from] as number;
+      this.#times[2 * to] = times[2 * from] as number;
+      this.#times[2 * to + 1] = times[2 * from + 1] as number;
     }
   }
 }

@@ -9,45 +9,45 @@ import { DepthCommitted, DepthReset, LevelChanged } from '../schema/generated/me
 import { writeWords } from '../schema/word-writer.ts';
 
 export class DepthOutput {
-  private readonly marketIndex: number;
-  private readonly outlet: Outlet;
-  private commits = 0;
+  readonly #marketIndex: number;
+  readonly #outlet: Outlet;
+  #commits = 0;
 
   constructor(marketIndex: number, outlet: Outlet) {
-    this.marketIndex = marketIndex;
-    this.outlet = outlet;
+    this.#marketIndex = marketIndex;
+    this.#outlet = outlet;
   }
 
   levelChanged(side: Side, price: number, quantity: number): void {
-    const { outlet } = this;
+    const outlet = this.#outlet;
     const at = outlet.claim(LevelChanged.typeId, LevelChanged.bytes);
     if (at < 0) return;
     LevelChanged.setPrice(outlet.views, at, price);
     LevelChanged.setQuantity(outlet.views, at, quantity);
-    LevelChanged.setMarketIndex(outlet.views, at, this.marketIndex);
+    LevelChanged.setMarketIndex(outlet.views, at, this.#marketIndex);
     LevelChanged.setSide(outlet.views, at, side);
     outlet.commit();
   }
 
   /** All levels of a command have been told. */
   committed(timeHigh: number, timeLow: number): void {
-    this.commits += 1;
-    const { outlet } = this;
+    this.#commits += 1;
+    const outlet = this.#outlet;
     const at = outlet.claim(DepthCommitted.typeId, DepthCommitted.bytes);
     if (at < 0) return;
-    DepthCommitted.setCommits(outlet.views, at, this.commits);
+    DepthCommitted.setCommits(outlet.views, at, this.#commits);
     writeWords(outlet.views, at + DepthCommitted.timeNsAt, timeHigh, timeLow);
-    DepthCommitted.setMarketIndex(outlet.views, at, this.marketIndex);
+    DepthCommitted.setMarketIndex(outlet.views, at, this.#marketIndex);
     outlet.commit();
   }
 
   /** The whole book follows: the caller tells every level and commits. */
   startReset(sequence: Sequence): void {
-    const { outlet } = this;
+    const outlet = this.#outlet;
     const at = outlet.claim(DepthReset.typeId, DepthReset.bytes);
     if (at < 0) return;
     DepthReset.setSequence(outlet.views, at, sequence);
-    DepthReset.setMarketIndex(outlet.views, at, this.marketIndex);
+    DepthReset.setMarketIndex(outlet.views, at, this.#marketIndex);
     outlet.commit();
   }
 }

@@ -30,28 +30,28 @@ export class HostedMarket {
   readonly moneyUnit: bigint;
   /** Restored, and open for commands. */
   isOpen = false;
-  private oraclePrice: bigint | null;
-  private collar: CollarBounds = NO_COLLAR;
+  #oraclePrice: bigint | null;
+  #collar: CollarBounds = NO_COLLAR;
 
   constructor(definition: MarketDefinition, to: MarketOutlets, begin: MarketBeginning) {
     const { oraclePrice, hashSeed } = begin;
     this.output = new MarketOutput(definition, to);
     this.moneyUnit = 10n ** BigInt(18 - definition.priceDecimals - definition.quantityDecimals);
     this.engine = new MarketEngine({ events: this.output, priceDecimals: definition.priceDecimals, hashSeed });
-    this.oraclePrice = oraclePrice;
+    this.#oraclePrice = oraclePrice;
     this.engine.setMarket(definition);
   }
 
   define(definition: MarketDefinition, nowNs: TimestampNs): void {
     this.output.definition = definition;
     this.engine.setMarket(definition);
-    this.moveCollar(nowNs);
+    this.#moveCollar(nowNs);
   }
 
   /** @param price with 18 decimals. */
   setOraclePrice(price: bigint, nowNs: TimestampNs): void {
-    this.oraclePrice = price;
-    this.moveCollar(nowNs);
+    this.#oraclePrice = price;
+    this.#moveCollar(nowNs);
   }
 
   /** Clearing has decided every trade up to this one. */
@@ -59,7 +59,7 @@ export class HostedMarket {
     this.output.setTimeNs(nowNs);
     this.output.confirmed.decidedThrough(throughTradeId);
     this.engine.settled(throughTradeId);
-    this.moveCollar(nowNs);
+    this.#moveCollar(nowNs);
   }
 
   rollBack(command: RollbackCommand): void {
@@ -78,7 +78,7 @@ export class HostedMarket {
     this.output.setTimeNs(position.nowNs);
     this.output.confirmed.startAfter(position.lastTradeId);
     this.output.lastSequence = position.sequence;
-    this.moveCollar(position.nowNs);
+    this.#moveCollar(position.nowNs);
     this.engine.finishRestore(position);
     this.isOpen = true;
   }
@@ -87,7 +87,7 @@ export class HostedMarket {
   tick(nowNs: TimestampNs): void {
     this.output.setTimeNs(nowNs);
     this.engine.tick(nowNs);
-    this.moveCollar(nowNs);
+    this.#moveCollar(nowNs);
   }
 
   /** Triggers that fired are told, released orders are placed. @returns whether more of them wait. */
@@ -112,13 +112,13 @@ export class HostedMarket {
     output.depthCommitted();
   }
 
-  private moveCollar(nowNs: TimestampNs): void {
+  #moveCollar(nowNs: TimestampNs): void {
     const { definition, confirmed } = this.output;
-    if (definition.priceCollar === null && this.collar === NO_COLLAR) return;
-    const bounds = collarBounds(definition, { trade: confirmed, oracle: this.oraclePrice }, nowNs);
-    const { lowest, highest } = this.collar;
+    if (definition.priceCollar === null && this.#collar === NO_COLLAR) return;
+    const bounds = collarBounds(definition, { trade: confirmed, oracle: this.#oraclePrice }, nowNs);
+    const { lowest, highest } = this.#collar;
     if (bounds.lowest === lowest && bounds.highest === highest) return;
-    this.collar = bounds;
+    this.#collar = bounds;
     this.engine.setCollar(bounds.lowest, bounds.highest);
   }
 }

@@ -84,9 +84,9 @@ function low(v: Views, at: number): number {
 }
 
 export class CommandReader {
-  private readonly create: NewOrderCommand;
-  private readonly parentId = new Uint8Array(NewOrder.orderIdLength);
-  private readonly replace: ReplaceCommand = {
+  readonly #create: NewOrderCommand;
+  readonly #parentId = new Uint8Array(NewOrder.orderIdLength);
+  readonly #replace: ReplaceCommand = {
     ...emptyKey(),
     ...notReceived(),
     timestampHigh: 0,
@@ -97,13 +97,13 @@ export class CommandReader {
     triggerPrice: 0,
     isNodeMade: false,
   };
-  private readonly cancel: CancelCommand = {
+  readonly #cancel: CancelCommand = {
     ...emptyKey(),
     ...notReceived(),
     hold: false,
     end: ORDER_END.userRequested,
   };
-  private readonly cancelAll: CancelAllCommand = {
+  readonly #cancelAll: CancelAllCommand = {
     ...notReceived(),
     words: NO_WORDS,
     userAt: 0,
@@ -111,7 +111,7 @@ export class CommandReader {
     beforeLow: 0,
     end: ORDER_END.userRequested,
   };
-  private readonly release: ReleaseCommand = {
+  readonly #release: ReleaseCommand = {
     receivedNs: NO_TIME,
     order: 0,
     triggered: 0,
@@ -119,7 +119,7 @@ export class CommandReader {
     budget: 0,
     end: 0,
   };
-  private readonly rollback: RollbackCommand = {
+  readonly #rollback: RollbackCommand = {
     receivedNs: NO_TIME,
     tradeId: 0,
     makerOrder: 0,
@@ -130,7 +130,7 @@ export class CommandReader {
   };
 
   constructor() {
-    this.create = {
+    this.#create = {
       ...emptyKey(),
       ...notReceived(),
       creationHigh: 0,
@@ -149,13 +149,13 @@ export class CommandReader {
       triggerKind: 0,
       triggerPrice: 0,
       parentIdBytes: 0,
-      parentWords: new Int32Array(this.parentId.buffer),
+      parentWords: new Int32Array(this.#parentId.buffer),
     };
   }
 
   /** @param bytes of the record, from `createBytes`. */
   readCreate(v: Views, at: number, bytes: number): NewOrderCommand {
-    const command = this.create;
+    const command = this.#create;
     fillKey(command, NewOrder, v, at);
     command.idHash = createHash(v, at, bytes);
     fillReceived(command, NewOrder, v, at);
@@ -174,22 +174,22 @@ export class CommandReader {
     command.budget = NewOrder.budget(v, at);
     command.triggerKind = NewOrder.triggerKind(v, at) as TriggerKind;
     command.triggerPrice = NewOrder.triggerPrice(v, at);
-    this.fillParent(command, v, at);
+    this.#fillParent(command, v, at);
     return command;
   }
 
   /** The parent's id lies anywhere in the text, so it is brought to a place of words. */
-  private fillParent(command: NewOrderCommand, v: Views, at: number): void {
+  #fillParent(command: NewOrderCommand, v: Views, at: number): void {
     const bytes = NewOrder.parentIdBytes(v, at);
     command.parentIdBytes = bytes;
     if (bytes === 0) return;
     const from = at + NewOrder.bytes + NewOrder.parentIdAt(v, at);
-    this.parentId.fill(0);
-    for (let index = 0; index < bytes; index += 1) this.parentId[index] = v.u8[from + index] as number;
+    this.#parentId.fill(0);
+    for (let index = 0; index < bytes; index += 1) this.#parentId[index] = v.u8[from + index] as number;
   }
 
   readReplace(v: Views, at: number): ReplaceCommand {
-    const command = this.replace;
+    const command = this.#replace;
     fillKey(command, ReplaceOrder, v, at);
     command.idHash = ReplaceOrder.idHash(v, at);
     fillReceived(command, ReplaceOrder, v, at);
@@ -204,7 +204,7 @@ export class CommandReader {
   }
 
   readCancel(v: Views, at: number): CancelCommand {
-    const command = this.cancel;
+    const command = this.#cancel;
     fillKey(command, CancelOrder, v, at);
     command.idHash = CancelOrder.idHash(v, at);
     fillReceived(command, CancelOrder, v, at);
@@ -214,7 +214,7 @@ export class CommandReader {
   }
 
   readCancelAll(v: Views, at: number): CancelAllCommand {
-    const command = this.cancelAll;
+    const command = this.#cancelAll;
     fillReceived(command, CancelAllOrders, v, at);
     command.words = v.i32;
     command.userAt = (at + CancelAllOrders.userAt) >>> 2;
@@ -225,7 +225,7 @@ export class CommandReader {
   }
 
   readRelease(v: Views, at: number): ReleaseCommand {
-    const command = this.release;
+    const command = this.#release;
     command.receivedNs = ReleaseOrder.receivedNs(v, at) as TimestampNs;
     command.order = ReleaseOrder.order(v, at);
     command.triggered = ReleaseOrder.triggered(v, at);
@@ -236,7 +236,7 @@ export class CommandReader {
   }
 
   readRollback(v: Views, at: number, nowNs: TimestampNs): RollbackCommand {
-    const command = this.rollback;
+    const command = this.#rollback;
     command.receivedNs = nowNs;
     command.tradeId = FillRolledBack.tradeId(v, at);
     command.makerOrder = FillRolledBack.makerOrder(v, at);

@@ -57,22 +57,22 @@ export class MarketOutput implements MarketEvents {
   readonly told: ToldLevels = new ToldLevels();
   /** The last number of the market that was told. */
   lastSequence = 0;
-  private readonly to: MarketOutlets;
+  readonly #to: MarketOutlets;
   /** Who hears of everything that has a sequence. */
-  private readonly listeners: readonly Outbox[];
+  readonly #listeners: readonly Outbox[];
   /** The same and market data, where pending trades are public. */
-  private readonly hearTrades: readonly Pick<Outlet, 'views' | 'claim' | 'commit'>[];
-  private readonly marketIndex: number;
-  private timeHigh = 0;
-  private timeLow = 0;
+  readonly #hearTrades: readonly Pick<Outlet, 'views' | 'claim' | 'commit'>[];
+  readonly #marketIndex: number;
+  #timeHigh = 0;
+  #timeLow = 0;
 
   constructor(definition: MarketDefinition, to: MarketOutlets) {
     this.definition = definition;
-    this.marketIndex = definition.marketIndex;
-    this.to = to;
+    this.#marketIndex = definition.marketIndex;
+    this.#to = to;
     this.depth = new DepthOutput(definition.marketIndex, to.data);
-    this.listeners = [to.clearing, to.door];
-    this.hearTrades = [to.clearing, to.door, to.data];
+    this.#listeners = [to.clearing, to.door];
+    this.#hearTrades = [to.clearing, to.door, to.data];
   }
 
   /**
@@ -80,9 +80,9 @@ export class MarketOutput implements MarketEvents {
    * ring while clearing spoke is older than what was said then, and the times of trades rise with their ids.
    */
   setTime(high: number, low: number): void {
-    if (isBefore(high, low, this.timeHigh, this.timeLow)) return;
-    this.timeHigh = high;
-    this.timeLow = low;
+    if (isBefore(high, low, this.#timeHigh, this.#timeLow)) return;
+    this.#timeHigh = high;
+    this.#timeLow = low;
   }
 
   setTimeNs(nowNs: bigint): void {
@@ -91,22 +91,23 @@ export class MarketOutput implements MarketEvents {
 
   /** What is said during `say` carries this time, though it is past: only a test hook asks for it (FIL-16). */
   at(timeNs: bigint, say: () => void): void {
-    const { timeHigh, timeLow } = this;
-    this.timeHigh = highWord(timeNs);
-    this.timeLow = lowWord(timeNs);
+    const timeHigh = this.#timeHigh;
+    const timeLow = this.#timeLow;
+    this.#timeHigh = highWord(timeNs);
+    this.#timeLow = lowWord(timeNs);
     say();
-    this.timeHigh = timeHigh;
-    this.timeLow = timeLow;
+    this.#timeHigh = timeHigh;
+    this.#timeLow = timeLow;
   }
 
   accepted(sequence: Sequence, command: NewOrderCommand, parent: Sequence | 0): void {
-    this.admitted(sequence, parent, 0);
-    this.ack(command.requestId, { order: sequence, sequence, code: 0, isAdmission: true });
+    this.#admitted(sequence, parent, 0);
+    this.#ack(command.requestId, { order: sequence, sequence, code: 0, isAdmission: true });
   }
 
   createRefused(sequence: Sequence | 0, command: NewOrderCommand, code: RejectCode): void {
-    if (sequence !== 0) this.admitted(sequence, 0, code);
-    this.ack(command.requestId, { order: sequence, sequence, code, isAdmission: sequence !== 0 });
+    if (sequence !== 0) this.#admitted(sequence, 0, code);
+    this.#ack(command.requestId, { order: sequence, sequence, code, isAdmission: sequence !== 0 });
   }
 
   matched(
@@ -119,21 +120,21 @@ export class MarketOutput implements MarketEvents {
     takerSide: Side,
     unit: FillUnit,
   ): void {
-    this.count(sequence);
-    this.confirmed.matched(tradeId, price, this.timeHigh, this.timeLow);
-    for (const outlet of this.hearTrades) {
+    this.#count(sequence);
+    this.confirmed.matched(tradeId, price, this.#timeHigh, this.#timeLow);
+    for (const outlet of this.#hearTrades) {
       const at = outlet.claim(Matched.typeId, Matched.bytes);
       // Only the edge to market data drops: it marks the gap and is told the book anew.
       if (at < 0) continue;
       const v = outlet.views;
       Matched.setSequence(v, at, sequence);
-      this.writeTime(v, at + Matched.timeNsAt);
+      this.#writeTime(v, at + Matched.timeNsAt);
       Matched.setTradeId(v, at, tradeId);
       Matched.setMakerOrder(v, at, makerOrder);
       Matched.setTakerOrder(v, at, takerOrder);
       Matched.setPrice(v, at, price);
       Matched.setQuantity(v, at, quantity);
-      Matched.setMarketIndex(v, at, this.marketIndex);
+      Matched.setMarketIndex(v, at, this.#marketIndex);
       Matched.setMakerFeeRate(v, at, this.definition.makerFeeRate);
       Matched.setTakerFeeRate(v, at, this.definition.takerFeeRate);
       Matched.setTakerSide(v, at, takerSide);
@@ -150,16 +151,16 @@ export class MarketOutput implements MarketEvents {
     remaining: number,
     requestId: number,
   ): void {
-    this.count(sequence);
-    for (const outlet of this.listeners) {
+    this.#count(sequence);
+    for (const outlet of this.#listeners) {
       const at = outlet.claim(OrderEnded.typeId, OrderEnded.bytes);
       const v = outlet.views;
       OrderEnded.setSequence(v, at, sequence);
-      this.writeTime(v, at + OrderEnded.timeNsAt);
+      this.#writeTime(v, at + OrderEnded.timeNsAt);
       OrderEnded.setOrder(v, at, order);
       OrderEnded.setRemaining(v, at, remaining);
       OrderEnded.setRequestId(v, at, requestId);
-      OrderEnded.setMarketIndex(v, at, this.marketIndex);
+      OrderEnded.setMarketIndex(v, at, this.#marketIndex);
       OrderEnded.setEnd(v, at, end);
       OrderEnded.setFaultReason(v, at, faultReason);
       outlet.commit();
@@ -178,12 +179,12 @@ export class MarketOutput implements MarketEvents {
     triggerKind: TriggerKind,
     triggerPrice: number,
   ): void {
-    this.count(sequence);
-    for (const outlet of this.listeners) {
+    this.#count(sequence);
+    for (const outlet of this.#listeners) {
       const at = outlet.claim(OrderReplaced.typeId, OrderReplaced.bytes);
       const v = outlet.views;
       OrderReplaced.setSequence(v, at, sequence);
-      this.writeTime(v, at + OrderReplaced.timeNsAt);
+      this.#writeTime(v, at + OrderReplaced.timeNsAt);
       OrderReplaced.setOrder(v, at, order);
       OrderReplaced.setPrioritySequence(v, at, prioritySequence);
       OrderReplaced.setPrice(v, at, price);
@@ -192,30 +193,30 @@ export class MarketOutput implements MarketEvents {
       OrderReplaced.setRequestId(v, at, requestId);
       OrderReplaced.setTriggerPrice(v, at, triggerPrice);
       OrderReplaced.setTriggerKind(v, at, triggerKind);
-      OrderReplaced.setMarketIndex(v, at, this.marketIndex);
+      OrderReplaced.setMarketIndex(v, at, this.#marketIndex);
       outlet.commit();
     }
-    if (requestId !== 0) this.ack(requestId, { order, sequence, code: 0, isAdmission: false });
+    if (requestId !== 0) this.#ack(requestId, { order, sequence, code: 0, isAdmission: false });
   }
 
   replaceUnchanged(requestId: number, order: Sequence): void {
-    this.ack(requestId, { order, sequence: 0, code: 0, isAdmission: false });
+    this.#ack(requestId, { order, sequence: 0, code: 0, isAdmission: false });
   }
 
   replaceRefused(command: ReplaceCommand, code: RejectCode): void {
-    this.ack(command.requestId, { order: 0, sequence: 0, code, isAdmission: false });
+    this.#ack(command.requestId, { order: 0, sequence: 0, code, isAdmission: false });
   }
 
   cancelAccepted(requestId: number, order: Sequence | 0): void {
-    this.ack(requestId, { order, sequence: 0, code: 0, isAdmission: false });
+    this.#ack(requestId, { order, sequence: 0, code: 0, isAdmission: false });
   }
 
   cancelRefused(command: CancelCommand, code: RejectCode): void {
-    this.ack(command.requestId, { order: 0, sequence: 0, code, isAdmission: false });
+    this.#ack(command.requestId, { order: 0, sequence: 0, code, isAdmission: false });
   }
 
   allCancelled(requestId: number): void {
-    this.ack(requestId, { order: 0, sequence: 0, code: 0, isAdmission: false });
+    this.#ack(requestId, { order: 0, sequence: 0, code: 0, isAdmission: false });
   }
 
   heldCancelExpired(
@@ -225,11 +226,11 @@ export class MarketOutput implements MarketEvents {
     orderIdAt: number,
     orderIdBytes: number,
   ): void {
-    const outlet = this.to.door;
+    const outlet = this.#to.door;
     const at = outlet.claim(HeldCancelExpired.typeId, HeldCancelExpired.bytes);
     const v = outlet.views;
-    this.writeTime(v, at + HeldCancelExpired.timeNsAt);
-    HeldCancelExpired.setMarketIndex(v, at, this.marketIndex);
+    this.#writeTime(v, at + HeldCancelExpired.timeNsAt);
+    HeldCancelExpired.setMarketIndex(v, at, this.#marketIndex);
     HeldCancelExpired.setOrderIdBytes(v, at, orderIdBytes);
     const userWords = HeldCancelExpired.userLength >>> 2;
     v.i32.set(user.subarray(userAt, userAt + userWords), (at + HeldCancelExpired.userAt) >>> 2);
@@ -239,59 +240,59 @@ export class MarketOutput implements MarketEvents {
   }
 
   restored(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void {
-    this.count(sequence);
-    for (const outlet of this.listeners) {
+    this.#count(sequence);
+    for (const outlet of this.#listeners) {
       const at = outlet.claim(OrderRestored.typeId, OrderRestored.bytes);
       const v = outlet.views;
       OrderRestored.setSequence(v, at, sequence);
-      this.writeTime(v, at + OrderRestored.timeNsAt);
+      this.#writeTime(v, at + OrderRestored.timeNsAt);
       OrderRestored.setOrder(v, at, order);
       OrderRestored.setPrioritySequence(v, at, prioritySequence);
       OrderRestored.setQuantity(v, at, quantity);
-      OrderRestored.setMarketIndex(v, at, this.marketIndex);
+      OrderRestored.setMarketIndex(v, at, this.#marketIndex);
       outlet.commit();
     }
   }
 
   triggered(sequence: Sequence, order: Sequence, triggerPrice: number, quantity: number): void {
-    this.count(sequence);
-    for (const outlet of this.listeners) {
+    this.#count(sequence);
+    for (const outlet of this.#listeners) {
       const at = outlet.claim(OrderTriggered.typeId, OrderTriggered.bytes);
       const v = outlet.views;
       OrderTriggered.setSequence(v, at, sequence);
-      this.writeTime(v, at + OrderTriggered.timeNsAt);
+      this.#writeTime(v, at + OrderTriggered.timeNsAt);
       OrderTriggered.setOrder(v, at, order);
       OrderTriggered.setTriggerPrice(v, at, triggerPrice);
       OrderTriggered.setQuantity(v, at, quantity);
-      OrderTriggered.setMarketIndex(v, at, this.marketIndex);
+      OrderTriggered.setMarketIndex(v, at, this.#marketIndex);
       outlet.commit();
     }
   }
 
   activated(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void {
-    this.count(sequence);
-    for (const outlet of this.listeners) {
+    this.#count(sequence);
+    for (const outlet of this.#listeners) {
       const at = outlet.claim(OrderActivated.typeId, OrderActivated.bytes);
       const v = outlet.views;
       OrderActivated.setSequence(v, at, sequence);
-      this.writeTime(v, at + OrderActivated.timeNsAt);
+      this.#writeTime(v, at + OrderActivated.timeNsAt);
       OrderActivated.setOrder(v, at, order);
       OrderActivated.setPrioritySequence(v, at, prioritySequence);
       OrderActivated.setQuantity(v, at, quantity);
-      OrderActivated.setMarketIndex(v, at, this.marketIndex);
+      OrderActivated.setMarketIndex(v, at, this.#marketIndex);
       outlet.commit();
     }
   }
 
   covered(sequence: Sequence, order: Sequence): void {
-    this.count(sequence);
-    for (const outlet of this.listeners) {
+    this.#count(sequence);
+    for (const outlet of this.#listeners) {
       const at = outlet.claim(OrderCovered.typeId, OrderCovered.bytes);
       const v = outlet.views;
       OrderCovered.setSequence(v, at, sequence);
-      this.writeTime(v, at + OrderCovered.timeNsAt);
+      this.#writeTime(v, at + OrderCovered.timeNsAt);
       OrderCovered.setOrder(v, at, order);
-      OrderCovered.setMarketIndex(v, at, this.marketIndex);
+      OrderCovered.setMarketIndex(v, at, this.#marketIndex);
       outlet.commit();
     }
   }
@@ -302,52 +303,52 @@ export class MarketOutput implements MarketEvents {
   }
 
   depthCommitted(): void {
-    this.depth.committed(this.timeHigh, this.timeLow);
+    this.depth.committed(this.#timeHigh, this.#timeLow);
   }
 
   /** Whoever hears of this market takes its numbers for contiguous. */
-  private count(sequence: Sequence): void {
+  #count(sequence: Sequence): void {
     assert(sequence === this.lastSequence + 1, 'the numbers of a market are told without a gap');
     this.lastSequence = sequence;
   }
 
-  private admitted(sequence: Sequence, parent: number, refusal: number): void {
-    this.count(sequence);
+  #admitted(sequence: Sequence, parent: number, refusal: number): void {
+    this.#count(sequence);
     const source = must(this.source, 'an admission happens while its create is handled');
-    const outlet = this.to.clearing;
+    const outlet = this.#to.clearing;
     const at = outlet.claim(OrderAdmitted.typeId, OrderAdmitted.bytes + source.bytes);
     const v = outlet.views;
     OrderAdmitted.setSequence(v, at, sequence);
-    this.writeTime(v, at + OrderAdmitted.timeNsAt);
+    this.#writeTime(v, at + OrderAdmitted.timeNsAt);
     OrderAdmitted.setParent(v, at, parent);
-    OrderAdmitted.setMarketIndex(v, at, this.marketIndex);
+    OrderAdmitted.setMarketIndex(v, at, this.#marketIndex);
     OrderAdmitted.setRefusal(v, at, refusal);
     v.u8.set(source.views.u8.subarray(source.at, source.at + source.bytes), at + OrderAdmitted.bytes);
     outlet.commit();
   }
 
-  private ack(requestId: number, { order, sequence, code, isAdmission }: Answer): void {
-    const outlet = this.to.door;
+  #ack(requestId: number, { order, sequence, code, isAdmission }: Answer): void {
+    const outlet = this.#to.door;
     const at = outlet.claim(MarketAck.typeId, MarketAck.bytes);
     const v = outlet.views;
     MarketAck.setRequestId(v, at, requestId);
     MarketAck.setOrder(v, at, order);
     MarketAck.setSequence(v, at, sequence);
-    this.writeTime(v, at + MarketAck.timeNsAt);
+    this.#writeTime(v, at + MarketAck.timeNsAt);
     if (this.takenNs === 0n) writeWords(v, at + MarketAck.takenNsAt, 0, 0);
-    else this.writeTaken(v, at);
-    MarketAck.setMarketIndex(v, at, this.marketIndex);
+    else this.#writeTaken(v, at);
+    MarketAck.setMarketIndex(v, at, this.#marketIndex);
     MarketAck.setRejectCode(v, at, code);
     MarketAck.setIsAdmission(v, at, isAdmission ? 1 : 0);
     outlet.commit();
   }
 
-  private writeTaken(v: Views, at: number): void {
+  #writeTaken(v: Views, at: number): void {
     MarketAck.setTakenNs(v, at, this.takenNs);
     this.takenNs = 0n;
   }
 
-  private writeTime(v: Views, at: number): void {
-    writeWords(v, at, this.timeHigh, this.timeLow);
+  #writeTime(v: Views, at: number): void {
+    writeWords(v, at, this.#timeHigh, this.#timeLow);
   }
 }

@@ -29,10 +29,10 @@ export interface HostContext {
 export class ActorHost {
   readonly actor: Actor;
   readonly mailbox: Mailbox;
-  private readonly outlets: readonly Outlet[];
-  private readonly batchRecordsMax: number;
-  private readonly metrics: HostMetrics;
-  private stalled = false;
+  readonly #outlets: readonly Outlet[];
+  readonly #batchRecordsMax: number;
+  readonly #metrics: HostMetrics;
+  #stalled = false;
 
   constructor(name: string, factory: ActorFactory, context: HostContext) {
     const { plan, clock, settings, poke } = context;
@@ -60,9 +60,9 @@ export class ActorHost {
       inbound.map((edge) => openLane(edge, context)),
       this.actor,
     );
-    this.outlets = outlets;
-    this.batchRecordsMax = spec.batchRecordsMax;
-    this.metrics = new HostMetrics(metrics);
+    this.#outlets = outlets;
+    this.#batchRecordsMax = spec.batchRecordsMax;
+    this.#metrics = new HostMetrics(metrics);
   }
 
   start(): void {
@@ -74,43 +74,43 @@ export class ActorHost {
    * Handles one bounded batch, or a step of the actor's own work. @returns the number of records handled, or 1 for the
    * step.
    */
-  turn(recordsMax: number = this.batchRecordsMax): number {
-    const handled = this.drain(recordsMax);
+  turn(recordsMax: number = this.#batchRecordsMax): number {
+    const handled = this.#drain(recordsMax);
     if (handled > 0) return handled;
-    const hasMore = this.hasMore();
-    if (hasMore || !this.isQuiet()) this.actor.endBatch();
+    const hasMore = this.#hasMore();
+    if (hasMore || !this.#isQuiet()) this.actor.endBatch();
     return hasMore ? 1 : 0;
   }
 
   /** Whether nothing is pending: no record, no step of the actor's own work, no output without space in its ring. */
   isIdle(): boolean {
-    return this.mailbox.isEmpty() && !this.hasMore() && this.isQuiet();
+    return this.mailbox.isEmpty() && !this.#hasMore() && this.#isQuiet();
   }
 
-  private isQuiet(): boolean {
+  #isQuiet(): boolean {
     return this.actor.isQuiet?.() !== false;
   }
 
-  private drain(recordsMax: number): number {
+  #drain(recordsMax: number): number {
     if (this.mailbox.isEmpty()) return 0;
     const depth = this.mailbox.depth();
     const startedMs = performance.now();
-    const handled = this.mailbox.drain(Math.min(recordsMax, this.batchRecordsMax));
+    const handled = this.mailbox.drain(Math.min(recordsMax, this.#batchRecordsMax));
     if (handled > 0) {
       this.actor.endBatch();
-      this.metrics.batch(depth, handled, (performance.now() - startedMs) * 1e6);
+      this.#metrics.batch(depth, handled, (performance.now() - startedMs) * 1e6);
     }
     return handled;
   }
 
-  private hasMore(): boolean {
+  #hasMore(): boolean {
     return this.actor.hasMore?.() === true;
   }
 
   tick(nowNs: bigint): void {
     this.actor.tick(nowNs);
     this.actor.endBatch();
-    this.noteStall();
+    this.#noteStall();
   }
 
   /**
@@ -118,16 +118,16 @@ export class ActorHost {
    * space is freed.
    */
   hasWork(): boolean {
-    if (this.mailbox.hasWork() || this.hasMore()) return true;
-    if (!this.noteStall()) return false;
-    for (const outlet of this.outlets) outlet.wantRoom();
+    if (this.mailbox.hasWork() || this.#hasMore()) return true;
+    if (!this.#noteStall()) return false;
+    for (const outlet of this.#outlets) outlet.wantRoom();
     return this.mailbox.hasWork();
   }
 
-  private noteStall(): boolean {
+  #noteStall(): boolean {
     const stalled = this.mailbox.isHeldBack();
-    if (stalled !== this.stalled) this.metrics.stall(stalled);
-    this.stalled = stalled;
+    if (stalled !== this.#stalled) this.#metrics.stall(stalled);
+    this.#stalled = stalled;
     return stalled;
   }
 }
@@ -151,41 +151,41 @@ export function hostActors(
 
 /** The metrics that the runtime records for every actor. */
 class HostMetrics {
-  private readonly recordsIn: Counter;
-  private readonly batches: Counter;
-  private readonly batchRecords: Histogram;
-  private readonly batchLast: Gauge;
-  private readonly serviceNs: Histogram;
-  private readonly depth: Gauge;
-  private readonly highWater: Gauge;
-  private readonly stalls: Counter;
-  private readonly stalled: Gauge;
+  readonly #recordsIn: Counter;
+  readonly #batches: Counter;
+  readonly #batchRecords: Histogram;
+  readonly #batchLast: Gauge;
+  readonly #serviceNs: Histogram;
+  readonly #depth: Gauge;
+  readonly #highWater: Gauge;
+  readonly #stalls: Counter;
+  readonly #stalled: Gauge;
 
   constructor(metrics: MetricsWriter) {
-    this.recordsIn = metrics.counter('records_in');
-    this.batches = metrics.counter('batches');
-    this.batchRecords = metrics.histogram('batch_records');
-    this.batchLast = metrics.gauge('batch_last');
-    this.serviceNs = metrics.histogram('service_ns');
-    this.depth = metrics.gauge('mailbox_depth');
-    this.highWater = metrics.gauge('mailbox_high_water');
-    this.stalls = metrics.counter('stalls');
-    this.stalled = metrics.gauge('stalled');
+    this.#recordsIn = metrics.counter('records_in');
+    this.#batches = metrics.counter('batches');
+    this.#batchRecords = metrics.histogram('batch_records');
+    this.#batchLast = metrics.gauge('batch_last');
+    this.#serviceNs = metrics.histogram('service_ns');
+    this.#depth = metrics.gauge('mailbox_depth');
+    this.#highWater = metrics.gauge('mailbox_high_water');
+    this.#stalls = metrics.counter('stalls');
+    this.#stalled = metrics.gauge('stalled');
   }
 
   batch(depth: number, handled: number, serviceNs: number): void {
-    this.recordsIn.add(handled);
-    this.batches.add(1);
-    this.batchRecords.record(handled);
-    this.batchLast.set(handled);
-    this.serviceNs.record(serviceNs);
-    this.depth.set(depth);
-    this.highWater.raise(depth);
+    this.#recordsIn.add(handled);
+    this.#batches.add(1);
+    this.#batchRecords.record(handled);
+    this.#batchLast.set(handled);
+    this.#serviceNs.record(serviceNs);
+    this.#depth.set(depth);
+    this.#highWater.raise(depth);
   }
 
   stall(begins: boolean): void {
-    if (begins) this.stalls.add(1);
-    this.stalled.set(begins ? 1 : 0);
+    if (begins) this.#stalls.add(1);
+    this.#stalled.set(begins ? 1 : 0);
   }
 }
 

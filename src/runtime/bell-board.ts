@@ -6,16 +6,16 @@ import { bellIndex } from './heartbeat.ts';
 import type { Plan } from './topology.ts';
 
 export class BellBoard {
-  private readonly bells: ReadonlyMap<string, Doorbell>;
+  readonly #bells: ReadonlyMap<string, Doorbell>;
 
   constructor(plan: Plan) {
     const words = new Int32Array(plan.threadBlocks);
-    this.bells = new Map(plan.threads.map(({ name }, index) => [name, new Doorbell(words, bellIndex(index))]));
+    this.#bells = new Map(plan.threads.map(({ name }, index) => [name, new Doorbell(words, bellIndex(index))]));
   }
 
   /** @throws InvariantError when there is no such thread. */
   of(thread: string): Doorbell {
-    return must(this.bells.get(thread), `there is a thread named ${thread}`);
+    return must(this.#bells.get(thread), `there is a thread named ${thread}`);
   }
 
   /** Sets the port that notifies a thread with an event loop. */
@@ -25,6 +25,6 @@ export class BellBoard {
 
   /** Closes the ports, because an open port keeps an event loop alive. */
   close(): void {
-    for (const bell of this.bells.values()) bell.close();
+    for (const bell of this.#bells.values()) bell.close();
   }
 }

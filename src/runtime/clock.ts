@@ -35,44 +35,44 @@ export function createClock({ mode, notBeforeNs }: ClockStart): SharedArrayBuffe
 
 export class SharedClock implements Clock {
   readonly mode: ClockMode;
-  private readonly cells: BigInt64Array;
+  readonly #cells: BigInt64Array;
 
   constructor(memory: SharedArrayBuffer) {
-    this.cells = new BigInt64Array(memory);
-    this.mode = this.cells[IS_MANUAL] === 1n ? 'manual' : 'system';
+    this.#cells = new BigInt64Array(memory);
+    this.mode = this.#cells[IS_MANUAL] === 1n ? 'manual' : 'system';
   }
 
   nowNs(): TimestampNs {
-    const value = Atomics.load(this.cells, VALUE);
+    const value = Atomics.load(this.#cells, VALUE);
     return (this.mode === 'manual' ? value : value + process.hrtime.bigint()) as TimestampNs;
   }
 
   /** Advances time on every thread. @param deltaNs - not negative. */
   advance(deltaNs: bigint): void {
     assert(deltaNs >= 0n, 'the clock only goes forward');
-    Atomics.add(this.cells, VALUE, deltaNs);
+    Atomics.add(this.#cells, VALUE, deltaNs);
   }
 
   /** Advances time to `targetNs`. @returns false, without a change, when that is in the past. */
   setTo(targetNs: bigint): boolean {
     for (;;) {
-      const value = Atomics.load(this.cells, VALUE);
+      const value = Atomics.load(this.#cells, VALUE);
       const nowNs = this.mode === 'manual' ? value : value + process.hrtime.bigint();
       if (targetNs < nowNs) return false;
-      if (Atomics.compareExchange(this.cells, VALUE, value, value + (targetNs - nowNs)) === value) return true;
+      if (Atomics.compareExchange(this.#cells, VALUE, value, value + (targetNs - nowNs)) === value) return true;
     }
   }
 }
 
 /** Milliseconds of the monotonic clock as a 32-bit integer, comparable between threads; take differences with `| 0`. */
 export class MonotonicMs {
-  private readonly offsetMs: number;
+  readonly #offsetMs: number;
 
   constructor() {
-    this.offsetMs = Number(process.hrtime.bigint() / 1_000n) / 1_000 - performance.now();
+    this.#offsetMs = Number(process.hrtime.bigint() / 1_000n) / 1_000 - performance.now();
   }
 
   now(): number {
-    return Math.floor(performance.now() + this.offsetMs) | 0;
+    return Math.floor(performance.now() + this.#offsetMs) | 0;
   }
 }

@@ -23,59 +23,59 @@ export const PARK_MS_MAX = 100;
 
 /** The producer's end: notifies one thread. */
 export class Doorbell {
-  private readonly words: Int32Array;
-  private readonly index: number;
-  private port: MessagePort | null = null;
+  readonly #words: Int32Array;
+  readonly #index: number;
+  #port: MessagePort | null = null;
 
   constructor(words: Int32Array, index: number) {
-    this.words = words;
-    this.index = index;
+    this.#words = words;
+    this.#index = index;
   }
 
   /** Sets the port of a thread with an event loop; replaces the port of a restarted thread's predecessor. */
   connect(port: MessagePort): void {
-    this.port?.close();
-    this.port = port;
+    this.#port?.close();
+    this.#port = port;
   }
 
   /** Call after publishing. Notifies the thread only when its flag is set. */
   ring(): void {
-    if (Atomics.load(this.words, this.index) !== SLEEPING) return;
-    if (Atomics.compareExchange(this.words, this.index, SLEEPING, AWAKE) !== SLEEPING) return;
-    if (this.port === null) Atomics.notify(this.words, this.index);
-    else this.port.postMessage(null);
+    if (Atomics.load(this.#words, this.#index) !== SLEEPING) return;
+    if (Atomics.compareExchange(this.#words, this.#index, SLEEPING, AWAKE) !== SLEEPING) return;
+    if (this.#port === null) Atomics.notify(this.#words, this.#index);
+    else this.#port.postMessage(null);
   }
 
   close(): void {
-    this.port?.close();
-    this.port = null;
+    this.#port?.close();
+    this.#port = null;
   }
 }
 
 /** The consumer's end, used by the runner of the thread that owns the word. */
 export class Sleeper {
-  private readonly words: Int32Array;
-  private readonly index: number;
+  readonly #words: Int32Array;
+  readonly #index: number;
 
   constructor(words: Int32Array, index: number) {
-    this.words = words;
-    this.index = index;
+    this.#words = words;
+    this.#index = index;
     this.wake();
   }
 
   /** Sets the flag. Check the mailboxes once more before parking. */
   prepare(): void {
-    Atomics.store(this.words, this.index, SLEEPING);
+    Atomics.store(this.#words, this.#index, SLEEPING);
   }
 
   /** Clears the flag: there is work, or the park time is over. */
   wake(): void {
-    Atomics.store(this.words, this.index, AWAKE);
+    Atomics.store(this.#words, this.#index, AWAKE);
   }
 
   /** Parks until the doorbell or the timeout, at most PARK_MS_MAX. Blocks, so not for threads with an event loop. */
   park(timeoutMs: number): void {
-    Atomics.wait(this.words, this.index, SLEEPING, Math.min(timeoutMs, PARK_MS_MAX));
+    Atomics.wait(this.#words, this.#index, SLEEPING, Math.min(timeoutMs, PARK_MS_MAX));
     this.wake();
   }
 }

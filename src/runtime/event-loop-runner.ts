@@ -14,76 +14,76 @@ import { type ActorHost, turningState } from './actor-host.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 export class EventLoopRunner {
-  private readonly context: ThreadContext;
-  private readonly ended: () => void;
-  private readonly ports = new Set<MessagePort>();
-  private hosts: readonly ActorHost[] = [];
-  private timer: NodeJS.Timeout | null = null;
-  private turnIsDue = false;
-  private running = false;
-  private idleTurns = 0;
-  private watchedAtMs = 0;
+  readonly #context: ThreadContext;
+  readonly #ended: () => void;
+  readonly #ports = new Set<MessagePort>();
+  #hosts: readonly ActorHost[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #turnIsDue = false;
+  #running = false;
+  #idleTurns = 0;
+  #watchedAtMs = 0;
 
   /** @param ended - called once, after a stop or a halt is complete. */
   constructor(context: ThreadContext, ended: () => void) {
-    this.context = context;
-    this.ended = ended;
+    this.#context = context;
+    this.#ended = ended;
   }
 
   start(hosts: readonly ActorHost[]): void {
-    assert(!this.running, 'a runner starts once');
-    this.hosts = hosts;
+    assert(!this.#running, 'a runner starts once');
+    this.#hosts = hosts;
     for (const host of hosts) host.start();
-    this.running = true;
-    this.context.block.setState(turningState(hosts));
-    this.timer = setInterval(() => this.look(), this.context.plan.tickMs);
+    this.#running = true;
+    this.#context.block.setState(turningState(hosts));
+    this.#timer = setInterval(() => this.#look(), this.#context.plan.tickMs);
     this.poke();
   }
 
   /** Listens to the doorbell of one producer thread. */
   listen(port: MessagePort): void {
-    this.ports.add(port);
-    port.on('message', () => this.turn());
-    port.on('close', () => this.ports.delete(port));
+    this.#ports.add(port);
+    port.on('message', () => this.#turn());
+    port.on('close', () => this.#ports.delete(port));
   }
 
   /** Schedules a poll in this pass of the loop, after the events that are due now. */
   poke(): void {
-    if (this.turnIsDue || !this.running) return;
-    this.turnIsDue = true;
+    if (this.#turnIsDue || !this.#running) return;
+    this.#turnIsDue = true;
     setImmediate(() => {
-      this.turnIsDue = false;
-      this.turn();
+      this.#turnIsDue = false;
+      this.#turn();
     });
   }
 
   /** Ends at once, in this call: see Actor.halt. No effect after the end. */
   halt(): void {
-    if (this.running) this.end('halt');
+    if (this.#running) this.#end('halt');
   }
 
-  private turn(): void {
-    if (!this.running) return;
-    this.context.sleeper.wake();
+  #turn(): void {
+    if (!this.#running) return;
+    this.#context.sleeper.wake();
     let handled = 0;
-    for (const host of this.hosts) {
+    for (const host of this.#hosts) {
       const taken = host.turn();
       if (taken === 0) host.actor.endBatch();
       handled += taken;
     }
-    if (this.obey()) return;
+    if (this.#obey()) return;
     // Timers may be delayed by the events of a burst, so handled records count as a heartbeat too.
-    if (handled > 0) this.context.block.beat();
-    if (handled > 0) this.idleTurns = 0;
-    if (handled > 0 || this.idleTurns++ < this.context.spec.spinTurns) this.poke();
-    else this.sleep();
+    if (handled > 0) this.#context.block.beat();
+    if (handled > 0) this.#idleTurns = 0;
+    if (handled > 0 || this.#idleTurns++ < this.#context.spec.spinTurns) this.poke();
+    else this.#sleep();
   }
 
-  private sleep(): void {
-    this.idleTurns = 0;
-    this.context.sleeper.prepare();
-    if (!this.hosts.some((host) => host.hasWork())) return;
-    this.context.sleeper.wake();
+  #sleep(): void {
+    this.#idleTurns = 0;
+    this.#context.sleeper.prepare();
+    if (!this.#hosts.some((host) => host.hasWork())) return;
+    this.#context.sleeper.wake();
     this.poke();
   }
 
@@ -91,44 +91,44 @@ export class EventLoopRunner {
    * Heartbeat, command, tick, watch. Also finds a record with a lost doorbell: after a restart neighbours ring the
    * port of the thread's predecessor until they have received the new port.
    */
-  private look(): void {
-    if (!this.running) return;
-    const { block, clock, spec } = this.context;
-    if (block.state() === 'recovering') block.setState(turningState(this.hosts));
+  #look(): void {
+    if (!this.#running) return;
+    const { block, clock, spec } = this.#context;
+    if (block.state() === 'recovering') block.setState(turningState(this.#hosts));
     block.beat();
-    if (this.obey()) return;
+    if (this.#obey()) return;
     block.beginTicks();
     const nowNs = clock.nowNs();
-    for (const host of this.hosts) host.tick(nowNs);
+    for (const host of this.#hosts) host.tick(nowNs);
     block.endTicks();
-    if (this.hosts.some((host) => host.hasWork())) this.poke();
+    if (this.#hosts.some((host) => host.hasWork())) this.poke();
     const nowMs = performance.now();
-    if (nowMs - this.watchedAtMs < WATCH_MS) return;
-    this.watchedAtMs = nowMs;
-    if (spec.place === 'worker') this.context.watchMain();
+    if (nowMs - this.#watchedAtMs < WATCH_MS) return;
+    this.#watchedAtMs = nowMs;
+    if (spec.place === 'worker') this.#context.watchMain();
   }
 
   /** A stop is complete when every actor is idle. @returns whether the runner has ended. */
-  private obey(): boolean {
-    const { block } = this.context;
+  #obey(): boolean {
+    const { block } = this.#context;
     const command = block.command();
     if (command === 'run') return false;
     if (command === 'stop' && block.state() !== 'draining') block.setState('draining');
-    if (command === 'stop' && this.hosts.some((host) => !host.isIdle())) return false;
-    this.end(command);
+    if (command === 'stop' && this.#hosts.some((host) => !host.isIdle())) return false;
+    this.#end(command);
     return true;
   }
 
-  private end(command: 'stop' | 'halt'): void {
-    this.running = false;
-    for (const { actor } of this.hosts) {
+  #end(command: 'stop' | 'halt'): void {
+    this.#running = false;
+    for (const { actor } of this.#hosts) {
       if (command === 'stop') actor.stop();
       else actor.halt?.();
     }
-    if (this.timer !== null) clearInterval(this.timer);
-    for (const port of this.ports) port.close();
-    this.context.bells.close();
-    this.context.block.setState('stopped');
-    this.ended();
+    if (this.#timer !== null) clearInterval(this.#timer);
+    for (const port of this.#ports) port.close();
+    this.#context.bells.close();
+    this.#context.block.setState('stopped');
+    this.#ended();
   }
 }

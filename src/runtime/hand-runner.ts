@@ -13,14 +13,14 @@ export class HandRunner {
   readonly clock: SharedClock;
   /** In the order of the plan. */
   readonly hosts: readonly ActorHost[];
-  private readonly byName: ReadonlyMap<string, ActorHost>;
+  readonly #byName: ReadonlyMap<string, ActorHost>;
 
   constructor(plan: Plan, factories: ActorFactories, settings: unknown = null) {
     this.clock = new SharedClock(plan.clock);
     const poke = (): void => undefined;
     const context = { plan, clock: this.clock, bells: new BellBoard(plan), settings, restarted: false, poke };
     this.hosts = hostActors(context, factories, null);
-    this.byName = new Map(this.hosts.map((host) => [host.actor.name, host]));
+    this.#byName = new Map(this.hosts.map((host) => [host.actor.name, host]));
   }
 
   start(): void {
@@ -29,7 +29,7 @@ export class HandRunner {
 
   /** Polls one actor once. @returns the number of records handled, or 1 for a step of its own work. */
   step(actor: string, recordsMax?: number): number {
-    return must(this.byName.get(actor), `there is an actor named ${actor}`).turn(recordsMax);
+    return must(this.#byName.get(actor), `there is an actor named ${actor}`).turn(recordsMax);
   }
 
   /** Passes the time of the clock to every actor. */

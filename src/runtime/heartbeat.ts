@@ -51,17 +51,17 @@ export function bellIndex(thread: number): number {
 
 /** One thread's block, for the thread itself and its watchers. */
 export class ThreadBlock implements Watchable {
-  private readonly words: Int32Array;
-  private readonly base: number;
-  private readonly clock: MonotonicMs = new MonotonicMs();
+  readonly #words: Int32Array;
+  readonly #base: number;
+  readonly #clock: MonotonicMs = new MonotonicMs();
 
   constructor(blocks: SharedArrayBuffer, thread: number) {
-    this.words = new Int32Array(blocks);
-    this.base = thread * BLOCK_WORDS;
+    this.#words = new Int32Array(blocks);
+    this.#base = thread * BLOCK_WORDS;
   }
 
   state(): ThreadState {
-    return nameOf(STATES, Atomics.load(this.words, this.base + STATE_WORD));
+    return nameOf(STATES, Atomics.load(this.#words, this.#base + STATE_WORD));
   }
 
   isWatched(): boolean {
@@ -70,11 +70,11 @@ export class ThreadBlock implements Watchable {
 
   /** Stores the kernel's id of the calling thread, which must own the block. */
   setKernelThread(): void {
-    Atomics.store(this.words, this.base + KERNEL_WORD, ownThread());
+    Atomics.store(this.#words, this.#base + KERNEL_WORD, ownThread());
   }
 
   kernelThread(): number {
-    return Atomics.load(this.words, this.base + KERNEL_WORD);
+    return Atomics.load(this.#words, this.#base + KERNEL_WORD);
   }
 
   /**
@@ -82,37 +82,37 @@ export class ThreadBlock implements Watchable {
    * reason.
    */
   claimEnd(): boolean {
-    return Atomics.compareExchange(this.words, this.base + END_WORD, 0, 1) === 0;
+    return Atomics.compareExchange(this.#words, this.#base + END_WORD, 0, 1) === 0;
   }
 
   /** A change of state is also a heartbeat. */
   setState(state: ThreadState): void {
     this.beat();
-    Atomics.store(this.words, this.base + STATE_WORD, STATES.indexOf(state));
+    Atomics.store(this.#words, this.#base + STATE_WORD, STATES.indexOf(state));
   }
 
   /** Records a heartbeat. A plain store suffices: watchers may see it a little later. */
   beat(): void {
-    this.words[this.base + BEAT_WORD] = this.clock.now();
+    this.#words[this.#base + BEAT_WORD] = this.#clock.now();
   }
 
   /** Changes with every heartbeat. */
   lastBeat(): number {
-    return Atomics.load(this.words, this.base + BEAT_WORD);
+    return Atomics.load(this.#words, this.#base + BEAT_WORD);
   }
 
   /** Called before and after the ticks of a thread's actors: the count is odd during the ticks. */
   beginTicks(): void {
-    Atomics.add(this.words, this.base + TICKS_WORD, 1);
+    Atomics.add(this.#words, this.#base + TICKS_WORD, 1);
   }
 
   endTicks(): void {
-    Atomics.add(this.words, this.base + TICKS_WORD, 1);
+    Atomics.add(this.#words, this.#base + TICKS_WORD, 1);
   }
 
   /** Wraps around. @returns the value for `hasTickedSince`. */
   ticks(): number {
-    return Atomics.load(this.words, this.base + TICKS_WORD);
+    return Atomics.load(this.#words, this.#base + TICKS_WORD);
   }
 
   /** Whether all actors of the thread have begun and ended a tick after `ticks` was read. */
@@ -122,21 +122,21 @@ export class ThreadBlock implements Watchable {
   }
 
   command(): ThreadCommand {
-    return nameOf(COMMANDS, Atomics.load(this.words, this.base + COMMAND_WORD));
+    return nameOf(COMMANDS, Atomics.load(this.#words, this.#base + COMMAND_WORD));
   }
 
   /** Ring the thread's doorbell afterwards. */
   setCommand(command: ThreadCommand): void {
-    Atomics.store(this.words, this.base + COMMAND_WORD, COMMANDS.indexOf(command));
+    Atomics.store(this.#words, this.#base + COMMAND_WORD, COMMANDS.indexOf(command));
   }
 
   /** Counts letters (new doorbell ports) sent to a plain thread, which does not run its event loop. */
   announceLetter(): void {
-    Atomics.add(this.words, this.base + LETTERS_WORD, 1);
+    Atomics.add(this.#words, this.#base + LETTERS_WORD, 1);
   }
 
   letters(): number {
-    return Atomics.load(this.words, this.base + LETTERS_WORD);
+    return Atomics.load(this.#words, this.#base + LETTERS_WORD);
   }
 }
 
@@ -158,23 +158,23 @@ export interface Lost {
 
 /** Detects threads that hang, from their heartbeats and the kernel's accounting (silence.ts). */
 export class Watch {
-  private readonly watched: readonly { readonly thread: Watchable; readonly silence: Silence }[];
-  private lookedAtMs: number;
+  readonly #watched: readonly { readonly thread: Watchable; readonly silence: Silence }[];
+  #lookedAtMs: number;
 
   /** @param times - null where the kernel has no per-thread accounting. */
   constructor(threads: readonly Watchable[], times: ThreadTimesReader | null) {
     const starvation = new Starvation(times);
-    this.watched = threads.map((thread) => ({ thread, silence: new Silence(starvation) }));
-    this.lookedAtMs = performance.now();
+    this.#watched = threads.map((thread) => ({ thread, silence: new Silence(starvation) }));
+    this.#lookedAtMs = performance.now();
   }
 
   /** Call every WATCH_MS; more frequent calls are reduced to twice that rate. @returns null when no thread is lost. */
   lost(nowMs: number = performance.now()): Lost | null {
-    const sinceMs = nowMs - this.lookedAtMs;
+    const sinceMs = nowMs - this.#lookedAtMs;
     if (sinceMs < WATCH_MS / 2) return null;
-    this.lookedAtMs = nowMs;
+    this.#lookedAtMs = nowMs;
     let lost: Lost | null = null;
-    for (const [index, { thread, silence }] of this.watched.entries()) {
+    for (const [index, { thread, silence }] of this.#watched.entries()) {
       const look = { sinceMs, thread: thread.kernelThread() };
       const hang = silence.look(look, nowMs, () => thread.lastBeat(), thread.isWatched());
       if (hang !== null && lost === null) lost = { index, hang };

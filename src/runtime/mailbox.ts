@@ -24,13 +24,13 @@ interface BoundLane extends Lane {
 }
 
 export class Mailbox {
-  private readonly actor: Actor;
-  private readonly lanes: readonly BoundLane[];
-  private first = 0;
+  readonly #actor: Actor;
+  readonly #lanes: readonly BoundLane[];
+  #first = 0;
 
   constructor(lanes: readonly Lane[], actor: Actor) {
-    this.actor = actor;
-    this.lanes = lanes.map((lane, index) => ({
+    this.#actor = actor;
+    this.#lanes = lanes.map((lane, index) => ({
       ...lane,
       index,
       take: takeFrom(lane, index, actor),
@@ -40,42 +40,42 @@ export class Mailbox {
 
   /** Handles up to `recordsMax` records. @returns how many. */
   drain(recordsMax: number): number {
-    const { lanes } = this;
+    const lanes = this.#lanes;
     if (lanes.length === 0) return 0;
     const share = Math.max(1, Math.ceil(recordsMax / lanes.length));
     let left = recordsMax;
     for (let turn = 0; turn < lanes.length && left > 0; turn++) {
-      const lane = lanes[(this.first + turn) % lanes.length];
+      const lane = lanes[(this.#first + turn) % lanes.length];
       if (lane === undefined) continue;
       const handled = lane.reader.drain(lane.take, Math.min(share, left), lane.expect);
       if (handled > 0 && lane.reader.takeRoomWanted()) lane.producerBell.ring();
       left -= handled;
     }
-    this.first = (this.first + 1) % lanes.length;
+    this.#first = (this.#first + 1) % lanes.length;
     return recordsMax - left;
   }
 
   /** Whether a record waits in a channel that may be read. */
   hasWork(): boolean {
-    for (const lane of this.lanes) if (lane.reader.hasRecords() && this.actor.ready(lane.index)) return true;
+    for (const lane of this.#lanes) if (lane.reader.hasRecords() && this.#actor.ready(lane.index)) return true;
     return false;
   }
 
   /** Whether a record waits in a channel that may not be read. */
   isHeldBack(): boolean {
-    for (const lane of this.lanes) if (lane.reader.hasRecords() && !this.actor.ready(lane.index)) return true;
+    for (const lane of this.#lanes) if (lane.reader.hasRecords() && !this.#actor.ready(lane.index)) return true;
     return false;
   }
 
   isEmpty(): boolean {
-    for (const lane of this.lanes) if (lane.reader.hasRecords()) return false;
+    for (const lane of this.#lanes) if (lane.reader.hasRecords()) return false;
     return true;
   }
 
   /** Number of waiting records in all channels. */
   depth(): number {
     let depth = 0;
-    for (const lane of this.lanes) depth += lane.reader.depth();
+    for (const lane of this.#lanes) depth += lane.reader.depth();
     return depth;
   }
 }

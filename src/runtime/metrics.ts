@@ -53,55 +53,56 @@ export function createMetrics(definitions: readonly MetricDefinition[]): Metrics
 
 /** Only grows. */
 export class Counter {
-  private readonly cells: Float64Array;
-  private readonly index: number;
+  readonly #cells: Float64Array;
+  readonly #index: number;
 
   constructor(cells: Float64Array, index: number) {
-    this.cells = cells;
-    this.index = index;
+    this.#cells = cells;
+    this.#index = index;
   }
 
   add(amount: number): void {
-    this.cells[this.index] = (this.cells[this.index] ?? 0) + amount;
+    this.#cells[this.#index] = (this.#cells[this.#index] ?? 0) + amount;
   }
 
   value(): number {
-    return this.cells[this.index] ?? 0;
+    return this.#cells[this.#index] ?? 0;
   }
 }
 
 export class Gauge {
-  private readonly cells: Float64Array;
-  private readonly index: number;
+  readonly #cells: Float64Array;
+  readonly #index: number;
 
   constructor(cells: Float64Array, index: number) {
-    this.cells = cells;
-    this.index = index;
+    this.#cells = cells;
+    this.#index = index;
   }
 
   set(value: number): void {
-    this.cells[this.index] = value;
+    this.#cells[this.#index] = value;
   }
 
   /** Keeps the maximum. */
   raise(value: number): void {
-    if (value > (this.cells[this.index] ?? 0)) this.cells[this.index] = value;
+    if (value > (this.#cells[this.#index] ?? 0)) this.#cells[this.#index] = value;
   }
 }
 
 export class Histogram {
-  private readonly totals: Float64Array;
-  private readonly buckets: Uint32Array;
+  readonly #totals: Float64Array;
+  readonly #buckets: Uint32Array;
 
   constructor(memory: SharedArrayBuffer, cell: number) {
-    this.totals = new Float64Array(memory, cell * 8, 3);
-    this.buckets = new Uint32Array(memory, (cell + 3) * 8, HISTOGRAM_BUCKETS);
+    this.#totals = new Float64Array(memory, cell * 8, 3);
+    this.#buckets = new Uint32Array(memory, (cell + 3) * 8, HISTOGRAM_BUCKETS);
   }
 
   /** @param value - 0 … 2^53−1; fractions are cut off. */
   record(value: number): void {
     assert(value >= 0 && value <= Number.MAX_SAFE_INTEGER, 'a recorded value is in range');
-    const { totals, buckets } = this;
+    const totals = this.#totals;
+    const buckets = this.#buckets;
     totals[0] = (totals[0] ?? 0) + 1;
     totals[1] = (totals[1] ?? 0) + value;
     if (value > (totals[2] ?? 0)) totals[2] = value;
@@ -112,30 +113,30 @@ export class Histogram {
 
 /** The writing end of a region; for one thread. */
 export class MetricsWriter {
-  private readonly plan: MetricsPlan;
-  private readonly cells: Float64Array;
+  readonly #plan: MetricsPlan;
+  readonly #cells: Float64Array;
 
   constructor(plan: MetricsPlan) {
-    this.plan = plan;
-    this.cells = new Float64Array(plan.memory);
+    this.#plan = plan;
+    this.#cells = new Float64Array(plan.memory);
   }
 
   /** @throws InvariantError when the region has no such metric; so do the other methods. */
   counter(name: string): Counter {
-    return new Counter(this.cells, this.find(name, 'counter'));
+    return new Counter(this.#cells, this.#find(name, 'counter'));
   }
 
   gauge(name: string): Gauge {
-    return new Gauge(this.cells, this.find(name, 'gauge'));
+    return new Gauge(this.#cells, this.#find(name, 'gauge'));
   }
 
   histogram(name: string): Histogram {
-    return new Histogram(this.plan.memory, this.find(name, 'histogram'));
+    return new Histogram(this.#plan.memory, this.#find(name, 'histogram'));
   }
 
-  private find(name: string, kind: MetricKind): number {
+  #find(name: string, kind: MetricKind): number {
     let cell = 0;
-    for (const metric of this.plan.definitions) {
+    for (const metric of this.#plan.definitions) {
       if (metric.name === name && metric.kind === kind) return cell;
       cell += CELLS[metric.kind];
     }

@@ -36,71 +36,71 @@ function padded(bytes: number): number {
 export class Outbox {
   /** Where the last claim put its payload: read it after each claim. */
   views: Views;
-  private readonly outlet: Outlet;
-  private waiting: Views = viewsOf(new ArrayBuffer(INITIAL_BYTES), 0, INITIAL_BYTES);
-  private start = 0;
-  private end = 0;
-  private isDirect = false;
+  readonly #outlet: Outlet;
+  #waiting: Views = viewsOf(new ArrayBuffer(INITIAL_BYTES), 0, INITIAL_BYTES);
+  #start = 0;
+  #end = 0;
+  #isDirect = false;
 
   constructor(outlet: Outlet) {
-    this.outlet = outlet;
+    this.#outlet = outlet;
     this.views = outlet.views;
   }
 
   get isEmpty(): boolean {
-    return this.start === this.end;
+    return this.#start === this.#end;
   }
 
   /** Room for one record. @returns the payload's offset in `views`, a multiple of 8. Never full. */
   claim(typeId: number, payloadBytes: number): number {
     const bytes = HEADER_BYTES + padded(payloadBytes);
-    this.isDirect = this.isEmpty && this.outlet.hasRoom(bytes);
-    if (this.isDirect) {
-      this.views = this.outlet.views;
-      return this.outlet.claim(typeId, payloadBytes);
+    this.#isDirect = this.isEmpty && this.#outlet.hasRoom(bytes);
+    if (this.#isDirect) {
+      this.views = this.#outlet.views;
+      return this.#outlet.claim(typeId, payloadBytes);
     }
-    this.reserve(bytes);
-    this.views = this.waiting;
-    this.waiting.u32[this.end >>> 2] = typeId;
-    this.waiting.u32[(this.end >>> 2) + 1] = payloadBytes;
-    return this.end + HEADER_BYTES;
+    this.#reserve(bytes);
+    this.views = this.#waiting;
+    this.#waiting.u32[this.#end >>> 2] = typeId;
+    this.#waiting.u32[(this.#end >>> 2) + 1] = payloadBytes;
+    return this.#end + HEADER_BYTES;
   }
 
   commit(): void {
-    if (this.isDirect) this.outlet.commit();
-    else this.end += HEADER_BYTES + padded(this.waiting.u32[(this.end >>> 2) + 1] as number);
+    if (this.#isDirect) this.#outlet.commit();
+    else this.#end += HEADER_BYTES + padded(this.#waiting.u32[(this.#end >>> 2) + 1] as number);
   }
 
   /** Moves what the ring takes and wakes its reader. @returns whether nothing waits any more. */
   flush(): boolean {
-    while (this.start < this.end) {
-      const typeId = this.waiting.u32[this.start >>> 2] as number;
-      const bytes = this.waiting.u32[(this.start >>> 2) + 1] as number;
+    while (this.#start < this.#end) {
+      const typeId = this.#waiting.u32[this.#start >>> 2] as number;
+      const bytes = this.#waiting.u32[(this.#start >>> 2) + 1] as number;
       const whole = HEADER_BYTES + padded(bytes);
-      if (!this.outlet.hasRoom(whole)) break;
-      const at = this.outlet.claim(typeId, bytes);
-      const from = this.start + HEADER_BYTES;
-      this.outlet.views.u8.set(this.waiting.u8.subarray(from, from + bytes), at);
-      this.outlet.commit();
-      this.start += whole;
+      if (!this.#outlet.hasRoom(whole)) break;
+      const at = this.#outlet.claim(typeId, bytes);
+      const from = this.#start + HEADER_BYTES;
+      this.#outlet.views.u8.set(this.#waiting.u8.subarray(from, from + bytes), at);
+      this.#outlet.commit();
+      this.#start += whole;
     }
-    this.outlet.flush();
-    if (this.start !== this.end) {
-      this.outlet.wantRoom();
+    this.#outlet.flush();
+    if (this.#start !== this.#end) {
+      this.#outlet.wantRoom();
       return false;
     }
-    this.start = 0;
-    this.end = 0;
+    this.#start = 0;
+    this.#end = 0;
     return true;
   }
 
-  private reserve(bytes: number): void {
-    if (this.end + bytes <= this.waiting.u8.length) return;
-    let capacity = this.waiting.u8.length;
-    while (capacity < this.end + bytes) capacity *= 2;
+  #reserve(bytes: number): void {
+    if (this.#end + bytes <= this.#waiting.u8.length) return;
+    let capacity = this.#waiting.u8.length;
+    while (capacity < this.#end + bytes) capacity *= 2;
     assert(capacity <= BYTES_MAX, 'an outbox holds the outputs of what was taken, not more');
     const grown = viewsOf(new ArrayBuffer(capacity), 0, capacity);
-    grown.u8.set(this.waiting.u8.subarray(0, this.end));
-    this.waiting = grown;
+    grown.u8.set(this.#waiting.u8.subarray(0, this.#end));
+    this.#waiting = grown;
   }
 }

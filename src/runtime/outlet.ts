@@ -17,15 +17,15 @@ export type FullPolicy = 'reject' | 'hold-back' | 'drop-and-resync' | 'never-ful
 export class Outlet {
   readonly views: Views;
   readonly policy: FullPolicy;
-  private readonly writer: RingWriter;
-  private readonly bell: Doorbell;
-  private gap = false;
-  private refusals = 0;
+  readonly #writer: RingWriter;
+  readonly #bell: Doorbell;
+  #gap = false;
+  #refusals = 0;
 
   constructor(writer: RingWriter, bell: Doorbell, policy: FullPolicy) {
-    this.writer = writer;
+    this.#writer = writer;
     this.views = writer.views;
-    this.bell = bell;
+    this.#bell = bell;
     this.policy = policy;
   }
 
@@ -35,19 +35,19 @@ export class Outlet {
    * @throws InvariantError when a 'hold-back' or 'never-full' edge is full.
    */
   claim(typeId: number, payloadBytes: number, urgent = false): number {
-    const at = this.gap ? RING_FULL : this.writer.claim(typeId, payloadBytes, urgent);
-    if (at === RING_FULL) this.refuse();
+    const at = this.#gap ? RING_FULL : this.#writer.claim(typeId, payloadBytes, urgent);
+    if (at === RING_FULL) this.#refuse();
     return at;
   }
 
   /** Completes the claimed record. */
   commit(): void {
-    this.writer.commit();
+    this.#writer.commit();
   }
 
   /** Publishes the committed records and notifies the receiver if it is parked. */
   flush(): void {
-    if (this.writer.publish()) this.bell.ring();
+    if (this.#writer.publish()) this.#bell.ring();
   }
 
   /**
@@ -55,39 +55,39 @@ export class Outlet {
    * reserve.
    */
   hasRoom(bytes: number, urgent = false): boolean {
-    return this.writer.hasRoom(bytes, urgent);
+    return this.#writer.hasRoom(bytes, urgent);
   }
 
   /** Bytes that the receiver has not read yet. */
   unreadBytes(): number {
-    return this.writer.unreadBytes();
+    return this.#writer.unreadBytes();
   }
 
   /** Requests a notification when the receiver has freed space. */
   wantRoom(): void {
-    this.writer.wantRoom();
+    this.#writer.wantRoom();
   }
 
   /** Whether a snapshot is due: records were dropped, or the receiver restarted. */
   needsResync(): boolean {
-    if (this.writer.takeResyncWanted()) this.gap = true;
-    return this.gap;
+    if (this.#writer.takeResyncWanted()) this.#gap = true;
+    return this.#gap;
   }
 
   /** Ends the gap: the next records must be the snapshot. If it does not fit, the edge has a gap again. */
   beginResync(): void {
     assert(this.policy === 'drop-and-resync', 'only a drop-and-resync edge has gaps');
-    this.gap = false;
+    this.#gap = false;
   }
 
   /** Number of claims rejected since the start: clients answered "busy", or records dropped. */
   refused(): number {
-    return this.refusals;
+    return this.#refusals;
   }
 
-  private refuse(): void {
+  #refuse(): void {
     assert(this.policy === 'reject' || this.policy === 'drop-and-resync', `a ${this.policy} edge had no room`);
-    this.refusals++;
-    if (this.policy === 'drop-and-resync') this.gap = true;
+    this.#refusals++;
+    if (this.policy === 'drop-and-resync') this.#gap = true;
   }
 }

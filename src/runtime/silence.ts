@@ -40,9 +40,9 @@ export interface Look {
 /** How long other threads of the process waited for a CPU. Shared by all threads of one watcher. */
 export class Starvation {
   readonly times: ThreadTimesReader | null;
-  private before: ReadonlyMap<number, ThreadTimes> = new Map();
-  private scannedAtMs = Number.NEGATIVE_INFINITY;
-  private share = 1;
+  #before: ReadonlyMap<number, ThreadTimes> = new Map();
+  #scannedAtMs = Number.NEGATIVE_INFINITY;
+  #share = 1;
 
   constructor(times: ThreadTimesReader | null) {
     this.times = times;
@@ -53,22 +53,22 @@ export class Starvation {
    * when the previous scan is too old. One scan per check, shared by all callers.
    */
   worstShare(nowMs: number): number {
-    const sinceMs = nowMs - this.scannedAtMs;
-    if (sinceMs === 0 || this.times === null) return this.share;
+    const sinceMs = nowMs - this.#scannedAtMs;
+    if (sinceMs === 0 || this.times === null) return this.#share;
     const now = new Map<number, ThreadTimes>();
-    this.share = 0;
+    this.#share = 0;
     for (const thread of this.times.threads()) {
       const after = this.times.read(thread);
       if (after === null) continue;
       now.set(thread, after);
-      const before = this.before.get(thread);
-      if (before !== undefined) this.share = Math.max(this.share, waitedMs(before, after, sinceMs) / sinceMs);
+      const before = this.#before.get(thread);
+      if (before !== undefined) this.#share = Math.max(this.#share, waitedMs(before, after, sinceMs) / sinceMs);
     }
     // An old scan does not describe the current interval.
-    if (!Number.isFinite(sinceMs) || sinceMs > SCAN_AGE_MAX_MS) this.share = 1;
-    this.before = now;
-    this.scannedAtMs = nowMs;
-    return this.share;
+    if (!Number.isFinite(sinceMs) || sinceMs > SCAN_AGE_MAX_MS) this.#share = 1;
+    this.#before = now;
+    this.#scannedAtMs = nowMs;
+    return this.#share;
   }
 }
 
@@ -90,16 +90,16 @@ function waitedMs(before: ThreadTimes, after: ThreadTimes, sinceMs: number): num
 
 /** The heartbeat gap of one thread. */
 export class Silence {
-  private readonly starvation: Starvation;
-  private beat: number | null = null;
-  private silentMs = 0;
-  private computedMs = 0;
-  private asleepMs = 0;
-  private blockedMs = 0;
-  private before: ThreadTimes | null = null;
+  readonly #starvation: Starvation;
+  #beat: number | null = null;
+  #silentMs = 0;
+  #computedMs = 0;
+  #asleepMs = 0;
+  #blockedMs = 0;
+  #before: ThreadTimes | null = null;
 
   constructor(starvation: Starvation) {
-    this.starvation = starvation;
+    this.#starvation = starvation;
   }
 
   /**
@@ -109,60 +109,60 @@ export class Silence {
    */
   look({ sinceMs, thread }: Look, nowMs: number, readBeat: () => number, isWatched: boolean): Hang | null {
     const beat = readBeat();
-    if (beat !== this.beat || !isWatched) {
-      this.reset(beat);
+    if (beat !== this.#beat || !isWatched) {
+      this.#reset(beat);
       return null;
     }
-    this.silentMs += sinceMs;
-    this.count(sinceMs, thread, nowMs);
-    const hang = this.hang();
+    this.#silentMs += sinceMs;
+    this.#count(sinceMs, thread, nowMs);
+    const hang = this.#hang();
     // Querying the kernel takes time: a heartbeat recorded meanwhile ends the gap.
     if (hang === null || readBeat() === beat) return hang;
-    this.reset(readBeat());
+    this.#reset(readBeat());
     return null;
   }
 
-  private count(sinceMs: number, thread: number, nowMs: number): void {
-    const { times } = this.starvation;
+  #count(sinceMs: number, thread: number, nowMs: number): void {
+    const { times } = this.#starvation;
     if (times === null || thread === UNKNOWN_THREAD) {
-      this.asleepMs += Math.min(sinceMs, WATCH_MS);
+      this.#asleepMs += Math.min(sinceMs, WATCH_MS);
       return;
     }
-    if (this.silentMs < SUSPECT_MS) return;
+    if (this.#silentMs < SUSPECT_MS) return;
     const after = times.read(thread);
-    const { before } = this;
-    this.before = after;
+    const before = this.#before;
+    this.#before = after;
     if (after === null) return;
-    const othersShare = after.state === 'runnable' ? 1 : Math.min(this.starvation.worstShare(nowMs), OTHERS_SHARE_MAX);
+    const othersShare = after.state === 'runnable' ? 1 : Math.min(this.#starvation.worstShare(nowMs), OTHERS_SHARE_MAX);
     if (before === null) return;
     const ranMs = Math.min(Math.max(after.cpuMs - before.cpuMs, 0), sinceMs);
-    this.computedMs += ranMs;
+    this.#computedMs += ranMs;
     if (after.state === 'runnable') return;
     const ownShare = (ranMs + waitedMs(before, after, sinceMs)) / sinceMs;
     const restMs = Math.min(sinceMs, SLEEP_PER_LOOK_MS) * Math.max(1 - Math.max(ownShare, othersShare), 0);
-    if (after.state === 'blocked') this.blockedMs += restMs;
-    else this.asleepMs += restMs;
+    if (after.state === 'blocked') this.#blockedMs += restMs;
+    else this.#asleepMs += restMs;
   }
 
-  private hang(): Hang | null {
-    const hungMs = this.computedMs + this.asleepMs;
-    const countedMs = hungMs + this.blockedMs;
+  #hang(): Hang | null {
+    const hungMs = this.#computedMs + this.#asleepMs;
+    const countedMs = hungMs + this.#blockedMs;
     if (hungMs <= HEARTBEAT_LOST_MS && countedMs <= BLOCKED_MAX_MS) return null;
-    return { cause: this.cause(), countedMs: Math.round(countedMs), silentMs: Math.round(this.silentMs) };
+    return { cause: this.#cause(), countedMs: Math.round(countedMs), silentMs: Math.round(this.#silentMs) };
   }
 
-  private cause(): HangCause {
-    if (this.starvation.times === null) return 'gives no sign of life';
-    if (this.blockedMs > this.computedMs + this.asleepMs) return 'blocked in the kernel';
-    return this.computedMs > this.asleepMs ? 'hung in computation' : 'waits without end';
+  #cause(): HangCause {
+    if (this.#starvation.times === null) return 'gives no sign of life';
+    if (this.#blockedMs > this.#computedMs + this.#asleepMs) return 'blocked in the kernel';
+    return this.#computedMs > this.#asleepMs ? 'hung in computation' : 'waits without end';
   }
 
-  private reset(beat: number): void {
-    this.beat = beat;
-    this.silentMs = 0;
-    this.computedMs = 0;
-    this.asleepMs = 0;
-    this.blockedMs = 0;
-    this.before = null;
+  #reset(beat: number): void {
+    this.#beat = beat;
+    this.#silentMs = 0;
+    this.#computedMs = 0;
+    this.#asleepMs = 0;
+    this.#blockedMs = 0;
+    this.#before = null;
   }
 }

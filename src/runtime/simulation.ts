@@ -26,16 +26,16 @@ export interface SimulationOptions {
  * A small generator of 32-bit numbers (mulberry32): good distribution, one word of state, the same on every machine.
  */
 export class SeededRandom {
-  private state: number;
+  #state: number;
 
   constructor(seed: number) {
-    this.state = seed | 0;
+    this.#state = seed | 0;
   }
 
   /** @returns 0 … 2^32−1. */
   next(): number {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return (mixed ^ (mixed >>> 14)) >>> 0;
   }
@@ -51,27 +51,27 @@ export class Simulation {
   random: SeededRandom;
   /** Names of actors that are not polled: they imitate slow readers and threads without a core. */
   readonly stalled: Set<string> = new Set();
-  private readonly runner: HandRunner;
-  private readonly options: SimulationOptions;
-  private steps = 0;
-  private scheduleHash = 0;
+  readonly #runner: HandRunner;
+  readonly #options: SimulationOptions;
+  #steps = 0;
+  #scheduleHash = 0;
 
   constructor(runner: HandRunner, options: SimulationOptions) {
     assert(runner.clock.mode === 'manual', 'a simulation has a manual clock');
     assert(options.batchRecordsMax > 0 && options.stepsPerTick > 1 && options.tickNsMax > 0, 'bounds are positive');
-    this.runner = runner;
-    this.options = options;
+    this.#runner = runner;
+    this.#options = options;
     this.random = new SeededRandom(options.seed);
   }
 
   /** Draws one step. @returns false when no actor had work and time advanced instead. */
   step(): boolean {
-    const ready = this.runner.hosts.filter((host) => host.hasWork() && !this.stalled.has(host.actor.name));
-    const timeMoves = ready.length === 0 || this.random.below(this.options.stepsPerTick) === 0;
-    if (timeMoves) this.moveTime();
-    else this.turnOneOf(ready);
-    this.steps++;
-    this.options.invariant(this.steps);
+    const ready = this.#runner.hosts.filter((host) => host.hasWork() && !this.stalled.has(host.actor.name));
+    const timeMoves = ready.length === 0 || this.random.below(this.#options.stepsPerTick) === 0;
+    if (timeMoves) this.#moveTime();
+    else this.#turnOneOf(ready);
+    this.#steps++;
+    this.#options.invariant(this.#steps);
     return !timeMoves;
   }
 
@@ -81,24 +81,24 @@ export class Simulation {
 
   /** A hash of every draw so far: equal for equal schedules. */
   schedule(): number {
-    return this.scheduleHash;
+    return this.#scheduleHash;
   }
 
-  private moveTime(): void {
-    const deltaNs = 1 + this.random.below(this.options.tickNsMax);
-    this.note(-1, deltaNs);
-    this.runner.clock.advance(BigInt(deltaNs));
-    this.runner.tick();
+  #moveTime(): void {
+    const deltaNs = 1 + this.random.below(this.#options.tickNsMax);
+    this.#note(-1, deltaNs);
+    this.#runner.clock.advance(BigInt(deltaNs));
+    this.#runner.tick();
   }
 
-  private turnOneOf(ready: readonly ActorHost[]): void {
+  #turnOneOf(ready: readonly ActorHost[]): void {
     const chosen = ready[this.random.below(ready.length)];
     assert(chosen !== undefined, 'a ready actor was chosen');
-    const handled = chosen.turn(1 + this.random.below(this.options.batchRecordsMax));
-    this.note(this.runner.hosts.indexOf(chosen), handled);
+    const handled = chosen.turn(1 + this.random.below(this.#options.batchRecordsMax));
+    this.#note(this.#runner.hosts.indexOf(chosen), handled);
   }
 
-  private note(who: number, what: number): void {
-    this.scheduleHash = Math.imul(Math.imul(this.scheduleHash ^ who, 0x9e3779b1) ^ what, 0x85ebca6b) | 0;
+  #note(who: number, what: number): void {
+    this.#scheduleHash = Math.imul(Math.imul(this.#scheduleHash ^ who, 0x9e3779b1) ^ what, 0x85ebca6b) | 0;
   }
 }

@@ -105,33 +105,33 @@ export class RingWriter {
   readonly views: Views;
   readonly payloadBytesMax: number;
 
-  private readonly words: Int32Array;
-  private readonly header: Int32Array;
-  private readonly capacity: number;
-  private readonly mask: number;
-  private readonly open: number;
-  private tail: number;
-  private published: number;
-  private headCopy: number;
-  private written: number;
+  readonly #words: Int32Array;
+  readonly #header: Int32Array;
+  readonly #capacity: number;
+  readonly #mask: number;
+  readonly #open: number;
+  #tail: number;
+  #published: number;
+  #headCopy: number;
+  #written: number;
   /** Free bytes at the tail that need no further check; negative while the reserve is in use. */
-  private spare = 0;
-  private claimed = 0;
+  #spare = 0;
+  #claimed = 0;
 
   constructor(ring: SharedArrayBuffer) {
     const size = ringSize(ring);
     this.views = viewsOf(ring, DATA_OFFSET, size.capacityBytes);
     this.payloadBytesMax = payloadBytesMax(size);
-    this.words = new Int32Array(ring);
-    this.header = this.views.i32;
-    this.capacity = size.capacityBytes;
-    this.mask = size.capacityBytes - 1;
-    this.open = size.capacityBytes - size.reservedBytes;
-    this.tail = Atomics.load(this.words, TAIL_WORD);
-    this.published = this.tail;
-    this.headCopy = Atomics.load(this.words, HEAD_WORD);
-    this.written = Atomics.load(this.words, WRITTEN_WORD);
-    assert((this.tail & 7) === 0, 'ring tail is aligned');
+    this.#words = new Int32Array(ring);
+    this.#header = this.views.i32;
+    this.#capacity = size.capacityBytes;
+    this.#mask = size.capacityBytes - 1;
+    this.#open = size.capacityBytes - size.reservedBytes;
+    this.#tail = Atomics.load(this.#words, TAIL_WORD);
+    this.#published = this.#tail;
+    this.#headCopy = Atomics.load(this.#words, HEAD_WORD);
+    this.#written = Atomics.load(this.#words, WRITTEN_WORD);
+    assert((this.#tail & 7) === 0, 'ring tail is aligned');
   }
 
   /**
@@ -147,29 +147,29 @@ export class RingWriter {
     assert(typeId >= 0 && typeId < PADDING_TYPE, 'record type is in range');
     const bytes = recordBytes(payloadBytes);
     // mutant: ring-space
-    if (bytes > this.spare && !this.makeSpare(bytes, urgent)) return RING_FULL;
-    const word = (this.tail & this.mask) >> 2;
-    this.header[word] = payloadBytes;
-    this.header[word + 1] = typeAndCheck(this.tail, payloadBytes, typeId);
-    this.claimed = bytes;
+    if (bytes > this.#spare && !this.#makeSpare(bytes, urgent)) return RING_FULL;
+    const word = (this.#tail & this.#mask) >> 2;
+    this.#header[word] = payloadBytes;
+    this.#header[word + 1] = typeAndCheck(this.#tail, payloadBytes, typeId);
+    this.#claimed = bytes;
     return (word << 2) + RECORD_HEADER_BYTES;
   }
 
   /** Completes the record of the last claim. It becomes visible with the next publish. */
   commit(): void {
-    assert(this.claimed !== 0, 'a commit follows a claim');
-    this.tail = (this.tail + this.claimed) | 0;
-    this.spare -= this.claimed;
-    this.written = (this.written + 1) | 0;
-    this.claimed = 0;
+    assert(this.#claimed !== 0, 'a commit follows a claim');
+    this.#tail = (this.#tail + this.#claimed) | 0;
+    this.#spare -= this.#claimed;
+    this.#written = (this.#written + 1) | 0;
+    this.#claimed = 0;
   }
 
   /** Makes every committed record visible. @returns whether there was one: then ring the doorbell. */
   publish(): boolean {
-    if (this.tail === this.published) return false;
-    this.words[WRITTEN_WORD] = this.written;
-    Atomics.store(this.words, TAIL_WORD, this.tail);
-    this.published = this.tail;
+    if (this.#tail === this.#published) return false;
+    this.#words[WRITTEN_WORD] = this.#written;
+    Atomics.store(this.#words, TAIL_WORD, this.#tail);
+    this.#published = this.#tail;
     return true;
   }
 
@@ -179,25 +179,25 @@ export class RingWriter {
    * @param urgent - with the reserved bytes.
    */
   hasRoom(bytes: number, urgent = false): boolean {
-    const rest = this.capacity - (this.tail & this.mask);
+    const rest = this.#capacity - (this.#tail & this.#mask);
     const needed = bytes > rest ? bytes + rest : bytes;
-    const limit = urgent ? this.capacity : this.open;
-    return ((this.tail - this.headCopy) | 0) + needed <= limit || this.used() + needed <= limit;
+    const limit = urgent ? this.#capacity : this.#open;
+    return ((this.#tail - this.#headCopy) | 0) + needed <= limit || this.#used() + needed <= limit;
   }
 
   /** Bytes of committed records that the consumer has not released, including padding and records being handled. */
   unreadBytes(): number {
-    return this.used();
+    return this.#used();
   }
 
   /** Requests a doorbell ring when the consumer has freed space. Check `hasRoom` again before parking. */
   wantRoom(): void {
-    Atomics.store(this.words, ROOM_WANTED_WORD, 1);
+    Atomics.store(this.#words, ROOM_WANTED_WORD, 1);
   }
 
   /** Whether the consumer restarted and requested a snapshot; clears the request. */
   takeResyncWanted(): boolean {
-    return take(this.words, RESYNC_WANTED_WORD);
+    return take(this.#words, RESYNC_WANTED_WORD);
   }
 
   /**
@@ -207,27 +207,27 @@ export class RingWriter {
    *
    * @returns whether `bytes` now fit at the tail.
    */
-  private makeSpare(bytes: number, urgent: boolean): boolean {
-    const index = this.tail & this.mask;
-    const rest = this.capacity - index;
+  #makeSpare(bytes: number, urgent: boolean): boolean {
+    const index = this.#tail & this.#mask;
+    const rest = this.#capacity - index;
     const padding = bytes > rest ? rest : 0;
-    const limit = urgent ? this.capacity : this.open;
-    const used = this.used();
+    const limit = urgent ? this.#capacity : this.#open;
+    const used = this.#used();
     if (used + padding + bytes > limit) return false;
     if (padding !== 0) {
-      this.header[index >> 2] = padding - RECORD_HEADER_BYTES;
-      this.header[(index >> 2) + 1] = typeAndCheck(this.tail, padding - RECORD_HEADER_BYTES, PADDING_TYPE);
-      this.tail = (this.tail + padding) | 0;
+      this.#header[index >> 2] = padding - RECORD_HEADER_BYTES;
+      this.#header[(index >> 2) + 1] = typeAndCheck(this.#tail, padding - RECORD_HEADER_BYTES, PADDING_TYPE);
+      this.#tail = (this.#tail + padding) | 0;
     }
-    this.spare = Math.min(this.open - used - padding, this.capacity - (this.tail & this.mask));
+    this.#spare = Math.min(this.#open - used - padding, this.#capacity - (this.#tail & this.#mask));
     return true;
   }
 
   /** Bytes in use, after loading the consumer's position. */
-  private used(): number {
-    this.headCopy = Atomics.load(this.words, HEAD_WORD);
-    const used = (this.tail - this.headCopy) | 0;
-    assert(used >= 0 && used <= this.capacity, 'ring: invariant (1), seen by the producer');
+  #used(): number {
+    this.#headCopy = Atomics.load(this.#words, HEAD_WORD);
+    const used = (this.#tail - this.#headCopy) | 0;
+    assert(used >= 0 && used <= this.#capacity, 'ring: invariant (1), seen by the producer');
     return used;
   }
 }
@@ -237,25 +237,25 @@ export class RingReader {
   /** The data of the ring. Readable only within the record that is being handled. */
   readonly views: Views;
 
-  private readonly words: Int32Array;
-  private readonly header: Int32Array;
-  private readonly capacity: number;
-  private readonly mask: number;
-  private head: number;
-  private tailCopy: number;
-  private read: number;
+  readonly #words: Int32Array;
+  readonly #header: Int32Array;
+  readonly #capacity: number;
+  readonly #mask: number;
+  #head: number;
+  #tailCopy: number;
+  #read: number;
 
   constructor(ring: SharedArrayBuffer) {
     const size = ringSize(ring);
     this.views = viewsOf(ring, DATA_OFFSET, size.capacityBytes);
-    this.words = new Int32Array(ring);
-    this.header = this.views.i32;
-    this.capacity = size.capacityBytes;
-    this.mask = size.capacityBytes - 1;
-    this.head = Atomics.load(this.words, HEAD_WORD);
-    this.tailCopy = this.head;
-    this.read = Atomics.load(this.words, READ_WORD);
-    assert((this.head & 7) === 0, 'ring head is aligned');
+    this.#words = new Int32Array(ring);
+    this.#header = this.views.i32;
+    this.#capacity = size.capacityBytes;
+    this.#mask = size.capacityBytes - 1;
+    this.#head = Atomics.load(this.#words, HEAD_WORD);
+    this.#tailCopy = this.#head;
+    this.#read = Atomics.load(this.#words, READ_WORD);
+    assert((this.#head & 7) === 0, 'ring head is aligned');
   }
 
   /**
@@ -268,38 +268,38 @@ export class RingReader {
    * @throws InvariantError on a header that this ring cannot have written.
    */
   drain(handle: RecordHandler, recordsMax: number, expect: RecordWatcher | null = null): number {
-    if (this.head === this.tailCopy && !this.look()) return 0;
+    if (this.#head === this.#tailCopy && !this.#look()) return 0;
     let count = 0;
     while (count < recordsMax) {
-      if (this.head === this.tailCopy) break;
-      const index = this.head & this.mask;
-      const bytes = this.header[index >> 2] ?? -1;
-      const word = this.header[(index >> 2) + 1] ?? 0;
+      if (this.#head === this.#tailCopy) break;
+      const index = this.#head & this.#mask;
+      const bytes = this.#header[index >> 2] ?? -1;
+      const word = this.#header[(index >> 2) + 1] ?? 0;
       const typeId = word & 0xffff;
-      assert(word === typeAndCheck(this.head, bytes, typeId), 'ring: a record header is what the producer wrote');
-      assert(bytes >= 0 && bytes < this.capacity, 'ring: a payload is smaller than the ring');
+      assert(word === typeAndCheck(this.#head, bytes, typeId), 'ring: a record header is what the producer wrote');
+      assert(bytes >= 0 && bytes < this.#capacity, 'ring: a payload is smaller than the ring');
       const taken = recordBytes(bytes);
-      assert(index + taken <= this.capacity, 'ring: a record ends within the data');
-      assert(taken <= ((this.tailCopy - this.head) | 0), 'ring: a record ends before the tail');
-      const next = (this.head + taken) | 0;
-      if (expect !== null && next !== this.tailCopy) this.tellOf(next, expect);
+      assert(index + taken <= this.#capacity, 'ring: a record ends within the data');
+      assert(taken <= ((this.#tailCopy - this.#head) | 0), 'ring: a record ends before the tail');
+      const next = (this.#head + taken) | 0;
+      if (expect !== null && next !== this.#tailCopy) this.#tellOf(next, expect);
       if (typeId !== PADDING_TYPE) {
         if (handle(typeId, index + RECORD_HEADER_BYTES, bytes) === false) break;
         count++;
       }
-      this.head = next;
+      this.#head = next;
     }
-    this.read = (this.read + count) | 0;
-    this.words[READ_WORD] = this.read;
-    Atomics.store(this.words, HEAD_WORD, this.head);
+    this.#read = (this.#read + count) | 0;
+    this.#words[READ_WORD] = this.#read;
+    Atomics.store(this.#words, HEAD_WORD, this.#head);
     return count;
   }
 
   /** Skips padding and invalid headers: they are processed when they are read. */
-  private tellOf(position: number, expect: RecordWatcher): void {
-    const index = position & this.mask;
-    const bytes = this.header[index >> 2] ?? -1;
-    const word = this.header[(index >> 2) + 1] ?? 0;
+  #tellOf(position: number, expect: RecordWatcher): void {
+    const index = position & this.#mask;
+    const bytes = this.#header[index >> 2] ?? -1;
+    const word = this.#header[(index >> 2) + 1] ?? 0;
     const typeId = word & 0xffff;
     if (typeId !== PADDING_TYPE && word === typeAndCheck(position, bytes, typeId))
       expect(typeId, index + RECORD_HEADER_BYTES, bytes);
@@ -307,17 +307,17 @@ export class RingReader {
 
   /** Whether a record waits. */
   hasRecords(): boolean {
-    return this.head !== this.tailCopy || this.look();
+    return this.#head !== this.#tailCopy || this.#look();
   }
 
   /** Number of waiting records, as of the last load of the producer's position or slightly later. */
   depth(): number {
-    return ((this.words[WRITTEN_WORD] ?? 0) - this.read) | 0;
+    return ((this.#words[WRITTEN_WORD] ?? 0) - this.#read) | 0;
   }
 
   /** Whether the producer requested space; clears the request, so that it is answered once. */
   takeRoomWanted(): boolean {
-    return take(this.words, ROOM_WANTED_WORD);
+    return take(this.#words, ROOM_WANTED_WORD);
   }
 
   /**
@@ -326,15 +326,15 @@ export class RingReader {
    */
   resync(): void {
     this.drain(() => true, Number.MAX_SAFE_INTEGER);
-    Atomics.store(this.words, RESYNC_WANTED_WORD, 1);
+    Atomics.store(this.#words, RESYNC_WANTED_WORD, 1);
   }
 
   /** Loads the producer's position. @returns whether it is ahead. */
-  private look(): boolean {
-    this.tailCopy = Atomics.load(this.words, TAIL_WORD);
-    const waiting = (this.tailCopy - this.head) | 0;
+  #look(): boolean {
+    this.#tailCopy = Atomics.load(this.#words, TAIL_WORD);
+    const waiting = (this.#tailCopy - this.#head) | 0;
     assert(
-      waiting >= 0 && waiting <= this.capacity && (waiting & 7) === 0,
+      waiting >= 0 && waiting <= this.#capacity && (waiting & 7) === 0,
       'ring: invariant (1), seen by the consumer',
     );
     return waiting !== 0;

@@ -48,24 +48,24 @@ interface Child {
 }
 
 export class Supervisor {
-  private readonly options: SupervisorOptions;
-  private readonly plan: Plan;
-  private readonly children: readonly Child[];
-  private readonly watch: Watch;
-  private timer: NodeJS.Timeout | null = null;
-  private stopping = false;
-  private failing = false;
+  readonly #options: SupervisorOptions;
+  readonly #plan: Plan;
+  readonly #children: readonly Child[];
+  readonly #watch: Watch;
+  #timer: NodeJS.Timeout | null = null;
+  #stopping = false;
+  #failing = false;
 
   constructor(options: SupervisorOptions) {
     const { plan } = options.context;
-    this.options = options;
-    this.plan = plan;
-    this.children = plan.threads.flatMap((spec, index) => {
+    this.#options = options;
+    this.#plan = plan;
+    this.#children = plan.threads.flatMap((spec, index) => {
       const block = new ThreadBlock(plan.threadBlocks, index);
       return spec.place === 'main' ? [] : [{ spec, block, running: null, reason: 'it ended', restartsAtMs: [] }];
     });
-    this.watch = new Watch(
-      this.children.map((child) => child.block),
+    this.#watch = new Watch(
+      this.#children.map((child) => child.block),
       threadTimes(),
     );
   }
@@ -77,10 +77,10 @@ export class Supervisor {
       const cause = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
       this.fail(diedOf('main', `unhandled rejection: ${cause}`));
     });
-    const letters = makeLetters(this.plan, () => true);
-    this.deliver(letters, this.options.context.spec.name);
-    for (const child of this.children) this.spawn(child, letters.get(child.spec.name) ?? [], false);
-    this.timer = setInterval(() => this.look(), WATCH_MS);
+    const letters = makeLetters(this.#plan, () => true);
+    this.#deliver(letters, this.#options.context.spec.name);
+    for (const child of this.#children) this.#spawn(child, letters.get(child.spec.name) ?? [], false);
+    this.#timer = setInterval(() => this.#look(), WATCH_MS);
   }
 
   /**
@@ -88,12 +88,12 @@ export class Supervisor {
    */
   async whenTurning(): Promise<void> {
     const turns = ({ block }: Child): boolean => block.state() === 'running' || block.state() === 'recovering';
-    await until(() => this.children.every(turns), Number.POSITIVE_INFINITY);
+    await until(() => this.#children.every(turns), Number.POSITIVE_INFINITY);
   }
 
   state(thread: string): ThreadState {
     return must(
-      this.children.find((child) => child.spec.name === thread),
+      this.#children.find((child) => child.spec.name === thread),
       `there is a worker named ${thread}`,
     ).block.state();
   }
@@ -103,29 +103,29 @@ export class Supervisor {
    * last. A thread that misses the deadline ends the process as a fail-stop.
    */
   async stop(deadlineMs: number): Promise<void> {
-    assert(!this.stopping, 'a node is stopped once');
-    this.stopping = true;
+    assert(!this.#stopping, 'a node is stopped once');
+    this.#stopping = true;
     const deadline = afterLooks(deadlineMs, () => this.fail(diedOf(null, `no orderly stop within ${deadlineMs} ms`)));
-    for (const child of this.children) {
+    for (const child of this.#children) {
       child.block.setCommand('stop');
-      this.options.context.bells.of(child.spec.name).ring();
+      this.#options.context.bells.of(child.spec.name).ring();
       await until(() => child.running === null || child.running.hasEnded(), Number.POSITIVE_INFINITY);
     }
-    const { block } = this.options.context;
+    const { block } = this.#options.context;
     block.setCommand('stop');
-    this.options.runner.poke();
+    this.#options.runner.poke();
     await until(() => block.state() === 'stopped', Number.POSITIVE_INFINITY);
     clearInterval(deadline);
-    if (this.timer !== null) clearInterval(this.timer);
+    if (this.#timer !== null) clearInterval(this.#timer);
   }
 
   /** Ends the process: exit code 70, or SIGKILL when a thread cannot be ended. */
   fail(ending: Ending): void {
-    if (this.failing) return;
-    this.failing = true;
-    this.options.failing(ending);
-    const workers = this.children.flatMap((child) => child.running ?? []);
-    void failStop(ending, () => this.halt(), workers);
+    if (this.#failing) return;
+    this.#failing = true;
+    this.#options.failing(ending);
+    const workers = this.#children.flatMap((child) => child.running ?? []);
+    void failStop(ending, () => this.#halt(), workers);
   }
 
   /**
@@ -134,38 +134,38 @@ export class Supervisor {
    * module.
    */
   async abandon(): Promise<void> {
-    this.failing = true;
-    const all = this.children.flatMap(({ block, running }) => (running === null ? [] : [{ block, running }]));
+    this.#failing = true;
+    const all = this.#children.flatMap(({ block, running }) => (running === null ? [] : [{ block, running }]));
     await until(
       () => all.every(({ block, running }) => block.state() !== 'starting' || running.hasEnded()),
       LOADING_MS_MAX,
     );
-    this.halt();
+    this.#halt();
     await until(() => all.every(({ running }) => running.hasEnded()), FAIL_STOP_HALT_MS);
   }
 
-  private halt(): void {
-    for (const { block, spec } of this.children) {
+  #halt(): void {
+    for (const { block, spec } of this.#children) {
       block.setCommand('halt');
-      this.options.context.bells.of(spec.name).ring();
+      this.#options.context.bells.of(spec.name).ring();
     }
-    this.options.runner.halt();
+    this.#options.runner.halt();
   }
 
-  private look(): void {
-    const lost = this.watch.lost();
-    const child = lost === null ? undefined : this.children[lost.index];
-    if (lost === null || child === undefined || this.failing) return;
+  #look(): void {
+    const lost = this.#watch.lost();
+    const child = lost === null ? undefined : this.#children[lost.index];
+    if (lost === null || child === undefined || this.#failing) return;
     const { spec, running } = child;
     child.reason = lost.hang.cause;
     if (spec.onDeath === 'restart' && !spec.ownsListener) void running?.worker.terminate();
     else this.fail(hungOf(spec.name, lost.hang));
   }
 
-  private spawn(child: Child, letters: readonly BellLetter[], restarted: boolean): void {
-    const { settings, entryOf } = this.options;
+  #spawn(child: Child, letters: readonly BellLetter[], restarted: boolean): void {
+    const { settings, entryOf } = this.#options;
     const { name, ownsListener, youngMebibytes } = child.spec;
-    const birth: ThreadBirth = { plan: this.plan, thread: name, restarted, letters, settings };
+    const birth: ThreadBirth = { plan: this.#plan, thread: name, restarted, letters, settings };
     child.reason = 'it ended';
     child.block.setState('starting');
     const worker = new Worker(entryOf(name), {
@@ -184,13 +184,13 @@ export class Supervisor {
     });
     worker.on('exit', () => {
       ended = true;
-      this.ended(child);
+      this.#ended(child);
     });
   }
 
-  private ended(child: Child): void {
+  #ended(child: Child): void {
     const mayEnd = child.block.state() === 'stopped' || child.spec.onDeath === 'restart';
-    if (this.failing || (this.stopping && mayEnd)) return;
+    if (this.#failing || (this.#stopping && mayEnd)) return;
     const nowMs = performance.now();
     child.restartsAtMs = child.restartsAtMs.filter((atMs) => nowMs - atMs < RESTARTS_WITHIN_MS);
     if (child.spec.onDeath === 'fail-stop' || child.restartsAtMs.length >= RESTARTS_MAX) {
@@ -198,22 +198,22 @@ export class Supervisor {
       return;
     }
     child.restartsAtMs.push(nowMs);
-    this.options.restarted(child.spec.name, child.reason);
-    this.restart(child);
+    this.#options.restarted(child.spec.name, child.reason);
+    this.#restart(child);
   }
 
-  private restart(child: Child): void {
+  #restart(child: Child): void {
     const { name } = child.spec;
-    const letters = makeLetters(this.plan, (from, to) => from === name || to === name);
-    this.deliver(letters, this.options.context.spec.name);
-    for (const other of this.children) if (other !== child) this.deliver(letters, other.spec.name);
-    this.spawn(child, letters.get(name) ?? [], true);
+    const letters = makeLetters(this.#plan, (from, to) => from === name || to === name);
+    this.#deliver(letters, this.#options.context.spec.name);
+    for (const other of this.#children) if (other !== child) this.#deliver(letters, other.spec.name);
+    this.#spawn(child, letters.get(name) ?? [], true);
   }
 
   /** Sends letters to a running thread. */
-  private deliver(letters: ReadonlyMap<string, readonly BellLetter[]>, thread: string): void {
-    const { context, runner } = this.options;
-    const child = this.children.find((candidate) => candidate.spec.name === thread);
+  #deliver(letters: ReadonlyMap<string, readonly BellLetter[]>, thread: string): void {
+    const { context, runner } = this.#options;
+    const child = this.#children.find((candidate) => candidate.spec.name === thread);
     for (const letter of letters.get(thread) ?? []) {
       if (child !== undefined) {
         child.running?.worker.postMessage(letter, [letter.port]);

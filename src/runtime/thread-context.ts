@@ -27,9 +27,9 @@ export class ThreadContext {
   readonly block: ThreadBlock;
   readonly sleeper: Sleeper;
   readonly bells: BellBoard;
-  private readonly main: ThreadBlock;
-  private readonly mainWatch: Watch;
-  private lettersTaken = 0;
+  readonly #main: ThreadBlock;
+  readonly #mainWatch: Watch;
+  #lettersTaken = 0;
 
   constructor(plan: Plan, thread: string) {
     const index = threadIndex(plan, thread);
@@ -40,8 +40,8 @@ export class ThreadContext {
     this.block = new ThreadBlock(plan.threadBlocks, index);
     this.sleeper = new Sleeper(new Int32Array(plan.threadBlocks), bellIndex(index));
     this.bells = new BellBoard(plan);
-    this.main = new ThreadBlock(plan.threadBlocks, main);
-    this.mainWatch = new Watch([this.main], threadTimes());
+    this.#main = new ThreadBlock(plan.threadBlocks, main);
+    this.#mainWatch = new Watch([this.#main], threadTimes());
     this.block.setKernelThread();
   }
 
@@ -49,19 +49,19 @@ export class ThreadContext {
    * Ends the process when the main thread hangs, because no other code can then. Call every WATCH_MS on other threads.
    */
   watchMain(): void {
-    const lost = this.mainWatch.lost();
-    if (lost !== null && this.main.claimEnd()) killProcess(hungOf('main', lost.hang));
+    const lost = this.#mainWatch.lost();
+    if (lost !== null && this.#main.claimEnd()) killProcess(hungOf('main', lost.hang));
   }
 
   /** Receives the letters of a plain thread, which does not run its event loop. */
   takeLetters(): void {
     if (parentPort === null) return;
     const announced = this.block.letters();
-    while (this.lettersTaken !== announced) {
+    while (this.#lettersTaken !== announced) {
       const received: { message: BellLetter } | undefined = receiveMessageOnPort(parentPort);
       if (received === undefined) return;
       this.bells.connect(received.message.thread, received.message.port);
-      this.lettersTaken = (this.lettersTaken + 1) | 0;
+      this.#lettersTaken = (this.#lettersTaken + 1) | 0;
     }
   }
 }

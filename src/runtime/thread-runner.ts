@@ -25,65 +25,65 @@ export function runThread(context: ThreadContext, hosts: readonly ActorHost[]): 
 }
 
 class ThreadLoop {
-  private readonly context: ThreadContext;
-  private readonly hosts: readonly ActorHost[];
-  private readonly spinTurns: number;
-  private readonly tickMs: number;
-  private tickedAtMs = 0;
-  private watchedAtMs = 0;
-  private idleTurns = 0;
+  readonly #context: ThreadContext;
+  readonly #hosts: readonly ActorHost[];
+  readonly #spinTurns: number;
+  readonly #tickMs: number;
+  #tickedAtMs = 0;
+  #watchedAtMs = 0;
+  #idleTurns = 0;
 
   constructor(context: ThreadContext, hosts: readonly ActorHost[]) {
-    this.context = context;
-    this.hosts = hosts;
-    this.spinTurns = context.spec.spinTurns;
-    this.tickMs = context.plan.tickMs;
+    this.#context = context;
+    this.#hosts = hosts;
+    this.#spinTurns = context.spec.spinTurns;
+    this.#tickMs = context.plan.tickMs;
   }
 
   run(): void {
-    this.lookAtTime();
-    while (this.goesOn()) {
+    this.#lookAtTime();
+    while (this.#goesOn()) {
       let handled = 0;
-      for (const host of this.hosts) handled += host.turn();
-      if (handled > 0) this.idleTurns = 0;
-      else this.idle();
-      if (handled > 0 || this.idleTurns % SPINS_PER_LOOK === 0) this.lookAtTime();
+      for (const host of this.#hosts) handled += host.turn();
+      if (handled > 0) this.#idleTurns = 0;
+      else this.#idle();
+      if (handled > 0 || this.#idleTurns % SPINS_PER_LOOK === 0) this.#lookAtTime();
     }
   }
 
   /** A stop is complete when every actor is idle; blocked records have until the deadline of the stop. */
-  private goesOn(): boolean {
-    const { block } = this.context;
+  #goesOn(): boolean {
+    const { block } = this.#context;
     const command = block.command();
     if (command !== 'stop') return command === 'run';
     if (block.state() !== 'draining') block.setState('draining');
-    return this.hosts.some((host) => !host.isIdle());
+    return this.#hosts.some((host) => !host.isIdle());
   }
 
-  private idle(): void {
-    if (this.idleTurns++ < this.spinTurns) return;
-    this.idleTurns = 0;
-    const { sleeper } = this.context;
+  #idle(): void {
+    if (this.#idleTurns++ < this.#spinTurns) return;
+    this.#idleTurns = 0;
+    const { sleeper } = this.#context;
     sleeper.prepare();
-    if (this.hosts.some((host) => host.hasWork())) sleeper.wake();
-    else sleeper.park(this.tickMs);
+    if (this.#hosts.some((host) => host.hasWork())) sleeper.wake();
+    else sleeper.park(this.#tickMs);
   }
 
-  private lookAtTime(): void {
+  #lookAtTime(): void {
     const nowMs = performance.now();
-    const { block, clock } = this.context;
-    if (block.state() === 'recovering') block.setState(turningState(this.hosts));
+    const { block, clock } = this.#context;
+    if (block.state() === 'recovering') block.setState(turningState(this.#hosts));
     block.beat();
-    if (nowMs - this.tickedAtMs >= this.tickMs) {
-      this.tickedAtMs = nowMs;
+    if (nowMs - this.#tickedAtMs >= this.#tickMs) {
+      this.#tickedAtMs = nowMs;
       block.beginTicks();
       const nowNs = clock.nowNs();
-      for (const host of this.hosts) host.tick(nowNs);
+      for (const host of this.#hosts) host.tick(nowNs);
       block.endTicks();
     }
-    if (nowMs - this.watchedAtMs < WATCH_MS) return;
-    this.watchedAtMs = nowMs;
-    this.context.takeLetters();
-    this.context.watchMain();
+    if (nowMs - this.#watchedAtMs < WATCH_MS) return;
+    this.#watchedAtMs = nowMs;
+    this.#context.takeLetters();
+    this.#context.watchMain();
   }
 }

@@ -22,20 +22,20 @@ function refused(change: Partial<Topology>, why: RegExp): void {
 }
 
 suite('topology', () => {
-  test('a circle of edges that hold back is refused, and named', () => {
+  test('a cycle of edges that hold back is refused, and named', () => {
     const edges = [edge('source', 'relay', 'hold-back'), edge('relay', 'sink', 'hold-back')];
-    refused({ edges: [...edges, edge('sink', 'source', 'hold-back')] }, /circle: source → relay → sink → source/);
-    refused({ edges: [edge('relay', 'relay', 'hold-back')] }, /circle: relay → relay/);
+    refused({ edges: [...edges, edge('sink', 'source', 'hold-back')] }, /cycle: source → relay → sink → source/);
+    refused({ edges: [edge('relay', 'relay', 'hold-back')] }, /cycle: relay → relay/);
   });
 
-  test('a circle with one edge that does not hold back is accepted', () => {
+  test('a cycle with one edge that does not hold back is accepted', () => {
     const edges = [edge('source', 'relay', 'hold-back'), edge('relay', 'sink', 'hold-back')];
     for (const full of ['reject', 'drop-and-resync', 'never-full'] as const) {
       planTopology({ ...RELAY_TOPOLOGY, edges: [...edges, edge('sink', 'source', full)] }, CLOCK);
     }
   });
 
-  test('a circle is found in any graph that has one, and only there', () => {
+  test('a cycle is found in any graph that has one, and only there', () => {
     const nodes = fc.integer({ min: 0, max: 6 }).map(String);
     fc.assert(
       fc.property(fc.array(fc.tuple(nodes, nodes), { maxLength: 14 }), (pairs) => {
@@ -70,7 +70,7 @@ suite('topology', () => {
   });
 });
 
-/** The plain judge: take away edges into nowhere until nothing changes; what is left is a circle. */
+/** The plain judge: take away edges into nowhere until nothing changes; what is left is a cycle. */
 function hasCycleByRemoval(pairs: readonly (readonly [string, string])[]): boolean {
   let left = pairs;
   for (;;) {
