@@ -54,8 +54,8 @@ suite('after every batch', () => {
   const damages: readonly [string, RegExp, (orders: OrderPool, slots: number[]) => void][] = [
     ['lots that nobody counted', /sum of its orders/, (orders, [slot = 0]) => orders.setFilled(slot, 1)],
     ['an order out of its turn', /first in first out/, (orders, [, slot = 0]) => orders.setPriority(slot, 9)],
-    ['an order that ended', /only resting/, (orders, [slot = 0]) => orders.setState(slot, ORDER_STATE.ended)],
-    ['an order of which nothing remains', /something remains/, (orders, [slot = 0]) => orders.setFilled(slot, 5)],
+    ['an order that ended', /its orders rest/, (orders, [slot = 0]) => orders.setState(slot, ORDER_STATE.ended)],
+    ['an order of which nothing remains', /has remaining quantity/, (orders, [slot = 0]) => orders.setFilled(slot, 5)],
     ['another price', /at its price/, (orders, [slot = 0]) => orders.setPriceAndQuantity(slot, PRICE + 1, 5)],
   ];
   for (const [what, promise, damage] of damages)
@@ -72,7 +72,10 @@ suite('after every batch', () => {
       [PRICE, 0],
       [PRICE + 1, 3],
     ] as const)
-      assert.throws(() => side.checkLevel(price, told, 8), { name: 'InvariantError', message: /what was told/ });
+      assert.throws(() => side.checkLevel(price, told, 8), {
+        name: 'InvariantError',
+        message: /equals its published quantity/,
+      });
   });
 
   test('of many levels that were told the last eight are looked at, each once with its last quantity', () => {
@@ -127,7 +130,7 @@ suite('after every batch of a shard', () => {
   test('a level that market data was told wrong ends the process', () => {
     const market = openMarket();
     market.output.levelChanged(SIDE.sell, PRICE, 4);
-    assert.throws(() => market.check(), { name: 'InvariantError', message: /what was told/ });
+    assert.throws(() => market.check(), { name: 'InvariantError', message: /equals its published quantity/ });
   });
 });
 

@@ -655,7 +655,7 @@ const RING_AND_BOOK: readonly Mutant[] = [
   {
     breaks: 'a ring reads what was published, and no more',
     site: 'ring-space',
-    change: swap(/> this\.spare/, '> this.spare + 8'),
+    change: swap(/> (this\.#?spare)/, '> $1 + 8'),
     caughtBy: 'test/runtime/spsc-ring',
   },
   {
@@ -703,7 +703,7 @@ const RING_AND_BOOK: readonly Mutant[] = [
   {
     breaks: 'a book is uncrossed some steps a turn',
     site: 'uncrossing-steps',
-    change: swap(/!this\.isCrossed && /, ''),
+    change: swap(/!this\.#?isCrossed && /, ''),
     caughtBy: 'test/node/uncrossing',
   },
   {
