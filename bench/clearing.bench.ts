@@ -10,7 +10,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { open } from 'lmdb';
 import { maintenanceOf } from '../src/clearing/account-margin.ts';
 import { applyBatch } from '../src/clearing/clearing.ts';
 import { positionSlot, setLegs } from '../src/clearing/positions.ts';
@@ -21,6 +20,7 @@ import { ORDER_FLAG } from '../src/core/order-terms.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../src/core/units.ts';
 import { CLEARING_YOUNG_MEBIBYTES } from '../src/node/topology.ts';
 import { isLiquidatable } from '../src/risk/account.ts';
+import { bareLoop } from './bare-lmdb.ts';
 import { type BenchResult, type BenchRow, interleave, median, type Scale } from './bench-kit.ts';
 import { ETH, FILLS_PER_BATCH, T0, USD, world } from './clearing-desk.ts';
 import type { DeskRound, DeskSetUp } from './clearing-desk-task.ts';
@@ -116,27 +116,6 @@ function perSecond(batches: number, batch: () => void): number {
   const startedMs = performance.now();
   for (let count = 0; count < batches; count += 1) batch();
   return (batches * FILLS_PER_BATCH) / ((performance.now() - startedMs) / 1_000);
-}
-
-function bareLoop(path: string, value: Buffer): { commit(): void; close(): Promise<void> } {
-  const map = open<Uint8Array, Uint8Array>({
-    path,
-    noSubdir: true,
-    mapSize: 64 * 2 ** 30,
-    keyEncoding: 'binary',
-    encoding: 'binary',
-    overlappingSync: false,
-  });
-  const key = Buffer.alloc(9);
-  let sequence = 0;
-  return {
-    commit: () => {
-      sequence += 1;
-      key.writeBigUInt64BE(BigInt(sequence), 1);
-      map.transactionSync(() => map.putSync(key, value));
-    },
-    close: () => map.close(),
-  };
 }
 
 /** Accounts with spot USD and a short, found through the asset's index and computed anew at each price. */

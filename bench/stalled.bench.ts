@@ -8,8 +8,8 @@
  */
 import WebSocket from 'ws';
 import { assert } from '../src/core/assert.ts';
-import { ContractNode } from '../test/contract/contract-node.ts';
-import type { PlainClient } from '../test/contract/plain-client.ts';
+import type { PlainClient } from '../test/support/plain-client.ts';
+import { TestNode } from '../test/support/test-node.ts';
 import { type BenchResult, median, percentile, type Scale } from './bench-kit.ts';
 
 interface Size {
@@ -63,7 +63,7 @@ async function sequence(user: PlainClient): Promise<number> {
 
 /** Milliseconds from sending each order to each socket that heard of it. */
 async function round(
-  node: ContractNode,
+  node: TestNode,
   user: PlainClient,
   steady: readonly Listener[],
   orders: number,
@@ -95,7 +95,7 @@ async function round(
 
 export async function run(scale: Scale): Promise<BenchResult> {
   const { steady: steadyCount, stalled: stalledCount, rounds, orders } = SIZES[scale];
-  const node = await ContractNode.start();
+  const node = await TestNode.start();
   try {
     const user = await node.user();
     const port = node.ports.mds;

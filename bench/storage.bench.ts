@@ -7,7 +7,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { open } from 'lmdb';
 import type { OrderRow, RowWrite, TradeRow } from '../src/clearing/rows.ts';
 import { InvariantError } from '../src/core/assert.ts';
 import type { OrderId, UserId } from '../src/core/ids.ts';
@@ -17,6 +16,7 @@ import { CheckpointWriter } from '../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../src/storage/environment.ts';
 import { History } from '../src/storage/history.ts';
 import { Journal, readJournal } from '../src/storage/journal.ts';
+import { bareLoop } from './bare-lmdb.ts';
 import { type BenchResult, type BenchRow, interleave, median, type Scale } from './bench-kit.ts';
 
 const EVENT_BYTES = 200;
@@ -106,28 +106,6 @@ async function appends(directory: string, { events, commits }: Plan, rounds: num
       { label: `${label}, journal over bare loop`, value: 100 * median(ratios), unit: '%' },
     ],
     check: `${records} records of ${events} events read back with their chain`,
-  };
-}
-
-/** The same options as the journal's environment, and nothing around `put`. */
-function bareLoop(path: string, value: Buffer): { commit(): void; close(): Promise<void> } {
-  const map = open<Uint8Array, Uint8Array>({
-    path,
-    noSubdir: true,
-    mapSize: 64 * 2 ** 30,
-    keyEncoding: 'binary',
-    encoding: 'binary',
-    overlappingSync: false,
-  });
-  const key = Buffer.alloc(9);
-  let sequence = 0;
-  return {
-    commit: () => {
-      sequence += 1;
-      key.writeBigUInt64BE(BigInt(sequence), 1);
-      map.transactionSync(() => map.putSync(key, value));
-    },
-    close: () => map.close(),
   };
 }
 

@@ -70,10 +70,10 @@ class Desk {
   }
 
   constructor(minesByItself: boolean) {
-    this.chains = this.newActor(minesByItself);
+    this.chains = this.#newActor(minesByItself);
   }
 
-  private newActor(minesByItself = false): ChainActor {
+  #newActor(minesByItself = false): ChainActor {
     return new ChainActor({
       directory: this.directory,
       clock: { nowNs: () => this.world.nowNs },
@@ -99,7 +99,7 @@ class Desk {
   /** Another process on the same directory; the old one is never heard of again. */
   async restart(): Promise<void> {
     this.fault = null;
-    this.chains = this.newActor();
+    this.chains = this.#newActor();
     await this.chains.start();
   }
 

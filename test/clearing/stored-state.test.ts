@@ -24,10 +24,10 @@ class Family {
   readonly world: ClearingWorld = ClearingWorld.withMarket();
   readonly parent: Sequence;
   readonly children: readonly Sequence[];
-  private readonly seller: Sequence;
-  private readonly buyer: Sequence;
-  private readonly tables = new PlainTables();
-  private nonce = 0n;
+  readonly #seller: Sequence;
+  readonly #buyer: Sequence;
+  readonly #tables = new PlainTables();
+  #nonce = 0n;
 
   constructor(terms: readonly (typeof CHILD_TERMS)[number][]) {
     const { world } = this;
@@ -45,14 +45,14 @@ class Family {
         ...more,
       }),
     );
-    this.seller = world.create({ user: CAROL, side: SIDE.sell, quantity: 900_000 });
-    this.buyer = world.create({ user: ALICE, quantity: 900_000 });
+    this.#seller = world.create({ user: CAROL, side: SIDE.sell, quantity: 900_000 });
+    this.#buyer = world.create({ user: ALICE, quantity: 900_000 });
   }
 
   fillParent(quantity: number): void {
     const row = this.world.order(this.parent);
     if (row === undefined || row.filledQuantity + quantity > row.quantity) return;
-    this.world.match(this.parent, this.seller, quantity);
+    this.world.match(this.parent, this.#seller, quantity);
   }
 
   /** A child fires, then all that is enabled of it is put in force, whenever that is more. */
@@ -68,12 +68,12 @@ class Family {
     const row = this.world.order(child);
     if (row === undefined || row.triggerState !== 0) return;
     const lots = Math.min(quantity, row.enabledQuantity - row.filledQuantity - row.droppedQuantity);
-    if (lots > 0) this.world.match(row.side === SIDE.sell ? this.buyer : this.seller, child, lots);
+    if (lots > 0) this.world.match(row.side === SIDE.sell ? this.#buyer : this.#seller, child, lots);
   }
 
   /** Bob moves money out of the account that his orders spend. */
   transfer(asset: typeof USD, amount: bigint): ReturnType<typeof reply> {
-    this.nonce += 1n;
+    this.#nonce += 1n;
     const effects = this.world.send({
       kind: 'transfer',
       request: 0,
@@ -83,7 +83,7 @@ class Family {
       targetType: null,
       asset,
       amount: amount as Amount18,
-      nonce: this.nonce,
+      nonce: this.#nonce,
     });
     return reply(effects);
   }
@@ -91,8 +91,8 @@ class Family {
   /** The world goes on with what its tables say. */
   reload(): void {
     const before = this.world.state;
-    this.tables.checkpoint(before);
-    this.world.state = this.tables.loadStored();
+    this.#tables.checkpoint(before);
+    this.world.state = this.#tables.loadStored();
     assertSame(this.world.state, before);
   }
 }

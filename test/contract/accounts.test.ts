@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { HttpAnswer } from '../support/edge-client.ts';
-import { ContractNode } from './contract-node.ts';
-import { type PlainClient, toldBy } from './plain-client.ts';
+import { type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 const UNIT = 10n ** 18n;
 const CHAIN = '000000000000007a69';
 const token = (byte: string): string => `${byte.repeat(20)}${'00'.repeat(12)}@${CHAIN}`;
 
 suite('registry', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user({});
   });
   after(() => node?.stop());
@@ -116,13 +116,13 @@ suite('registry', () => {
 });
 
 suite('sub-accounts', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
   let nonce = 0;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user({ '0': '1000', '2': '10', '3': '500' });
     bob = await node.user({ '0': '1000' });
   });

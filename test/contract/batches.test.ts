@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import type { HttpAnswer } from '../support/edge-client.ts';
-import { ContractNode } from './contract-node.ts';
-import { errorOf, type PlainClient, toldBy } from './plain-client.ts';
+import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 suite('batches', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     bob = await node.user();
   });
@@ -175,12 +175,12 @@ suite('batches', () => {
 });
 
 suite('cancels of many', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     bob = await node.user();
   });

@@ -2,21 +2,21 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { SocketReader } from '../support/edge-client.ts';
-import { ContractNode } from './contract-node.ts';
-import { errorOf, type PlainClient, toldBy } from './plain-client.ts';
+import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 const V1 = ['svc.ws.v1'];
 const NS = '18\\d{17}';
 
 suite('/control', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
   let v0: SocketReader;
   let v1: SocketReader;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     bob = await node.user();
     v0 = await alice.stream('/control');
@@ -200,13 +200,13 @@ suite('/control', () => {
 });
 
 suite('batches on /control', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let v0: SocketReader;
   let v1: SocketReader;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     v0 = await alice.stream('/control');
     v1 = await alice.stream('/control', V1);

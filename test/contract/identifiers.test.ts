@@ -1,8 +1,8 @@
 /** Ids, assets, amounts: how they are written and what is tolerated (wire.md 2; IDN, AMT). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { ContractNode } from './contract-node.ts';
-import { type PlainClient, toldBy } from './plain-client.ts';
+import { type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 const CHAIN = '000000000000007a69';
 /** A token of the node's chain that is a market of its own, and its first 20 bytes. */
@@ -10,12 +10,12 @@ const SHORT = '7e'.repeat(20);
 const TOKEN = `${SHORT}${'00'.repeat(12)}@${CHAIN}`;
 
 suite('identifiers and amounts', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     bob = await node.user();
   });

@@ -1,15 +1,15 @@
 /** Quiet sockets (wire.md 9.1): the server pings every 20 s of real time, and quiet alone ends nothing. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { ContractNode } from './contract-node.ts';
-import type { PlainClient } from './plain-client.ts';
+import type { PlainClient } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 suite('quiet sockets', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user({});
   });
   after(() => node?.stop());

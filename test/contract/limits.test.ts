@@ -1,8 +1,8 @@
 /** Budgets as a client meets them (wire.md 5.3, G23; ERR-07, ERR-08, LIM), and what is reserved and not served. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { ContractNode } from './contract-node.ts';
-import { errorOf, type PlainClient, toldBy } from './plain-client.ts';
+import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 const COSTS = {
   action: 2,
@@ -16,12 +16,12 @@ const COSTS = {
 const OPEN = { units_per_second: 1_000_000, capacity: 1_000_000 };
 
 suite('budgets', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     bob = await node.user();
   });

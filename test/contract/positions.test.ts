@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { HttpAnswer } from '../support/edge-client.ts';
-import { ContractNode } from './contract-node.ts';
-import { type PlainClient, toldBy } from './plain-client.ts';
+import { type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -22,13 +22,13 @@ const SIMULATION_KEYS = [
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d*[1-9])?$/;
 
 suite('positions and margin', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
   let quiet: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user({ '0': '100000' }, [0, 1]);
     bob = await node.user({ '0': '100000', '2': '100', '1': '10' }, [0, 1]);
     quiet = await node.user({});

@@ -8,10 +8,11 @@ import { after, before, suite, test } from 'node:test';
 import { Dice } from '../fuzz/dice.ts';
 import type { SocketReader } from '../support/edge-client.ts';
 import { eventually } from '../support/patience.ts';
+import type { PlainClient } from '../support/plain-client.ts';
 import { propertyParameters } from '../support/property.ts';
-import { ContractNode } from './contract-node.ts';
+import { TestNode } from '../support/test-node.ts';
+import { FOK, GTC, IOC, type OrderWords, POST_ONLY } from '../support/wire-texts.ts';
 import { OrderFold, viewOfRecords } from './order-fold.ts';
-import { FOK, GTC, IOC, type OrderWords, type PlainClient, POST_ONLY } from './plain-client.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -195,11 +196,11 @@ class RandomClient {
 }
 
 suite('random clients', () => {
-  let node: ContractNode;
+  let node: TestNode;
   const clients: RandomClient[] = [];
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     const dice = new Dice(SEED);
     for (let index = 0; index < CLIENTS; index += 1) {
       const client = new RandomClient(

@@ -1,8 +1,9 @@
 /** Reads of one's own: order records, trades, inventory, pages and their order (wire.md 6, 7.9 to 7.13; QRY, PAG). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { ContractNode } from './contract-node.ts';
-import { FOK, IOC, type PlainClient, toldBy } from './plain-client.ts';
+import { type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
+import { FOK, IOC } from '../support/wire-texts.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 const NS = '18\\d{17}';
@@ -17,12 +18,12 @@ const RECORD_KEYS = [
 ];
 
 suite('orders and trades of a user', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     bob = await node.user();
     for (let index = 0; index < 7; index += 1) {

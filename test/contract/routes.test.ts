@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import { ask, askUpgrade, type HttpAnswer, type HttpAsk } from '../support/edge-client.ts';
 import { operator } from '../support/node-process.ts';
-import { ContractNode } from './contract-node.ts';
-import { errorOf, type PlainClient, toldBy } from './plain-client.ts';
+import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 interface Route {
   readonly service: 'oms' | 'mds';
@@ -77,12 +77,12 @@ const STREAMS = streams();
 const SHARED = new Set(STREAMS.map(({ pattern }) => pattern).filter((path) => ROUTES.some((r) => r.pattern === path)));
 
 suite('the routes of the contract', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     bob = await node.user({});
     await node.trade(alice, alice);

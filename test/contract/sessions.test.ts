@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { SocketReader } from '../support/edge-client.ts';
-import { ContractNode } from './contract-node.ts';
-import { errorOf, type PlainClient, toldBy } from './plain-client.ts';
+import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 const SECOND_NS = 1_000_000_000n;
 
 suite('sessions', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user({});
     bob = await node.user({});
   });
@@ -118,12 +118,12 @@ suite('sessions', () => {
 });
 
 suite('credentials', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     bob = await node.user();
   });

@@ -3,23 +3,24 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import type { HttpAnswer } from '../support/edge-client.ts';
-import { ContractNode } from './contract-node.ts';
-import { createBody, errorOf, type PlainClient, replaceText, toldBy } from './plain-client.ts';
+import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
+import { createBody, replaceText } from '../support/wire-texts.ts';
 
 suite('signatures', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     bob = await node.user();
     // A second market with the figures of the first, so that a wrong asset is wrong by its signature alone.
     await node.operate('PUT', '/operator/assets/12', { symbol: 'TWIN' });
     const figures = { book_price_decimals: 2, book_quantity_decimals: 4, tick_size: '0.01', min_order_size: '0.001' };
     await node.operate('PUT', '/operator/markets/12', figures);
-    await node.fund(alice, { '12': '100' });
+    await node.fund(alice.id, { '12': '100' });
     await node.rest();
   });
   after(() => node?.stop());

@@ -6,10 +6,11 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { SocketReader } from '../support/edge-client.ts';
+import type { PlainClient } from '../support/plain-client.ts';
 import { choke, nudge } from '../support/stalled-reader.ts';
-import { ContractNode } from './contract-node.ts';
+import { TestNode } from '../support/test-node.ts';
+import { IOC } from '../support/wire-texts.ts';
 import { OrderFold, viewOfRecords } from './order-fold.ts';
-import { IOC, type PlainClient } from './plain-client.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -58,7 +59,7 @@ function bare(frame: string): string {
 }
 
 suite('readers that stall', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
   let made = 0;
@@ -71,7 +72,7 @@ suite('readers that stall', () => {
   let first = 0;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     await node.operate('PUT', '/operator/stream-caps', { default: 100, market_maker: 100 });
     alice = await node.user({ '0': '1000000', '2': '100000' });
     bob = await node.user({ '0': '1000000000' });

@@ -4,8 +4,9 @@ import { after, before, suite, test } from 'node:test';
 import { frameBytes, OPCODE, RawSocket } from '../fuzz/raw-socket.ts';
 import type { SocketReader } from '../support/edge-client.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
-import { ContractNode } from './contract-node.ts';
-import { IOC, type PlainClient, POST_ONLY, toldBy } from './plain-client.ts';
+import { type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
+import { IOC, POST_ONLY } from '../support/wire-texts.ts';
 
 const V1 = ['svc.ws.v1'];
 const NS = '18\\d{17}';
@@ -26,12 +27,12 @@ function close(...readers: readonly SocketReader[]): void {
 }
 
 suite('streams of the order service', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
   let bob: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
     bob = await node.user();
   });
@@ -240,11 +241,11 @@ suite('streams of the order service', () => {
 });
 
 suite('streams of market data', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let alice: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     alice = await node.user();
   });
   after(() => node?.stop());
@@ -357,7 +358,7 @@ suite('streams of market data', () => {
 
 suite('a node that stops', () => {
   test('tells every socket 1001 and ends with 0', async () => {
-    const node = await ContractNode.start();
+    const node = await TestNode.start();
     try {
       const alice = await node.user({});
       const readers = [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sign, verify } from '@noble/ed25519';
-import { cancelText, canonical, PlainKey, replaceText, transferText } from './plain-client.ts';
+import { cancelText, canonical, PlainKey, replaceText, transferText } from '../support/wire-texts.ts';
 
 const key = new PlainKey(0x42);
 const hex = (text: string): string => Buffer.from(key.sign(text)).toString('hex');

@@ -7,8 +7,7 @@ import { after, before, suite, test } from 'node:test';
 import { hashes } from '@noble/ed25519';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { REJECT_CODE, type RejectName } from '../../src/core/reject.ts';
-import { examplesOf } from '../support/doc-examples.ts';
-import { DocRunner } from '../support/doc-runner.ts';
+import { DocRunner, examplesOf } from '../support/doc-runner.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -1,7 +1,7 @@
 /** The node under the fuzzer: a user with money whose session is good, and what must still be true afterwards. */
 import assert from 'node:assert/strict';
-import { ContractNode, RICH } from '../contract/contract-node.ts';
-import { PlainClient } from '../contract/plain-client.ts';
+import { PlainClient } from '../support/plain-client.ts';
+import { RICH, TestNode } from '../support/test-node.ts';
 import { type Campaign, findingText, runCampaign } from './campaign.ts';
 import type { HttpTarget } from './http-campaigns.ts';
 import { FUZZ_KEY, seedBodies } from './seeds.ts';
@@ -9,12 +9,12 @@ import { FUZZ_KEY, seedBodies } from './seeds.ts';
 const SEED = 20_260_731;
 
 export class FuzzNode {
-  readonly node: ContractNode;
+  readonly node: TestNode;
   readonly user: PlainClient;
   readonly target: HttpTarget;
   #token: string;
 
-  private constructor(node: ContractNode, user: PlainClient) {
+  private constructor(node: TestNode, user: PlainClient) {
     this.node = node;
     this.user = user;
     this.#token = user.token;
@@ -22,7 +22,7 @@ export class FuzzNode {
   }
 
   static async start(): Promise<FuzzNode> {
-    const node = await ContractNode.start();
+    const node = await TestNode.start();
     // More sockets at once than a user has: how many there may be is no law of what is in their frames.
     await node.operate('PUT', '/operator/stream-caps', { default: 1_000, market_maker: 1_000 });
     const user = await new PlainClient(
@@ -31,7 +31,7 @@ export class FuzzNode {
       () => node.stamp(),
     ).login();
     await node.rest();
-    for (const account of [0, 1]) await node.fund(user, RICH, account);
+    for (const account of [0, 1]) await node.fund(user.id, RICH, account);
     await node.rest();
     return new FuzzNode(node, user);
   }

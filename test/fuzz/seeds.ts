@@ -10,7 +10,7 @@ import {
   replaceBody,
   replaceText,
   transferText,
-} from '../contract/plain-client.ts';
+} from '../support/wire-texts.ts';
 
 export const FUZZ_KEY: PlainKey = new PlainKey(0x66);
 

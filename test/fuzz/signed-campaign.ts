@@ -6,16 +6,11 @@
  * An answer is a fault when it is a 5xx other than 503 and 504, or none at all. The end of the node is found by whoever
  * asks next; then its standard error says why, and `recent` holds what it was told last.
  */
-import { ContractNode, RICH } from '../contract/contract-node.ts';
-import {
-  closePositionText,
-  innerBody,
-  type orderText,
-  type PlainClient,
-  replaceBody,
-  replaceText,
-} from '../contract/plain-client.ts';
+
 import type { HttpAnswer } from '../support/edge-client.ts';
+import type { PlainClient } from '../support/plain-client.ts';
+import { RICH, TestNode } from '../support/test-node.ts';
+import { closePositionText, innerBody, type orderText, replaceBody, replaceText } from '../support/wire-texts.ts';
 import type { Campaign, Case } from './campaign.ts';
 import type { Dice } from './dice.ts';
 
@@ -51,7 +46,7 @@ const TYPES = [
 ];
 
 export class SignedFuzz {
-  readonly node: ContractNode;
+  readonly node: TestNode;
   readonly users: readonly PlainClient[];
   /** The last actions, oldest first. */
   readonly recent: string[] = [];
@@ -59,13 +54,13 @@ export class SignedFuzz {
   readonly #orders = new Map<PlainClient, { readonly id: string; readonly asset: string }[]>();
   #nonce = 10;
 
-  private constructor(node: ContractNode, users: readonly PlainClient[]) {
+  private constructor(node: TestNode, users: readonly PlainClient[]) {
     this.node = node;
     this.users = users;
   }
 
   static async start(): Promise<SignedFuzz> {
-    const node = await ContractNode.start();
+    const node = await TestNode.start();
     const users: PlainClient[] = [];
     for (let index = 0; index < USERS; index += 1) {
       const user = await node.user(RICH, [0, 1]);

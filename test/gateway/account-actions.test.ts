@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { eventually } from '../support/patience.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 interface Move {
@@ -146,7 +147,7 @@ suite('account actions', () => {
     for (const bad of ['', '{}', signed(text).replace('"nonce"', '"n"'), signed(text).replace(USD_1, '1.5')]) {
       assert.equal(codeOf(await send(bad)), '400 INVALID_REQUEST', bad.slice(0, 40));
     }
-    const anonymous = await fetch(`${world.node.oms}/account/transfer/sub-account`, {
+    const anonymous = await fetch(`${world.process.oms}/account/transfer/sub-account`, {
       method: 'POST',
       body: signed(text),
     });
@@ -200,7 +201,7 @@ suite('account actions', () => {
       assert.deepEqual([status, JSON.parse(text).error.details.field], [400, 'account_index'], index);
     }
     assert.equal((await rename('2', 'mine', other.userId)).status, 401);
-    const anonymous = await fetch(`${world.node.oms}/account/${own.userId}/sub-account/2/name`, {
+    const anonymous = await fetch(`${world.process.oms}/account/${own.userId}/sub-account/2/name`, {
       method: 'PATCH',
       body: '{"name":"x"}',
     });

@@ -27,17 +27,21 @@ class Door {
   readonly jobs: { readonly job: SignatureJob; readonly done: (valid: boolean) => void }[] = [];
   capacity: number | null = null;
   readonly told = new Map<number, string>();
-  private readonly outlet: Outlet;
-  private readonly reader: RingReader;
-  private readonly road: ActionRoad;
+  readonly #outlet: Outlet;
+  readonly #reader: RingReader;
+  readonly #road: ActionRoad;
   readonly batches: BatchRoad;
 
   constructor(capacityBytes = 65_536) {
     const ring = createRing({ capacityBytes, reservedBytes: 256 });
-    this.outlet = new Outlet(new RingWriter(ring), new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0), 'reject');
-    this.reader = new RingReader(ring);
+    this.#outlet = new Outlet(
+      new RingWriter(ring),
+      new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0),
+      'reject',
+    );
+    this.#reader = new RingReader(ring);
     const nowNs = (): typeof NOW => NOW;
-    const shards = [this.outlet];
+    const shards = [this.#outlet];
     const parts = {
       errands: new Errands(this.desk.manager, nowNs, () => null),
       shards,
@@ -54,8 +58,8 @@ class Door {
       else this.jobs.push({ job, done });
       return true;
     };
-    this.road = new ActionRoad({ ...parts, desk: { verify, flush: () => undefined, inFlight: 0 } });
-    this.batches = new BatchRoad(parts, this.road);
+    this.#road = new ActionRoad({ ...parts, desk: { verify, flush: () => undefined, inFlight: 0 } });
+    this.batches = new BatchRoad(parts, this.#road);
   }
 
   create(ids: readonly string[], isControl = false): void {
@@ -72,15 +76,15 @@ class Door {
   }
 
   fill(leave: number): void {
-    while (this.outlet.hasRoom(leave + 16) && this.outlet.claim(FILLER, 8) >= 0) this.outlet.commit();
+    while (this.#outlet.hasRoom(leave + 16) && this.#outlet.claim(FILLER, 8) >= 0) this.#outlet.commit();
   }
 
   /** What a market reads now: ids, and the notes around a batch. */
   read(): string {
-    this.outlet.flush();
+    this.#outlet.flush();
     const words: string[] = [];
-    this.reader.drain((typeId, at) => {
-      const { views } = this.reader;
+    this.#reader.drain((typeId, at) => {
+      const { views } = this.#reader;
       if (typeId === CommandNote.typeId) words.push(NOTE_WORD[CommandNote.kind(views, at)] ?? '?');
       else if (typeId !== FILLER) {
         const message = typeId === NewOrder.typeId ? NewOrder : ReplaceOrder;

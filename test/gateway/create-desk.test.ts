@@ -20,26 +20,26 @@ class World {
   /** `connection answer`, in order. */
   readonly heard: string[] = [];
   readonly cancelled: string[] = [];
-  private readonly lines = new Map<number, Lifeline>();
-  private readonly verdicts: (() => void)[] = [];
-  private readonly onTheWay: number[] = [];
-  private readonly safety: SafetyCancels;
-  private readonly creates: CreateDesk;
+  readonly #lines = new Map<number, Lifeline>();
+  readonly #verdicts: (() => void)[] = [];
+  readonly #onTheWay: number[] = [];
+  readonly #safety: SafetyCancels;
+  readonly #creates: CreateDesk;
 
   constructor() {
     const nowNs = (): typeof NOW => NOW;
     const errands = new Errands(this.desk.manager, nowNs, () => null);
     const create = (...[request, origin, answer]: Parameters<CreateDesk['create']>): void => {
       const errand = errands.create(request, origin);
-      this.verdicts.push(() => {
+      this.#verdicts.push(() => {
         const reserved = errand.ok ? errand.value.reserve({ answer, hops: null }) : errand;
-        if (reserved.ok) this.onTheWay.push(reserved.value.requestId);
+        if (reserved.ok) this.#onTheWay.push(reserved.value.requestId);
         else answer({ refusal: reserved.reject, processedAtNs: NOW });
       });
     };
     const batches = { create: (): void => assert.fail('no batch') };
-    this.creates = new CreateDesk({ road: { create }, batches, nowNs, counted: { order: () => undefined } });
-    this.safety = new SafetyCancels({
+    this.#creates = new CreateDesk({ road: { create }, batches, nowNs, counted: { order: () => undefined } });
+    this.#safety = new SafetyCancels({
       holderOf: () => 'user',
       bulk: {
         hasRoomIn: () => true,
@@ -55,22 +55,22 @@ class World {
 
   /** @param isTied the order goes with this connection. */
   send(connection: number, isTied: boolean): void {
-    const line = this.lines.get(connection) ?? new Lifeline();
-    if (isTied) this.lines.set(connection, line);
+    const line = this.#lines.get(connection) ?? new Lifeline();
+    if (isTied) this.#lines.set(connection, line);
     const lifeline = isTied ? line : null;
     const origin: ActionOrigin = { user: ALICE, connection, isControl: true, isResent: true, lifeline };
-    this.creates.create(createRequest(), origin, ({ refusal }) => {
+    this.#creates.create(createRequest(), origin, ({ refusal }) => {
       this.heard.push(`${connection} ${refusal === null ? 'Received' : refusal.message}`);
     });
   }
 
   cut(connection: number): void {
-    const line = this.lines.get(connection);
-    if (line?.isCut === false) this.safety.cut(line);
+    const line = this.#lines.get(connection);
+    if (line?.isCut === false) this.#safety.cut(line);
   }
 
   turn(): void {
-    this.safety.sendWaiting();
+    this.#safety.sendWaiting();
   }
 
   end(connection: number): void {
@@ -79,19 +79,19 @@ class World {
   }
 
   isCut(connection: number): boolean {
-    return this.lines.get(connection)?.isCut ?? false;
+    return this.#lines.get(connection)?.isCut ?? false;
   }
 
   /** All signatures that wait are valid. @returns whether there were any. */
   verify(): boolean {
-    const verdicts = this.verdicts.splice(0);
+    const verdicts = this.#verdicts.splice(0);
     for (const verdict of verdicts) verdict();
     return verdicts.length > 0;
   }
 
   /** The market admits what is on its way. */
   admit(): void {
-    for (const requestId of this.onTheWay.splice(0)) {
+    for (const requestId of this.#onTheWay.splice(0)) {
       const sequence = this.desk.nextSequence;
       this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
       this.desk.answer(requestId, sequence);

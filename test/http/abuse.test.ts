@@ -4,47 +4,26 @@
  */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, afterEach, before, suite, test } from 'node:test';
-import { HttpRoutes } from '../../src/http/http-routes.ts';
-import { createApp, HEAD_BYTES_MAX } from '../../src/http/uws.ts';
+import { afterEach, suite, test } from 'node:test';
+import { HEAD_BYTES_MAX } from '../../src/http/uws.ts';
 import type { HttpCall } from '../../src/http/uws-http.ts';
-import { listenExclusively } from '../../src/http/uws-listen.ts';
-import { SocketHub } from '../../src/http/uws-socket.ts';
 import { ask } from '../support/edge-client.ts';
+import { listenWith } from '../support/listeners.ts';
 import { eventually, PATIENCE_MS } from '../support/patience.ts';
 
 const SHORT_MS = 150;
-const failures: unknown[] = [];
-const app = createApp(null);
-const listener = {
-  observer: {
-    answered: () => undefined,
-    failed: (_: string, error: unknown) => void failures.push(error),
-    lagged: () => undefined,
-  },
-  gate: null,
-};
-const routes = new HttpRoutes(app, listener);
-const hub = new SocketHub(app, routes, listener);
-let port = 0;
-
-before(async () => {
+const listener = listenWith(({ routes, hub }) => {
   const echo = (call: HttpCall, body: Uint8Array): void => call.reply(JSON.stringify({ bytes: body.length }));
   routes.add({ method: 'GET', pattern: '/here', handler: echo });
   routes.add({ method: 'POST', pattern: '/here', handler: echo, deadlineMs: SHORT_MS });
   routes.add({ method: 'POST', pattern: '/patient', handler: echo, deadlineMs: PATIENCE_MS });
-  routes.seal();
-  port = await listenExclusively(app, { host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  routes.stop();
-  app.close();
-  assert.deepEqual(failures, []);
+  // The hub counts connections from the first on.
+  assert.equal(hub.connectionCount, 0);
 });
 afterEach(async () => {
-  const { status, text } = await ask(port, '/here');
+  const { status, text } = await ask(listener.port, '/here');
   assert.deepEqual([status, text], [200, '{"bytes":0}'], 'the next client is served');
-  assert.equal(routes.pendingCount, 0);
+  assert.equal(listener.routes.pendingCount, 0);
 });
 
 interface Told {
@@ -56,7 +35,7 @@ interface Told {
 /** Sends parts, each in a segment of its own, and reads until the other side ends the connection. */
 function send(...parts: readonly string[]): Promise<Told> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(listener.port, '127.0.0.1');
     socket.setNoDelay(true);
     let text = '';
     socket.on('data', (data: Buffer) => {
@@ -136,10 +115,10 @@ suite('half of a request', () => {
   });
 
   test('connections that say nothing, or stop in their head, are counted and closed within seconds, unanswered', async () => {
-    const before = hub.connectionCount;
+    const before = listener.hub.connectionCount;
     const silent = [...Array.from({ length: 20 }, () => send()), send('GET /here HTTP/1.1\r\nHo')];
-    await eventually(() => hub.connectionCount >= before + 21);
+    await eventually(() => listener.hub.connectionCount >= before + 21);
     for (const told of await Promise.all(silent)) assert.equal(told.status, '');
-    await eventually(() => hub.connectionCount <= before);
+    await eventually(() => listener.hub.connectionCount <= before);
   });
 });

@@ -1,35 +1,22 @@
 /** Account events (STR-05, wire.md 9.5) and sequence numbers with replay, which are additive and asked for. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, suite, test } from 'node:test';
+import { afterEach, suite, test } from 'node:test';
 import type { AccountEvent } from '../../src/codec/account-events.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import { FILL_STATUS } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
 import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
-import { OmsServer } from '../../src/http/oms-server.ts';
 import { askUpgrade, SocketReader } from '../support/edge-client.ts';
+import { listenTo } from '../support/listeners.ts';
 import { ALICE, BASE, BOB, NOW } from '../support/order-desk.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const AFTER = 5 * 16_384;
-const failures: unknown[] = [];
 const oms = new ScriptedOms();
-const server = new OmsServer({
-  backend: oms,
-  observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
-  sequencesAfter: AFTER,
-});
+const listener = listenTo(oms, { sequencesAfter: AFTER });
+const { server } = listener;
 const { streams } = server;
-oms.streams = streams;
-let port = 0;
 
-before(async () => {
-  port = await server.listen({ host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  server.close();
-  assert.deepEqual(failures, []);
-});
 afterEach(async () => {
   streams.endSessions(ALICE);
   streams.endSessions(BOB);
@@ -38,7 +25,7 @@ afterEach(async () => {
 
 const as = (user = ALICE): Record<string, string> => ({ authorization: `Bearer ${oms.token(user)}`, 'user-id': user });
 const open = (path: string, version: 0 | 1 = 1, user = ALICE): Promise<SocketReader> =>
-  SocketReader.open(port, path, version === 1 ? ['svc.ws.v1'] : [], as(user));
+  SocketReader.open(listener.port, path, version === 1 ? ['svc.ws.v1'] : [], as(user));
 const EVENTS = `/account/events/${ALICE}`;
 
 const DEPOSIT: AccountEvent = {
@@ -120,8 +107,8 @@ suite('account events', () => {
     const { channel, error } = JSON.parse(await foreign.frame());
     assert.deepEqual([channel, error.code], ['account_events', 'unauthorized']);
     assert.equal((await foreign.closed).code, 1000);
-    assert.equal((await askUpgrade(port, EVENTS)).status, 401);
-    assert.equal((await askUpgrade(port, '/account/events/x', as())).status, 400);
+    assert.equal((await askUpgrade(listener.port, EVENTS)).status, 401);
+    assert.equal((await askUpgrade(listener.port, '/account/events/x', as())).status, 400);
   });
 });
 
@@ -185,7 +172,7 @@ suite('sequence numbers', () => {
 
   test('numbers are of v1 only, and what is no number is refused before the upgrade', async () => {
     const refused = async (path: string, protocol: string): Promise<[number, string]> => {
-      const { status, text } = await askUpgrade(port, path, { ...as(), 'sec-websocket-protocol': protocol });
+      const { status, text } = await askUpgrade(listener.port, path, { ...as(), 'sec-websocket-protocol': protocol });
       return [status, JSON.parse(text).error.code];
     };
     const BAD: [number, string] = [400, 'INVALID_REQUEST'];

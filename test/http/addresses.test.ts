@@ -8,13 +8,14 @@ import { AddressLimits } from '../../src/gateway/sessions/address-limits.ts';
 import { AddressGate, type AddressSource } from '../../src/http/address-gate.ts';
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { ask, askUpgrade, type HttpAnswer, SocketReader } from '../support/edge-client.ts';
+import { listenTo, ReportList } from '../support/listeners.ts';
 import { ALICE } from '../support/order-desk.ts';
 import { eventually } from '../support/patience.ts';
 import { createBody, ScriptedOms } from '../support/scripted-oms.ts';
 
 const SIZE = { unitsPerSecond: 1n, capacity: 40n };
 const SECOND = 1_000_000_000n;
-const failures: unknown[] = [];
+const reports = new ReportList();
 
 interface Door {
   readonly oms: ScriptedOms;
@@ -43,7 +44,7 @@ async function open(source: AddressSource): Promise<Door> {
   door.server = new OmsServer({
     backend: oms,
     gate,
-    observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
+    observer: reports,
   });
   oms.streams = door.server.streams;
   door.port = await door.server.listen({ host: '127.0.0.1', port: 0 });
@@ -61,7 +62,7 @@ suite('an address without a login', () => {
   });
   after(() => {
     door.server.close();
-    assert.deepEqual(failures, []);
+    assert.deepEqual(reports.failures, []);
   });
   beforeEach(() => {
     door.nowNs += 1_000n * SECOND;
@@ -235,19 +236,8 @@ suite('behind a terminator', () => {
 suite('a listener with few sockets', () => {
   const oms = new ScriptedOms();
   const BOB = 'b'.repeat(64) as UserId;
-  let server: OmsServer;
-  let port: number;
-  before(async () => {
-    server = new OmsServer({
-      backend: oms,
-      observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
-      socketsMax: 8,
-    });
-    oms.streams = server.streams;
-    oms.penniless.add(BOB);
-    port = await server.listen({ host: '127.0.0.1', port: 0 });
-  });
-  after(() => server.close());
+  const listener = listenTo(oms, { socketsMax: 8 });
+  oms.penniless.add(BOB);
 
   test('users without funds have three quarters of the places; the oldest of theirs gives way to a user with funds', async () => {
     const headers = (user: UserId): Record<string, string> => ({
@@ -256,22 +246,21 @@ suite('a listener with few sockets', () => {
     });
     const strangers: SocketReader[] = [];
     for (let each = 0; each < 6; each += 1) {
-      strangers.push(await SocketReader.open(port, '/orders', [], headers(BOB)));
+      strangers.push(await SocketReader.open(listener.port, '/orders', [], headers(BOB)));
     }
-    assert.equal(told(await askUpgrade(port, '/orders', headers(BOB))), '503 SERVICE_UNAVAILABLE');
+    assert.equal(told(await askUpgrade(listener.port, '/orders', headers(BOB))), '503 SERVICE_UNAVAILABLE');
     const honest: SocketReader[] = [];
     for (let each = 0; each < 8; each += 1) {
-      honest.push(await SocketReader.open(port, '/control', [], headers(ALICE)));
+      honest.push(await SocketReader.open(listener.port, '/control', [], headers(ALICE)));
     }
     for (const { closed } of strangers) assert.deepEqual(await closed, { code: 1013, reason: 'rate_limited' });
-    assert.equal(told(await askUpgrade(port, '/control', headers(ALICE))), '503 SERVICE_UNAVAILABLE');
+    assert.equal(told(await askUpgrade(listener.port, '/control', headers(ALICE))), '503 SERVICE_UNAVAILABLE');
     for (const { socket, closed } of honest) {
       socket.close();
       await closed;
     }
-    const again = await SocketReader.open(port, '/orders', [], headers(BOB));
+    const again = await SocketReader.open(listener.port, '/orders', [], headers(BOB));
     again.socket.close();
     await again.closed;
-    assert.deepEqual(failures, []);
   });
 });

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
-import { withoutDetail } from '../support/control-answers.ts';
-import { ask, type HttpAnswer, SocketReader } from '../support/edge-client.ts';
-import { listenTo } from '../support/oms-listener.ts';
+import { ask, type HttpAnswer, SocketReader, withoutDetail } from '../support/edge-client.ts';
+import { listenTo } from '../support/listeners.ts';
 import { ALICE, BOB, NOW } from '../support/order-desk.ts';
 import { createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 

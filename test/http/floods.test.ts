@@ -8,11 +8,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { ContractNode } from '../contract/contract-node.ts';
-import { IOC, type PlainClient } from '../contract/plain-client.ts';
 import { frameBytes, OPCODE, RawSocket } from '../fuzz/raw-socket.ts';
 import { ask } from '../support/edge-client.ts';
+import type { PlainClient } from '../support/plain-client.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+import { TestNode } from '../support/test-node.ts';
+import { IOC } from '../support/wire-texts.ts';
 
 const PRODUCTION = JSON.parse(readFileSync(new URL('../../../config/production.json', import.meta.url), 'utf8')) as {
   readonly addresses: object;
@@ -40,14 +41,14 @@ const UNREAD_CONNECTIONS = 64;
 const PAGE_BYTES = 150_000;
 const GROWN_MIB_MAX = 160;
 
-let node: ContractNode;
+let node: TestNode;
 let alice: PlainClient;
 const directory = temporaryDirectory();
 
 before(async () => {
   const config = join(directory, 'config.json');
   writeFileSync(config, JSON.stringify({ extends: 'test', addresses: PRODUCTION.addresses }));
-  node = await ContractNode.start({ RINGBOOK_CONFIG: config });
+  node = await TestNode.start({ RINGBOOK_CONFIG: config });
   alice = await node.user({ '2': '100000' });
   await trade(await node.user({ '0': '1000000000' }));
 });

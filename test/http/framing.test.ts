@@ -7,32 +7,18 @@
  */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { accepted } from '../../src/core/outcome.ts';
-import { HttpRoutes } from '../../src/http/http-routes.ts';
-import { createApp } from '../../src/http/uws.ts';
 import type { HttpCall } from '../../src/http/uws-http.ts';
-import { listenExclusively } from '../../src/http/uws-listen.ts';
-import { MDS_LAG, SocketHub } from '../../src/http/uws-socket.ts';
+import { MDS_LAG } from '../../src/http/uws-socket.ts';
 import { ask, askUpgrade } from '../support/edge-client.ts';
+import { listenWith, RouteListener } from '../support/listeners.ts';
 
 /** The first version of Node's binary interface whose native server has the correction. */
 const CORRECTED_SINCE = 127;
 const cutsRequestLines = Number(process.versions.modules) >= CORRECTED_SINCE;
-const app = createApp(null);
-const failures: unknown[] = [];
-const observer = {
-  answered: () => undefined,
-  failed: (_: string, error: unknown) => void failures.push(error),
-  lagged: () => undefined,
-};
-const listener = { observer, gate: null };
-const routes = new HttpRoutes(app, listener);
-const hub = new SocketHub(app, routes, listener);
 const handled: string[] = [];
-let port = 0;
-
-before(async () => {
+const listener = listenWith(({ routes, hub }) => {
   const echo = (call: HttpCall, body: Uint8Array): void => {
     handled.push(`${call.head.method} ${call.head.query}`);
     call.reply(JSON.stringify({ query: call.head.query, body: Buffer.from(body).toString() }));
@@ -54,19 +40,12 @@ before(async () => {
     opened: () => undefined,
     closed: () => undefined,
   });
-  routes.seal();
-  port = await listenExclusively(app, { host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  routes.stop();
-  app.close();
-  assert.deepEqual(failures, []);
 });
 
 /** Sends parts, the second when the first has surely been read, and reads until the other side is silent or closes. */
 function send(parts: readonly string[], until: RegExp): Promise<{ readonly text: string; readonly isClosed: boolean }> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    const socket = connect({ port: listener.port, host: '127.0.0.1', noDelay: true });
     let text = '';
     const done = (isClosed: boolean): void => {
       clearTimeout(timer);
@@ -171,17 +150,15 @@ suite('a request whose end is uncertain', () => {
 
 suite('a body that is too long', () => {
   test('chunked and never ending: 413 when its time is over, not 504 (AMB-124)', async () => {
-    const app2 = createApp(null);
-    const own = new HttpRoutes(app2, listener);
-    own.add({
+    const own = new RouteListener();
+    own.routes.add({
       method: 'POST',
       pattern: '/short',
       bodyBytesMax: 16,
       deadlineMs: 100,
       handler: (call) => call.reply('1'),
     });
-    own.seal();
-    const at = await listenExclusively(app2, { host: '127.0.0.1', port: 0 });
+    const at = await own.open();
     const text = await new Promise<string>((resolve) => {
       const socket = connect(at, '127.0.0.1');
       let got = '';
@@ -192,19 +169,20 @@ suite('a body that is too long', () => {
       socket.write(`POST /short HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n${'x'.repeat(32)}\r\n`);
     });
     assert.match(text, /^HTTP\/1\.1 413 .*"PAYLOAD_TOO_LARGE"/s);
-    own.stop();
-    app2.close();
+    own.close();
   });
 });
 
 suite('the version of the WebSocket protocol', () => {
   test('other than 13 is 426 and names 13; 13 is upgraded (RFC 6455 4.4)', async () => {
     for (const version of ['12', '8', '0', '13, 12', 'x']) {
-      const { status, headers, text } = await askUpgrade(port, '/stream', { 'sec-websocket-version': version });
+      const { status, headers, text } = await askUpgrade(listener.port, '/stream', {
+        'sec-websocket-version': version,
+      });
       assert.deepEqual([status, headers['sec-websocket-version']], [426, '13'], version);
       assert.equal(JSON.parse(text).error.code, 'UPGRADE_REQUIRED');
     }
-    const plain = await ask(port, '/stream');
+    const plain = await ask(listener.port, '/stream');
     assert.deepEqual([plain.status, plain.headers.upgrade], [426, 'websocket']);
   });
 });

@@ -1,14 +1,12 @@
 /** Strangers with long bodies: how many are read in a turn, how much is held, and who pays (AMB-91, AMB-124). */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
-import { after, before, beforeEach, suite, test } from 'node:test';
+import { beforeEach, suite, test } from 'node:test';
 import { BATCH_BYTES_MAX } from '../../src/core/limits.ts';
 import { AddressLimits, STALLED_UNITS } from '../../src/gateway/sessions/address-limits.ts';
 import { AddressGate } from '../../src/http/address-gate.ts';
-import { HttpRoutes } from '../../src/http/http-routes.ts';
 import { ReadingTurns } from '../../src/http/reading-turns.ts';
-import { createApp } from '../../src/http/uws.ts';
-import { listenExclusively } from '../../src/http/uws-listen.ts';
+import { listenWith } from '../support/listeners.ts';
 import { eventually, PATIENCE_MS } from '../support/patience.ts';
 
 const LONG = 300_000;
@@ -23,40 +21,34 @@ limits.charge = (address, units, now) => {
   charged += units;
   charge(address, units, now);
 };
-const app = createApp(null);
-const routes = new HttpRoutes(app, {
-  observer: { answered: () => undefined, failed: (_, error) => assert.fail(String(error)), lagged: () => undefined },
-  gate: new AddressGate({ limits, source: 'peer', nowNs: () => 1n, refused: () => undefined }),
-  turns: new ReadingTurns(() => {
-    alive += 1;
-  }),
-  bodiesHeldMax: HELD_MAX,
-  bodiesArrivingMax: ARRIVING_MAX,
-});
-/** For each body that was handled, how often the thread had said before that it lives. */
+/** For each body that was handled, the turns that the thread had counted before. */
 const handledAt: number[] = [];
-let port = 0;
+const listener = listenWith(
+  ({ routes }) => {
+    routes.add({
+      method: 'POST',
+      pattern: '/long',
+      bodyBytesMax: BATCH_BYTES_MAX,
+      deadlineMs: PATIENCE_MS,
+      handler: (call, body) => {
+        handledAt.push(alive);
+        call.chargeBody();
+        call.reply(`{"bytes":${body.length}}`);
+      },
+    });
+    routes.add({ method: 'POST', pattern: '/slow', deadlineMs: 20, handler: (call) => call.reply('{}') });
+  },
+  {
+    gate: new AddressGate({ limits, source: 'peer', nowNs: () => 1n, refused: () => undefined }),
+    turns: new ReadingTurns(() => {
+      alive += 1;
+    }),
+    bodiesHeldMax: HELD_MAX,
+    bodiesArrivingMax: ARRIVING_MAX,
+  },
+);
+const { routes } = listener;
 
-before(async () => {
-  routes.add({
-    method: 'POST',
-    pattern: '/long',
-    bodyBytesMax: BATCH_BYTES_MAX,
-    deadlineMs: PATIENCE_MS,
-    handler: (call, body) => {
-      handledAt.push(alive);
-      call.chargeBody();
-      call.reply(`{"bytes":${body.length}}`);
-    },
-  });
-  routes.add({ method: 'POST', pattern: '/slow', deadlineMs: 20, handler: (call) => call.reply('{}') });
-  routes.seal();
-  port = await listenExclusively(app, { host: LOCAL, port: 0 });
-});
-after(() => {
-  routes.stop();
-  app.close();
-});
 beforeEach(() => {
   handledAt.length = 0;
   charged = 0n;
@@ -69,7 +61,7 @@ interface Half {
 
 /** A request whose last byte is kept back. */
 async function half(path: string, length: number): Promise<Half> {
-  const socket = connect(port, LOCAL);
+  const socket = connect(listener.port, LOCAL);
   await new Promise((resolve) => socket.once('connect', resolve));
   const told = new Promise<string>((resolve) => {
     socket.once('data', (data: Buffer) => resolve(data.toString('latin1')));
@@ -122,7 +114,7 @@ suite('long bodies', () => {
     const [first] = halves;
     assert.match((await first?.told) ?? '', /503/);
     // A body that comes in one piece is read all the same.
-    const whole = connect(port, LOCAL);
+    const whole = connect(listener.port, LOCAL);
     const head = `POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: ${LONG}\r\n\r\n`;
     whole.write(head + 'x'.repeat(LONG));
     const answered = await new Promise<Buffer>((resolve) => whole.once('data', resolve));
@@ -138,7 +130,7 @@ suite('long bodies', () => {
     const begun: Half[] = [];
     for (let each = 0; each < ARRIVING_MAX + 3; each += 1) begun.push(await half('/long', 2));
     for (const { told } of begun.slice(0, 2)) assert.match(await told, /503/);
-    const whole = connect(port, LOCAL);
+    const whole = connect(listener.port, LOCAL);
     whole.write('POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}');
     const answered = await new Promise<Buffer>((resolve) => whole.once('data', resolve));
     assert.match(answered.toString(), /200 OK/);

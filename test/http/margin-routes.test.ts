@@ -1,10 +1,10 @@
 /** Positions, margin, solvency, preview and simulation over HTTP, with the numbers of EX-03 (wire.md 7.11 to 7.16). */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { before, suite, test } from 'node:test';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
-import { OmsServer } from '../../src/http/oms-server.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
+import { listenTo } from '../support/listeners.ts';
 import { riskRow, source, usd } from '../support/margin-desk.ts';
 import { ALICE, BASE, BOB, NOW } from '../support/order-desk.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
@@ -30,30 +30,20 @@ function fill({ desk }: ScriptedOms): void {
 }
 
 suite('margin reads', () => {
-  const failures: unknown[] = [];
   const oms = new ScriptedOms();
-  const server = new OmsServer({
-    backend: oms,
-    observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
-  });
-  let port = 0;
+  const listener = listenTo(oms);
 
-  before(async () => {
+  before(() => {
     fill(oms);
-    port = await server.listen({ host: '127.0.0.1', port: 0 });
-  });
-  after(() => {
-    server.close();
-    assert.deepEqual(failures, []);
   });
 
   const headers = (user: UserId): Record<string, string> => ({
     authorization: `Bearer ${oms.token(user)}`,
     'user-id': user,
   });
-  const get = (path: string, user = ALICE): Promise<HttpAnswer> => ask(port, path, { headers: headers(user) });
+  const get = (path: string, user = ALICE): Promise<HttpAnswer> => ask(listener.port, path, { headers: headers(user) });
   const simulate = (body: unknown, user = ALICE): Promise<HttpAnswer> =>
-    ask(port, `/account/simulate/${user}`, {
+    ask(listener.port, `/account/simulate/${user}`, {
       method: 'POST',
       headers: headers(user),
       body: Buffer.from(JSON.stringify(body)),
@@ -236,7 +226,7 @@ suite('margin reads', () => {
     const paths = ['/positions/U', '/positions/U/12', '/positions/close-all/U/1', '/margin/user/U', '/solvency/user/U'];
     for (const path of paths) {
       assert.equal(code(await get(path.replace('U', BOB))), '401 UNAUTHORIZED', path);
-      assert.equal(code(await ask(port, path.replace('U', ALICE))), '401 UNAUTHORIZED', path);
+      assert.equal(code(await ask(listener.port, path.replace('U', ALICE))), '401 UNAUTHORIZED', path);
     }
   });
 

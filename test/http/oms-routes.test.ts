@@ -3,7 +3,7 @@ import { before, beforeEach, suite, test } from 'node:test';
 import { devKey } from '../../src/client/keys.ts';
 import { reject } from '../../src/core/reject.ts';
 import { ask, type HttpAnswer, type HttpAsk } from '../support/edge-client.ts';
-import { listenTo } from '../support/oms-listener.ts';
+import { listenTo } from '../support/listeners.ts';
 import { ALICE, BASE, BOB, NOW } from '../support/order-desk.ts';
 import { cancelBody, createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 

@@ -2,40 +2,25 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { join } from 'node:path';
-import { after, before, beforeEach, suite, test } from 'node:test';
+import { beforeEach, suite, test } from 'node:test';
 import { ACTION_BYTES_MAX } from '../../src/core/limits.ts';
 import { FILL_STATUS } from '../../src/core/order-terms.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
 import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
 import { OmsServer } from '../../src/http/oms-server.ts';
-import { withoutDetail } from '../support/control-answers.ts';
-import { ask, askUpgrade, SocketReader } from '../support/edge-client.ts';
+import { ask, askUpgrade, SocketReader, withoutDetail } from '../support/edge-client.ts';
+import { listenTo, ReportList } from '../support/listeners.ts';
 import { ALICE, BASE, BOB, NOW } from '../support/order-desk.ts';
 import { cancelBody, createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { TLS_CERTIFICATE, TLS_KEY } from '../support/tls-pair.ts';
 
-const failures: unknown[] = [];
-const lagged: string[] = [];
-const observer = {
-  answered: () => undefined,
-  failed: (_: string, error: unknown) => void failures.push(error),
-  lagged: (pattern: string) => void lagged.push(pattern),
-};
 const oms = new ScriptedOms();
-const server = new OmsServer({ backend: oms, observer });
+const listener = listenTo(oms);
+const { server, reports } = listener;
 const { streams } = server;
-oms.streams = streams;
-let port = 0;
 
-before(async () => {
-  port = await server.listen({ host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  server.close();
-  assert.deepEqual(failures, []);
-});
 beforeEach(async () => {
   oms.script = 'received';
   oms.cap = 10;
@@ -47,9 +32,9 @@ beforeEach(async () => {
 
 const as = (user = ALICE): Record<string, string> => ({ authorization: `Bearer ${oms.token(user)}`, 'user-id': user });
 const open = (path: string, version: 0 | 1 = 0, user = ALICE): Promise<SocketReader> =>
-  SocketReader.open(port, path, version === 1 ? ['svc.ws.v1'] : [], as(user));
+  SocketReader.open(listener.port, path, version === 1 ? ['svc.ws.v1'] : [], as(user));
 const refusal = async (path: string, headers: Parameters<typeof askUpgrade>[2]): Promise<[number, string]> => {
-  const { status, text } = await askUpgrade(port, path, headers);
+  const { status, text } = await askUpgrade(listener.port, path, headers);
   return [status, JSON.parse(text).error.code];
 };
 const v1 = (type: string, channel: string, data: string | null, error: string | null, requestId = 'null'): string =>
@@ -126,18 +111,18 @@ suite('order service, upgrades', () => {
     assert.equal(offers.length, 6);
     for (const offer of offers) {
       const protocols = offer.map((index) => values[index] ?? '');
-      const reader = await SocketReader.open(port, '/orders', protocols);
+      const reader = await SocketReader.open(listener.port, '/orders', protocols);
       assert.equal(reader.socket.protocol, protocols[0]);
       streams.orderEvent(ALICE, CANCELED, NOW);
       assert.equal(await reader.frame(), v1('event', 'orders', CANCELED_TEXT, null));
       reader.socket.close();
       await reader.closed;
     }
-    const plain = await SocketReader.open(port, '/orders', values.slice(0, 2).reverse());
+    const plain = await SocketReader.open(listener.port, '/orders', values.slice(0, 2).reverse());
     assert.equal(plain.socket.protocol, values[1]);
     streams.orderEvent(ALICE, CANCELED, NOW);
     assert.equal(await plain.frame(), CANCELED_TEXT, 'v0 without the opt-in');
-    const byHeader = await SocketReader.open(port, '/orders', ['other', 'svc.ws.v1'], as());
+    const byHeader = await SocketReader.open(listener.port, '/orders', ['other', 'svc.ws.v1'], as());
     assert.equal(byHeader.socket.protocol, 'other');
     const silent = await open('/orders');
     assert.equal(silent.socket.protocol, '', 'nothing is selected unless offered');
@@ -160,7 +145,7 @@ suite('order service, upgrades', () => {
     const first = await open('/orders');
     await open('/control');
     for (const path of PATHS) {
-      const { status, text } = await askUpgrade(port, path, as());
+      const { status, text } = await askUpgrade(listener.port, path, as());
       const { error } = JSON.parse(text);
       assert.deepEqual([status, error.code, error.retryable, error.details], [429, 'RATE_LIMITED', true, { limit: 2 }]);
     }
@@ -230,7 +215,7 @@ suite('order service, streams', () => {
     const readers = [await open('/orders'), await open(FILLS, 1), await open('/control'), await open('/control', 1)];
     const bob = await open('/orders', 0, BOB);
     streams.orderEvent(ALICE, CANCELED, NOW);
-    assert.equal((await ask(port, '/logout', { method: 'POST', headers: as() })).status, 200);
+    assert.equal((await ask(listener.port, '/logout', { method: 'POST', headers: as() })).status, 200);
     const small = '{"code":"unauthorized","message":"the session is over","retryable":false}';
     const large = '{"code":"UNAUTHORIZED","message":"the session is over","retryable":false}';
     const expected = [
@@ -261,17 +246,17 @@ suite('order service, streams', () => {
 
   test('a reader that lags gets RESYNC_REQUIRED on v1, then 1013 (WS-13, WS-14, AMB-94)', async () => {
     for (const version of [0, 1] as const) {
-      lagged.length = 0;
+      reports.lags.length = 0;
       const reader = await open('/orders', version);
       const steady = await open(FILLS);
       reader.socket.pause();
       const reason = 'x'.repeat(100_000);
-      for (let count = 0; count < 1_000 && lagged.length === 0; count += 1) {
+      for (let count = 0; count < 1_000 && reports.lags.length === 0; count += 1) {
         streams.orderEvent(ALICE, { ...CANCELED, reason } as OrderEvent, NOW);
         if (count % 10 === 0) await new Promise(setImmediate);
         streams.flush();
       }
-      assert.deepEqual(lagged, ['/orders']);
+      assert.deepEqual(reports.lags, ['/orders']);
       reader.socket.resume();
       assert.deepEqual(await reader.closed, { code: 1013, reason: 'resync_required' });
       let last = '';
@@ -433,8 +418,8 @@ suite('order service, /control', () => {
 
   test('an exception closes the socket it came from and no other', async () => {
     const broken = new ScriptedOms();
-    const reported: unknown[] = [];
-    const own = new OmsServer({ backend: broken, observer: { ...observer, failed: (_, e) => void reported.push(e) } });
+    const reported = new ReportList();
+    const own = new OmsServer({ backend: broken, observer: reported });
     const ownPort = await own.listen({ host: '127.0.0.1', port: 0 });
     const headers = { authorization: `Bearer ${broken.token(ALICE)}`, 'user-id': ALICE };
     const control = await SocketReader.open(ownPort, '/control', [], headers);
@@ -445,7 +430,7 @@ suite('order service, /control', () => {
     control.socket.send(`{"CancelOrderRequest":${cancelBody(ALICE, 'o')}}`);
     assert.equal((await control.closed).code, 1011);
     assert.equal(orders.socket.readyState, 1);
-    assert.equal(reported.length, 1);
+    assert.equal(reported.failures.length, 1);
     own.close();
     assert.deepEqual(await orders.closed, { code: 1001, reason: 'going_away' });
   });
@@ -454,7 +439,7 @@ suite('order service, /control', () => {
 suite('order service, listener', () => {
   test('a server that stops refuses new sockets and actions and still gives the answers it owes', async () => {
     const own = new ScriptedOms();
-    const stopping = new OmsServer({ backend: own, observer });
+    const stopping = new OmsServer({ backend: own, observer: reports });
     const ownPort = await stopping.listen({ host: '127.0.0.1', port: 0 });
     const headers = { authorization: `Bearer ${own.token(ALICE)}`, 'user-id': ALICE };
     const control = await SocketReader.open(ownPort, '/control', [], headers);
@@ -480,7 +465,7 @@ suite('order service, listener', () => {
     const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
     writeFileSync(certFile, TLS_CERTIFICATE);
     writeFileSync(keyFile, TLS_KEY);
-    const secure = new OmsServer({ backend: new ScriptedOms(), observer, tls: { certFile, keyFile } });
+    const secure = new OmsServer({ backend: new ScriptedOms(), observer: reports, tls: { certFile, keyFile } });
     const tlsPort = await secure.listen({ host: '127.0.0.1', port: 0 });
     const status = await new Promise((resolve, rejectPromise) => {
       const options = { host: '127.0.0.1', servername: 'localhost', port: tlsPort, path: '/markets', agent: false };
@@ -494,6 +479,6 @@ suite('order service, listener', () => {
     assert.equal(status, 200);
     secure.close();
     const missing = join(directory, 'none.pem');
-    assert.throws(() => new OmsServer({ backend: oms, observer, tls: { certFile: missing, keyFile } }));
+    assert.throws(() => new OmsServer({ backend: oms, observer: reports, tls: { certFile: missing, keyFile } }));
   });
 });

@@ -1,37 +1,27 @@
 /** Full pages of one market: a client that asks for 1,000 and gets fewer stops paging (wire.md 6.1, 7.9). */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { before, suite, test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../../src/gateway/orders/settings.ts';
-import { OmsServer } from '../../src/http/oms-server.ts';
 import { ask } from '../support/edge-client.ts';
+import { listenTo } from '../support/listeners.ts';
 import { ALICE } from '../support/order-desk.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const ORDERS = 1_003;
 
 suite('pages of a thousand', () => {
-  const failures: unknown[] = [];
   const oms = new ScriptedOms();
-  const server = new OmsServer({
-    backend: oms,
-    observer: { answered: () => undefined, failed: (_, error) => failures.push(error), lagged: () => undefined },
-  });
-  let port = 0;
+  const listener = listenTo(oms);
 
-  before(async () => {
+  before(() => {
     const { desk } = oms;
     desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 2 * ORDERS });
     for (let index = 0; index < ORDERS; index += 1) desk.place({ id: `o-${String(index).padStart(4, '0')}`, price: 5 });
-    port = await server.listen({ host: '127.0.0.1', port: 0 });
-  });
-  after(() => {
-    server.close();
-    assert.deepEqual(failures, []);
   });
 
   const read = async (query: string, market = '/12'): Promise<unknown> => {
     const headers = { authorization: `Bearer ${oms.token(ALICE)}`, 'user-id': ALICE };
-    const { status, text } = await ask(port, `/orders/user/${ALICE}${market}?${query}`, { headers });
+    const { status, text } = await ask(listener.port, `/orders/user/${ALICE}${market}?${query}`, { headers });
     assert.equal(status, 200);
     return JSON.parse(text);
   };

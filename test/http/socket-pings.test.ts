@@ -1,42 +1,34 @@
 /** Pings of the server: each so often, whatever the client sends (WS-07). */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { accepted } from '../../src/core/outcome.ts';
-import { HttpRoutes } from '../../src/http/http-routes.ts';
 import { SocketPings } from '../../src/http/socket-pings.ts';
-import { createApp } from '../../src/http/uws.ts';
-import { listenExclusively } from '../../src/http/uws-listen.ts';
-import { MDS_LAG, SocketHub } from '../../src/http/uws-socket.ts';
+import { MDS_LAG } from '../../src/http/uws-socket.ts';
 import { SocketReader } from '../support/edge-client.ts';
+import { listenWith } from '../support/listeners.ts';
 
 const PERIOD_MS = 1_000;
 const STEP_MS = 20;
-const app = createApp(null);
-const observer = { answered: () => undefined, failed: () => assert.fail('nothing fails'), lagged: () => undefined };
-const routes = new HttpRoutes(app, { observer, gate: null });
-const hub = new SocketHub(app, routes, { observer, gate: null }, { pingMs: PERIOD_MS });
-let port = 0;
-
-before(async () => {
-  hub.add<null>({
-    pattern: '/stream',
-    lag: MDS_LAG,
-    admit: () => accepted(null),
-    opened: () => undefined,
-    closed: () => undefined,
-  });
-  routes.seal();
-  port = await listenExclusively(app, { host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  hub.finishAll(1001, 'going_away');
-  routes.stop();
-  app.close();
-});
+const listener = listenWith(
+  ({ hub }) => {
+    hub.add<null>({
+      pattern: '/stream',
+      lag: MDS_LAG,
+      admit: () => accepted(null),
+      opened: () => undefined,
+      closed: () => undefined,
+    });
+  },
+  {},
+  { pingMs: PERIOD_MS },
+);
 
 suite('pings of the server', () => {
   test('reach a client that never stops sending as often as one that is silent (WS-07)', async () => {
-    const readers = [await SocketReader.open(port, '/stream'), await SocketReader.open(port, '/stream')];
+    const readers = [
+      await SocketReader.open(listener.port, '/stream'),
+      await SocketReader.open(listener.port, '/stream'),
+    ];
     const pings = readers.map(({ socket }) => {
       const at: number[] = [];
       socket.on('ping', () => at.push(performance.now()));

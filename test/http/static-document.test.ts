@@ -1,12 +1,10 @@
-import uWS from 'uWebSockets.js';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
-import { after, before, suite, test } from 'node:test';
-import { HttpRoutes } from '../../src/http/http-routes.ts';
+import { suite, test } from 'node:test';
 import { staticDocument } from '../../src/http/static-document.ts';
-import { listenExclusively } from '../../src/http/uws-listen.ts';
 import { ask } from '../support/edge-client.ts';
+import { listenWith } from '../support/listeners.ts';
 
 /** More than the buffers of two sockets hold. */
 const BYTES = 24 * 1_048_576;
@@ -15,33 +13,15 @@ const document = staticDocument(
   Buffer.from(randomBytes(BYTES / 2).toString('hex')),
   "default-src 'none'",
 );
-const answered: number[] = [];
-const app = uWS.App();
-const routes = new HttpRoutes(app, {
-  gate: null,
-  observer: {
-    answered: (_, status) => answered.push(status),
-    failed: (_, error) => assert.fail(String(error)),
-    lagged: () => undefined,
-  },
-});
-let port = 0;
-
-before(async () => {
+const listener = listenWith(({ routes }) => {
   routes.add({ method: 'GET', pattern: '/document', handler: (call) => call.replyDocument(document) });
-  routes.seal();
-  port = await listenExclusively(app, { host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  routes.stop();
-  app.close();
 });
 
 /** Reads a little, waits, and then the rest. */
 function readSlowly(): Promise<string> {
   return new Promise((resolve, reject) => {
     http
-      .get({ host: '127.0.0.1', port, path: '/document', agent: false }, (response) => {
+      .get({ host: '127.0.0.1', port: listener.port, path: '/document', agent: false }, (response) => {
         const parts: Buffer[] = [];
         let pauses = 0;
         response.on('data', (part: Buffer) => {
@@ -61,12 +41,12 @@ function readSlowly(): Promise<string> {
 suite('a document', () => {
   test('reaches a reader who stops now and then, whole and in order', async () => {
     assert.ok((await readSlowly()) === Buffer.from(document.body).toString('utf8'));
-    assert.deepEqual(answered, [200]);
+    assert.deepEqual(listener.reports.answers, ['/document 200']);
   });
 
   test('is given up when its reader goes, and the next reader has it whole', async () => {
     await new Promise<void>((resolve) => {
-      http.get({ host: '127.0.0.1', port, path: '/document', agent: false }, (response) => {
+      http.get({ host: '127.0.0.1', port: listener.port, path: '/document', agent: false }, (response) => {
         response.once('data', () => response.destroy());
         response.once('close', resolve);
       });
@@ -75,7 +55,9 @@ suite('a document', () => {
   });
 
   test('is not sent to who has it: 304, without a body', async () => {
-    const { status, text, headers } = await ask(port, '/document', { headers: { 'if-none-match': document.etag } });
+    const { status, text, headers } = await ask(listener.port, '/document', {
+      headers: { 'if-none-match': document.etag },
+    });
     assert.deepEqual([status, text, headers['etag']], [304, '', document.etag]);
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ask, SocketReader } from '../support/edge-client.ts';
-import { listenTo } from '../support/oms-listener.ts';
+import { listenTo } from '../support/listeners.ts';
 import { ALICE, BOB } from '../support/order-desk.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 

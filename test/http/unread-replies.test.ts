@@ -1,13 +1,11 @@
 /** Replies that are not read: bounded in bytes for each connection and in all, and in time (AMB-124). */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { UNREAD_REPLIES_MAX, UNREAD_REPLY_BYTES_PER_SECOND } from '../../src/core/limits.ts';
-import { HttpRoutes } from '../../src/http/http-routes.ts';
 import { staticDocument } from '../../src/http/static-document.ts';
 import { UnreadReplies } from '../../src/http/unread-replies.ts';
-import { createApp } from '../../src/http/uws.ts';
-import { listenExclusively } from '../../src/http/uws-listen.ts';
+import { listenWith, type RouteListener } from '../support/listeners.ts';
 import { eventually } from '../support/patience.ts';
 
 /** More than two kernels keep of one connection. */
@@ -17,29 +15,17 @@ const HELD_MAX = 4 * BYTES;
 const PATIENCE_MS = 300;
 const LOCAL = '127.0.0.1';
 
-function listener(unread: UnreadReplies): {
-  readonly routes: HttpRoutes;
-  readonly open: () => Promise<number>;
-  readonly close: () => void;
-} {
-  const app = createApp(null);
-  const observer = {
-    answered: () => undefined,
-    failed: (_: string, error: unknown) => assert.fail(String(error)),
-    lagged: () => undefined,
-  };
-  const routes = new HttpRoutes(app, { gate: null, observer, unread });
-  const document = staticDocument('text/plain', Buffer.alloc(BYTES, 'd'), "default-src 'none'");
-  const small = 'x'.repeat(SMALL_BYTES);
-  routes.add({ method: 'GET', pattern: '/long', handler: (call) => call.reply(Buffer.alloc(BYTES, 'x')) });
-  routes.add({ method: 'GET', pattern: '/small', handler: (call) => call.reply(small) });
-  routes.add({ method: 'GET', pattern: '/document', handler: (call) => call.replyDocument(document) });
-  routes.seal();
-  const close = (): void => {
-    routes.stop();
-    app.close();
-  };
-  return { routes, open: () => listenExclusively(app, { host: LOCAL, port: 0 }), close };
+function listenUnread(unread: UnreadReplies): RouteListener {
+  return listenWith(
+    ({ routes }) => {
+      const document = staticDocument('text/plain', Buffer.alloc(BYTES, 'd'), "default-src 'none'");
+      const small = 'x'.repeat(SMALL_BYTES);
+      routes.add({ method: 'GET', pattern: '/long', handler: (call) => call.reply(Buffer.alloc(BYTES, 'x')) });
+      routes.add({ method: 'GET', pattern: '/small', handler: (call) => call.reply(small) });
+      routes.add({ method: 'GET', pattern: '/document', handler: (call) => call.replyDocument(document) });
+    },
+    { unread },
+  );
 }
 
 interface Reader {
@@ -66,15 +52,11 @@ const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r
 
 suite('replies that are not read', () => {
   const unread = new UnreadReplies(HELD_MAX, PATIENCE_MS);
-  const { routes, open, close } = listener(unread);
-  let port = 0;
-  before(async () => {
-    port = await open();
-  });
-  after(close);
+  const listener = listenUnread(unread);
+  const { routes } = listener;
 
   test('a connection holds one reply: the next request ends it, and memory comes back', async () => {
-    const first = await reader(port, request('/long'));
+    const first = await reader(listener.port, request('/long'));
     await eventually(() => routes.unreadBytes === BYTES);
     first.socket.write(request('/long'));
     await eventually(() => unread.count === 0);
@@ -85,13 +67,13 @@ suite('replies that are not read', () => {
   });
 
   test('all together are bounded: the connections with the most are closed, and a reader that reads has all', async () => {
-    const steady = await reader(port, request('/long'));
+    const steady = await reader(listener.port, request('/long'));
     steady.socket.resume();
     await eventually(() => steady.bytes > BYTES / 2);
     const idle: Reader[] = [];
     let most = 0;
     for (let each = 0; each < 12; each += 1) {
-      idle.push(await reader(port, request('/long')));
+      idle.push(await reader(listener.port, request('/long')));
       most = Math.max(most, routes.unreadBytes);
     }
     await eventually(() => routes.unreadBytes <= HELD_MAX);
@@ -103,7 +85,7 @@ suite('replies that are not read', () => {
 
   test('thousands of short replies on a connection that reads nothing end it before they are memory', async () => {
     const before = process.memoryUsage().rss;
-    const idle = await Promise.all(Array.from({ length: 16 }, () => reader(port, request('/small'))));
+    const idle = await Promise.all(Array.from({ length: 16 }, () => reader(listener.port, request('/small'))));
     for (let round = 0; round < 200; round += 1) {
       for (const { socket } of idle) if (!socket.destroyed) socket.write(request('/small').repeat(100));
       await new Promise((resolve) => setImmediate(resolve));
@@ -117,16 +99,11 @@ suite('replies that are not read', () => {
 
 suite('a reply that drips out', () => {
   const unread = new UnreadReplies(UNREAD_REPLIES_MAX, 0);
-  const { open, close } = listener(unread);
-  let port = 0;
-  before(async () => {
-    port = await open();
-  });
-  after(close);
+  const listener = listenUnread(unread);
 
   test('has a time for its bytes, a document too: beyond it its connection is closed', async () => {
     for (const path of ['/long', '/document']) {
-      const slow = await reader(port, request(path));
+      const slow = await reader(listener.port, request(path));
       await eventually(() => unread.count === 1);
       const nowMs = performance.now();
       const dueMs = (BYTES / UNREAD_REPLY_BYTES_PER_SECOND) * 1_000;

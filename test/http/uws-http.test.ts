@@ -1,28 +1,15 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { BODY_BYTES_MAX, SMALL_BODY_BYTES_MAX } from '../../src/core/limits.ts';
 import { reject } from '../../src/core/reject.ts';
-import { HttpRoutes } from '../../src/http/http-routes.ts';
 import { Query } from '../../src/http/query.ts';
-import { createApp } from '../../src/http/uws.ts';
-import type { EdgeObserver, HttpCall } from '../../src/http/uws-http.ts';
-import { listenExclusively } from '../../src/http/uws-listen.ts';
+import type { HttpCall } from '../../src/http/uws-http.ts';
 import { ask } from '../support/edge-client.ts';
+import { listenWith } from '../support/listeners.ts';
 
-const answered: string[] = [];
-const failed: string[] = [];
-const app = createApp(null);
-const observer: EdgeObserver = {
-  answered: (pattern, status) => answered.push(`${pattern} ${status}`),
-  failed: (where, error) => failed.push(`${where}: ${error instanceof Error ? error.message : error}`),
-  lagged: () => undefined,
-};
-const routes = new HttpRoutes(app, { observer, gate: null });
-let port = 0;
 const kept: HttpCall[] = [];
-
-before(async () => {
+const listener = listenWith(({ routes }) => {
   const echo = (call: HttpCall, body: Uint8Array): void => {
     const { method, path, query, parameters, headers } = call.head;
     const sum = body.reduce((total, byte) => (total * 31 + byte) % 1_000_003, 7);
@@ -60,12 +47,6 @@ before(async () => {
     handler: (call) =>
       call.refuse({ code: 'RATE_LIMITED', message: 'say "no"', field: 'x', details: { limit: 2n ** 63n, name: null } }),
   });
-  routes.seal();
-  port = await listenExclusively(app, { host: '127.0.0.1', port: 0 });
-});
-after(() => {
-  routes.stop();
-  app.close();
 });
 
 const errorOf = (text: string): { code: string; retryable: boolean; trace_id: string; span_id: string } =>
@@ -76,7 +57,7 @@ suite('HTTP on uWebSockets.js', () => {
     const body = Buffer.alloc(300_000, 'ringbook');
     const sum = body.reduce((total, byte) => (total * 31 + byte) % 1_000_003, 7);
     for (const method of ['POST', 'DELETE']) {
-      const { status, text } = await ask(port, '/echo/a%2Fb/c@d?x=1&y=%20', {
+      const { status, text } = await ask(listener.port, '/echo/a%2Fb/c@d?x=1&y=%20', {
         method,
         body,
         headers: { 'User-Id': 'me' },
@@ -92,7 +73,7 @@ suite('HTTP on uWebSockets.js', () => {
         sum,
       });
     }
-    assert.equal(JSON.parse((await ask(port, '/echo/a/b', { method: 'POST' })).text).bytes, 0);
+    assert.equal(JSON.parse((await ask(listener.port, '/echo/a/b', { method: 'POST' })).text).bytes, 0);
   });
 
   test('a body as long as its route allows is read, one byte more is 413 and told the limit, announced or not (AMB-124)', async () => {
@@ -101,19 +82,19 @@ suite('HTTP on uWebSockets.js', () => {
       ['PUT', SMALL_BODY_BYTES_MAX],
     ] as const) {
       for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }]) {
-        const fits = await ask(port, '/echo/a/b', { method, body: Buffer.alloc(most), headers });
+        const fits = await ask(listener.port, '/echo/a/b', { method, body: Buffer.alloc(most), headers });
         assert.equal(JSON.parse(fits.text).bytes, most);
-        const over = await ask(port, '/echo/a/b', { method, body: Buffer.alloc(most + 1), headers });
+        const over = await ask(listener.port, '/echo/a/b', { method, body: Buffer.alloc(most + 1), headers });
         assert.equal(over.status, 413);
         assert.equal(errorOf(over.text).code, 'PAYLOAD_TOO_LARGE');
         assert.match(over.text, new RegExp(`at most ${most} bytes`));
       }
     }
-    assert.equal(routes.heldBytes, 0);
+    assert.equal(listener.routes.heldBytes, 0);
   });
 
   test('a body without end is cut off', async () => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(listener.port, '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write('POST /echo/a/b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
     const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536), Buffer.from('\r\n')]);
@@ -128,7 +109,10 @@ suite('HTTP on uWebSockets.js', () => {
 
   test('two of one security header are refused, whichever comes first', async () => {
     for (const name of ['Authorization', 'User-Id']) {
-      const { status, text } = await ask(port, '/echo/a/b', { method: 'POST', headers: { [name]: ['one', 'two'] } });
+      const { status, text } = await ask(listener.port, '/echo/a/b', {
+        method: 'POST',
+        headers: { [name]: ['one', 'two'] },
+      });
       assert.equal(status, 400, name);
       assert.equal(errorOf(text).code, 'INVALID_REQUEST');
     }
@@ -139,18 +123,18 @@ suite('HTTP on uWebSockets.js', () => {
       ['/throws', 'at once'],
       ['/rejects', 'later'],
     ] as const) {
-      const { status, text } = await ask(port, path);
+      const { status, text } = await ask(listener.port, path);
       assert.equal(status, 500);
       assert.equal(errorOf(text).code, 'INTERNAL_ERROR');
       assert.ok(!text.includes(message), 'what failed inside is not told');
     }
-    assert.deepEqual(failed, ['GET /throws: at once', 'GET /rejects: later']);
+    assert.deepEqual(listener.reports.failures.splice(0), ['GET /throws: at once', 'GET /rejects: later']);
   });
 
   test('a handler that is late is answered for, and its own answer is dropped', async () => {
-    const timeout = await ask(port, '/silent');
+    const timeout = await ask(listener.port, '/silent');
     assert.deepEqual([timeout.status, errorOf(timeout.text).code], [504, 'TIMEOUT']);
-    const busy = await ask(port, '/busy');
+    const busy = await ask(listener.port, '/busy');
     assert.deepEqual(
       [busy.status, errorOf(busy.text).code, errorOf(busy.text).retryable],
       [503, 'SERVICE_UNAVAILABLE', true],
@@ -159,13 +143,13 @@ suite('HTTP on uWebSockets.js', () => {
       assert.equal(call.open, false);
       call.reply('{}');
     }
-    assert.deepEqual(answered.slice(-2), ['/silent 504', '/busy 503']);
-    assert.equal(routes.pendingCount, 0);
+    assert.deepEqual(listener.reports.answers.slice(-2), ['/silent 504', '/busy 503']);
+    assert.equal(listener.routes.pendingCount, 0);
   });
 
   test('a client that leaves closes its call', async () => {
     kept.length = 0;
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(listener.port, '127.0.0.1');
     socket.write('GET /silent HTTP/1.1\r\nHost: x\r\n\r\n');
     while (kept.length === 0) await new Promise((resolve) => setImmediate(resolve));
     socket.destroy();
@@ -175,7 +159,7 @@ suite('HTTP on uWebSockets.js', () => {
 
   test('the envelope carries details and the ids of traceparent (AMB-103, ERR-10)', async () => {
     const trace = '0af7651916cd43dd8448eb211c80319c';
-    const sent = await ask(port, '/refused', { headers: { traceparent: `00-${trace}-b7ad6b7169203331-01` } });
+    const sent = await ask(listener.port, '/refused', { headers: { traceparent: `00-${trace}-b7ad6b7169203331-01` } });
     assert.equal(sent.status, 429);
     assert.equal(
       sent.text,
@@ -184,14 +168,14 @@ suite('HTTP on uWebSockets.js', () => {
         `"trace_id":"${trace}","span_id":"b7ad6b7169203331"}}`,
     );
     for (const traceparent of ['', 'x', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`]) {
-      const { trace_id, span_id } = errorOf((await ask(port, '/refused', { headers: { traceparent } })).text);
+      const { trace_id, span_id } = errorOf((await ask(listener.port, '/refused', { headers: { traceparent } })).text);
       assert.match(`${trace_id} ${span_id}`, /^[0-9a-f]{32} [0-9a-f]{16}$/);
       assert.match(trace_id, /[^0]/);
     }
   });
 
   test('405 names the methods a path has', async () => {
-    const { status, headers } = await ask(port, '/echo/a/b', { method: 'PATCH' });
+    const { status, headers } = await ask(listener.port, '/echo/a/b', { method: 'PATCH' });
     assert.deepEqual([status, headers.allow], [405, 'POST, DELETE, PUT']);
   });
 

@@ -1,42 +1,22 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { SOCKET_LAG_MESSAGES_MAX, WORK_PER_TURN_MAX } from '../../src/core/limits.ts';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import { Backlog, frameHeaderBytes } from '../../src/http/backlog.ts';
 import { Channel } from '../../src/http/channel.ts';
-import { HttpRoutes } from '../../src/http/http-routes.ts';
-import { createApp } from '../../src/http/uws.ts';
-import { listenExclusively } from '../../src/http/uws-listen.ts';
-import {
-  type LagRule,
-  MDS_LAG,
-  OMS_LAG,
-  SocketHub,
-  type StreamSocket,
-  selectSubprotocol,
-} from '../../src/http/uws-socket.ts';
+import { type LagRule, MDS_LAG, OMS_LAG, type StreamSocket, selectSubprotocol } from '../../src/http/uws-socket.ts';
 import { frameBytes, OPCODE } from '../fuzz/raw-socket.ts';
 import { SocketReader } from '../support/edge-client.ts';
+import { listenWith, RouteListener } from '../support/listeners.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
-const failed: string[] = [];
-const lagged: string[] = [];
-const app = createApp(null);
-const observer = {
-  answered: () => undefined,
-  failed: (where: string) => void failed.push(where),
-  lagged: (pattern: string) => void lagged.push(pattern),
-};
-const routes = new HttpRoutes(app, { observer, gate: null });
-const hub = new SocketHub(app, routes, { observer, gate: null });
 const channel: Channel<string> = new Channel();
 const opened: StreamSocket<string>[] = [];
 const closed: string[] = [];
-let port = 0;
 
-function addStream(pattern: string, lag: LagRule, lastWord: string | null): void {
+function addStream({ hub }: RouteListener, pattern: string, lag: LagRule, lastWord: string | null): void {
   hub.add<string>({
     pattern,
     lag,
@@ -57,11 +37,11 @@ function addStream(pattern: string, lag: LagRule, lastWord: string | null): void
   });
 }
 
-before(async () => {
-  addStream('/mds/:name', { ...MDS_LAG, hardDropMs: PATIENCE_MS }, null);
-  addStream('/oms/:name', { ...OMS_LAG, hardDropMs: PATIENCE_MS }, '{"resync":true}');
-  addStream('/cut/:name', { ...OMS_LAG, hardDropMs: 50 }, null);
-  hub.add<null>({
+const listener = listenWith((listener) => {
+  addStream(listener, '/mds/:name', { ...MDS_LAG, hardDropMs: PATIENCE_MS }, null);
+  addStream(listener, '/oms/:name', { ...OMS_LAG, hardDropMs: PATIENCE_MS }, '{"resync":true}');
+  addStream(listener, '/cut/:name', { ...OMS_LAG, hardDropMs: 50 }, null);
+  listener.hub.add<null>({
     pattern: '/commands',
     lag: OMS_LAG,
     admit: () => accepted(null),
@@ -72,13 +52,8 @@ before(async () => {
       socket.send(Buffer.from(bytes));
     },
   });
-  routes.seal();
-  port = await listenExclusively(app, { host: '127.0.0.1', port: 0 });
 });
-after(() => {
-  routes.stop();
-  app.close();
-});
+const { reports } = listener;
 
 const FRAME = Buffer.alloc(60_000, 'x');
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -97,7 +72,7 @@ async function publishUntil(isDone: () => boolean): Promise<number> {
 }
 
 async function stalled(path: string): Promise<SocketReader> {
-  const reader = await SocketReader.open(port, path);
+  const reader = await SocketReader.open(listener.port, path);
   reader.socket.pause();
   return reader;
 }
@@ -117,11 +92,11 @@ async function prefixOf(reader: SocketReader): Promise<{ readonly numbered: numb
 
 suite('WebSocket streams', () => {
   test('a reader that stalls is closed while the others receive everything in order (WS-13, WS-14, AMB-94)', async () => {
-    lagged.length = 0;
-    const steady = await SocketReader.open(port, '/mds/steady');
+    reports.lags.length = 0;
+    const steady = await SocketReader.open(listener.port, '/mds/steady');
     const slow = await stalled('/oms/slow');
-    const published = await publishUntil(() => lagged.length > 0);
-    assert.deepEqual(lagged, ['/oms/:name'], 'only the one that stalled');
+    const published = await publishUntil(() => reports.lags.length > 0);
+    assert.deepEqual(reports.lags, ['/oms/:name'], 'only the one that stalled');
     assert.equal(opened.at(-1)?.state, 'lagged');
     channel.publish(() => 'after the lag');
     channel.flush();
@@ -134,37 +109,37 @@ suite('WebSocket streams', () => {
       assert.equal(Number((await steady.frame()).split(':', 1)[0]), frame);
     }
     assert.equal(await steady.frame(), 'after the lag');
-    assert.equal(hub.backlogBytes, 0, 'nothing waits any more');
+    assert.equal(listener.hub.backlogBytes, 0, 'nothing waits any more');
     steady.socket.close();
     await steady.closed;
   });
 
   test('a market-data reader that lags is closed with 1000 and an empty reason (WS-15)', async () => {
-    lagged.length = 0;
+    reports.lags.length = 0;
     const slow = await stalled('/mds/slow');
-    await publishUntil(() => lagged.length > 0);
+    await publishUntil(() => reports.lags.length > 0);
     slow.socket.resume();
     assert.deepEqual(await slow.closed, { code: 1000, reason: '' });
   });
 
   test('a reader that goes on stalling is cut off when its time is over (AMB-94)', async () => {
-    lagged.length = 0;
+    reports.lags.length = 0;
     closed.length = 0;
     const slow = await stalled('/cut/stuck');
-    await publishUntil(() => lagged.length > 0);
-    assert.ok(hub.backlogBytes > 0);
+    await publishUntil(() => reports.lags.length > 0);
+    assert.ok(listener.hub.backlogBytes > 0);
     while (closed.length === 0) await turn();
     assert.deepEqual(closed, ['stuck']);
-    assert.equal(hub.backlogBytes, 0);
+    assert.equal(listener.hub.backlogBytes, 0);
     slow.socket.resume();
     assert.equal((await slow.closed).code, 1006);
   });
 
   test('many small messages are a lag too (AMB-94)', async () => {
-    lagged.length = 0;
+    reports.lags.length = 0;
     const slow = await stalled('/mds/small');
     let bytes = 0;
-    while (lagged.length === 0) {
+    while (reports.lags.length === 0) {
       for (let count = 0; count < 500; count += 1) channel.publish(() => 'y'.repeat(900));
       bytes += 500 * 900;
       channel.flush();
@@ -176,10 +151,9 @@ suite('WebSocket streams', () => {
   });
 
   test('queues of all sockets together are bounded: the longest are cut off, others go on (AMB-94)', async () => {
-    const bounded = createApp(null);
-    const own = new HttpRoutes(bounded, { observer, gate: null });
     const backlogBytesMax = 6_000_000;
-    const small = new SocketHub(bounded, own, { observer, gate: null }, { pressedBytes: 2 ** 40, backlogBytesMax });
+    const own = new RouteListener({}, { pressedBytes: 2 ** 40, backlogBytesMax });
+    const small = own.hub;
     const all: StreamSocket<string>[] = [];
     small.add<string>({
       pattern: '/many/:name',
@@ -188,8 +162,7 @@ suite('WebSocket streams', () => {
       opened: (socket) => void all.push(socket),
       closed: () => undefined,
     });
-    own.seal();
-    const at = await listenExclusively(bounded, { host: '127.0.0.1', port: 0 });
+    const at = await own.open();
     const steady = await SocketReader.open(at, '/many/steady');
     const slow = [];
     for (let each = 0; each < 8; each += 1) {
@@ -212,21 +185,18 @@ suite('WebSocket streams', () => {
     );
     for (let frame = 0; frame < sent; frame += 1) assert.equal((await steady.frame()).length, FRAME.length);
     for (const { socket } of [steady, ...slow]) socket.terminate();
-    small.finishAll(1001, 'going_away');
-    own.stop();
-    bounded.close();
+    own.close();
   });
 
   test('admission comes before the upgrade: its refusal is an HTTP answer, its exception 500', async () => {
-    await assert.rejects(SocketReader.open(port, '/mds/nobody'), /401/);
-    await assert.rejects(SocketReader.open(port, '/mds/broken'), /500/);
-    assert.deepEqual(failed, ['upgrade /mds/:name']);
+    await assert.rejects(SocketReader.open(listener.port, '/mds/nobody'), /401/);
+    await assert.rejects(SocketReader.open(listener.port, '/mds/broken'), /500/);
+    assert.deepEqual(reports.failures.splice(0), ['upgrade /mds/:name: admission broke']);
   });
 
   test('frames in and out; an exception on one socket closes that socket', async () => {
-    failed.length = 0;
-    const other = await SocketReader.open(port, '/commands');
-    const reader = await SocketReader.open(port, '/commands');
+    const other = await SocketReader.open(listener.port, '/commands');
+    const reader = await SocketReader.open(listener.port, '/commands');
     reader.socket.send('{"type":"ping"}');
     assert.equal(
       await reader.frame(),
@@ -235,7 +205,7 @@ suite('WebSocket streams', () => {
     );
     reader.socket.send('abc');
     assert.equal((await reader.closed).code, 1011);
-    assert.deepEqual(failed, ['socket /commands']);
+    assert.deepEqual(reports.failures.splice(0), ['socket /commands: handler broke']);
     other.socket.send('still here');
     assert.equal(await other.frame(), 'still here');
     other.socket.close();
@@ -246,7 +216,7 @@ suite('WebSocket streams', () => {
     const upgrade =
       'GET /commands HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
       'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n';
-    const connections = Array.from({ length: WORK_PER_TURN_MAX + 150 }, () => connect(port, '127.0.0.1'));
+    const connections = Array.from({ length: WORK_PER_TURN_MAX + 150 }, () => connect(listener.port, '127.0.0.1'));
     await Promise.all(connections.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
     const echoes = connections.map(async (socket) => {
       let text = '';
@@ -263,17 +233,20 @@ suite('WebSocket streams', () => {
     });
     for (const socket of connections) socket.write(upgrade);
     await Promise.all(echoes);
-    assert.ok(hub.count >= connections.length);
+    assert.ok(listener.hub.count >= connections.length);
     for (const socket of connections) socket.removeAllListeners('close').destroy();
-    while (hub.count > 0) await turn();
+    while (listener.hub.count > 0) await turn();
   });
 
   test('closing a hub tells every socket why', async () => {
-    const readers = [await SocketReader.open(port, '/mds/a'), await SocketReader.open(port, '/oms/b')];
-    assert.equal(hub.count, readers.length);
-    hub.finishAll(1001, 'going_away');
+    const readers = [
+      await SocketReader.open(listener.port, '/mds/a'),
+      await SocketReader.open(listener.port, '/oms/b'),
+    ];
+    assert.equal(listener.hub.count, readers.length);
+    listener.hub.finishAll(1001, 'going_away');
     for (const reader of readers) assert.deepEqual(await reader.closed, { code: 1001, reason: 'going_away' });
-    assert.equal(hub.count, 0);
+    assert.equal(listener.hub.count, 0);
   });
 
   test('only one valid token is ever echoed as subprotocol (AMB-90)', () => {

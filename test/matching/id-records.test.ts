@@ -23,19 +23,19 @@ class Memory {
   readonly records = new IdRecords();
   readonly table: IdTable;
   readonly words: Int32Array = new Int32Array(2);
-  private readonly hashBits: number;
+  readonly #hashBits: number;
 
   constructor(capacity: number, hashBits: number) {
     this.table = new IdTable(capacity);
-    this.hashBits = hashBits;
+    this.#hashBits = hashBits;
   }
 
   /** The id's words lie in `words` after it. Fewer bits: more ids that share a hash. */
   hashOf(id: number): number {
     this.words[0] = id;
     this.words[1] = 0x3d3d3d3d;
-    if (this.hashBits === 0) return 0x5eed;
-    return hashWords(KEY, USER, this.words, 0, ID_BYTES) & ~((1 << (32 - this.hashBits)) - 1);
+    if (this.#hashBits === 0) return 0x5eed;
+    return hashWords(KEY, USER, this.words, 0, ID_BYTES) & ~((1 << (32 - this.#hashBits)) - 1);
   }
 
   add(id: number): number {

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { SocketReader } from '../support/edge-client.ts';
 import { eventually } from '../support/patience.ts';
-import { limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const CHAIN = '000000000000007a69';
 const ETH = '6b'.repeat(20);
@@ -26,7 +27,7 @@ suite('account events of a node', () => {
       amount_base_units: units,
     });
   const numbered = (query: string): Promise<SocketReader> =>
-    SocketReader.open(Number(new URL(world.node.oms).port), `/orders?${query}`, ['svc.ws.v1'], user.session());
+    SocketReader.open(Number(new URL(world.process.oms).port), `/orders?${query}`, ['svc.ws.v1'], user.session());
 
   test('a deposit is told once it is credited, with the counter of its vault (STR-05, DEP-08)', async () => {
     const told: Record<string, Record<string, unknown>>[] = [];
@@ -63,7 +64,7 @@ suite('account events of a node', () => {
     await user.listen(`/account/events/${user.userId}`, told);
     await world.hook({ fault: { kind: 'crash', point: 'before_flush' } });
     await deposit('1000000000000000000').catch(() => undefined);
-    await world.node.ended;
+    await world.process.ended;
     assert.deepEqual(told, []);
     await world.restart();
     await world.rest();

@@ -1,8 +1,9 @@
 /** Cancels of one, some and all, and replaces of what is gone (CAN-04 to CAN-12, RPL-09 to RPL-12, AMB-18, AMB-23). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { below, limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { below, limit } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '1': '10', '2': '1000' };
 const ACCEPTED = '202 {"status":"accepted"}';

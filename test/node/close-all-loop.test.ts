@@ -5,8 +5,9 @@ import { RingbookClient } from '../../src/client/client.ts';
 import type { CloseOrder } from '../../src/client/margin.ts';
 import { formatRaw } from '../../src/core/decimal.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import { limit, type Ticket } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
+import type { Ticket, Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
 
@@ -18,8 +19,8 @@ suite('close all', () => {
   before(async () => {
     world = await TestNode.start();
     other = await world.trader({ '0': '1000000' }, [1]);
-    const { key } = await world.trader({ '0': '100000' }, [1]);
-    client = new RingbookClient({ oms: world.node.oms, mds: world.node.mds, key, nowNs: () => world.stamp() });
+    const { sdkKey: key } = await world.trader({ '0': '100000' }, [1]);
+    client = new RingbookClient({ oms: world.process.oms, mds: world.process.mds, key, nowNs: () => world.stamp() });
   });
   after(async () => {
     client.close();

@@ -30,11 +30,11 @@ class Desk {
   readonly node: NodeProcess;
   readonly a: RingbookClient;
   readonly b: RingbookClient;
-  private readonly cue: string;
+  readonly #cue: string;
 
   private constructor(node: NodeProcess, cue: string) {
     this.node = node;
-    this.cue = cue;
+    this.#cue = cue;
     const { oms, mds } = node;
     this.a = new RingbookClient({ oms, mds, key: devKey('a') });
     this.b = new RingbookClient({ oms, mds, key: devKey('b') });
@@ -66,7 +66,7 @@ class Desk {
   }
 
   giveCue(thread: string, fault: Fault): void {
-    giveCue(this.cue, thread, fault);
+    giveCue(this.#cue, thread, fault);
   }
 
   /** @returns how the process ended, and that it did so in time. */
@@ -204,20 +204,20 @@ async function isGone(mds: string): Promise<boolean> {
 
 /** A subscriber of market data that reconnects, and remembers what it saw. */
 class Watcher {
-  private readonly stop: (() => void)[] = [];
-  private readonly sequences: number[] = [];
-  private readonly trades: PublicTrade[] = [];
-  private book: Awaited<ReturnType<RingbookClient['liveBook']>> | null = null;
+  readonly #stop: (() => void)[] = [];
+  readonly #sequences: number[] = [];
+  readonly #trades: PublicTrade[] = [];
+  #book: Awaited<ReturnType<RingbookClient['liveBook']>> | null = null;
 
   static async open({ a }: Desk): Promise<Watcher> {
     const watcher = new Watcher();
-    watcher.book = await a.liveBook(ETH);
+    watcher.#book = await a.liveBook(ETH);
     const diffs = await a.depthDiffs(ETH, {});
     const trades = await a.tradeStream(ETH, {});
-    watcher.stop.push(
-      diffs.listen(({ sequenceNumber }: Depth) => watcher.sequences.push(sequenceNumber)),
-      trades.listen((trade) => watcher.trades.push(trade)),
-      () => watcher.book?.close(),
+    watcher.#stop.push(
+      diffs.listen(({ sequenceNumber }: Depth) => watcher.#sequences.push(sequenceNumber)),
+      trades.listen((trade) => watcher.#trades.push(trade)),
+      () => watcher.#book?.close(),
     );
     return watcher;
   }
@@ -226,24 +226,28 @@ class Watcher {
   async isWhole({ a, node }: Desk, tradesMade: number): Promise<void> {
     await barrier(node);
     const snapshot = await a.depth(ETH);
-    const book = this.book;
+    const book = this.#book;
     await eventually(() => book?.isCurrent === true && book.sequenceNumber >= snapshot.sequenceNumber);
     assert.deepEqual(
       { asks: book?.asks(), bids: book?.bids() },
       { asks: snapshot.asks, bids: snapshot.bids },
       'snapshot and diffs are the same book',
     );
-    const sorted = [...this.sequences].sort((one, other) => one - other);
-    assert.deepEqual(this.sequences, sorted, 'sequence numbers never go back');
+    const sorted = [...this.#sequences].sort((one, other) => one - other);
+    assert.deepEqual(this.#sequences, sorted, 'sequence numbers never go back');
     const trades = await a.publicTrades(ETH, { limit: 1000 });
     const ids = trades.map(({ tradeId }) => tradeId);
     assert.equal(new Set(ids).size, tradesMade, 'every confirmed trade is public, once');
-    assert.equal(new Set(this.trades.map(({ tradeId }) => tradeId)).size, this.trades.length, 'no trade is told twice');
+    assert.equal(
+      new Set(this.#trades.map(({ tradeId }) => tradeId)).size,
+      this.#trades.length,
+      'no trade is told twice',
+    );
     await eventually(async () => klineVolume(await a.klines(ETH, { limit: 1000 })) === volumeOf(trades));
   }
 
   close(): void {
-    for (const stop of this.stop) stop();
+    for (const stop of this.#stop) stop();
   }
 }
 

@@ -1,8 +1,9 @@
 /** Rollbacks by a user's own fault have a price, over the wire (A4, AMB-124). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
-import { limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '2': '1000' };
 const SECOND_NS = 1_000_000_000n;
@@ -27,7 +28,7 @@ suite('a user whose fills are rolled back by its own fault', () => {
   after(() => world.stop());
 
   async function metric(name: string): Promise<number> {
-    const text = await (await fetch(`${world.node.ops}/metrics`)).text();
+    const text = await (await fetch(`${world.process.ops}/metrics`)).text();
     return Number(
       text
         .split('\n')
@@ -81,7 +82,7 @@ suite('a user whose fills are rolled back by its own fault', () => {
       [await metric(faults), await metric(cooldowns)].map((value, at) => value - (before[at] ?? 0)),
       [BUDGET + 1, 1],
     );
-    const lines = world.node.stderr().split('\n');
+    const lines = world.process.stderr().split('\n');
     assert.equal(
       lines.filter((line) => line.includes('rollbacks') && line.includes(taker.userId)).length,
       1,

@@ -12,8 +12,9 @@ import { MemoryDurability } from '../support/memory-durability.ts';
 import { createRequest } from '../support/order-desk.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode, simulatedUser } from '../support/simulated-node.ts';
-import { above, limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { above, innerBody, limit } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const LOGINS = 2_500;
 const ADDRESSES = 500;
@@ -86,9 +87,7 @@ suite('a user without funds, over the wire', () => {
   }
 
   async function signed(path: string, inner: string): Promise<string> {
-    const signature = [...stranger.key.sign(Buffer.from(inner))];
-    const body = `{"inner":${inner},"signature":[${signature}],"additional_signers":[]}`;
-    return (await stranger.call('POST', path, body)).text;
+    return (await stranger.call('POST', path, innerBody(stranger.key, inner))).text;
   }
 
   test('reads its defaults, and whatever it asks for is refused and kept nowhere (AMB-139, SUB-05, SUB-14, TRF-04, POS-04)', async () => {
@@ -113,7 +112,7 @@ suite('a user without funds, over the wire', () => {
       await stranger.buy(limit(190_000, 1_000, 'POST')),
       await stranger.buy(limit(190_000, 1_000), { trigger: above(210_000) }),
       await stranger.sell(limit(190_000, 1_000), { trigger: above(210_000), account: 1, isSpot: false }),
-      await stranger.sell(limit(190_000, 1_000), { account: 1, isSpot: false, isReduceOnly: true }),
+      await stranger.sell(limit(190_000, 1_000), { account: 1, isSpot: false, reduceOnly: true }),
     ];
     for (const { word } of orders) assert.match(word, /^INSUFFICIENT_(INVENTORY|MARGIN)$/);
     await stranger.cancelAll();

@@ -7,20 +7,20 @@ import { after, before, beforeEach, suite, test } from 'node:test';
 import { RingbookClient } from '../../src/client/client.ts';
 import { RingbookError } from '../../src/client/errors.ts';
 import { devKey } from '../../src/client/keys.ts';
-import { ContractNode } from '../contract/contract-node.ts';
-import { errorOf, type PlainClient, toldBy } from '../contract/plain-client.ts';
+import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 const MS = 1_000_000n;
 const RATES = '/operator/rate-limits';
 const size = (units: number): object => ({ units_per_second: units, capacity: units });
 
 suite('budgets of requests', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let a: PlainClient;
   let b: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     a = await node.user();
     b = await node.user();
   });

@@ -1,8 +1,9 @@
 /** Margin fills that clearing refuses, as users hear of them, and positions over a kill (FIL-06 to FIL-08, FIL-13 to FIL-15). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { limit, marketBase, type Ticket } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit, marketBase } from '../support/wire-texts.ts';
+import type { Ticket, Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
 const MINUTE_NS = 60_000_000_000n;

@@ -1,11 +1,12 @@
 /** Margin over the wire, through clearing: a long and a short are opened, marked, reduced, closed and folded. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { limit, marketBase, type Ticket } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit, marketBase } from '../support/wire-texts.ts';
+import type { Ticket, Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
-const REDUCE: Ticket = { ...MARGIN, isReduceOnly: true };
+const REDUCE: Ticket = { ...MARGIN, reduceOnly: true };
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,9 @@
 /** Market orders and times in force over the wire, to the unit, through clearing (ORD-14 to ORD-24, TIF-02 to TIF-07). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { limit, marketBase, marketQuote } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit, marketBase, marketQuote } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '2': '1000' };
 

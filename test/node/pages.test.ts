@@ -5,8 +5,9 @@ import type { UserId } from '../../src/core/ids.ts';
 import { accepted } from '../../src/core/outcome.ts';
 import type { PagePlan } from '../../src/gateway/orders/pages.ts';
 import { PageDesk } from '../../src/gateway/page-desk.ts';
-import { limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const userOf = (number: number): UserId => `u${number}` as UserId;
 const EMPTY = { kind: 'trades', total: 0, rows: [], inTables: [], heldFrom: 0, offset: 0 } as const;

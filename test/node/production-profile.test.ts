@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { RingbookClient } from '../../src/client/client.ts';
 import { keyFromSeed } from '../../src/client/keys.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import { PlainKey } from '../contract/plain-client.ts';
 import { type NodeProcess, OPERATOR_TOKEN, startNode, stopNode } from '../support/node-process.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+import { PlainKey } from '../support/wire-texts.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const TOKEN = 'f'.repeat(32);

@@ -4,8 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { closePositionText, innerBody, limit, transferText } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 const TRIES = 12;
@@ -26,12 +27,8 @@ suite('transfers that race orders', () => {
   /** @returns `ok`, or the code of clearing's refusal. */
   async function transfer(source: number, target: number, amount = WHOLE, type = 'null'): Promise<string> {
     nonce += 1;
-    const inner =
-      `{"user":"${own.userId}","source_index":${source},"target_index":${target},"transfer_asset":"0",` +
-      `"transfer_amount":"${amount}","target_account_type":${type},"nonce":${nonce}}`;
-    const signature = [...own.key.sign(Buffer.from(inner))];
-    const body = `{"inner":${inner},"signature":[${signature}],"additional_signers":[]}`;
-    const { text } = await own.call('POST', '/account/transfer/sub-account', body);
+    const inner = transferText(own.userId, { source, target, amount, type, nonce });
+    const { text } = await own.call('POST', '/account/transfer/sub-account', innerBody(own.key, inner));
     const { success, details } = JSON.parse(text) as { success: boolean; details?: Json };
     return success ? 'ok' : String(details?.['code']);
   }
@@ -95,9 +92,7 @@ suite('transfers that race orders', () => {
       await node.rest();
       const owned = Number(await holder.owned('0', 1));
       nonce += 1;
-      const inner = `{"user":"${holder.userId}","account":1,"asset_identifier":"2","nonce":${nonce}}`;
-      const signature = [...holder.key.sign(Buffer.from(inner))];
-      const body = `{"inner":${inner},"signature":[${signature}],"additional_signers":[]}`;
+      const body = innerBody(holder.key, closePositionText(holder.userId, 1, '2', nonce));
       const close = () => holder.call('POST', '/account/transfer/close-position', body);
       const spend = () => holder.buy(limit(100_000, Math.floor((owned - 5) * 10)), { account: 1 });
       const [order, closed] =

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
-import { ContractNode } from '../contract/contract-node.ts';
-import { type PlainClient, toldBy } from '../contract/plain-client.ts';
 import type { SocketReader } from '../support/edge-client.ts';
+import { type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
 
 const SECOND = 1_000_000_000n;
 const BUDGET_ACTIONS = 100;
@@ -15,12 +15,12 @@ const SOCKETS = 8;
 const PER_SOCKET = 250;
 
 suite('a user who sends twenty times the budget', () => {
-  let node: ContractNode;
+  let node: TestNode;
   let fast: PlainClient;
   let other: PlainClient;
 
   before(async () => {
-    node = await ContractNode.start();
+    node = await TestNode.start();
     fast = await node.user();
     other = await node.user();
     await node.operate('PUT', '/operator/rate-limits', {});

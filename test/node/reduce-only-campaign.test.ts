@@ -4,11 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { limit, marketQuote, type Ticket, type Tif } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit, marketQuote, type Tif } from '../support/wire-texts.ts';
+import type { Ticket, Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
-const REDUCE: Ticket = { ...MARGIN, isReduceOnly: true };
+const REDUCE: Ticket = { ...MARGIN, reduceOnly: true };
 /** 2,999 million USD at 2010. */
 const HUGE = 14_920_000_000;
 

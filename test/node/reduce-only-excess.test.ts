@@ -1,11 +1,12 @@
 /** Resting reduce-only orders beyond their position, on a whole node: they are in depth, unless the operator sets otherwise (AMB-27). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { limit, type Ticket } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
+import type { Ticket, Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
-const REDUCE: Ticket = { ...MARGIN, isReduceOnly: true };
+const REDUCE: Ticket = { ...MARGIN, reduceOnly: true };
 
 suite('resting reduce-only orders', () => {
   let node: TestNode;

@@ -1,7 +1,8 @@
 /** The registry as everybody reads it, and markets that anybody may make (REG-01 to REG-09, IDN-02 to IDN-06, AMB-130). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const DEV = '000000000000007a69';
 const ZEROS = '0'.repeat(24);
@@ -20,12 +21,12 @@ suite('registry', () => {
   after(() => world.stop());
 
   const get = async (path: string): Promise<{ status: number; text: string; json: never }> => {
-    const answer = await fetch(`${world.node.oms}${path}`);
+    const answer = await fetch(`${world.process.oms}${path}`);
     const text = await answer.text();
     return { status: answer.status, text, json: JSON.parse(text) as never };
   };
   const post = async (path: string, body: string): Promise<[number, string]> => {
-    const answer = await fetch(`${world.node.oms}${path}`, { method: 'POST', body });
+    const answer = await fetch(`${world.process.oms}${path}`, { method: 'POST', body });
     return [answer.status, await answer.text()];
   };
   const refused = ([status, text]: [number, string]): string => `${status} ${JSON.parse(text).error.code}`;

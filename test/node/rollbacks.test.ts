@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { operator } from '../support/node-process.ts';
-import { limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '2': '1000' };
 const MINUTE_NS = 60_000_000_000n;
@@ -102,7 +103,7 @@ suite('fills that clearing refuses', () => {
     await injectFill(buy.id, sell.id, 100);
     await maker.until(sell.id, 'Canceled InvalidOrder');
     await taker.until(buy.id, 'Canceled InvalidOrder');
-    const late = await operator(world.node, 'POST', '/operator/clearing', fillBetween(buy.id, sell.id, 1));
+    const late = await operator(world.process, 'POST', '/operator/clearing', fillBetween(buy.id, sell.id, 1));
     assert.equal(late.status, 404, 'nobody fills what is gone');
   });
 

@@ -6,8 +6,9 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { askUpgrade } from '../support/edge-client.ts';
 import { eventually } from '../support/patience.ts';
-import { above, limit, type Ticket } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { above, limit } from '../support/wire-texts.ts';
+import type { Ticket, Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '1': '100', '2': '1000' };
 type Json = Readonly<Record<string, unknown>>;
@@ -105,7 +106,7 @@ suite('arranged in advance', () => {
     });
 
     test('what cannot be read as true or false is refused before the upgrade', async () => {
-      const port = Number(new URL(world.node.oms).port);
+      const port = Number(new URL(world.process.oms).port);
       for (const query of ['cancel_on_disconnect=yes', 'timing=1', 'resend=true&resend=true']) {
         const { status, text } = await askUpgrade(port, `/control?${query}`, {});
         assert.deepEqual([status, JSON.parse(text).error.code], [400, 'INVALID_REQUEST'], query);

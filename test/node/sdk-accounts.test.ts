@@ -9,8 +9,9 @@ import type { OrderEvent } from '../../src/client/order-events.ts';
 import type { PublicTradeEvent } from '../../src/client/replies.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { eventually } from '../support/patience.ts';
-import { limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const USD = '0' as AssetId;
 const UNIT = 10n ** 18n;
@@ -60,8 +61,13 @@ suite('SDK', () => {
   before(async () => {
     world = await TestNode.start();
     trader = await world.trader({ '0': '1000000', '2': '100' });
-    cable = await new Cable(() => world.node.oms).open();
-    client = new RingbookClient({ oms: cable.base, mds: world.node.mds, key: trader.key, nowNs: () => world.stamp() });
+    cable = await new Cable(() => world.process.oms).open();
+    client = new RingbookClient({
+      oms: cable.base,
+      mds: world.process.mds,
+      key: trader.sdkKey,
+      nowNs: () => world.stamp(),
+    });
   });
   after(async () => {
     client.close();

@@ -1,8 +1,9 @@
 /** Self-trade prevention over the wire (STP-01 to STP-06, AMB-38). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { limit, marketBase } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit, marketBase } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '1': '10', '2': '1000' };
 

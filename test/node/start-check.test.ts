@@ -13,8 +13,8 @@ import { flipIn } from '../support/live-damage.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { seenAtLast } from '../support/patience.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
-import { limit } from '../support/wire-orders.ts';
-import { TestNode } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
 
 /** A directory in which a node has run and stopped. */
 async function usedDirectory(): Promise<string> {
@@ -111,15 +111,15 @@ suite('the check before a start', () => {
     await buyer.until(order.id, 'Removed Filled');
     await market.restart('SIGTERM');
     await market.restart('SIGTERM');
-    const { dataDirectory } = market.node;
-    assert.equal(await stopNode(market.node), 0);
+    const { dataDirectory } = market.process;
+    assert.equal(await stopNode(market.process), 0);
     assert.ok(readVerifiedMark(dataDirectory) !== null);
     flipIn(join(dataDirectory, MAP_FILE_NAME), new SeededRandom(1), TABLE.orderBlock);
 
-    market.node = await startNode({ profile: 'test', dataDirectory });
+    market.process = await startNode({ profile: 'test', dataDirectory });
     await market.login();
     await assert.rejects(buyer.call('GET', `/orders/user/${buyer.userId}`), 'no answer');
-    assert.equal(await market.node.ended, 70, market.node.stderr());
+    assert.equal(await market.process.ended, 70, market.process.stderr());
     assert.match(await refusal(dataDirectory), /is damaged: /);
     await market.stop();
   });

@@ -8,10 +8,10 @@ import http from 'node:http';
 import https from 'node:https';
 import { after, before, suite, test } from 'node:test';
 import WebSocket from 'ws';
-import { PlainKey } from '../contract/plain-client.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { TLS_CERTIFICATE, writeTlsPair } from '../support/tls-pair.ts';
+import { PlainKey } from '../support/wire-texts.ts';
 
 const TOKEN = 't'.repeat(32);
 const TRUST = { ca: TLS_CERTIFICATE, servername: 'localhost' };

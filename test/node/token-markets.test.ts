@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { operator } from '../support/node-process.ts';
-import { limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 /** The seed's BTC on its chain. */
 const TOKEN = `${'b1'.repeat(20).padEnd(64, '0')}@000000000000007a69`;
@@ -23,7 +24,7 @@ suite('markets of tokens', () => {
   after(() => world.stop());
 
   test('an operator opens one of a registered token, in any spelling, and of no other', async () => {
-    const refused = await operator(world.node, 'PUT', `/operator/markets/${UNKNOWN}`, FIGURES);
+    const refused = await operator(world.process, 'PUT', `/operator/markets/${UNKNOWN}`, FIGURES);
     assert.deepEqual([refused.status, /ASSET_NOT_FOUND/.test(refused.text)], [404, true]);
     await world.openMarket(TOKEN, [2, 4], { maker_fee_rate: 100, taker_fee_rate: 450 });
     const again = await world.operate('PUT', `/operator/markets/${SHORT}`, FIGURES);
@@ -34,7 +35,7 @@ suite('markets of tokens', () => {
       ['1', '2', '3', TOKEN],
     );
     for (const path of [`/market/${TOKEN}`, `/market/${SHORT}`]) {
-      const market = (await (await fetch(`${world.node.oms}${path}`)).json()) as Record<string, unknown>;
+      const market = (await (await fetch(`${world.process.oms}${path}`)).json()) as Record<string, unknown>;
       assert.deepEqual([market['asset_id'], market['isolated_only']], [TOKEN, false], path);
     }
   });

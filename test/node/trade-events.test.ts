@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import WebSocket from 'ws';
 import { eventually } from '../support/patience.ts';
-import { limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 type Frame = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -19,7 +20,7 @@ suite('public trade events', () => {
     world = await TestNode.start();
     maker = await world.trader({ '0': '1000000', '2': '100' });
     taker = await world.trader({ '0': '1000000', '2': '100' });
-    socket = new WebSocket(`${world.node.mds.replace('http', 'ws')}/trades/events`);
+    socket = new WebSocket(`${world.process.mds.replace('http', 'ws')}/trades/events`);
     socket.on('message', (data) => frames.push(JSON.parse(String(data)) as Frame));
     await eventually(
       () => frames.length === 1,
@@ -56,7 +57,11 @@ suite('public trade events', () => {
       'asset_id,trade_id,price,quantity,timestamp_ns,buyer_is_maker,status',
     );
     assert.deepEqual([pending?.['price'], pending?.['quantity'], pending?.['buyer_is_maker']], ['3000', '1', false]);
-    assert.deepEqual(await (await fetch(`${world.node.mds}/trades/2`)).json(), [], 'REST tells confirmed trades only');
+    assert.deepEqual(
+      await (await fetch(`${world.process.mds}/trades/2`)).json(),
+      [],
+      'REST tells confirmed trades only',
+    );
     await world.rest();
     assert.deepEqual(told(), ['Pending 1 Pending']);
     await world.hook({ release: true });

@@ -1,8 +1,9 @@
 /** Trigger orders and children over the wire, through confirmed prices and restarts (TRG-01 to TRG-08, AMB-28, AMB-29). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { above, below, limit, marketBase, marketQuote } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { above, below, limit, marketBase, marketQuote } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '2': '1000' };
 

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type WebSocket from 'ws';
 import { eventually } from '../support/patience.ts';
-import { limit } from '../support/wire-orders.ts';
-import { TestNode, type Trader } from '../support/wire-trader.ts';
+import { TestNode } from '../support/test-node.ts';
+import { limit } from '../support/wire-texts.ts';
+import type { Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '2': '1000' };
 
@@ -44,7 +45,7 @@ suite('settings of the operator', () => {
 
   async function publicTrades(): Promise<readonly number[]> {
     await world.rest();
-    const answer = await fetch(`${world.node.mds}/trades/2?limit=1000`);
+    const answer = await fetch(`${world.process.mds}/trades/2?limit=1000`);
     return ((await answer.json()) as readonly { trade_id: number }[]).map(({ trade_id: id }) => id);
   }
 

@@ -30,39 +30,39 @@ export class BrokenLaw extends Error {
 }
 
 class Director {
-  private readonly random: SeededRandom;
-  private readonly drawing: Drawing;
+  readonly #random: SeededRandom;
+  readonly #drawing: Drawing;
 
   constructor(seed: number) {
-    this.random = new SeededRandom(seed);
-    this.drawing = new Drawing(seed);
+    this.#random = new SeededRandom(seed);
+    this.#drawing = new Drawing(seed);
   }
 
   lifeOptions(): LifeOptions {
     return {
-      acks: this.once(4) ? 'durable' : 'optimistic',
-      ringBytes: this.once(3) ? 1 << 14 : 1 << 16,
-      checkpointAfter: this.once(3) ? 40 : 2_000,
+      acks: this.#once(4) ? 'durable' : 'optimistic',
+      ringBytes: this.#once(3) ? 1 << 14 : 1 << 16,
+      checkpointAfter: this.#once(3) ? 40 : 2_000,
     };
   }
 
   next(player: Player): ScriptEvent {
-    if (this.once(REST_EVERY)) return { do: 'rest' };
-    if (this.once(KILL_EVERY)) return { do: 'kill', next: this.lifeOptions() };
-    if (this.once(POWER_CUT_EVERY)) {
-      const cut = { after: this.random.below(40), write: this.once(2) ? 'lost' : 'kept' } as const;
+    if (this.#once(REST_EVERY)) return { do: 'rest' };
+    if (this.#once(KILL_EVERY)) return { do: 'kill', next: this.lifeOptions() };
+    if (this.#once(POWER_CUT_EVERY)) {
+      const cut = { after: this.#random.below(40), write: this.#once(2) ? 'lost' : 'kept' } as const;
       return { do: 'powerCut', cut, next: this.lifeOptions() };
     }
-    if (this.once(SLOW_EVERY)) {
-      const actor = ACTORS[this.random.below(ACTORS.length)] ?? 'clearing';
-      return { do: 'slow', actor, actions: 1 + this.random.below(SLOW_ACTIONS_MAX) };
+    if (this.#once(SLOW_EVERY)) {
+      const actor = ACTORS[this.#random.below(ACTORS.length)] ?? 'clearing';
+      return { do: 'slow', actor, actions: 1 + this.#random.below(SLOW_ACTIONS_MAX) };
     }
-    const turns = TURNS[this.random.below(TURNS.length)] ?? 1;
-    return { do: 'act', action: this.drawing.draw(player.node), turns, seed: this.random.next() };
+    const turns = TURNS[this.#random.below(TURNS.length)] ?? 1;
+    return { do: 'act', action: this.#drawing.draw(player.node), turns, seed: this.#random.next() };
   }
 
-  private once(of: number): boolean {
-    return this.random.below(of) === 0;
+  #once(of: number): boolean {
+    return this.#random.below(of) === 0;
   }
 }
 

@@ -25,12 +25,12 @@ export class Disk extends MemoryDurability {
   next: (PowerCut & { readonly options: LifeOptions }) | null = null;
   /** The power has gone. */
   isDark = false;
-  private left = 0;
+  #left = 0;
 
   /** The power goes at the `after`-th write from now, checkpoints included. */
   cutPower(cut: PowerCut & { readonly options: LifeOptions }): void {
     this.next = cut;
-    this.left = cut.after;
+    this.#left = cut.after;
   }
 
   restorePower(): void {
@@ -39,7 +39,7 @@ export class Disk extends MemoryDurability {
   }
 
   override append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
-    const isCut = this.isCut();
+    const isCut = this.#isCut();
     if (isCut && this.next?.write === 'lost') throw new PowerLost();
     const sequence = super.append(timeNs, payload);
     if (isCut) throw new PowerLost();
@@ -47,16 +47,16 @@ export class Disk extends MemoryDurability {
   }
 
   override checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void {
-    const isCut = this.isCut();
+    const isCut = this.#isCut();
     if (isCut && this.next?.write === 'lost') throw new PowerLost();
     super.checkpoint(mark, rows);
     if (isCut) throw new PowerLost();
   }
 
-  private isCut(): boolean {
+  #isCut(): boolean {
     if (this.next === null) return false;
-    this.left -= 1;
-    this.isDark = this.left < 0;
+    this.#left -= 1;
+    this.isDark = this.#left < 0;
     return this.isDark;
   }
 }

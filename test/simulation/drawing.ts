@@ -57,58 +57,58 @@ interface Sent {
 
 export class Drawing {
   readonly random: SeededRandom;
-  private readonly recent: Sent[] = [];
-  private orders = 0;
-  private nonce = 0;
+  readonly #recent: Sent[] = [];
+  #orders = 0;
+  #nonce = 0;
   /** An order that races the transfer before it for the same money. */
-  private rival: Action | null = null;
-  private readonly deposits = new Map<Who, number>();
+  #rival: Action | null = null;
+  readonly #deposits = new Map<Who, number>();
 
   constructor(seed: number) {
     this.random = new SeededRandom(seed ^ 0x5eed);
   }
 
   draw(node: SimulatedNode): Action {
-    const { rival } = this;
+    const rival = this.#rival;
     if (rival !== null) {
-      this.rival = null;
+      this.#rival = null;
       return rival;
     }
-    const kind = this.kind();
+    const kind = this.#kind();
     const who = this.random.below(USERS.length);
     switch (kind) {
       case 'create':
-        return this.create(node, who);
+        return this.#create(node, who);
       case 'createBatch':
-        return { kind, who, orders: this.batch(node, who), isControl: this.once(2) };
+        return { kind, who, orders: this.#batch(node, who), isControl: this.#once(2) };
       case 'replace':
       case 'replaceBatch':
       case 'cancel':
-        return this.change(kind, who);
+        return this.#change(kind, who);
       case 'cancelAll':
-        return { kind, who, market: this.someMarket(), olderNs: this.once(2) ? null : 5_000_000 };
+        return { kind, who, market: this.#someMarket(), olderNs: this.#once(2) ? null : 5_000_000 };
       case 'cancelBatch':
-        return { kind, who, market: this.someMarket(), ids: this.ownIds(who) };
+        return { kind, who, market: this.#someMarket(), ids: this.#ownIds(who) };
       case 'cancelAllAfter':
-        return { kind, who, timeoutMs: this.pick([0, 1, 5, 20]) };
+        return { kind, who, timeoutMs: this.#pick([0, 1, 5, 20]) };
       case 'transfer':
-        return this.transfer(node, who);
+        return this.#transfer(node, who);
       case 'close':
-        return this.close(node, who);
+        return this.#close(node, who);
       case 'rename':
-        return { kind, who, account: this.account(node, who), name: this.pick(['a', 'hedge', '', 'x'.repeat(40)]) };
+        return { kind, who, account: this.#account(node, who), name: this.#pick(['a', 'hedge', '', 'x'.repeat(40)]) };
       case 'read':
-        return { kind, who, account: this.account(node, who), market: this.market(), lots: this.quantity() };
+        return { kind, who, account: this.#account(node, who), market: this.#market(), lots: this.#quantity() };
       case 'hangUp':
       case 'login':
       case 'logout':
         return { kind, who };
       default:
-        return this.operator(kind, who);
+        return this.#operator(kind, who);
     }
   }
 
-  private kind(): ActionKind {
+  #kind(): ActionKind {
     let at = this.random.below(ALL_WEIGHT);
     for (const [kind, weight] of WEIGHTS) {
       if (at < weight) return kind;
@@ -119,46 +119,46 @@ export class Drawing {
 
   // ---- what operators, chains and oracles do
 
-  private operator(kind: ActionKind, who: Who): Action {
+  #operator(kind: ActionKind, who: Who): Action {
     switch (kind) {
       case 'faucet': {
-        const asset = this.pick([USD, USD, ...MARKETS]);
-        const amount = asset === USD ? this.pick(['1', '5', '-1']) : this.pick(['0.002', '0.01', '-0.002']);
-        return { kind, who, account: this.once(2) ? 0 : asset === USD ? 1 : 0, asset, amount };
+        const asset = this.#pick([USD, USD, ...MARKETS]);
+        const amount = asset === USD ? this.#pick(['1', '5', '-1']) : this.#pick(['0.002', '0.01', '-0.002']);
+        return { kind, who, account: this.#once(2) ? 0 : asset === USD ? 1 : 0, asset, amount };
       }
       case 'deposit': {
-        const tx = this.deposits.get(who) ?? 0;
-        this.deposits.set(who, tx + 1);
+        const tx = this.#deposits.get(who) ?? 0;
+        this.#deposits.set(who, tx + 1);
         return { kind, who, baseUnits: String(this.random.below(3_000_000)), tx };
       }
       case 'patchMarket':
-        return { kind, asset: this.market(), body: this.marketBody() };
+        return { kind, asset: this.#market(), body: this.#marketBody() };
       case 'patchRisk':
-        return { kind, asset: this.market(), body: this.riskBody() };
+        return { kind, asset: this.#market(), body: this.#riskBody() };
       case 'patchUser':
-        return { kind, who, isMarketMaker: this.once(2) };
+        return { kind, who, isMarketMaker: this.#once(2) };
       case 'fault':
-        return { kind, party: this.pick(['maker', 'taker', 'both']), reason: this.pick([1, 2, 8]), count: 1 };
+        return { kind, party: this.#pick(['maker', 'taker', 'both']), reason: this.#pick([1, 2, 8]), count: 1 };
       case 'hold':
-        return { kind, asset: this.once(2) ? 'all' : this.market() };
+        return { kind, asset: this.#once(2) ? 'all' : this.#market() };
       case 'release':
-        return { kind, fills: this.pick([null, null, 1, 3]) };
+        return { kind, fills: this.#pick([null, null, 1, 3]) };
       case 'pass':
-        return { kind, seconds: this.pick([1, 6, 6, 61, 301, 3_700, 90_000]) };
+        return { kind, seconds: this.#pick([1, 6, 6, 61, 301, 3_700, 90_000]) };
       default:
-        return this.price();
+        return this.#price();
     }
   }
 
   /** Mostly near what is traded, now and then far enough to squeeze somebody or to trip a breaker. */
-  private price(): Action {
-    const far = this.once(4) ? 40 : 1;
+  #price(): Action {
+    const far = this.#once(4) ? 40 : 1;
     const price = `${2_000 + far * (this.random.below(5) - 2)}.${this.random.below(10)}`;
-    return { kind: 'price', asset: this.market(), price: this.once(60) ? '400' : price };
+    return { kind: 'price', asset: this.#market(), price: this.#once(60) ? '400' : price };
   }
 
-  private marketBody(): object {
-    return this.pick([
+  #marketBody(): object {
+    return this.#pick([
       ...Array.from({ length: 12 }, () => ({ status: 'Active' })),
       { status: 'CancelOnly' },
       { taker_fee_rate: 500, maker_fee_rate: -100 },
@@ -168,8 +168,8 @@ export class Drawing {
     ]);
   }
 
-  private riskBody(): object {
-    return this.pick([
+  #riskBody(): object {
+    return this.#pick([
       { collateral_factor: 90, liability_factor: 95 },
       { collateral_factor: 60 },
       { max_total_open_interest_notional: '200000000000000000000' },
@@ -182,202 +182,207 @@ export class Drawing {
 
   // ---- orders
 
-  private create(node: SimulatedNode, who: Who): Action {
+  #create(node: SimulatedNode, who: Who): Action {
     // Every sixth order is one over a whole position, at a price that others meet.
-    const flat = this.once(6) ? this.flattening(node) : null;
+    const flat = this.#once(6) ? this.#flattening(node) : null;
     if (flat !== null) return { kind: 'create', ...flat, isControl: true };
-    const order = this.order(node, who);
-    const tied = this.once(20) ? ({ isTied: true } as const) : {};
+    const order = this.#order(node, who);
+    const tied = this.#once(20) ? ({ isTied: true } as const) : {};
     return { kind: 'create', who, order, isControl: true, ...tied };
   }
 
-  private flattening(node: SimulatedNode): { readonly who: Who; readonly order: OrderPlan } | null {
+  #flattening(node: SimulatedNode): { readonly who: Who; readonly order: OrderPlan } | null {
     const open = positionsOf(node).filter(({ slot }) => slot.legs.base !== 0n);
     if (open.length === 0) return null;
-    const { who, account, slot } = this.pick(open);
+    const { who, account, slot } = this.#pick(open);
     const side = slot.legs.base > 0n ? SIDE.sell : SIDE.buy;
     const quantity = Math.max(10, Number(magnitude(slot.legs.base) / 10n ** 14n));
     const wish = { price: side === SIDE.buy ? 200_000 + 5 * (PRICES - 1) : 200_000, quantity };
-    const place = { market: slot.asset, side, account, isSpot: false, reduceOnly: this.once(3) };
-    return { who, order: this.remember(who, { id: this.newId(), ...place, wish }) };
+    const place = { market: slot.asset, side, account, isSpot: false, reduceOnly: this.#once(3) };
+    return { who, order: this.#remember(who, { id: this.#newId(), ...place, wish }) };
   }
 
   /** Orders of one user in any markets, an id twice now and then. */
-  private batch(node: SimulatedNode, who: Who): readonly OrderPlan[] {
-    const orders = Array.from({ length: 2 + this.random.below(7) }, () => this.order(node, who));
-    return this.once(8) ? [...orders, this.pick(orders)] : orders;
+  #batch(node: SimulatedNode, who: Who): readonly OrderPlan[] {
+    const orders = Array.from({ length: 2 + this.random.below(7) }, () => this.#order(node, who));
+    return this.#once(8) ? [...orders, this.#pick(orders)] : orders;
   }
 
-  private order(node: SimulatedNode, who: Who): OrderPlan {
-    const market = this.market();
-    const side = this.once(2) ? SIDE.buy : SIDE.sell;
-    const account = this.once(8) ? this.account(node, who) : this.random.below(2);
+  #order(node: SimulatedNode, who: Who): OrderPlan {
+    const market = this.#market();
+    const side = this.#once(2) ? SIDE.buy : SIDE.sell;
+    const account = this.#once(8) ? this.#account(node, who) : this.random.below(2);
     // Now and then a spot order of the margin account, or one that may only reduce.
-    const isSpot = account === 0 || this.once(6);
-    const reduceOnly = !isSpot && this.once(6);
+    const isSpot = account === 0 || this.#once(6);
+    const reduceOnly = !isSpot && this.#once(6);
     const place = { market, side, account, isSpot, reduceOnly };
-    const wish = this.random.below(10) < 3 ? this.marketWish(side) : this.limitWish();
+    const wish = this.random.below(10) < 3 ? this.#marketWish(side) : this.#limitWish();
     const trigger = this.random.below(10);
     const condition =
-      trigger < 2 ? this.condition() : trigger < 4 ? { ...this.condition(), ...this.parentOf(who, place) } : {};
-    const forged = this.once(60) ? ({ forged: true } as const) : {};
-    const plan = { id: this.newId(), ...place, wish: { ...wish, ...condition }, livesNs: this.lifeNs(), ...forged };
-    return this.remember(who, plan);
+      trigger < 2 ? this.#condition() : trigger < 4 ? { ...this.#condition(), ...this.#parentOf(who, place) } : {};
+    const forged = this.#once(60) ? ({ forged: true } as const) : {};
+    const plan = { id: this.#newId(), ...place, wish: { ...wish, ...condition }, livesNs: this.#lifeNs(), ...forged };
+    return this.#remember(who, plan);
   }
 
-  private limitWish(): OrderPlan['wish'] {
-    const tif = this.pick(LIMIT_TIFS);
-    const postOnly = (tif === TIF.gtc || tif === TIF.gtd) && this.once(5);
-    return { price: this.rawPrice(), quantity: this.quantity(), tif, postOnly };
+  #limitWish(): OrderPlan['wish'] {
+    const tif = this.#pick(LIMIT_TIFS);
+    const postOnly = (tif === TIF.gtc || tif === TIF.gtd) && this.#once(5);
+    return { price: this.#rawPrice(), quantity: this.#quantity(), tif, postOnly };
   }
 
-  private marketWish(side: 0 | 1): OrderPlan['wish'] {
-    const fok = this.once(3);
-    const isCapped = this.once(2);
-    if (this.once(2)) {
-      const cap = isCapped && side === SIDE.buy ? { cap: this.money() } : {};
-      return { market: { base: this.quantity(), ...cap, fok } };
+  #marketWish(side: 0 | 1): OrderPlan['wish'] {
+    const fok = this.#once(3);
+    const isCapped = this.#once(2);
+    if (this.#once(2)) {
+      const cap = isCapped && side === SIDE.buy ? { cap: this.#money() } : {};
+      return { market: { base: this.#quantity(), ...cap, fok } };
     }
-    const cap = isCapped && side === SIDE.sell ? { cap: this.quantity() } : {};
-    return { market: { quote: this.money(), ...cap, fok } };
+    const cap = isCapped && side === SIDE.sell ? { cap: this.#quantity() } : {};
+    return { market: { quote: this.#money(), ...cap, fok } };
   }
 
-  private condition(): { readonly above: number } | { readonly below: number } {
-    return this.once(2) ? { above: this.rawPrice() } : { below: this.rawPrice() };
+  #condition(): { readonly above: number } | { readonly below: number } {
+    return this.#once(2) ? { above: this.#rawPrice() } : { below: this.#rawPrice() };
   }
 
   /** A recent order of the other side, mostly of the same account. */
-  private parentOf(who: Who, { market, side, account }: Omit<OrderPlan, 'id' | 'wish'>): { parent?: string } {
-    const own = this.recent.filter((sent) => sent.who === who && sent.plan.market === market);
+  #parentOf(who: Who, { market, side, account }: Omit<OrderPlan, 'id' | 'wish'>): { parent?: string } {
+    const own = this.#recent.filter((sent) => sent.who === who && sent.plan.market === market);
     const fits = own.filter(({ plan }) => plan.side !== side && plan.account === account);
-    return fits.length === 0 ? {} : { parent: this.pick(fits).plan.id };
+    return fits.length === 0 ? {} : { parent: this.#pick(fits).plan.id };
   }
 
   /** Mostly about one's own order; now and then about another's. */
-  private change(kind: 'replace' | 'replaceBatch' | 'cancel', who: Who): Action {
-    const isControl = this.once(2);
-    const about = this.recent.length === 0 ? null : this.pick(this.recent);
-    const owner = about === null || this.once(20) ? who : about.who;
+  #change(kind: 'replace' | 'replaceBatch' | 'cancel', who: Who): Action {
+    const isControl = this.#once(2);
+    const about = this.#recent.length === 0 ? null : this.#pick(this.#recent);
+    const owner = about === null || this.#once(20) ? who : about.who;
     if (kind === 'cancel') {
-      const { id, market } = about?.plan ?? { id: 'never', market: this.market() };
+      const { id, market } = about?.plan ?? { id: 'never', market: this.#market() };
       return { kind, who: owner, id, market, isControl };
     }
-    if (kind === 'replace') return { kind, who: owner, change: this.changeOf(about?.plan), isControl: true };
-    const own = this.recent.filter((sent) => sent.who === owner).slice(-6);
-    return { kind, who: owner, changes: own.map(({ plan }) => this.changeOf(plan)), isControl };
+    if (kind === 'replace') return { kind, who: owner, change: this.#changeOf(about?.plan), isControl: true };
+    const own = this.#recent.filter((sent) => sent.who === owner).slice(-6);
+    return { kind, who: owner, changes: own.map(({ plan }) => this.#changeOf(plan)), isControl };
   }
 
-  private changeOf(plan: OrderPlan | undefined): ChangePlan {
-    const { id, market } = plan ?? { id: 'never', market: this.market() };
-    const direction = this.once(2) ? 'PriceAbove' : 'PriceBelow';
+  #changeOf(plan: OrderPlan | undefined): ChangePlan {
+    const { id, market } = plan ?? { id: 'never', market: this.#market() };
+    const direction = this.#once(2) ? 'PriceAbove' : 'PriceBelow';
     return {
       id,
       market,
-      price: this.once(2) ? null : this.rawPrice(),
-      quantity: this.once(2) ? null : this.quantity(),
-      trigger: this.once(4) ? { direction, price: this.rawPrice() } : null,
+      price: this.#once(2) ? null : this.#rawPrice(),
+      quantity: this.#once(2) ? null : this.#quantity(),
+      trigger: this.#once(4) ? { direction, price: this.#rawPrice() } : null,
     };
   }
 
-  private ownIds(who: Who): readonly string[] {
-    const own = this.recent.filter((sent) => sent.who === who).slice(-(1 + this.random.below(5)));
+  #ownIds(who: Who): readonly string[] {
+    const own = this.#recent.filter((sent) => sent.who === who).slice(-(1 + this.random.below(5)));
     return own.length === 0 ? ['never'] : own.map(({ plan }) => plan.id);
   }
 
   // ---- accounts
 
-  private transfer(node: SimulatedNode, who: Who): Action {
-    return this.once(3) ? this.racingTransfer(node, who) : this.anyTransfer(node, who);
+  #transfer(node: SimulatedNode, who: Who): Action {
+    return this.#once(3) ? this.#racingTransfer(node, who) : this.#anyTransfer(node, who);
   }
 
   /** Nearly all that an account owns of an asset, and right after it an order that spends the same (AMB-112). */
-  private racingTransfer(node: SimulatedNode, who: Who): Action {
+  #racingTransfer(node: SimulatedNode, who: Who): Action {
     const accounts = accountsOf(node, who);
-    const from = this.pick(accounts);
-    const to = this.pick(accounts.filter((index) => index !== from));
-    const market = this.market();
-    const side = this.once(2) ? SIDE.buy : SIDE.sell;
+    const from = this.#pick(accounts);
+    const to = this.#pick(accounts.filter((index) => index !== from));
+    const market = this.#market();
+    const side = this.#once(2) ? SIDE.buy : SIDE.sell;
     const asset = side === SIDE.buy ? USD : market;
     const balances = node.clearing.ledger.users.get(userAt(who))?.subAccounts.get(from)?.balances;
     const amount = String(1n + ((balances?.get(asset)?.owned ?? 0n) * 99n) / 100n);
     const place = { market, side, account: from, isSpot: true, reduceOnly: false } as const;
-    const order = this.remember(who, { id: this.newId(), ...place, wish: this.limitWish(), livesNs: this.lifeNs() });
-    this.rival = { kind: 'create', who, order, isControl: true };
-    return { kind: 'transfer', who, from, to, asset, amount, type: null, nonce: this.newNonce() };
+    const order = this.#remember(who, {
+      id: this.#newId(),
+      ...place,
+      wish: this.#limitWish(),
+      livesNs: this.#lifeNs(),
+    });
+    this.#rival = { kind: 'create', who, order, isControl: true };
+    return { kind: 'transfer', who, from, to, asset, amount, type: null, nonce: this.#newNonce() };
   }
 
-  private anyTransfer(node: SimulatedNode, who: Who): Action {
+  #anyTransfer(node: SimulatedNode, who: Who): Action {
     const accounts = accountsOf(node, who);
-    const isNew = this.once(12);
-    const from = this.pick(accounts);
-    const to = isNew ? accounts.length : this.pick(accounts);
-    const asset = this.pick([USD, USD, ...MARKETS]);
-    const amount = `${1 + this.random.below(4)}${'0'.repeat(this.pick([15, 16, 17, 18]))}`;
-    const type = isNew ? this.pick(['Spot', 'CrossMargin', 'Isolated'] as const) : null;
-    return { kind: 'transfer', who, from, to, asset, amount, type, nonce: this.newNonce() };
+    const isNew = this.#once(12);
+    const from = this.#pick(accounts);
+    const to = isNew ? accounts.length : this.#pick(accounts);
+    const asset = this.#pick([USD, USD, ...MARKETS]);
+    const amount = `${1 + this.random.below(4)}${'0'.repeat(this.#pick([15, 16, 17, 18]))}`;
+    const type = isNew ? this.#pick(['Spot', 'CrossMargin', 'Isolated'] as const) : null;
+    return { kind: 'transfer', who, from, to, asset, amount, type, nonce: this.#newNonce() };
   }
 
-  private close(node: SimulatedNode, who: Who): Action {
+  #close(node: SimulatedNode, who: Who): Action {
     const flat = positionsOf(node).filter(({ slot }) => slot.legs.base === 0n && slot.legs.quote !== 0n);
-    const aim = flat.length === 0 ? null : this.pick(flat);
-    const nonce = this.newNonce();
-    if (aim === null) return { kind: 'close', who, account: 1, asset: this.market(), nonce };
+    const aim = flat.length === 0 ? null : this.#pick(flat);
+    const nonce = this.#newNonce();
+    if (aim === null) return { kind: 'close', who, account: 1, asset: this.#market(), nonce };
     return { kind: 'close', who: aim.who, account: aim.account, asset: aim.slot.asset, nonce };
   }
 
-  private account(node: SimulatedNode, who: Who): number {
-    return this.pick(accountsOf(node, who));
+  #account(node: SimulatedNode, who: Who): number {
+    return this.#pick(accountsOf(node, who));
   }
 
   // ---- small things
 
-  private remember(who: Who, plan: OrderPlan): OrderPlan {
-    this.recent.push({ who, plan });
-    if (this.recent.length > RECENT) this.recent.shift();
+  #remember(who: Who, plan: OrderPlan): OrderPlan {
+    this.#recent.push({ who, plan });
+    if (this.#recent.length > RECENT) this.#recent.shift();
     return plan;
   }
 
-  private newId(): string {
-    this.orders += 1;
-    return `o-${this.orders}`;
+  #newId(): string {
+    this.#orders += 1;
+    return `o-${this.#orders}`;
   }
 
-  private newNonce(): string {
-    this.nonce += 1;
+  #newNonce(): string {
+    this.#nonce += 1;
     // A nonce that was used is refused.
-    return String(this.once(20) ? Math.max(1, this.nonce - 3) : this.nonce);
+    return String(this.#once(20) ? Math.max(1, this.#nonce - 3) : this.#nonce);
   }
 
-  private lifeNs(): number {
+  #lifeNs(): number {
     return 1 + this.random.below(LIFE_NS_MAX);
   }
 
-  private someMarket(): AssetId | null {
-    return this.once(2) ? null : this.market();
+  #someMarket(): AssetId | null {
+    return this.#once(2) ? null : this.#market();
   }
 
-  private market(): AssetId {
-    return this.pick(MARKETS);
+  #market(): AssetId {
+    return this.#pick(MARKETS);
   }
 
-  private rawPrice(): number {
+  #rawPrice(): number {
     return 200_000 + 5 * this.random.below(PRICES);
   }
 
-  private quantity(): number {
+  #quantity(): number {
     return 10 + this.random.below(200);
   }
 
   /** A quote integer of four decimals that buys some hundredths. */
-  private money(): number {
+  #money(): number {
     return 20_000 + this.random.below(400_000);
   }
 
-  private once(of: number): boolean {
+  #once(of: number): boolean {
     return this.random.below(of) === 0;
   }
 
-  private pick<T>(from: readonly T[]): T {
+  #pick<T>(from: readonly T[]): T {
     assert(from.length > 0, 'there is something to pick from');
     return from[this.random.below(from.length)] as T;
   }

@@ -53,15 +53,15 @@ export class Listener {
   /** Confirmed sides, as `market tradeId isMaker`, since somebody looked. */
   readonly confirmed: Set<string> = new Set();
   /** Last number created, by connection and market. */
-  private readonly lastCreated = new Map<string, number>();
-  private readonly open = new Map<string, UserTrade>();
+  readonly #lastCreated = new Map<string, number>();
+  readonly #open = new Map<string, UserTrade>();
 
   constructor(user: UserId) {
     this.user = user;
   }
 
   get undecided(): number {
-    return this.open.size;
+    return this.#open.size;
   }
 
   /** Before anything of it can be told. */
@@ -90,7 +90,7 @@ export class Listener {
     assert.equal(order.end, null, `nothing is told of ${id} after its end, but ${event.kind} is`);
     switch (event.kind) {
       case 'Created':
-        this.created(id, order);
+        this.#created(id, order);
         break;
       case 'Replaced':
         order.price = event.newPrice;
@@ -111,14 +111,14 @@ export class Listener {
     }
   }
 
-  private created(id: string, order: HeardOrder): void {
+  #created(id: string, order: HeardOrder): void {
     assert.equal(order.wasCreated, false, `${id} is created once`);
     order.wasCreated = true;
     if (order.place === null) return;
     const key = `${order.place.connection} ${order.plan.market}`;
-    const last = this.lastCreated.get(key) ?? -1;
+    const last = this.#lastCreated.get(key) ?? -1;
     assert.ok(order.place.number > last, `${id}: orders of one connection and market keep their order`);
-    this.lastCreated.set(key, order.place.number);
+    this.#lastCreated.set(key, order.place.number);
   }
 
   trade(trade: UserTrade): void {
@@ -127,20 +127,20 @@ export class Listener {
     const side = `${trade.assetId} ${trade.tradeId} ${trade.isMaker}`;
     const order = must(this.orders.get(id), `a trade of an order that was sent: ${id}`);
     if (trade.status === 'Pending') {
-      assert.equal(this.open.has(side) || this.confirmed.has(side), false, `a side is pending once: ${side}`);
-      this.open.set(side, trade);
+      assert.equal(this.#open.has(side) || this.confirmed.has(side), false, `a side is pending once: ${side}`);
+      this.#open.set(side, trade);
       order.pending += trade.quantity;
       return;
     }
-    assert.ok(this.open.delete(side), `pending comes before the outcome, which comes once: ${side}`);
+    assert.ok(this.#open.delete(side), `pending comes before the outcome, which comes once: ${side}`);
     order.pending -= trade.quantity;
     if (trade.status !== 'Confirmed') return;
     this.confirmed.add(side);
     order.confirmed += trade.quantity;
-    this.book(order.plan, trade);
+    this.#book(order.plan, trade);
   }
 
-  private book({ account, isSpot, market, side }: OrderPlan, { price, quantity, fee }: UserTrade): void {
+  #book({ account, isSpot, market, side }: OrderPlan, { price, quantity, fee }: UserTrade): void {
     const base = BigInt(quantity) * LOT_18;
     const notional = BigInt(price) * BigInt(quantity) * CENT_LOT_18;
     const sign = side === 0 ? 1n : -1n;
@@ -172,12 +172,12 @@ export class Listeners implements OmsStreams {
   /** Before they have read what is, they hear nothing. */
   isListening = false;
   readonly all: readonly Listener[] = USERS.map((user) => new Listener(user));
-  private readonly byUser = new Map(this.all.map((listener) => [listener.user, listener]));
+  readonly #byUser = new Map(this.all.map((listener) => [listener.user, listener]));
   /** The last position told, by user, account and asset. */
   readonly positionsTold: Map<string, PositionView> = new Map();
 
   of(user: UserId): Listener {
-    return must(this.byUser.get(user), `a user of the world: ${user}`);
+    return must(this.#byUser.get(user), `a user of the world: ${user}`);
   }
 
   orderEvent(user: UserId, event: OrderEvent): void {

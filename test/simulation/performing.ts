@@ -49,54 +49,54 @@ export class Performer {
   /** Answers that are still to come. */
   owed = 0;
   /** Something was promised since the last time that this was asked. */
-  private promised = false;
+  #promised = false;
   /** Orders whose connection has been cut. */
   readonly cut: Set<string> = new Set();
   /** Milli-units granted since this life began. */
-  private readonly granted = new Map<UserId | 'all', bigint>();
-  private readonly startNs: bigint;
-  private readonly node: SimulatedNode;
-  private readonly listeners: Listeners;
-  private readonly forged: Set<string>;
-  private readonly count: (what: string) => void;
-  private readonly door: ActionDoor;
-  private readonly seats = new Map<number, Seat>();
-  private readonly tied = new Map<Lifeline, string[]>();
+  readonly #granted = new Map<UserId | 'all', bigint>();
+  readonly #startNs: bigint;
+  readonly #node: SimulatedNode;
+  readonly #listeners: Listeners;
+  readonly #forged: Set<string>;
+  readonly #count: (what: string) => void;
+  readonly #door: ActionDoor;
+  readonly #seats = new Map<number, Seat>();
+  readonly #tied = new Map<Lifeline, string[]>();
 
   constructor(
     node: SimulatedNode,
     parts: { readonly listeners: Listeners; readonly forged: Set<string>; readonly count: (what: string) => void },
   ) {
-    this.node = node;
-    this.startNs = node.nowNs;
-    this.listeners = parts.listeners;
-    this.forged = parts.forged;
-    this.count = parts.count;
-    this.door = new ActionDoor(node.door);
-    for (const who of PEOPLE.keys()) this.login(who);
+    this.#node = node;
+    this.#startNs = node.nowNs;
+    this.#listeners = parts.listeners;
+    this.#forged = parts.forged;
+    this.#count = parts.count;
+    this.#door = new ActionDoor(node.door);
+    for (const who of PEOPLE.keys()) this.#login(who);
   }
 
   /** Whether promises were made since it was last asked: they need a turn of the event loop to go on. */
   get hasPromises(): boolean {
-    const { promised } = this;
-    this.promised = false;
+    const promised = this.#promised;
+    this.#promised = false;
     return promised;
   }
 
   perform(action: Action): void {
-    this.count(action.kind);
+    this.#count(action.kind);
     switch (action.kind) {
       case 'login':
-        this.login(action.who);
+        this.#login(action.who);
         break;
       case 'logout':
-        this.node.door.logout(userAt(action.who));
+        this.#node.door.logout(userAt(action.who));
         break;
       case 'hangUp':
-        this.hangUp(action.who);
+        this.#hangUp(action.who);
         break;
       case 'pass':
-        this.node.pass(BigInt(action.seconds) * NS_PER_SECOND);
+        this.#node.pass(BigInt(action.seconds) * NS_PER_SECOND);
         break;
       case 'price':
       case 'faucet':
@@ -107,39 +107,39 @@ export class Performer {
       case 'fault':
       case 'hold':
       case 'release':
-        this.operate(action);
+        this.#operate(action);
         break;
       default:
-        if (this.isAdmitted(action)) this.act(action);
+        if (this.#isAdmitted(action)) this.#act(action);
     }
   }
 
   /** Session, then budget. Who has no session any more gets one for the next time. */
-  private isAdmitted(action: Action & { readonly who: number }): boolean {
+  #isAdmitted(action: Action & { readonly who: number }): boolean {
     const user = userAt(action.who);
-    const session = sessionOf(this.node.door, headOf(user, this.seat(action.who).token));
+    const session = sessionOf(this.#node.door, headOf(user, this.#seat(action.who).token));
     if (!session.ok) {
-      this.count(session.reject.code);
-      this.login(action.who);
+      this.#count(session.reject.code);
+      this.#login(action.who);
       return false;
     }
     assert.equal(session.value.user, user);
-    return this.isPaid(user, costOf(action));
+    return this.#isPaid(user, costOf(action));
   }
 
-  private isPaid(user: UserId, cost: Cost): boolean {
-    const refusal = this.door.admit(user, cost);
-    if (refusal !== null) this.count(refusal.code);
-    else this.checkBudget(user, priceOf(cost, STANDARD_PRICES));
+  #isPaid(user: UserId, cost: Cost): boolean {
+    const refusal = this.#door.admit(user, cost);
+    if (refusal !== null) this.#count(refusal.code);
+    else this.#checkBudget(user, priceOf(cost, STANDARD_PRICES));
     return refusal === null;
   }
 
   /** Nobody gets more than a full bucket and what has refilled since: of the best tier, and of all together (LIM-06). */
-  private checkBudget(user: UserId, price: bigint): void {
-    const elapsedNs = this.node.nowNs - this.startNs;
-    const own = (this.granted.get(user) ?? 0n) + price;
-    const all = (this.granted.get('all') ?? 0n) + price;
-    this.granted.set(user, own).set('all', all);
+  #checkBudget(user: UserId, price: bigint): void {
+    const elapsedNs = this.#node.nowNs - this.#startNs;
+    const own = (this.#granted.get(user) ?? 0n) + price;
+    const all = (this.#granted.get('all') ?? 0n) + price;
+    this.#granted.set(user, own).set('all', all);
     const { marketMaker, global } = SIMULATED_RATES;
     for (const [granted, { unitsPerSecond, capacity }] of [[own, marketMaker] as const, [all, global] as const]) {
       const most = capacity * 1_000n + (unitsPerSecond * elapsedNs) / 1_000_000n + 1n;
@@ -147,141 +147,141 @@ export class Performer {
     }
   }
 
-  private act(action: Action): void {
-    const { door } = this.node;
+  #act(action: Action): void {
+    const { door } = this.#node;
     switch (action.kind) {
       case 'create':
-        door.create(this.create(action.who, action.order), this.origin(action), this.answer(1));
+        door.create(this.#create(action.who, action.order), this.#origin(action), this.#answer(1));
         break;
       case 'createBatch': {
-        const requests = action.orders.map((order) => this.create(action.who, order));
-        const answer = this.answer(requests.length);
-        door.createBatch(requests, this.origin(action), (_index, told) => answer(told));
+        const requests = action.orders.map((order) => this.#create(action.who, order));
+        const answer = this.#answer(requests.length);
+        door.createBatch(requests, this.#origin(action), (_index, told) => answer(told));
         break;
       }
       case 'replace':
-        door.replace(this.replace(action.who, action.change), this.origin(action), this.answer(1));
+        door.replace(this.#replace(action.who, action.change), this.#origin(action), this.#answer(1));
         break;
       case 'replaceBatch': {
-        const requests = action.changes.map((change) => this.replace(action.who, change));
-        const answer = this.answer(requests.length);
-        door.replaceBatch(requests, this.origin(action), (_index, told) => answer(told));
+        const requests = action.changes.map((change) => this.#replace(action.who, change));
+        const answer = this.#answer(requests.length);
+        door.replaceBatch(requests, this.#origin(action), (_index, told) => answer(told));
         break;
       }
       case 'cancel':
-        this.cancel(action);
+        this.#cancel(action);
         break;
       case 'cancelAll':
       case 'cancelBatch':
-        this.cancelMany(action);
+        this.#cancelMany(action);
         break;
       case 'cancelAllAfter':
         door.cancelAllAfter(userAt(action.who), action.timeoutMs);
         return;
       case 'read':
-        this.read(action);
+        this.#read(action);
         break;
       default:
-        this.actOnAccounts(action);
+        this.#actOnAccounts(action);
         break;
     }
   }
 
   // ---- sessions and connections
 
-  private login(who: number): void {
-    const { door } = this.node;
+  #login(who: number): void {
+    const { door } = this.#node;
     const key = PEOPLE[who];
     assert.ok(key !== undefined);
     const { value } = door.issueNonce(key.userId);
     const signature = key.sign(Buffer.from(value, 'utf8'));
     const session = door.login({ userId: key.userId, nonce: value, signature }, '');
     assert.ok(session.ok, 'whoever signs the nonce gets a session');
-    this.seats.set(who, { ...this.newConnection(), token: session.value.token });
+    this.#seats.set(who, { ...this.#newConnection(), token: session.value.token });
   }
 
-  private hangUp(who: number): void {
-    const seat = this.seat(who);
-    this.node.door.cut(seat.lifeline);
-    for (const id of this.tied.get(seat.lifeline) ?? []) this.cut.add(id);
-    this.tied.delete(seat.lifeline);
-    Object.assign(seat, this.newConnection());
+  #hangUp(who: number): void {
+    const seat = this.#seat(who);
+    this.#node.door.cut(seat.lifeline);
+    for (const id of this.#tied.get(seat.lifeline) ?? []) this.cut.add(id);
+    this.#tied.delete(seat.lifeline);
+    Object.assign(seat, this.#newConnection());
   }
 
-  private newConnection(): Omit<Seat, 'token'> {
-    const connection = this.door.newConnection();
+  #newConnection(): Omit<Seat, 'token'> {
+    const connection = this.#door.newConnection();
     return { connection, lifeline: new Lifeline(), sent: 0 };
   }
 
-  private seat(who: number): Seat {
-    const seat = this.seats.get(who);
+  #seat(who: number): Seat {
+    const seat = this.#seats.get(who);
     assert.ok(seat !== undefined, 'everybody sits somewhere');
     return seat;
   }
 
-  private origin(action: UserAction & { readonly isControl: boolean }): ActionOrigin {
-    const seat = this.seat(action.who);
+  #origin(action: UserAction & { readonly isControl: boolean }): ActionOrigin {
+    const seat = this.#seat(action.who);
     const user = userAt(action.who);
     const { isControl } = action;
     const orders = action.kind === 'create' ? [action.order] : action.kind === 'createBatch' ? action.orders : [];
     for (const plan of orders) {
       seat.sent += 1;
       const place = isControl ? { connection: seat.connection, number: seat.sent } : null;
-      this.listeners.of(user).sent(plan, place);
+      this.#listeners.of(user).sent(plan, place);
     }
     if (action.kind !== 'create' || action.isTied !== true) {
-      return { user, connection: isControl ? seat.connection : this.door.newConnection(), isControl };
+      return { user, connection: isControl ? seat.connection : this.#door.newConnection(), isControl };
     }
-    this.tied.set(seat.lifeline, [...(this.tied.get(seat.lifeline) ?? []), action.order.id]);
+    this.#tied.set(seat.lifeline, [...(this.#tied.get(seat.lifeline) ?? []), action.order.id]);
     return { user, connection: seat.connection, isControl, lifeline: seat.lifeline };
   }
 
   // ---- signed actions
 
   /** So many answers are owed from now on, and not one more. */
-  private answer(count: number): (answer: ActionAnswer) => void {
+  #answer(count: number): (answer: ActionAnswer) => void {
     this.owed += count;
     let left = count;
     return ({ refusal }) => {
       assert.ok(left > 0, 'every action is answered once');
       left -= 1;
       this.owed -= 1;
-      this.refused(refusal);
+      this.#refused(refusal);
     };
   }
 
-  private refused(refusal: Reject | null): void {
-    this.count(refusal === null ? 'Received' : refusal.code);
+  #refused(refusal: Reject | null): void {
+    this.#count(refusal === null ? 'Received' : refusal.code);
   }
 
-  private create(who: number, plan: OrderPlan): CreateRequest {
-    if (plan.forged === true) this.forged.add(plan.id);
-    return createOf(plan, userAt(who), this.node.nowNs);
+  #create(who: number, plan: OrderPlan): CreateRequest {
+    if (plan.forged === true) this.#forged.add(plan.id);
+    return createOf(plan, userAt(who), this.#node.nowNs);
   }
 
-  private replace(who: number, change: ChangePlan): ReplaceRequest {
-    return replaceOf(change, userAt(who), this.node.nowNs);
+  #replace(who: number, change: ChangePlan): ReplaceRequest {
+    return replaceOf(change, userAt(who), this.#node.nowNs);
   }
 
-  private cancel(action: Extract<Action, { kind: 'cancel' }>): void {
-    const request = cancelOf(action, userAt(action.who), this.node.nowNs);
-    this.node.door.cancel(request, this.origin(action), this.answer(1));
+  #cancel(action: Extract<Action, { kind: 'cancel' }>): void {
+    const request = cancelOf(action, userAt(action.who), this.#node.nowNs);
+    this.#node.door.cancel(request, this.#origin(action), this.#answer(1));
   }
 
-  private cancelMany(action: Extract<Action, { kind: 'cancelAll' | 'cancelBatch' }>): void {
-    const { door, nowNs } = this.node;
+  #cancelMany(action: Extract<Action, { kind: 'cancelAll' | 'cancelBatch' }>): void {
+    const { door, nowNs } = this.#node;
     const user = userAt(action.who);
     if (action.kind === 'cancelAll') {
       const beforeNs = action.olderNs === null ? null : ((nowNs - BigInt(action.olderNs)) as TimestampNs);
-      this.refused(door.cancelAll({ user, assetId: action.market, beforeNs }));
+      this.#refused(door.cancelAll({ user, assetId: action.market, beforeNs }));
     } else {
-      this.refused(door.cancelBatch({ user, assetId: action.market, orderIds: action.ids as readonly OrderId[] }));
+      this.#refused(door.cancelBatch({ user, assetId: action.market, orderIds: action.ids as readonly OrderId[] }));
     }
   }
 
   /** Reads answer for every account, at any time. */
-  private read({ who, account, market, lots }: Extract<Action, { kind: 'read' }>): void {
-    const { door } = this.node;
+  #read({ who, account, market, lots }: Extract<Action, { kind: 'read' }>): void {
+    const { door } = this.#node;
     const user = userAt(who);
     door.inventory(user, null);
     assert.ok(door.margin.positions(user, { assetId: null, subAccounts: null }).ok);
@@ -302,22 +302,22 @@ export class Performer {
 
   // ---- accounts
 
-  private actOnAccounts(action: Action): void {
-    const { accountActions } = this.node.door;
+  #actOnAccounts(action: Action): void {
+    const { accountActions } = this.#node.door;
     switch (action.kind) {
       case 'transfer': {
         const user = userAt(action.who);
-        this.later(accountActions.transfer(transferOf(action, user), user));
+        this.#later(accountActions.transfer(transferOf(action, user), user));
         break;
       }
       case 'close': {
         const user = userAt(action.who);
-        this.later(accountActions.closePosition(closeOf(action, user), user));
+        this.#later(accountActions.closePosition(closeOf(action, user), user));
         break;
       }
       case 'rename': {
         const { account: subAccount, name } = action;
-        this.later(accountActions.rename({ user: userAt(action.who), subAccount, name }));
+        this.#later(accountActions.rename({ user: userAt(action.who), subAccount, name }));
         break;
       }
       default:
@@ -325,33 +325,33 @@ export class Performer {
     }
   }
 
-  private later(promise: Promise<{ readonly ok: boolean; readonly value?: unknown; readonly reject?: Reject }>): void {
+  #later(promise: Promise<{ readonly ok: boolean; readonly value?: unknown; readonly reject?: Reject }>): void {
     this.owed += 1;
-    this.promised = true;
+    this.#promised = true;
     void promise.then(({ ok, reject, value }) => {
       this.owed -= 1;
       const refusal = ok ? ((value ?? null) as Reject | null) : (reject ?? null);
-      this.refused(refusal?.code === undefined ? null : refusal);
+      this.#refused(refusal?.code === undefined ? null : refusal);
     });
   }
 
   // ---- operators, oracles, the chain
 
-  private operate(action: Action): void {
+  #operate(action: Action): void {
     const command = commandOf(action);
     this.owed += 1;
-    void this.node.errand(command).then((reply) => {
+    void this.#node.errand(command).then((reply) => {
       this.owed -= 1;
-      this.refused(reply.ok ? null : reply.reject);
-      if (reply.ok && action.kind === 'faucet') this.credited(action);
+      this.#refused(reply.ok ? null : reply.reject);
+      if (reply.ok && action.kind === 'faucet') this.#credited(action);
     });
   }
 
-  private credited({ who, account, asset, amount }: Extract<Action, { kind: 'faucet' }>): void {
+  #credited({ who, account, asset, amount }: Extract<Action, { kind: 'faucet' }>): void {
     const negative = amount.startsWith('-');
     const [whole = '0', part = ''] = amount.replace('-', '').split('.');
     const units = BigInt(whole) * 10n ** 18n + BigInt(part.padEnd(18, '0'));
-    this.listeners.of(userAt(who)).credit(account, asset, negative ? -units : units);
+    this.#listeners.of(userAt(who)).credit(account, asset, negative ? -units : units);
   }
 }
 

@@ -60,92 +60,92 @@ interface Life {
 
 export class Player {
   readonly tally: Tally;
-  private readonly disk: Disk = new Disk();
-  private readonly seed: number;
-  private readonly forged = new Set<string>();
-  private readonly shadow: ClearingState = loadState([]);
-  private shadowed = 0;
-  private life: Life;
-  private lives = 0;
+  readonly #disk: Disk = new Disk();
+  readonly #seed: number;
+  readonly #forged = new Set<string>();
+  readonly #shadow: ClearingState = loadState([]);
+  #shadowed = 0;
+  #life: Life;
+  #lives = 0;
   /** Actions until a slow actor goes on. */
-  private readonly slow = new Map<string, number>();
+  readonly #slow = new Map<string, number>();
 
   constructor(seed: number, first: LifeOptions, tally: Tally = new Tally()) {
-    this.seed = seed;
+    this.#seed = seed;
     this.tally = tally;
-    this.life = this.born(first, null);
+    this.#life = this.#born(first, null);
   }
 
   get node(): SimulatedNode {
-    return this.life.node;
+    return this.#life.node;
   }
 
   /** What the disk holds of all its lives. */
   get journal(): Disk['journal'] {
-    return this.disk.journal;
+    return this.#disk.journal;
   }
 
   /** @throws whatever law is broken. */
   async play(event: ScriptEvent): Promise<void> {
     try {
-      await this.playUnharmed(event);
+      await this.#playUnharmed(event);
     } catch (error) {
-      if (!(error instanceof PowerLost) || this.disk.next === null) throw error;
-      this.tally.add(`power lost, ${this.disk.next.write}`);
-      await this.die(this.disk.next.options);
+      if (!(error instanceof PowerLost) || this.#disk.next === null) throw error;
+      this.tally.add(`power lost, ${this.#disk.next.write}`);
+      await this.#die(this.#disk.next.options);
     }
   }
 
   /** The last rest, and the end of the last life. */
   async finish(): Promise<void> {
     await this.play({ do: 'rest' });
-    this.checkJournal();
+    this.#checkJournal();
   }
 
-  private async playUnharmed(event: ScriptEvent): Promise<void> {
+  async #playUnharmed(event: ScriptEvent): Promise<void> {
     switch (event.do) {
       case 'act': {
-        const { node, performer } = this.life;
+        const { node, performer } = this.#life;
         this.tally.add('operations', operationsOf(event.action));
         performer.perform(event.action);
         if (performer.hasPromises) await turnOfPromises();
         node.simulation.random = new SeededRandom(event.seed);
         for (let turn = 0; turn < event.turns; turn += 1) node.simulation.step();
-        this.hurry();
+        this.#hurry();
         break;
       }
       case 'slow':
-        this.life.node.simulation.stalled.add(event.actor);
-        this.slow.set(event.actor, event.actions);
+        this.#life.node.simulation.stalled.add(event.actor);
+        this.#slow.set(event.actor, event.actions);
         this.tally.add(`slow ${event.actor}`);
         break;
       case 'rest':
-        await this.rest();
+        await this.#rest();
         break;
       case 'kill':
         this.tally.add('kill');
-        await this.die(event.next);
+        await this.#die(event.next);
         break;
       case 'powerCut':
-        this.disk.cutPower({ ...event.cut, options: event.next });
+        this.#disk.cutPower({ ...event.cut, options: event.next });
         break;
     }
   }
 
   /** One action less for who is slow. */
-  private hurry(): void {
-    for (const [actor, left] of this.slow) {
-      if (left > 0) this.slow.set(actor, left - 1);
+  #hurry(): void {
+    for (const [actor, left] of this.#slow) {
+      if (left > 0) this.#slow.set(actor, left - 1);
       else {
-        this.slow.delete(actor);
-        this.life.node.simulation.stalled.delete(actor);
+        this.#slow.delete(actor);
+        this.#life.node.simulation.stalled.delete(actor);
       }
     }
   }
 
-  private async rest(): Promise<void> {
-    const { node, performer } = this.life;
-    this.slow.clear();
+  async #rest(): Promise<void> {
+    const { node, performer } = this.#life;
+    this.#slow.clear();
     node.simulation.stalled.clear();
     node.settle();
     // What a market that does not trade keeps waiting goes on.
@@ -156,42 +156,43 @@ export class Player {
     node.settle();
     await turnOfPromises();
     assert.equal(performer.owed, 0, 'everything is answered');
-    checkAtRest(this.life);
-    this.checkCut();
+    checkAtRest(this.#life);
+    this.#checkCut();
     this.tally.add('rests');
   }
 
   /** Orders go with their connection. */
-  private checkCut(): void {
-    const { listeners, performer } = this.life;
+  #checkCut(): void {
+    const { listeners, performer } = this.#life;
     for (const { orders } of listeners.all) {
       for (const id of performer.cut) assert.ok(orders.get(id)?.wasCreated !== true, `${id} went with its connection`);
     }
     performer.cut.clear();
   }
 
-  private async die(next: LifeOptions): Promise<void> {
-    const { node, listeners } = this.life;
+  async #die(next: LifeOptions): Promise<void> {
+    const { node, listeners } = this.#life;
     await turnOfPromises();
-    this.checkJournal();
-    this.disk.restorePower();
-    this.slow.clear();
-    this.life = this.born(next, { listeners, nowNs: node.nowNs });
+    this.#checkJournal();
+    this.#disk.restorePower();
+    this.#slow.clear();
+    this.#life = this.#born(next, { listeners, nowNs: node.nowNs });
     // A market that takes no orders has not placed what fired in it, which only the door counts until then.
-    const { markets } = this.life.node.clearing.ledger;
-    if (markets.every(({ definition }) => definition.status === MARKET_STATUS.active)) checkMargins(this.life.node);
-    this.checkIdsAreTaken();
+    const { markets } = this.#life.node.clearing.ledger;
+    if (markets.every(({ definition }) => definition.status === MARKET_STATUS.active)) checkMargins(this.#life.node);
+    this.#checkIdsAreTaken();
   }
 
   /** @param before the life that ended, null for the first. */
-  private born(options: LifeOptions, before: { listeners: Listeners; nowNs: bigint } | null): Life {
-    const { disk, forged } = this;
+  #born(options: LifeOptions, before: { listeners: Listeners; nowNs: bigint } | null): Life {
+    const disk = this.#disk;
+    const forged = this.#forged;
     const startNs = before?.nowNs ?? SIMULATION_START_NS;
     const listeners = new Listeners();
     const made: { readers?: Readers } = {};
-    this.lives += 1;
+    this.#lives += 1;
     const node = new SimulatedNode({
-      seed: this.seed * 31 + this.lives,
+      seed: this.#seed * 31 + this.#lives,
       durability: disk,
       forged,
       startNs,
@@ -220,24 +221,24 @@ export class Player {
   }
 
   /** The journal is the truth: it gives the ledger that lived, and holds all that users were told as confirmed. */
-  private checkJournal(): void {
-    const { node, listeners } = this.life;
+  #checkJournal(): void {
+    const { node, listeners } = this.#life;
     const confirmed = new Set<string>();
-    for (; this.shadowed < this.disk.journal.length; this.shadowed += 1) {
-      const record = this.disk.journal[this.shadowed];
+    for (; this.#shadowed < this.#disk.journal.length; this.#shadowed += 1) {
+      const record = this.#disk.journal[this.#shadowed];
       assert.ok(record !== undefined);
       const effects: Effect[] = [];
       const batch = decodeBatch(record.payload);
-      applyBatch(this.shadow, batch, effects);
-      for (const effect of effects) this.noteEffect(effect, confirmed);
+      applyBatch(this.#shadow, batch, effects);
+      for (const effect of effects) this.#noteEffect(effect, confirmed);
       for (const input of batch.inputs) {
         if (input.kind === 'ended') this.tally.add(ORDER_END_WORD[input.end]);
         else this.tally.add(input.kind);
       }
     }
     // A write that was kept while the power went was never applied by the one that lived.
-    if (this.disk.next?.write !== 'kept' || !this.disk.isDark) {
-      assert.equal(stateHash(this.shadow), stateHash(node.clearing.ledger), 'the journal is the truth');
+    if (this.#disk.next?.write !== 'kept' || !this.#disk.isDark) {
+      assert.equal(stateHash(this.#shadow), stateHash(node.clearing.ledger), 'the journal is the truth');
     }
     for (const listener of listeners.all) {
       for (const side of listener.confirmed) {
@@ -248,7 +249,7 @@ export class Player {
     }
   }
 
-  private noteEffect(effect: Effect, confirmed: Set<string>): void {
+  #noteEffect(effect: Effect, confirmed: Set<string>): void {
     if (effect.kind === 'fillConfirmed') {
       confirmed.add(`${MARKETS[effect.trade.marketIndex]} ${effect.trade.tradeId}`);
       this.tally.add('fill confirmed');
@@ -260,9 +261,9 @@ export class Player {
   }
 
   /** Ids of the life that ended stay taken (AMB-08). */
-  private checkIdsAreTaken(): void {
-    const { node } = this.life;
-    for (const { user, id, market } of this.lastCreated()) {
+  #checkIdsAreTaken(): void {
+    const { node } = this.#life;
+    for (const { user, id, market } of this.#lastCreated()) {
       const nowNs = node.nowNs as TimestampNs;
       const order = { baseAsset: { id: market, text: market }, creationNs: nowNs, maxTradingFeesRate: 3_000 };
       // Who cannot pay for the smallest order is refused before anybody looks at its id.
@@ -278,10 +279,10 @@ export class Player {
   }
 
   /** The last orders that the journal has seen. */
-  private lastCreated(): readonly { user: UserId; id: OrderId; market: AssetId }[] {
+  #lastCreated(): readonly { user: UserId; id: OrderId; market: AssetId }[] {
     const taken: { user: UserId; id: OrderId; market: AssetId }[] = [];
-    for (let at = this.disk.journal.length - 1; at >= 0 && taken.length < SENT_AGAIN; at -= 1) {
-      const record = this.disk.journal[at];
+    for (let at = this.#disk.journal.length - 1; at >= 0 && taken.length < SENT_AGAIN; at -= 1) {
+      const record = this.#disk.journal[at];
       for (const input of record === undefined ? [] : decodeBatch(record.payload).inputs) {
         const market = input.kind === 'created' ? MARKETS[input.marketIndex] : undefined;
         if (input.kind === 'created' && market !== undefined) {

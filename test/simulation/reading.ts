@@ -39,7 +39,7 @@ class ReadBook {
 export class Readers implements Actor, FeedSink {
   readonly name: string = MARKET_DATA;
   readonly feed: MarketDataFeed;
-  private readonly books = new Map<number, ReadBook>();
+  readonly #books = new Map<number, ReadBook>();
   /** Last trade told of each market. */
   readonly lastTrades: Map<number, number> = new Map();
   diffs = 0;
@@ -74,15 +74,15 @@ export class Readers implements Actor, FeedSink {
 
   /** The levels of one side, best first. */
   book(marketIndex: number, side: Side): readonly (readonly [number, number])[] {
-    const levels = [...(this.books.get(marketIndex)?.sides[side] ?? [])];
+    const levels = [...(this.#books.get(marketIndex)?.sides[side] ?? [])];
     return levels.sort(([a], [b]) => (side === 0 ? b - a : a - b));
   }
 
   // ---- what the feed tells
 
   depthDiff({ marketIndex }: MarketDefinition, diff: DepthLevels): void {
-    const book = this.books.get(marketIndex) ?? new ReadBook();
-    this.books.set(marketIndex, book);
+    const book = this.#books.get(marketIndex) ?? new ReadBook();
+    this.#books.set(marketIndex, book);
     this.diffs += 1;
     if (diff.sequenceNumber === book.sequence + 1) book.apply(diff);
     else {

@@ -37,26 +37,26 @@ type CheckpointFields = typeof checkpoints extends fc.Arbitrary<(infer T)[]> ? T
 
 /** Makes rows with sequences of their own. */
 class Rows {
-  private last = 0;
-  private latest = 1n;
+  #last = 0;
+  #latest = 1n;
 
   orders(fields: CheckpointFields['orders']): OrderRow[] {
-    return fields.map((field) => order(this.next(), field));
+    return fields.map((field) => order(this.#next(), field));
   }
 
   trades(fields: CheckpointFields['trades'], rises = false): TradeRow[] {
     return fields.map(({ maker, taker, marketIndex: market, matchedNs: given }) => {
-      this.latest += given % 3n;
-      const matchedNs = (rises ? this.latest : given) as TimestampNs;
-      const plain = trade(this.next());
+      this.#latest += given % 3n;
+      const matchedNs = (rises ? this.#latest : given) as TimestampNs;
+      const plain = trade(this.#next());
       const sides = { maker: { ...plain.maker, user: maker }, taker: { ...plain.taker, user: taker } };
       return { ...plain, ...sides, marketIndex: market, matchedNs };
     });
   }
 
-  private next(): number {
-    this.last += 1;
-    return this.last;
+  #next(): number {
+    this.#last += 1;
+    return this.#last;
   }
 }
 

@@ -12,40 +12,40 @@ export class Player {
   readonly world: ClearingWorld = ClearingWorld.withMarket({ maker_fee_rate: -50 });
   readonly plain: PlainClearing = new PlainClearing();
   /** Orders that a market would still speak of: not ended by it, and not filled. */
-  private names: Sequence[] = [];
-  private readonly depositNonces = new Map<UserId, number>();
-  private transferNonce = 0n;
+  #names: Sequence[] = [];
+  readonly #depositNonces = new Map<UserId, number>();
+  #transferNonce = 0n;
 
   constructor() {
     this.plain.fees = { maker: -50, taker: 450 };
     for (const user of USERS) {
-      for (const asset of ASSETS) this.faucet(user, 0, asset, 40);
-      this.faucet(user, 1, USD, 3);
+      for (const asset of ASSETS) this.#faucet(user, 0, asset, 40);
+      this.#faucet(user, 1, USD, 3);
     }
     this.plain.now = this.world.nowNs;
-    this.oracle({ kind: 'oracle', cents: 1_000, ageNs: 0n });
+    this.#oracle({ kind: 'oracle', cents: 1_000, ageNs: 0n });
   }
 
-  private oracle({ cents, ageNs }: StepOf<'oracle'>): void {
+  #oracle({ cents, ageNs }: StepOf<'oracle'>): void {
     const of = this.world.nowNs - ageNs;
     const price = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
     const prices = [{ asset_id: ETH, price, publish_time_ns: of }];
     const effects = this.world.send({ kind: 'setPrices', request: this.world.request(), body: { prices } });
     const isAccepted = effectsOf(effects, 'priceAccepted').length === 1;
-    assert.equal(isAccepted, this.lastOracleNs === null || of > this.lastOracleNs);
+    assert.equal(isAccepted, this.#lastOracleNs === null || of > this.#lastOracleNs);
     if (!isAccepted) return;
-    this.lastOracleNs = of;
+    this.#lastOracleNs = of;
     this.plain.risk.oracle(BigInt(cents) * 10n ** 16n, of, this.world.nowNs);
   }
 
-  private lastOracleNs: bigint | null = null;
+  #lastOracleNs: bigint | null = null;
 
-  private pass(ns: bigint): void {
+  #pass(ns: bigint): void {
     this.world.nowNs = (this.world.nowNs + ns) as TimestampNs;
     this.plain.now = this.world.nowNs;
   }
 
-  private setRisk({ kind: _, ...row }: StepOf<'risk'>): void {
+  #setRisk({ kind: _, ...row }: StepOf<'risk'>): void {
     this.plain.risk.row = row;
     const text = (amount: bigint | null): string | null => (amount === null ? null : amount.toString());
     const body = {
@@ -62,24 +62,24 @@ export class Player {
     assert.ok(this.world.put('putRisk', ETH, body).ok);
   }
 
-  private close({ user, account }: StepOf<'close'>): void {
-    this.closeNonce += 1n;
-    const nonce = this.closeNonce;
+  #close({ user, account }: StepOf<'close'>): void {
+    this.#closeNonce += 1n;
+    const nonce = this.#closeNonce;
     const request = this.world.request();
     const effects = this.world.send({ kind: 'closePosition', request, user, account, asset: ETH, nonce });
     const done = effectsOf(effects, 'positionCleared').length === 1;
     assert.equal(done, this.plain.closePosition(user, account));
   }
 
-  private closeNonce = 0n;
+  #closeNonce = 0n;
 
   /** A reduce-only order over the whole position, at a price that others meet. */
-  private flatten({ user, account }: StepOf<'flatten'>): void {
+  #flatten({ user, account }: StepOf<'flatten'>): void {
     const { base } = this.plain.position(user, account);
     if (base === 0n) return;
     const side = base > 0n ? SIDE.sell : SIDE.buy;
     const quantity = Number((base > 0n ? base : -base) / 10n ** 14n);
-    this.create({
+    this.#create({
       kind: 'create',
       user,
       side,
@@ -93,22 +93,22 @@ export class Player {
     });
   }
 
-  private faucet(user: UserId, subAccount: number, asset: AssetId, amount: number): void {
+  #faucet(user: UserId, subAccount: number, asset: AssetId, amount: number): void {
     const outcome = this.world.fund(user, asset, String(amount), subAccount);
     assert.equal(outcome.ok, this.plain.faucet(user, subAccount, asset, BigInt(amount) * 10n ** 18n));
   }
 
   /** While fills are held, the plain ledger is what the market believes: it speaks of nothing that is over. */
-  private live(at: number): Sequence | undefined {
-    this.names = this.names.filter((name) => this.plain.orders.has(name) && this.isThere(name));
-    return this.names[at % Math.max(1, this.names.length)];
+  #live(at: number): Sequence | undefined {
+    this.#names = this.#names.filter((name) => this.plain.orders.has(name) && this.#isThere(name));
+    return this.#names[at % Math.max(1, this.#names.length)];
   }
 
-  private isThere(name: Sequence): boolean {
-    return this.world.order(name) !== undefined || this.isWaiting(name);
+  #isThere(name: Sequence): boolean {
+    return this.world.order(name) !== undefined || this.#isWaiting(name);
   }
 
-  private isWaiting(name: Sequence): boolean {
+  #isWaiting(name: Sequence): boolean {
     const { waiting } = this.world.state.hooks;
     return waiting.some((input) => input.kind === 'created' && input.sequence === name);
   }
@@ -116,54 +116,54 @@ export class Player {
   play(step: Step): void {
     switch (step.kind) {
       case 'create':
-        this.create(step);
+        this.#create(step);
         break;
       case 'match':
-        this.match(step);
+        this.#match(step);
         break;
       case 'replace':
-        this.replace(step);
+        this.#replace(step);
         break;
       case 'end':
-        this.end(step);
+        this.#end(step);
         break;
       case 'release-order':
-        this.release(step);
+        this.#release(step);
         break;
       case 'cover':
-        this.cover(step);
+        this.#cover(step);
         break;
       case 'faucet':
-        this.faucet(step.user, step.subAccount, step.asset, step.amount);
+        this.#faucet(step.user, step.subAccount, step.asset, step.amount);
         break;
       case 'deposit':
-        this.deposit(step);
+        this.#deposit(step);
         break;
       case 'transfer':
-        this.transfer(step);
+        this.#transfer(step);
         break;
       case 'fees':
-        this.setFees(step);
+        this.#setFees(step);
         break;
       case 'flatten':
-        this.flatten(step);
+        this.#flatten(step);
         break;
       case 'close':
-        this.close(step);
+        this.#close(step);
         break;
       case 'oracle':
-        this.oracle(step);
+        this.#oracle(step);
         break;
       case 'pass':
-        this.pass(step.ns);
+        this.#pass(step.ns);
         break;
       case 'risk':
-        this.setRisk(step);
+        this.#setRisk(step);
         break;
     }
   }
 
-  private create(step: StepOf<'create'>): void {
+  #create(step: StepOf<'create'>): void {
     const { kind: _, forged, size, parent: at, triggerKind, place, ...others } = step;
     if (this.plain.kindOf(step.user, place.subAccount) === null) return;
     // What a market order presses with is told by worked examples; here orders of margin accounts have a limit.
@@ -177,7 +177,7 @@ export class Player {
     if (forged) this.world.forged.add(`0/${sequence}`);
     // What a part of a child that never rests gives back is told by examples; here children rest (AMB-29).
     const canBeChild = size.kind === ORDER_KIND.limit && tif === TIF.gtc;
-    const parent = canBeChild && at !== null ? this.parentAt(at) : 0;
+    const parent = canBeChild && at !== null ? this.#parentAt(at) : 0;
     const trigger = { triggerKind, triggerPrice: triggerKind === TRIGGER.none ? 0 : 1_000 };
     if (parent === 0) this.world.create({ ...terms, ...trigger });
     else this.world.createChild(parent, { ...terms, ...trigger });
@@ -190,12 +190,12 @@ export class Player {
       waits: triggerKind !== TRIGGER.none,
       forged,
     });
-    this.names.push(sequence);
+    this.#names.push(sequence);
   }
 
   /** A limit order that is live in clearing and has no trigger; else none. */
-  private parentAt(at: number): Sequence | 0 {
-    const name = this.live(at);
+  #parentAt(at: number): Sequence | 0 {
+    const name = this.#live(at);
     const row = name === undefined ? undefined : this.world.order(name);
     // IOC and FOK are over before anybody can name them.
     const rests = row?.tif === TIF.gtc || row?.tif === TIF.gtd;
@@ -204,8 +204,8 @@ export class Player {
   }
 
   /** One step of an order that waits: it fires, then it is released; of a live one, once more of it is enabled. */
-  private release(step: StepOf<'release-order'>): void {
-    const order = this.live(step.order);
+  #release(step: StepOf<'release-order'>): void {
+    const order = this.#live(step.order);
     const row = order === undefined ? undefined : this.world.order(order);
     if (order === undefined || row === undefined || row.triggerKind === TRIGGER.none) return;
     if (row.triggerState !== TRIGGER_STATE.fired) this.world.triggered(order, row.enabledQuantity);
@@ -222,16 +222,16 @@ export class Player {
     }
   }
 
-  private cover(step: StepOf<'cover'>): void {
-    const order = this.live(step.order);
+  #cover(step: StepOf<'cover'>): void {
+    const order = this.#live(step.order);
     if (order !== undefined) this.world.covered(order);
   }
 
-  private match(step: StepOf<'match'>): void {
-    const taker = this.live(step.taker);
+  #match(step: StepOf<'match'>): void {
+    const taker = this.#live(step.taker);
     if (taker === undefined) return;
     const makers = step.makers
-      .map((at) => (step.isHonest ? this.crossing(taker, at) : this.live(at)))
+      .map((at) => (step.isHonest ? this.#crossing(taker, at) : this.#live(at)))
       .filter((name): name is Sequence => name !== undefined && name !== taker);
     const [first] = makers;
     if (first === undefined) return;
@@ -243,15 +243,15 @@ export class Player {
     const price = step.isHonest && isLimit ? maker.price : step.price;
     const fills = unit.map((name) => ({
       maker: name,
-      quantity: step.isHonest ? Math.min(lots, this.lotsOf(name), this.lotsOf(taker)) : lots,
+      quantity: step.isHonest ? Math.min(lots, this.#lotsOf(name), this.#lotsOf(taker)) : lots,
     }));
-    this.matchUnit({ fills, taker, price });
+    this.#matchUnit({ fills, taker, price });
   }
 
   /** An order that would match the taker, counted from `at`. */
-  private crossing(taker: Sequence, at: number): Sequence | undefined {
+  #crossing(taker: Sequence, at: number): Sequence | undefined {
     const own = this.plain.orders.get(taker);
-    const names = this.names.filter((name) => {
+    const names = this.#names.filter((name) => {
       const other = this.plain.orders.get(name);
       if (own === undefined || other === undefined || own.waits || other.waits || other.side === own.side) return false;
       if (other.kind !== ORDER_KIND.limit || own.kind !== ORDER_KIND.limit) return true;
@@ -261,13 +261,13 @@ export class Player {
   }
 
   /** Lots that the order may still trade; at least 1, so that a match is one. */
-  private lotsOf(name: Sequence): number {
+  #lotsOf(name: Sequence): number {
     const order = this.plain.orders.get(name);
     if (order === undefined || order.quantity === 0) return 1;
     return Math.max(1, this.plain.enabled(order) - order.filled);
   }
 
-  private matchUnit({ fills, taker, price }: { fills: readonly PlainFill[]; taker: Sequence; price: number }): void {
+  #matchUnit({ fills, taker, price }: { fills: readonly PlainFill[]; taker: Sequence; price: number }): void {
     const expected = this.plain.decide(fills, taker, price);
     const told: unknown[] = [];
     fills.forEach((fill, at) => {
@@ -287,8 +287,8 @@ export class Player {
   /** False while fills are held: then only the end is compared. */
   compares: boolean = true;
 
-  private replace(step: StepOf<'replace'>): void {
-    const order = this.live(step.order);
+  #replace(step: StepOf<'replace'>): void {
+    const order = this.#live(step.order);
     if (order === undefined || this.plain.orders.get(order)?.kind !== ORDER_KIND.limit) return;
     this.world.replace(order, {
       prioritySequence: this.world.next().sequence,
@@ -299,23 +299,23 @@ export class Player {
     this.plain.replace(order, step.price, step.quantity);
   }
 
-  private end(step: StepOf<'end'>): void {
-    const order = this.live(step.order);
+  #end(step: StepOf<'end'>): void {
+    const order = this.#live(step.order);
     if (order === undefined) return;
     const isMarket = this.plain.orders.get(order)?.kind !== ORDER_KIND.limit;
     const said = isMarket ? step.end : ORDER_END.userRequested;
     this.world.end(order, said);
     const expected = this.plain.orders.has(order) ? this.plain.end(order, said) : null;
     if (this.compares) assert.equal(this.world.finished(order)?.end, expected);
-    this.names = this.names.filter((name) => name !== order);
+    this.#names = this.#names.filter((name) => name !== order);
   }
 
-  private deposit(step: StepOf<'deposit'>): void {
-    const next = this.depositNonces.get(step.user) ?? 0;
+  #deposit(step: StepOf<'deposit'>): void {
+    const next = this.#depositNonces.get(step.user) ?? 0;
     const depositNonce = next + step.nonceStep;
     if (depositNonce < 0) return;
     if (step.nonceStep === 0) {
-      this.depositNonces.set(step.user, next + 1);
+      this.#depositNonces.set(step.user, next + 1);
       this.plain.credit(step.user, 0, USD, step.baseUnits * 10n ** 12n);
     }
     this.world.send({
@@ -331,8 +331,8 @@ export class Player {
     });
   }
 
-  private transfer(step: StepOf<'transfer'>): void {
-    this.transferNonce += 1n;
+  #transfer(step: StepOf<'transfer'>): void {
+    this.#transferNonce += 1n;
     const { user, from, to, type, asset, amount } = step;
     const effects = this.world.send({
       kind: 'transfer',
@@ -344,7 +344,7 @@ export class Player {
       amount: amount as Amount18,
       targetType:
         type === null ? null : type === 'isolated_margin' ? { kind: type, asset: ETH } : { kind: type, asset: null },
-      nonce: this.transferNonce,
+      nonce: this.#transferNonce,
     });
     const done = effectsOf(effects, 'transferDone').length === 1;
     const kinds = { spot: 'spot', cross_margin: 'cross', isolated_margin: 'isolated' } as const;
@@ -352,7 +352,7 @@ export class Player {
     assert.equal(done, this.plain.transfer({ user, from, to, type: plainType, asset, amount }));
   }
 
-  private setFees(step: StepOf<'fees'>): void {
+  #setFees(step: StepOf<'fees'>): void {
     const maker = Math.max(step.maker, -step.taker);
     this.world.put('putMarket', ETH, { maker_fee_rate: maker, taker_fee_rate: step.taker }, 'patch');
     this.plain.fees = { maker, taker: step.taker };

@@ -57,8 +57,8 @@ export class ClearingWorld {
   readonly journal: Batch[] = [];
   /** Orders whose signature is not theirs, by order key. */
   readonly forged: Set<string> = new Set();
-  private requests = 0;
-  private orders = 0;
+  #requests = 0;
+  #orders = 0;
 
   /** USD, and ETH with a market of 2 price and 4 quantity decimals at 100 and 450 (operator-api.md 9). */
   static withMarket(market: Readonly<Record<string, unknown>> = {}): ClearingWorld {
@@ -80,7 +80,7 @@ export class ClearingWorld {
   /** One batch, journaled, with the verdicts that it needs. */
   send(...inputs: readonly ClearingInput[]): Effect[] {
     const needed = verdictsNeeded(this.state, inputs);
-    const verdicts = needed.map((row) => this.judge(row));
+    const verdicts = needed.map((row) => this.#judge(row));
     const batch = { timeNs: this.nowNs, inputs, verdicts };
     this.journal.push(batch);
     const effects: Effect[] = [];
@@ -89,14 +89,14 @@ export class ClearingWorld {
     return effects;
   }
 
-  private judge(row: OrderRow): Verdict {
+  #judge(row: OrderRow): Verdict {
     const key = `${row.marketIndex}/${row.orderSequence}`;
     return { marketIndex: row.marketIndex, order: row.orderSequence, valid: !this.forged.has(key) };
   }
 
   request(): number {
-    this.requests += 1;
-    return this.requests;
+    this.#requests += 1;
+    return this.#requests;
   }
 
   put(
@@ -120,12 +120,12 @@ export class ClearingWorld {
   }
 
   terms(terms: OrderTerms = {}): NewOrder {
-    this.orders += 1;
+    this.#orders += 1;
     const { price = 200_000, quantity = 10_000, triggerPrice = 0, ...rest } = terms;
     return {
       user: ALICE,
       subAccount: 0,
-      orderId: `order-${this.orders}` as OrderId,
+      orderId: `order-${this.#orders}` as OrderId,
       side: SIDE.buy,
       kind: ORDER_KIND.limit,
       tif: TIF.gtc,
@@ -295,14 +295,14 @@ function keyOf(write: RowWrite): string {
 
 /** Tables as storage keeps them: a row replaces the one with its key, and reading is in key order. */
 export class PlainTables {
-  private readonly rows = new Map<string, RowWrite>();
+  readonly #rows = new Map<string, RowWrite>();
 
   checkpoint(state: ClearingState): void {
-    for (const write of drainDirtyRows(state)) this.rows.set(`${write.table}|${keyOf(write)}`, write);
+    for (const write of drainDirtyRows(state)) this.#rows.set(`${write.table}|${keyOf(write)}`, write);
   }
 
   of(table: TableName): readonly RowWrite[] {
-    const writes = [...this.rows.values()].filter((write) => write.table === table);
+    const writes = [...this.#rows.values()].filter((write) => write.table === table);
     return writes.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   }
 

@@ -21,8 +21,8 @@ export class DepthWatcher implements Actor {
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number): void {
-    if (typeId === LevelChanged.typeId) this.onLevel(v, at);
-    else if (typeId === DepthReset.typeId) this.forget(DepthReset.marketIndex(v, at));
+    if (typeId === LevelChanged.typeId) this.#onLevel(v, at);
+    else if (typeId === DepthReset.typeId) this.#forget(DepthReset.marketIndex(v, at));
     else if (typeId === DepthCommitted.typeId) {
       this.commits.set(DepthCommitted.marketIndex(v, at), DepthCommitted.commits(v, at));
     } else if (typeId === FillConfirmed.typeId) {
@@ -43,14 +43,14 @@ export class DepthWatcher implements Actor {
     return levels.sort(([a], [b]) => (side === 0 ? b - a : a - b));
   }
 
-  private onLevel(v: Views, at: number): void {
+  #onLevel(v: Views, at: number): void {
     const key = `${LevelChanged.marketIndex(v, at)} ${LevelChanged.side(v, at)} ${LevelChanged.price(v, at)}`;
     const quantity = LevelChanged.quantity(v, at);
     if (quantity === 0) this.levels.delete(key);
     else this.levels.set(key, quantity);
   }
 
-  private forget(marketIndex: number): void {
+  #forget(marketIndex: number): void {
     for (const key of [...this.levels.keys()]) if (key.startsWith(`${marketIndex} `)) this.levels.delete(key);
   }
 }

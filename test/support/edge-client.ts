@@ -1,4 +1,5 @@
 /** Raw HTTP requests and WebSocket readers for tests of listeners. */
+import { once } from 'node:events';
 import http from 'node:http';
 import WebSocket from 'ws';
 
@@ -79,6 +80,19 @@ export async function behindEverything(socket: WebSocket): Promise<void> {
   });
 }
 
+/** Opens a WebSocket at an HTTP address; its frames go into the list, parsed. */
+export async function parsedFrames(
+  address: string,
+  into: Readonly<Record<string, unknown>>[],
+  protocols: string[] = [],
+  headers: Readonly<Record<string, string>> = {},
+): Promise<WebSocket> {
+  const socket = new WebSocket(address.replace('http', 'ws'), protocols, { headers });
+  socket.on('message', (data) => into.push(JSON.parse(String(data))));
+  await once(socket, 'open');
+  return socket;
+}
+
 /** A WebSocket whose frames are awaited one by one. */
 export class SocketReader {
   readonly socket: WebSocket;
@@ -132,4 +146,13 @@ export class SocketReader {
   get unread(): number {
     return this.#frames.length;
   }
+}
+
+// Answers of `/control` as tests compare them.
+
+const DETAIL = /,"detail":\{"code":"[A-Z_]+","field":(?:null|"[^"]*"),"message":"(?:[^"\\]|\\.)*"\}/;
+
+/** A rejection less its `detail`: what the wire contract promises of it, to the byte. */
+export function withoutDetail(frame: string): string {
+  return frame.replace(DETAIL, '');
 }

@@ -37,7 +37,7 @@ export interface TradeTerms {
 }
 
 export class MarginWorld extends ClearingWorld {
-  private nonces = 0n;
+  #nonces = 0n;
 
   /** ETH is market 0, BTC market 1: 2 price and 4 quantity decimals, fees of 0 and 500, prices 2000 and 50000. */
   static make(risk: Readonly<Record<string, unknown>> = {}): MarginWorld {
@@ -103,7 +103,7 @@ export class MarginWorld extends ClearingWorld {
   }
 
   transfer(move: Partial<Omit<Transfer, 'amount'>> & { readonly user: UserId; readonly amount: string }): Answer {
-    this.nonces += 1n;
+    this.#nonces += 1n;
     return reply(
       this.send({
         kind: 'transfer',
@@ -112,7 +112,7 @@ export class MarginWorld extends ClearingWorld {
         targetIndex: 1,
         asset: USD,
         targetType: null,
-        nonce: this.nonces,
+        nonce: this.#nonces,
         ...move,
         amount: e18(move.amount),
       }),
@@ -120,8 +120,8 @@ export class MarginWorld extends ClearingWorld {
   }
 
   closePosition(user: UserId, account = 1, asset: AssetId = ETH): Effect[] {
-    this.nonces += 1n;
-    return this.send({ kind: 'closePosition', request: this.request(), user, account, asset, nonce: this.nonces });
+    this.#nonces += 1n;
+    return this.send({ kind: 'closePosition', request: this.request(), user, account, asset, nonce: this.#nonces });
   }
 
   /** Base leg, quote leg and cost of the open base, as decimals. */

@@ -16,9 +16,9 @@ import {
 import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { MarketEngine, MarketEngineOptions } from '../../src/matching/market-engine.ts';
-import { HashingEngine } from './hashing-engine.ts';
 import {
   BUY,
+  HashingEngine,
   keyOf,
   LIFE_NS,
   MarketRecorder,

@@ -12,11 +12,18 @@ import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { MarketRules } from '../../src/matching/commands.ts';
 import type { MarketEngine } from '../../src/matching/market-engine.ts';
-import { HashingEngine } from './hashing-engine.ts';
-import { keyOf, MarketRecorder, newOrder, received, START_NS, type Terms, type Told } from './market-recorder.ts';
-import { ReferenceBook, type ReferenceReplace } from './reference-book.ts';
+import {
+  HashingEngine,
+  keyOf,
+  MarketRecorder,
+  newOrder,
+  received,
+  START_NS,
+  type Terms,
+  type Told,
+} from './market-recorder.ts';
+import { type Durable, durable, mayGrow, ReferenceBook, type ReferenceReplace, restart } from './reference-book.ts';
 import { canRest, type ReferenceOrder, type ReferenceTrade } from './reference-order.ts';
-import { type Durable, durable, mayGrow, restart } from './reference-restart.ts';
 import type { ReferenceLimits } from './reference-state.ts';
 
 const SEQUENCE_GAP = 1_000;

@@ -1,4 +1,6 @@
 /** Records what a market says as plain tuples, and builds its commands from words. For tests of matching. */
+
+import { hashId, hashKeyOf } from '../../src/core/key-words.ts';
 import {
   ORDER_END_WORD,
   ORDER_KIND,
@@ -13,7 +15,14 @@ import {
 import { type RejectCode, rejectName } from '../../src/core/reject.ts';
 import { fromWords, highWord, lowWord } from '../../src/core/time-words.ts';
 import { SECOND_NS, type TimestampNs } from '../../src/core/units.ts';
-import type { HashedKey, MarketEvents, NewOrderCommand } from '../../src/matching/commands.ts';
+import type {
+  CancelCommand,
+  HashedKey,
+  MarketEvents,
+  NewOrderCommand,
+  ReplaceCommand,
+} from '../../src/matching/commands.ts';
+import { MarketEngine, type MarketEngineOptions } from '../../src/matching/market-engine.ts';
 import { ToldLevels } from '../../src/matching/told-levels.ts';
 
 /** Name, then values; times as one bigint. */
@@ -215,3 +224,36 @@ export function newOrder(terms: Terms): NewOrderCommand {
 
 export const BUY: Side = SIDE.buy;
 export const SELL: Side = SIDE.sell;
+
+// An engine whose caller need not hash: it does here what the front door does, with its own key.
+
+export class HashingEngine extends MarketEngine {
+  readonly #key: ReturnType<typeof hashKeyOf>;
+
+  constructor(options: MarketEngineOptions) {
+    super(options);
+    this.#key = hashKeyOf(options.hashSeed ?? 0n);
+  }
+
+  override create(command: NewOrderCommand): void {
+    this.#hash(command);
+    super.create(command);
+  }
+
+  override replace(command: ReplaceCommand): void {
+    this.#hash(command);
+    super.replace(command);
+  }
+
+  override cancel(command: CancelCommand): void {
+    this.#hash(command);
+    super.cancel(command);
+  }
+
+  /** And says that the command comes, as a shard does. */
+  #hash(command: HashedKey): void {
+    const { words, userAt, orderIdAt, orderIdBytes } = command;
+    command.idHash = hashId(this.#key, words, userAt, orderIdAt, orderIdBytes);
+    this.expect(command.idHash);
+  }
+}

@@ -53,18 +53,18 @@ function nameOf({ user, marketIndex, orderId }: Pick<OrderRow, 'user' | 'marketI
 
 export class MemoryDurability implements Durability {
   readonly journal: Journaled[] = [];
-  private readonly tables = new Map<string, Map<string, RowWrite>>();
+  readonly #tables = new Map<string, Map<string, RowWrite>>();
   /** In the order in which they ended. */
-  private readonly finished: OrderRow[] = [];
-  private readonly finishedById = new Map<string, OrderRow>();
-  private mark: CheckpointMark | null = null;
+  readonly #finished: OrderRow[] = [];
+  readonly #finishedById = new Map<string, OrderRow>();
+  #mark: CheckpointMark | null = null;
 
   recover(): Recovery {
-    const from = this.mark?.sequence ?? 0;
-    const rows = LOAD_ORDER.flatMap((table) => this.rows(table));
+    const from = this.#mark?.sequence ?? 0;
+    const rows = LOAD_ORDER.flatMap((table) => this.#rows(table));
     const batches = this.journal.filter((record) => record.sequence > from);
     return {
-      checkpoint: this.mark,
+      checkpoint: this.#mark,
       rows: storedRows(rows),
       rowCount: rows.length,
       lastTimeNs: this.journal.at(-1)?.timeNs ?? (0n as TimestampNs),
@@ -80,15 +80,15 @@ export class MemoryDurability implements Durability {
   }
 
   checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void {
-    this.mark = mark;
+    this.#mark = mark;
     for (const write of rows) {
       if (write.table === 'order' && write.row.end !== 0) {
-        this.finished.push(write.row);
-        this.finishedById.set(nameOf(write.row), write.row);
+        this.#finished.push(write.row);
+        this.#finishedById.set(nameOf(write.row), write.row);
       }
-      const table = this.tables.get(write.table) ?? new Map<string, RowWrite>();
+      const table = this.#tables.get(write.table) ?? new Map<string, RowWrite>();
       table.set(keyOf(write), write);
-      this.tables.set(write.table, table);
+      this.#tables.set(write.table, table);
     }
   }
 
@@ -102,7 +102,7 @@ export class MemoryDurability implements Durability {
   }
 
   *rememberedIds(nowNs: TimestampNs): Generator<Tombstone> {
-    yield* tombstonesOf(this.finished, nowNs);
+    yield* tombstonesOf(this.#finished, nowNs);
   }
 
   /** No test lets a user have so many ids that one must make room. */
@@ -114,32 +114,32 @@ export class MemoryDurability implements Durability {
 
   /** Confirmed trades that the tables hold, oldest first. */
   trades(): readonly TradeRow[] {
-    return this.rows('trade').map((write) => write.row as TradeRow);
+    return this.#rows('trade').map((write) => write.row as TradeRow);
   }
 
   /** A copy that a kill at this moment would leave. */
   afterKill(): MemoryDurability {
     const copy = new MemoryDurability();
     for (const record of this.journal) copy.journal.push(record);
-    for (const [name, table] of this.tables) copy.tables.set(name, new Map(table));
-    for (const row of this.finished) copy.finished.push(row);
-    for (const [name, row] of this.finishedById) copy.finishedById.set(name, row);
-    copy.mark = this.mark;
+    for (const [name, table] of this.#tables) copy.#tables.set(name, new Map(table));
+    for (const row of this.#finished) copy.#finished.push(row);
+    for (const [name, row] of this.#finishedById) copy.#finishedById.set(name, row);
+    copy.#mark = this.#mark;
     return copy;
   }
 
   /** A finished order that the tables hold. */
   finishedOrder(name: Pick<OrderRow, 'user' | 'marketIndex' | 'orderId'>): OrderRow | undefined {
-    return this.finishedById.get(nameOf(name));
+    return this.#finishedById.get(nameOf(name));
   }
 
   /** The market's row as the tables hold it. */
   market(marketIndex: number): MarketRow | undefined {
-    return this.tables.get('market')?.get(String(marketIndex).padStart(8, '0'))?.row as MarketRow | undefined;
+    return this.#tables.get('market')?.get(String(marketIndex).padStart(8, '0'))?.row as MarketRow | undefined;
   }
 
-  private rows(table: string): RowWrite[] {
-    const entries = [...(this.tables.get(table) ?? [])];
+  #rows(table: string): RowWrite[] {
+    const entries = [...(this.#tables.get(table) ?? [])];
     return entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, write]) => write);
   }
 }

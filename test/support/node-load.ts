@@ -30,19 +30,19 @@ export class Load {
   readonly clients: readonly RingbookClient[];
   /** How long orders waited for their answers; whoever wants to know takes them out. */
   readonly answeredAfterMs: number[] = [];
-  private readonly random: SeededRandom;
-  private readonly marginIds: Set<string>;
-  private readonly perSecond: number;
-  private isStopped = false;
+  readonly #random: SeededRandom;
+  readonly #marginIds: Set<string>;
+  readonly #perSecond: number;
+  #isStopped = false;
 
   /**
    * @param marginIds ids of margin orders, those of earlier lives of the node as well.
    * @param perSecond orders; without it as many as there can be.
    */
   constructor(node: NodeProcess, random: SeededRandom, marginIds: Set<string>, perSecond: number = Infinity) {
-    this.random = random;
-    this.marginIds = marginIds;
-    this.perSecond = perSecond;
+    this.#random = random;
+    this.#marginIds = marginIds;
+    this.#perSecond = perSecond;
     this.clients = (['a', 'b'] as const).map(
       (name) => new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(name) }),
     );
@@ -64,20 +64,20 @@ export class Load {
       controls.push(await client.control());
     }
     const startsAt = performance.now();
-    const endsAt = this.perSecond === Infinity ? startsAt + PATIENCE_MS : Infinity;
+    const endsAt = this.#perSecond === Infinity ? startsAt + PATIENCE_MS : Infinity;
     const inFlight = new Set<Promise<unknown>>();
-    while (performance.now() < endsAt && !this.isStopped) {
+    while (performance.now() < endsAt && !this.#isStopped) {
       // One order too many at the most: what is due rises while it is waited for.
-      if (this.orders.size > ((performance.now() - startsAt) / 1_000) * this.perSecond) {
+      if (this.orders.size > ((performance.now() - startsAt) / 1_000) * this.#perSecond) {
         await aMoment();
         continue;
       }
-      const who = this.random.below(2);
+      const who = this.#random.below(2);
       const client = this.clients[who];
       const control = controls[who];
       assert.ok(client !== undefined && control !== undefined);
-      const order = await this.order(client);
-      if (!order.target.isSpot) this.marginIds.add(order.orderId);
+      const order = await this.#order(client);
+      if (!order.target.isSpot) this.#marginIds.add(order.orderId);
       this.orders.set(order.orderId, order);
       const sentAt = performance.now();
       const answer = control.send(client.signCreate(order)).then(
@@ -87,19 +87,19 @@ export class Load {
       inFlight.add(answer);
       void answer.finally(() => inFlight.delete(answer));
       if (inFlight.size >= 32) await Promise.race(inFlight);
-      if (this.random.below(8) === 0) void client.cancel(ETH, order.orderId).catch(() => undefined);
+      if (this.#random.below(8) === 0) void client.cancel(ETH, order.orderId).catch(() => undefined);
     }
     await Promise.all(inFlight);
   }
 
   /** Sends nothing more; `run` comes to its end when everything that was sent is answered. */
   stop(): void {
-    this.isStopped = true;
+    this.#isStopped = true;
   }
 
   /** Mostly limit orders; some at market, some that wait for a price; a third of all on margin. */
-  private async order(client: RingbookClient): Promise<Order> {
-    const { random } = this;
+  async #order(client: RingbookClient): Promise<Order> {
+    const random = this.#random;
     const side = random.below(2) === 0 ? 'Buy' : 'Sell';
     const quantity = `0.0${1 + random.below(9)}`;
     const price = `${2_998 + random.below(5)}`;

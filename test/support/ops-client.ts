@@ -41,22 +41,22 @@ export class OpsDesk {
   readonly logged: string[] = [];
   readonly chains: PlainChains = new PlainChains();
   port = 0;
-  private readonly server: OpsServer;
+  readonly #server: OpsServer;
 
   constructor(profile: 'dev' | 'test' | 'production' = 'test') {
     this.world = new OpsWorld(profile);
     const stream = { write: (line: string) => void this.logged.push(line) };
     const log = createLogger({ name: 'ops', level: 'info', stream });
-    this.server = new OpsServer(this.world.parts(), () => this.chains, log);
+    this.#server = new OpsServer(this.world.parts(), () => this.chains, log);
   }
 
   async open(port = 0): Promise<this> {
-    this.port = await this.server.listen({ host: '127.0.0.1', port });
+    this.port = await this.#server.listen({ host: '127.0.0.1', port });
     return this;
   }
 
   close(): Promise<void> {
-    return this.server.close();
+    return this.#server.close();
   }
 
   /** @param body an object, or the exact text. */

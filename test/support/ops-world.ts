@@ -51,11 +51,11 @@ export class OpsWorld {
   breaks = false;
   readonly requests: Map<string, number> = new Map();
 
-  private sequence = 0;
-  private delayMs = 0;
-  private readonly assets = new Map<AssetId, AssetRow>();
-  private readonly configs = new Map<string, ConfigRow>();
-  private readonly definitions = new Map<AssetId, MarketDefinition>();
+  #sequence = 0;
+  #delayMs = 0;
+  readonly #assets = new Map<AssetId, AssetRow>();
+  readonly #configs = new Map<string, ConfigRow>();
+  readonly #definitions = new Map<AssetId, MarketDefinition>();
 
   constructor(profile: 'dev' | 'test' | 'production' = 'test') {
     const token = profile === 'production' ? 'p'.repeat(32) : TOKEN;
@@ -72,7 +72,9 @@ export class OpsWorld {
 
   parts(): OpsParts {
     const { config, clock, plan } = this;
-    const { assets, configs, definitions } = this;
+    const assets = this.#assets;
+    const configs = this.#configs;
+    const definitions = this.#definitions;
     return {
       config,
       clock,
@@ -92,14 +94,14 @@ export class OpsWorld {
       },
       starting: () => this.starting,
       waitingFor: () => this.waiting,
-      command: async (command) => this.command(command),
+      command: async (command) => this.#command(command),
       ask: async (query) => {
-        const place = { sequence: this.sequence, checkpoint: 0, delayMs: this.delayMs };
+        const place = { sequence: this.#sequence, checkpoint: 0, delayMs: this.#delayMs };
         return travelled(answerQuery(travelled(query), this.state, place));
       },
       hookClearing: async (hook) => {
         this.hooks.push(hook);
-        if (hook.kind === 'delay') this.delayMs = hook.ms;
+        if (hook.kind === 'delay') this.#delayMs = hook.ms;
         return accepted({});
       },
       stallMarket: (market, isStalled) => {
@@ -121,25 +123,25 @@ export class OpsWorld {
     };
   }
 
-  private command(command: OperatorCommand): Reply {
+  #command(command: OperatorCommand): Reply {
     if (this.breaks) throw new Error('broken on purpose');
     if (this.waiting.includes('clearing')) return rejected(reject('SERVICE_UNAVAILABLE', 'recovering'));
-    this.sequence += 1;
-    const input = travelled({ ...command, request: this.sequence }) as NodeInput;
+    this.#sequence += 1;
+    const input = travelled({ ...command, request: this.#sequence }) as NodeInput;
     const effects: Effect[] = [];
     applyBatch(this.state, { timeNs: this.clock.nowNs(), inputs: [input], verdicts: [] }, effects);
-    for (const effect of effects) this.follow(effect);
+    for (const effect of effects) this.#follow(effect);
     const reply = effects.find((effect) => effect.kind === 'replied');
     if (reply === undefined) throw new Error('clearing answers every command');
     return travelled(reply.outcome);
   }
 
-  private follow(effect: Effect): void {
+  #follow(effect: Effect): void {
     if (effect.kind !== 'registryChanged') return;
     const { change } = effect;
-    if (change.table === 'asset') this.assets.set(change.row.assetId, change.row);
-    else if (change.table === 'market') this.definitions.set(change.row.definition.assetId, change.row.definition);
-    else if (change.table === 'config') this.configs.set(`${change.row.kind}:${change.row.key}`, change.row);
+    if (change.table === 'asset') this.#assets.set(change.row.assetId, change.row);
+    else if (change.table === 'market') this.#definitions.set(change.row.definition.assetId, change.row.definition);
+    else if (change.table === 'config') this.#configs.set(`${change.row.kind}:${change.row.key}`, change.row);
   }
 }
 

@@ -102,16 +102,16 @@ export class PlainClearing {
     return Object.fromEntries(open.map(([key, { base, quote }]) => [key, [base, quote]]));
   }
 
-  private key(user: UserId, subAccount: number, asset: AssetId): string {
+  #key(user: UserId, subAccount: number, asset: AssetId): string {
     return `${user.slice(0, 2)}/${subAccount}/${asset}`;
   }
 
   owned(user: UserId, subAccount: number, asset: AssetId): bigint {
-    return this.balances.get(this.key(user, subAccount, asset)) ?? 0n;
+    return this.balances.get(this.#key(user, subAccount, asset)) ?? 0n;
   }
 
   credit(user: UserId, subAccount: number, asset: AssetId, amount: bigint): void {
-    this.balances.set(this.key(user, subAccount, asset), this.owned(user, subAccount, asset) + amount);
+    this.balances.set(this.#key(user, subAccount, asset), this.owned(user, subAccount, asset) + amount);
   }
 
   nonEmpty(): Readonly<Record<string, bigint>> {
@@ -130,10 +130,10 @@ export class PlainClearing {
       const spends = order.side === SIDE.buy ? USD : ETH;
       if (order.user !== user || order.subAccount !== subAccount || spends !== asset) continue;
       if (order.waits || !order.isSpot) continue;
-      const notional = this.moneyLeft(order);
+      const notional = this.#moneyLeft(order);
       held +=
         order.side === SIDE.sell
-          ? this.lotsLeft(order) * QUANTITY_UNIT
+          ? this.#lotsLeft(order) * QUANTITY_UNIT
           : notional + ceilMillionth(notional * BigInt(this.fees.taker));
     }
     return held;
@@ -143,20 +143,20 @@ export class PlainClearing {
   enabled(order: PlainOrder): number {
     const parent = order.parent === 0 ? undefined : this.orders.get(order.parent);
     if (parent === undefined) return order.enabled;
-    return Math.min(order.quantity, this.confirmed?.get(order.parent as Sequence) ?? parent.filled);
+    return Math.min(order.quantity, this.#confirmed?.get(order.parent as Sequence) ?? parent.filled);
   }
 
   /** While a unit is decided: what was filled before it, which is all that is confirmed. */
-  private confirmed: Map<Sequence, number> | null = null;
+  #confirmed: Map<Sequence, number> | null = null;
 
-  private lotsLeft(order: PlainOrder): bigint {
+  #lotsLeft(order: PlainOrder): bigint {
     const bound = order.kind === ORDER_KIND.marketQuote && order.quantity === 0 ? order.budget : this.enabled(order);
     return BigInt(Math.max(0, bound - order.filled));
   }
 
-  private moneyLeft(order: PlainOrder): bigint {
-    if (order.kind === ORDER_KIND.limit) return BigInt(order.price) * this.lotsLeft(order) * NOTIONAL_UNIT;
-    if (order.kind === ORDER_KIND.marketBase && this.lotsLeft(order) === 0n) return 0n;
+  #moneyLeft(order: PlainOrder): bigint {
+    if (order.kind === ORDER_KIND.limit) return BigInt(order.price) * this.#lotsLeft(order) * NOTIONAL_UNIT;
+    if (order.kind === ORDER_KIND.marketBase && this.#lotsLeft(order) === 0n) return 0n;
     const left = BigInt(order.amount || order.budget) * QUANTITY_UNIT - order.spent;
     return left < 0n ? 0n : left;
   }
@@ -180,14 +180,14 @@ export class PlainClearing {
     const left = this.owned(user, from, asset) - amount;
     const there = this.owned(user, to, asset) + amount;
     if (from !== 0 && this.kindOf(user, from) !== 'spot') {
-      if (left !== 0n && this.isBelowMinimum(asset, left)) return false;
+      if (left !== 0n && this.#isBelowMinimum(asset, left)) return false;
       const after = { balances: new Map(this.balances), positions: this.positions };
-      after.balances.set(this.key(user, from, asset), left);
-      if (this.isBound(user, from) && this.capacity(after, user, from) < 0n) return false;
+      after.balances.set(this.#key(user, from, asset), left);
+      if (this.#isBound(user, from) && this.#capacity(after, user, from) < 0n) return false;
     }
     const enters = target !== 'spot' && this.kindOf(user, from) === 'spot';
-    if (target !== 'spot' && this.isBelowMinimum(asset, there)) return false;
-    if (enters && asset === ETH && row.collateralCap !== null && this.collateral(this) + amount > row.collateralCap) {
+    if (target !== 'spot' && this.#isBelowMinimum(asset, there)) return false;
+    if (enters && asset === ETH && row.collateralCap !== null && this.#collateral(this) + amount > row.collateralCap) {
       return false;
     }
     if (type !== null) this.kinds.set(`${user.slice(0, 2)}/${to}`, type);
@@ -197,21 +197,21 @@ export class PlainClearing {
   }
 
   /** The minimum is in USD, of the asset's row; that of USD itself stays 0 here. */
-  private isBelowMinimum(asset: AssetId, amount: bigint): boolean {
-    return asset === ETH && amount * this.assetOf(this).mark < this.risk.row.minimum * 10n ** 18n;
+  #isBelowMinimum(asset: AssetId, amount: bigint): boolean {
+    return asset === ETH && amount * this.#assetOf(this).mark < this.risk.row.minimum * 10n ** 18n;
   }
 
-  private isBound(user: UserId, subAccount: number): boolean {
+  #isBound(user: UserId, subAccount: number): boolean {
     const { base, quote } = this.position(user, subAccount);
     return (
       base < 0n ||
       quote < 0n ||
-      ['margin', 'reduce-only'].some((kind) => this.pressing(user, subAccount, kind).length > 0)
+      ['margin', 'reduce-only'].some((kind) => this.#pressing(user, subAccount, kind).length > 0)
     );
   }
 
   /** Reduce-only orders press by themselves, those that may rest (AMB-27). @param kind spot, margin or reduce-only. */
-  private pressing(user: UserId, subAccount: number, kind: string): readonly PlainOrder[] {
+  #pressing(user: UserId, subAccount: number, kind: string): readonly PlainOrder[] {
     const own = [...this.orders.values()].filter((of) => of.user === user && of.subAccount === subAccount);
     const rests = ({ tif }: PlainOrder): boolean => tif === TIF.gtc || tif === TIF.gtd;
     return own.filter((order) => {
@@ -222,39 +222,39 @@ export class PlainClearing {
   }
 
   /** Initial surplus of the account at the worse price, less the heavier side of its open orders. */
-  private capacity(book: Book, user: UserId, subAccount: number): bigint {
-    const legs = this.legs(book, user, subAccount, this.assetOf(book));
-    const sides = [true, false].map((buys) => this.pressureOf(user, subAccount, buys));
+  #capacity(book: Book, user: UserId, subAccount: number): bigint {
+    const legs = this.#legs(book, user, subAccount, this.#assetOf(book));
+    const sides = [true, false].map((buys) => this.#pressureOf(user, subAccount, buys));
     const [surplus = 0n] = [initial(legs, 'oracle'), initial(legs, 'mark')].sort((a, b) => (a < b ? -1 : 1));
     const [, heavier = 0n] = sides.sort((a, b) => (a < b ? -1 : 1));
     return surplus - heavier;
   }
 
-  private pressureOf(user: UserId, subAccount: number, buys: boolean): bigint {
+  #pressureOf(user: UserId, subAccount: number, buys: boolean): bigint {
     const open = (kind: string): readonly PlainOpenOrder[] =>
-      this.pressing(user, subAccount, kind).map((order) => ({
+      this.#pressing(user, subAccount, kind).map((order) => ({
         buys: order.side === SIDE.buy,
-        lots: Number(this.lotsLeft(order)),
+        lots: Number(this.#lotsLeft(order)),
         price: BigInt(order.price) * 10n ** 16n,
       }));
     const { base } = this.position(user, subAccount);
     const book = { lot: QUANTITY_UNIT, takerRate: this.fees.taker };
     const of = (kind: string, reducible: bigint): bigint =>
-      pressure(this.assetOf(this), buys, open(kind), { ...book, base: reducible });
+      pressure(this.#assetOf(this), buys, open(kind), { ...book, base: reducible });
     const leveraged = of('margin', base) + of('reduce-only', base);
     return buys ? leveraged + of('spot', 0n) : leveraged;
   }
 
   /** ETH now, with the legs of a book. */
-  private assetOf(book: Book): PlainAsset {
+  #assetOf(book: Book): PlainAsset {
     return this.risk.asset(
       this.now,
       [...book.positions.values()].map(({ base }) => base),
     );
   }
 
-  private legs(book: Book, user: UserId, subAccount: number, asset: PlainAsset): readonly PlainLeg[] {
-    const of = (id: AssetId): bigint => book.balances.get(this.key(user, subAccount, id)) ?? 0n;
+  #legs(book: Book, user: UserId, subAccount: number, asset: PlainAsset): readonly PlainLeg[] {
+    const of = (id: AssetId): bigint => book.balances.get(this.#key(user, subAccount, id)) ?? 0n;
     const { base, quote } = book.positions.get(`${user.slice(0, 2)}/${subAccount}`) ?? { base: 0n, quote: 0n };
     return [
       { asset: null, raw: of(USD) },
@@ -265,7 +265,7 @@ export class PlainClearing {
   }
 
   /** ETH in all margin accounts. */
-  private collateral(book: Book): bigint {
+  #collateral(book: Book): bigint {
     let sum = 0n;
     for (const [key, amount] of book.balances) {
       const [user = '', index = ''] = key.split('/');
@@ -310,40 +310,40 @@ export class PlainClearing {
     const order = this.orders.get(name) as PlainOrder;
     if (order.kind === ORDER_KIND.limit) {
       if (said === ORDER_END.filled && order.filled < order.quantity) return null;
-      this.remove(name);
+      this.#remove(name);
       return said;
     }
-    this.remove(name);
+    this.#remove(name);
     if (!order.lost || said === ORDER_END.userRequested) return said;
     return order.filled === 0 ? ORDER_END.rolledBack : ORDER_END.immediateOrCancel;
   }
 
   /** What its fills have enabled of its children stays. */
-  private remove(name: Sequence): void {
+  #remove(name: Sequence): void {
     for (const child of this.orders.values()) if (child.parent === name) child.enabled = this.enabled(child);
     this.orders.delete(name);
   }
 
-  private copy(): Book {
+  #copy(): Book {
     return { balances: new Map(this.balances), positions: new Map(this.positions) };
   }
 
   /** Decides a unit of fills. @returns 'confirmed' or the two reasons, for each. */
   decide(fills: readonly PlainFill[], taker: Sequence, price: number): readonly unknown[] {
-    this.confirmed = new Map([...this.orders].map(([name, { filled }]) => [name, filled]));
-    const told = this.decideUnit(fills, taker, price);
-    this.confirmed = null;
+    this.#confirmed = new Map([...this.orders].map(([name, { filled }]) => [name, filled]));
+    const told = this.#decideUnit(fills, taker, price);
+    this.#confirmed = null;
     for (const [name, order] of told[0] === 'confirmed' ? [...this.orders] : []) {
       const countsLots = order.kind !== ORDER_KIND.marketQuote;
-      if (countsLots && order.filled >= order.quantity && order.filled > 0) this.drop(name, fills, taker);
+      if (countsLots && order.filled >= order.quantity && order.filled > 0) this.#drop(name, fills, taker);
     }
     return told;
   }
 
-  private decideUnit(fills: readonly PlainFill[], taker: Sequence, price: number): readonly unknown[] {
-    const start = { ...this.copy(), orders: structuredClone(this.orders) };
+  #decideUnit(fills: readonly PlainFill[], taker: Sequence, price: number): readonly unknown[] {
+    const start = { ...this.#copy(), orders: structuredClone(this.orders) };
     for (const failed of fills) {
-      const own = this.try(failed, taker, price, start);
+      const own = this.#try(failed, taker, price, start);
       if (own.every((reason) => reason === R.none)) continue;
       Object.assign(this, start);
       for (const name of [taker, ...fills.map((fill) => fill.maker)]) (this.orders.get(name) as PlainOrder).lost = true;
@@ -358,46 +358,46 @@ export class PlainClearing {
   }
 
   /** Books one fill and says what is wrong with it, maker first. */
-  private try(fill: PlainFill, taker: Sequence, price: number, start: Book): readonly [number, number] {
+  #try(fill: PlainFill, taker: Sequence, price: number, start: Book): readonly [number, number] {
     const sides = [this.orders.get(fill.maker) as PlainOrder, this.orders.get(taker) as PlainOrder] as const;
     const rates = [this.fees.maker, this.fees.taker] as const;
-    const before = this.copy();
+    const before = this.#copy();
     const judged = ([0, 1] as const).map((at) =>
-      this.reason(sides[at], sides[1 - at] as PlainOrder, fill.quantity, price, rates[at]),
+      this.#reason(sides[at], sides[1 - at] as PlainOrder, fill.quantity, price, rates[at]),
     );
     const alone = ([0, 1] as const).map((at) => {
-      this.book(sides[at], fill.quantity, price, rates[at]);
-      const own = this.copy();
+      this.#book(sides[at], fill.quantity, price, rates[at]);
+      const own = this.#copy();
       Object.assign(this, { balances: new Map(before.balances), positions: new Map(before.positions) });
       return own;
     });
-    const reduces = sides.map((order) => this.isReducing(order, fill.quantity));
+    const reduces = sides.map((order) => this.#isReducing(order, fill.quantity));
     for (const at of [0, 1] as const) {
-      this.book(sides[at], fill.quantity, price, rates[at]);
+      this.#book(sides[at], fill.quantity, price, rates[at]);
       sides[at].filled += fill.quantity;
       sides[at].spent += BigInt(price) * BigInt(fill.quantity) * NOTIONAL_UNIT;
     }
     const reasons = ([0, 1] as const).map((at) => {
       if (judged[at] !== R.none) return judged[at] as number;
-      return this.reasonAfter(sides[at], reduces[at] === true, { start, before, own: alone[at] as Book });
+      return this.#reasonAfter(sides[at], reduces[at] === true, { start, before, own: alone[at] as Book });
     });
     return [reasons[0] as number, reasons[1] as number];
   }
 
-  private isReducing(order: PlainOrder, quantity: number): boolean {
+  #isReducing(order: PlainOrder, quantity: number): boolean {
     const { base } = this.position(order.user, order.subAccount);
     const lots = BigInt(quantity) * QUANTITY_UNIT;
     if (order.isSpot || this.kindOf(order.user, order.subAccount) === 'spot') return false;
     return order.side === SIDE.buy ? base <= -lots : base >= lots;
   }
 
-  private reasonAfter(order: PlainOrder, isReducing: boolean, books: { start: Book; before: Book; own: Book }): number {
+  #reasonAfter(order: PlainOrder, isReducing: boolean, books: { start: Book; before: Book; own: Book }): number {
     if (this.kindOf(order.user, order.subAccount) === 'spot') return R.none;
-    const now = this.assetOf(this);
+    const now = this.#assetOf(this);
     if (!order.isSpot && !isReducing && now.broken) return R.pricingFailure;
-    if (!isReducing && this.raisesAbove(books)) return R.protocolCapBreach;
-    const after = this.legs(this, order.user, order.subAccount, now);
-    const was = this.legs(books.start, order.user, order.subAccount, this.assetOf(books.start));
+    if (!isReducing && this.#raisesAbove(books)) return R.protocolCapBreach;
+    const after = this.#legs(this, order.user, order.subAccount, now);
+    const was = this.#legs(books.start, order.user, order.subAccount, this.#assetOf(books.start));
     if (after.every(({ raw }) => raw >= 0n)) return R.none;
     const prices = ['oracle', 'mark'] as const;
     const hasMargin = prices.every((at) => initial(after, at) >= 0n || initial(after, at) > initial(was, at));
@@ -406,36 +406,36 @@ export class PlainClearing {
   }
 
   /** Whether a measure is above its cap, above where it was, and this side alone would have raised it. */
-  private raisesAbove({ before, own }: { before: Book; own: Book }): boolean {
+  #raisesAbove({ before, own }: { before: Book; own: Book }): boolean {
     const of = (book: Book): Readonly<Record<'oi' | 'net' | 'spot', bigint>> => {
-      const { credits, borrows } = this.assetOf(book);
+      const { credits, borrows } = this.#assetOf(book);
       const net = credits - borrows;
       const [, larger = 0n] = [credits, borrows].sort((a, b) => (a < b ? -1 : 1));
       return {
         oi: larger,
         net: net < 0n ? -net : net,
-        spot: this.collateral(book),
+        spot: this.#collateral(book),
       };
     };
-    const above = measuresAbove(this.risk.row, this.assetOf(this), this.collateral(this));
+    const above = measuresAbove(this.risk.row, this.#assetOf(this), this.#collateral(this));
     return above.some((name) => of(this)[name] > of(before)[name] && of(own)[name] > of(before)[name]);
   }
 
   /** Filled orders are gone; one that a replace made small waits for its market's word. */
-  private drop(name: Sequence, fills: readonly PlainFill[], taker: Sequence): void {
-    if (name === taker || fills.some((fill) => fill.maker === name)) this.remove(name);
+  #drop(name: Sequence, fills: readonly PlainFill[], taker: Sequence): void {
+    if (name === taker || fills.some((fill) => fill.maker === name)) this.#remove(name);
   }
 
-  private reason(order: PlainOrder, other: PlainOrder, quantity: number, price: number, rate: number): number {
+  #reason(order: PlainOrder, other: PlainOrder, quantity: number, price: number, rate: number): number {
     const notional = BigInt(price) * BigInt(quantity) * NOTIONAL_UNIT;
     const isWorse = order.side === SIDE.buy ? price > order.price : price < order.price;
     const beyond = order.kind === ORDER_KIND.limit && isWorse;
     if (order.forged) return R.invalidSignature;
     if (order.side === other.side || order.waits || beyond || rate > order.maxFeeRate) return R.invalidOrder;
-    if (!this.mayTrade(order, quantity)) return R.invalidOrder;
+    if (!this.#mayTrade(order, quantity)) return R.invalidOrder;
     if (order.quantity > 0 && order.filled + quantity > this.enabled(order)) return R.overfill;
     if (order.amount > 0 && order.spent + notional > BigInt(order.amount) * QUANTITY_UNIT) return R.overfill;
-    if (!order.isSpot) return order.reduceOnly && !this.isReducing(order, quantity) ? R.reduceOnlyViolation : R.none;
+    if (!order.isSpot) return order.reduceOnly && !this.#isReducing(order, quantity) ? R.reduceOnlyViolation : R.none;
     const needs =
       order.side === SIDE.buy ? notional + ceilMillionth(notional * BigInt(rate)) : BigInt(quantity) * QUANTITY_UNIT;
     const has = this.owned(order.user, order.subAccount, order.side === SIDE.buy ? USD : ETH);
@@ -443,15 +443,15 @@ export class PlainClearing {
   }
 
   /** Margin orders need a margin account, and isolated-only assets stay out of cross-margin unless they leave it. */
-  private mayTrade(order: PlainOrder, quantity: number): boolean {
+  #mayTrade(order: PlainOrder, quantity: number): boolean {
     const kind = this.kindOf(order.user, order.subAccount);
     if (order.isSpot ? order.reduceOnly : kind === 'spot') return false;
     if (kind !== 'cross' || !this.risk.row.isolatedOnly) return true;
-    return order.isSpot ? order.side === SIDE.sell : this.isReducing(order, quantity);
+    return order.isSpot ? order.side === SIDE.sell : this.#isReducing(order, quantity);
   }
 
   /** One side of a fill: balances, or the two legs. */
-  private book(order: PlainOrder, quantity: number, price: number, rate: number): void {
+  #book(order: PlainOrder, quantity: number, price: number, rate: number): void {
     const notional = BigInt(price) * BigInt(quantity) * NOTIONAL_UNIT;
     const sign = order.side === SIDE.buy ? 1n : -1n;
     const fee = ceilMillionth(notional * BigInt(rate));

@@ -60,21 +60,21 @@ function isUsable(told: readonly Told[], stale: bigint, now: bigint): boolean {
 
 export class PlainRisk {
   row: PlainRow = PLAIN_ROW;
-  private readonly oracles: Told[] = [];
-  private readonly trades: Told[] = [];
+  readonly #oracles: Told[] = [];
+  readonly #trades: Told[] = [];
 
   oracle(price: bigint, of: bigint, came: bigint): void {
-    this.oracles.push({ price, of, came });
+    this.#oracles.push({ price, of, came });
   }
 
   traded(price: bigint, of: bigint, came: bigint): void {
-    this.trades.push({ price, of, came });
+    this.#trades.push({ price, of, came });
   }
 
   /** The asset now, with these sums of long and short legs. */
   asset(now: bigint, legs: readonly bigint[]): PlainAsset {
-    const oracle = this.oracles.at(-1)?.price ?? this.trades.at(-1)?.price ?? 0n;
-    const isMarked = isUsable(this.trades, MINUTE, now);
+    const oracle = this.#oracles.at(-1)?.price ?? this.#trades.at(-1)?.price ?? 0n;
+    const isMarked = isUsable(this.#trades, MINUTE, now);
     const { cf, lf, clamps, factors, spotCap } = this.row;
     return {
       cf,
@@ -85,8 +85,8 @@ export class PlainRisk {
       credits: legs.filter((leg) => leg > 0n).reduce((a, b) => a + b, 0n),
       borrows: legs.filter((leg) => leg < 0n).reduce((a, b) => a - b, 0n),
       oracle,
-      mark: isMarked ? (this.trades.at(-1)?.price ?? 0n) : oracle,
-      broken: !isUsable(this.oracles, HOUR, now),
+      mark: isMarked ? (this.#trades.at(-1)?.price ?? 0n) : oracle,
+      broken: !isUsable(this.#oracles, HOUR, now),
     };
   }
 }

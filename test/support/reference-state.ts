@@ -18,7 +18,6 @@ import {
   TRIGGER,
 } from '../../src/core/order-terms.ts';
 import { compareLevels, type Told } from './market-recorder.ts';
-import { ReferenceIds } from './reference-ids.ts';
 import {
   allowedAt,
   canRest,
@@ -35,6 +34,70 @@ import {
   sizeOf,
   type Walk,
 } from './reference-order.ts';
+
+// The ids of the reference book that no live order has: remembered ones, watermarks and held cancels (AMB-08, AMB-25).
+
+const LIFE_NS = 30n * 86_400n * 1_000_000_000n;
+
+export interface Name {
+  readonly user: string;
+  readonly orderId: string;
+}
+
+export interface Remembered extends Name {
+  readonly creationNs: bigint;
+  readonly wasCancelled: boolean;
+}
+
+export function isNamed(a: Name): (b: Name) => boolean {
+  return (b) => a.user === b.user && a.orderId === b.orderId;
+}
+
+class ReferenceIds {
+  remembered: Remembered[] = [];
+  watermarks: Map<string, bigint> = new Map();
+  holds: (Name & { readonly untilNs: bigint })[] = [];
+  readonly #rememberedMax: number;
+
+  constructor(rememberedPerUserMax: number) {
+    this.#rememberedMax = rememberedPerUserMax;
+  }
+
+  copyFrom({ remembered, watermarks, holds }: ReferenceIds): void {
+    this.remembered = [...remembered];
+    this.watermarks = new Map(watermarks);
+    this.holds = [...holds];
+  }
+
+  remember({ user, orderId, creationNs, wasCancelled }: Remembered): void {
+    this.remembered.push({ user, orderId, creationNs, wasCancelled });
+    const own = this.remembered.filter((id) => id.user === user);
+    const first = own[0];
+    if (own.length <= this.#rememberedMax || first === undefined) return;
+    this.remembered = this.remembered.filter((id) => id !== first);
+    const before = this.watermarks.get(user) ?? -1n;
+    this.watermarks.set(user, before > first.creationNs ? before : first.creationNs);
+  }
+
+  /** An id counts for 30 days; until it is used again it keeps its place in the bounded memory. */
+  rememberedOf(name: Name, nowNs: bigint): Remembered | undefined {
+    const id = this.remembered.find(isNamed(name));
+    return id !== undefined && id.creationNs + LIFE_NS > nowNs ? id : undefined;
+  }
+
+  /** It is used again. */
+  take(name: Name): void {
+    const isIt = isNamed(name);
+    this.remembered = this.remembered.filter((id) => !isIt(id));
+  }
+
+  /** @returns whether a cancel was waiting for this create; it waits no more. */
+  spendHold(name: Name): boolean {
+    const at = this.holds.findIndex(isNamed(name));
+    if (at >= 0) this.holds.splice(at, 1);
+    return at >= 0;
+  }
+}
 
 export const RAW_MAX: bigint = 2n ** 53n - 1n;
 
@@ -404,5 +467,88 @@ export class ReferenceState {
     }
     this.levelsTold = now;
     if (changed.length > 0) this.told.push(...changed.sort(compareLevels), ['depthCommitted', this.sequence]);
+  }
+}
+
+// How the reference book is uncrossed after orders came back to it (AMB-32, AMB-110).
+
+export class ReferenceUncrossing extends ReferenceState {
+  /** Orders may have come back, and cross. */
+  beginUncrossing(): void {
+    this.leaving = null;
+    if (this.#crossing().length > 0) this.isUncrossing = true;
+  }
+
+  /** @returns whether more is left after so many steps. */
+  uncross(budget: number = Number.POSITIVE_INFINITY): boolean {
+    if (this.isUncrossing) {
+      this.leaving ??= this.#crossing().filter(({ user }) => this.faults.has(user));
+      for (let left = budget; ; left--) {
+        if (left === 0) return true;
+        if (!this.#step()) break;
+      }
+    }
+    this.isUncrossing = false;
+    this.leaving = null;
+    this.faults.clear();
+    this.tellLevels();
+    return false;
+  }
+
+  /** Resting orders of a side, best first. */
+  #queue(side: Side): ReferenceOrder[] {
+    const sign = side === SIDE.buy ? -1 : 1;
+    return this.orders
+      .filter((order) => order.state === 'resting' && order.side === side)
+      .sort((a, b) => sign * (a.price - b.price) || a.priority - b.priority);
+  }
+
+  /** All that cross something, bids first. */
+  #crossing(): ReferenceOrder[] {
+    const [bids, asks] = [this.#queue(SIDE.buy), this.#queue(SIDE.sell)];
+    return [
+      ...bids.filter((bid) => asks.some((ask) => ask.price <= bid.price)),
+      ...asks.filter((ask) => bids.some((bid) => ask.price <= bid.price)),
+    ];
+  }
+
+  #step(): boolean {
+    for (;;) {
+      const order = this.leaving?.shift();
+      if (order === undefined) break;
+      if (order.state !== 'resting' || !this.orders.includes(order)) continue;
+      if (!this.meet(order)) {
+        const faultReason = this.faults.get(order.user);
+        this.end(order, ORDER_END.atFault, faultReason === undefined ? {} : { faultReason });
+      }
+      return true;
+    }
+    const [bid] = this.#queue(SIDE.buy);
+    const [ask] = this.#queue(SIDE.sell);
+    if (bid === undefined || ask === undefined || bid.price < ask.price) return false;
+    if (!this.meet(bid) && !this.meet(ask)) {
+      if (bid.priority < ask.priority) this.#meetOlder(ask, bid);
+      else this.#meetOlder(bid, ask);
+    }
+    return true;
+  }
+
+  /** The younger one comes upon the older one as if it came now. */
+  #meetOlder(younger: ReferenceOrder, older: ReferenceOrder): void {
+    const [lowest, highest] = this.collar;
+    const isOwn = this.isOwn(younger, older);
+    if (isPostOnly(younger) && (!isOwn || this.#crossesOlderForeign(younger)))
+      this.end(younger, ORDER_END.postOnlyWouldCross);
+    else if (isOwn) this.end(older, ORDER_END.selfTradePrevented);
+    else if (younger.side === SIDE.buy ? older.price > highest : older.price < lowest)
+      this.end(younger, ORDER_END.immediateOrCancel);
+    else {
+      this.trade(older, younger, least([left(older), left(younger)]), 0);
+      for (const order of [older, younger]) this.exhaust(order);
+    }
+  }
+
+  #crossesOlderForeign(order: ReferenceOrder): boolean {
+    return this.crossedBy(order).some((other) => other.priority < order.priority && !isSameOwner(other, order));
   }
 }

@@ -32,7 +32,8 @@ export const RELAY_TOPOLOGY: Topology = {
   ],
 };
 
-class Quiet implements Actor {
+/** Does nothing. */
+export class QuietActor implements Actor {
   readonly name: string;
   constructor(wiring: ActorWiring) {
     this.name = wiring.name;
@@ -50,7 +51,7 @@ class Quiet implements Actor {
   stop(): void {}
 }
 
-export class Source extends Quiet {
+export class Source extends QuietActor {
   sent = 0;
   readonly relay: Outlet;
   constructor(wiring: ActorWiring) {
@@ -78,26 +79,26 @@ export class Source extends Quiet {
   }
 }
 
-export class Relay extends Quiet {
+export class Relay extends QuietActor {
   relayed = 0;
-  private readonly sink: Outlet;
+  readonly #sink: Outlet;
   constructor(wiring: ActorWiring) {
     super(wiring);
-    this.sink = wiring.outlet('sink');
+    this.#sink = wiring.outlet('sink');
   }
   override ready(): boolean {
-    return this.sink.hasRoom(recordBytes(8));
+    return this.#sink.hasRoom(recordBytes(8));
   }
   override handle(_lane: number, _typeId: number, views: Views, at: number): void {
-    write(this.sink, views.f64[at >> 3] ?? -1);
+    write(this.#sink, views.f64[at >> 3] ?? -1);
     this.relayed++;
   }
   override endBatch(): void {
-    this.sink.flush();
+    this.#sink.flush();
   }
 }
 
-export class Sink extends Quiet {
+export class Sink extends QuietActor {
   received = 0;
   reads = true;
   onReceive: (received: number) => void = () => undefined;

@@ -88,11 +88,11 @@ export class SimulatedNode {
   clearingBeats = 0;
   /** How often clearing told of its progress and did not say that it recovers. */
   progressUnsaid = 0;
-  private readonly refusals: string[] = [];
-  private readonly runner: HandRunner;
-  private readonly plan: Plan;
-  private readonly desk: ClearingDesk;
-  private elapsedMs = 0;
+  readonly #refusals: string[] = [];
+  readonly #runner: HandRunner;
+  readonly #plan: Plan;
+  readonly #desk: ClearingDesk;
+  #elapsedMs = 0;
 
   constructor(options: SimulatedNodeOptions) {
     const { seed, forged, startNs } = options;
@@ -100,7 +100,7 @@ export class SimulatedNode {
       mode: 'manual',
       notBeforeNs: startNs,
     });
-    this.plan = plan;
+    this.#plan = plan;
     const shards: MarketShardActor[] = [];
     const made: { door?: FrontDoor; desk?: ClearingDesk; clearing?: ClearingActor } = {};
     const marketShard = (wiring: ActorWiring): MarketShardActor => {
@@ -118,9 +118,9 @@ export class SimulatedNode {
       shards.push(shard);
       return shard;
     };
-    this.runner = new HandRunner(plan, {
+    this.#runner = new HandRunner(plan, {
       [FRONT_DOOR]: (wiring) => {
-        const { actor, door, desk } = this.makeDoor(wiring, options);
+        const { actor, door, desk } = this.#makeDoor(wiring, options);
         made.door = door;
         made.desk = desk;
         return actor;
@@ -128,70 +128,70 @@ export class SimulatedNode {
       [marketActor(0)]: marketShard,
       [marketActor(1)]: marketShard,
       [CLEARING]: (wiring) => {
-        made.clearing = this.makeClearing(wiring, options, forged);
+        made.clearing = this.#makeClearing(wiring, options, forged);
         return made.clearing;
       },
       [MARKET_DATA]: (wiring) => options.listeners?.data(wiring) ?? this.depth,
     });
     this.door = must(made.door, 'the front door was made');
-    this.desk = must(made.desk, 'the desk was made');
+    this.#desk = must(made.desk, 'the desk was made');
     this.clearing = must(made.clearing, 'clearing was made');
     this.shards = shards;
-    this.simulation = new Simulation(this.runner, {
+    this.simulation = new Simulation(this.#runner, {
       seed,
       batchRecordsMax: options.batchRecordsMax ?? 16,
       stepsPerTick: 50,
       tickNsMax: 2_000_000,
       invariant: () => {
-        this.elapsedMs += 0.05;
+        this.#elapsedMs += 0.05;
       },
     });
     // Time stands still while the node recovers, so that nothing expires before a test has looked.
-    this.runner.start();
-    this.runner.settle();
+    this.#runner.start();
+    this.#runner.settle();
   }
 
   get nowNs(): bigint {
-    return this.runner.clock.nowNs();
+    return this.#runner.clock.nowNs();
   }
 
   /** Turns of one actor alone until it does nothing: nobody reads what it says. */
   turnAlone(actor: string): void {
-    while (this.runner.step(actor) > 0);
+    while (this.#runner.step(actor) > 0);
   }
 
   /** One turn of one actor. @returns how many records it handled, or 1 for a part of its own work. */
   turn(actor: string): number {
-    return this.runner.step(actor);
+    return this.#runner.step(actor);
   }
 
   /** What one actor has said and another has not read. */
   unread(from: string, to: string): RingDepth {
-    const edge = this.plan.edges.find((each) => each.from === from && each.to === to);
+    const edge = this.#plan.edges.find((each) => each.from === from && each.to === to);
     return ringDepth(must(edge, 'there is such an edge').ring);
   }
 
   /** One turn of everyone until every ring is empty; time stands still. */
   drain(): void {
-    this.runner.settle();
-    this.runner.tick();
-    this.runner.settle();
+    this.#runner.settle();
+    this.#runner.tick();
+    this.#runner.settle();
   }
 
   /** Until nobody has anything to do: every command answered, every fill decided. */
   settle(): void {
     for (let round = 0; round < 3; round += 1) {
-      this.runner.settle();
-      this.runner.clock.advance(10_000_000n);
-      this.runner.tick();
+      this.#runner.settle();
+      this.#runner.clock.advance(10_000_000n);
+      this.#runner.tick();
     }
-    this.runner.settle();
+    this.#runner.settle();
   }
 
   /** A long time goes by at once. */
   pass(ns: bigint): void {
-    this.runner.clock.advance(ns);
-    this.runner.tick();
+    this.#runner.clock.advance(ns);
+    this.#runner.tick();
   }
 
   /** One command of an operator, carried through; a refusal throws. */
@@ -202,15 +202,15 @@ export class SimulatedNode {
 
   /** So many at once as a ring has room for; time stands still. */
   commandAll(commands: readonly OperatorCommand[]): void {
-    const before = this.refusals.length;
-    for (const command of commands) void this.desk.command(command);
+    const before = this.#refusals.length;
+    for (const command of commands) void this.#desk.command(command);
     this.drain();
-    if (this.refusals.length > before) throw new Error(`a command was refused: ${this.refusals.at(-1)}`);
+    if (this.#refusals.length > before) throw new Error(`a command was refused: ${this.#refusals.at(-1)}`);
   }
 
   /** One command of an operator or a user, sent and not waited for; it may be refused. */
   errand(command: OperatorCommand): Promise<Reply> {
-    return this.desk.command(command);
+    return this.#desk.command(command);
   }
 
   /** Hashes of all books: equal before and after a rebuild. */
@@ -225,7 +225,7 @@ export class SimulatedNode {
     return this.told.filter(({ trade }) => trade.status === status);
   }
 
-  private makeDoor(
+  #makeDoor(
     wiring: ActorWiring,
     { acks, history, limits, listeners, seed }: SimulatedNodeOptions,
   ): { actor: FrontDoorActor; door: FrontDoor; desk: ClearingDesk } {
@@ -264,7 +264,7 @@ export class SimulatedNode {
       clearingLane: wiring.laneOf(CLEARING),
       outlets: [...shards, toClearing],
       replied: (request, reply) => {
-        if (!reply.ok) this.refusals.push(`${reply.reject.code} ${reply.reject.message}`);
+        if (!reply.ok) this.#refusals.push(`${reply.reject.code} ${reply.reject.message}`);
         desk.replied(request, reply);
       },
       news: () => undefined,
@@ -276,7 +276,7 @@ export class SimulatedNode {
     return { actor, door, desk };
   }
 
-  private makeClearing(
+  #makeClearing(
     wiring: ActorWiring,
     { durability, checkpointAfter, recovering }: SimulatedNodeOptions,
     forged: ReadonlySet<string>,
@@ -295,7 +295,7 @@ export class SimulatedNode {
       beat: () => {
         this.clearingBeats += 1;
       },
-      elapsedMs: () => this.elapsedMs,
+      elapsedMs: () => this.#elapsedMs,
       hooks: { wait: () => undefined, crash: () => undefined },
       recovering: (step, done, of) => {
         if (!this.clearing.isRecovering()) this.progressUnsaid += 1;

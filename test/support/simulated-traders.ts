@@ -38,159 +38,161 @@ export class Traders {
   readonly random: SeededRandom;
   /** Orders whose signature clearing is to find forged. */
   readonly forged: Set<string> = new Set();
-  private readonly sent: Sent[] = [];
-  private readonly prefix: string;
-  private nonce = 0n;
+  readonly #sent: Sent[] = [];
+  readonly #prefix: string;
+  #nonce = 0n;
 
   /** @param prefix of order ids: traders of another life on the same data take another, as ids stay taken. */
   constructor(seed: number, prefix = 'o-') {
-    this.prefix = prefix;
+    this.#prefix = prefix;
     this.random = new SeededRandom(seed ^ 0x5eed);
   }
 
   act(node: SimulatedNode): void {
     const draw = this.random.below(25);
-    if (draw > 22) this.flatten(node);
-    else if (draw === 20) this.transfer(node);
-    else if (draw === 21) this.closePosition(node);
-    else if (draw === 22) this.oracle(node);
-    else if (draw < 10 || this.sent.length === 0) this.create(node);
-    else if (draw < 11) this.createBatch(node);
-    else if (draw < 12) this.replaceBatch(node);
-    else if (draw < 16) this.cancel(node);
-    else if (draw < 19) this.replace(node);
-    else this.cancelMany(node);
+    if (draw > 22) this.#flatten(node);
+    else if (draw === 20) this.#transfer(node);
+    else if (draw === 21) this.#closePosition(node);
+    else if (draw === 22) this.#oracle(node);
+    else if (draw < 10 || this.#sent.length === 0) this.#create(node);
+    else if (draw < 11) this.#createBatch(node);
+    else if (draw < 12) this.#replaceBatch(node);
+    else if (draw < 16) this.#cancel(node);
+    else if (draw < 19) this.#replace(node);
+    else this.#cancelMany(node);
   }
 
   /** The same id once more, for next to nothing, so that nobody is too poor for it. */
   again(node: SimulatedNode, { user, id, market }: Pick<Sent, 'user' | 'id' | 'market'>): void {
-    this.send(node, { user, id, market, side: SIDE.buy, isMargin: false }, { price: 5, quantity: 10 });
+    this.#send(node, { user, id, market, side: SIDE.buy, isMargin: false }, { price: 5, quantity: 10 });
   }
 
-  private transfer(node: SimulatedNode): void {
-    this.nonce += 1n;
+  #transfer(node: SimulatedNode): void {
+    this.#nonce += 1n;
     const sourceIndex = this.random.below(2);
     void node.errand({
       kind: 'transfer',
-      user: this.pick(SIMULATED_USERS),
+      user: this.#pick(SIMULATED_USERS),
       sourceIndex,
       targetIndex: 1 - sourceIndex,
-      asset: this.pick([USD, USD, ...SIMULATED_MARKETS]),
+      asset: this.#pick([USD, USD, ...SIMULATED_MARKETS]),
       amount: (BigInt(1 + this.random.below(4)) * 10n ** 15n) as Amount18,
       targetType: null,
-      nonce: this.nonce,
+      nonce: this.#nonce,
     });
   }
 
-  private closePosition(node: SimulatedNode): void {
-    this.nonce += 1n;
+  #closePosition(node: SimulatedNode): void {
+    this.#nonce += 1n;
     const flat = positionsOf(node).filter(({ legs }) => legs.base === 0n && legs.quote !== 0n);
     const aim =
-      flat.length === 0 ? { user: this.pick(SIMULATED_USERS), asset: this.pick(SIMULATED_MARKETS) } : this.pick(flat);
-    void node.errand({ kind: 'closePosition', user: aim.user, account: 1, asset: aim.asset, nonce: this.nonce });
+      flat.length === 0
+        ? { user: this.#pick(SIMULATED_USERS), asset: this.#pick(SIMULATED_MARKETS) }
+        : this.#pick(flat);
+    void node.errand({ kind: 'closePosition', user: aim.user, account: 1, asset: aim.asset, nonce: this.#nonce });
   }
 
   /** An order over a whole position, at a price that others meet. */
-  private flatten(node: SimulatedNode): void {
+  #flatten(node: SimulatedNode): void {
     const open = positionsOf(node).filter(({ legs }) => legs.base !== 0n);
     if (open.length === 0) return;
-    const { user, asset, legs } = this.pick(open);
+    const { user, asset, legs } = this.#pick(open);
     const side = legs.base > 0n ? SIDE.sell : SIDE.buy;
-    const order: Sent = { user, id: `${this.prefix}${this.sent.length + 1}`, market: asset, side, isMargin: true };
-    this.sent.push(order);
+    const order: Sent = { user, id: `${this.#prefix}${this.#sent.length + 1}`, market: asset, side, isMargin: true };
+    this.#sent.push(order);
     const quantity = Number(magnitude(legs.base) / 10n ** 14n);
-    this.send(node, order, { price: side === SIDE.buy ? 200_000 + 5 * (PRICES - 1) : 200_000, quantity });
+    this.#send(node, order, { price: side === SIDE.buy ? 200_000 + 5 * (PRICES - 1) : 200_000, quantity });
   }
 
   /** Mostly near what is traded, now and then far enough to squeeze somebody. */
-  private oracle(node: SimulatedNode): void {
+  #oracle(node: SimulatedNode): void {
     const far = this.random.below(4) === 0 ? 40 : 1;
     const price = `${2_000 + far * (this.random.below(5) - 2)}.${this.random.below(10)}`;
-    void node.errand({ kind: 'setPrices', body: { prices: [{ asset_id: this.pick(SIMULATED_MARKETS), price }] } });
+    void node.errand({ kind: 'setPrices', body: { prices: [{ asset_id: this.#pick(SIMULATED_MARKETS), price }] } });
   }
 
-  private create(node: SimulatedNode): void {
-    const { order, wish } = this.wish(node, this.pick(SIMULATED_USERS));
-    this.send(node, order, wish);
+  #create(node: SimulatedNode): void {
+    const { order, wish } = this.#wish(node, this.#pick(SIMULATED_USERS));
+    this.#send(node, order, wish);
   }
 
   /** Orders of one user in any markets, an id twice now and then. */
-  private createBatch(node: SimulatedNode): void {
-    const user = this.pick(SIMULATED_USERS);
+  #createBatch(node: SimulatedNode): void {
+    const user = this.#pick(SIMULATED_USERS);
     const requests = Array.from({ length: 2 + this.random.below(6) }, () => {
-      const { order, wish } = this.wish(node, user);
-      return this.requestOf(node, order, wish);
+      const { order, wish } = this.#wish(node, user);
+      return this.#requestOf(node, order, wish);
     });
-    const twice = this.random.below(8) === 0 ? [...requests, this.pick(requests)] : requests;
+    const twice = this.random.below(8) === 0 ? [...requests, this.#pick(requests)] : requests;
     const origin = { user, connection: 1, isControl: this.random.below(2) === 0 };
     node.door.createBatch(twice, origin, (_index, answer) => node.answers.push(answer));
   }
 
-  private replaceBatch(node: SimulatedNode): void {
-    const { user } = this.pick(this.recent());
-    const own = this.recent().filter((sent) => sent.user === user);
-    const requests = own.slice(0, 1 + this.random.below(6)).map((sent) => this.change(node, sent));
+  #replaceBatch(node: SimulatedNode): void {
+    const { user } = this.#pick(this.#recent());
+    const own = this.#recent().filter((sent) => sent.user === user);
+    const requests = own.slice(0, 1 + this.random.below(6)).map((sent) => this.#change(node, sent));
     const origin = { user, connection: 1, isControl: this.random.below(2) === 0 };
     node.door.replaceBatch(requests, origin, (_index, answer) => node.answers.push(answer));
   }
 
-  private wish(node: SimulatedNode, user: UserId): { readonly order: Sent; readonly wish: OrderWish } {
+  #wish(node: SimulatedNode, user: UserId): { readonly order: Sent; readonly wish: OrderWish } {
     const order: Sent = {
       user,
-      id: `${this.prefix}${this.sent.length + 1}`,
-      market: this.pick(SIMULATED_MARKETS),
+      id: `${this.#prefix}${this.#sent.length + 1}`,
+      market: this.#pick(SIMULATED_MARKETS),
       side: this.random.below(2) === 0 ? SIDE.buy : SIDE.sell,
       isMargin: this.random.below(2) === 0,
     };
     if (this.random.below(40) === 0) this.forged.add(order.id);
     const kind = this.random.below(10);
-    const wish = kind < 3 ? this.market(order) : this.limit(node);
+    const wish = kind < 3 ? this.#market(order) : this.#limit(node);
     const trigger = this.random.below(10);
-    const condition = trigger < 2 ? this.condition() : trigger < 4 ? this.childOf(order) : {};
-    this.sent.push(order);
+    const condition = trigger < 2 ? this.#condition() : trigger < 4 ? this.#childOf(order) : {};
+    this.#sent.push(order);
     return { order, wish: { ...wish, ...condition } };
   }
 
-  private limit(node: SimulatedNode): OrderWish {
-    const tif = this.pick(LIMIT_TIFS);
+  #limit(node: SimulatedNode): OrderWish {
+    const tif = this.#pick(LIMIT_TIFS);
     return {
-      price: this.price(),
-      quantity: this.quantity(),
+      price: this.#price(),
+      quantity: this.#quantity(),
       tif,
       postOnly: (tif === TIF.gtc || tif === TIF.gtd) && this.random.below(5) === 0,
       goodUntilNs: node.nowNs + BigInt(1 + this.random.below(40_000_000)),
     };
   }
 
-  private market({ side }: Sent): OrderWish {
+  #market({ side }: Sent): OrderWish {
     const fok = this.random.below(3) === 0;
     const isCapped = this.random.below(2) === 0;
     if (this.random.below(2) === 0) {
-      const cap = isCapped && side === SIDE.buy ? { cap: this.money() } : {};
-      return { market: { base: this.quantity(), ...cap, fok } };
+      const cap = isCapped && side === SIDE.buy ? { cap: this.#money() } : {};
+      return { market: { base: this.#quantity(), ...cap, fok } };
     }
-    const cap = isCapped && side === SIDE.sell ? { cap: this.quantity() } : {};
-    return { market: { quote: this.money(), ...cap, fok } };
+    const cap = isCapped && side === SIDE.sell ? { cap: this.#quantity() } : {};
+    return { market: { quote: this.#money(), ...cap, fok } };
   }
 
-  private condition(): OrderWish {
-    return this.random.below(2) === 0 ? { above: this.price() } : { below: this.price() };
+  #condition(): OrderWish {
+    return this.random.below(2) === 0 ? { above: this.#price() } : { below: this.#price() };
   }
 
   /** Of a recent order, mostly of one that may be a parent. */
-  private childOf({ user, market, side, isMargin }: Sent): OrderWish {
-    const own = this.recent().filter((of) => of.user === user && of.market === market && of.side !== side);
+  #childOf({ user, market, side, isMargin }: Sent): OrderWish {
+    const own = this.#recent().filter((of) => of.user === user && of.market === market && of.side !== side);
     const fits = own.filter((of) => of.isMargin === isMargin);
-    const parent = fits.length > 0 ? this.pick(fits) : undefined;
-    return parent === undefined ? this.condition() : { ...this.condition(), parent: parent.id };
+    const parent = fits.length > 0 ? this.#pick(fits) : undefined;
+    return parent === undefined ? this.#condition() : { ...this.#condition(), parent: parent.id };
   }
 
-  private send(node: SimulatedNode, order: Sent, wish: OrderWish): void {
+  #send(node: SimulatedNode, order: Sent, wish: OrderWish): void {
     const origin = { user: order.user, connection: 1, isControl: true };
-    node.door.create(this.requestOf(node, order, wish), origin, (answer) => node.answers.push(answer));
+    node.door.create(this.#requestOf(node, order, wish), origin, (answer) => node.answers.push(answer));
   }
 
-  private requestOf(node: SimulatedNode, { user, id, market, side, isMargin }: Sent, wish: OrderWish): CreateRequest {
+  #requestOf(node: SimulatedNode, { user, id, market, side, isMargin }: Sent, wish: OrderWish): CreateRequest {
     const asset = { id: market, text: market };
     const target = {
       account: isMargin ? 1 : 0,
@@ -206,8 +208,8 @@ export class Traders {
     return { ...request, text };
   }
 
-  private cancel(node: SimulatedNode): void {
-    const { user, id, market } = this.pick(this.recent());
+  #cancel(node: SimulatedNode): void {
+    const { user, id, market } = this.#pick(this.#recent());
     const request = cancelRequest(id, user);
     const aimed = {
       ...request,
@@ -218,57 +220,57 @@ export class Traders {
     node.door.cancel(aimed, { user, connection: 1, isControl }, (answer) => node.answers.push(answer));
   }
 
-  private cancelMany(node: SimulatedNode): void {
-    const user = this.pick(SIMULATED_USERS);
-    const assetId = this.random.below(2) === 0 ? null : this.pick(SIMULATED_MARKETS);
+  #cancelMany(node: SimulatedNode): void {
+    const user = this.#pick(SIMULATED_USERS);
+    const assetId = this.random.below(2) === 0 ? null : this.#pick(SIMULATED_MARKETS);
     if (this.random.below(2) === 0) {
       const beforeNs = this.random.below(2) === 0 ? null : ((node.nowNs - 5_000_000n) as TimestampNs);
       node.door.cancelAll({ user, assetId, beforeNs });
       return;
     }
-    const orderIds = this.recent().map(({ id }) => id as OrderId);
+    const orderIds = this.#recent().map(({ id }) => id as OrderId);
     node.door.cancelBatch({ user, assetId, orderIds: orderIds.slice(0, 1 + this.random.below(5)) });
   }
 
-  private replace(node: SimulatedNode): void {
-    const sent = this.pick(this.recent());
+  #replace(node: SimulatedNode): void {
+    const sent = this.#pick(this.#recent());
     const origin = { user: sent.user, connection: 1, isControl: true };
-    node.door.replace(this.change(node, sent), origin, (answer) => node.answers.push(answer));
+    node.door.replace(this.#change(node, sent), origin, (answer) => node.answers.push(answer));
   }
 
-  private change(node: SimulatedNode, { user, id, market }: Sent): ReplaceRequest {
+  #change(node: SimulatedNode, { user, id, market }: Sent): ReplaceRequest {
     const direction = this.random.below(2) === 0 ? 'PriceAbove' : 'PriceBelow';
-    const condition = { direction, price: this.price() as RawPrice } as const;
+    const condition = { direction, price: this.#price() as RawPrice } as const;
     const newTrigger = this.random.below(4) === 0 ? ({ shape: 'bare', parentOrderId: null, condition } as const) : null;
     const request = replaceRequest({
       user,
       orderId: id as OrderId,
       timestampNs: node.nowNs as TimestampNs,
-      newPriceLimit: this.random.below(2) === 0 ? null : (this.price() as never),
-      newQuantity: this.random.below(2) === 0 ? null : (this.quantity() as never),
+      newPriceLimit: this.random.below(2) === 0 ? null : (this.#price() as never),
+      newQuantity: this.random.below(2) === 0 ? null : (this.#quantity() as never),
       newTrigger,
     });
     return { ...request, asset: { id: market, text: market }, postSignNs: node.nowNs as TimestampNs };
   }
 
-  private recent(): readonly Sent[] {
-    return this.sent.slice(-RECENT);
+  #recent(): readonly Sent[] {
+    return this.#sent.slice(-RECENT);
   }
 
-  private price(): number {
+  #price(): number {
     return 200_000 + 5 * this.random.below(PRICES);
   }
 
-  private quantity(): number {
+  #quantity(): number {
     return 10 + this.random.below(200);
   }
 
   /** A quote integer of four decimals that buys some hundredths. */
-  private money(): number {
+  #money(): number {
     return 20_000 + this.random.below(400_000);
   }
 
-  private pick<T>(from: readonly T[]): T {
+  #pick<T>(from: readonly T[]): T {
     const chosen = from[this.random.below(from.length)];
     if (chosen === undefined) throw new Error('there is something to pick from');
     return chosen;

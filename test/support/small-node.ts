@@ -9,10 +9,11 @@ import { writeSync } from 'node:fs';
 import { assert, InvariantError } from '../../src/core/assert.ts';
 import { HEARTBEAT_LOST_MS, WATCH_MS } from '../../src/core/limits.ts';
 import type { Views } from '../../src/core/views.ts';
-import type { Actor, ActorFactories, ActorWiring } from '../../src/runtime/actor.ts';
+import type { ActorFactories, ActorWiring } from '../../src/runtime/actor.ts';
 import type { Outlet } from '../../src/runtime/outlet.ts';
 import { RING_FULL } from '../../src/runtime/spsc-ring.ts';
 import type { Topology } from '../../src/runtime/topology.ts';
+import { QuietActor } from './relay-actors.ts';
 
 export const NUMBER = 1;
 export const SNAPSHOT = 2;
@@ -49,34 +50,23 @@ export function say(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
-/** What every small actor does when nothing else is said. */
-class QuietActor implements Actor {
-  readonly name: string;
-  constructor(wiring: ActorWiring) {
-    this.name = wiring.name;
-  }
-  start(): void {}
-  ready(_lane: number): boolean {
-    return true;
-  }
-  handle(_lane: number, _typeId: number, _views: Views, _at: number, _bytes: number): void {}
-  endBatch(): void {}
-  tick(_nowNs: bigint): void {}
-  stop(): void {
+/** Prints its end. */
+class SmallActor extends QuietActor {
+  override stop(): void {
     say(`${this.name} stopped`);
   }
 }
 
 /** Keeps one number on its way; misbehaves on request. */
-export class Door extends QuietActor {
+export class Door extends SmallActor {
   echoes = 0;
-  private readonly market: Outlet;
-  private readonly onEcho: (echoes: number) => void;
+  readonly #market: Outlet;
+  readonly #onEcho: (echoes: number) => void;
 
   constructor(wiring: ActorWiring, onEcho: (echoes: number) => void) {
     super(wiring);
-    this.market = wiring.outlet('market');
-    this.onEcho = onEcho;
+    this.#market = wiring.outlet('market');
+    this.#onEcho = onEcho;
   }
   override start(): void {
     this.send(NUMBER);
@@ -85,69 +75,69 @@ export class Door extends QuietActor {
     if (views.f64[at >> 3] !== this.echoes) throw new InvariantError('echoes come in order');
     this.echoes++;
     this.send(NUMBER);
-    this.onEcho(this.echoes);
+    this.#onEcho(this.echoes);
   }
   override endBatch(): void {
-    this.market.flush();
+    this.#market.flush();
   }
   send(typeId: number): void {
-    const at = this.market.claim(typeId, 8);
+    const at = this.#market.claim(typeId, 8);
     if (at === RING_FULL) return;
-    this.market.views.f64[at >> 3] = this.echoes;
-    this.market.commit();
+    this.#market.views.f64[at >> 3] = this.echoes;
+    this.#market.commit();
   }
 }
 
-class Market extends QuietActor {
-  private readonly door: Outlet;
-  private readonly data: Outlet;
-  private recovering: boolean;
+class Market extends SmallActor {
+  readonly #door: Outlet;
+  readonly #data: Outlet;
+  #recovering: boolean;
 
   constructor(wiring: ActorWiring) {
     super(wiring);
-    this.door = wiring.outlet('door');
-    this.data = wiring.outlet('data');
-    this.recovering = wiring.settings === 'market-recovers';
+    this.#door = wiring.outlet('door');
+    this.#data = wiring.outlet('data');
+    this.#recovering = wiring.settings === 'market-recovers';
   }
   override ready(): boolean {
-    return !this.recovering && this.door.hasRoom(64);
+    return !this.#recovering && this.#door.hasRoom(64);
   }
-  hasMore(): boolean {
-    return this.recovering;
+  override hasMore(): boolean {
+    return this.#recovering;
   }
   isRecovering(): boolean {
-    return this.recovering;
+    return this.#recovering;
   }
   override handle(_lane: number, typeId: number, views: Views, at: number): void {
     if (typeId === MISBEHAVIOUR['market-throws']) throw new InvariantError('a market promise is broken');
     if (typeId === MISBEHAVIOUR['market-loops']) loopForEver();
     if (typeId === MISBEHAVIOUR['market-waits']) waitForEver();
     const value = views.f64[at >> 3] ?? -1;
-    if (typeId === NUMBER) copy(this.door, typeId, value);
-    if (this.data.needsResync()) {
-      this.data.beginResync();
-      copy(this.data, SNAPSHOT, value);
+    if (typeId === NUMBER) copy(this.#door, typeId, value);
+    if (this.#data.needsResync()) {
+      this.#data.beginResync();
+      copy(this.#data, SNAPSHOT, value);
     }
-    copy(this.data, typeId, value);
+    copy(this.#data, typeId, value);
   }
   override tick(): void {
-    if (this.recovering) this.recover();
+    if (this.#recovering) this.#recover();
   }
   override endBatch(): void {
-    this.door.flush();
-    this.data.flush();
+    this.#door.flush();
+    this.#data.flush();
   }
 
   /** One step, longer than a running thread may be silent. */
-  private recover(): void {
+  #recover(): void {
     waitFor(HEARTBEAT_LOST_MS + 5 * WATCH_MS);
-    this.recovering = false;
+    this.#recovering = false;
     say('market recovered');
   }
 }
 
-class Data extends QuietActor {
-  private app: uws.TemplatedApp | null = null;
+class Data extends SmallActor {
+  #app: uws.TemplatedApp | null = null;
 
   override start(): void {
     const app = uws.App();
@@ -157,7 +147,7 @@ class Data extends QuietActor {
     app.listen('127.0.0.1', 0, (socket) => {
       assert(socket !== false, 'there is a free port');
     });
-    this.app = app;
+    this.#app = app;
   }
   override handle(_lane: number, typeId: number): void {
     if (typeId === SNAPSHOT) say('data has a snapshot');
@@ -165,11 +155,11 @@ class Data extends QuietActor {
     if (typeId === MISBEHAVIOUR['data-loops']) loopForEver();
   }
   override stop(): void {
-    this.app?.close();
+    this.#app?.close();
     super.stop();
   }
   halt(): void {
-    this.app?.close();
+    this.#app?.close();
   }
 }
 
