@@ -2,7 +2,7 @@
  * The margin figures of an account as clearing knows it: confirmed balances and legs, or those that a plan would leave;
  * and the capacity that its open orders leave it.
  *
- * Not here: the formulas (src/risk), which orders press (pressing.ts).
+ * Not here: the formulas (src/risk), which orders count (exposures.ts).
  */
 import { SIDE, type Side } from '../core/order-terms.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
@@ -22,9 +22,9 @@ import {
   type StoredEquity,
 } from '../risk/account.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
+import { capacityOf, requirementOf } from '../risk/exposure.ts';
 import type { Legs } from '../risk/position.ts';
-import { capacityOf, pressureOf } from '../risk/pressure.ts';
-import { countedOf } from './pressing.ts';
+import { countedOf } from './exposures.ts';
 import { termsOf } from './risks.ts';
 import type { BalanceSlot, PositionSlot, RiskSlot, SubAccountSlot } from './state.ts';
 
@@ -104,14 +104,14 @@ export function storedEquityOfDebts(account: SubAccountSlot, nowNs: TimestampNs,
   return sumUp(STORED, emptyStoredEquity(), 'owed', { account, nowNs, overlay });
 }
 
-/** Pressure of one side over all books, from the confirmed positions (MRG-23, AMB-50). */
-function pressureOfSide(account: SubAccountSlot, side: Side, nowNs: TimestampNs): Amount18 {
-  let pressure = 0n;
-  for (const book of account.pressing[side].values()) {
+/** Margin requirement of one side's orders over all books, by the confirmed positions (MRG-23, AMB-50). */
+function requirementOfSide(account: SubAccountSlot, side: Side, nowNs: TimestampNs): Amount18 {
+  let requirement = 0n;
+  for (const book of account.exposures[side].values()) {
     const terms = termsOf(book.risk, nowNs);
-    pressure += pressureOf(side, countedOf(book, terms).notional, terms, book.market.definition.takerFeeRate);
+    requirement += requirementOf(side, countedOf(book, terms), terms, book.market.definition.takerFeeRate);
   }
-  return pressure as Amount18;
+  return requirement as Amount18;
 }
 
 /** What is left for more risk, were the balance of `slot` to become `owned` (MRG-16, AMB-65). */
@@ -122,14 +122,16 @@ export function capacityWith(
 ): Amount18 {
   const overlay: Overlay = { ...CONFIRMED, owned: (other) => (other === slot ? owned : other.owned) };
   const surplus = initialSurplus(initialOf(account, nowNs, overlay));
-  return capacityOf(surplus, pressureOfSide(account, SIDE.buy, nowNs), pressureOfSide(account, SIDE.sell, nowNs));
+  return capacityOf(surplus, requirementOfSide(account, SIDE.buy, nowNs), requirementOfSide(account, SIDE.sell, nowNs));
 }
 
-/** Whether the account is held to its capacity: it borrows, or has orders that may borrow (AMB-65). */
-export function isMarginBound(account: SubAccountSlot): boolean {
+/** Whether the account is held to its capacity: it borrows, or has margin orders that add exposure (AMB-65). */
+export function isMarginBound(account: SubAccountSlot, nowNs: TimestampNs): boolean {
   for (const { legs } of account.positions.values()) if (legs.base < 0n || legs.quote < 0n) return true;
-  for (const books of account.pressing) {
-    for (const { position, released } of books.values()) if (position !== null && released > 0) return true;
+  for (const books of account.exposures) {
+    for (const book of books.values()) {
+      if (book.position !== null && countedOf(book, termsOf(book.risk, nowNs)) > 0n) return true;
+    }
   }
   return false;
 }

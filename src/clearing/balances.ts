@@ -8,7 +8,7 @@ import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { type AssetId, USD, type UserId } from '../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
-import { isMarginType } from '../risk/account-rules.ts';
+import { isMarginType } from '../risk/account-types.ts';
 import type { Effect } from './effects.ts';
 import { riskSlot } from './risks.ts';
 import type { BalanceRow, SubAccountRow, UserRow } from './rows.ts';
@@ -53,11 +53,11 @@ const USERS_PER_BEAT = 4_096;
 
 const NO_BALANCES: SubAccountSlot['balances'] = new Map();
 const NO_POSITIONS: SubAccountSlot['positions'] = new Map();
-const NO_PRESSING: SubAccountSlot['pressing'] = [new Map(), new Map()];
+const NO_EXPOSURES: SubAccountSlot['exposures'] = [new Map(), new Map()];
 
 /** A sub-account in which nothing is. Most stay so, and five empty maps are more than all else that a user takes. */
 export function emptyAccount(row: SubAccountRow): SubAccountSlot {
-  return { row, balances: NO_BALANCES, positions: NO_POSITIONS, pressing: NO_PRESSING };
+  return { row, balances: NO_BALANCES, positions: NO_POSITIONS, exposures: NO_EXPOSURES };
 }
 
 function ownBalances(account: SubAccountSlot): SubAccountSlot['balances'] {
@@ -70,9 +70,9 @@ export function ownPositions(account: SubAccountSlot): SubAccountSlot['positions
   return account.positions;
 }
 
-export function ownPressing(account: SubAccountSlot): SubAccountSlot['pressing'] {
-  if (account.pressing === NO_PRESSING) account.pressing = [new Map(), new Map()];
-  return account.pressing;
+export function ownExposures(account: SubAccountSlot): SubAccountSlot['exposures'] {
+  if (account.exposures === NO_EXPOSURES) account.exposures = [new Map(), new Map()];
+  return account.exposures;
 }
 
 /** Replaces a user's row. */

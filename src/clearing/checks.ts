@@ -10,19 +10,19 @@ import { type Amount18, ZERO_18 } from '../core/units.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
 import { allBalances, allUsers, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
+import { isExposureRight } from './exposures.ts';
 import { heldOf, holdOf, spendOf } from './holds.ts';
-import { isPressingRight } from './pressing.ts';
 import { termsOf } from './risks.ts';
 import type { OrderRow } from './rows.ts';
 import { SpentBalances } from './spent-balances.ts';
 import type {
   AssetTotals,
   BalanceSlot,
+  BookExposure,
   ClearingState,
   MarketSlot,
   OrderSlot,
   PositionSlot,
-  PressingOrders,
   RiskSlot,
   UserSlot,
 } from './state.ts';
@@ -157,10 +157,10 @@ function checkSlot(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
   assert(slot.spend === spendOf(row, market.definition), 'an order may spend what it needs');
   checkEnabled(market, slot, row);
   assert(isWatchedRight(market, slot, row), 'an order that waits for a price is found by it');
-  assert(isPressingRight(slot, row, termsInForce), 'orders that may press are found by their account, and counted');
+  assert(isExposureRight(slot, row, termsInForce), 'orders that may count are found by their account, and counted');
 }
 
-function termsInForce({ risk }: PressingOrders): AssetTerms {
+function termsInForce({ risk }: BookExposure): AssetTerms {
   return risk.terms ?? termsOf(risk, risk.termsNs);
 }
 

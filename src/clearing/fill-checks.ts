@@ -29,12 +29,12 @@ import {
 } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { coversDebts, initialMarginHolds, isCovered, solvencyHolds } from '../risk/account.ts';
-import { isMarginType, mayHold } from '../risk/account-rules.ts';
+import { isMarginType, mayTrade } from '../risk/account-types.ts';
+import { breaksCap, hasCap, type Measures } from '../risk/caps.ts';
 import { reduces } from '../risk/position.ts';
+import { quote18 } from '../risk/reservation.ts';
 import { CONFIRMED, initialOf, initialOfDebts, storedEquityOf, storedEquityOfDebts } from './account-margin.ts';
-import { breaksCap, hasCap, type Measures } from './caps.ts';
 import { baseDelta, type Fill, type Party, type Plan } from './fill-plan.ts';
-import { quote18 } from './holds.ts';
 import type { OrderRow } from './rows.ts';
 import type { OrderSlot } from './state.ts';
 
@@ -126,7 +126,8 @@ function accountAllows(fill: Fill, { slot }: Party, { risk }: Plan, isReducing: 
   const { flags, side } = slot.row;
   const isSpot = (flags & ORDER_FLAG.isSpot) !== 0;
   if (isSpot ? (flags & ORDER_FLAG.reduceOnly) !== 0 : slot.position === null) return false;
-  return mayHold(slot.account.row, fill.market.assetId, risk.risk) || isReducing || (isSpot && side === SIDE.sell);
+  const trade = { asset: fill.market.assetId, side, isSpot, reduces: isReducing };
+  return mayTrade(slot.account.row, trade, risk.risk);
 }
 
 /** More lots than are enabled, or more money than a market order's target or cap. */

@@ -11,13 +11,13 @@ import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
-import { afterFill, type Legs, magnitude } from '../risk/position.ts';
+import { interestAfter, type Measures } from '../risk/caps.ts';
+import { afterFill, type Legs, magnitude, usdDelta } from '../risk/position.ts';
 import type { Overlay } from './account-margin.ts';
 import { SPOT_ACCOUNT, setOwned } from './balances.ts';
-import type { Measures } from './caps.ts';
 import type { Matched } from './inputs.ts';
 import { namedOrder } from './orders.ts';
-import { interestAfter, setLegs } from './positions.ts';
+import { setLegs } from './positions.ts';
 import { riskSlot, termsOf, termsWith } from './risks.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, PositionSlot, RiskSlot } from './state.ts';
 
@@ -160,9 +160,8 @@ export class Plan implements Overlay {
     if (slot.position !== null) {
       slot.position.planned = afterFill(this.legs(slot.position), delta, fill.notional, fee);
     } else {
-      const usd = (delta > 0n ? -fill.notional : fill.notional) - fee;
       slot.base.planned = (this.owned(slot.base) + delta) as Amount18;
-      slot.usd.planned = (this.owned(slot.usd) + usd) as Amount18;
+      slot.usd.planned = (this.owned(slot.usd) + usdDelta(delta, fill.notional, fee)) as Amount18;
     }
     this.fees = add18(this.fees, fee);
     slot.planned = {

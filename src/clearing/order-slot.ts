@@ -7,16 +7,16 @@
  * does not come today, and finding account and balances of 200,000 of them takes a second.
  */
 import { must } from '../core/assert.ts';
-import { type Amount18, type RawPrice, ZERO_18 } from '../core/units.ts';
+import { type Amount18, ZERO_18 } from '../core/units.ts';
 import type { OrderRow, StoredOrders } from './rows.ts';
 import type {
   BalanceSlot,
   Filled,
   MarketSlot,
+  OrderExposure,
   OrderSlot,
   OrderTies,
   PositionSlot,
-  PressingOrders,
   SubAccountSlot,
 } from './state.ts';
 import type { WaitingTrigger } from './trigger-heaps.ts';
@@ -24,9 +24,7 @@ import type { WaitingTrigger } from './trigger-heaps.ts';
 export class LiveOrderSlot implements OrderSlot {
   readonly market: MarketSlot;
   spend: Amount18 = ZERO_18;
-  pressing: PressingOrders | null = null;
-  openLots = -1;
-  openPrice: RawPrice | 0 = 0;
+  exposure: OrderExposure | null = null;
   waits: WaitingTrigger | null = null;
   planned: Filled | null = null;
   private plain: OrderRow | null = null;

@@ -26,10 +26,11 @@ import {
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
-import { isMarginType } from '../risk/account-rules.ts';
+import { isMarginType } from '../risk/account-types.ts';
 import { balanceSlot, ensureUser, SPOT_ACCOUNT } from './balances.ts';
 import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './children.ts';
 import type { Effect } from './effects.ts';
+import { addExposure, removeExposure, updateExposure } from './exposures.ts';
 import { changeSpend, spendOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
 import type { LoadedHolds } from './loaded-holds.ts';
@@ -37,7 +38,6 @@ import { isFilled, isLeftByRestart } from './order-ends.ts';
 import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
 import { LiveOrderSlot } from './order-slot.ts';
 import { positionSlot } from './positions.ts';
-import { addPressing, notePressing, removePressing } from './pressing.ts';
 import type { LoadedRow, OrderRow, StoredOrders } from './rows.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, OrderTies, UserSlot } from './state.ts';
 import { tallyFinishedOrder } from './tallies.ts';
@@ -48,7 +48,7 @@ function spentBalance(slot: OrderSlot): BalanceSlot {
 }
 
 function setSpend(slot: OrderSlot, spend: Amount18): void {
-  notePressing(slot);
+  updateExposure(slot);
   changeSpend(spentBalance(slot), slot.market, slot.spend, spend);
   slot.spend = spend;
 }
@@ -101,7 +101,7 @@ export function addLiveOrder(state: ClearingState, market: MarketSlot, row: Orde
 
 /** Whoever finds the order by something else than its name finds it from now on. */
 function linkOrder(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
-  addPressing(slot, row);
+  addExposure(slot, row);
   // mutant: checkpoint-inside-match
   if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = slot;
   linkChild(market, slot, row);
@@ -193,7 +193,7 @@ export function finishOrder(state: ClearingState, market: MarketSlot, slot: Orde
   setSpend(slot, ZERO_18);
   enableChildren(state, market, slot);
   market.orders.delete(row.orderSequence);
-  removePressing(slot);
+  removeExposure(slot);
   unwatchTrigger(slot);
   unlinkOrder(market, slot);
   state.dirty.orders.delete(slot);

@@ -8,9 +8,9 @@ import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { type AssetId, USD } from '../core/ids.ts';
 import { AMOUNT18_MAX } from '../core/limits.ts';
-import { isMarginType } from '../risk/account-rules.ts';
+import { isMarginType } from '../risk/account-types.ts';
+import { interestAfter } from '../risk/caps.ts';
 import { type Legs, magnitude, NO_LEGS } from '../risk/position.ts';
-import type { Interest } from '../risk/risk-terms.ts';
 import { allAccounts, ownPositions, totalsOf } from './balances.ts';
 import type { Effect } from './effects.ts';
 import { riskSlot, setInterest } from './risks.ts';
@@ -60,19 +60,6 @@ export function placeLegs(state: ClearingState, slot: PositionSlot, legs: Legs):
   if (base === legs.base) return;
   slot.totals.claims = add18(slot.totals.claims, subtract18(legs.base, base));
   setInterest(state, slot.risk, interestAfter(slot.risk, base, legs.base));
-}
-
-/** The sums of all legs after one of them went from `before` to `after`. */
-export function interestAfter({ credits, borrows }: Interest, before: bigint, after: bigint): Interest {
-  return {
-    // mutant: open-interest-legs
-    credits: credits + positive(after) - positive(before),
-    borrows: borrows + positive(-after) - positive(-before),
-  };
-}
-
-function positive(amount: bigint): bigint {
-  return amount > 0n ? amount : 0n;
 }
 
 export function positionRow({ user, subAccount, asset, legs }: PositionSlot): PositionRow {

@@ -12,7 +12,7 @@ import { checkOrder } from './checks.ts';
 import { spendOf } from './holds.ts';
 import type { LateOrders } from './late-orders.ts';
 import { SpentBalances } from './spent-balances.ts';
-import type { BalanceSlot, ClearingState, OrderSlot, PressingOrders } from './state.ts';
+import type { BalanceSlot, BookExposure, ClearingState, OrderSlot } from './state.ts';
 
 export class ReplayChecks {
   readonly #state: ClearingState;
@@ -55,7 +55,7 @@ export class ReplayChecks {
 
   /** Each as it is found, and all books of the margin accounts whose orders they are. */
   #checkOrders(): void {
-    const books = new Set<PressingOrders>();
+    const books = new Set<BookExposure>();
     for (const market of this.#state.markets) {
       for (const look of this.#late.of(market)) {
         const slot = market.orders.slotOf(look.orderSequence);
@@ -63,9 +63,9 @@ export class ReplayChecks {
         for (const book of booksOf(slot)) books.add(book);
       }
     }
-    for (const { market, orders } of books) {
-      const [first] = orders;
-      if (first !== undefined) checkOrder(market, first, first.row);
+    for (const { market, queue } of books) {
+      const [first] = queue.entries();
+      if (first !== undefined) checkOrder(market, first.owner, first.owner.row);
     }
   }
 }
@@ -76,6 +76,6 @@ function spendsOf({ heldBySells, buys }: BalanceSlot): bigint {
   return spends;
 }
 
-function* booksOf(slot: OrderSlot | null): Generator<PressingOrders> {
-  if (slot !== null) for (const side of slot.account.pressing) yield* side.values();
+function* booksOf(slot: OrderSlot | null): Generator<BookExposure> {
+  if (slot !== null) for (const side of slot.account.exposures) yield* side.values();
 }

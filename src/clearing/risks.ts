@@ -11,9 +11,10 @@
 import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
-import { type AssetTerms, assetTerms } from '../risk/asset-terms.ts';
+import { type AssetTerms, assetTerms, termsInForce } from '../risk/asset-terms.ts';
+import type { Interest } from '../risk/caps.ts';
 import { type AssetPrices, assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../risk/prices.ts';
-import { type Interest, imFactor, NO_ROW_TERMS, termsOfRow } from '../risk/risk-terms.ts';
+import { imFactor, NO_ROW_TERMS, termsOfRow } from '../risk/risk-terms.ts';
 import type { Effect } from './effects.ts';
 import { parseRisk } from './registry/risk-parameters.ts';
 import type { AssetRow, MarkRow, PriceRow } from './rows.ts';
@@ -101,7 +102,7 @@ export function changeMark(state: ClearingState, slot: RiskSlot, mark: PriceSour
 /** What a leg of the asset is worth now. */
 export function termsOf(slot: RiskSlot, nowNs: TimestampNs): AssetTerms {
   if (slot.terms !== null && slot.termsNs === nowNs) return slot.terms;
-  const terms = assetTerms(slot.risk, assetPrices(slot.oracle, slot.mark, nowNs), imFactor(slot.risk, slot));
+  const terms = termsInForce(slot.risk, slot, slot, nowNs);
   slot.terms = terms;
   slot.termsNs = nowNs;
   return terms;

@@ -17,7 +17,7 @@ import type {
   TriggerState,
 } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
-import type { AccountType } from '../risk/account-rules.ts';
+import type { AccountType } from '../risk/account-types.ts';
 import type { Legs } from '../risk/position.ts';
 import type { PriceSource } from '../risk/prices.ts';
 

@@ -11,15 +11,16 @@
  *   Guarded by checks.ts.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
-import type { BuyHolds } from '../core/buy-holds.ts';
 import { toHex } from '../core/hex.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Side } from '../core/order-terms.ts';
-import type { Amount18, RawPrice, Sequence, TimestampNs } from '../core/units.ts';
+import type { Amount18, Sequence, TimestampNs } from '../core/units.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
+import type { ExposureEntry, ExposureQueue } from '../risk/exposure-queue.ts';
 import type { Legs } from '../risk/position.ts';
 import type { PriceSource } from '../risk/prices.ts';
+import type { ReservedByBuys } from '../risk/reservation.ts';
 import type { RiskTerms } from '../risk/risk-terms.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
 import type { LiveOrders } from './live-orders.ts';
@@ -79,7 +80,7 @@ export interface BalanceSlot {
   /** By orders that sell; 0 of USD. */
   heldBySells: Amount18;
   /** Of USD: what buys may spend of it, by market; null before the first. */
-  buys: Map<MarketSlot, BuyHolds> | null;
+  buys: ReservedByBuys<MarketSlot> | null;
   /** What a plan would leave (fill-plan.ts); null outside of judging. */
   planned: Amount18 | null;
   /** Whether it is among the changed ones of the current input. */
@@ -109,39 +110,37 @@ export interface SubAccountSlot {
   balances: Map<AssetId, BalanceSlot>;
   /** Empty in a Spot account. */
   positions: Map<AssetId, PositionSlot>;
-  /** Open orders that may press, by side, then by their key (pressing.ts). Empty in a Spot account. Derived. */
-  pressing: readonly [PressingBooks, PressingBooks];
+  /** Exposure of open orders, by side, then by their key (exposures.ts). Empty in a Spot account. Derived. */
+  exposures: readonly [ExposureBooks, ExposureBooks];
 }
 
 /** What orders net against, or the market of reduce-only ones. */
-export type PressingKey = PositionSlot | BalanceSlot | MarketSlot;
-type PressingBooks = Map<PressingKey, PressingOrders>;
+export type ExposureKey = PositionSlot | BalanceSlot | MarketSlot;
+type ExposureBooks = Map<ExposureKey, BookExposure>;
 
 /**
  * Open orders of one margin account on one side of one book, in the order of their admission (AMB-50): those that are
  * reduce-only, or all others.
  */
-export interface PressingOrders {
-  readonly key: PressingKey;
+export interface BookExposure {
+  readonly key: ExposureKey;
   readonly side: Side;
   readonly market: MarketSlot;
   /** Of margin orders; null for spot buys. */
   readonly position: PositionSlot | null;
   readonly risk: RiskSlot;
-  readonly orders: Set<OrderSlot>;
-  /** Of those that are released: how many, how many of them have no limit price, and what the others count uncovered. */
-  released: number;
-  unpriced: number;
-  notional: bigint;
-  /** Null after one of them changed. */
-  counted: CountedOrders | null;
+  /** How many orders it has, those that wait for a trigger too. */
+  orders: number;
+  /** Released orders without a limit price, and the price that they count at, USD, 18 decimals. */
+  readonly unpriced: Set<OrderSlot>;
+  price: bigint;
+  readonly queue: ExposureQueue<OrderSlot>;
 }
 
-/** What they count at a base leg, and at a price if one of them is a market order. */
-export interface CountedOrders {
-  readonly base: bigint;
-  readonly marketPrice: Amount18 | null;
-  readonly notional: Amount18;
+/** Where an order counts. */
+export interface OrderExposure {
+  readonly book: BookExposure;
+  readonly entry: ExposureEntry<OrderSlot>;
 }
 
 export interface UserSlot {
@@ -163,12 +162,8 @@ export interface OrderSlot {
   readonly usd: BalanceSlot;
   /** What it may spend of its balance, a buy's fee apart. */
   spend: Amount18;
-  /** Where it presses; null where it never does. Derived. */
-  pressing: PressingOrders | null;
-  /** What is left of it there, 0 of one without a limit price; -1 until it is released. Derived. */
-  openLots: number;
-  /** Its limit price there; 0 for none. Derived. */
-  openPrice: RawPrice | 0;
+  /** Where its exposure counts; null where it has none. Derived. */
+  exposure: OrderExposure | null;
   /** Where it waits for its trigger; null while it does not. Derived. */
   waits: WaitingTrigger | null;
   /** Confirmed fills as a plan would leave them (fill-plan.ts); null outside of judging. */

@@ -8,7 +8,7 @@ import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units
 import type { Views } from '../core/views.ts';
 import { readText, readUser } from '../schema/fields.ts';
 import { BalanceChanged, MarketRiskChanged, Matched, PositionChanged } from '../schema/generated/messages.ts';
-import type { AssetMarks } from './orders/asset-desk.ts';
+import type { AssetMarks } from './orders/asset-risks.ts';
 import type { Match } from './orders/trade-view.ts';
 
 const USER_WORDS = 8;

@@ -47,7 +47,7 @@ import { KeptOrderBytes } from './kept-orders.ts';
 import { MarginDesk } from './margin-desk.ts';
 import { MarginNews } from './margin-news.ts';
 import { NodeReductions } from './node-reductions.ts';
-import type { AssetMarks } from './orders/asset-desk.ts';
+import type { AssetMarks } from './orders/asset-risks.ts';
 import { AS_JSON } from './orders/history-ask.ts';
 import type { InventoryBody } from './orders/inventory.ts';
 import type { Lifeline } from './orders/lifeline.ts';
@@ -413,7 +413,7 @@ export class FrontDoor implements OmsBackend, OrderSink {
   /** Every asset that has an oracle, with its prices as pre-flight has them. */
   *prices(): Iterable<readonly [AssetId, Pick<AssetMarks, 'oracle' | 'mark'>]> {
     for (const asset of this.registry.assetRows.keys()) {
-      if (hasOracle(asset)) yield [asset, this.orders.margin.desk.marks(asset)];
+      if (hasOracle(asset)) yield [asset, this.orders.margin.assets.marks(asset)];
     }
   }
 

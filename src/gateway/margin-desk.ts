@@ -7,7 +7,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { MarginReads, PositionQuery } from '../http/margin-backend.ts';
-import type { Pressures } from './orders/margin-account.ts';
+import type { Requirements } from './orders/margin-account.ts';
 import type { OrderManager } from './orders/order-manager.ts';
 
 export class MarginDesk implements MarginReads {
@@ -38,8 +38,8 @@ export class MarginDesk implements MarginReads {
   }
 
   /** What the orders of a margin-type account press on its sides with, in USD (operator-api.md 4.7). */
-  pressures(user: UserId, subAccount: number): Pressures {
-    return this.orders.margin.pressures(user, subAccount, this.nowNs());
+  requirements(user: UserId, subAccount: number): Requirements {
+    return this.orders.margin.requirements(user, subAccount, this.nowNs());
   }
 
   simulate(user: UserId, request: SimulateRequest): Outcome<SimulationView> {

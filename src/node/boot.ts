@@ -360,7 +360,7 @@ export class RingbookNode {
         sessions: this.frontDoor.sessionsOf(user),
         streams: this.oms?.streams.countOf(user) ?? 0,
       }),
-      pressures: (user, subAccount) => this.frontDoor.margin.pressures(user, subAccount),
+      requirements: (user, subAccount) => this.frontDoor.margin.requirements(user, subAccount),
       prices: () => this.door?.prices() ?? [],
       depthSequence: (marketIndex) => this.words.depthSequence(marketIndex),
       refusals: (limit) => this.budget.refusals(limit),

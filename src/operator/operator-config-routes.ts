@@ -198,7 +198,7 @@ function pressureView(parts: OpsParts, user: UserId, view: View): View {
   const ofMargin = accounts.filter(([, { kind }]) => kind !== 'spot');
   return Object.fromEntries(
     ofMargin.map(([index]) => {
-      const { buys, sells } = parts.pressures(user, Number(index));
+      const { buys, sells } = parts.requirements(user, Number(index));
       return [index, { buy: format18(buys), sell: format18(sells) }];
     }),
   );

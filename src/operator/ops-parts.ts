@@ -10,8 +10,8 @@ import type { Profile } from '../core/config-error.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { FrontDoor } from '../gateway/front-door.ts';
-import type { AssetMarks } from '../gateway/orders/asset-desk.ts';
-import type { Pressures } from '../gateway/orders/margin-account.ts';
+import type { AssetMarks } from '../gateway/orders/asset-risks.ts';
+import type { Requirements } from '../gateway/orders/margin-account.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import type { SharedClock } from '../runtime/clock.ts';
 import type { Plan } from '../runtime/topology.ts';
@@ -60,7 +60,7 @@ export interface OpsParts {
   /** What a user has open at this node: valid tokens, and streams of the order service. */
   presence(user: UserId): { readonly sessions: number; readonly streams: number };
   /** What the orders of a margin-type account press on its sides with; see MarginDesk. */
-  pressures(user: UserId, subAccount: number): Pressures;
+  requirements(user: UserId, subAccount: number): Requirements;
   /** The prices of every asset that has an oracle, as pre-flight has them; none before the front door is open. */
   prices(): Iterable<readonly [AssetId, Pick<AssetMarks, 'oracle' | 'mark'>]>;
   /** Number of the last public depth diff of a market. */

@@ -12,9 +12,10 @@
  * A credit of a circuit-broken asset is worth nothing, in equity too; its borrow counts in full, im at its floor.
  */
 import { larger, mulDivFloor, smaller } from '../core/arithmetic.ts';
-import { ONE_18 } from '../core/units.ts';
-import { type AssetPrices, USD_PRICES } from './prices.ts';
-import { FACTOR_ONE, imFloor, type RiskTerms, USD_TERMS } from './risk-terms.ts';
+import { ONE_18, type TimestampNs } from '../core/units.ts';
+import type { Interest } from './caps.ts';
+import { type AssetPrices, assetPrices, type PriceSource, USD_PRICES } from './prices.ts';
+import { FACTOR_ONE, imFactor as factorInForce, imFloor, type RiskTerms, USD_TERMS } from './risk-terms.ts';
 
 /** Percent × 1e-6: the scale of a weight of 1. */
 export const WEIGHT_ONE: bigint = 100n * FACTOR_ONE;
@@ -59,6 +60,22 @@ export function assetTerms(risk: RiskTerms, prices: AssetPrices, imFactor: bigin
       initialMark: mark * initialBorrow,
     },
   };
+}
+
+/** The two price sources of an asset; null where it never had one. */
+export interface PriceSources {
+  readonly oracle: PriceSource | null;
+  readonly mark: PriceSource | null;
+}
+
+/** The terms of an asset at `nowNs`, from its risk row, its sources and what all users have open in it. */
+export function termsInForce(
+  risk: RiskTerms,
+  { oracle, mark }: PriceSources,
+  interest: Interest,
+  nowNs: TimestampNs,
+): AssetTerms {
+  return assetTerms(risk, assetPrices(oracle, mark, nowNs), factorInForce(risk, interest));
 }
 
 export const USD_ASSET: AssetTerms = assetTerms(USD_TERMS, USD_PRICES, FACTOR_ONE);

@@ -26,13 +26,22 @@ export function reduces(base: bigint, delta: bigint): boolean {
 }
 
 /**
+ * What a fill moves in USD: on top of what a buy pays, out of what a sell gets (AMB-30).
+ *
+ * @param delta signed base of the fill, not 0. @param fee USD, negative for a rebate.
+ */
+export function usdDelta(delta: bigint, notional: bigint, fee: bigint): bigint {
+  // mutant: margin-trade-fee
+  return (delta > 0n ? -notional : notional) - fee;
+}
+
+/**
  * @param delta signed base of the fill, not 0. @param notional of the fill, not negative.
  * @param fee USD, negative for a rebate.
  */
 export function afterFill(legs: Legs, delta: bigint, notional: Amount18, fee: Amount18): Legs {
   const base = (legs.base + delta) as Amount18;
-  // mutant: margin-trade-fee
-  const quote = (legs.quote + (delta > 0n ? -notional : notional) - fee) as Amount18;
+  const quote = (legs.quote + usdDelta(delta, notional, fee)) as Amount18;
   return { base, quote, entry: entryAfter(legs, delta, notional) };
 }
 

@@ -4,9 +4,9 @@
  *
  * Not here: whether a row is valid (clearing, when it is put).
  */
-import { larger } from '../core/arithmetic.ts';
 import { USD } from '../core/ids.ts';
 import type { Amount18 } from '../core/units.ts';
+import { type Interest, netInterest } from './caps.ts';
 
 /** The members of a public risk row that margin needs; amounts are integer texts in 18 decimals. */
 export interface RiskRow {
@@ -97,22 +97,6 @@ const FIXED_FOR_USD = {
   clamps: USD_TERMS.clamps,
   factors: USD_TERMS.factors,
 } as const;
-
-/** Sums of an asset's margin legs over all users (AMB-54): `borrows` is not negative. */
-export interface Interest {
-  readonly credits: bigint;
-  readonly borrows: bigint;
-}
-
-/** |credits − borrows| (CAP-05). */
-export function netInterest({ credits, borrows }: Interest): bigint {
-  return credits > borrows ? credits - borrows : borrows - credits;
-}
-
-/** max(credits, borrows) (CAP-03). */
-export function openInterest({ credits, borrows }: Interest): bigint {
-  return larger(credits, borrows);
-}
 
 /** The initial-margin factor in 1e-6: that of the last clamp that the utilization of the cap has reached (AMB-53). */
 export function imFactor(terms: RiskTerms, interest: Interest): bigint {

@@ -3,19 +3,13 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
-import { SIDE, type Side } from '../../src/core/order-terms.ts';
+import { ORDER_KIND, type OrderKind, SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, TimestampNs } from '../../src/core/units.ts';
 import { addPosition, addSpot, emptySums, figuresOf, initialSurplus } from '../../src/risk/account.ts';
 import { type AssetTerms, assetTerms, weighedLeg } from '../../src/risk/asset-terms.ts';
+import { capacityOf, exposureOf, marketPrice, offsetLots, requirementOf } from '../../src/risk/exposure.ts';
+import { type Exposure, ExposureQueue, newExposureEntry } from '../../src/risk/exposure-queue.ts';
 import { afterFill, entryPrice, type Legs, NO_LEGS, reduces } from '../../src/risk/position.ts';
-import {
-  capacityOf,
-  countOrder,
-  type OpenOrder,
-  offsetLots,
-  pressureOf,
-  sidePressure,
-} from '../../src/risk/pressure.ts';
 import {
   assetPrices,
   MARK_STALE_NS,
@@ -139,20 +133,35 @@ suite('margin: worked examples', () => {
   });
 });
 
-suite('margin: pressure (EX-05)', () => {
+suite('margin: exposure of open orders (EX-05)', () => {
   const ETH = { ...marketOf(0, '1'), takerFeeRate: 500 };
   const eth = terms({}, '2000');
   const btc = terms({ collateral_factor: 95, liability_factor: 96, initial_margin_factors: [900_000] }, '50000');
 
-  function limit(price: number, lots: number): OpenOrder {
-    return { price: price as RawPrice, lots, spend: 0n as Amount18 };
+  function limit(price: number, lots: number): Exposure {
+    const order = {
+      kind: ORDER_KIND.limit,
+      price: price as RawPrice,
+      amount: 0,
+      filledQuantity: 0,
+      filledNotional: 0n,
+    };
+    return exposureOf(order, lots, 0n, ETH);
   }
 
-  function side(which: Side, asset: AssetTerms, base: string, orders: readonly OpenOrder[]): string {
-    return format18(sidePressure({ side: which, market: ETH, terms: asset, base: usd(base) }, orders));
+  function counted(offset: number, orders: readonly Exposure[]): bigint {
+    const queue = new ExposureQueue();
+    queue.setOffset(offset);
+    orders.forEach((exposure, at) => void queue.set(newExposureEntry(null, at + 1), exposure));
+    return queue.counted;
   }
 
-  test('only lots that raise the risk press, and only they pay a fee (MRG-17 to MRG-21, AMB-49)', () => {
+  function side(which: Side, asset: AssetTerms, base: string, orders: readonly Exposure[]): string {
+    const offset = offsetLots(which, usd(base), ETH.quantityDecimals);
+    return format18(requirementOf(which, counted(offset, orders), asset, ETH.takerFeeRate));
+  }
+
+  test('only lots that raise the risk need margin, and only they pay a fee (MRG-17 to MRG-21, AMB-49)', () => {
     assert.equal(side(SIDE.buy, eth, '-2', [limit(199_000, 30_000)]), '199.995');
     assert.equal(side(SIDE.sell, btc, '0', [limit(5_100_000, 10_000)]), '7369.5');
     assert.equal(side(SIDE.buy, btc, '0', [limit(4_900_000, 10_000)]), '7129.5');
@@ -170,22 +179,24 @@ suite('margin: pressure (EX-05)', () => {
 
   test('the offset is used up in the order of admission (AMB-50)', () => {
     const [first, second] = [limit(200_000, 15_000), limit(100_000, 15_000)];
-    assert.equal(side(SIDE.buy, eth, '-2', [first, second]), format18(pressureOf(SIDE.buy, usd('1000'), eth, 500)));
-    assert.equal(side(SIDE.buy, eth, '-2', [second, first]), format18(pressureOf(SIDE.buy, usd('2000'), eth, 500)));
+    assert.equal(side(SIDE.buy, eth, '-2', [first, second]), format18(requirementOf(SIDE.buy, usd('1000'), eth, 500)));
+    assert.equal(side(SIDE.buy, eth, '-2', [second, first]), format18(requirementOf(SIDE.buy, usd('2000'), eth, 500)));
   });
 
   test('a market order counts at the higher price, at its cap, or at its amount (AMB-49)', () => {
     const apart = terms({}, '2000', '1990');
-    const market = { price: 0 as const, lots: 20_000, spend: 0n as Amount18 };
-    assert.deepEqual(countOrder(market, 0, ETH, apart), { notional: usd('4000'), used: 0 });
-    assert.deepEqual(countOrder({ ...market, spend: usd('5000') }, 5_000, ETH, apart), {
-      notional: usd('3750'),
-      used: 5_000,
-    });
-    const quote = { price: 0 as const, lots: 0, spend: usd('5000') };
-    assert.deepEqual(countOrder(quote, 0, ETH, apart), { notional: usd('5000'), used: 0 });
-    assert.deepEqual(countOrder(quote, 10_000, ETH, apart), { notional: usd('3000'), used: 10_000 });
-    assert.deepEqual(countOrder(quote, 30_000, ETH, apart), { notional: 0n, used: 25_000 });
+    const open = (kind: OrderKind, amount: number, lots: number): Exposure => {
+      const order = { kind, price: 0 as RawPrice, amount, filledQuantity: 0, filledNotional: 0n };
+      return exposureOf(order, lots, marketPrice(apart), ETH);
+    };
+    assert.equal(counted(0, [open(ORDER_KIND.marketBase, 0, 20_000)]), usd('4000'));
+    assert.equal(counted(5_000, [open(ORDER_KIND.marketBase, 50_000_000, 20_000)]), usd('3750'));
+    const quote = open(ORDER_KIND.marketQuote, 50_000_000, 0);
+    const offsets = [0, 10_000, 30_000];
+    assert.deepEqual(
+      offsets.map((offset) => counted(offset, [quote])),
+      [usd('5000'), usd('3000'), 0n],
+    );
   });
 
   test('lots of a position offset the other side only (MRG-19, MRG-20)', () => {

@@ -5,11 +5,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 
-import { SIDE } from '../../src/core/order-terms.ts';
+import { ORDER_KIND, SIDE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice } from '../../src/core/units.ts';
 import { addPosition, addSpot, emptySums, isLiquidatable } from '../../src/risk/account.ts';
 import { type AssetTerms, assetTerms } from '../../src/risk/asset-terms.ts';
-import { sidePressure } from '../../src/risk/pressure.ts';
+import { exposureOf, offsetLots, requirementOf } from '../../src/risk/exposure.ts';
+import { ExposureQueue, newExposureEntry } from '../../src/risk/exposure-queue.ts';
 import { imFactor, type RiskRow, riskTerms } from '../../src/risk/risk-terms.ts';
 import { marketOf } from './market-figures.ts';
 import { equity, initial, maintenance, type PlainAsset, type PlainLeg, pressure } from './plain-margin.ts';
@@ -150,14 +151,25 @@ export function pressureLaw(): fc.IPropertyWithHooks<PressureDraw> {
       const market = { ...marketOf(0, '2'), takerFeeRate: takerRate };
       for (const side of [SIDE.buy, SIDE.sell]) {
         const own = orders.filter(({ buys }) => buys === (side === SIDE.buy));
-        const open = own.map((item) => ({ price: item.cents as RawPrice, lots: item.lots, spend: 0n as Amount18 }));
+        const queue = new ExposureQueue();
+        queue.setOffset(offsetLots(side, base, market.quantityDecimals));
+        own.forEach(({ cents, lots }, at) => {
+          const order = {
+            kind: ORDER_KIND.limit,
+            price: cents as RawPrice,
+            amount: 0,
+            filledQuantity: 0,
+            filledNotional: 0n,
+          };
+          queue.set(newExposureEntry(null, at + 1), exposureOf(order, lots, 0n, market));
+        });
         const plain = orders.map(({ buys, lots: count, cents }) => ({
           buys,
           lots: count,
           price: BigInt(cents) * 10n ** 16n,
         }));
         assert.equal(
-          sidePressure({ side, market, terms, base }, open),
+          requirementOf(side, queue.counted, terms, takerRate),
           pressure(asset, side === SIDE.buy, plain, { base, lot: LOT, takerRate }),
         );
       }

@@ -113,7 +113,7 @@ export class OpsWorld {
       },
       requestCounts: () => this.requests,
       presence: (user) => ({ sessions: user === NEVER_SEEN ? 0 : 1, streams: 2 }),
-      pressures: () => ({ buys: 7_329_495_000_000_000_000_000n as Amount18, sells: 0n as Amount18 }),
+      requirements: () => ({ buys: 7_329_495_000_000_000_000_000n as Amount18, sells: 0n as Amount18 }),
       prices: () => this.prices,
       depthSequence: () => 0,
       refusals: () => 0n,

@@ -11,7 +11,7 @@ import { REJECT_CODE } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
 import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../../src/risk/account.ts';
 import { type AssetTerms, assetTerms } from '../../src/risk/asset-terms.ts';
-import { capacityOf, offsetLots, pressureOf } from '../../src/risk/pressure.ts';
+import { capacityOf, offsetLots, requirementOf } from '../../src/risk/exposure.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { BTC, ETH, MARKETS, MarginDesk, riskRow, usd } from './margin-desk.ts';
 import { ALICE, BOB } from './order-desk.ts';
@@ -243,7 +243,7 @@ export class PlainPressure {
     for (const asset of ASSETS) {
       const bases = USERS.map((user) => this.#optimistic(user, asset).base);
       const sum = (legs: readonly bigint[]): bigint => legs.reduce((total, leg) => total + (leg > 0n ? leg : 0n), 0n);
-      const { credits, borrows } = this.desk.manager.margin.desk.legs(asset);
+      const { credits, borrows } = this.desk.manager.margin.assets.legs(asset);
       assert.deepEqual([credits, borrows], [sum(bases), sum(bases.map((base) => -base))], `legs of ${asset}`);
     }
   }
@@ -263,7 +263,7 @@ export class PlainPressure {
         const offset = offsetLots(side, base, market.quantityDecimals);
         for (const isReduceOnly of [false, true]) {
           const counted = this.#counted(offset, this.#open(user, asset, { side, isReduceOnly }), market);
-          pressure[side] += pressureOf(side, counted, terms, market.takerFeeRate);
+          pressure[side] += requirementOf(side, counted, terms, market.takerFeeRate);
         }
       }
     }

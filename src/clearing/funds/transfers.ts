@@ -14,7 +14,7 @@ import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
-import { type AccountType, isMarginType, mayHold } from '../../risk/account-rules.ts';
+import { type AccountType, isMarginType, mayHold } from '../../risk/account-types.ts';
 import { capacityWith, isMarginBound } from '../account-margin.ts';
 import { refuseNonce } from '../action-nonces.ts';
 import { askingUser, balanceSlot, changeUser, setOwned } from '../balances.ts';
@@ -83,7 +83,7 @@ function refuseSource(state: ClearingState, move: Move): Reject | null {
   if (owned !== 0n && isBelowMinimum(move, owned)) {
     return reject('INVALID_REQUEST', 'less than the minimum balance would remain', 'transfer_amount');
   }
-  const isBearable = !isMarginBound(source) || capacityWith(source, { slot, owned }, nowNs) >= 0n;
+  const isBearable = !isMarginBound(source, nowNs) || capacityWith(source, { slot, owned }, nowNs) >= 0n;
   if (isBearable && shortfall === null) return null;
   return reject('INSUFFICIENT_MARGIN', 'the source account needs this as margin', 'transfer_amount');
 }

@@ -6,7 +6,7 @@
  */
 import type { SubAccountKind, SubAccountRow, UserRow } from '../../clearing/rows.ts';
 import type { AssetId, UserId } from '../../core/ids.ts';
-import { isMarginType } from '../../risk/account-rules.ts';
+import { isMarginType } from '../../risk/account-types.ts';
 
 export interface SubAccount {
   readonly kind: SubAccountKind;

@@ -65,7 +65,7 @@ export class AutoReduce {
   }
 
   /**
-   * Every turn. The caller has brought the asset desk up to `nowNs`.
+   * Every turn. The caller has brought the asset assets up to `nowNs`.
    *
    * @returns whether it could not finish: the next turn should not wait for something to happen.
    */
@@ -120,7 +120,7 @@ export class AutoReduce {
   #reduceOrders(account: MarginAccount, watched: Watched): boolean {
     const { version } = account;
     const { unfinished } = watched;
-    const plan = planReductions(account, this.#margins.desk, unfinished?.sent ?? NOTHING_SENT, this.#left.reduced);
+    const plan = planReductions(account, this.#margins.assets, unfinished?.sent ?? NOTHING_SENT, this.#left.reduced);
     this.#left.plannedOver -= plan.candidates;
     watched.unfinished = null;
     if (unfinished !== null && unfinished.side !== plan.side) return false;

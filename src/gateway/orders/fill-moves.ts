@@ -3,6 +3,7 @@ import { must } from '../../core/assert.ts';
 import { type AssetId, USD } from '../../core/ids.ts';
 import { SIDE } from '../../core/order-terms.ts';
 import type { Amount18 } from '../../core/units.ts';
+import { usdDelta } from '../../risk/position.ts';
 import type { Holds, SpotMove } from './holds.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { LegMove, Position } from './margin-account.ts';
@@ -11,22 +12,23 @@ export type FillMove =
   | ({ readonly kind: 'spot' } & SpotMove)
   | ({ readonly kind: 'legs'; readonly position: Position } & LegMove);
 
-/** @param fill.fee USD, negative for a rebate: on top of what a buy pays, out of what a sell gets (AMB-30). */
+/** @param fill.fee USD, negative for a rebate. */
 export function fillMove(
   order: LiveOrder,
   { base, notional, fee }: { readonly base: Amount18; readonly notional: Amount18; readonly fee: Amount18 },
   holds: Holds,
 ): FillMove {
   const isBuy = order.terms.side === SIDE.buy;
-  const usd = (isBuy ? notional + fee : notional - fee) as Amount18;
+  const delta = isBuy ? base : -base;
+  const usd = usdDelta(delta, notional, fee);
   if (order.balance === null) {
-    const { position } = must(order.seat, 'a margin order has its seat');
-    return isBuy ? { kind: 'legs', position, base, quote: -usd } : { kind: 'legs', position, base: -base, quote: usd };
+    const { position } = must(order.exposure, 'a margin order has its position');
+    return { kind: 'legs', position, base: delta, quote: usd };
   }
   const { user, subAccount } = order.terms;
   const asset: AssetId = isBuy ? order.market.definition.assetId : USD;
   const to = holds.balance({ user, subAccount, asset });
-  const [debit, credit] = isBuy ? [usd, base] : [base, usd];
+  const [debit, credit] = isBuy ? [-usd as Amount18, base] : [base, usd as Amount18];
   return { kind: 'spot', from: order.balance, debit, to, credit };
 }
 

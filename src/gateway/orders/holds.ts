@@ -27,19 +27,23 @@
  * What all margin-type accounts own of an asset is summed for the cap of collateral (cap-check.ts): `collateral`. Every
  * fill on its way is in that sum, and what actions may take until clearing has booked them: they may be refused.
  *
- * Not here: which orders live (live-orders.ts) and what they need (needs.ts).
+ * Not here: which orders live (live-orders.ts) and what they need (spending.ts).
  */
 import { assert } from '../../core/assert.ts';
-import { type BuyHolds, changeBuy, heldByBuys, noBuys } from '../../core/buy-holds.ts';
 import { type AssetId, USD, type UserId } from '../../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../../core/units.ts';
+import { changeReservedBuys, type ReservedByBuys, reservedByBuys } from '../../risk/reservation.ts';
 import { Accounts } from './accounts.ts';
-import type { CollateralSum } from './cap-check.ts';
 import { FundedUsers } from './funded-users.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
-import { holdOf } from './needs.ts';
 import { Sleepers } from './sleepers.ts';
+import { holdOf } from './spending.ts';
+
+/** Optimistic sum of the spot balances of an asset in margin-type accounts, 10^-18. Changed only by `Holds`. */
+interface CollateralSum {
+  amount: bigint;
+}
 
 /** The spot balances of one sub-account. */
 export interface SpotAccount {
@@ -59,7 +63,7 @@ export interface Balance {
   heldAt: number;
   readonly fees: FeeChanges;
   /** Of USD: what buys may spend of it, by market; null before the first. */
-  buys: Map<MarketSlot, BuyHolds> | null;
+  buys: ReservedByBuys<MarketSlot> | null;
   pending: bigint;
   settling: bigint;
   /** What undecided fills will bring, and confirmed ones until the balance that contains it arrives. */
@@ -86,9 +90,7 @@ export function heldOf(balance: Balance): bigint {
   const { buys, fees } = balance;
   if (balance.heldAt === fees.count) return balance.held;
   balance.heldAt = fees.count;
-  if (buys === null) return balance.held;
-  balance.held = 0n;
-  for (const [{ definition }, own] of buys) balance.held += heldByBuys(own, definition.takerFeeRate);
+  if (buys !== null) balance.held = reservedByBuys(buys);
   return balance.held;
 }
 
@@ -145,16 +147,6 @@ export interface SpotMove {
   readonly debit: Amount18;
   readonly to: Balance;
   readonly credit: Amount18;
-}
-
-function buysOf(balance: Balance, market: MarketSlot): BuyHolds {
-  balance.buys ??= new Map();
-  let buys = balance.buys.get(market);
-  if (buys === undefined) {
-    buys = noBuys(market.definition);
-    balance.buys.set(market, buys);
-  }
-  return buys;
 }
 
 /** Numbers clearing's words on balances and positions, in the order in which they are heard. */
@@ -332,7 +324,10 @@ export class Holds {
     const { spend: before, market } = order;
     if (before === after) return;
     const held = heldOf(balance);
-    if (balance.asset === USD) changeBuy(buysOf(balance, market), before, after);
+    if (balance.asset === USD) {
+      balance.buys ??= new Map();
+      changeReservedBuys(balance.buys, market, before, after);
+    }
     balance.held = held + holdOf(order, after) - holdOf(order, before);
     assert(after >= 0n && balance.held >= 0n, 'holds: what is held is never negative');
   }

@@ -24,18 +24,18 @@ import { MARKET_STATUS, SIDE, TRIGGER } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { pascalCase, type Reject, type RejectName, reject, rejectName } from '../../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
+import { budgetOf, quote18, reservationOfNew } from '../../risk/reservation.ts';
 import type { Accounts } from './accounts.ts';
-import { exposureOf } from './exposure.ts';
 import { availableOf, type Holds } from './holds.ts';
 import type { Tie } from './lifeline.ts';
 import { filledOf, isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay, settleTie } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarginRoom } from './margin-room.ts';
 import type { MarketSlot, Markets } from './markets.ts';
-import { budgetOf, holdOf, needOf, quote18, spendWith } from './needs.ts';
 import { checkOpenOrders } from './open-bounds.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
+import { exposureOf } from './order-exposure.ts';
 import { triggerKindOf } from './order-figures.ts';
 import type { OrderHistory } from './order-history.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
@@ -52,6 +52,7 @@ import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared
 import { BUSY, CONTESTED, DUPLICATE_ORDER, INSUFFICIENT, marketRefusal, NO_MARKET, TOO_MANY_OWN } from './refusals.ts';
 import { type OrderRequest, type PendingRequests, type Reply, type Share, UNANSWERED } from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
+import { holdOf, spendWith } from './spending.ts';
 import type { MarketAck } from './words.ts';
 
 /** The session's user, the time, and whether the order is looked up first: on REST, not on `/control` (AMB-92, CTL-04). */
@@ -99,7 +100,7 @@ export class OrderRequests {
 
   /** Everything before the signature. The order of checks and the rejects: pre-flight.ts. */
   checkCreate(request: CreateRequest, caller: Caller): Outcome<PreparedCreate> {
-    this.#parts.margin.desk.refresh(caller.now);
+    this.#parts.margin.assets.refresh(caller.now);
     return checkCreate(this.#view(), request, caller);
   }
 
@@ -164,11 +165,11 @@ export class OrderRequests {
     // Nothing is made for users who have nothing, and what waits comes from others only.
     const hasNothing = !holds.funded.has(user) && !accounts.isMarketMaker(user);
     if (hasNothing && !isSpot(order.terms) && !skips.has('margin')) return NO_MARGIN;
-    margin.seat(order);
-    if (order.seat === null || order.triggerKind !== TRIGGER.none) return null;
+    margin.place(order);
+    if (order.exposure === null || order.triggerKind !== TRIGGER.none) return null;
     const reduceOnly = skips.has('reduce_only') ? null : margin.reduceOnlyFault(order, order.quantity);
     if (reduceOnly !== null || skips.has('margin')) return reduceOnly;
-    return margin.exposureFault(order, exposureOf(order, order.seat.marketPrice));
+    return margin.exposureFault(order, exposureOf(order, order.exposure.marketPrice));
   }
 
   /** @returns the budget, 0 for an order that needs none; null when what is available does not cover the order. */
@@ -176,18 +177,19 @@ export class OrderRequests {
     // What waits for its trigger reserves nothing (AMB-28), but comes from users only who have something.
     if (terms.triggerKind !== TRIGGER.none) return this.#parts.holds.funded.has(terms.user) ? 0 : null;
     const { definition } = market;
-    const worstPrice = this.#parts.margin.bounds.worstPrice(terms.side, market);
+    const worstPrice = this.#parts.margin.assets.worstPrice(terms.side, market);
     const wanted = { lots: quantity, target: quote18(terms.amount, definition) };
     const budget = budgetOf(terms, quantity, definition, { available, worstPrice, wanted });
     if (budget !== null) return budget === 0 ? null : budget;
-    return needOf({ terms, market, bound: 0 }, price, quantity) > available ? null : 0;
+    const { side, kind, amount } = terms;
+    return reservationOfNew({ side, kind, amount, price, budget: 0 }, quantity, definition) > available ? null : 0;
   }
 
   // ---- replace
 
   /** Everything before the signature, the look-up included (RPL-11, AMB-23). */
   checkReplace(request: ReplaceRequest, caller: Caller): Outcome<PreparedReplace> {
-    this.#parts.margin.desk.refresh(caller.now);
+    this.#parts.margin.assets.refresh(caller.now);
     const checked = checkReplace(this.#view(), request, caller.user, caller.now);
     if (!checked.ok) return checked;
     const market = checked.value;
@@ -246,11 +248,11 @@ export class OrderRequests {
 
   /** What a replace that is let through would leave the order to reduce, or to weigh beyond what it covers (RPL-07). */
   #replaceFault(order: LiveOrder, replace: ReplaceOnItsWay): Reject | null {
-    if (order.seat === null) return null;
+    if (order.exposure === null) return null;
     const { check } = this.#parts.margin;
     const fault = order.letThrough === 0 ? null : check.reduceOnlyFault(order, replace.quantity - filledOf(order));
     if (fault !== null) return fault;
-    const heaviest = exposureOf({ ...order, replaces: [...order.replaces, replace] }, order.seat.marketPrice);
+    const heaviest = exposureOf({ ...order, replaces: [...order.replaces, replace] }, order.exposure.marketPrice);
     return check.exposureFault(order, heaviest);
   }
 
@@ -383,7 +385,7 @@ export class OrderRequests {
     return {
       markets,
       accounts,
-      desk: margin.desk,
+      assets: margin.assets,
       settings: this.settings,
       isFunded: (user) => holds.funded.has(user),
       isMarketMaker: (user) => accounts.isMarketMaker(user),

@@ -5,12 +5,12 @@
  * order, so what remains is derived: quantity in force − pending − confirmed, nothing after an end.
  *
  * Invariants
- *   (1) order.spend = spendOf(order) (needs.ts), and order.balance holds that with the fee in force (holds.ts); in its
- *       lane an order has exposureOf(order) (exposure.ts).
+ *   (1) order.spend = spendOf(order) (spending.ts), and order.balance holds that with the fee in force (holds.ts); in its
+ *       queue an order has exposureOf(order) (order-exposure.ts).
  *   (2) An order whose trigger has not released it has let nothing through: it holds nothing (AMB-28).
  *
  * Not here: the orders of all users (live-orders.ts), what changes an order (order-book-view.ts), what it holds
- * (needs.ts), which words it ends with (order-life.ts).
+ * (spending.ts), which words it ends with (order-life.ts).
  */
 import type { OrderId, UserId } from '../../core/ids.ts';
 import {
@@ -27,10 +27,10 @@ import {
   type TriggerState,
 } from '../../core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, type TimestampNs, ZERO_18 } from '../../core/units.ts';
-import type { Seat } from './exposure.ts';
 import type { Balance } from './holds.ts';
 import type { Tie } from './lifeline.ts';
 import type { MarketSlot } from './markets.ts';
+import type { OrderExposure } from './order-exposure.ts';
 
 /** What never changes about an order. */
 export interface OrderTerms {
@@ -71,8 +71,8 @@ export interface LiveOrder {
   readonly market: MarketSlot;
   /** Where the hold of a spot order lies: USD for a buy, the base asset for a sell. A margin order holds nothing. */
   readonly balance: Balance | null;
-  /** Where an order of a margin-type account is weighed; null in a spot account, and for a spot sell. */
-  seat: Seat | null;
+  /** Where an order of a margin-type account counts; null in a spot account, and for a spot sell. */
+  exposure: OrderExposure | null;
   /** Market sequence of its admission; 0 before. */
   sequence: number;
   /** Market sequence of the last word on it: when clearing has passed it, the tables have the order as it is here. */
@@ -149,7 +149,7 @@ export function newLiveOrder(order: NewLiveOrder, now: TimestampNs): LiveOrder {
     terms,
     market: order.market,
     balance: order.balance,
-    seat: null,
+    exposure: null,
     price: order.price,
     quantity: order.quantity,
     bound: order.bound,

@@ -5,31 +5,31 @@
  *   flushed     what clearing has booked: what reads show
  *   optimistic  flushed, and every fill that is on its way: what orders are judged by
  *
- *   capacity = initial-margin surplus of the optimistic account − max(Σ buy pressure, Σ sell pressure)
+ *   capacity = initial-margin surplus of the optimistic account − max(Σ buys' requirement, Σ sells' requirement)
  *
- * Each position has lanes of orders: margin buys and sells, which net against it; reduce-only buys and sells, which net
+ * Each position has queues of orders: margin buys and sells, which net against it; reduce-only buys and sells, which net
  * against it once more by themselves, so that only what exceeds it counts (MRG-22, AMB-27); and spot buys, which turn USD
- * into collateral of less weight and net against nothing (AMB-47). A spot sell presses nothing: it frees collateral.
+ * into collateral of less weight and net against nothing (AMB-47). A spot sell adds no exposure: it frees collateral.
  *
  * Invariants
- *   (1) The offset of a lane that nets is the opposite optimistic base, in lots.
+ *   (1) The offset of a queue that nets is the opposite optimistic base, in lots.
  *   (2) pending = the sum of undecided fills; settling = confirmed ones until the position that contains them is told.
  *
- * Not here: what an order may still do (exposure.ts), who is admitted (margin-check.ts), the formulas (src/risk).
+ * Not here: what an order may still add (order-exposure.ts), who is admitted (margin-check.ts), the formulas (src/risk).
  */
 import { assert } from '../../core/assert.ts';
 import { type AssetId, USD, type UserId } from '../../core/ids.ts';
 import { SIDE, type Side } from '../../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../../risk/account.ts';
+import { moveInterest } from '../../risk/caps.ts';
+import { capacityOf, offsetLots, requirementOf } from '../../risk/exposure.ts';
+import { ExposureQueue } from '../../risk/exposure-queue.ts';
 import type { Legs } from '../../risk/position.ts';
-import { capacityOf, offsetLots, pressureOf } from '../../risk/pressure.ts';
-import type { AssetDesk } from './asset-desk.ts';
-import { moveLegs } from './cap-check.ts';
+import type { AssetRisks } from './asset-risks.ts';
 import { optimisticOf, type SpotAccount } from './holds.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
-import { PressureLane } from './pressure-lane.ts';
 
 /** Both legs, signed, 18 decimals. */
 interface LegPair {
@@ -43,7 +43,7 @@ export interface LegMove {
   readonly quote: bigint;
 }
 
-export type OrderLane = PressureLane<LiveOrder>;
+export type OrderQueue = ExposureQueue<LiveOrder>;
 
 /** A position with the orders in its market. Changed only by its account. */
 export interface Position {
@@ -58,23 +58,23 @@ export interface Position {
   entry: Amount18;
   readonly pending: LegPair;
   readonly settling: LegPair;
-  /** The optimistic base as it stands in the legs of all users (cap-check.ts). */
+  /** The optimistic base as it stands in the legs of all users (src/risk/caps.ts). */
   summed: bigint;
   messageNumber: number;
-  readonly buys: OrderLane;
-  readonly sells: OrderLane;
-  readonly spotBuys: OrderLane;
+  readonly buys: OrderQueue;
+  readonly sells: OrderQueue;
+  readonly spotBuys: OrderQueue;
   /** Null before the first. */
   reduceOnly: ReduceOnlyOrders | null;
 }
 
-/** Reduce-only orders of an account in one market; lanes by side. */
+/** Reduce-only orders of an account in one market; queues by side. */
 export interface ReduceOnlyOrders {
   readonly live: Set<LiveOrder>;
-  /** Those that may rest or are sized in quote: what exceeds the position presses. */
-  readonly pressing: readonly [OrderLane, OrderLane];
-  /** Those that are judged on arrival and have not ended: they press nothing, and none is taken beyond the position. */
-  readonly arriving: readonly [OrderLane, OrderLane];
+  /** Those that may rest or are sized in quote: what exceeds the position adds exposure. */
+  readonly resting: readonly [OrderQueue, OrderQueue];
+  /** Those that are judged on arrival and have not ended: they add no exposure, and none is taken beyond the position. */
+  readonly arriving: readonly [OrderQueue, OrderQueue];
 }
 
 /** Base leg with every fill on its way. */
@@ -86,27 +86,28 @@ export function optimisticQuote({ quote, pending, settling }: Position): bigint 
   return quote + pending.quote + settling.quote;
 }
 
-/** Whether no order of the account may press in this market. */
+/** Whether no order of the account may add exposure in this market. */
 function isIdle({ buys, sells, spotBuys, reduceOnly }: Position): boolean {
-  const isFree = reduceOnly === null || reduceOnly.pressing.every((lane) => lane.isEmpty);
+  const isFree = reduceOnly === null || reduceOnly.resting.every((queue) => queue.isEmpty);
   return buys.isEmpty && sells.isEmpty && spotBuys.isEmpty && isFree;
 }
 
 /** Whether an order of the account in this market might borrow. */
 function mightBorrow({ buys, sells, reduceOnly }: Position): boolean {
   if (buys.counted > 0n || sells.counted > 0n) return true;
-  return reduceOnly?.pressing.some(({ counted }) => counted > 0n) === true;
+  return reduceOnly?.resting.some(({ counted }) => counted > 0n) === true;
 }
 
-/** A lane as it would be, for a question. */
+/** A queue as it would be, for a question. */
 export interface WhatIf {
-  readonly lane: OrderLane;
+  readonly queue: OrderQueue;
   readonly counted: bigint;
 }
 
 const NOTHING_ELSE: readonly WhatIf[] = [];
 
-export interface Pressures {
+/** Margin requirement of open orders by side. */
+export interface Requirements {
   readonly buys: Amount18;
   readonly sells: Amount18;
 }
@@ -115,19 +116,19 @@ export class MarginAccount {
   readonly user: UserId;
   readonly index: number;
   readonly spot: SpotAccount;
-  readonly #desk: AssetDesk;
+  readonly #assets: AssetRisks;
   readonly #positions = new Map<AssetId, Position>();
   /** Rises with every change of a position. */
   #changes = 0;
-  #weighings = 0;
-  readonly #seen = { desk: -1, spot: -1, own: -1 };
+  #exposures = 0;
+  readonly #seen = { assets: -1, spot: -1, own: -1 };
   readonly #sums = emptyInitial();
 
-  constructor(user: UserId, index: number, spot: SpotAccount, desk: AssetDesk) {
+  constructor(user: UserId, index: number, spot: SpotAccount, assets: AssetRisks) {
     this.user = user;
     this.index = index;
     this.spot = spot;
-    this.#desk = desk;
+    this.#assets = assets;
   }
 
   /** Made empty if there is none. */
@@ -145,9 +146,9 @@ export class MarginAccount {
       settling: { base: 0n, quote: 0n },
       summed: 0n,
       messageNumber: 0,
-      buys: new PressureLane(),
-      sells: new PressureLane(),
-      spotBuys: new PressureLane(),
+      buys: new ExposureQueue(),
+      sells: new ExposureQueue(),
+      spotBuys: new ExposureQueue(),
       reduceOnly: null,
     };
     this.#positions.set(asset, fresh);
@@ -202,8 +203,8 @@ export class MarginAccount {
   /** The reduce-only orders of a position whose market is known, made with none in it. */
   reduceOnlyOf(position: Position): ReduceOnlyOrders {
     if (position.reduceOnly === null) {
-      const lanes = (): readonly [OrderLane, OrderLane] => [new PressureLane(), new PressureLane()];
-      position.reduceOnly = { live: new Set(), pressing: lanes(), arriving: lanes() };
+      const queues = (): readonly [OrderQueue, OrderQueue] => [new ExposureQueue(), new ExposureQueue()];
+      position.reduceOnly = { live: new Set(), resting: queues(), arriving: queues() };
       this.#moved(position);
     }
     return position.reduceOnly;
@@ -213,7 +214,7 @@ export class MarginAccount {
     this.#changes += 1;
     const { market, buys, sells, reduceOnly } = position;
     const base = optimisticBase(position);
-    moveLegs(this.#desk.legs(position.asset), position.summed, base);
+    moveInterest(this.#assets.legs(position.asset), position.summed, base);
     position.summed = base;
     if (market === null) return;
     const { quantityDecimals } = market.definition;
@@ -222,7 +223,7 @@ export class MarginAccount {
     buys.setOffset(short);
     sells.setOffset(long);
     if (reduceOnly === null) return;
-    for (const [shrinksShort, shrinksLong] of [reduceOnly.pressing, reduceOnly.arriving]) {
+    for (const [shrinksShort, shrinksLong] of [reduceOnly.resting, reduceOnly.arriving]) {
       shrinksShort.setOffset(short);
       shrinksLong.setOffset(long);
     }
@@ -234,43 +235,43 @@ export class MarginAccount {
     return initialSurplus(this.#sums);
   }
 
-  /** An order of the account weighs something else. */
-  reweighed(): void {
-    this.#weighings += 1;
+  /** An order of the account has another exposure. */
+  exposureChanged(): void {
+    this.#exposures += 1;
   }
 
   /** Two equal ones: nothing of the account has changed in between, prices included. */
   get version(): number {
-    return this.#desk.version + this.spot.changes + this.#changes + this.#weighings;
+    return this.#assets.version + this.spot.changes + this.#changes + this.#exposures;
   }
 
   /** Rises whenever a position of it or what an order may do has changed; prices and balances aside. */
   get moves(): number {
-    return this.#changes + this.#weighings;
+    return this.#changes + this.#exposures;
   }
 
   /** Whether an oracle or mark price of anything that it owns, owes or trades is younger than this. */
   pricedSince(sinceNs: TimestampNs): boolean {
-    const desk = this.#desk;
+    const assets = this.#assets;
     for (const balance of this.spot.balances.values()) {
-      if (optimisticOf(balance) !== 0n && desk.pricedSince(balance.asset, sinceNs)) return true;
+      if (optimisticOf(balance) !== 0n && assets.pricedSince(balance.asset, sinceNs)) return true;
     }
     for (const position of this.#positions.values()) {
-      if (desk.pricedSince(position.asset, sinceNs)) return true;
+      if (assets.pricedSince(position.asset, sinceNs)) return true;
     }
     return false;
   }
 
   /** Whether it has to do with an asset of which no price has come since the start (AMB-110). */
   get awaitsPrice(): boolean {
-    const desk = this.#desk;
-    if (!desk.awaitsPrices) return false;
+    const assets = this.#assets;
+    if (!assets.awaitsPrices) return false;
     for (const balance of this.spot.balances.values()) {
-      if (desk.awaitsPrice(balance.asset) && optimisticOf(balance) !== 0n) return true;
+      if (assets.awaitsPrice(balance.asset) && optimisticOf(balance) !== 0n) return true;
     }
     for (const position of this.#positions.values()) {
       const isFlat = optimisticBase(position) === 0n && isIdle(position);
-      if (!isFlat && desk.awaitsPrice(position.asset)) return true;
+      if (!isFlat && assets.awaitsPrice(position.asset)) return true;
     }
     return false;
   }
@@ -288,50 +289,50 @@ export class MarginAccount {
     return false;
   }
 
-  /** @param whatIf lanes that are taken to count something else. */
-  pressures(whatIf: readonly WhatIf[] = NOTHING_ELSE): Pressures {
+  /** @param whatIf queues that are taken to count something else. */
+  requirements(whatIf: readonly WhatIf[] = NOTHING_ELSE): Requirements {
     let [buys, sells] = [0n, 0n];
     for (const position of this.#positions.values()) {
-      buys += this.#pressureOf(position, SIDE.buy, position.buys, whatIf);
-      buys += this.#pressureOf(position, SIDE.buy, position.spotBuys, whatIf);
-      sells += this.#pressureOf(position, SIDE.sell, position.sells, whatIf);
+      buys += this.#requirementOf(position, SIDE.buy, position.buys, whatIf);
+      buys += this.#requirementOf(position, SIDE.buy, position.spotBuys, whatIf);
+      sells += this.#requirementOf(position, SIDE.sell, position.sells, whatIf);
       if (position.reduceOnly === null) continue;
-      const [reduceOnlyBuys, reduceOnlySells] = position.reduceOnly.pressing;
-      buys += this.#pressureOf(position, SIDE.buy, reduceOnlyBuys, whatIf);
-      sells += this.#pressureOf(position, SIDE.sell, reduceOnlySells, whatIf);
+      const [reduceOnlyBuys, reduceOnlySells] = position.reduceOnly.resting;
+      buys += this.#requirementOf(position, SIDE.buy, reduceOnlyBuys, whatIf);
+      sells += this.#requirementOf(position, SIDE.sell, reduceOnlySells, whatIf);
     }
     return { buys: buys as Amount18, sells: sells as Amount18 };
   }
 
-  #pressureOf(position: Position, side: Side, lane: OrderLane, whatIf: readonly WhatIf[]): Amount18 {
-    let { counted } = lane;
-    for (const other of whatIf) if (other.lane === lane) counted = other.counted;
-    return this.pressureOf(position, side, counted);
+  #requirementOf(position: Position, side: Side, queue: OrderQueue, whatIf: readonly WhatIf[]): Amount18 {
+    let { counted } = queue;
+    for (const other of whatIf) if (other.queue === queue) counted = other.counted;
+    return this.requirementOf(position, side, counted);
   }
 
-  /** Of a notional that a lane of this side counts. */
-  pressureOf({ market, asset }: Position, side: Side, counted: bigint): Amount18 {
+  /** Of a notional that a queue of this side counts. */
+  requirementOf({ market, asset }: Position, side: Side, counted: bigint): Amount18 {
     if (counted === 0n) return ZERO_18;
     assert(market !== null, 'a position with orders knows its market');
-    return pressureOf(side, counted as Amount18, this.#desk.terms(asset), market.definition.takerFeeRate);
+    return requirementOf(side, counted, this.#assets.terms(asset), market.definition.takerFeeRate);
   }
 
-  /** The lanes that press on a side. */
-  *lanes(side: Side): Iterable<{ readonly position: Position; readonly lane: OrderLane }> {
+  /** The queues that count on a side. */
+  *queues(side: Side): Iterable<{ readonly position: Position; readonly queue: OrderQueue }> {
     for (const position of this.#positions.values()) {
       const { buys, sells, spotBuys, reduceOnly } = position;
-      for (const lane of side === SIDE.buy ? [buys, spotBuys] : [sells]) yield { position, lane };
-      if (reduceOnly !== null) yield { position, lane: reduceOnly.pressing[side] };
+      for (const queue of side === SIDE.buy ? [buys, spotBuys] : [sells]) yield { position, queue };
+      if (reduceOnly !== null) yield { position, queue: reduceOnly.resting[side] };
     }
   }
 
   /** Lots by which margin orders of a side may add to the position. */
   countedLots({ buys, sells, reduceOnly }: Position, side: Side): bigint {
     const own = side === SIDE.buy ? buys : sells;
-    return own.countedLots + (reduceOnly === null ? 0n : reduceOnly.pressing[side].countedLots);
+    return own.countedLots + (reduceOnly === null ? 0n : reduceOnly.resting[side].countedLots);
   }
 
-  /** Whether any order of it weighs something. */
+  /** Whether any order of it adds exposure. */
   get hasOrders(): boolean {
     for (const position of this.#positions.values()) if (!isIdle(position)) return true;
     return false;
@@ -339,14 +340,14 @@ export class MarginAccount {
 
   /** What is left for more risk, also `available_margin` (MRG-16). */
   capacity(whatIf: readonly WhatIf[] = NOTHING_ELSE): Amount18 {
-    const { buys, sells } = this.pressures(whatIf);
+    const { buys, sells } = this.requirements(whatIf);
     return capacityOf(this.surplus(), buys, sells);
   }
 
   #sum(): void {
     const { spot } = this;
     const seen = this.#seen;
-    if (seen.desk === this.#desk.version && seen.spot === spot.changes && seen.own === this.#changes) return;
+    if (seen.assets === this.#assets.version && seen.spot === spot.changes && seen.own === this.#changes) return;
     const sums = this.#sums;
     sums.initialOracle = 0n;
     sums.initialMark = 0n;
@@ -354,13 +355,13 @@ export class MarginAccount {
     for (const balance of spot.balances.values()) {
       const amount = optimisticOf(balance);
       if (balance.asset === USD) addInitialUsd(sums, amount);
-      else addInitial(sums, this.#desk.terms(balance.asset), amount);
+      else addInitial(sums, this.#assets.terms(balance.asset), amount);
     }
     for (const position of this.#positions.values()) {
-      addInitial(sums, this.#desk.terms(position.asset), optimisticBase(position));
+      addInitial(sums, this.#assets.terms(position.asset), optimisticBase(position));
       addInitialUsd(sums, optimisticQuote(position));
     }
-    seen.desk = this.#desk.version;
+    seen.assets = this.#assets.version;
     seen.spot = spot.changes;
     seen.own = this.#changes;
   }

@@ -7,14 +7,15 @@ import type { AssetId, UserId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { SIDE, type Side } from '../../core/order-terms.ts';
 import type { Amount18 } from '../../core/units.ts';
-import { offsetLots } from '../../risk/pressure.ts';
-import type { AssetDesk } from './asset-desk.ts';
-import { laneOf, type Seat } from './exposure.ts';
+import type { Measures } from '../../risk/caps.ts';
+import { offsetLots } from '../../risk/exposure.ts';
+import { newExposureEntry } from '../../risk/exposure-queue.ts';
+import type { AssetRisks } from './asset-risks.ts';
 import type { Holds, WordCount } from './holds.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import type { OrderFault } from './order-events.ts';
-import { newLaneEntry } from './pressure-lane.ts';
+import { type OrderExposure, queueOf } from './order-exposure.ts';
 import type { Sleepers } from './sleepers.ts';
 
 /** Clearing's word on a position, flushed and absolute. */
@@ -30,17 +31,17 @@ export interface PositionWord {
 
 export interface MarginAccountsParts {
   readonly holds: Holds;
-  readonly desk: AssetDesk;
+  readonly assets: AssetRisks;
   readonly words: WordCount;
   readonly sleepers: Sleepers;
 }
 
-/** Slots of orders on their way lie behind every market sequence. */
-const ON_THE_WAY = 2 ** 52;
+/** Places of pending orders lie behind every market sequence. */
+const PENDING = 2 ** 52;
 
 export class MarginAccounts {
-  readonly desk: AssetDesk;
-  /** Accounts of which an order has weighed something since this was last tidied (auto-reduce.ts). */
+  readonly assets: AssetRisks;
+  /** Accounts of which an order has added exposure since this was last tidied (auto-reduce.ts). */
   readonly withOrders: Set<MarginAccount> = new Set();
   /** Positions that reduce-only orders have named since this was last tidied (reduce-only-excess.ts). */
   readonly withReduceOnly: Set<Position> = new Set();
@@ -48,10 +49,10 @@ export class MarginAccounts {
   readonly #holds: Holds;
   readonly #words: WordCount;
   readonly #sleepers: Sleepers;
-  #slot = ON_THE_WAY;
+  #place = PENDING;
 
-  constructor({ holds, desk, words, sleepers }: MarginAccountsParts) {
-    this.desk = desk;
+  constructor({ holds, assets, words, sleepers }: MarginAccountsParts) {
+    this.assets = assets;
     this.#sleepers = sleepers;
     this.#holds = holds;
     this.#words = words;
@@ -64,7 +65,7 @@ export class MarginAccounts {
     this.#users.set(user, own);
     const known = own.get(index);
     if (known !== undefined) return known;
-    const fresh = new MarginAccount(user, index, this.#holds.account(user, index), this.desk);
+    const fresh = new MarginAccount(user, index, this.#holds.account(user, index), this.assets);
     own.set(index, fresh);
     return fresh;
   }
@@ -76,7 +77,7 @@ export class MarginAccounts {
 
   /** For a question about one that may not exist, or be of no margin type: none is made. */
   peek(user: UserId, index: number): MarginAccount {
-    return this.find(user, index) ?? new MarginAccount(user, index, this.#holds.peek(user, index), this.desk);
+    return this.find(user, index) ?? new MarginAccount(user, index, this.#holds.peek(user, index), this.assets);
   }
 
   /**
@@ -84,12 +85,13 @@ export class MarginAccounts {
    * else in the account.
    */
   pricedSinceMatch({ user, subAccount, asset, matchedNs }: OrderFault): boolean {
-    return this.desk.pricedSince(asset, matchedNs) || this.peek(user, subAccount).pricedSince(matchedNs);
+    return this.assets.pricedSince(asset, matchedNs) || this.peek(user, subAccount).pricedSince(matchedNs);
   }
 
-  /** What all margin-type accounts own of an asset, fills on their way included (CAP-08). */
-  collateral(asset: AssetId): bigint {
-    return this.#holds.collateral(asset);
+  /** What all users have in an asset, pending fills included (AMB-54, CAP-08). */
+  measures(asset: AssetId): Measures {
+    const { credits, borrows } = this.assets.legs(asset);
+    return { credits, borrows, collateral: this.#holds.collateral(asset) };
   }
 
   /** Of one user, by no order. */
@@ -114,11 +116,11 @@ export class MarginAccounts {
   }
 
   /**
-   * The place of an order of a margin-type account; it weighs nothing before it is added.
+   * The exposure of an order of a margin-type account; it adds nothing before it is set.
    *
    * @returns null for a spot sell, which frees collateral.
    */
-  seat(order: LiveOrder): Seat | null {
+  exposure(order: LiveOrder): OrderExposure | null {
     const { terms, market } = order;
     const account = this.account(terms.user, terms.subAccount);
     const position = account.position(market.definition.assetId);
@@ -126,8 +128,8 @@ export class MarginAccounts {
     account.enter(position, market);
     if (isReduceOnly(terms)) this.withReduceOnly.add(position);
     this.withOrders.add(account);
-    this.#slot += 1;
-    return { position, lane: laneOf(position, terms), entry: newLaneEntry(order, this.#slot), marketPrice: 0n };
+    this.#place += 1;
+    return { position, queue: queueOf(position, terms), entry: newExposureEntry(order, this.#place), marketPrice: 0n };
   }
 }
 

@@ -2,7 +2,7 @@
  * The margin side of the order manager: what clearing says of positions, prices and risk, and what follows from it for
  * orders and for reads.
  *
- *   clearing ── position, oracle price, market risk, risk row ─▶ asset-desk.ts, margin-accounts.ts
+ *   clearing ── position, oracle price, market risk, risk row ─▶ asset-risks.ts, margin-accounts.ts
  *   orders ── margin-check.ts ─▶ admitted or refused            turns ── auto-reduce.ts ─▶ reductions.ts
  *   reads ── margin-view.ts, simulation.ts
  *
@@ -13,18 +13,17 @@ import type { SimulationView } from '../../codec/margin-replies.ts';
 import type { AssetId, UserId } from '../../core/ids.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
-import { isMarginType } from '../../risk/account-rules.ts';
+import { isMarginType } from '../../risk/account-types.ts';
 import type { PriceSource } from '../../risk/prices.ts';
 import type { RiskTerms } from '../../risk/risk-terms.ts';
 import type { Accounts } from './accounts.ts';
-import { AssetDesk, type AssetMarks } from './asset-desk.ts';
+import { type AssetMarks, AssetRisks } from './asset-risks.ts';
 import { AutoReduce } from './auto-reduce.ts';
 import type { Holds, WordCount } from './holds.ts';
-import type { Pressures } from './margin-account.ts';
+import type { Requirements } from './margin-account.ts';
 import { MarginAccounts, type PositionWord } from './margin-accounts.ts';
 import { MarginCheck } from './margin-check.ts';
 import { type MarginSources, MarginView } from './margin-view.ts';
-import { MarketBounds } from './market-bounds.ts';
 import type { Markets } from './markets.ts';
 import type { OrderSink } from './order-events.ts';
 import { ReduceOnlyExcess } from './reduce-only-excess.ts';
@@ -45,11 +44,10 @@ export interface MarginRoomParts {
 }
 
 export class MarginRoom {
-  readonly desk: AssetDesk = new AssetDesk();
+  readonly assets: AssetRisks = new AssetRisks(DEFAULT_SETTINGS.marketOrderBand);
   readonly accounts: MarginAccounts;
   readonly check: MarginCheck;
   readonly reductions: Reductions;
-  readonly bounds: MarketBounds;
   readonly #kinds: Accounts;
   readonly #sleepers: Sleepers;
   readonly #markets: Markets;
@@ -62,17 +60,16 @@ export class MarginRoom {
   #isRestored = false;
 
   constructor({ accounts, markets, holds, words, pending, sink, sleepers }: MarginRoomParts) {
-    const { desk } = this;
+    const { assets } = this;
     this.#kinds = accounts;
     this.#sleepers = sleepers;
     this.#markets = markets;
-    this.accounts = new MarginAccounts({ holds, desk, words, sleepers });
-    this.bounds = new MarketBounds(desk, DEFAULT_SETTINGS.marketOrderBand);
-    this.check = new MarginCheck(accounts, this.accounts, this.bounds);
+    this.accounts = new MarginAccounts({ holds, assets, words, sleepers });
+    this.check = new MarginCheck(accounts, this.accounts);
     this.reductions = new Reductions(pending, sink);
     this.#autoReduce = new AutoReduce(accounts, this.accounts, (reduction) => this.reductions.reduce(reduction));
     this.#excess = new ReduceOnlyExcess(this.accounts, (order) => this.reductions.cancelReduceOnly(order));
-    this.#sources = { accounts, margins: this.accounts, markets, desk };
+    this.#sources = { accounts, margins: this.accounts, markets, assets };
     this.#view = new MarginView(this.#sources);
   }
 
@@ -85,28 +82,28 @@ export class MarginRoom {
   }
 
   onOraclePrice(asset: AssetId, price: PriceSource): void {
-    this.desk.setOracle(asset, price);
+    this.assets.setOracle(asset, price);
   }
 
   /** A market's last confirmed price, and what all users have open in its asset. */
   onMarketRisk(word: { readonly marketIndex: number } & Pick<AssetMarks, 'mark' | 'interest'>): void {
-    this.desk.setTrading(this.#markets.at(word.marketIndex).definition.assetId, word);
+    this.assets.setTrading(this.#markets.at(word.marketIndex).definition.assetId, word);
   }
 
   onRiskChanged(asset: AssetId, risk: RiskTerms): void {
-    this.desk.setRisk(asset, risk);
+    this.assets.setRisk(asset, risk);
   }
 
   onSettingsChanged(settings: OrderSettings): void {
     this.#settings = settings;
     this.check.minimum = settings.preflightMinimum;
-    this.bounds.band = settings.marketOrderBand;
+    this.assets.marketOrderBand = settings.marketOrderBand;
   }
 
   /** Everything that lives has been told after a start. Restored prices may be old: no orders give way to them. */
   onRestored(): void {
     this.#isRestored = true;
-    this.desk.awaitPrices();
+    this.assets.awaitPrices();
   }
 
   // ---- now and then
@@ -119,7 +116,7 @@ export class MarginRoom {
    */
   reduceOrders(now: TimestampNs): boolean {
     const { autoReduces, cancelsReduceOnlyExcess } = this.#settings;
-    this.desk.refresh(now);
+    this.assets.refresh(now);
     const isLooking = this.#isRestored && (autoReduces || cancelsReduceOnlyExcess);
     const hasMore = isLooking && this.#sleepers.wakeWatched();
     const isCut = this.#autoReduce.look(this.#settings, now);
@@ -145,25 +142,25 @@ export class MarginRoom {
   /** What is left for more risk in a margin-type account (MRG-16); 0 in any other. */
   capacity(user: UserId, subAccount: number, now: TimestampNs): Amount18 {
     if (!this.isMarginAccount(user, subAccount)) return ZERO_18;
-    this.desk.refresh(now);
+    this.assets.refresh(now);
     return this.accounts.peek(user, subAccount).capacity();
   }
 
   /** What the orders of a margin-type account press on each side of it with (AMB-47). */
-  pressures(user: UserId, subAccount: number, now: TimestampNs): Pressures {
-    this.desk.refresh(now);
-    return this.accounts.peek(user, subAccount).pressures();
+  requirements(user: UserId, subAccount: number, now: TimestampNs): Requirements {
+    this.assets.refresh(now);
+    return this.accounts.peek(user, subAccount).requirements();
   }
 
   /** Margin-type accounts as they are read at `now`. */
   view(now: TimestampNs): MarginView {
-    this.desk.refresh(now);
+    this.assets.refresh(now);
     return this.#view;
   }
 
   /** A trade tried on (SIM-01). @returns INVALID_REQUEST, MARKET_NOT_FOUND. */
   simulate(trial: Trial, now: TimestampNs): Outcome<SimulationView> {
-    this.desk.refresh(now);
+    this.assets.refresh(now);
     return simulate(this.#sources, this.#settings.preflightMinimum, trial);
   }
 }

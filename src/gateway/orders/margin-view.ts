@@ -39,7 +39,7 @@ import { entryPrice, isOpen, type Legs, magnitude, NO_LEGS, sideOf } from '../..
 import { isStale, STORED_PRICE_NS } from '../../risk/prices.ts';
 import { FACTOR_ONE } from '../../risk/risk-terms.ts';
 import type { Accounts } from './accounts.ts';
-import type { AssetDesk } from './asset-desk.ts';
+import type { AssetRisks } from './asset-risks.ts';
 import type { MarginAccount, Position } from './margin-account.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
 import type { Markets } from './markets.ts';
@@ -57,7 +57,7 @@ export interface MarginSources {
   readonly accounts: Accounts;
   readonly margins: MarginAccounts;
   readonly markets: Markets;
-  readonly desk: AssetDesk;
+  readonly assets: AssetRisks;
 }
 
 /** What clearing has booked. */
@@ -69,27 +69,29 @@ export function flushedLegs(account: MarginAccount): AccountLegs {
   return { spot, positions };
 }
 
-export function sumsOf({ spot, positions }: AccountLegs, desk: AssetDesk): MarginSums {
+export function sumsOf({ spot, positions }: AccountLegs, assets: AssetRisks): MarginSums {
   const sums = emptySums();
-  for (const [asset, amount] of spot) addSpot(sums, asset === USD ? null : desk.terms(asset), amount);
-  for (const [asset, legs] of positions) addPosition(sums, desk.terms(asset), legs);
+  for (const [asset, amount] of spot) addSpot(sums, asset === USD ? null : assets.terms(asset), amount);
+  for (const [asset, legs] of positions) addPosition(sums, assets.terms(asset), legs);
   return sums;
 }
 
 /** Figures of an account that is as `legs` say and has `available` left. */
-export function figuresWith(legs: AccountLegs, available: Amount18, desk: AssetDesk): MarginFigures {
-  const figures = figuresOf(sumsOf(legs, desk));
+export function figuresWith(legs: AccountLegs, available: Amount18, assets: AssetRisks): MarginFigures {
+  const figures = figuresOf(sumsOf(legs, assets));
   const positions = [...legs.positions].filter(([, { base }]) => base !== 0n);
   return {
     ...figures,
     available,
     utilized: (figures.bindingEquity - available) as Amount18,
-    positions: positions.sort(([a], [b]) => compareAssetIds(a, b)).map(([asset, { base }]) => held(asset, base, desk)),
+    positions: positions
+      .sort(([a], [b]) => compareAssetIds(a, b))
+      .map(([asset, { base }]) => held(asset, base, assets)),
   };
 }
 
-function held(assetId: AssetId, base: Amount18, desk: AssetDesk): HeldPositionView {
-  const terms = desk.terms(assetId);
+function held(assetId: AssetId, base: Amount18, assets: AssetRisks): HeldPositionView {
+  const terms = assets.terms(assetId);
   return { assetId, base, notional: magnitude(legAtMark(terms, base)) as Amount18, margin: requirement(terms, base) };
 }
 
@@ -105,12 +107,12 @@ function requirement(terms: AssetTerms, base: bigint): Amount18 {
  *
  * @returns null when no price above zero liquidates the account through this asset.
  */
-export function liquidationPrice(legs: AccountLegs, asset: AssetId, desk: AssetDesk): Amount18 | null {
+export function liquidationPrice(legs: AccountLegs, asset: AssetId, assets: AssetRisks): Amount18 | null {
   const base = legs.positions.get(asset)?.base ?? 0n;
   if (base === 0n) return null;
-  const terms = desk.terms(asset);
+  const terms = assets.terms(asset);
   const own = [base, legs.spot.get(asset) ?? 0n];
-  const rest = sumsOf(legs, desk).maintenance - sum(own.map((amount) => weighedLeg(terms, amount, 'maintenance')));
+  const rest = sumsOf(legs, assets).maintenance - sum(own.map((amount) => weighedLeg(terms, amount, 'maintenance')));
   // In 10^-18 units × percent × 10^-6: what one USD of the price moves.
   const slope = sum(own.map((amount) => amount * maintenanceWeight(terms, amount)));
   if (slope === 0n) return null;
@@ -135,11 +137,11 @@ export class MarginView {
 
   /** Of the user's margin-type accounts, by index; those that do not exist are left out. */
   figures(user: UserId, subAccounts: readonly number[] | null): ReadonlyMap<number, MarginFigures> {
-    const { margins, desk } = this.#sources;
+    const { margins, assets } = this.#sources;
     const figures = new Map<number, MarginFigures>();
     for (const [index] of this.#marginAccounts(user, subAccounts)) {
       const account = margins.peek(user, index);
-      figures.set(index, figuresWith(flushedLegs(account), account.capacity(), desk));
+      figures.set(index, figuresWith(flushedLegs(account), account.capacity(), assets));
     }
     return figures;
   }
@@ -191,7 +193,7 @@ export class MarginView {
     nowNs: TimestampNs,
   ): readonly PositionView[] {
     if (assets.length === 0) return [];
-    const equity = sumsOf(legs, this.#sources.desk).equityMark;
+    const equity = sumsOf(legs, this.#sources.assets).equityMark;
     const sorted = [...assets].sort(compareAssetIds);
     return sorted.map((asset) => this.#position(legs, asset, { name, subAccount: index, equity }, nowNs));
   }
@@ -202,9 +204,9 @@ export class MarginView {
     { name, subAccount, equity }: { readonly name: string; readonly subAccount: number; readonly equity: bigint },
     nowNs: TimestampNs,
   ): PositionView {
-    const { desk } = this.#sources;
+    const { assets } = this.#sources;
     const legs = account.positions.get(assetId) ?? NO_LEGS;
-    const terms = desk.terms(assetId);
+    const terms = assets.terms(assetId);
     const isFlat = legs.base === 0n;
     const isPriced = isFlat || this.#hasPrice(assetId, nowNs);
     const notional = magnitude(legAtMark(terms, legs.base));
@@ -220,13 +222,13 @@ export class MarginView {
       unrealizedPnl: isPriced ? ((legAtMark(terms, legs.base) + legs.quote) as Amount18) : null,
       margin: requirement(terms, legs.base),
       leverage: leverageOf(notional, equity),
-      liquidationPrice: liquidationPrice(account, assetId, desk),
+      liquidationPrice: liquidationPrice(account, assetId, assets),
     };
   }
 
   /** A stored price is shown for two hours (LIQ-10). */
   #hasPrice(asset: AssetId, nowNs: TimestampNs): boolean {
-    const { oracle, mark } = this.#sources.desk.marks(asset);
+    const { oracle, mark } = this.#sources.assets.marks(asset);
     return [oracle, mark].some((source) => source !== null && !isStale(source.timeNs, STORED_PRICE_NS, nowNs));
   }
 
@@ -256,8 +258,8 @@ export class MarginView {
   }
 
   #closeOrder({ asset, base }: Position, subAccount: number): CloseOrderView | null {
-    const { desk, markets } = this.#sources;
-    const { prices } = desk.terms(asset);
+    const { assets, markets } = this.#sources;
+    const { prices } = assets.terms(asset);
     const definition = markets.find(asset)?.definition;
     if (prices.isBroken || definition === undefined) return null;
     const { priceDecimals, quantityDecimals } = definition;

@@ -7,7 +7,7 @@
  * if it is due. Holds are changed before anything is said (AMB-32).
  *
  * Invariants
- *   (1) Holds equal the sum over the orders in memory (holds.ts, needs.ts).
+ *   (1) Holds equal the sum over the orders in memory (holds.ts, spending.ts).
  *   (2) An order is told exactly one terminal event, after its `Created`; a crossing post-only has no `Created`.
  *
  * Not here: requests and their answers (order-manager.ts), what a release needs (releases.ts).
@@ -16,7 +16,6 @@ import { powerOfTen } from '../../core/arithmetic.ts';
 import { assert, must } from '../../core/assert.ts';
 import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER, TRIGGER_STATE } from '../../core/order-terms.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
-import { exposureOf, type Seat } from './exposure.ts';
 import type { Holds } from './holds.ts';
 import {
   enabledOf,
@@ -31,9 +30,10 @@ import {
 } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
-import { isOver, spendOf } from './needs.ts';
 import type { OrderNews, OrderSink } from './order-events.ts';
+import { exposureOf, type OrderExposure } from './order-exposure.ts';
 import { terminalEventOf } from './order-life.ts';
+import { isOver, spendOf } from './spending.ts';
 import type { Tail } from './tail.ts';
 import type { ActivatedWord, EndedWord, OrderWord, ReplacedWord, TriggeredWord } from './words.ts';
 
@@ -81,7 +81,7 @@ export class OrderBookView {
     this.#orders.restore(order, sequence);
     this.rehold(order);
     order.market.bestSeen.see(order);
-    order.seat?.lane.admit(order.seat.entry, sequence);
+    order.exposure?.queue.admit(order.exposure.entry, sequence);
   }
 
   /** The market refused it: it leaves no trace. A replace that was sent after it may still be on its way. */
@@ -96,13 +96,13 @@ export class OrderBookView {
   /** A request about it has been answered: it is in flight no more, or less. */
   landed(order: LiveOrder): void {
     order.requests -= 1;
-    order.seat?.position.account.reweighed();
+    order.exposure?.position.account.exposureChanged();
   }
 
   /** Hold, weight and what pages count follow from the order again. */
   rehold(order: LiveOrder): void {
     this.#setSpend(order, spendOf(order));
-    if (order.seat !== null) this.#weigh(order, order.seat);
+    if (order.exposure !== null) this.#setExposure(order, order.exposure);
     this.#orders.changed(order);
   }
 
@@ -111,7 +111,7 @@ export class OrderBookView {
   /** It has its name, and with it its slot. */
   enter(order: LiveOrder, sequence: number): void {
     this.#orders.admit(order, sequence);
-    order.seat?.lane.admit(order.seat.entry, sequence);
+    order.exposure?.queue.admit(order.exposure.entry, sequence);
   }
 
   admitted(
@@ -296,13 +296,13 @@ export class OrderBookView {
     order.spend = spend;
   }
 
-  #weigh(order: LiveOrder, { position, lane, entry, marketPrice }: Seat): void {
+  #setExposure(order: LiveOrder, { position, queue, entry, marketPrice }: OrderExposure): void {
     if (isReduceOnly(order.terms)) {
       if (isOver(order)) position.reduceOnly?.live.delete(order);
       else position.reduceOnly?.live.add(order);
     }
-    lane.set(entry, exposureOf(order, marketPrice));
-    position.account.reweighed();
+    queue.set(entry, exposureOf(order, marketPrice));
+    position.account.exposureChanged();
   }
 
   #tell(order: LiveOrder, event: OrderNews): void {

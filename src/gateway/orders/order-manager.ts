@@ -225,7 +225,7 @@ export class OrderManager {
     this.#markets.set(definition);
     if (definition.takerFeeRate === takerFeeRate) return;
     this.#holds.feeChanged();
-    this.margin.desk.feeChanged();
+    this.margin.assets.feeChanged();
   }
 
   onSettingsChanged(settings: OrderSettings): void {
@@ -250,7 +250,7 @@ export class OrderManager {
     const asset = row.side === SIDE.buy ? USD : market.definition.assetId;
     const balance = isSpot(row) ? this.#holds.balance({ user, subAccount, asset }) : null;
     const order = restoredOrder(row, { user, market, balance });
-    this.margin.check.seat(order);
+    this.margin.check.place(order);
     this.#book.restore(order, row.orderSequence);
   }
 

@@ -26,21 +26,20 @@ import {
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { RawPrice, TimestampNs } from '../../core/units.ts';
-import { isMarginType } from '../../risk/account-rules.ts';
+import { isMarginType, mayTrade } from '../../risk/account-types.ts';
 import type { Accounts } from './accounts.ts';
-import type { AssetDesk } from './asset-desk.ts';
+import type { AssetRisks } from './asset-risks.ts';
 import { filledOf, isReduceOnly, type LiveOrder, type OrderTerms } from './live-order.ts';
 import type { MarketSlot, Markets } from './markets.ts';
 import { checkOpenOrders, type OpenOrderCounts } from './open-bounds.ts';
 import { belowNotional, figuresFault, figuresOf, type OrderFigures, triggerKindOf } from './order-figures.ts';
 import { NO_SKIPS, type PreparedCreate } from './prepared.ts';
-import { mayTrade } from './trading-rules.ts';
 
 /** What the checks look at. */
 export interface PreFlightView extends OpenOrderCounts {
   readonly markets: Markets;
   readonly accounts: Accounts;
-  readonly desk: AssetDesk;
+  readonly assets: AssetRisks;
   /** Whether the user owns anything. */
   isFunded(user: UserId): boolean;
   /** Lots by which orders of this side may reduce the optimistic position. */
@@ -114,7 +113,7 @@ function checkTarget(
   const { side, isSpot, reduceOnly } = order;
   const reducible = view.reducibleLots(order.signer.id, order.account, definition, side);
   const reduces = reducible > 0 && (reduceOnly || (quantity > 0 && quantity <= reducible));
-  const isFit = mayTrade(account, { asset, side, isSpot, reduces }, view.desk.terms(asset).risk);
+  const isFit = mayTrade(account, { asset, side, isSpot, reduces }, view.assets.terms(asset).risk);
   return isFit ? FINE : invalid('target', 'the sub-account may not hold the asset of this market');
 }
 

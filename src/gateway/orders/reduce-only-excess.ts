@@ -10,7 +10,7 @@
  * are left alone.
  */
 import { SIDE } from '../../core/order-terms.ts';
-import { offsetLots } from '../../risk/pressure.ts';
+import { offsetLots } from '../../risk/exposure.ts';
 import { filledOf, type LiveOrder } from './live-order.ts';
 import { optimisticBase, type Position } from './margin-account.ts';
 import type { MarginAccounts } from './margin-accounts.ts';

@@ -5,7 +5,7 @@
  *   orders that count ─▶ farthest first ─▶ whole, whole, … in part ─▶ what is left is bearable, or so many are planned
  *                                                                          as one plan may have
  *
- * Left alone: orders that never rest; those about which a request is on its way; those that press nothing, as what waits
+ * Left alone: orders that never rest; those about which a request is on its way; those that add no exposure, as what waits
  * for a trigger and what the position covers, of reduce-only orders too. What is left below the market's minimum is
  * cancelled, and so is a child of which more may come.
  *
@@ -13,10 +13,10 @@
  */
 import { larger, powerOfTen } from '../../core/arithmetic.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE, type Side, TIF } from '../../core/order-terms.ts';
-import type { AssetDesk } from './asset-desk.ts';
+import type { AssetRisks } from './asset-risks.ts';
 import { filledOf, isChild, isWhole, type LiveOrder } from './live-order.ts';
 import type { MarginAccount, Position } from './margin-account.ts';
-import { isOver } from './needs.ts';
+import { isOver } from './spending.ts';
 
 /**
  * Distances that differ by less, in parts of the two limits over their references, are compared exactly. A quotient of
@@ -43,18 +43,18 @@ export interface ReductionPlan {
   readonly candidates: number;
 }
 
-/** One lane of the heavier side while a plan is made: what it counts and weighs without all that gives way so far. */
-interface PlannedLane {
+/** One queue of the heavier side while a plan is made: what it counts and weighs without all that gives way so far. */
+interface PlannedQueue {
   readonly position: Position;
   /** In 10^-18 USD of one unit. */
   readonly reference: bigint;
   counted: bigint;
-  pressure: bigint;
+  requirement: bigint;
 }
 
 /** One order of the heavier side that may give way. */
 interface Candidate {
-  readonly lane: PlannedLane;
+  readonly queue: PlannedQueue;
   readonly order: LiveOrder;
   readonly lots: number;
   readonly counted: number;
@@ -64,32 +64,32 @@ interface Candidate {
 }
 
 /** @param most as many reductions as the plan may have. */
-export function planReductions(account: MarginAccount, desk: AssetDesk, sent: Sent, most: number): ReductionPlan {
-  const { buys, sells } = account.pressures();
+export function planReductions(account: MarginAccount, assets: AssetRisks, sent: Sent, most: number): ReductionPlan {
+  const { buys, sells } = account.requirements();
   const side: Side = buys >= sells ? SIDE.buy : SIDE.sell;
   const reductions: Reduction[] = [];
   const surplus = account.surplus();
   const bearable = surplus > 0n ? surplus : 0n;
   if (larger(buys, sells) <= bearable) return { side, reductions, isCut: false, candidates: 0 };
-  const { lanes, candidates } = heavierSide(account, side, desk, sent);
-  let pressure = lanes.reduce((sum, lane) => sum + lane.pressure, 0n);
-  for (const { lane, order, lots, lotPrice, counted } of farthest(candidates, most)) {
-    if (pressure <= bearable || reductions.length === most) break;
-    const others = pressure - lane.pressure;
+  const { queues, candidates } = heavierSide(account, side, assets, sent);
+  let requirement = queues.reduce((sum, queue) => sum + queue.requirement, 0n);
+  for (const { queue, order, lots, lotPrice, counted } of farthest(candidates, most)) {
+    if (requirement <= bearable || reductions.length === most) break;
+    const others = requirement - queue.requirement;
     const less = (off: number): bigint =>
-      account.pressureOf(lane.position, side, lane.counted - lotPrice * BigInt(off));
+      account.requirementOf(queue.position, side, queue.counted - lotPrice * BigInt(off));
     // Most of many go whole: one question, where the search asks as often as the number of lots has bits.
     const without = less(counted);
     const suffices = (off: number): boolean => others + less(off) <= bearable;
     const off = others + without <= bearable ? fewestLots(counted, suffices) : counted;
     const isCancelled = lots - off < order.market.definition.minimumQuantity || (isChild(order) && !isWhole(order));
     const gone = isCancelled ? counted : off;
-    lane.pressure = gone === counted ? without : less(gone);
-    lane.counted -= lotPrice * BigInt(gone);
-    pressure = others + lane.pressure;
+    queue.requirement = gone === counted ? without : less(gone);
+    queue.counted -= lotPrice * BigInt(gone);
+    requirement = others + queue.requirement;
     reductions.push({ order, total: isCancelled ? 0 : order.quantity - off });
   }
-  const isCut = pressure > bearable && reductions.length === most && most < candidates.length;
+  const isCut = requirement > bearable && reductions.length === most && most < candidates.length;
   return { side, reductions, isCut, candidates: candidates.length };
 }
 
@@ -105,29 +105,29 @@ function fewestLots(all: number, suffices: (lots: number) => boolean): number {
 }
 
 interface HeavierSide {
-  readonly lanes: readonly PlannedLane[];
+  readonly queues: readonly PlannedQueue[];
   readonly candidates: Candidate[];
 }
 
-function heavierSide(account: MarginAccount, side: Side, desk: AssetDesk, sent: Sent): HeavierSide {
-  const lanes: PlannedLane[] = [];
+function heavierSide(account: MarginAccount, side: Side, assets: AssetRisks, sent: Sent): HeavierSide {
+  const queues: PlannedQueue[] = [];
   const candidates: Candidate[] = [];
-  for (const { position, lane } of account.lanes(side)) {
-    const reference = desk.terms(position.asset).prices.mark;
-    const planned: PlannedLane = { position, reference, counted: lane.counted, pressure: 0n };
+  for (const { position, queue } of account.queues(side)) {
+    const reference = assets.terms(position.asset).prices.mark;
+    const planned: PlannedQueue = { position, reference, counted: queue.counted, requirement: 0n };
     const tick = Number(powerOfTen(18 - (position.market?.definition.priceDecimals ?? 0))) / Number(reference);
-    for (const { owner: order, exposure, netted } of lane.counting()) {
+    for (const { owner: order, exposure, netted } of queue.counting()) {
       const { lots, lotPrice } = exposure;
       const total = order.requests === 0 ? undefined : sent.get(order);
       if (total !== undefined) planned.counted -= lotPrice * BigInt(goneOf(order, total, lots, netted));
       if (!isReducible(order)) continue;
       const distance = Math.abs(order.price * tick - 1);
-      candidates.push({ lane: planned, order, lots, counted: lots - netted, lotPrice, distance });
+      candidates.push({ queue: planned, order, lots, counted: lots - netted, lotPrice, distance });
     }
-    planned.pressure = account.pressureOf(position, side, planned.counted);
-    lanes.push(planned);
+    planned.requirement = account.requirementOf(position, side, planned.counted);
+    queues.push(planned);
   }
-  return { lanes, candidates };
+  return { queues, candidates };
 }
 
 /** Counted lots that will be gone with a reduction to `total`. */
@@ -176,14 +176,14 @@ function slack(a: number, b: number): number {
 
 /** Negative: `a` is farther. */
 function exactGap(a: Candidate, b: Candidate): number {
-  if (a.lane === b.lane && a.order.price === b.order.price) return 0;
-  const [far, near] = [offBy(a) * b.lane.reference, offBy(b) * a.lane.reference];
+  if (a.queue === b.queue && a.order.price === b.order.price) return 0;
+  const [far, near] = [offBy(a) * b.queue.reference, offBy(b) * a.queue.reference];
   if (far === near) return 0;
   return far > near ? -1 : 1;
 }
 
 /** |limit − reference|, in 10^-18 USD of one unit. */
-function offBy({ order, lane }: Candidate): bigint {
-  const off = limitOf(order) - lane.reference;
+function offBy({ order, queue }: Candidate): bigint {
+  const off = limitOf(order) - queue.reference;
   return off > 0n ? off : -off;
 }

@@ -20,16 +20,16 @@
  * a restart the hold of an order that had fired is taken when its market opens, as if it had fired then.
  */
 import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER_STATE } from '../../core/order-terms.ts';
+import type { AssetRisks } from './asset-risks.ts';
 import { availableOf, type Balance } from './holds.ts';
 import { enabledOf, filledOf, isChild, LET_THROUGH_WHOLE, type LiveOrder } from './live-order.ts';
 import type { MarginAccount } from './margin-account.ts';
 import type { MarginCheck } from './margin-check.ts';
 import type { MarginRoom } from './margin-room.ts';
-import type { MarketBounds } from './market-bounds.ts';
 import type { MarketSlot } from './markets.ts';
-import { boundAtRelease, budgetLeft, holdOf, isOver, spendOf } from './needs.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
+import { boundAtRelease, budgetLeft, holdOf, isOver, spendOf } from './spending.ts';
 import type { TriggeredWord } from './words.ts';
 
 /** What the market told. */
@@ -73,7 +73,7 @@ interface Walk {
 export class Releases {
   readonly #book: OrderBookView;
   readonly #margin: MarginCheck;
-  readonly #bounds: MarketBounds;
+  readonly #assets: AssetRisks;
   readonly #sink: OrderSink;
   /** Told and not answered, as what is available does not cover them yet. */
   readonly #short = new Map<Purse, Waiting>();
@@ -82,10 +82,10 @@ export class Releases {
   /** Released with all there was: they end, and give back what they leave, as soon as the market has matched them. */
   readonly #takers = new Map<Balance, Takers>();
 
-  constructor(book: OrderBookView, { check, bounds }: Pick<MarginRoom, 'check' | 'bounds'>, sink: OrderSink) {
+  constructor(book: OrderBookView, { check, assets }: Pick<MarginRoom, 'check' | 'assets'>, sink: OrderSink) {
     this.#book = book;
     this.#margin = check;
-    this.#bounds = bounds;
+    this.#assets = assets;
     this.#sink = sink;
   }
 
@@ -161,9 +161,9 @@ export class Releases {
 
   /** Who waits already keeps its place. */
   #wait(order: LiveOrder, { sequence, quantity }: Told): void {
-    const { lastSequence, balance, seat } = order;
+    const { lastSequence, balance, exposure } = order;
     const available = balance === null ? 0n : availableOf(balance);
-    const version = seat === null ? 0 : seat.position.account.version;
+    const version = exposure === null ? 0 : exposure.position.account.version;
     const line = this.#lineOf(order);
     const known = line.get(order);
     if (known === undefined) {
@@ -212,7 +212,7 @@ export class Releases {
     const available = order.balance === null ? 0n : availableOf(order.balance) + held;
     const lots = lotsAtRelease(order, quantity);
     const left = Math.min(lots.letThrough, order.quantity) - lots.dropped - filledOf(order);
-    const worstPrice = this.#bounds.worstPrice(order.terms.side, order.market);
+    const worstPrice = this.#assets.worstPrice(order.terms.side, order.market);
     const bound = boundAtRelease(order, left, { available, worstPrice });
     if (bound === null) return false;
     const change = { bound, ...lots };
@@ -265,15 +265,15 @@ export class Releases {
   }
 }
 
-function purseOf({ seat, balance, market }: LiveOrder): Purse {
-  return seat?.position.account ?? balance ?? market;
+function purseOf({ exposure, balance, market }: LiveOrder): Purse {
+  return exposure?.position.account ?? balance ?? market;
 }
 
 /** Whether all that decides is as it was: what the market said of it last, what it may spend, its margin account. */
-function isAsBefore({ lastSequence, balance, seat }: LiveOrder, short: Short): boolean {
+function isAsBefore({ lastSequence, balance, exposure }: LiveOrder, short: Short): boolean {
   return (
     short.lastSequence === lastSequence &&
-    short.version === (seat === null ? 0 : seat.position.account.version) &&
+    short.version === (exposure === null ? 0 : exposure.position.account.version) &&
     short.available === (balance === null ? 0n : availableOf(balance))
   );
 }

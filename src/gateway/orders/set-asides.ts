@@ -87,7 +87,7 @@ export class SetAsides {
   /** The account as it is now, if it is held to its capacity at all. */
   #keepsCapacity(user: UserId, subAccount: number, now: TimestampNs): boolean {
     if (!this.#accounts.isMargin(user, subAccount)) return true;
-    this.#margins.desk.refresh(now);
+    this.#margins.assets.refresh(now);
     const account = this.#margins.account(user, subAccount);
     return !account.isLeveraged || account.capacity() >= 0n;
   }

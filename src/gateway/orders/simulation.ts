@@ -5,7 +5,7 @@
  *
  *   before     the account with the pending transfers
  *   after      and with the trade; open orders net against the position that the trade leaves
- *   accepted   the order's pressure fits before the trade, or it adds none
+ *   accepted   the order's requirement fits before the trade, or it adds none
  */
 
 import type { SimulationView } from '../../codec/margin-replies.ts';
@@ -17,15 +17,15 @@ import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import { type Amount18, ONE_18 } from '../../core/units.ts';
 import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../../risk/account.ts';
-import { isMarginType } from '../../risk/account-rules.ts';
-import { afterFill, isOpen, type Legs, NO_LEGS } from '../../risk/position.ts';
-import { capacityOf, marketPrice, offsetLots, pressureOf } from '../../risk/pressure.ts';
+import { isMarginType, mayTrade } from '../../risk/account-types.ts';
+import { additionBreaksCap } from '../../risk/caps.ts';
+import { capacityOf, marketPrice, offsetLots, requirementOf } from '../../risk/exposure.ts';
+import { afterFill, isOpen, type Legs, NO_LEGS, usdDelta } from '../../risk/position.ts';
 import type { SubAccount } from './accounts.ts';
-import { exceedsCap, exceedsCollateralCap } from './cap-check.ts';
 import { availableOf, optimisticOf } from './holds.ts';
 import {
   type MarginAccount,
-  type OrderLane,
+  type OrderQueue,
   optimisticBase,
   optimisticQuote,
   type Position,
@@ -33,7 +33,6 @@ import {
 } from './margin-account.ts';
 import { type AccountLegs, figuresWith, flushedLegs, liquidationPrice, type MarginSources } from './margin-view.ts';
 import type { MarketSlot } from './markets.ts';
-import { mayTrade } from './trading-rules.ts';
 
 /** Notional of a simulated trade (SIM-03). */
 export const SIMULATED_NOTIONAL_MAX: Amount18 = (50_000_000n * ONE_18) as Amount18;
@@ -50,18 +49,18 @@ interface Fill {
 
 /** @returns INVALID_REQUEST, MARKET_NOT_FOUND; PRICING_UNAVAILABLE for a trade without a price where there never was one. */
 export function simulate(sources: MarginSources, preflightMinimum: Amount18, trial: Trial): Outcome<SimulationView> {
-  const { accounts, margins, markets, desk } = sources;
+  const { accounts, margins, markets, assets } = sources;
   const market = markets.find(trial.asset);
   if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
   const type = accounts.find(trial.user, trial.subAccount);
   if (type === undefined) return invalid('sub_account', 'there is no such sub-account');
-  const price = trial.price ?? marketPrice(desk.terms(trial.asset));
+  const price = trial.price ?? marketPrice(assets.terms(trial.asset));
   if (price === 0n) return rejected(reject('PRICING_UNAVAILABLE', 'there is no price to try the trade at'));
   const notional = (
     trial.side === SIDE.buy ? mulDivCeil(trial.size, price, ONE_18) : mulDivFloor(trial.size, price, ONE_18)
   ) as Amount18;
   if (notional > SIMULATED_NOTIONAL_MAX) return invalid('trade', 'a simulated notional is at most 50,000,000 USD');
-  if (!trial.transfers.every(({ asset }) => desk.knows(asset)))
+  if (!trial.transfers.every(({ asset }) => assets.knows(asset)))
     return invalid('pending_transfers', 'there is no such asset');
   const account = margins.peek(trial.user, trial.subAccount);
   if (!coversTransfers(account, trial))
@@ -73,10 +72,10 @@ export function simulate(sources: MarginSources, preflightMinimum: Amount18, tri
   const available = model.capacity(true);
   const after = model.legs(flushedLegs(account), true);
   return accepted({
-    figures: figuresWith(after, available, desk),
+    figures: figuresWith(after, available, assets),
     impact: (available - before) as Amount18,
     isAccepted: model.isAllowed(type) && model.isAdmitted(preflightMinimum),
-    liquidationPrice: liquidationPrice(after, trial.asset, desk),
+    liquidationPrice: liquidationPrice(after, trial.asset, assets),
   });
 }
 
@@ -133,13 +132,14 @@ class Model {
     const add = (of: AssetId, amount: bigint): void => void moved.set(of, (moved.get(of) ?? 0n) + amount);
     for (const transfer of transfers) add(transfer.asset, transfer.amount);
     if (!withTrade) return { spot: moved, positions: open };
+    const delta = side === SIDE.buy ? base : -base;
     if (isSpot) {
-      add(asset, side === SIDE.buy ? base : -base);
+      add(asset, delta);
       // mutant: simulated-fee
-      add(USD, side === SIDE.buy ? -notional - fee : notional - fee);
+      add(USD, usdDelta(delta, notional, fee));
       return { spot: moved, positions: open };
     }
-    const legs = afterFill(open.get(asset) ?? NO_LEGS, side === SIDE.buy ? base : -base, notional, fee);
+    const legs = afterFill(open.get(asset) ?? NO_LEGS, delta, notional, fee);
     if (isOpen(legs)) open.set(asset, legs);
     else open.delete(asset);
     return { spot: moved, positions: open };
@@ -147,45 +147,45 @@ class Model {
 
   /** Of the optimistic account. */
   capacity(withTrade: boolean): Amount18 {
-    const { buys, sells } = this.#account.pressures(withTrade ? this.#laneAfter() : []);
+    const { buys, sells } = this.#account.requirements(withTrade ? this.#queuesAfter() : []);
     return capacityOf(this.#surplus(withTrade), buys, sells);
   }
 
   #surplus(withTrade: boolean): Amount18 {
-    const { desk } = this.#sources;
+    const { assets } = this.#sources;
     const sums = emptyInitial();
     const { spot, positions } = this.legs(optimisticLegs(this.#account), withTrade);
     for (const [asset, amount] of spot) {
       if (asset === USD) addInitialUsd(sums, amount);
-      else addInitial(sums, desk.terms(asset), amount);
+      else addInitial(sums, assets.terms(asset), amount);
     }
     for (const [asset, { base, quote }] of positions) {
-      addInitial(sums, desk.terms(asset), base);
+      addInitial(sums, assets.terms(asset), base);
       addInitialUsd(sums, quote);
     }
     return initialSurplus(sums);
   }
 
   /** The orders of the traded market net against the position that the trade leaves. */
-  #laneAfter(): readonly WhatIf[] {
+  #queuesAfter(): readonly WhatIf[] {
     const { side, isSpot } = this.#trial;
     if (isSpot || this.#position === undefined) return [];
     const { buys, sells, reduceOnly } = this.#position;
     const { quantityDecimals } = this.#market.definition;
     const base = optimisticBase(this.#position) + (side === SIDE.buy ? this.#fill.base : -this.#fill.base);
     const [short, long] = [offsetLots(SIDE.buy, base, quantityDecimals), offsetLots(SIDE.sell, base, quantityDecimals)];
-    const shrinksShort = reduceOnly === null ? [buys] : [buys, reduceOnly.pressing[SIDE.buy]];
-    const shrinksLong = reduceOnly === null ? [sells] : [sells, reduceOnly.pressing[SIDE.sell]];
+    const shrinksShort = reduceOnly === null ? [buys] : [buys, reduceOnly.resting[SIDE.buy]];
+    const shrinksLong = reduceOnly === null ? [sells] : [sells, reduceOnly.resting[SIDE.sell]];
     return [
-      ...shrinksShort.map((lane) => ({ lane, counted: lane.countedAt(short) })),
-      ...shrinksLong.map((lane) => ({ lane, counted: lane.countedAt(long) })),
+      ...shrinksShort.map((queue) => ({ queue, counted: queue.countedAt(short) })),
+      ...shrinksLong.map((queue) => ({ queue, counted: queue.countedAt(long) })),
     ];
   }
 
   /** Whether an account of this type may trade the asset so at all. */
   isAllowed(type: SubAccount): boolean {
     const { asset, isSpot } = this.#trial;
-    const { risk } = this.#sources.desk.terms(asset);
+    const { risk } = this.#sources.assets.terms(asset);
     const reduces = this.#reducible() >= this.#fill.base;
     return (isSpot || isMarginType(type)) && mayTrade(type, { ...this.#trial, reduces }, risk);
   }
@@ -193,49 +193,47 @@ class Model {
   /** What pre-flight would say of the order (margin-check.ts). */
   isAdmitted(minimum: Amount18): boolean {
     const { user, subAccount, asset, side, isSpot } = this.#trial;
-    const { desk, accounts } = this.#sources;
+    const { assets, accounts } = this.#sources;
     if (isSpot && !this.#isCovered()) return false;
     const counted = this.#counted();
     if (counted === 0n || !accounts.isMargin(user, subAccount)) return true;
-    if (!isSpot && desk.terms(asset).prices.isBroken) return false;
-    if (isSpot ? this.#exceedsCollateralCap() : this.#exceedsCap()) return false;
+    if (!isSpot && assets.terms(asset).prices.isBroken) return false;
+    if (this.#exceedsCap()) return false;
     if (isSpot && !this.#account.isLeveraged) return true;
-    const { buys, sells } = this.#account.pressures();
-    const more = this.#pressureOf(counted);
+    const { buys, sells } = this.#account.requirements();
+    const more = this.#requirementOf(counted);
     const [allBuys, allSells] = side === SIDE.buy ? [buys + more, sells] : [buys, sells + more];
     return capacityOf(this.#surplus(false), allBuys as Amount18, allSells as Amount18) > minimum;
   }
 
-  /** With all that the account has open on the side (cap-check.ts). */
+  /** With the transfers, and with all that the account has open on the side (src/risk/caps.ts). */
   #exceedsCap(): boolean {
-    const { asset, side } = this.#trial;
-    const { desk } = this.#sources;
+    const { margins, assets } = this.#sources;
+    const { asset, side, isSpot, transfers } = this.#trial;
+    const { risk, prices } = assets.terms(asset);
     const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
-    const open = this.#position === undefined ? 0n : this.#account.countedLots(this.#position, side) * lot;
-    return exceedsCap(desk.legs(asset), side, open + this.#fill.base - this.#offset(), desk.terms(asset));
+    let added = this.#fill.base;
+    if (isSpot) {
+      added += (this.#queue()?.countedLots ?? 0n) * lot;
+      for (const transfer of transfers) if (transfer.asset === asset) added += transfer.amount;
+    } else {
+      const open = this.#position === undefined ? 0n : this.#account.countedLots(this.#position, side) * lot;
+      added += open - this.#offset();
+    }
+    return additionBreaksCap(risk, prices, margins.measures(asset), { side, isSpot, added });
   }
 
-  /** A spot buy, with the transfers and with all that the account has open to buy of the asset. */
-  #exceedsCollateralCap(): boolean {
-    const { margins, desk } = this.#sources;
-    const { asset, transfers } = this.#trial;
-    const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
-    let added = this.#fill.base + (this.#lane()?.countedLots ?? 0n) * lot;
-    for (const transfer of transfers) if (transfer.asset === asset) added += transfer.amount;
-    return exceedsCollateralCap(margins.collateral(asset), added, desk.terms(asset).risk);
-  }
-
-  /** What so much notional adds to the pressure of the orders in its lane, of which one sum is rounded. */
-  #pressureOf(counted: bigint): bigint {
+  /** What so much notional adds to the requirement of the orders in its queue, of which one sum is rounded. */
+  #requirementOf(counted: bigint): bigint {
     const { asset, side } = this.#trial;
     const { takerFeeRate } = this.#market.definition;
-    const terms = this.#sources.desk.terms(asset);
-    const before = this.#lane()?.counted ?? 0n;
-    const of = (notional: bigint): bigint => pressureOf(side, notional as Amount18, terms, takerFeeRate);
+    const terms = this.#sources.assets.terms(asset);
+    const before = this.#queue()?.counted ?? 0n;
+    const of = (notional: bigint): bigint => requirementOf(side, notional, terms, takerFeeRate);
     return of(before + counted) - of(before);
   }
 
-  #lane(): OrderLane | undefined {
+  #queue(): OrderQueue | undefined {
     const { side, isSpot } = this.#trial;
     if (isSpot) return this.#position?.spotBuys;
     return side === SIDE.buy ? this.#position?.buys : this.#position?.sells;
@@ -261,9 +259,9 @@ class Model {
   /** Base of the position that no order has used yet, in whole lots. */
   #offset(): bigint {
     const lot = powerOfTen(18 - this.#market.definition.quantityDecimals);
-    // A lane that never had an order knows no offset: all of it is free.
+    // A queue that never had an order knows no offset: all of it is free.
     const isFresh = this.#position === undefined || this.#position.market === null;
-    return (isFresh ? this.#reducible() / lot : BigInt(this.#lane()?.freeOffset ?? 0)) * lot;
+    return (isFresh ? this.#reducible() / lot : BigInt(this.#queue()?.freeOffset ?? 0)) * lot;
   }
 
   /** Notional that increases risk: what the unused offset does not cover. A spot sell adds none. */

@@ -18,7 +18,7 @@
 import type { UserId } from '../../core/ids.ts';
 import { type Balance, excessOf } from './holds.ts';
 import type { LiveOrder } from './live-order.ts';
-import { holdOf, isOver } from './needs.ts';
+import { holdOf, isOver } from './spending.ts';
 
 /** Cancels of one balance, and balances whose orders one look walks. */
 const CANCELS_MAX = 64;

@@ -181,7 +181,7 @@ suite('auto-reduce', () => {
       desk.place({ id: `s${i}`, asset: TOY, side: buy, isSpot: true, quantity: 1, price: 100 + i });
     }
     desk.spot(USD, '0');
-    const { accounts, desk: prices } = desk.manager.margin;
+    const { accounts, assets: prices } = desk.manager.margin;
     const account = accounts.find(ALICE, 1);
     assert.ok(account !== undefined);
     assert.equal(prices.terms(TOY).prices.mark, 0n);
@@ -244,7 +244,7 @@ suite('auto-reduce', () => {
     desk.spot(USD, 0);
     assert.ok(desk.capacity() < 0n);
     const account = desk.manager.margin.accounts.account(ALICE, 1);
-    account.lanes = () => assert.fail('a lane is walked');
+    account.queues = () => assert.fail('a queue is walked');
     assert.deepEqual(look(desk), []);
   });
 

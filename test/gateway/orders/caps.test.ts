@@ -188,7 +188,7 @@ suite('the cap of collateral at order entry', () => {
       world.spot(ETH, 10, 2, BOB);
       if (!isAccountFirst) world.manager.onSubAccountChanged(row);
       world.manager.onSubAccountChanged({ ...row, name: 'again' });
-      assert.equal(world.manager.margin.accounts.collateral(ETH), usd(10));
+      assert.equal(world.manager.margin.accounts.measures(ETH).collateral, usd(10));
       assert.equal(world.verdict({ ...SPOT, side: buy, quantity: 0.0001 }), CAP);
     }
   });

@@ -39,16 +39,16 @@ suite('collateral of all users, properties', () => {
       const plain = new PlainCollateral(exchange);
       for (const [step, pick] of steps) {
         STEPS[step]?.(exchange, pick);
-        assert.equal(accounts.collateral(BASE), plain.amount);
+        assert.equal(accounts.measures(BASE).collateral, plain.amount);
       }
       exchange.settle();
       const margin = USERS.filter((user) => exchange.accountOf(user) === 1);
       const owned = margin.map((user) => exchange.owned.get(`${user}/${BASE}`) ?? 0n);
       assert.equal(
-        accounts.collateral(BASE),
+        accounts.measures(BASE).collateral,
         owned.reduce((sum, amount) => sum + amount, 0n),
       );
-      assert.equal(accounts.collateral(USD), 0n);
+      assert.equal(accounts.measures(USD).collateral, 0n);
       confirmed += exchange.confirmedTrades.length;
       rolledBack += exchange.sink.trades.filter(({ trade }) => trade.rollbackReason !== null).length;
     });

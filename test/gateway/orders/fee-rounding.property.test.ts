@@ -7,7 +7,7 @@ import type { OrderRow } from '../../../src/clearing/rows.ts';
 import { notional18, tradingFee18 } from '../../../src/core/arithmetic.ts';
 import { ORDER_FLAG, ORDER_KIND, type OrderKind, SIDE, TRIGGER_STATE } from '../../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../../src/core/units.ts';
-import { budgetOf, needOf } from '../../../src/gateway/orders/needs.ts';
+import { budgetOf, reservationOfNew } from '../../../src/risk/reservation.ts';
 import { MARKET } from '../../support/order-desk.ts';
 import { propertyParameters } from '../../support/property.ts';
 
@@ -41,8 +41,8 @@ suite('rounding of fees', () => {
         const unit = 10n ** BigInt(18 - quantityDecimals);
         const amount = kind === ORDER_KIND.limit ? 0 : Number((whole + unit - 1n) / unit);
         const quantity = kind === ORDER_KIND.marketQuote ? 0 : lots;
-        const terms = { side: SIDE.buy, kind, amount };
-        const hold = needOf({ terms, market: { definition }, bound: 0 }, price as RawPrice, quantity);
+        const order = { side: SIDE.buy, kind, amount, budget: 0, price: price as RawPrice };
+        const hold = reservationOfNew(order, quantity, definition);
         const row = { side: SIDE.buy, kind, price, quantity, amount, budget: 0, enabledQuantity: quantity };
         let [paid, filled, notional] = [0n, 0, 0n];
         for (const fill of fills) {
@@ -71,12 +71,12 @@ suite('rounding of fees', () => {
         ({ priceDecimals, quantityDecimals, rate, parts }, available) => {
           const definition = { ...MARKET, priceDecimals, quantityDecimals, takerFeeRate: rate };
           const lots = parts.reduce((sum, [quantity]) => sum + quantity, 0);
-          const terms = { side: SIDE.buy, kind: ORDER_KIND.marketBase, amount: 0 };
+          const order = { side: SIDE.buy, kind: ORDER_KIND.marketBase, amount: 0, price: 0 as RawPrice };
           const wanted = { lots, target: 0n };
-          const budget = budgetOf(terms as never, lots, definition, { available, worstPrice: null, wanted });
+          const budget = budgetOf(order, lots, definition, { available, worstPrice: null, wanted });
           assert.ok(budget !== null);
           if (budget === 0) return;
-          assert.ok(needOf({ terms, market: { definition }, bound: budget }, 0 as RawPrice, lots) <= available);
+          assert.ok(reservationOfNew({ ...order, budget }, lots, definition) <= available);
         },
       ),
       propertyParameters(300),
@@ -85,8 +85,8 @@ suite('rounding of fees', () => {
 
   test('markets whose decimals add up to 12 or less hold one fee as ever (EX-27)', () => {
     const definition = { ...MARKET, priceDecimals: 4, quantityDecimals: 8 };
-    const terms = { side: SIDE.buy, kind: ORDER_KIND.limit, amount: 0 };
-    const hold = needOf({ terms, market: { definition }, bound: 0 }, 20_000_000 as RawPrice, 150_000_000);
+    const order = { side: SIDE.buy, kind: ORDER_KIND.limit, amount: 0, budget: 0, price: 20_000_000 as RawPrice };
+    const hold = reservationOfNew(order, 150_000_000, definition);
     assert.equal(hold, 3_001_500_000_000_000_000_000n);
   });
 });

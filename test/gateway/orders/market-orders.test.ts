@@ -120,7 +120,7 @@ suite('holds and budgets of market orders', () => {
     };
     desk.setOwned(ALICE, USD, owned * ONE_18);
     priced(desk, 2_000, 2_100);
-    const at = (seconds: bigint) => desk.manager.margin.desk.refresh((NOW + seconds * 1_000_000_000n) as TimestampNs);
+    const at = (seconds: bigint) => desk.manager.margin.assets.refresh((NOW + seconds * 1_000_000_000n) as TimestampNs);
     at(61n);
     assert.equal(given(desk, buy), 2_200);
     at(3_601n);

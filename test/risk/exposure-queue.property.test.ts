@@ -1,19 +1,19 @@
-/** Netting against a plain recount: the lane's running sum equals a walk over all orders after every change. */
+/** Netting against a plain recount: the queue's running sum equals a walk over all orders after every change. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { larger } from '../../../src/core/arithmetic.ts';
+import { larger } from '../../src/core/arithmetic.ts';
 import {
   type Exposure,
-  type LaneEntry,
+  type ExposureEntry,
+  ExposureQueue,
   NO_EXPOSURE,
-  newLaneEntry,
-  PressureLane,
-} from '../../../src/gateway/orders/pressure-lane.ts';
-import { propertyParameters } from '../../support/property.ts';
+  newExposureEntry,
+} from '../../src/risk/exposure-queue.ts';
+import { propertyParameters } from '../support/property.ts';
 
 interface PlainOrder {
-  readonly entry: LaneEntry;
+  readonly entry: ExposureEntry;
   exposure: Exposure;
 }
 
@@ -21,7 +21,7 @@ interface PlainOrder {
 function plainCounted(orders: readonly PlainOrder[], offset: number): bigint {
   let left = offset;
   let sum = 0n;
-  for (const { exposure } of [...orders].sort((a, b) => a.entry.slot - b.entry.slot)) {
+  for (const { exposure } of [...orders].sort((a, b) => a.entry.place - b.entry.place)) {
     if (exposure.lots === 0) continue;
     const netted = Math.min(left, exposure.lots);
     left -= netted;
@@ -51,7 +51,7 @@ const alone = fc
         : { lots, lotPrice: BigInt(price), total: isCapped ? BigInt(price * 3) : null, other: null },
   );
 
-/** Now and then with a replace on its way: other terms of no more lots. */
+/** Now and then with a pending replace: other terms of no more lots. */
 const exposures = fc.tuple(alone, alone, fc.nat(2)).map(([one, two, dice]): Exposure => {
   if (dice > 0 || one.lots === 0 || two.lots === 0) return one;
   return one.lots >= two.lots ? { ...one, other: two } : { ...two, other: one };
@@ -68,54 +68,54 @@ const steps = fc.array(
   { minLength: 5, maxLength: 60 },
 );
 
-suite('pressure lane', () => {
+suite('exposure queue', () => {
   test('netting in admission order equals a recount after every change, and a question changes nothing (MRG-19 to 23, AMB-50)', () => {
     fc.assert(
       fc.property(steps, exposures, (script, question) => {
-        const lane = new PressureLane();
+        const queue = new ExposureQueue();
         const orders: PlainOrder[] = [];
         let [offset, next, early] = [0, 1_000, 500];
-        const onTheWay: PlainOrder[] = [];
+        const pending: PlainOrder[] = [];
         for (const step of script) {
           const chosen = 'at' in step ? orders[step.at % Math.max(1, orders.length)] : undefined;
           if (step.kind === 'create') {
-            const order = { entry: newLaneEntry(null, 2 ** 52 + next), exposure: step.exposure };
+            const order = { entry: newExposureEntry(null, 2 ** 52 + next), exposure: step.exposure };
             next += 1;
-            lane.set(order.entry, step.exposure);
+            queue.set(order.entry, step.exposure);
             orders.push(order);
-            onTheWay.push(order);
+            pending.push(order);
           } else if (step.kind === 'release') {
             // Admitted long ago, released now: it stands before younger ones.
             early -= 1;
-            const order = { entry: newLaneEntry(null, early), exposure: step.exposure };
-            lane.set(order.entry, step.exposure);
+            const order = { entry: newExposureEntry(null, early), exposure: step.exposure };
+            queue.set(order.entry, step.exposure);
             orders.push(order);
           } else if (step.kind === 'change' && chosen !== undefined) {
             chosen.exposure = step.exposure;
-            lane.set(chosen.entry, step.exposure);
+            queue.set(chosen.entry, step.exposure);
           } else if (step.kind === 'admit') {
-            const first = onTheWay.shift();
+            const first = pending.shift();
             if (first !== undefined) {
-              lane.admit(first.entry, next);
+              queue.admit(first.entry, next);
               next += 1;
             }
           } else if (step.kind === 'offset') {
             offset = step.lots;
-            lane.setOffset(offset);
+            queue.setOffset(offset);
           }
-          assert.equal(lane.counted, plainCounted(orders, offset));
-          const counting = [...lane.counting()].reduce((sum, { exposure, netted }) => sum + exposure.lots - netted, 0);
+          assert.equal(queue.counted, plainCounted(orders, offset));
+          const counting = [...queue.counting()].reduce((sum, { exposure, netted }) => sum + exposure.lots - netted, 0);
           assert.equal(counting, plainLots(orders, offset));
           if (chosen !== undefined) {
             const others = orders.filter((order) => order !== chosen);
-            const asked = lane.countedWith(chosen.entry, question);
+            const asked = queue.countedWith(chosen.entry, question);
             const after = [...others, { entry: chosen.entry, exposure: question }];
             assert.equal(asked, plainCounted(after, offset));
             assert.equal(
-              lane.outgrows(chosen.entry, question.lots),
+              queue.outgrows(chosen.entry, question.lots),
               plainLots(after, offset) > plainLots(orders, offset),
             );
-            assert.equal(lane.counted, plainCounted(orders, offset));
+            assert.equal(queue.counted, plainCounted(orders, offset));
           }
         }
       }),
@@ -123,25 +123,25 @@ suite('pressure lane', () => {
     );
   });
 
-  test('who enters far from the end, as released orders do, passes few others, and stands where it belongs (AMB-50)', () => {
-    const lane = new PressureLane();
+  test('an order that enters far from the end, as released orders do, passes few others, and stands in its place (AMB-50)', () => {
+    const queue = new ExposureQueue();
     const one: Exposure = { lots: 1, lotPrice: 1n, total: null, other: null };
     let looks = 0;
-    const entryAt = (slot: number): LaneEntry => {
-      const entry = newLaneEntry(null, slot);
-      Object.defineProperty(entry, 'slot', {
+    const entryAt = (place: number): ExposureEntry => {
+      const entry = newExposureEntry(null, place);
+      Object.defineProperty(entry, 'place', {
         get: () => {
           looks += 1;
-          return slot;
+          return place;
         },
       });
-      lane.set(entry, one);
+      queue.set(entry, one);
       return entry;
     };
-    // Fifths of the slots: some stand before the others are released, and some of those that stand end meanwhile.
+    // Fifths of the places: some stand before the others are released, and some of those that stand end meanwhile.
     const ORDERS = 5_000;
     const slots = Array.from({ length: ORDERS }, (_, at) => 1 + ((at * 1_777) % ORDERS));
-    const standing = new Map<number, LaneEntry>();
+    const standing = new Map<number, ExposureEntry>();
     for (let slot = 1; slot <= ORDERS; slot += 1) if (slot % 5 > 1) standing.set(slot, entryAt(slot));
     const first = looks;
     let released = 0;
@@ -150,16 +150,16 @@ suite('pressure lane', () => {
         standing.set(slot, entryAt(slot));
         released += 1;
       } else if (slot % 25 === 2) {
-        lane.set(standing.get(slot) as LaneEntry, NO_EXPOSURE);
+        queue.set(standing.get(slot) as ExposureEntry, NO_EXPOSURE);
         standing.delete(slot);
       }
     }
     assert.deepEqual([first < 3 * ORDERS, looks - first < 500 * released], [true, true], `${first}, ${looks}`);
     const places = [...standing].sort(([a], [b]) => a - b).map(([, entry]) => entry);
     assert.deepEqual(
-      [...lane.counting()].map(({ slot }) => slot),
-      places.map(({ slot }) => slot),
+      [...queue.counting()].map(({ place }) => place),
+      places.map(({ place }) => place),
     );
-    assert.equal(lane.counted, BigInt(standing.size));
+    assert.equal(queue.counted, BigInt(standing.size));
   });
 });

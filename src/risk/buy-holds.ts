@@ -16,9 +16,9 @@
  *
  * The amount that an order may spend is computed in holds.ts of clearing and needs.ts of the gateway.
  */
-import { type BookDecimals, RATE_SCALE } from './arithmetic.ts';
-import { assert } from './assert.ts';
-import type { Amount18 } from './units.ts';
+import { type BookDecimals, RATE_SCALE } from '../core/arithmetic.ts';
+import { assert } from '../core/assert.ts';
+import type { Amount18 } from '../core/units.ts';
 
 const SCALE = Number(RATE_SCALE);
 /** Up to this sum of decimals every notional is a multiple of 10^6. */

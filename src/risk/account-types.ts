@@ -1,5 +1,6 @@
-/** What a sub-account of a type may hold and trade (service spec 2.3, SUB-07, SUB-08, TRF-12, TRF-13, AMB-30). */
+/** What a sub-account of a type may hold and trade (service spec 2.3, SUB-07, SUB-08, POS-01, TRF-12, TRF-13, AMB-30). */
 import { type AssetId, isToken, USD } from '../core/ids.ts';
+import { SIDE, type Side } from '../core/order-terms.ts';
 import type { RiskTerms } from './risk-terms.ts';
 
 export interface AccountType {
@@ -21,4 +22,20 @@ export function mayHold(account: AccountType, asset: AssetId, risk: RiskTerms): 
   if (account.kind === 'spot' || asset === USD) return true;
   if (isToken(asset)) return false;
   return account.kind === 'isolated_margin' ? account.asset === asset : !risk.isIsolatedOnly;
+}
+
+export interface Trade {
+  readonly asset: AssetId;
+  readonly side: Side;
+  readonly isSpot: boolean;
+  /** It makes the position smaller and no more. */
+  readonly reduces: boolean;
+}
+
+/**
+ * What the account may hold, and what it holds and may not hold any more, out of it. The gateway applies it to orders and
+ * clearing to fills: a stricter gateway would lock a position in when the operator turns `isolated_only` on.
+ */
+export function mayTrade(account: AccountType, { asset, side, isSpot, reduces }: Trade, risk: RiskTerms): boolean {
+  return mayHold(account, asset, risk) || (isSpot ? side === SIDE.sell : reduces);
 }

@@ -5,13 +5,16 @@
  * Not here: the rules (src/risk), accounts (margin-account.ts).
  */
 import { type AssetId, USD } from '../../core/ids.ts';
+import { SIDE, type Side } from '../../core/order-terms.ts';
 import type { TimestampNs } from '../../core/units.ts';
-import { type AssetTerms, assetTerms, USD_ASSET } from '../../risk/asset-terms.ts';
-import { assetPrices, MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../../risk/prices.ts';
-import { type Interest, imFactor, NO_ROW_TERMS, type RiskTerms } from '../../risk/risk-terms.ts';
-import type { OpenLegs } from './cap-check.ts';
+import { type AssetTerms, termsInForce, USD_ASSET } from '../../risk/asset-terms.ts';
+import type { Interest, InterestSums } from '../../risk/caps.ts';
+import { worstPrice } from '../../risk/price-bounds.ts';
+import { MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../../risk/prices.ts';
+import { NO_ROW_TERMS, type RiskTerms } from '../../risk/risk-terms.ts';
+import type { MarketSlot } from './markets.ts';
 
-/** Clearing's word on an asset: absolute. */
+/** What clearing published of an asset: absolute. */
 export interface AssetMarks {
   readonly oracle: PriceSource | null;
   readonly mark: PriceSource | null;
@@ -27,16 +30,23 @@ const NO_MARKS: AssetMarks = { oracle: null, mark: null, interest: { credits: 0n
 const NO_TIME = 0n as TimestampNs;
 const NEVER = (1n << 64n) as TimestampNs;
 
-export class AssetDesk {
+export class AssetRisks {
   readonly #assets = new Map<AssetId, Entry>();
   readonly #unknown = entryOf(NO_ROW_TERMS, NO_MARKS, NO_TIME);
   /** Restored prices that may be old. */
   readonly #awaited = new Set<AssetId>();
-  readonly #legs = new Map<AssetId, OpenLegs>();
+  readonly #legs = new Map<AssetId, InterestSums>();
+  /** Fraction of the worse price, 10^-18, above 0 and at most 1 (setting `market_order_band`). */
+  marketOrderBand: bigint;
   #nowNs = NO_TIME;
   /** Until then nothing changes by itself. */
   #untilNs: bigint = NEVER;
   #version = 0;
+
+  /** @param marketOrderBand as the member. */
+  constructor(marketOrderBand: bigint) {
+    this.marketOrderBand = marketOrderBand;
+  }
 
   /** Rises whenever the terms of any asset or a taker fee change: figures of one version stay what they are. */
   get version(): number {
@@ -44,7 +54,7 @@ export class AssetDesk {
   }
 
   /** Optimistic legs of all users in an asset. */
-  legs(asset: AssetId): OpenLegs {
+  legs(asset: AssetId): InterestSums {
     let legs = this.#legs.get(asset);
     if (legs === undefined) {
       legs = { credits: 0n, borrows: 0n };
@@ -90,6 +100,18 @@ export class AssetDesk {
   pricedSince(asset: AssetId, sinceNs: TimestampNs): boolean {
     const { oracle, mark } = this.marks(asset);
     return (oracle?.timeNs ?? 0n) > sinceNs || (mark?.timeNs ?? 0n) > sinceNs;
+  }
+
+  /**
+   * The most that a market buy is taken to pay for one unit, or the least that a market sale is taken to fetch.
+   *
+   * @returns 10^-18 USD, above 0; null where nothing is known.
+   */
+  worstPrice(side: Side, { definition, bestSeen }: MarketSlot): bigint | null {
+    const sources = this.marks(definition.assetId);
+    const other = side === SIDE.buy ? SIDE.sell : SIDE.buy;
+    const known = { sources, band: this.marketOrderBand, bestSeen: bestSeen.price(other), nowNs: this.#nowNs };
+    return worstPrice(side, definition, known);
   }
 
   setRisk(asset: AssetId, risk: RiskTerms): void {
@@ -139,6 +161,5 @@ function endOf(source: PriceSource | null, staleNs: bigint): bigint {
 }
 
 function entryOf(risk: RiskTerms, marks: AssetMarks, nowNs: TimestampNs): Entry {
-  const prices = assetPrices(marks.oracle, marks.mark, nowNs);
-  return { ...marks, risk, terms: assetTerms(risk, prices, imFactor(risk, marks.interest)) };
+  return { ...marks, risk, terms: termsInForce(risk, marks, marks.interest, nowNs) };
 }

@@ -1,27 +1,30 @@
 /**
- * The margin orders of one sub-account on one side of one market, in the order of their admission, and how much of them
- * the opposite position takes up (MRG-19 to MRG-21, AMB-50).
+ * The open orders of one sub-account on one side of one market, in the order of their admission, and how much of them the
+ * opposite position covers (MRG-19 to MRG-21, AMB-50).
  *
  *   offset 5        ├── netted ──┤├──── counted ────┤
  *   orders          [2][2][  3   ][4]                     netted 2, 2, 1, 0; counted 0, 0, 2, 4
  *                          ▲ edge
  *
  * Only what is counted increases risk. The sum of the counted notional is kept, so that a new order, a fill and a cancel
- * cost what they move and not what there is; and who enters in the middle, as an order that a trigger releases does, does
- * not go past all that came later. Reduce-only orders have lanes of their own: they use nothing of this offset.
+ * cost what they move and not what there is; an order that enters in the middle, as one that a trigger releases does, does
+ * not go past all that came later. Reduce-only orders have queues of their own: they use nothing of this offset.
  *
- * Invariants
- *   (1) The netted lots are the first ones: an order before the edge is netted whole, one after it not at all.
+ * Netting is lazy: lots that a change leaves free to be netted are netted when the sum is read.
+ *
+ * Invariants, when the sum is read
+ *   (1) The netted lots are the first ones: an order before the edge is netted whole, one after it not at all. This holds at
+ *       any time.
  *   (2) What is netted in all = the smaller of the offset and all lots.
  *   (3) `counted` = the sum of `notionalOf` over the orders.
  *
- * While a replace is on its way an order may come to stand under any of several terms. It nets the most lots that one of
+ * While a replace is pending an order may come to stand under any of several terms. It nets the most lots that one of
  * them has, and counts what the heaviest of them adds beyond what is netted: by full notional a large cheap order would
  * hide behind a small dear one that the position covers (RPL-07, MRG-12).
  *
- * Not here: which orders count and with what (exposure.ts), weights (margin), accounts (margin-account.ts).
+ * Not here: what one order adds (exposure.ts), weights (margin-requirement.ts).
  */
-import { assert } from '../../core/assert.ts';
+import { assert } from '../core/assert.ts';
 
 /** What an order may still add to its position; amounts in 10^-18 USD. */
 export interface Exposure {
@@ -37,24 +40,24 @@ export interface Exposure {
 
 export const NO_EXPOSURE: Exposure = { lots: 0, lotPrice: 0n, total: null, other: null };
 
-/** An order's place. Changed only by the lane. */
-export interface LaneEntry<Owner = unknown> {
+/** An order in its queue. Changed only by the queue. */
+export interface ExposureEntry<Owner = unknown> {
   readonly owner: Owner;
-  /** Sequence of its admission; a larger number while it is on its way. No two of a lane are equal. */
-  slot: number;
+  /** Sequence of its admission; a larger number while it is pending. No two of a queue are equal. */
+  place: number;
   exposure: Exposure;
   netted: number;
-  previous: LaneEntry<Owner> | null;
-  next: LaneEntry<Owner> | null;
+  previous: ExposureEntry<Owner> | null;
+  next: ExposureEntry<Owner> | null;
   isIn: boolean;
 }
 
-export function newLaneEntry<Owner>(owner: Owner, slot: number): LaneEntry<Owner> {
-  return { owner, slot, exposure: NO_EXPOSURE, netted: 0, previous: null, next: null, isIn: false };
+export function newExposureEntry<Owner>(owner: Owner, place: number): ExposureEntry<Owner> {
+  return { owner, place, exposure: NO_EXPOSURE, netted: 0, previous: null, next: null, isIn: false };
 }
 
 /** Of what is counted: under the heaviest of its terms. */
-function notionalOf({ exposure, netted }: LaneEntry): bigint {
+function notionalOf({ exposure, netted }: ExposureEntry): bigint {
   let heaviest = notionalBeyond(exposure, netted);
   for (let { other } = exposure; other !== null; other = other.other) {
     const notional = notionalBeyond(other, netted);
@@ -66,6 +69,7 @@ function notionalOf({ exposure, netted }: LaneEntry): bigint {
 /** Of the lots that are not netted. */
 function notionalBeyond({ lots, lotPrice, total }: Exposure, netted: number): bigint {
   if (lots <= netted) return 0n;
+  // mutant: offset-once
   const counted = BigInt(lots - netted);
   if (total === null) return lotPrice * counted;
   return netted === 0 ? total : (total * counted + BigInt(lots) - 1n) / BigInt(lots);
@@ -76,21 +80,22 @@ const NEAR = 64;
 const SIGNPOST_EVERY = 128;
 const CROWD = 512;
 
-export class PressureLane<Owner = unknown> {
-  #head: LaneEntry<Owner> | null = null;
-  #tail: LaneEntry<Owner> | null = null;
+export class ExposureQueue<Owner = unknown> {
+  #head: ExposureEntry<Owner> | null = null;
+  #tail: ExposureEntry<Owner> | null = null;
   /** The last order of which something is netted. */
-  #edge: LaneEntry<Owner> | null = null;
+  #edge: ExposureEntry<Owner> | null = null;
   #offset = 0;
   #netted = 0;
   /** Of all orders. */
   #lots = 0n;
   #counted = 0n;
-  /** Every so manieth entry, by which a search goes that leads far; none until there is one, or once one of them is gone. */
-  #signposts: LaneEntry<Owner>[] = [];
+  /** Each 128th entry, for searches that lead far; empty until there is one, and once one of them is gone. */
+  #signposts: ExposureEntry<Owner>[] = [];
 
   /** Risk-increasing notional. */
   get counted(): bigint {
+    this.#level();
     return this.#counted;
   }
 
@@ -102,11 +107,10 @@ export class PressureLane<Owner = unknown> {
   setOffset(lots: number): void {
     assert(lots >= 0 && Number.isSafeInteger(lots), 'an offset is whole lots');
     this.#offset = lots;
-    this.#level();
   }
 
-  /** What the order may still do, nothing included. An order that enters takes its place by its slot. */
-  set(entry: LaneEntry<Owner>, exposure: Exposure): void {
+  /** What the order may still do, nothing included. An order that enters stands by its place. */
+  set(entry: ExposureEntry<Owner>, exposure: Exposure): void {
     if (!entry.isIn) {
       if (exposure.lots === 0) return;
       this.#insert(entry);
@@ -121,26 +125,27 @@ export class PressureLane<Owner = unknown> {
     this.#counted += notionalOf(entry);
     this.#dropEdge();
     if (exposure.lots === 0) this.#unlink(entry);
-    this.#level();
+    if (this.#netted > this.#offset) this.#level();
   }
 
   /** What `counted` would be if the order had this exposure. */
-  countedWith(entry: LaneEntry<Owner>, exposure: Exposure): bigint {
+  countedWith(entry: ExposureEntry<Owner>, exposure: Exposure): bigint {
     const { exposure: before } = entry;
     this.set(entry, exposure);
-    const counted = this.#counted;
+    const { counted } = this;
     this.set(entry, before);
     return counted;
   }
 
   /** Lots that would count if the order had so many. */
-  lotsWith(entry: LaneEntry<Owner>, lots: number): bigint {
+  lotsWith(entry: ExposureEntry<Owner>, lots: number): bigint {
     const counted = this.#lots - BigInt(entry.exposure.lots) + BigInt(lots) - BigInt(this.#offset);
     return counted > 0n ? counted : 0n;
   }
 
   /** Lots that count. */
   get countedLots(): bigint {
+    this.#level();
     return this.#lots - BigInt(this.#netted);
   }
 
@@ -148,42 +153,49 @@ export class PressureLane<Owner = unknown> {
   countedAt(offset: number): bigint {
     const before = this.#offset;
     this.setOffset(offset);
-    const counted = this.#counted;
+    const { counted } = this;
     this.setOffset(before);
     return counted;
   }
 
   /** Lots of the offset that no order has used. */
   get freeOffset(): number {
+    this.#level();
     return this.#offset - this.#netted;
   }
 
   /** Whether more lots would count if the order had so many, whatever they are worth. */
-  outgrows(entry: LaneEntry<Owner>, lots: number): boolean {
+  outgrows(entry: ExposureEntry<Owner>, lots: number): boolean {
     return lots - entry.exposure.lots > this.freeOffset;
   }
 
-  /** The market admitted it: its slot is its sequence. Those on their way are admitted in their order. */
-  admit(entry: LaneEntry<Owner>, slot: number): void {
-    const isInPlace = (entry.previous?.slot ?? 0) < slot && (entry.next?.slot ?? Number.POSITIVE_INFINITY) > slot;
+  /** The market admitted it: its place is its sequence. Pending ones are admitted in their order. */
+  admit(entry: ExposureEntry<Owner>, place: number): void {
+    const isInPlace = (entry.previous?.place ?? 0) < place && (entry.next?.place ?? Number.POSITIVE_INFINITY) > place;
     if (!entry.isIn || isInPlace) {
-      entry.slot = slot;
+      entry.place = place;
       return;
     }
     const { exposure } = entry;
     this.set(entry, NO_EXPOSURE);
-    entry.slot = slot;
+    entry.place = place;
     this.set(entry, exposure);
   }
 
   /** Those that are not netted whole: what counts, from the first admitted on. */
-  *counting(): Iterable<LaneEntry<Owner>> {
+  *counting(): Iterable<ExposureEntry<Owner>> {
+    this.#level();
     let entry = this.#edge === null ? this.#head : this.#firstOpen(this.#edge);
     for (; entry !== null; entry = entry.next) yield entry;
   }
 
-  #insert(entry: LaneEntry<Owner>): void {
-    const previous = this.#placeOf(entry.slot);
+  /** All of them, from the first admitted on. */
+  *entries(): Iterable<ExposureEntry<Owner>> {
+    for (let entry = this.#head; entry !== null; entry = entry.next) yield entry;
+  }
+
+  #insert(entry: ExposureEntry<Owner>): void {
+    const previous = this.#placeOf(entry.place);
     const next = previous === null ? this.#head : previous.next;
     entry.previous = previous;
     entry.next = next;
@@ -196,21 +208,21 @@ export class PressureLane<Owner = unknown> {
     entry.isIn = true;
   }
 
-  /** The last entry with a lower slot; null where it is to be the first. */
-  #placeOf(slot: number): LaneEntry<Owner> | null {
+  /** The last entry with a lower place; null where it is to be the first. */
+  #placeOf(place: number): ExposureEntry<Owner> | null {
     let entry = this.#tail;
-    for (let steps = 0; entry !== null && entry.slot > slot; steps += 1) {
-      if (steps === NEAR) return this.#placeFar(slot);
+    for (let steps = 0; entry !== null && entry.place > place; steps += 1) {
+      if (steps === NEAR) return this.#placeFar(place);
       entry = entry.previous;
     }
     return entry;
   }
 
-  #placeFar(slot: number): LaneEntry<Owner> | null {
+  #placeFar(place: number): ExposureEntry<Owner> | null {
     if (this.#signposts.length === 0) this.#setSignposts();
-    let entry = this.#signposts[this.#signpostsBefore(slot) - 1] ?? null;
+    let entry = this.#signposts[this.#signpostsBefore(place) - 1] ?? null;
     let next = entry === null ? this.#head : entry.next;
-    for (let steps = 0; next !== null && next.slot < slot; steps += 1) {
+    for (let steps = 0; next !== null && next.place < place; steps += 1) {
       // So many have come between two of them that the next search sets them anew.
       if (steps === CROWD) this.#signposts = [];
       entry = next;
@@ -227,19 +239,19 @@ export class PressureLane<Owner = unknown> {
     }
   }
 
-  /** How many of them have a lower slot. */
-  #signpostsBefore(slot: number): number {
+  /** How many of them have a lower place. */
+  #signpostsBefore(place: number): number {
     let [low, high] = [0, this.#signposts.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#signposts[middle]?.slot ?? slot) < slot) low = middle + 1;
+      if ((this.#signposts[middle]?.place ?? place) < place) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  #unlink(entry: LaneEntry<Owner>): void {
-    if (this.#signposts[this.#signpostsBefore(entry.slot)] === entry) this.#signposts = [];
+  #unlink(entry: ExposureEntry<Owner>): void {
+    if (this.#signposts[this.#signpostsBefore(entry.place)] === entry) this.#signposts = [];
     const { previous, next } = entry;
     if (previous === null) this.#head = next;
     else previous.next = next;
@@ -263,18 +275,18 @@ export class PressureLane<Owner = unknown> {
       this.#dropEdge();
     }
     while (this.#netted < this.#offset) {
-      const entry: LaneEntry<Owner> | null = this.#edge === null ? this.#head : this.#firstOpen(this.#edge);
+      const entry: ExposureEntry<Owner> | null = this.#edge === null ? this.#head : this.#firstOpen(this.#edge);
       if (entry === null) return;
       this.#net(entry, Math.min(this.#offset - this.#netted, entry.exposure.lots - entry.netted));
       this.#edge = entry;
     }
   }
 
-  #firstOpen(edge: LaneEntry<Owner>): LaneEntry<Owner> | null {
+  #firstOpen(edge: ExposureEntry<Owner>): ExposureEntry<Owner> | null {
     return edge.netted < edge.exposure.lots ? edge : edge.next;
   }
 
-  #net(entry: LaneEntry<Owner>, change: number): void {
+  #net(entry: ExposureEntry<Owner>, change: number): void {
     this.#counted -= notionalOf(entry);
     entry.netted += change;
     this.#netted += change;

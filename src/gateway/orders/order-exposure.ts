@@ -1,0 +1,62 @@
+/**
+ * The exposure of open orders by their optimistic figures, and the queue in which each counts (AMB-49, AMB-50).
+ *
+ * Nothing: an order that waits for its trigger (AMB-28), a spot sell. Reduce-only orders count in queues of their own, of
+ * which the position covers the first lots (MRG-22, AMB-50); those that are judged on arrival add nothing (AMB-27). While
+ * replaces are pending an order counts under the heaviest of its terms (src/risk/exposure-queue.ts).
+ *
+ * Not here: the rule for one order (src/risk/exposure.ts), netting (src/risk/exposure-queue.ts).
+ */
+import { SIDE } from '../../core/order-terms.ts';
+import { exposureOf as exposureLeft, isJudgedOnArrival } from '../../risk/exposure.ts';
+import { type Exposure, type ExposureEntry, NO_EXPOSURE } from '../../risk/exposure-queue.ts';
+import {
+  filledOf,
+  isReduceOnly,
+  isSpot,
+  isWhole,
+  type LiveOrder,
+  type OrderTerms,
+  type ReplaceOnItsWay,
+} from './live-order.ts';
+import type { OrderQueue, Position } from './margin-account.ts';
+import { isOver } from './spending.ts';
+
+/** Where an order of a margin-type account counts, and what its fills move if it is no spot order. */
+export interface OrderExposure {
+  readonly position: Position;
+  readonly queue: OrderQueue;
+  readonly entry: ExposureEntry<LiveOrder>;
+  /** What a market order is taken to trade at; set when it is released. */
+  marketPrice: bigint;
+}
+
+/** The queue of an order that is no spot sell, in a position that knows its market. */
+export function queueOf(position: Position, terms: Pick<OrderTerms, 'flags' | 'side' | 'kind' | 'tif'>): OrderQueue {
+  if (isReduceOnly(terms)) {
+    const { resting, arriving } = position.account.reduceOnlyOf(position);
+    // mutant: reduce-only-excess
+    return (isJudgedOnArrival(terms) ? arriving : resting)[terms.side];
+  }
+  if (isSpot(terms)) return position.spotBuys;
+  return terms.side === SIDE.buy ? position.buys : position.sells;
+}
+
+/** By the terms in force and those of pending replaces. */
+export function exposureOf(order: LiveOrder, marketPrice: bigint): Exposure {
+  const inForce = exposureWith(order, order, marketPrice);
+  if (order.replaces.length === 0) return inForce;
+  const all = [inForce, ...order.replaces.map((replace) => exposureWith(order, replace, marketPrice))];
+  const fewestFirst = all.filter(({ lots }) => lots > 0).sort((a, b) => a.lots - b.lots);
+  return fewestFirst.reduce((other: Exposure | null, one) => ({ ...one, other }), null) ?? NO_EXPOSURE;
+}
+
+/** With the terms of a replace. */
+function exposureWith(order: LiveOrder, replace: ReplaceOnItsWay, marketPrice: bigint): Exposure {
+  if (isOver(order) || order.isIdle || order.letThrough === 0) return NO_EXPOSURE;
+  const total = isWhole(order) ? replace.quantity : Math.min(replace.quantity, order.letThrough);
+  const { kind, amount } = order.terms;
+  const filledNotional = order.pending.notional + order.confirmed.notional;
+  const figures = { kind, amount, price: replace.price, filledQuantity: filledOf(order), filledNotional };
+  return exposureLeft(figures, total - order.dropped, marketPrice, order.market.definition);
+}
