@@ -1,10 +1,10 @@
 /**
- * The simulated chains of a node (operator-api.md 8): one lane per simulated chain in the registry, opened at the start
- * or when the chain is put, and the real-time timer that lets blocks come by themselves.
+ * The simulated chains of a node (operator-api.md 8): one ChainLane per simulated chain of the registry, opened at the
+ * start or when the chain is put, and the real-time timer that mines blocks automatically.
  *
- * Vaults, tokens and policies are read from the registry at each call, so they are what the operator put last.
+ * Vaults, tokens and policies are read from the registry at each call, so the operator's latest values apply.
  *
- * Cold: nothing here is on the road of an order.
+ * Not on the path of an order.
  */
 
 import type { NodeNews } from '../clearing/effect-codec.ts';
@@ -30,19 +30,19 @@ import type { Mined } from './simulated-chain.ts';
 const TICK_MS_MIN = 10;
 const TICK_MS_MAX = 250;
 
-const FULL: Reject = reject('SERVICE_UNAVAILABLE', 'this simulated chain takes no more transactions');
+const FULL: Reject = reject('SERVICE_UNAVAILABLE', 'this simulated chain accepts no more transactions');
 const TOO_MUCH: Reject = reject('INVALID_REQUEST', 'a balance is a uint256', 'amount_base_units');
 
 export interface ChainActorParts {
-  /** The data directory; it exists. */
+  /** The data directory, which exists. */
   readonly directory: string;
   readonly clock: Clock;
-  /** Whether a timer mines due blocks; without one they appear when the chain is asked. */
+  /** Whether a timer mines due blocks; otherwise they are mined when the chain is read. */
   readonly minesByItself: boolean;
-  /** Answered when clearing has flushed. */
+  /** Resolves when clearing has flushed the command. */
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   readonly registry: () => ChainRegistry;
-  /** The node must stop. */
+  /** Called when the node must stop. */
   readonly fail: (reason: string) => void;
 }
 
@@ -58,31 +58,31 @@ export class ChainActor implements ChainDesk {
     this.#store = new ChainStore(parts.directory);
   }
 
-  /** Opens every chain of the registry; resolves when deposits confirmed before are credited. */
+  /** Opens every chain of the registry; resolves when deposits confirmed earlier are credited. */
   async start(): Promise<void> {
     await this.#follow();
   }
 
-  /** A chain or vault that was put takes effect at once; assets are looked up when they are needed. */
+  /** A changed chain or vault takes effect at once; assets are read when needed. */
   onNews(news: NodeNews): void {
     if (news.kind !== 'registryChanged' || news.change.table !== 'config') return;
     const { kind } = news.change.row;
     if (kind === 'chain' || kind === 'vault') void this.#follow();
   }
 
-  /** Whether a call or a deposit is under way. */
+  /** Whether a call or a deposit is in progress. */
   isBusy(): boolean {
     return [...this.#lanes.values()].some((lane) => lane.isBusy);
   }
 
-  /** Ends when all work that began is done. */
+  /** Resolves when all started work is complete. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     await Promise.all([...this.#lanes.values()].map((lane) => lane.stop()));
   }
 
-  /** CHAIN_NOT_FOUND, VAULT_NOT_FOUND, ASSET_NOT_FOUND; what the vault refuses is a reverted transaction. */
+  /** CHAIN_NOT_FOUND, VAULT_NOT_FOUND, ASSET_NOT_FOUND; a rejection by the vault is a reverted transaction. */
   async deposit(chainId: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>> {
     const { lane, vault } = this.#laneWithVault(chainId);
     if (lane === null) return rejected(unknownChain(chainId));
@@ -111,7 +111,7 @@ export class ChainActor implements ChainDesk {
     });
   }
 
-  /** CHAIN_NOT_FOUND, ASSET_NOT_FOUND, INVALID_REQUEST for more than a token can count. */
+  /** CHAIN_NOT_FOUND, ASSET_NOT_FOUND, INVALID_REQUEST for more than a token can represent. */
   async mint(chainId: ChainId, request: MintRequest): Promise<Outcome<ChainTransaction>> {
     const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
@@ -125,7 +125,7 @@ export class ChainActor implements ChainDesk {
     return mined.ok ? mined.value : mined;
   }
 
-  /** Only deposits are simulated, so the other counters stand at 0. */
+  /** Only deposits are simulated, so the other counters are 0. */
   async counters(chainId: ChainId, user: UserId, _subAccount: number): Promise<Outcome<ChainCounters>> {
     const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
@@ -164,7 +164,7 @@ export class ChainActor implements ChainDesk {
     return accepted(Array.from({ length: providers }, (_, provider) => ({ provider, fault: 'none' })));
   }
 
-  /** Brings the lanes and the timer to what the registry says. Resolves when their work is done. */
+  /** Updates lanes and timer to the registry. Resolves when their work is complete. */
   async #follow(): Promise<void> {
     if (this.#isStopped) return;
     const work: Promise<void>[] = [];

@@ -1,14 +1,14 @@
 /**
- * What the operator API asks of the simulated chains (operator-api.md 8). Chains, tokens and vaults themselves come
- * from the registry; the routes have checked that the chain is known and simulated before they ask.
+ * The operator API's interface to the simulated chains (operator-api.md 8). Chains, tokens and vaults come from the
+ * registry; the routes have checked that the chain exists and is simulated.
  *
- * Not here: the chains (src/chain), and the routes (operator-chain-routes.ts).
+ * Implemented by chain-actor.ts; the routes are in operator/operator-chain-routes.ts.
  */
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 
-/** Who deposits when nobody is named. */
+/** The default sender of deposits. */
 export const DEFAULT_SENDER: string = 'aa'.repeat(20).padEnd(64, '0');
 
 /** Addresses are 64 hex, right-padded. */
@@ -19,7 +19,10 @@ export interface DepositRequest {
   readonly from: string;
   readonly approve: boolean;
   readonly senderAllowed: boolean;
-  /** Mines what the policy asks for and waits until the node has acted on the event; false mines one block. */
+  /**
+   * True: mines the confirmations that the policy requires and waits until the node has processed the event; false:
+   * mines one block.
+   */
   readonly confirm: boolean;
 }
 
@@ -29,7 +32,7 @@ export interface MintRequest {
   readonly baseUnits: bigint;
 }
 
-/** Members are named as on the wire. */
+/** Members have their names on the wire. */
 export interface ChainTransaction {
   /** 64 hex. */
   readonly tx: string;
@@ -39,7 +42,7 @@ export interface ChainTransaction {
   /** null while pending. */
   readonly block: number | null;
   readonly head: number;
-  /** The vault's counter that the transaction used; 0 where it has none. */
+  /** The vault's counter that the transaction used; 0 without one. */
   readonly nonce: number;
 }
 
@@ -67,7 +70,7 @@ export interface ChainProvider {
   readonly fault: string;
 }
 
-/** Rejects are the operator's mistakes; what the chain itself refuses is a reverted transaction. */
+/** Rejects are the operator's mistakes; a rejection by the chain itself is a reverted transaction. */
 export interface ChainDesk {
   deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>>;
   /** @returns the new head. */

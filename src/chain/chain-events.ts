@@ -1,10 +1,10 @@
 /**
- * Deposit events as a vault writes them into the log of its chain (wire.md 12.2), and what a reader makes of them.
+ * Deposit events as a vault writes them into the log of its chain (wire.md 12.2), encoded and decoded.
  *
  *   topics   topic0 │ user, 32 bytes │ nonce, uint256 │ token, address in the last 20 bytes
  *   data     amount, uint256 │ in the configured form: offsets and the multisig configuration
  *
- * Whether an event counts is not decided here (deposit-watcher.ts).
+ * deposit-watcher.ts decides whether an event counts.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { assert } from '../core/assert.ts';
@@ -43,7 +43,7 @@ export function keccakText(text: string): string {
 }
 
 export const DEPOSITED_TOPIC: string = keccakText('Deposited(bytes32,uint256,address,uint256)');
-/** Emitted instead by the configured overload; it is a deposit like the other (AMB-74). */
+/** Emitted instead by the configured overload; an equivalent deposit (AMB-74). */
 export const DEPOSITED_WITH_CONFIG_TOPIC = '12b18ee7e4271ef0be00bb30644d0408877a75d425b9e1a6016a6ce48cfe35f0';
 
 const WORD_DIGITS = 64;

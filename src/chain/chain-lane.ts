@@ -1,13 +1,13 @@
 /**
- * One simulated chain at work: its calls one after another, each saved before it is answered or acted on, and its
- * confirmed deposits on their way to clearing.
+ * The serial executor of one simulated chain: runs its calls one after another, saves each before it is answered or
+ * processed, and passes confirmed deposits to clearing.
  *
- *   call ─▶ chain changes ─▶ file flushed ─▶ watcher: what is due ─▶ clearing: credited, flushed ─▶ answer
- *                                │kill here: the next start finds the deposit due and clearing without it
+ *   call ─▶ chain changes ─▶ file flushed ─▶ watcher: due deposits ─▶ clearing: credited, flushed ─▶ reply
+ *                                │after a kill here the next start finds the deposit due and not credited
  *
  * Invariants
- *   (1) Clearing hears of a deposit only when the file holds it, so a counter is never used twice.
- *   (2) One piece of work at a time; a bounded number waits.
+ *   (1) Clearing receives a deposit only after the file contains it, so a counter is never used twice.
+ *   (2) One call at a time; a bounded number waits.
  */
 
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
@@ -21,9 +21,9 @@ import type { ChainStore } from './chain-store.ts';
 import { DepositWatcher } from './deposit-watcher.ts';
 import { emptyChain, SimulatedChain } from './simulated-chain.ts';
 
-/** Calls of one chain that may wait. */
+/** Maximum number of waiting calls per chain. */
 const WAITING_MAX = 1_024;
-/** Clearing may be busy for a moment: how often, and how long apart, a deposit is offered again. */
+/** Clearing may be busy for a short time: number and interval of the attempts to pass a deposit. */
 const OFFERS_MAX = 400;
 const OFFER_MS = 25;
 
@@ -60,7 +60,7 @@ export class ChainLane {
     return this.#waiting > 0;
   }
 
-  /** Loads or founds the chain and catches up: first of all work. */
+  /** Loads or creates the chain and processes due deposits, before any other work. */
   async open(): Promise<void> {
     await this.#run(async () => {
       const { store, chainId, clock } = this.#parts;
@@ -73,7 +73,10 @@ export class ChainLane {
     });
   }
 
-  /** New settings, which may make deposits due. Another pace starts from a block that is mined now, so that no block is due from before. */
+  /**
+   * Applies new settings, which may make deposits due. A changed block time counts from a block that is mined now, so
+   * that no earlier block becomes due.
+   */
   async retune(settings: ChainSettings): Promise<void> {
     const isOtherPace =
       settings.blockTimeNs !== this.#current.blockTimeNs || settings.autoMine !== this.#current.autoMine;
@@ -83,14 +86,14 @@ export class ChainLane {
     else await this.read(() => undefined);
   }
 
-  /** Mines the blocks that are due, and acts on what they confirm, unless other work does so already. */
+  /** Mines the due blocks and processes the deposits they confirm, unless other work does so already. */
   tick(): void {
     if (this.isBusy || this.#chain === null || this.#isStopped) return;
     this.#mineDue(this.#chain);
     if (this.#dueDeposits(this.#chain).length > 0) void this.#run(() => this.#actOnDeposits(this.#opened));
   }
 
-  /** Looks at the chain as of now. */
+  /** Reads the chain as of now. */
   read<T>(look: (chain: SimulatedChain) => T): Promise<Outcome<T>> {
     return this.#run(async () => {
       this.#mineDue(this.#opened);
@@ -100,10 +103,10 @@ export class ChainLane {
   }
 
   /**
-   * Changes the chain, saves it, and acts on the deposits that are confirmed by then.
+   * Changes the chain, saves it, and processes the deposits that are confirmed by then.
    *
-   * @returns SERVICE_UNAVAILABLE and nothing is changed when too much waits; TIMEOUT_UNKNOWN_STATE when the chain
-   *   is changed but clearing did not take a confirmed deposit in time, which is offered again later.
+   * @returns SERVICE_UNAVAILABLE without a change when too many calls wait; TIMEOUT_UNKNOWN_STATE when the chain
+   *   is changed but clearing did not accept a confirmed deposit in time; it is passed again later.
    */
   async change<T>(work: (chain: SimulatedChain) => T): Promise<Outcome<T>> {
     const done = await this.#run(async () => {
@@ -118,7 +121,7 @@ export class ChainLane {
     return rejected(reject('TIMEOUT_UNKNOWN_STATE', 'the transaction is mined; clearing takes its deposits later'));
   }
 
-  /** Takes no more work and ends when what runs is done. */
+  /** Rejects further work and resolves when the running work is complete. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#tail;
@@ -137,7 +140,7 @@ export class ChainLane {
     return turn;
   }
 
-  /** Neither the disk nor a broken promise lets the node go on. */
+  /** A disk error or a broken invariant stops the node. */
   async #guarded<T>(work: () => Promise<T>): Promise<Outcome<T>> {
     try {
       return accepted(await work());
@@ -171,13 +174,13 @@ export class ChainLane {
         const reply = await this.#offer({ kind: 'deposit', chainId: chain.chainId, ...event, depositNonce });
         if (reply === null) return false;
         const nextNonce = reply['next_nonce'];
-        assert(typeof nextNonce === 'number', 'clearing says which counter comes next');
+        assert(typeof nextNonce === 'number', 'clearing returns the next counter');
         this.#watcher.answered(deposit, nextNonce);
       }
     }
   }
 
-  /** Offers until clearing takes it. @returns null when it stays busy or the node stops. */
+  /** Repeats the command until clearing accepts it. @returns null when it stays busy or the node stops. */
   async #offer(command: OperatorCommand): Promise<Readonly<Record<string, unknown>> | null> {
     for (let offers = 0; offers < OFFERS_MAX && !this.#isStopped; offers += 1) {
       const reply = await this.#parts.command(command);

@@ -1,4 +1,4 @@
-/** What the registry says about one simulated chain: its pace, its vault and policy, and the tokens that live on it. */
+/** The registry's settings of a simulated chain: its block time, its vault and policy, and its tokens. */
 import type { AssetRow, ConfigRow, TokenDefinition } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
@@ -21,14 +21,14 @@ export interface VaultSettings {
 export interface ChainSettings {
   readonly blockTimeNs: bigint;
   readonly autoMine: boolean;
-  /** How many RPC providers are configured. */
+  /** Number of configured RPC providers. */
   readonly providers: number;
-  /** Of the vault where it overrides the chain's (DEP-21). */
+  /** Those of the vault where it overrides the chain's (DEP-21). */
   readonly depositConfirmations: number;
   readonly vault: VaultSettings | null;
 }
 
-/** The members of operator-api.md 4.4 and 4.5 that matter here; clearing wrote out every default. */
+/** The relevant members of operator-api.md 4.4 and 4.5; clearing has written every default explicitly. */
 interface ChainJson {
   readonly kind: 'simulated' | 'evm';
   readonly block_time_ms: number;
@@ -71,7 +71,7 @@ function vaultSettings(key: string, { administrators, quorum }: VaultJson): Vaul
   return { key, address: must(key.split('@')[0], 'a vault is named by its address'), administrators, quorum };
 }
 
-/** @param token 64 hex. @returns null for a token that no asset has on this chain. */
+/** @param token 64 hex. @returns null for a token without an asset on this chain. */
 export function tokenOnChain(registry: ChainRegistry, chainId: ChainId, token: string): TokenDefinition | null {
   for (const { tokens } of registry.assets.values()) {
     const found = tokens.find((item) => item.token === token && item.chainId === chainId);

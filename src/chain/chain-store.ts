@@ -1,10 +1,10 @@
 /**
- * Simulated chains in the data directory, one file each: `chains/<chain id>.json`, written whole.
+ * Simulated chains in the data directory, one file each: `chains/<chain id>.json`, always written completely.
  *
  *   state ─▶ <name>.new ─fsync─▶ rename over <name> ─▶ fsync of the directory ─▶ save resolves
  *
- * A file is the old state or the new one, never a part; what `save` has resolved for survives a kill and a power cut.
- * Numbers beyond 2^53 are decimal strings. A file that cannot be read back is damage: the node does not start on it.
+ * A file contains the old state or the new one, never a part; a state for which `save` has resolved survives a kill and
+ * a power cut. Numbers beyond 2^53 are decimal strings. An unreadable file is damage: the node does not start with it.
  */
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,12 +22,12 @@ type Json = Readonly<Record<string, unknown>>;
 export class ChainStore {
   readonly #directory: string;
 
-  /** @param dataDirectory exists; the chains get a directory in it. */
+  /** @param dataDirectory exists; the chains get a subdirectory. */
   constructor(dataDirectory: string) {
     this.#directory = join(dataDirectory, 'chains');
   }
 
-  /** @returns null when nothing was saved. @throws InvariantError for a damaged file, Error when it cannot be read. */
+  /** @returns null if nothing was saved. @throws InvariantError for a damaged file, Error when it cannot be read. */
   async load(chainId: ChainId): Promise<ChainState | null> {
     let text: string;
     try {
@@ -41,7 +41,7 @@ export class ChainStore {
     return state;
   }
 
-  /** One at a time per chain. @throws Error when the disk refuses; the old state is then still there. */
+  /** One call at a time per chain. @throws Error when writing fails; the old state is then still there. */
   async save(state: ChainState): Promise<void> {
     const path = this.#path(state.chainId);
     const text = encodeChain(state);
@@ -72,7 +72,7 @@ export function encodeChain(state: ChainState): string {
   return `${JSON.stringify({ format: FORMAT, ...state }, exact)}\n`;
 }
 
-/** @throws InvariantError unless `text` is a whole state that `encodeChain` wrote. */
+/** @throws InvariantError unless `text` is a complete state written by `encodeChain`. */
 export function decodeChain(text: string): ChainState {
   let root: Json;
   try {

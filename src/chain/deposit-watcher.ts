@@ -1,19 +1,19 @@
 /**
- * Which deposits of a chain the node may act on now: a pure reader of what the configured providers say.
+ * Determines which deposits of a chain the node may credit now, from the data of the configured providers alone.
  *
  *   providers ──logs, heads, hashes──▶ due() ──▶ deposits ──▶ clearing ──next counter──▶ answered()
  *
  * A deposit is due when more than half of the configured providers show the same log, in the same canonical block, with
- * the confirmations of the chain behind it (DEP-07 to DEP-09, AMB-84). The block that holds a log is its first
- * confirmation: with 4 it is due at head = block + 3, with 0 at once.
+ * the confirmations of the chain (DEP-07 to DEP-09, AMB-84). The block of a log is its first confirmation: with 4 it is
+ * due at head = block + 3, with 0 at once.
  *
  * Invariants
- *   (1) Deposits of a user leave in the order of the vault's counter, without a hole (AMB-74).
- *   (2) A deposit that was answered for does not leave again, whatever is replayed (DEP-10). Clearing's answer decides
- *       what was acted on; a watcher that has not heard of a user offers its newest deposit, and the answer says from
- *       which counter on the user is owed.
+ *   (1) Deposits of a user are returned in the order of the vault's counter, without a gap (AMB-74).
+ *   (2) A deposit that clearing has answered is not returned again, also after a replay (DEP-10). Clearing's reply decides
+ *       what was credited; for a user without a reply so far the watcher returns the newest deposit, and the reply contains
+ *       the first counter that is still to be credited.
  *
- * Not here: what a deposit is worth, and a block that is dropped after its deposit was credited.
+ * The value of a deposit, and blocks dropped after their deposit was credited, are out of scope.
  */
 import type { UserId } from '../core/ids.ts';
 import { type ChainLog, type DepositEvent, decodeDeposit } from './chain-events.ts';
@@ -30,7 +30,7 @@ export interface ConfirmedDeposit extends DepositEvent {
 export interface WatchPolicy {
   /** 40 hex: only its logs count. */
   readonly vault: string;
-  /** 0 and 1: as soon as the block is there. */
+  /** 0 and 1: as soon as the block exists. */
   readonly confirmations: number;
 }
 
@@ -40,33 +40,33 @@ interface Candidate {
 }
 
 export class DepositWatcher {
-  /** The counter that the next deposit of a user carries, as clearing said. */
+  /** The counter of each user's next deposit, as clearing replied. */
   readonly #next = new Map<UserId, number>();
-  /** Everything in lower blocks is answered for. */
+  /** Every deposit in lower blocks is answered. */
   #fromBlock = 0;
 
   /**
-   * @param views one per configured provider; null when it cannot be reached, which counts as disagreeing.
-   * @returns what may be acted on, in the order of the chain. The same again until `answered` is called.
+   * @param views one per configured provider; null when it cannot be reached, which counts as disagreement.
+   * @returns the deposits that may be credited, in chain order. The same again until `answered` is called.
    */
   due(views: readonly (ProviderView | null)[], policy: WatchPolicy): readonly ConfirmedDeposit[] {
     const fromBlock = this.#fromBlock;
     const candidates = this.#candidates(views, policy);
     const open = candidates.filter(({ deposit }) => deposit.nonce >= (this.#next.get(deposit.user) ?? 0));
     const agreed = open.filter(({ votes }) => isMajority(votes, views.length)).map(({ deposit }) => deposit);
-    // A log that only some have confirmed keeps its block open: the others may follow.
+    // A log confirmed by only some providers keeps its block open: the others may follow.
     const agreedHead = majorityHead(views) - Math.max(policy.confirmations, 1) + 1;
     this.#fromBlock = open.reduce((lowest, { deposit }) => Math.min(lowest, deposit.block), agreedHead + 1);
     const due = this.#inOrder(agreed);
-    // Something agreed has to wait: an earlier deposit of its user is looked for from the start.
+    // An agreed deposit has to wait: an earlier deposit of its user is searched from the start.
     if (due.length < agreed.length) this.#fromBlock = 0;
     return due.length === 0 && this.#fromBlock < fromBlock ? this.due(views, policy) : due;
   }
 
-  /** Takes clearing's answer to an offer: the counter that the user's next deposit on this chain must carry. */
+  /** Processes clearing's reply to a deposit: the counter that the user's next deposit on this chain must have. */
   answered(offered: ConfirmedDeposit, nextNonce: number): void {
     this.#next.set(offered.user, nextNonce);
-    // A hole: an earlier deposit is owed, perhaps from a block that was thought to be done.
+    // A gap: an earlier deposit is missing, perhaps from a block that counted as complete.
     if (nextNonce < offered.nonce) this.#fromBlock = 0;
   }
 
@@ -89,7 +89,7 @@ export class DepositWatcher {
     return [...found.values()];
   }
 
-  /** Per user: the unbroken run from its next counter on, or the newest deposit of a user without one. */
+  /** Per user: the contiguous run from its next counter on, or the newest deposit of a user without one. */
   #inOrder(agreed: readonly ConfirmedDeposit[]): readonly ConfirmedDeposit[] {
     const byUser = new Map<UserId, ConfirmedDeposit[]>();
     for (const deposit of agreed) {
@@ -111,7 +111,7 @@ export class DepositWatcher {
   }
 }
 
-/** One provider's word for one log: the vault wrote it, its block is canonical and deep enough. */
+/** Validates one log of one provider: the vault wrote it, its block is canonical and deep enough. */
 function confirmed(view: ProviderView, log: ChainLog, policy: WatchPolicy): ConfirmedDeposit | null {
   if (log.address !== policy.vault || view.hashOf(log.blockNumber) !== log.blockHash) return null;
   const confirmations = view.head - log.blockNumber + 1;

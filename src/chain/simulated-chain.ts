@@ -1,37 +1,37 @@
 /**
- * A chain with one vault, for dev and test (operator-api.md 8): blocks, tokens, deposits, and the vault's own rules in
- * the vault's own order (wire.md 12.1, 12.2).
+ * A chain with one vault, for dev and test (operator-api.md 8): blocks, tokens, deposits, and the vault's rules in the
+ * vault's order (wire.md 12.1, 12.2).
  *
- *   blocks   │ 1 │ · │ · │ 4 │ · │ 6 │ · │ ·        a dot is empty: it is counted, never kept
+ *   blocks   │ 1 │ · │ · │ 4 │ · │ 6 │ · │ ·        a dot is an empty block: counted, not stored
  *                ▲           ▲       ▲       ▲ head
  *                └── hash ◀──┴─ hash ┘       └ timeNs: when the head was mined; blocks due by now follow from it
  *
  * Invariants
- *   (1) The head and the time of the head never go backwards.
+ *   (1) The head and the time of the head never decrease.
  *   (2) The deposit counter of a user is the number of its `Deposited` logs.
- *   (3) What the vault holds of a token is the sum of the amounts in its logs, and what was minted to it.
- *   (4) A block's hash covers its number, its transactions and the hash of the kept block before it.
+ *   (3) The vault's balance of a token is the sum of the amounts in its logs, plus what was minted to it.
+ *   (4) A block's hash covers its number, its transactions and the hash of the stored block before it.
  *
- * Every transaction is mined at once, in a block of its own, so its log has index 0. The sender approves exactly what it
- * deposits, right before, so no allowance outlives a call.
+ * Every transaction is mined immediately, in its own block, so its log has index 0. The sender approves exactly the
+ * deposited amount, directly before, so no allowance remains after a call.
  *
- * Not here: reorganisations, faults of providers, withdrawals, settlements; and where the state is kept (chain-store.ts).
+ * Reorganisations, provider faults, withdrawals and settlements are not simulated; chain-store.ts stores the state.
  */
 import { powerOfTen } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import { type ChainLog, encodeDeposit, keccakText, U256_MAX } from './chain-events.ts';
 
-/** Transactions that a chain keeps, for ever; one more is refused. */
+/** Maximum number of transactions per chain; further ones are rejected. */
 export const TRANSACTIONS_MAX = 5_000;
-/** Blocks that one call mines. */
+/** Maximum number of blocks mined by one call. */
 export const MINE_MAX = 1_000_000;
 
 const NORMAL_DECIMALS = 18;
 const HEAD_MAX = Number.MAX_SAFE_INTEGER - MINE_MAX;
 const NO_BLOCK = '0'.repeat(64);
 
-/** Error names of wire.md 12.2 that a deposit can end with. */
+/** Error names of wire.md 12.2 for deposits. */
 export type DepositRevert =
   | 'DepositorNotApproved'
   | 'ZeroAmount'
@@ -40,7 +40,7 @@ export type DepositRevert =
   | 'NormalizationRoundsToZero'
   | 'TransferFromFailed';
 
-/** What the vault knows of a token: its own `decimals()` and the minimum that was set for it. */
+/** The vault's data of a token: its `decimals()` and the configured minimum. */
 export interface TokenTerms {
   /** 64 hex, right-padded. */
   readonly token: string;
@@ -56,13 +56,13 @@ export interface DepositCall {
   readonly token: TokenTerms;
   /** A uint256. */
   readonly baseUnits: bigint;
-  /** 64 hex, right-padded: who pays; it is minted what it lacks. */
+  /** 64 hex, right-padded: the payer, which gets missing funds minted. */
   readonly from: string;
   readonly approve: boolean;
   readonly senderAllowed: boolean;
 }
 
-/** How a transaction ended: mined in block `block`, with a log or with the name of an error. */
+/** The result of a transaction: mined in block `block`, with a log or with the name of an error. */
 export interface Mined {
   /** 64 hex. */
   readonly tx: string;
@@ -72,7 +72,7 @@ export interface Mined {
   readonly nonce: number | null;
 }
 
-/** A block that holds a transaction. */
+/** A block with a transaction. */
 export interface Block {
   readonly number: number;
   /** 64 hex. */
@@ -83,7 +83,7 @@ export interface Block {
   readonly log: ChainLog | null;
 }
 
-/** Everything a chain remembers, in order. */
+/** The complete state of a chain, in order. */
 export interface ChainState {
   readonly chainId: ChainId;
   readonly head: number;
@@ -93,12 +93,12 @@ export interface ChainState {
   readonly balances: readonly (readonly [string, bigint])[];
 }
 
-/** What one RPC provider says about the chain. */
+/** The data of one RPC provider about the chain. */
 export interface ProviderView {
   readonly head: number;
-  /** Logs of blocks from this number on, in the order of the chain. */
+  /** Logs of blocks from this number on, in chain order. */
   logsFrom(block: number): readonly ChainLog[];
-  /** Hash of the canonical block at this height; null when it is not known or holds nothing. */
+  /** Hash of the canonical block at this height; null when it is unknown or empty. */
   hashOf(block: number): string | null;
 }
 
@@ -128,7 +128,7 @@ export class SimulatedChain implements ProviderView {
     return this.#headNumber;
   }
 
-  /** Whether the next transaction is refused. */
+  /** Whether the next transaction is rejected. */
   get isFull(): boolean {
     return this.#blocks.length >= TRANSACTIONS_MAX;
   }
@@ -160,12 +160,12 @@ export class SimulatedChain implements ProviderView {
   }
 
   /**
-   * Calls `deposit(user, token, amount)` of the vault in a block of its own. Mints the sender what it lacks first.
+   * Calls `deposit(user, token, amount)` of the vault in its own block. Mints the sender's missing funds first.
    *
    * @returns the revert, in the vault's order of checks, or the counter that the deposit used (DEP-01 to DEP-05).
    */
   deposit(call: DepositCall, nowNs: bigint): Mined {
-    assert(!this.isFull, 'a full chain takes no transaction');
+    assert(!this.isFull, 'a full chain accepts no transaction');
     const { token, vault, from, baseUnits } = call;
     const fromKey = balanceKey(token.token, from);
     if (this.#balanceAt(fromKey) < baseUnits) this.#balances.set(fromKey, baseUnits);
@@ -178,9 +178,9 @@ export class SimulatedChain implements ProviderView {
     return this.#mineTransaction({ address: vault.slice(0, 40), nonce, ...event }, nowNs, null);
   }
 
-  /** Mints in a block of its own. @returns null, and nothing happens, when the holder would own more than a uint256. */
+  /** Mints in its own block. @returns null, without a change, when the holder's balance would exceed a uint256. */
   mint(token: string, to: string, baseUnits: bigint, nowNs: bigint): Mined | null {
-    assert(!this.isFull, 'a full chain takes no transaction');
+    assert(!this.isFull, 'a full chain accepts no transaction');
     const key = balanceKey(token, to);
     const balance = this.#balanceAt(key) + baseUnits;
     if (balance > U256_MAX) return null;
@@ -193,7 +193,7 @@ export class SimulatedChain implements ProviderView {
     return this.#balanceAt(balanceKey(token, holder));
   }
 
-  /** Everything that an address owns, by token. */
+  /** All balances of an address, by token. */
   holdings(holder: string): ReadonlyMap<string, bigint> {
     const held = new Map<string, bigint>();
     for (const [key, balance] of this.#balances) {
@@ -233,7 +233,7 @@ export class SimulatedChain implements ProviderView {
     } else if (baseUnits < powerOfTen(token.decimals - NORMAL_DECIMALS)) {
       return 'NormalizationRoundsToZero';
     }
-    // A vault approves nobody, itself included.
+    // The vault itself gives no approval.
     const isApproved = call.approve && call.from !== call.vault;
     const fits = this.balanceOf(token.token, call.vault) + baseUnits <= U256_MAX;
     return isApproved && fits ? null : 'TransferFromFailed';
@@ -275,7 +275,7 @@ export class SimulatedChain implements ProviderView {
     return this.#balances.get(key) ?? 0n;
   }
 
-  /** Index of the first kept block with this number or a higher one. */
+  /** Index of the first stored block with at least this number. */
   #firstFrom(block: number): number {
     let low = 0;
     let high = this.#blocks.length;

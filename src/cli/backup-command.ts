@@ -1,4 +1,4 @@
-/** `ringbook backup` and `ringbook restore`: copies of a data directory, and directories made of copies. */
+/** `ringbook backup` and `ringbook restore`: copies of a data directory, and directories created from copies. */
 import type { Command } from './command.ts';
 import { auditLine, dataCommand } from './data-command.ts';
 

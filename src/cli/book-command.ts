@@ -37,7 +37,7 @@ export function bookTable(market: string, book: BookView, levels: number): strin
   ].join('\n');
 }
 
-/** Redraws until Ctrl-C; on a terminal in place, elsewhere one table after the other. */
+/** Redraws until Ctrl-C; in place on a terminal, otherwise one table after the other. */
 async function watch(client: RingbookClient, market: string, levels: number): Promise<void> {
   const clear = process.stdout.isTTY ? '\u001b[H\u001b[2J' : '';
   const book = await client.liveBook(market, (live) => {

@@ -1,5 +1,5 @@
 /**
- * What every subcommand shares: its shape, its exit codes, its options and where the node is.
+ * Common parts of the subcommands: type, exit codes, options and the node's addresses.
  *
  * Exit codes: 0 done, 1 the command ran and found a fault, 64 wrong usage, 69 the node cannot be reached.
  */
@@ -13,12 +13,12 @@ export interface Command {
   readonly name: string;
   /** One line for `ringbook --help`. */
   readonly summary: string;
-  /** The whole of `ringbook <name> --help`, with an example. */
+  /** The output of `ringbook <name> --help`, with an example. */
   readonly help: string;
   run(argv: readonly string[]): Promise<ExitCode>;
 }
 
-/** An end of the program that the user can do something about: the message says what. */
+/** An error that the user can fix; the message explains how. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: ExitCode;
@@ -41,7 +41,7 @@ export function parseOptions<const T extends Options>(argv: readonly string[], o
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
   } catch (error) {
-    // Of an ambiguous option Node speaks in several lines.
+    // For an ambiguous option Node's message has several lines.
     throw usageError((error instanceof Error ? error.message : String(error)).replaceAll('\n', ' '));
   }
 }
@@ -57,7 +57,7 @@ interface AddressOption {
   readonly default: string;
 }
 
-/** Options that say where the node is; the defaults follow the node's own environment (operator-api.md 1). */
+/** Options for the node's addresses; the defaults follow the node's own environment (operator-api.md 1). */
 export const ADDRESS_OPTIONS: Readonly<Record<'oms' | 'mds' | 'ops', AddressOption>> = {
   oms: { type: 'string', default: addressOf('RINGBOOK_OMS_PORT', 3_032) },
   mds: { type: 'string', default: addressOf('RINGBOOK_MDS_PORT', 8_011) },
@@ -73,7 +73,7 @@ export function addressOf(portVariable: string, port: number): string {
   return `http://${process.env['RINGBOOK_HOST'] ?? '127.0.0.1'}:${process.env[portVariable] ?? port}`;
 }
 
-/** @throws CliError 64 when `text` is no http(s) address. */
+/** @throws CliError 64 when `text` is not an http(s) address. */
 export function checkAddress(text: string, name: string): string {
   if (!/^https?:\/\/[^/]+$/.test(text) || !URL.canParse(text)) {
     throw usageError(`--${name} takes an address like http://127.0.0.1:3032, not "${text}"`);
@@ -81,7 +81,7 @@ export function checkAddress(text: string, name: string): string {
   return text;
 }
 
-/** The exit code and the line on standard error for whatever ended a command. */
+/** The exit code and the line on standard error for any error of a command. */
 export function explain(error: unknown): { readonly exitCode: ExitCode; readonly message: string } {
   if (error instanceof CliError) return { exitCode: error.exitCode, message: error.message };
   if (error instanceof RingbookError && error.code === 'UNREACHABLE') {

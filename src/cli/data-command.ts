@@ -1,4 +1,4 @@
-/** What the commands about a data directory share: its name, progress, and which faults mean what. */
+/** Common parts of the commands for a data directory: arguments, progress, and the mapping of faults to exit codes. */
 import { writeSync } from 'node:fs';
 import type { Audit, Progress } from '../tools/audit-data.ts';
 import { type Command, EXIT, parseOptions, usageError } from './command.ts';
@@ -10,14 +10,14 @@ interface DataCommand {
   readonly name: string;
   readonly summary: string;
   readonly help: string;
-  /** How many directories and files it takes, in order. */
+  /** Names of its directory and file arguments, in order. */
   readonly takes: readonly string[];
   readonly options?: Options;
-  /** What it tells on standard output, as one JSON line; null for nothing. */
+  /** Returns the JSON line for standard output; null for none. */
   run(names: readonly string[], values: Readonly<Record<string, unknown>>, progress: Progress): Promise<object | null>;
 }
 
-/** A command that reads or makes data directories. A fault that it finds ends it with 1 and one line. */
+/** A command that reads or creates data directories. A fault that it finds ends it with exit code 1 and one line. */
 export function dataCommand({ name, summary, help, takes, options = {}, run }: DataCommand): Command {
   return {
     name,
@@ -33,22 +33,22 @@ export function dataCommand({ name, summary, help, takes, options = {}, run }: D
   };
 }
 
-/** The options of a command, and the one that all of them have. */
+/** The help of a command with the common option appended. */
 export function withProgressHelp(help: string): string {
   const at = help.indexOf('\nexample:');
   const before = help.includes('\noptions:\n') ? '' : '\noptions:\n';
   return `${help.slice(0, at).trimEnd()}\n${before}${PROGRESS_HELP}\n${help.slice(at)}`;
 }
 
-/** Every command about a data directory has it. */
+/** Common to every command for a data directory. */
 export const PROGRESS_OPTION: { readonly progress: { readonly type: 'boolean'; readonly default: false } } = {
   progress: { type: 'boolean', default: false },
 };
-const PROGRESS_HELP = '  --progress   says how far it is on standard error, also where that is no terminal';
+const PROGRESS_HELP = '  --progress   writes progress to standard error, also without a terminal';
 
 const STDERR = 2;
 
-/** Runs something that takes long. */
+/** Runs a long operation with progress output. */
 export async function withProgress<T>(isAsked: boolean, run: (progress: Progress) => Promise<T>): Promise<T> {
   const report = new ProgressReport({
     isTerminal: process.stderr.isTTY === true,
@@ -63,7 +63,7 @@ export async function withProgress<T>(isAsked: boolean, run: (progress: Progress
   }
 }
 
-/** An audit as a line tells it. */
+/** The output line of an audit. */
 export function auditLine({ map, sequence, stateHash, clean }: Audit): object {
   const { pages, freePages, records, checkpoint, tables } = map;
   return { sequence, state_hash: stateHash, clean, checkpoint, records, pages, free_pages: freePages, tables };

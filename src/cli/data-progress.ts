@@ -1,10 +1,10 @@
 /**
- * How far a long command is, on standard error: what it does, how much of it is done, how fast, and what is left.
+ * Progress of a long command on standard error: the step, how much is done, the rate, and the remaining time.
  *
  *   replaying: 12000 of 50000 (24 %), 8000/s, 5 s left
  *
- * On a terminal one line is written over, ten times a second at most. Elsewhere nothing is said unless it is asked for, with
- * `--progress`: then a line a second and one at the end of each step, for logs.
+ * On a terminal one line is overwritten, at most ten times a second. Otherwise there is no output without `--progress`;
+ * with it a line per second and one at the end of each step, for logs.
  */
 import type { Progress } from '../tools/audit-data.ts';
 
@@ -13,29 +13,29 @@ const WRITE_OVER = '\r\u001b[K';
 
 export interface ProgressOutput {
   readonly isTerminal: boolean;
-  /** Whether a log is wanted where there is no terminal. */
+  /** Whether output is requested without a terminal. */
   readonly isAsked: boolean;
   readonly write: (text: string) => void;
-  /** Grows monotonically. */
+  /** Increases monotonically. */
   readonly nowMs: () => number;
 }
 
 type Step = Parameters<Progress>[0];
 
-interface Told {
+interface CurrentStep {
   readonly step: Step;
   readonly startedMs: number;
   readonly startedAt: number;
   done: number;
   of: number;
-  /** What was said last; -1 for nothing. */
-  said: number;
+  /** `done` of the last output; -1 before the first. */
+  shownDone: number;
 }
 
 export class ProgressReport {
   readonly #output: ProgressOutput;
-  #told: Told | null = null;
-  #saidMs = Number.NEGATIVE_INFINITY;
+  #current: CurrentStep | null = null;
+  #writtenMs = Number.NEGATIVE_INFINITY;
   #isLineOpen = false;
 
   constructor(output: ProgressOutput) {
@@ -46,40 +46,40 @@ export class ProgressReport {
     const { isTerminal, isAsked } = this.#output;
     if (!isTerminal && !isAsked) return;
     const nowMs = this.#output.nowMs();
-    if (this.#told?.step !== step) {
+    if (this.#current?.step !== step) {
       this.#endStep(nowMs);
-      this.#told = { step, startedMs: nowMs, startedAt: done, done, of, said: -1 };
+      this.#current = { step, startedMs: nowMs, startedAt: done, done, of, shownDone: -1 };
     }
-    const told = this.#told;
-    told.done = done;
-    told.of = of;
-    if (nowMs - this.#saidMs >= (isTerminal ? EVERY_MS.terminal : EVERY_MS.log)) this.#say(told, nowMs);
+    const current = this.#current;
+    current.done = done;
+    current.of = of;
+    if (nowMs - this.#writtenMs >= (isTerminal ? EVERY_MS.terminal : EVERY_MS.log)) this.#write(current, nowMs);
   }
 
-  /** The command has ended, well or not. */
+  /** Called at the end of the command, also after a fault. */
   end(): void {
     this.#endStep(this.#output.nowMs());
     if (this.#isLineOpen) this.#output.write('\n');
     this.#isLineOpen = false;
   }
 
-  /** A log has each step; a terminal shows only what goes on. */
+  /** A log has a line per step; a terminal shows only the current one. */
   #endStep(nowMs: number): void {
-    const told = this.#told;
-    if (told !== null && told.said !== told.done && !this.#output.isTerminal) this.#say(told, nowMs);
-    this.#told = null;
+    const current = this.#current;
+    if (current !== null && current.shownDone !== current.done && !this.#output.isTerminal) this.#write(current, nowMs);
+    this.#current = null;
   }
 
-  #say(told: Told, nowMs: number): void {
-    const text = textOf(told, nowMs);
-    this.#saidMs = nowMs;
-    told.said = told.done;
+  #write(current: CurrentStep, nowMs: number): void {
+    const text = textOf(current, nowMs);
+    this.#writtenMs = nowMs;
+    current.shownDone = current.done;
     this.#isLineOpen = this.#output.isTerminal;
     this.#output.write(this.#output.isTerminal ? `${WRITE_OVER}${text}` : `${text}\n`);
   }
 }
 
-function textOf({ step, startedMs, startedAt, done, of }: Told, nowMs: number): string {
+function textOf({ step, startedMs, startedAt, done, of }: CurrentStep, nowMs: number): string {
   if (done === 0 && of === 0) return step;
   const seconds = (nowMs - startedMs) / 1_000;
   const perSecond = seconds > 0 ? (done - startedAt) / seconds : 0;

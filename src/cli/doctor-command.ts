@@ -1,6 +1,6 @@
 /**
- * `ringbook doctor`: what must be true before a node can start here, and how the node is that runs already.
- * Every line that fails says what to do.
+ * `ringbook doctor`: checks the requirements of starting a node here, and the state of a running node. Every failing
+ * line explains how to fix it.
  */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -12,7 +12,7 @@ import { addressOf, type Command, EXIT, parseOptions } from './command.ts';
 interface Finding {
   readonly what: string;
   readonly isGood: boolean;
-  /** What was found; when it is not good, what to do. */
+  /** The finding; if it is a fault, also how to fix it. */
   readonly detail: string;
 }
 
@@ -42,7 +42,7 @@ async function nativeModule(module: (typeof NATIVE_MODULES)[number]): Promise<Fi
   }
 }
 
-/** Whether a server could listen there now. */
+/** Whether a server could listen on the address now. */
 function isPortFree(address: string): Promise<boolean> {
   const { hostname, port } = new URL(address);
   return new Promise((done) => {
@@ -52,7 +52,7 @@ function isPortFree(address: string): Promise<boolean> {
   });
 }
 
-/** How the node at the operator address is; null when none answers. */
+/** The state of the node at the operator address; null when none responds. */
 async function runningNode(ops: string): Promise<Finding | null> {
   const operator = new OperatorClient(ops);
   try {

@@ -1,4 +1,4 @@
-/** `ringbook export`: what a data directory holds, as JSON lines on standard output. */
+/** `ringbook export`: the content of a data directory, as JSON lines on standard output. */
 import { once } from 'node:events';
 import { type Command, EXIT, parseOptions, usageError } from './command.ts';
 import { PROGRESS_OPTION, withProgress, withProgressHelp } from './data-command.ts';
@@ -31,7 +31,7 @@ example:
   },
 };
 
-/** As fast as whoever reads them takes them. */
+/** Writes at the speed of the reader. */
 async function writeLines(lines: Iterable<string>): Promise<void> {
   let chunk = '';
   for (const line of lines) {

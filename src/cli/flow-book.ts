@@ -1,9 +1,9 @@
 /**
- * A plain price-time book for flows: arrays and maps, obvious rather than fast. It is the judge of what a flow must
- * show (synthetic-flow.ts) and the bookkeeper of what each order has filled (replay-flow.ts).
+ * A plain price-time book for flows: arrays and maps, simple rather than fast. It computes the expected books of a
+ * synthetic flow (synthetic-flow.ts) and the filled quantity of each order (replay-flow.ts).
  *
- * It refuses an event that breaks the promises of the format: an `add` that would cross, a `take` that does not fill,
- * an order that is not there.
+ * It rejects an event that violates the rules of the format: an `add` that would cross, a `take` that does not fill, an
+ * order that does not exist.
  */
 import {
   BOOK_LEVELS,
@@ -50,12 +50,12 @@ export class FlowBook {
     return this.#prices(side)[0];
   }
 
-  /** What rests at a price. */
+  /** The resting quantity at a price. */
   quantityAt(side: FlowSide, price: number): number {
     return (this.#sides[side].get(price) ?? []).reduce((sum, order) => sum + order.remaining, 0);
   }
 
-  /** @throws FlowFormatError when the event breaks a promise of the format; the book is then as it was. */
+  /** @throws FlowFormatError when the event violates a rule of the format; the book is then unchanged. */
   apply(event: FlowEvent): Traded {
     switch (event.action) {
       case 'seed':
@@ -111,7 +111,7 @@ export class FlowBook {
     return { quantity: BigInt(event.quantity), notional };
   }
 
-  /** The makers that fill a take in full, in price-time order. */
+  /** The makers that fill a take completely, in price-time order. */
   #makersFor(event: FlowEvent): readonly RestingOrder[] {
     const side = oppositeOf(event.side);
     const makers: RestingOrder[] = [];

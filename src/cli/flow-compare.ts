@@ -1,10 +1,10 @@
-/** The node's ten best levels beside the recorded ones, and the difference as a table for people. */
+/** Compares the node's ten best levels with the recorded ones, and formats the difference as a table. */
 import type { Depth, DepthLevel } from '../client/replies.ts';
 import { rawOf } from '../client/signed-actions.ts';
 import { formatScaled } from '../core/decimal.ts';
 import { BOOK_LEVELS, type FlowBookRow, type FlowLevel, PRICE_DECIMALS, QUANTITY_DECIMALS } from './flow-format.ts';
 
-/** The node's book or its answers are not what the recording says; the message is for people. */
+/** The node's book or its replies differ from the recording; the message is for people. */
 export class ReplayDifference extends Error {
   override readonly name = 'ReplayDifference';
 }
@@ -19,7 +19,7 @@ export function rowOf(depth: Depth, afterSeq: number): FlowBookRow {
   return { afterSeq, asks: levels(depth.asks), bids: levels(depth.bids) };
 }
 
-/** @returns null when the books are the same, else a table of the levels that differ. */
+/** @returns null for equal books, else a table of the levels that differ. */
 export function differenceOf(expected: FlowBookRow, actual: FlowBookRow): string | null {
   const lines: string[] = [];
   for (const side of ['asks', 'bids'] as const) {

@@ -1,11 +1,11 @@
 /**
- * Recorded order flows and their books as csv, read and written strictly: what one writes, the other reads back.
+ * Recorded order flows and their books as csv, read and written strictly; writing and reading are inverse.
  *
  *   flow   seq,time_ns,action,id,side,price,quantity
  *   book   after_seq,ask_price_1,ask_quantity_1,bid_price_1,bid_quantity_1,ask_price_2,…   (ten levels a side)
  *
  *   seed, add     a limit order that rests          cancel        order `id` leaves
- *   reduce, trim  order `id` keeps only `quantity`  take          an immediate-or-cancel order that fills in full
+ *   reduce, trim  order `id` keeps only `quantity`  take          an immediate-or-cancel order that fills completely
  *
  * Prices are in 10^-4 of the quote unit, quantities whole. An unused level of a book has quantity 0.
  */
@@ -21,10 +21,10 @@ export type FlowSide = 'buy' | 'sell';
 export interface FlowEvent {
   /** 1, 2, 3 … */
   readonly seq: number;
-  /** Nanoseconds after midnight; never goes back. */
+  /** Nanoseconds after midnight; never decreases. */
   readonly timeNs: bigint;
   readonly action: FlowAction;
-  /** Fits an order id; for `take` an id of its own. */
+  /** A valid order id; for `take` an id of its own. */
   readonly id: string;
   /** The order's own side; for `take` the aggressor's. */
   readonly side: FlowSide;
@@ -39,13 +39,13 @@ export interface FlowLevel {
 
 /** The best levels of a book, at most ten a side, best first. */
 export interface FlowBookRow {
-  /** The event after which the book looked like this. */
+  /** The event after which this was the book. */
   readonly afterSeq: number;
   readonly asks: readonly FlowLevel[];
   readonly bids: readonly FlowLevel[];
 }
 
-/** A file that is not of this format, with the line at fault. */
+/** A file that violates the format, with the line number. */
 export class FlowFormatError extends Error {
   override readonly name = 'FlowFormatError';
 }
@@ -58,7 +58,7 @@ const BOOK_HEADER = [
 ].join(',');
 const ID_FORM = /^[A-Za-z0-9+/=_\-.:]{1,64}$/;
 const INTEGER_FORM = /^(?:0|-?[1-9][0-9]*)$/;
-/** Written for an unused level: no price, no quantity. */
+/** An unused level: no price, no quantity. */
 const UNUSED: FlowLevel = { price: 0, quantity: 0 };
 
 /** @throws FlowFormatError. */

@@ -1,6 +1,6 @@
 /**
- * The stage of a replay: a market without fees, made through the operator API, and two users with what the flow can
- * cost them at most.
+ * Prepares a replay: a market without fees, created through the operator API, and two users with the maximum funds that
+ * the flow can require.
  */
 import type { RingbookClient } from '../client/client.ts';
 import { RingbookError } from '../client/errors.ts';
@@ -11,11 +11,11 @@ import { type FlowEvent, PRICE_DECIMALS, QUANTITY_DECIMALS } from './flow-format
 
 const FIRST_FREE_ASSET = 1_000;
 const LAST_FREE_ASSET = 65_535;
-/** The spot sub-account that every user has from the start. */
+/** The spot sub-account that every user has initially. */
 export const FLOW_TARGET: { readonly account: number; readonly isSpot: boolean } = { account: 0, isSpot: true };
 
 export interface FlowUsers {
-  /** Sends everything but the takes. */
+  /** Sends everything except the takes. */
   readonly provider: RingbookClient;
   readonly taker: RingbookClient;
 }
@@ -35,7 +35,7 @@ export async function unusedAsset(client: RingbookClient): Promise<AssetId> {
   throw new Error('every asset id from 1000 has a market: name one with its book empty');
 }
 
-/** Makes the market without fees, and gives both users what the flow can cost at most. */
+/** Creates the market without fees, and credits both users with the maximum that the flow can require. */
 export async function prepareMarket(
   operator: OperatorClient,
   { provider, taker }: FlowUsers,

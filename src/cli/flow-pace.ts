@@ -1,4 +1,4 @@
-/** When the events of a flow are due: at once, at the recorded times, or at a steady rate. */
+/** The schedule of a flow's events: at once, at the recorded times, or at a steady rate. */
 
 export type Pace =
   | { readonly kind: 'fast' }
@@ -6,7 +6,7 @@ export type Pace =
   | { readonly kind: 'recorded'; readonly speed: number }
   | { readonly kind: 'rate'; readonly perSecond: number };
 
-/** Waits for events to be due; the clock starts when it is made. */
+/** Waits until an event is due; time starts at construction. */
 export class Pacer {
   readonly #pace: Pace;
   readonly #firstNs: bigint;

@@ -1,4 +1,4 @@
-/** `ringbook keygen`: makes a user: a key file that only its owner may read. */
+/** `ringbook keygen`: creates a user: a key file readable only by its owner. */
 import { generateSeed, keyFromSeed, saveSeed } from '../client/keys.ts';
 import { CliError, type Command, EXIT, parseOptions, usageError } from './command.ts';
 

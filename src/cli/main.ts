@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
- * The `ringbook` command: finds the subcommand, prints help, turns faults into exit codes.
+ * The `ringbook` command: finds the subcommand, prints help, converts faults to exit codes.
  *
- * Not here: what the subcommands do (one file each). Each is loaded when it is asked for, so that help needs no native
- * module and a broken one can still be diagnosed by `doctor`.
+ * The subcommands have one file each, loaded on use, so that help needs no native module and `doctor` can diagnose a
+ * broken one.
  */
 import { type Command, EXIT, type ExitCode, explain, usageError } from './command.ts';
 
-/** By name, in the order of the help. Starting a node waits for none of what only the others need. */
+/** By name, in the order of the help. Starting a node does not load modules that only other commands need. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./start-command.ts')).startCommand,
   keygen: async () => (await import('./keygen-command.ts')).keygenCommand,

@@ -1,6 +1,6 @@
 /**
- * `ringbook order`: signs one order, sends it, and tells what becomes of it: Received, then every fill first Pending and
- * later Confirmed (or Rollbacked), until nothing of it is live, or it rests or waits quietly for a while.
+ * `ringbook order`: signs one order, sends it, and prints its events: Received, then every fill first Pending and later
+ * Confirmed (or Rollbacked), until the order has ended, or rests or waits without events for a while.
  */
 import type { Order } from '../client/canonical.ts';
 import { RingbookClient } from '../client/client.ts';
@@ -31,12 +31,12 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
 
-/** Follows one order over the two streams, which may be apart: its end can come before the fills that it counts. */
+/** Follows one order over two independent streams: its end can arrive before the fills that it counts. */
 class Follower {
   readonly #order: Order;
   #waits: boolean;
   #pending = 0;
-  /** Confirmed so far, and in the end, in 10^-18. */
+  /** Confirmed quantity so far, and in the end, in 10^-18. */
   #confirmed = 0n;
   #confirmedInAll = 0n;
   #hasEnded = false;
@@ -75,7 +75,7 @@ class Follower {
     this.#wake();
   }
 
-  /** It has not been released. */
+  /** Whether it has not been released. */
   get waits(): boolean {
     return this.#waits;
   }
@@ -84,7 +84,7 @@ class Follower {
     return this.#hasEnded && this.#pending <= 0 && this.#confirmed >= this.#confirmedInAll;
   }
 
-  /** Until the order is over, or nothing happens to it for `quietMs`. */
+  /** Waits until the order has ended, or has no event for `quietMs`. */
   async wait(quietMs: number): Promise<void> {
     while (!this.isOver) {
       const isQuiet = await new Promise<boolean>((resolve) => {
@@ -137,7 +137,7 @@ async function place(client: RingbookClient, order: Order, values: Values): Prom
 }
 
 function stillThere(order: Order, waits: boolean): string {
-  if (waits) return 'Open       it waits for its trigger; "ringbook cancel-all" takes it back';
+  if (waits) return 'Open       it waits for its trigger; "ringbook cancel-all" cancels it';
   if ('size' in order) return 'Open       its fills are undecided';
   const price = formatRaw(order.limitPrice, order.priceDecimals);
   return `Open       it rests at ${price}; "ringbook book ${order.assetId}" shows the book`;

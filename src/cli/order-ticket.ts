@@ -1,5 +1,5 @@
 /**
- * What `ringbook order` is asked for, as a ticket of the SDK.
+ * Parses the arguments of `ringbook order` into a ticket of the SDK.
  *
  *   buy|sell QUANTITY MARKET --price P                   a limit order
  *   buy|sell QUANTITY MARKET --market [--cap USD]        a market order sized in base
@@ -78,7 +78,7 @@ function targetOf(values: Values): Pick<OrderTicket, 'target' | 'reduceOnly'> {
 
 function limitOf(values: Values): Pick<OrderTicket, 'price' | 'timeInForce'> {
   if (values.amount !== undefined || values.cap !== undefined) throw usageError('--amount and --cap go with --market');
-  if (values.price === undefined) throw usageError('--price is missing; or say --market');
+  if (values.price === undefined) throw usageError('--price is missing; or give --market');
   return { price: values.price, timeInForce: timeInForceOf(values) };
 }
 

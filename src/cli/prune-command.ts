@@ -1,4 +1,6 @@
-/** `ringbook snapshot` and `ringbook prune`: what stands for the journal before it, and the journal without that part. */
+/**
+ * `ringbook snapshot` and `ringbook prune`: a snapshot that replaces the earlier journal, and the removal of that part.
+ */
 import { type Command, positiveInteger } from './command.ts';
 import { dataCommand } from './data-command.ts';
 

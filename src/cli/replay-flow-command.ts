@@ -72,7 +72,7 @@ interface Progress {
   stop(): void;
 }
 
-/** A bar on a terminal; elsewhere a line for every tenth. Both on standard error. */
+/** A bar on a terminal; otherwise a line per tenth. Both on standard error. */
 function progressOf(total: number): Progress {
   if (process.stderr.isTTY) {
     const options: Options = { format: '{bar} {percentage}%  {value}/{total} events  {duration_formatted}' };

@@ -10,11 +10,11 @@
  *        ▼
  *   barrier, depth, compare (verify) … barrier, traded total of the taker's confirmed fills
  *
- * Each user has a socket of its own, and the node keeps the order of one socket only. So events of one user are sent
- * without waiting (up to `window` in flight), and before the user changes every answer is awaited: an answer says that
- * the action is on its way to the market, in order.
+ * Each user has its own socket, and the node keeps the order of requests per socket only. So events of one user are
+ * sent without waiting (up to `window` in flight), and before the user changes, every reply is awaited: after the reply
+ * the action is sent to the market, in order.
  *
- * `reduce` sets what remains; a replace sets the total. The plain book knows how much of each order has filled.
+ * `reduce` sets the remaining quantity; a replace sets the total. The plain book has each order's filled quantity.
  */
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
 import { RingbookClient } from '../client/client.ts';
@@ -37,13 +37,13 @@ export interface ReplayOptions {
   readonly ops: string;
   readonly operatorToken?: string;
   readonly events: readonly FlowEvent[];
-  /** Rows to compare with after their event; null sends without looking. */
+  /** Rows to compare with after their event; null for no comparison. */
   readonly book: readonly FlowBookRow[] | null;
-  /** A market to make; default: the first unused id from 1000. */
+  /** The market to create; default: the first unused id from 1000. */
   readonly assetId?: AssetId;
   /** Default fast. */
   readonly pace?: Pace;
-  /** Actions in flight at most. Default 64. */
+  /** Maximum number of actions in flight. Default 64. */
   readonly window?: number;
   onProgress?(done: number): void;
 }
@@ -53,14 +53,14 @@ export interface ReplayReport {
   readonly events: number;
   readonly rejects: readonly string[];
   readonly comparedRows: number;
-  /** Whole units, the sum of the `take` events, and what the taker's confirmed fills add up to. */
+  /** Whole units: the total of the `take` events, and that of the taker's confirmed fills. */
   readonly expectedQuantity: bigint;
   readonly tradedQuantity: bigint;
   /** Human decimal, of the confirmed fills. */
   readonly tradedNotional: string;
   readonly expectedNotional: string;
   readonly elapsedMs: number;
-  /** Microseconds from send to answer. */
+  /** Microseconds from send to reply. */
   readonly latency: Histogram;
 }
 
@@ -68,7 +68,7 @@ const WINDOW = 64;
 const CONFIRM_MS_MAX = 10_000;
 const REJECTS_KEPT = 100;
 
-/** @throws RingbookError when the node refuses the set-up or goes away, ReplayDifference with `book`. */
+/** @throws RingbookError when the node rejects the set-up or disconnects, ReplayDifference with `book`. */
 export async function replayFlow(options: ReplayOptions): Promise<ReplayReport> {
   const operator = new OperatorClient(options.ops, options.operatorToken);
   const provider = newUser(options);
@@ -83,7 +83,7 @@ export async function replayFlow(options: ReplayOptions): Promise<ReplayReport> 
   }
 }
 
-/** Runs with lifted budgets, and sets them again as they were. */
+/** Runs with lifted budgets, and restores them afterwards. */
 async function unlimited<T>(operator: OperatorClient, run: () => Promise<T>): Promise<T> {
   const limits = await operator.rateLimits();
   await operator.liftRateLimits();
@@ -103,7 +103,7 @@ interface Parts extends FlowUsers {
   readonly assetId: AssetId;
 }
 
-/** One run: what has been sent, answered and traded so far. */
+/** One run: its sent, answered and traded events. */
 class Replay {
   readonly #options: ReplayOptions;
   readonly #parts: Parts;
@@ -154,7 +154,8 @@ class Replay {
       if (control !== last) await this.#drain(0);
       last = control;
       await this.#drain((this.#options.window ?? WINDOW) - 1);
-      // An order's next action waits for the answer to its last one: two replaces of one order cannot be told apart.
+      // An order's next action waits for the reply to the previous one: replies to two replaces of one order are not
+      // distinguishable.
       await this.#inFlight.get(event.id);
       this.#send(control, event);
       if (this.#options.book !== null) await this.#compare(event);
@@ -227,7 +228,7 @@ class Replay {
     });
   }
 
-  /** Waits until at most `count` actions are unanswered. @throws what an action failed with. */
+  /** Waits until at most `count` actions have no reply. @throws the error of a failed action. */
   async #drain(count: number): Promise<void> {
     while (this.#inFlight.size > count) await Promise.race(this.#inFlight.values());
     if (this.#failure !== null) throw this.#failure;
@@ -252,7 +253,7 @@ class Replay {
     }
   }
 
-  /** The rows recorded after this event; several when something happened that shows nothing. */
+  /** The rows recorded after this event; several if events without visible effect followed. */
   #rowsAfter(seq: number): readonly FlowBookRow[] {
     const first = this.#nextRow;
     while ((this.#rows[this.#nextRow]?.afterSeq ?? Number.POSITIVE_INFINITY) <= seq) this.#nextRow += 1;
@@ -267,7 +268,7 @@ class Replay {
     this.#onTraded();
   }
 
-  /** Until the taker's confirmed fills reach what the flow takes, or no more come. */
+  /** Waits until the taker's confirmed fills reach the total of the flow, or no more arrive. */
   #allConfirmed(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, CONFIRM_MS_MAX);

@@ -1,4 +1,4 @@
-/** `ringbook start`: hands over to the node, which reads its configuration from the environment. */
+/** `ringbook start`: starts the node, which reads its configuration from the environment. */
 import { type Command, EXIT } from './command.ts';
 
 export const startCommand: Command = {

@@ -1,6 +1,6 @@
 /**
- * An order flow made from a seed, in the format and the mix of a recorded one, with the ten best levels after every
- * event: for places where no recording is at hand. The same seed gives the same flow on every machine.
+ * Generates an order flow from a seed, in the format and mix of a recorded one, with the ten best levels after every
+ * event: for use without a recording. The same seed gives the same flow on every machine.
  */
 import { must } from '../core/assert.ts';
 import { FlowBook, oppositeOf, type RestingOrder } from './flow-book.ts';
@@ -18,7 +18,7 @@ const TICK = 100;
 const BAND_TICKS = 200;
 const SEEDS = 20;
 const FIRST_NS = 34_200_000_000_000n;
-/** Shares of a hundred, near those of a recorded morning. */
+/** Shares in percent, similar to those of a recorded morning. */
 const SHARE = { cancel: 38, take: 10, reduce: 2, trim: 1 } as const;
 const ORDERS_MIN = 10;
 
@@ -79,7 +79,7 @@ function identity(order: RestingOrder): Pick<Draft, 'id' | 'side' | 'price'> {
   return { id: order.id, side: order.side, price: order.price };
 }
 
-/** An order on its own side of the opposite best, or of the middle where nothing is opposite. */
+/** An order on its own side of the best opposite price, or of the middle if there is none. */
 function newOrder(action: 'seed' | 'add', id: string, chance: Chance, book: FlowBook): Draft {
   const side: FlowSide = chance.below(2) === 0 ? 'buy' : 'sell';
   const away = side === 'buy' ? -TICK : TICK;
@@ -88,14 +88,14 @@ function newOrder(action: 'seed' | 'add', id: string, chance: Chance, book: Flow
   return { action, id, side, price, quantity: 1 + chance.below(500) };
 }
 
-/** Keeps a price in the band, unless that would make it cross. */
+/** Limits a price to the band, unless that would make it cross. */
 function within(price: number, nearest: number, side: FlowSide): number {
   const edge = BAND_TICKS * TICK;
   const kept = Math.min(MIDDLE + edge, Math.max(MIDDLE - edge, price));
   return side === 'buy' ? Math.min(kept, nearest) : Math.max(kept, nearest);
 }
 
-/** At the best price, for no more than rests there. */
+/** At the best price, for at most the quantity that rests there. */
 function takeOrder(id: string, chance: Chance, book: FlowBook): Draft {
   const wanted: FlowSide = chance.below(2) === 0 ? 'buy' : 'sell';
   const side = book.best(oppositeOf(wanted)) === undefined ? oppositeOf(wanted) : wanted;

@@ -1,4 +1,4 @@
-/** `ringbook upgrade`: from an older version of the data to the one that this node reads. */
+/** `ringbook upgrade`: converts an older version of the data to the one that this node reads. */
 import type { Command } from './command.ts';
 import { dataCommand } from './data-command.ts';
 

@@ -1,4 +1,7 @@
-/** `ringbook verify` and `ringbook replay`: is a data directory what the node wrote, and does its journal lead there. */
+/**
+ * `ringbook verify` and `ringbook replay`: check that a data directory is undamaged, and that its journal leads to its
+ * state.
+ */
 import type { Command } from './command.ts';
 import { auditLine, dataCommand } from './data-command.ts';
 

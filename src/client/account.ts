@@ -1,9 +1,9 @@
 /**
- * A user's own accounts: transfers between them, closing flat positions, names, multisig reads, and the stream of what
- * lands in them (wire.md 7.17, 7.20, 9.5).
+ * A user's own accounts: transfers between them, closing flat positions, names, multisig reads, and the stream of
+ * account events (wire.md 7.17, 7.20, 9.5).
  *
- * Signed actions throw the clearing engine's refusal, which the service tells with status 200. Nonces grow strictly per
- * user and kind of action; one that was refused may be used again.
+ * Signed actions throw the clearing engine's rejection, which the service returns with status 200. Nonces increase
+ * strictly per user and kind of action; the nonce of a rejected action may be used again.
  */
 import { isJsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
 import type { ClosePositionRequest, TransferRequest } from './canonical.ts';
@@ -46,7 +46,7 @@ export interface MultisigConfig {
   readonly configNonce: number;
 }
 
-/** What the calls need of the client. */
+/** The parts of the client that account calls use. */
 export interface AccountParts {
   signer(): SigningKey;
   exchange(request: HttpExchange): Promise<JsonValue>;
@@ -98,7 +98,7 @@ export class AccountClient {
     }));
   }
 
-  /** What lands in the user's accounts, told once it is flushed. */
+  /** Events of the user's accounts, published after they are flushed. */
   events(reconnect?: ResumingReconnect): Promise<EventStream<AccountEvent>> {
     const path = `/account/events/${this.#parts.signer().userId}`;
     const decode = (frame: JsonValue): readonly AccountEvent[] => {
@@ -113,7 +113,7 @@ export class AccountClient {
   }
 }
 
-/** @returns null for a tag this version does not know. */
+/** @returns null for a tag unknown to this version. */
 export function readAccountEvent(value: JsonValue): AccountEvent | null {
   if (!isJsonObject(value) || value.size !== 1) throw invalidResponse('account event', 'expected one tag');
   const [[tag, content] = ['', null]] = value;
@@ -156,7 +156,7 @@ function amountOf(reader: MemberReader): bigint {
   return /^0x[0-9a-f]{1,64}$/.test(text) ? BigInt(text) : reader.fail('amount', 'expected 0x hex', 0n);
 }
 
-/** A refusal of the clearing engine comes with status 200 (AMB-67). */
+/** The clearing engine rejects with status 200 (AMB-67). */
 function throwRefusal(reply: JsonValue): void {
   if (!isJsonObject(reply) || reply.get('success') !== false) return;
   const details = reply.get('details');

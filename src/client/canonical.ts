@@ -1,11 +1,10 @@
 /**
  * The texts that users sign, byte for byte (wire.md 4.1, 4.2; SIG-03, SIG-04): compact JSON, members in declaration
- * order, integers in base 10, unset optionals `null`. No member can hold a space, CR or LF, so nothing is stripped.
+ * order, integers in base 10, unset optionals `null`. No member can contain a space, CR or LF, so nothing is stripped.
  *
- * Written here and not shared with the node: two independent writers that meet in a signature check keep each other
- * honest.
+ * Deliberately not shared with the node: a signature check compares two independent implementations.
  *
- * Not here: the wrappers around the signed objects (signed-actions.ts).
+ * The wrappers around the signed objects are in signed-actions.ts.
  */
 import { type AssetId, parseAssetId, parseOrderId, type UserId } from '../core/ids.ts';
 import { invalidArgument } from './errors.ts';
@@ -18,7 +17,7 @@ export type TimeInForce =
 
 export type SideWord = 'Buy' | 'Sell';
 
-/** Where an order trades. `isSpot` true moves balances, false a margin position. */
+/** Account of an order. `isSpot` true moves balances, false a margin position. */
 export interface OrderTarget {
   readonly account: number;
   readonly isSpot: boolean;
@@ -28,7 +27,7 @@ export interface OrderTarget {
 export interface Trigger {
   readonly kind: 'PriceAbove' | 'PriceBelow';
   readonly price: number;
-  /** Of a live limit order of the other side. */
+  /** A live limit order of the other side. */
   readonly parentOrderId?: string;
 }
 
@@ -47,7 +46,7 @@ interface OrderCommon {
   readonly maxTradingFeesRate: number;
 }
 
-/** A limit order complete with everything that is signed. Prices and quantities in raw book units, 1 … 2^53−1. */
+/** A limit order with every signed member. Prices and quantities in raw book units, 1 … 2^53−1. */
 export interface LimitOrder extends OrderCommon {
   readonly limitPrice: number;
   readonly quantity: number;
@@ -55,8 +54,8 @@ export interface LimitOrder extends OrderCommon {
 }
 
 /**
- * How much a market order takes: lots of the base, or USD as an integer of scale 10^-quantity decimals (G16). The cap is
- * in the other one: USD of a base-sized buy, lots of a quote-sized sell.
+ * Size of a market order: lots of the base, or USD as an integer of scale 10^-quantity decimals (G16). The cap is in
+ * the other unit: USD of a base-sized buy, lots of a quote-sized sell.
  */
 export interface MarketSize {
   readonly unit: 'base' | 'quote';
@@ -64,7 +63,7 @@ export interface MarketSize {
   readonly cap: number | null;
 }
 
-/** A market order complete with everything that is signed. It never rests. */
+/** A market order with every signed member. It never rests. */
 export interface MarketOrder extends OrderCommon {
   readonly size: MarketSize;
   readonly fillOrKill: boolean;
@@ -72,13 +71,13 @@ export interface MarketOrder extends OrderCommon {
 
 export type Order = LimitOrder | MarketOrder;
 
-/** Null leaves a member unchanged. `newQuantity` is the new total, the filled part included (G4). */
+/** Null leaves a member unchanged. `newQuantity` is the new total, including the filled part (G4). */
 export interface ReplaceRequest {
   readonly orderId: string;
   readonly timestampNs: bigint;
   readonly newLimitPrice: number | null;
   readonly newQuantity: number | null;
-  /** Only of an order that waits for its trigger. */
+  /** Only for an order that waits for its trigger. */
   readonly newTrigger?: Omit<Trigger, 'parentOrderId'> | null;
   readonly priceDecimals: number;
   readonly quantityDecimals: number;
@@ -90,7 +89,7 @@ export interface CancelRequest {
   readonly signer: UserId;
 }
 
-/** What the target of a transfer is to become when it does not exist yet; null when it exists (C10). */
+/** The kind of the target account of a transfer if it is to be created; null if it exists (C10). */
 export type TargetAccountType = null | 'Spot' | 'CrossMargin' | { readonly isolated: AssetId };
 
 export interface TransferRequest {
@@ -98,10 +97,10 @@ export interface TransferRequest {
   readonly sourceIndex: number;
   readonly targetIndex: number;
   readonly assetId: AssetId;
-  /** 18-decimal internal units, above zero. */
+  /** 18-decimal internal units, greater than zero. */
   readonly amount18: bigint;
   readonly targetAccountType: TargetAccountType;
-  /** Strictly growing per user. */
+  /** Strictly increasing per user. */
   readonly nonce: bigint;
 }
 
@@ -109,7 +108,7 @@ export interface ClosePositionRequest {
   readonly user: UserId;
   readonly account: number;
   readonly assetId: AssetId;
-  /** Strictly growing per user, apart from that of transfers. */
+  /** Strictly increasing per user, independent of the nonces of transfers. */
   readonly nonce: bigint;
 }
 
@@ -162,7 +161,7 @@ function conditionText({ kind, price }: Trigger): string {
   return `{"${kind}":{"price":${price}}}`;
 }
 
-/** Quantity decimals stand before price decimals here, the reverse of a create. */
+/** Quantity decimals precede price decimals here, the reverse of a create. */
 export function replaceText(request: ReplaceRequest): string {
   if (request.newLimitPrice !== null) checkRaw(request.newLimitPrice, 'new limit price');
   if (request.newQuantity !== null) checkRaw(request.newQuantity, 'new quantity');

@@ -1,14 +1,14 @@
 /**
- * The ringbook SDK: one object per user for everything a trader does. Import it as `ringbook/client`.
+ * The ringbook SDK: one object per user with all operations of a trader. Import it as `ringbook/client`.
  *
  *   const client = new RingbookClient({ oms, mds, key: loadKey('me.key') });
  *   const order = await client.order({ assetId: '2', side: 'Buy', price: '3000.25', quantity: '0.5' });
  *   const response = await client.create(order);
  *
- * REST calls throw RingbookError with the service's code; `/control` answers refusals as `Rejected` values. Streams are
- * async iterators or push to a listener. Numbers stay exact: decimals are strings, nanoseconds bigints.
+ * REST calls throw RingbookError with the service's code; `/control` returns rejections as `Rejected` values. Streams
+ * are async iterators or push to a listener. Numbers stay exact: decimals are strings, nanoseconds bigints.
  *
- * Not here: keys (keys.ts), the operator API (operator.ts).
+ * Keys are in keys.ts, the operator API in operator.ts.
  */
 
 import type { JsonValue } from '../codec/json-tree.ts';
@@ -72,17 +72,20 @@ import type { SocketTarget } from './socket.ts';
 import { type NowNs, systemClock } from './time.ts';
 
 export interface ClientOptions {
-  /** Base of the order service, e.g. `http://127.0.0.1:3032`. */
+  /** Base URL of the order service, e.g. `http://127.0.0.1:3032`. */
   readonly oms: string;
-  /** Base of the market-data service, e.g. `http://127.0.0.1:8011`; needed for depth, klines, trades, tickers. */
+  /** Base URL of the market-data service, e.g. `http://127.0.0.1:8011`; needed for depth, klines, trades, tickers. */
   readonly mds?: string;
-  /** Needed for everything but market data. */
+  /** Needed for everything except market data. */
   readonly key?: SigningKey;
-  /** Default: the system clock, strictly growing. */
+  /** Default: the system clock, strictly increasing. */
   readonly nowNs?: NowNs;
 }
 
-/** What a replace changes, in human units; what is left out stays. `quantity` is the new total, filled part included. */
+/**
+ * The changes of a replace, in human units; omitted members stay. `quantity` is the new total, including the filled
+ * part.
+ */
 export interface ReplaceTicket {
   readonly assetId: string;
   readonly orderId: string;
@@ -92,11 +95,11 @@ export interface ReplaceTicket {
   readonly trigger?: Omit<TriggerTicket, 'parentOrderId'>;
 }
 
-/** What one action over REST opts into. */
+/** Options of one action over REST. */
 export interface SendOptions {
-  /** A create that is sent again, byte for byte, with this set both times is answered as the first was. */
+  /** Idempotent retry: a create sent again, byte for byte, with this set both times gets the reply of the first. */
   readonly resend?: boolean;
-  /** The answer carries when the action passed each hop. */
+  /** The reply includes the time at which the action passed each hop. */
   readonly timing?: boolean;
 }
 
@@ -124,7 +127,7 @@ export class RingbookClient {
   readonly #mds: HttpTransport | null;
   readonly #key: SigningKey | null;
   readonly #session: Session | null;
-  /** A market's decimals never change, so it is read once. */
+  /** A market's decimals are constant, so it is read once. */
   readonly #markets = new Map<string, Promise<Market>>();
 
   constructor(options: ClientOptions) {
@@ -152,7 +155,7 @@ export class RingbookClient {
     return this.#signer().userId;
   }
 
-  /** Ends idle connections. Streams and control connections are closed on their own. */
+  /** Closes idle connections. Streams and control connections are closed separately. */
   close(): void {
     this.#oms.close();
     this.#mds?.close();
@@ -160,7 +163,7 @@ export class RingbookClient {
 
   // Session
 
-  /** Logs in now rather than with the first protected call; a login also makes the user known to the node. */
+  /** Logs in now instead of with the first protected call; a login also registers the user with the node. */
   async login(): Promise<void> {
     await this.#sessionOf().headers();
   }
@@ -187,7 +190,7 @@ export class RingbookClient {
 
   // The service
 
-  /** The clock by which the service judges time stamps. */
+  /** The clock that the service compares timestamps with. */
   async systemTime(): Promise<bigint> {
     return readSystemTime(await this.#oms.exchange({ method: 'GET', path: '/system/time' }));
   }
@@ -196,20 +199,20 @@ export class RingbookClient {
     return readSystemStatus(await this.#oms.exchange({ method: 'GET', path: '/system/status' }));
   }
 
-  /** Budget, prices and streams of this user; costs 2 units itself. */
+  /** Budget, prices and streams of this user; the call costs 2 units. */
   async limits(): Promise<Limits> {
     return readLimits(await this.#protected({ method: 'GET', path: `/limits/${this.userId}` }));
   }
 
   // Orders
 
-  /** A complete limit order from human decimals, exact or refused. */
+  /** A complete limit order from human decimals; throws if they are not exact. */
   async order(ticket: OrderTicket): Promise<LimitOrder> {
     const decimals = await this.market(ticket.assetId);
     return limitOrder(ticket, { signer: this.#signer().userId, decimals, nowNs: this.nowNs() });
   }
 
-  /** A complete market order from human decimals, exact or refused. */
+  /** A complete market order from human decimals; throws if they are not exact. */
   async marketOrder(ticket: MarketTicket): Promise<MarketOrder> {
     const decimals = await this.market(ticket.assetId);
     return marketOrder(ticket, { signer: this.#signer().userId, decimals, nowNs: this.nowNs() });
@@ -236,13 +239,13 @@ export class RingbookClient {
     });
   }
 
-  /** A replace in raw book units, for those who know the market's decimals. */
+  /** A replace in raw book units, for callers that have the market's decimals. */
   signReplaceRaw(change: Omit<ReplaceRequest, 'timestampNs'> & { readonly assetId: string }): SignedAction {
     const { assetId, ...request } = change;
     return signReplace(this.#signer(), assetOf(assetId), { ...request, timestampNs: this.nowNs() }, this.nowNs());
   }
 
-  /** Sends a signed action over REST. `Received` means taken in; fills are told by `userTrades`. */
+  /** Sends a signed action over REST. `Received` means accepted; fills are published on `userTrades`. */
   async send(action: SignedAction, options: SendOptions = {}): Promise<OperationResponse> {
     const [method, path] = PATH[action.action];
     const headers = {
@@ -252,20 +255,20 @@ export class RingbookClient {
     return readOperationResponse(await this.#protected({ method, path, body: action.body, headers }));
   }
 
-  /** Sends 1 to 50 creates at once. @returns what became of each, in their order. */
+  /** Sends 1 to 50 creates in one request. @returns the result of each, in their order. */
   batchCreate(actions: readonly SignedAction[]): Promise<readonly BatchResult[]> {
     return this.#batch('Create', 'POST', '/orders/batch-create', actions);
   }
 
-  /** Sends 1 to 50 replaces at once, none of an order twice. @returns what became of each, in their order. */
+  /** Sends 1 to 50 replaces in one request, of distinct orders. @returns the result of each, in their order. */
   batchReplace(actions: readonly SignedAction[]): Promise<readonly BatchResult[]> {
     return this.#batch('Replace', 'PATCH', '/orders/batch-replace', actions);
   }
 
   /**
-   * Starts the dead-man timer, or starts it again: every order of the user is cancelled when the time is over.
+   * Starts or restarts the dead-man timer: when it expires, every order of the user is cancelled.
    *
-   * @param timeoutMs 1,000 to 86,400,000; 0 ends it. @returns when it fires, on the node's clock; null for never.
+   * @param timeoutMs 1,000 to 86,400,000; 0 ends it. @returns when it expires, on the node's clock; null for never.
    */
   async cancelAllAfter(timeoutMs: number): Promise<bigint | null> {
     const body = `{"timeout_ms":${timeoutMs}}`;
@@ -285,8 +288,8 @@ export class RingbookClient {
   }
 
   /**
-   * Dispatches a cancel of every order, or of those in one market or created before an instant. What becomes of each is
-   * told by `orderEvents`.
+   * Dispatches a cancel of every order, or of those in one market or created before a time. The result for each order
+   * is published on `orderEvents`.
    */
   async cancelAll(only: { readonly assetId?: string; readonly beforeNs?: bigint } = {}): Promise<void> {
     const market = only.assetId === undefined ? '' : `/${assetOf(only.assetId)}`;
@@ -294,7 +297,7 @@ export class RingbookClient {
     await this.#protected({ method: 'DELETE', path });
   }
 
-  /** Dispatches a cancel of up to 50 orders by their ids, in every market or in one; unknown ones are left out. */
+  /** Dispatches a cancel of up to 50 orders by their ids, in every market or in one; unknown ids are ignored. */
   async cancelBatch(orderIds: readonly string[], assetId?: string): Promise<void> {
     const body = JSON.stringify({ order_ids: orderIds, asset_id: assetId });
     await this.#protected({ method: 'DELETE', path: '/orders/cancel-batch', body });
@@ -345,7 +348,7 @@ export class RingbookClient {
     return readArray(await this.#public('/tickers'), 'tickers', readTicker);
   }
 
-  /** The book of a market, kept current until it is closed. */
+  /** The book of a market, updated until it is closed. */
   liveBook(assetId: string, onChange?: (book: LiveBook) => void): Promise<LiveBook> {
     const source = {
       snapshot: () => this.depth(assetId),
@@ -461,4 +464,4 @@ function queryText(query: QueryMembers): string {
   return pairs.length === 0 ? '' : `?${pairs.map(([name, value]) => `${name}=${String(value)}`).join('&')}`;
 }
 
-/** The 200 body of a write that the clearing engine refused (wire.md 5.1). */
+/** The 200 body of a write that the clearing engine rejected (wire.md 5.1). */

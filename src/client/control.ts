@@ -1,12 +1,12 @@
 /**
- * The `/control` socket: signed actions out, answers in, told apart by (kind, asset, order id) in v0 or by request id
- * in v1 (wire.md 10; CTL).
+ * The `/control` socket: sends signed actions and matches replies by (kind, asset, order id) in v0 or by request id in
+ * v1 (wire.md 10; CTL).
  *
- *   action ──▶ pending[key] ──answer──▶ resolved
- *                  └─ no answer in time, or the connection ends ─▶ rejected: the outcome is unknown, read the state
+ *   action ──▶ pending[key] ──reply──▶ resolved
+ *                  └─ no reply in time, or the connection ends ─▶ rejected: the outcome is unknown, read the state
  *
- * A refusal of one action is an answer with status `Rejected`, not an error. v0 allows one action in flight per kind,
- * asset and order id; a second one is refused here before it is sent.
+ * The rejection of one action is a reply with status `Rejected`, not an error. v0 allows one action in flight per kind,
+ * asset and order id; a second one is rejected here before it is sent.
  */
 import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../codec/json-tree.ts';
@@ -20,13 +20,13 @@ export type ControlVersion = 'v0' | 'v1';
 export interface ControlOptions {
   /** Default v0. */
   readonly version?: ControlVersion;
-  /** The node cancels what was created or replaced over this connection when it ends. */
+  /** Whether the node cancels the orders created or replaced over this connection when it ends. */
   readonly cancelOnDisconnect?: boolean;
-  /** A create that is sent again, byte for byte, is answered as the first was. */
+  /** Idempotent retry: a create sent again, byte for byte, gets the reply of the first. */
   readonly resend?: boolean;
-  /** Answers carry when the action passed each hop. */
+  /** Replies include the time at which the action passed each hop. */
   readonly timing?: boolean;
-  /** Hears errors that belong to no action of this connection. */
+  /** Called for errors that belong to no action of this connection. */
   onError?(error: RingbookError): void;
 }
 
@@ -36,7 +36,7 @@ const REQUEST_TAG: Readonly<Record<OrderAction, string>> = {
   Cancel: 'CancelOrderRequest',
 };
 const BATCH_TAG = { Create: 'BatchCreateRequest', Replace: 'BatchReplaceRequest' } as const;
-/** Where a batch of each kind keeps its items. */
+/** The member that contains the items of a batch. */
 export const BATCH_LIST = { Create: 'orders', Replace: 'requests' } as const;
 const ACTION_OF_RESPONSE: ReadonlyMap<string, OrderAction> = new Map([
   ['CreateOrderResponse', 'Create'],
@@ -65,7 +65,7 @@ export class ControlConnection {
   readonly #onError: (error: RingbookError) => void;
   readonly #pending = new Map<string, Pending>();
   #lastRequest = 0;
-  /** The error frame that announced the end, if one did. */
+  /** The error frame before the end of the connection, if any. */
   #lastError: RingbookError | null = null;
 
   private constructor(socket: WebSocket, options: ControlOptions) {
@@ -76,14 +76,14 @@ export class ControlConnection {
     socket.on('close', (code) => this.#failAll(code));
   }
 
-  /** @throws RingbookError when the handshake is refused. */
+  /** @throws RingbookError when the handshake is rejected. */
   static open(target: SocketTarget, options: ControlOptions = {}): Promise<ControlConnection> {
     const protocols = options.version === 'v1' ? [V1_PROTOCOL] : [];
-    const path = `${target.path}${wishesOf(options)}`;
+    const path = `${target.path}${queryOf(options)}`;
     return openSocket({ ...target, path, protocols }, (socket) => new ControlConnection(socket, options));
   }
 
-  /** Actions sent and not yet answered. */
+  /** Number of actions sent without a reply. */
   get inFlight(): number {
     return this.#pending.size;
   }
@@ -91,7 +91,7 @@ export class ControlConnection {
   /**
    * Sends one action.
    *
-   * @returns the answer, `Received` or `Rejected`.
+   * @returns the reply, `Received` or `Rejected`.
    * @throws RingbookError CLIENT_TIMEOUT or CONNECTION_CLOSED: the outcome is unknown.
    */
   send(action: SignedAction): Promise<OperationResponse> {
@@ -104,7 +104,7 @@ export class ControlConnection {
   /**
    * Sends 1 to 50 creates, or as many replaces, as one frame.
    *
-   * @returns the answers in the order of the actions.
+   * @returns the replies in the order of the actions.
    */
   sendBatch(kind: 'Create' | 'Replace', actions: readonly SignedAction[]): Promise<OperationResponse[]> {
     const items = batchItems(kind, actions);
@@ -123,7 +123,7 @@ export class ControlConnection {
     return `r-${this.#lastRequest}`;
   }
 
-  /** In v1 the request id makes the key of its own; the order id tells the items of a batch apart. */
+  /** In v1 the request id is part of the key; the order id distinguishes the items of a batch. */
   #key(requestId: string, action: ActionIdentity): string {
     return this.#version === 'v1' ? `${requestId}|${identityOf(action)}` : identityOf(action);
   }
@@ -170,7 +170,7 @@ export class ControlConnection {
     if (typeof requestId === 'string' && isJsonObject(content)) this.#answered(requestId, content);
   }
 
-  /** @param requestId null in v0. Frames without `response`, such as a batch's acknowledgment, are no answers. */
+  /** @param requestId null in v0. Frames without `response`, such as a batch's acknowledgment, are not replies. */
   #answered(requestId: string | null, frame: JsonObject): void {
     const [tag, content] = frame.size === 1 ? ([...frame][0] ?? []) : [];
     const action = ACTION_OF_RESPONSE.get(tag ?? '');
@@ -188,7 +188,7 @@ export class ControlConnection {
     }
   }
 
-  /** An error frame. In v1 it may name its request; otherwise it belongs to the connection. */
+  /** An error frame. In v1 it may refer to its request; otherwise it belongs to the connection. */
   #refused(frame: JsonObject, refusal: RingbookError): void {
     const requestId = frame.get('request_id');
     const keys =
@@ -220,14 +220,17 @@ function identityOf(action: ActionIdentity): string {
   return `${action.action}|${action.orderId}|${action.assetId}`;
 }
 
-/** What is opted into, as a query; '' for nothing. */
-function wishesOf({ cancelOnDisconnect, resend, timing }: ControlOptions): string {
+/** The connection's options as a query; '' for none. */
+function queryOf({ cancelOnDisconnect, resend, timing }: ControlOptions): string {
   const wishes = { cancel_on_disconnect: cancelOnDisconnect, resend, timing };
   const given = Object.entries(wishes).flatMap(([name, isWished]) => (isWished === true ? [`${name}=true`] : []));
   return given.length === 0 ? '' : `?${given.join('&')}`;
 }
 
-/** The items of a batch as JSON. @throws RingbookError INVALID_ARGUMENT for none, more than 50, another kind, an order twice. */
+/**
+ * The items of a batch as JSON. @throws RingbookError INVALID_ARGUMENT for none, more than 50, another kind, a repeated
+ * order.
+ */
 export function batchItems(kind: 'Create' | 'Replace', actions: readonly SignedAction[]): string {
   if (actions.length < 1 || actions.length > BATCH_MAX) throw invalidArgument(`a batch holds 1 to ${BATCH_MAX} items`);
   if (actions.some((action) => action.action !== kind)) throw invalidArgument(`a ${kind} batch holds nothing else`);

@@ -1,15 +1,15 @@
 /**
- * The one error of the SDK: what the service refused, or why it could not be asked.
+ * The error of the SDK: a rejection by the service, or a failure to reach it.
  *
- * Codes of the service are those of wire.md 5.3. The SDK adds its own, for what happens on this side of the wire:
+ * Codes of the service are those of wire.md 5.3. The SDK adds codes for errors on the client's side:
  *
  *   UNREACHABLE        no connection could be made; nothing was sent; retryable
- *   CONNECTION_CLOSED  the connection ended while an answer was awaited: the outcome is unknown
- *   CLIENT_TIMEOUT     no answer in time: the outcome is unknown
- *   INVALID_RESPONSE   the service answered something that wire.md does not allow
- *   INVALID_ARGUMENT   the caller asked for something that cannot be sent
- *   UNSAFE_NONCE       the login nonce is not of the agreed form, so it was not signed
- *   CONSUMER_TOO_SLOW  a stream's reader fell too far behind and the stream was closed
+ *   CONNECTION_CLOSED  the connection ended before the reply: the outcome is unknown
+ *   CLIENT_TIMEOUT     no reply in time: the outcome is unknown
+ *   INVALID_RESPONSE   the service sent a reply that violates wire.md
+ *   INVALID_ARGUMENT   the caller's request cannot be sent
+ *   UNSAFE_NONCE       the login nonce has an unexpected form, so it was not signed
+ *   CONSUMER_TOO_SLOW  a stream's reader was too slow and the stream was closed
  */
 
 import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
@@ -20,12 +20,12 @@ export interface RingbookErrorFields {
   readonly message: string;
   /** Whether the same request may succeed later. */
   readonly retryable?: boolean;
-  /** HTTP status, or null when the refusal did not come as an HTTP reply. */
+  /** HTTP status, or null when the error did not come as an HTTP reply. */
   readonly status?: number | null;
   readonly details?: JsonObject | null;
 }
 
-/** Which budget of requests was empty: the user's, the one all share, or that of the address. Units are decimals. */
+/** Which budget was exhausted: the user's, the shared one, or that of the address. Units are decimals. */
 export interface ExceededBudget {
   readonly bucket: string;
   readonly unitsAsked: string;
@@ -47,19 +47,19 @@ export class RingbookError extends Error {
     this.details = fields.details ?? null;
   }
 
-  /** The member at fault (`details.field`); null where it is not one member. */
+  /** The invalid member (`details.field`); null if it is not one member. */
   get field(): string | null {
     const field = this.details?.get('field');
     return typeof field === 'string' ? field : null;
   }
 
-  /** All of it for `JSON.stringify`, details as a plain object. Integers beyond 2^53 are strings of digits. */
+  /** All members for `JSON.stringify`, details as a plain object. Integers beyond 2^53 are strings of digits. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, field, message, retryable, status, details } = this;
     return { name, code, field, message, retryable, status, details: plain(details) };
   }
 
-  /** Of a RATE_LIMITED refusal over REST; null for any other, and where the limit is a number of streams. */
+  /** For a RATE_LIMITED error over REST; null for any other, and where the limit is a number of streams. */
   get budget(): ExceededBudget | null {
     const text = (name: string): string => {
       const value = this.details?.get(name);
@@ -74,7 +74,7 @@ export class RingbookError extends Error {
   }
 }
 
-/** A value of a tree as `JSON.stringify` prints it. */
+/** A value of a tree in the form for `JSON.stringify`. */
 function plain(value: JsonValue): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   if (value instanceof JsonFraction) return value.text;
@@ -86,7 +86,7 @@ export function invalidArgument(message: string): RingbookError {
   return new RingbookError({ code: 'INVALID_ARGUMENT', message });
 }
 
-/** @param what the thing that was being read, for the message. */
+/** @param what the subject of the message. */
 export function invalidResponse(what: string, reason: string): RingbookError {
   return new RingbookError({ code: 'INVALID_RESPONSE', message: `${what}: ${reason}` });
 }

@@ -2,12 +2,12 @@
  * A one-way stream of events (wire.md 9) as an async iterator, or pushed to a listener.
  *
  *   for await (const trade of stream) …          ends when the service closes normally, throws on a fault
- *   const stop = stream.listen((trade) => …)     instead of iterating, not beside it
+ *   const stop = stream.listen((trade) => …)     instead of iterating, not in addition
  *
- * Events wait in a bounded queue while nobody takes them; a reader that falls too far behind loses the stream with
- * CONSUMER_TOO_SLOW rather than an event. With `reconnect` the stream outlives its connection: it comes back with
- * growing pauses until it is closed, and calls `onReconnected` after each gap, because what happened meanwhile has to
- * be read again (wire.md 9.8). With `resume` the service is asked for what was missed by its numbers.
+ * Events wait in a bounded queue until they are read; a reader that is too slow loses the stream with CONSUMER_TOO_SLOW
+ * rather than an event. With `reconnect` the stream outlives its connection: it reconnects with increasing pauses until
+ * it is closed, and calls `onReconnected` after each gap, because the missed events have to be read again (wire.md
+ * 9.8). With `resume` it requests the missed events by their numbers.
  *
  * States: open ─▶ (connection lost) ─▶ waiting ─▶ open …  and from any of them ─▶ ended (by close, fault or service).
  */
@@ -23,19 +23,16 @@ export interface Reconnect {
   onReconnected?(): void;
 }
 
-/** For private streams, which tell sequence numbers to who asks for them. */
+/** For private streams, which send sequence numbers on request. */
 export interface ResumingReconnect extends Reconnect {
-  /**
-   * What happened meanwhile is told again in its order, and `onReconnected` is called only when the service does not
-   * keep it any more.
-   */
+  /** Missed events are sent again in order, and `onReconnected` is called only when the service no longer has them. */
   readonly resume?: boolean;
 }
 
 export interface StreamOptions<T> {
-  /** Opens a connection to where the stream is, with a token that is good now. */
+  /** Opens a connection to the stream's address, with a valid token. */
   connect<S>(opening: (target: SocketTarget) => Promise<S>): Promise<S>;
-  /** @returns what one frame holds; several events for an array frame, none for an unknown one. */
+  /** @returns the events of one frame; several for an array frame, none for an unknown one. */
   decode(frame: JsonValue): readonly T[];
   readonly reconnect?: ResumingReconnect;
 }
@@ -43,7 +40,7 @@ export interface StreamOptions<T> {
 const QUEUE_MAX = 65_536;
 const RECONNECT_DELAY_MS = 100;
 const RECONNECT_DELAY_MS_MAX = 5_000;
-/** Frames about the connection, not about the market. */
+/** The subprotocol with sequence numbers. */
 const NUMBERED_PROTOCOL = 'svc.ws.v1';
 const CONTROL_TYPES: readonly JsonValue[] = ['subscriptions', 'ping', 'pong', 'server_shutdown'];
 
@@ -62,14 +59,14 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
   #error: RingbookError | null = null;
   #onEnd: ((error: RingbookError | null) => void) | null = null;
   #retryTimer: NodeJS.Timeout | null = null;
-  /** With `resume`: the number of the last event; null while none is known. */
+  /** With `resume`: the number of the last event; null before the first. */
   #sequence: bigint | null = null;
 
   private constructor(options: StreamOptions<T>) {
     this.#options = options;
   }
 
-  /** @throws RingbookError when the first connection is refused; later ones are retried with `reconnect`. */
+  /** @throws RingbookError when the first connection is rejected; later ones are retried with `reconnect`. */
   static async open<T>(options: StreamOptions<T>): Promise<EventStream<T>> {
     const stream = new EventStream(options);
     await stream.#connect();
@@ -77,7 +74,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
   }
 
   /**
-   * Pushes every event to `listener`, those queued first; `onEnd` hears the fault, or null for a normal end.
+   * Pushes every event to `listener`, queued ones first; calls `onEnd` with the fault, or null for a normal end.
    *
    * @returns the function that closes the stream.
    */
@@ -140,7 +137,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
       if (type !== undefined && CONTROL_TYPES.includes(type)) return;
       const refusal = type === 'error' ? errorOfEnvelope(frame.value, null) : null;
       const resumes = this.#options.reconnect?.resume === true;
-      // What was missed is not kept any more: the close that follows is answered by beginning anew.
+      // The missed events are no longer available: after the close that follows, the stream starts without a number.
       if (resumes && refusal?.code === 'RESYNC_REQUIRED') this.#sequence = null;
       else if (refusal !== null) throw refusal;
       else {
@@ -154,11 +151,11 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
     }
   }
 
-  /** The payload of a numbered frame; null for the frame that only tells where the stream stands. */
+  /** The payload of a numbered frame; null for the frame that only contains the current number. */
   #unnumbered(frame: JsonValue): JsonValue {
     const object = isJsonObject(frame) ? frame : new Map<string, JsonValue>();
     const sequence = object.get('sequence');
-    if (typeof sequence !== 'bigint') throw invalidResponse('frame', 'a numbered stream tells its number');
+    if (typeof sequence !== 'bigint') throw invalidResponse('frame', 'a numbered stream sends its number');
     const isEvent = object.get('type') === 'event';
     if (isEvent && sequence !== (this.#sequence ?? -1n) + 1n) throw invalidResponse('frame', 'a number was left out');
     this.#sequence = sequence;

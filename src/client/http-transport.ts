@@ -1,8 +1,8 @@
 /**
- * One HTTP exchange with a ringbook service: the headers of wire.md 1, a bound on time and size, and the error
- * envelope read into a RingbookError. Numbers of a reply stay exact: integers are bigints, fractions their text.
+ * One HTTP exchange with a ringbook service: the headers of wire.md 1, limits on time and size, and the error envelope
+ * converted to a RingbookError. Numbers of a reply stay exact: integers are bigints, fractions their text.
  *
- * Not here: sessions (session.ts), what a reply means (replies.ts).
+ * Sessions are in session.ts, the interpretation of replies in replies.ts.
  */
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
@@ -17,13 +17,13 @@ export interface HttpExchange {
   readonly path: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Statuses outside 2xx whose body is an answer all the same. */
+  /** Statuses outside 2xx with a body that is a normal reply. */
   readonly accept?: readonly number[];
 }
 
 /** The client's deadline for a REST call (wire.md 1). */
 const DEADLINE_MS = 10_000;
-/** A full depth snapshot of 10,000 levels a side stays below this. */
+/** A full depth snapshot of 10,000 levels per side is smaller. */
 const REPLY_BYTES_MAX = 16_777_216;
 
 export class HttpTransport {
@@ -37,7 +37,7 @@ export class HttpTransport {
     this.#agent = this.#base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
   }
 
-  /** @throws RingbookError: the service's refusal, UNREACHABLE, CONNECTION_CLOSED, CLIENT_TIMEOUT or INVALID_RESPONSE. */
+  /** @throws RingbookError: the service's error, UNREACHABLE, CONNECTION_CLOSED, CLIENT_TIMEOUT or INVALID_RESPONSE. */
   async exchange(exchange: HttpExchange): Promise<JsonValue> {
     const { status, body } = await this.#roundTrip(exchange);
     const isSuccess = (status >= 200 && status < 300) || exchange.accept?.includes(status) === true;
@@ -51,7 +51,7 @@ export class HttpTransport {
     throw refusal ?? new RingbookError({ code: 'INVALID_RESPONSE', message: `HTTP ${status} without a code`, status });
   }
 
-  /** Ends idle connections; the transport can still be used. */
+  /** Closes idle connections; the transport can still be used. */
   close(): void {
     this.#agent.destroy();
   }

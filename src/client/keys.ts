@@ -1,11 +1,11 @@
 /**
- * Ed25519 keys of a user: made, kept in a file that only its owner may read, and used for signing.
+ * Ed25519 keys of a user: generated, stored in a file readable only by its owner, and used for signing.
  *
- * A key file is one line, the 32-byte seed as 64 hex digits. The user id is the public key.
- * Signing uses node:crypto and falls back to @noble/ed25519 where the platform's crypto has no Ed25519 (FIPS builds);
- * both follow RFC 8032, so the signature is the same.
+ * A key file is one line, the 32-byte seed as 64 hex digits. The user id is the public key. Signing uses node:crypto
+ * and falls back to @noble/ed25519 where the platform's crypto has no Ed25519 (FIPS builds); both follow RFC 8032, so
+ * the signature is the same.
  *
- * Not here: verification. The server is the verifier.
+ * Signatures are verified by the server only.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -15,14 +15,14 @@ import { parseHex, toHex } from '../core/hex.ts';
 import { type UserId, userIdOf } from '../core/ids.ts';
 import { invalidArgument } from './errors.ts';
 
-/** Whoever can sign for a user; the seed stays inside. */
+/** A signing key of a user; the seed is not accessible. */
 export interface SigningKey {
   readonly userId: UserId;
   /** @returns 64 bytes, Ed25519 over exactly these bytes. */
   sign(bytes: Uint8Array): Uint8Array;
 }
 
-/** The fixed head of a PKCS#8 Ed25519 private key (RFC 8410); the seed follows. */
+/** The fixed prefix of a PKCS#8 Ed25519 private key (RFC 8410); the seed follows. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SEED_BYTES = 32;
 
@@ -40,7 +40,7 @@ export function keyFromSeed(seed: Uint8Array, backend: SigningBackend = 'node'):
   return { userId: userIdOf(publicKeyOf(platform)), sign: (bytes) => sign(null, bytes, platform) };
 }
 
-/** Null where the platform's crypto does not know Ed25519. */
+/** Null where the platform's crypto has no Ed25519. */
 function platformKey(seed: Uint8Array): KeyObject | null {
   try {
     return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' });
@@ -58,19 +58,19 @@ export function generateSeed(): Uint8Array {
   return randomBytes(SEED_BYTES);
 }
 
-/** The keys of the dev seed (operator-api.md 9): public knowledge, for trying things out on a dev node only. */
+/** The published keys of the dev seed (operator-api.md 9), for experiments on a dev node only. */
 export function devKey(user: 'a' | 'b'): SigningKey {
   return keyFromSeed(new Uint8Array(SEED_BYTES).fill(user === 'a' ? 1 : 2));
 }
 
-/** Writes a new key file, readable by its owner alone. @throws an EEXIST error rather than overwrite a key. */
+/** Writes a new key file, readable only by its owner. @throws an EEXIST error instead of overwriting a key. */
 export function saveSeed(path: string, seed: Uint8Array): void {
   if (seed.length !== SEED_BYTES) throw invalidArgument('a seed is 32 bytes');
   writeFileSync(path, `${toHex(seed)}\n`, { mode: 0o600, flag: 'wx' });
   chmodSync(path, 0o600);
 }
 
-/** @throws RingbookError INVALID_ARGUMENT when the file is no key or others may read it. */
+/** @throws RingbookError INVALID_ARGUMENT when the file is not a key or others may read it. */
 export function loadKey(path: string): SigningKey {
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
     throw invalidArgument(`${path} can be read by others; run: chmod 600 ${path}`);

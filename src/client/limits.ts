@@ -1,10 +1,10 @@
-/** What the service says of itself and of a user's limits. */
+/** Service status and a user's limits. */
 import { JsonFraction, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import { readObject } from './replies.ts';
 
 export interface Limits {
   readonly tier: string;
-  /** Units that are there now; a decimal. */
+  /** Current units; a decimal. */
   readonly units: string;
   readonly capacity: number;
   readonly unitsPerSecond: number;

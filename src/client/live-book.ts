@@ -1,6 +1,6 @@
 /**
- * A LocalBook that keeps itself current: it subscribes to the diffs first, then reads a snapshot, applies the diffs
- * that came meanwhile, and reads a new snapshot whenever a gap shows (MD-03, MD-04; wire.md 9.8).
+ * A LocalBook that stays current: it subscribes to the diffs first, then reads a snapshot, applies the diffs received
+ * meanwhile, and reads a new snapshot after every gap (MD-03, MD-04; wire.md 9.8).
  */
 import type { RingbookError } from './errors.ts';
 import type { EventStream } from './event-stream.ts';
@@ -9,11 +9,13 @@ import type { Depth, DepthLevel } from './replies.ts';
 
 export interface DepthSource {
   snapshot(): Promise<Depth>;
-  /** A stream that reconnects by itself and says so: diffs may have been missed without a later one to show it. */
+  /**
+   * A stream that reconnects automatically and reports it: diffs may have been missed without a later one as evidence.
+   */
   diffs(onReconnected: () => void): Promise<EventStream<Depth>>;
 }
 
-/** Diffs kept while a snapshot is on its way; more than this and the snapshot is read again. */
+/** Diffs kept while a snapshot is being read; beyond it the snapshot is read again. */
 const WAITING_MAX = 10_000;
 const RETRY_MS = 200;
 
@@ -56,7 +58,7 @@ export class LiveBook {
     return this.#book.sequenceNumber;
   }
 
-  /** How often a gap forced a new snapshot. */
+  /** Number of snapshots read because of a gap. */
   get resyncs(): number {
     return Math.max(0, this.#resyncs);
   }
@@ -89,13 +91,13 @@ export class LiveBook {
     if (this.#isClosed || this.#isSyncing) return;
     this.#isSyncing = true;
     this.#load().catch((_error: RingbookError) => {
-      // The service may be restarting; the book is not current until a snapshot comes.
+      // The service may be restarting; the book is not current until the next snapshot.
       this.#isSyncing = false;
       if (!this.#isClosed) this.#retryTimer = setTimeout(() => this.#resync(), RETRY_MS);
     });
   }
 
-  /** Reads snapshots until one and the diffs that came meanwhile fit together. */
+  /** Reads snapshots until one is contiguous with the diffs received meanwhile. */
   async #load(): Promise<void> {
     let hasGap = true;
     while (hasGap && !this.#isClosed) {

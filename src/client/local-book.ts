@@ -4,16 +4,16 @@
  *   empty ──snapshot──▶ current ──diff = last + 1──▶ current
  *                          └─────diff > last + 1──▶ stale ──snapshot──▶ current
  *
- * A diff not newer than the book is ignored: a snapshot read after subscribing covers it. A gap makes the book stale
- * at once, and a stale book refuses to be read.
+ * A diff that is not newer than the book is ignored: a snapshot read after subscribing covers it. A gap makes the book
+ * stale at once, and reading a stale book throws.
  *
- * Not here: sockets (live-book.ts). Prices and quantities are 18-decimal bigints inside, decimal strings outside.
+ * Sockets are in live-book.ts. Prices and quantities are 18-decimal bigints inside, decimal strings outside.
  */
 import { format18, parseDecimal18 } from '../core/decimal.ts';
 import { invalidResponse, RingbookError } from './errors.ts';
 import type { Depth, DepthLevel } from './replies.ts';
 
-/** What `apply` did: `gap` asks for a new snapshot. */
+/** Result of `apply`; after `gap` a new snapshot is needed. */
 export type Applied = 'applied' | 'ignored' | 'gap';
 
 interface Level {
@@ -66,7 +66,7 @@ class BookSide {
 export class LocalBook {
   readonly #asks = new BookSide(1n);
   readonly #bids = new BookSide(-1n);
-  /** Sequence of the last snapshot or diff; null while there is no book. */
+  /** Sequence of the last snapshot or diff; null without a book. */
   #sequence: number | null = null;
 
   /** False before the first snapshot and after a gap. */
@@ -79,7 +79,7 @@ export class LocalBook {
     return this.#known();
   }
 
-  /** Starts over from a snapshot. */
+  /** Restarts from a snapshot. */
   load(snapshot: Depth): void {
     this.#asks.clear();
     this.#bids.clear();

@@ -1,11 +1,11 @@
 /**
- * Margin accounts of a user: positions, figures, a trade tried on, and their streams (wire.md 7.11 to 7.16, 9.3).
+ * Margin accounts of a user: positions, figures, simulated trades, and their streams (wire.md 7.11 to 7.16, 9.3).
  *
  *   const [position] = await client.margin.positions();
  *   const after = await client.margin.simulate({ subAccount: 1, assetId: '2', side: 'Buy', size: '1.5' });
  *
  * Amounts are decimal strings in human units, exactly as sent. Orders of a margin account are ordinary orders with
- * `target: { account: 1, isSpot: false }`, and `reduceOnly` where they may only shrink a position.
+ * `target: { account: 1, isSpot: false }`, and `reduceOnly` where they may only reduce a position.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, type MemberReader } from '../codec/json-tree.ts';
@@ -22,7 +22,7 @@ export interface Position {
   readonly subAccount: number;
   readonly side: 'long' | 'short' | 'closed';
   readonly size: string;
-  /** USD: what selling brought in and buying cost, fees included. */
+  /** USD: proceeds of sells minus costs of buys, including fees. */
   readonly quoteCredits: string;
   readonly quoteLiabilities: string;
   readonly entryPrice: string | null;
@@ -35,7 +35,7 @@ export interface Position {
 
 export interface MarginFigures {
   readonly equity: string;
-  /** What is left for more risk: open orders are taken off. */
+  /** Available for more risk, after subtracting open orders. */
   readonly available: string;
   readonly utilized: string;
   readonly maintenanceSurplus: string;
@@ -58,7 +58,7 @@ export interface CloseOrder {
 
 export interface ClosePreview {
   readonly orders: readonly CloseOrder[];
-  /** Assets that cannot be priced, with the reason. */
+  /** Assets without a price, with the reason. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
@@ -68,11 +68,11 @@ export interface SimulateTicket {
   readonly assetId: string;
   readonly side: SideWord;
   readonly size: string;
-  /** USD of one unit; left out: the higher of oracle and mark. */
+  /** USD per unit; by default the higher of oracle and mark. */
   readonly price?: string;
   /** Default margin. */
   readonly isSpot?: boolean;
-  /** Applied before the trade; negative leaves the account. */
+  /** Applied before the trade; negative for withdrawals. */
   readonly transfers?: readonly { readonly assetId: string; readonly amount: string }[];
 }
 
@@ -84,12 +84,12 @@ export interface Simulation {
   readonly marginRequired: string;
   readonly marginImpact: string;
   readonly isSolvent: boolean;
-  /** What the service would say of the order. */
+  /** Whether the service would accept the order. */
   readonly isAccepted: boolean;
   readonly liquidationPrice: string | null;
 }
 
-/** What the client lends. */
+/** The parts of the client that margin calls use. */
 export interface MarginLink {
   readonly userId: () => UserId;
   readonly exchange: (exchange: HttpExchange) => Promise<JsonValue>;
@@ -107,7 +107,7 @@ export class MarginClient {
     this.#link = link;
   }
 
-  /** Open positions, and flat ones that wait to be folded; of one market or of all. First 1,000. */
+  /** Open positions, and flat ones that can be closed; of one market or of all. The first 1,000. */
   async positions(assetId?: string): Promise<readonly Position[]> {
     const market = assetId === undefined ? '' : `/${assetId}`;
     const page = await this.#get(`/positions/${this.#link.userId()}${market}?limit=1000`);
@@ -119,7 +119,7 @@ export class MarginClient {
     return readFigures(await this.#get(`/margin/user/${this.#link.userId()}`));
   }
 
-  /** Orders that would close all positions of a sub-account; nothing is sent. */
+  /** Orders that would close all positions of a sub-account; sends nothing. */
   async closePreview(subAccount: number): Promise<ClosePreview> {
     const reply = await this.#get(`/positions/close-all/${this.#link.userId()}/${subAccount}`);
     return readObject(reply, 'preview', (reader) => ({
@@ -128,7 +128,7 @@ export class MarginClient {
     }));
   }
 
-  /** The account as it would be after a trade; nothing changes. @throws RingbookError INVALID_REQUEST above 50M USD. */
+  /** The account after a hypothetical trade; changes nothing. @throws RingbookError INVALID_REQUEST above 50M USD. */
   async simulate(ticket: SimulateTicket): Promise<Simulation> {
     const body = JSON.stringify({
       sub_account: ticket.subAccount,
@@ -148,7 +148,7 @@ export class MarginClient {
     return readSimulation(await this.#link.exchange({ method: 'POST', path, body }));
   }
 
-  /** Positions that changed, as soon as they are booked. */
+  /** Changed positions, as soon as they are booked. */
   positionStream(reconnect?: Reconnect): Promise<EventStream<Position>> {
     const path = `/positions/ws/${this.#link.userId()}`;
     return this.#link.stream(path, (frame) => readArray(frame, 'positions', readPosition), reconnect);

@@ -1,7 +1,7 @@
 /**
- * The operator API as the tools of ringbook use it (operator-api.md): configuration, the faucet and the barrier.
+ * The part of the operator API that ringbook's tools use (operator-api.md): configuration, the faucet and the barrier.
  *
- * Not for traders: it needs the operator's token and talks to the `ops` listener.
+ * Not for traders: it needs the operator's token and the `ops` listener.
  */
 import { isJsonObject, type JsonObject } from '../codec/json-tree.ts';
 import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
@@ -9,7 +9,7 @@ import { invalidResponse } from './errors.ts';
 import { type HttpMethod, HttpTransport } from './http-transport.ts';
 import { readObject } from './replies.ts';
 
-/** The token of the dev and test profiles; production has none of its own. */
+/** The token of the dev and test profiles; production has no default. */
 export const DEV_OPERATOR_TOKEN = 'ringbook-dev';
 
 export interface MarketSettings {
@@ -75,7 +75,7 @@ export class OperatorClient {
     await this.call('PUT', `/operator/users/${userId}`, { is_mm: isMarketMaker });
   }
 
-  /** Budgets as good as none until the node ends or `putRateLimits` is called: for tools that measure or replay. */
+  /** Lifts the budgets until the node ends or `putRateLimits` is called: for tools that measure or replay. */
   async liftRateLimits(): Promise<void> {
     const lifted = { units_per_second: 1_000_000_000 };
     await this.putRateLimits({ default: lifted, market_maker: lifted, global: lifted });
@@ -86,17 +86,17 @@ export class OperatorClient {
     return this.call('GET', '/operator/rate-limits');
   }
 
-  /** Members left out have their default. */
+  /** Omitted members get their default. */
   async putRateLimits(limits: JsonWritable): Promise<void> {
     await this.call('PUT', '/operator/rate-limits', limits);
   }
 
-  /** Waits until everything received is flushed and every stream message is handed to its socket. */
+  /** Waits until everything received is flushed and every stream message was passed to its socket. */
   async barrier(timeoutMs = 5_000): Promise<void> {
     await this.call('POST', '/operator/barrier', { timeout_ms: timeoutMs });
   }
 
-  /** The open route `/readyz`: a 503 is an answer, not an error. */
+  /** The open route `/readyz`: a 503 is a normal reply, not an error. */
   async readiness(): Promise<Readiness> {
     const reply = await this.#transport.exchange({ method: 'GET', path: '/readyz', accept: [503] });
     return readObject(reply, 'readyz', (reader) => ({

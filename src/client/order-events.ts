@@ -38,7 +38,7 @@ export type OrderEvent =
 
 const SAFE_MAX = Number.MAX_SAFE_INTEGER;
 
-/** @returns null for a tag this version does not know: a newer service may say more. */
+/** @returns null for a tag unknown to this version: a newer service may have more. */
 export function readOrderEvent(value: JsonValue): OrderEvent | null {
   if (!isJsonObject(value) || value.size !== 1) throw invalidResponse('order event', 'expected one tag');
   const [[tag, content] = ['', null]] = value;

@@ -1,4 +1,4 @@
-/** The registry as everybody reads it, and markets that anybody may make (wire.md 7.2, 7.3). Needs no key. */
+/** The public registry, and creation of markets (wire.md 7.2, 7.3). Needs no key. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import { invalidResponse } from './errors.ts';
 import type { HttpExchange } from './http-transport.ts';
@@ -43,20 +43,20 @@ export class RegistryClient {
     return readArray(await this.#exchange({ method: 'GET', path: '/registry/vaults' }), 'vaults', String);
   }
 
-  /** Rows as the service sends them, by asset. */
+  /** Rows as sent by the service, by asset. */
   async riskParameters(): Promise<ReadonlyMap<string, JsonObject>> {
     const rows = objectOf(await this.#exchange({ method: 'GET', path: '/registry/risk-parameters' }));
     return new Map([...rows].map(([assetId, row]) => [assetId, objectOf(row)]));
   }
 
-  /** Decimals of those tokens that are registered, by the text that asked. */
+  /** Decimals of those tokens that are registered, by the spelling of the request. */
   async decimals(assets: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const body = JSON.stringify({ assets });
     const found = objectOf(await this.#exchange({ method: 'POST', path: '/registry/decimals', body }));
     return new Map([...found].map(([asset, decimals]) => [asset, Number(decimals)]));
   }
 
-  /** The market of an asset; made first where the service lets anybody do so. @throws RingbookError MARKET_NOT_FOUND. */
+  /** The market of an asset; creates it first where the service permits. @throws RingbookError MARKET_NOT_FOUND. */
   async createMarket(assetId: string): Promise<Market> {
     const body = JSON.stringify({ asset_id: assetId });
     return readMarket(await this.#exchange({ method: 'POST', path: '/market/create', body }));

@@ -1,9 +1,9 @@
 /**
- * What the service answers, typed (wire.md 7, 8). Amounts in human units stay decimal strings, exactly as sent; raw
- * book integers are numbers (safe by contract); nanoseconds are bigints.
+ * Replies of the service, typed (wire.md 7, 8). Amounts in human units stay decimal strings, exactly as sent; raw book
+ * integers are numbers (safe by contract); nanoseconds are bigints.
  *
- * Every reader throws RingbookError INVALID_RESPONSE when a member that wire.md promises is missing or of another type;
- * members it does not know are ignored, so that a newer service can say more.
+ * Every reader throws RingbookError INVALID_RESPONSE when a member required by wire.md is missing or of another type;
+ * unknown members are ignored, so that a newer service can add some.
  */
 
 import { isJsonObject, JsonFraction, type JsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
@@ -11,15 +11,15 @@ import type { BookDecimals } from '../core/arithmetic.ts';
 import type { SideWord } from './canonical.ts';
 import { invalidResponse, malformed } from './errors.ts';
 
-/** The answer to create, replace and cancel. `Received` means taken in, not filled. */
+/** The reply to create, replace and cancel. `Received` means accepted, not filled. */
 export interface OperationResponse {
   readonly orderId: string;
   readonly status: 'Received' | 'Rejected';
   readonly reason: string | null;
   readonly processedAtNs: bigint | null;
-  /** Why an action over `/control` was rejected; absent in all other answers. */
+  /** Why an action over `/control` was rejected; absent in all other replies. */
   readonly detail?: RejectionDetail;
-  /** Only where it was asked for. */
+  /** Only on request. */
   readonly timing?: ActionTiming;
 }
 
@@ -27,13 +27,13 @@ export interface OperationResponse {
 export interface RejectionDetail {
   /** An error code, as in an error envelope. */
   readonly code: string;
-  /** The member at fault; null where it is not one member. */
+  /** The invalid member; null if it is not one member. */
   readonly field: string | null;
   /** For people; may change. */
   readonly message: string;
 }
 
-/** When an action passed each hop, on the node's clock; null for one that it did not reach. */
+/** When an action passed each hop, on the node's clock; null for a hop it did not reach. */
 export interface ActionTiming {
   readonly receivedNs: bigint;
   readonly verifiedNs: bigint | null;
@@ -42,11 +42,11 @@ export interface ActionTiming {
   readonly answeredNs: bigint;
 }
 
-/** What became of one order of a batch. */
+/** The result for one order of a batch. */
 export interface BatchResult {
   readonly orderId: string;
   readonly status: 'Received' | 'Rejected';
-  /** An error code in PascalCase, null when it was received. */
+  /** An error code in PascalCase, null if the order was received. */
   readonly reason: string | null;
 }
 
@@ -88,7 +88,7 @@ export interface UserTrade {
   readonly isBuyer: boolean;
   readonly status: 'Pending' | 'Confirmed' | 'Rollbacked';
   readonly rollbackReason: string | null;
-  /** USD, negative is a rebate; null when the service left it out. */
+  /** USD, negative is a rebate; null if the service omitted it. */
   readonly tradingFee: string | null;
 }
 
@@ -156,7 +156,7 @@ export interface SubAccount {
 
 const SAFE_MAX = Number.MAX_SAFE_INTEGER;
 
-/** Reads one object with `read` and refuses it as `what` when a member was not as promised. */
+/** Reads one object with `read` and throws INVALID_RESPONSE for `what` when a member is invalid. */
 export function readObject<T>(value: JsonValue, what: string, read: (reader: MemberReader) => T): T {
   if (!isJsonObject(value)) throw invalidResponse(what, 'expected an object');
   const reader = new MemberReader(value);
@@ -231,7 +231,7 @@ export function readBatchResults(value: JsonValue): readonly BatchResult[] {
   );
 }
 
-/** The answer to a dead-man timer: when it fires. */
+/** The reply to a dead-man timer: when it expires. */
 export function readFiresAt(value: JsonValue): bigint | null {
   return readObject(value, 'cancel-all-after reply', (reader) => u64OrNull(reader, 'fires_at_ns'));
 }
@@ -299,7 +299,7 @@ export interface PublicTradeEvent {
   readonly trade: PublicTrade;
 }
 
-/** @returns null for a tag this version does not know. */
+/** @returns null for a tag unknown to this version. */
 export function readPublicTradeEvent(value: JsonValue): PublicTradeEvent | null {
   if (!isJsonObject(value) || value.size !== 1) throw invalidResponse('trade event', 'expected one tag');
   const [[status, trade] = ['', null]] = value;
@@ -320,7 +320,7 @@ function readLevel(value: JsonValue): DepthLevel {
   return { price: decimalText(value[0]), quantity: decimalText(value[1]) };
 }
 
-/** A JSON number exactly as it was written, or the string that stands for one (G8). */
+/** A JSON number exactly as written, or the string that represents one (G8). */
 function decimalText(value: JsonValue | undefined): string {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof JsonFraction) return value.text;

@@ -1,8 +1,8 @@
 /**
- * A user's session with the OMS (wire.md 3): log in once, send the token with every protected call, log in again and
- * re-send once when the service answers 401 or 403.
+ * A user's session with the OMS (wire.md 3): logs in once, sends the token with every protected call, and on 401 or 403
+ * logs in again and re-sends once.
  *
- * Safety: the login nonce is signed as raw bytes with the key that signs orders, so a hostile server could hand out an
+ * Safety: the login nonce is signed as raw bytes with the key that signs orders, so a hostile server could send an
  * order as "nonce". Only nonces of 43 base64url characters are ever signed; an order's text cannot be one.
  */
 
@@ -15,7 +15,7 @@ import { signatureOf } from './signed-actions.ts';
 import type { NowNs } from './time.ts';
 
 const NONCE_FORM = /^[A-Za-z0-9_-]{43}$/;
-/** A token counts as expired this long before it is. */
+/** A token counts as expired this long before its expiry. */
 const EXPIRY_MARGIN_NS = 60_000_000_000n;
 
 interface Token {
@@ -23,7 +23,7 @@ interface Token {
   readonly expiryNs: bigint;
 }
 
-/** @returns `nonce`. @throws RingbookError UNSAFE_NONCE when signing it could mean anything but a login. */
+/** @returns `nonce`. @throws RingbookError UNSAFE_NONCE when its signature could be valid for anything but a login. */
 export function checkNonce(nonce: string): string {
   if (!NONCE_FORM.test(nonce)) {
     throw new RingbookError({
@@ -38,7 +38,7 @@ export class Session {
   readonly #transport: HttpTransport;
   readonly #key: SigningKey;
   readonly #nowNs: NowNs;
-  /** The login under way or done; null before the first and after a token is dropped. */
+  /** The current or completed login; null before the first and after a token is dropped. */
   #login: Promise<Token> | null = null;
 
   constructor(transport: HttpTransport, key: SigningKey, nowNs: NowNs) {
@@ -58,8 +58,8 @@ export class Session {
   }
 
   /**
-   * Opens something with the headers of the session. Where they are refused it logs in anew and opens once more: a node
-   * that started again knows no token of before.
+   * Opens a connection with the headers of the session. When they are rejected it logs in again and opens once more: a
+   * restarted node has no earlier tokens.
    */
   async open<T>(opening: (headers: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
     const headers = await this.headers();
@@ -73,7 +73,7 @@ export class Session {
     }
   }
 
-  /** A protected call. On 401 and 403 it logs in anew and sends the identical request once more. */
+  /** A protected call. On 401 and 403 it logs in again and sends the identical request once more. */
   async exchange(exchange: HttpExchange): Promise<JsonValue> {
     return this.open((headers) =>
       this.#transport.exchange({ ...exchange, headers: { ...exchange.headers, ...headers } }),
@@ -86,7 +86,7 @@ export class Session {
     this.#login = null;
   }
 
-  /** Calls that come together share one login: a nonce is shared until consumed, so two at once would fail one. */
+  /** Concurrent calls share one login: a nonce is shared until consumed, so one of two logins would fail. */
   async #currentToken(): Promise<Token> {
     const known = this.#login;
     if (known !== null) {

@@ -1,7 +1,7 @@
 /**
  * Signed actions ready to send: the wrapper text of wire.md 7.4 to 7.6 and 7.17 around the signed text.
  *
- * The wrapper is what a REST body and a `/control` frame both carry; it is written once and sent as it is.
+ * REST bodies and `/control` frames contain the same wrapper; it is written once and sent unchanged.
  */
 import { randomBytes } from 'node:crypto';
 import type { BookDecimals } from '../core/arithmetic.ts';
@@ -31,7 +31,7 @@ import type { SigningKey } from './keys.ts';
 
 export type OrderAction = 'Create' | 'Replace' | 'Cancel';
 
-/** One signed order action. `assetId` and `orderId` are what a `/control` answer is told by (wire.md 10.2). */
+/** One signed order action. `assetId` and `orderId` identify its reply on `/control` (wire.md 10.2). */
 export interface SignedAction {
   readonly action: OrderAction;
   readonly assetId: AssetId;
@@ -48,7 +48,9 @@ export interface TriggerTicket {
   readonly parentOrderId?: string;
 }
 
-/** What the caller decides about any order; the rest has the defaults of wire.md 4.3. Amounts in human units. */
+/**
+ * The members that a caller chooses for any order; the rest has the defaults of wire.md 4.3. Amounts in human units.
+ */
 interface AnyTicket {
   /** The market: the id of its asset, e.g. `"2"`. */
   readonly assetId: string;
@@ -60,12 +62,12 @@ interface AnyTicket {
   readonly target?: OrderTarget;
   /** Default 50000 (5 %), in 1e-6. */
   readonly maxTradingFeesRate?: number;
-  /** Only to shrink a margin position, never to grow or flip it. */
+  /** Only to reduce a margin position, never to increase or flip it. */
   readonly reduceOnly?: boolean;
 }
 
 export interface OrderTicket extends AnyTicket {
-  /** Human decimal, e.g. `"3000.25"`: exact, or refused. */
+  /** Human decimal, e.g. `"3000.25"`; it must be exact. */
   readonly price: string;
   readonly quantity: string;
   /** Default GTC, not post-only. */
@@ -74,7 +76,7 @@ export interface OrderTicket extends AnyTicket {
 
 /** Sized by `quantity` with an optional cap in USD (buys), or by `amount` in USD with an optional cap in base (sells). */
 export type MarketTicket = AnyTicket & {
-  /** Default false: what the book does not have is left undone. */
+  /** Default false: an unmatched remainder ends. */
   readonly fillOrKill?: boolean;
 } & (
     | { readonly quantity: string; readonly maxAmount?: string; readonly amount?: never }
@@ -94,7 +96,7 @@ export function randomOrderId(): string {
 /**
  * A complete order from a ticket and the market's decimals.
  *
- * @throws RingbookError INVALID_ARGUMENT when price or quantity is no positive multiple of one raw unit below 2^53.
+ * @throws RingbookError INVALID_ARGUMENT when price or quantity is not a positive multiple of one raw unit below 2^53.
  */
 export function limitOrder(ticket: OrderTicket, context: OrderContext): LimitOrder {
   const { priceDecimals, quantityDecimals } = context.decimals;
@@ -172,7 +174,7 @@ export function signCreate(key: SigningKey, order: Order, postSignNs: bigint): S
   return { action: 'Create', assetId: order.assetId, orderId: order.orderId, body };
 }
 
-/** `assetId` names the market of the order; like the outer signer it is not covered by the signature. */
+/** `assetId` is the market of the order; like the outer signer it is not covered by the signature. */
 export function signReplace(
   key: SigningKey,
   assetId: AssetId,

@@ -1,7 +1,7 @@
 /**
- * A WebSocket to the service, opened or refused: a handshake answered with an error envelope becomes that
- * RingbookError (wire.md 9.1). A link on which nothing arrives for a minute, not even the service's ping of every
- * 20 s, is dead and is cut, so that the reader hears of it.
+ * Opens a WebSocket to the service: a handshake answered with an error envelope throws that RingbookError (wire.md
+ * 9.1). A connection without any data for a minute, not even the service's ping every 20 s, is dead and is closed, so
+ * that the reader gets an error.
  */
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
@@ -20,13 +20,13 @@ export interface SocketTarget {
 
 const HANDSHAKE_MS_MAX = 10_000;
 const SILENCE_MS_MAX = 60_000;
-/** The service keeps every message at or below 1 MiB. */
+/** The service limits every message to 1 MiB. */
 const MESSAGE_BYTES_MAX = 1_048_576;
 
 /**
- * What opens is handed to `onOpen` in the same turn, before any message can be emitted.
+ * Calls `onOpen` in the event that opens the socket, before any message can be emitted.
  *
- * @throws RingbookError: the refusal of the service, or UNREACHABLE.
+ * @throws RingbookError: the error of the service, or UNREACHABLE.
  */
 export function openSocket<T>(target: SocketTarget, onOpen: (socket: WebSocket) => T): Promise<T> {
   const origin = new URL(target.base);

@@ -1,8 +1,10 @@
-/** Time as clients stamp it: nanoseconds since 1970, strictly growing, so that no two actions of a process are equal. */
+/**
+ * Timestamps of clients: nanoseconds since 1970, strictly increasing, so that no two actions of a process are equal.
+ */
 
 export type NowNs = () => bigint;
 
-/** @returns a clock on the system time that never answers the same instant twice (RPL: a replace must be newer). */
+/** @returns a clock on the system time that never returns the same time twice (RPL: a replace must be newer). */
 export function systemClock(): NowNs {
   let last = 0n;
   return () => {

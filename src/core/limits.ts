@@ -185,7 +185,7 @@ assert(FRAME_COUNT_WAITING_PER_SOCKET_MAX < FRAMES_CROWD, 'one socket is no crow
 assert(IDLE_FRAMES_PER_CROWDED_TURN_MAX < IDLE_FRAMES_PER_TURN_MAX, 'a crowd has less room for each');
 assert(IDLE_FRAMES_PER_TURN_MAX < IDLE_FRAMES_BURST, 'a burst spans several turns');
 assert(BODY_BYTES_MAX < UNREAD_REPLIES_MAX, 'one reply does not fill what all have');
-assert(16 * SOCKET_LAG_BYTES_MAX < SOCKETS_LAG_BYTES_PRESSED, 'a few slow readers press nobody');
+assert(16 * SOCKET_LAG_BYTES_MAX < SOCKETS_LAG_BYTES_PRESSED, 'a few slow readers do not reach the shared limit');
 assert(SOCKETS_LAG_BYTES_PRESSED < SOCKETS_LAG_BYTES_MAX, 'sockets lag earlier before the longest queues are cut off');
 assert(SOCKET_PING_MS < SOCKET_SILENT_SECONDS * 1_000, 'a socket that answers pings is never silent too long');
 assert(NONCE_RENEW_NS < NONCE_LIFE_NS, 'a renewed nonce is still within its life');

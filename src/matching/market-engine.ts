@@ -404,7 +404,7 @@ export class MarketEngine {
    */
   restoreRememberedId(command: RememberedId): void {
     if (this.#intake.findUnhashed(command) !== NONE) return;
-    assert(this.#intake.findPast(0, 0) === NONE, 'a remembered id is told once');
+    assert(this.#intake.findPast(0, 0) === NONE, 'a remembered id is restored once');
     this.#intake.prepareToAdd(command);
     this.#intake.addRemembered(command, command.creationNs, command.wasCancelled);
   }

@@ -175,7 +175,7 @@ export class TriggerBook<T extends BookedTrigger<T>> {
   /** Removes a trigger that waits, or was reached and not taken. */
   remove(trigger: T): void {
     const { level } = trigger;
-    assert(level !== null, 'what is taken out was there');
+    assert(level !== null, 'a removed trigger was in the book');
     level.remove(trigger);
     trigger.level = null;
     const direction = this.#directionOf(trigger.kind);
@@ -205,7 +205,7 @@ export class TriggerBook<T extends BookedTrigger<T>> {
       levels.forEach((level, at) => {
         const before = levels[at - 1];
         assert(before === undefined || sign * before.price < sign * level.price, 'triggers: levels lie by rank');
-        assert(level.count > 0 && direction.holds(level), 'triggers: a level is found, and somebody waits there');
+        assert(level.count > 0 && direction.holds(level), 'triggers: a level is found by its price and has triggers');
         count += level.count;
       });
     }

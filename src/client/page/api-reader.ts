@@ -1,4 +1,4 @@
-/** `/api-doc.json` and `/async-api.json` as lists of what can be asked and heard, references resolved. */
+/** Reads `/api-doc.json` and `/async-api.json` into lists of operations and streams, with references resolved. */
 import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../../codec/json-tree.ts';
 import type { Shape } from '../../codec/shapes/shape-kit.ts';
 import { isList } from './json-text.ts';
@@ -28,9 +28,9 @@ export interface Operation {
   readonly says: string;
   readonly cost: string;
   readonly needsSession: boolean;
-  /** Its answers carry a `Deprecation` header. */
+  /** Whether its replies have a `Deprecation` header. */
   readonly isDeprecated: boolean;
-  /** The member of the body that is signed; null for none. */
+  /** The signed member of the body; null for none. */
   readonly signs: string | null;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly schema: Shape; readonly example: JsonValue } | null;
@@ -54,7 +54,7 @@ export interface Stream {
   readonly hears: readonly Message[];
 }
 
-/** A document that is not what it should be says so by the member that is missing. */
+/** Reads a member of a document; throws with the path of a missing one. */
 function member(object: JsonValue | undefined, ...path: readonly string[]): JsonValue {
   let at: JsonValue | undefined = object;
   for (const name of path) at = isJsonObject(at) ? at.get(name) : undefined;
@@ -75,7 +75,7 @@ function text(object: JsonValue, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Turns schemas of one document into plain ones without references. Each component is made once and shared. */
+/** Converts schemas of one document into plain ones without references. Each component is created once and shared. */
 class Schemas {
   readonly #document: JsonValue;
   readonly #known = new Map<string, Shape>();

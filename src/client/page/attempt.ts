@@ -1,6 +1,6 @@
 /**
- * From an example to a request that the node takes: your user id in place of `{user_id}`, times of now, numbers that
- * grow, and a signature over the canonical bytes that the schema gives.
+ * Converts an example into a request that the node accepts: your user id in place of `{user_id}`, current timestamps,
+ * increasing numbers, and a signature over the canonical bytes of the schema.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../codec/json-tree.ts';
 import { writeJson } from '../../codec/json-writer.ts';
@@ -12,17 +12,17 @@ import { isList } from './json-text.ts';
 
 export interface Signer {
   readonly userId: string;
-  /** 64 bytes, Ed25519 over exactly these. */
+  /** 64 bytes, Ed25519 over exactly these bytes. */
   sign(bytes: Uint8Array): Uint8Array;
 }
 
 export interface Attempt {
   readonly body: string;
-  /** What was signed; one text an item of a batch. */
+  /** The signed texts; one per item of a batch. */
   readonly signed: readonly string[];
 }
 
-/** Your user id in place of `{user_id}`, and of the one you had before. */
+/** Replaces `{user_id}`, and your previous user id, by the current one. */
 export function withUser(value: JsonValue, userId: string, before: string): JsonValue {
   return mapped(value, (leaf) =>
     typeof leaf === 'string' ? leaf.replaceAll('{user_id}', userId).replaceAll(before, userId) : leaf,
@@ -31,7 +31,7 @@ export function withUser(value: JsonValue, userId: string, before: string): Json
 
 const TIMES = new Set(['creation_timestamp_ns', 'timestamp_ns', 'post_sign_timestamp']);
 
-/** Every time of signing and sending set to now, and the number of an account action with it. */
+/** Sets every timestamp of signing and sending to now, and also the nonce of an account action. */
 export function refreshed(value: JsonValue, nowNs: bigint): JsonValue {
   if (isList(value)) return value.map((item) => refreshed(item, nowNs));
   if (!isJsonObject(value)) return value;
@@ -45,7 +45,7 @@ export function refreshed(value: JsonValue, nowNs: bigint): JsonValue {
   );
 }
 
-/** The tree with every order id that the example brought replaced by ones nobody had. */
+/** Replaces every order id of the example by a new one. */
 export function withOrderIds(value: JsonValue, newId: () => string): JsonValue {
   return mapped(value, (leaf, name) => (name === 'order_id' && typeof leaf === 'string' ? newId() : leaf));
 }
@@ -57,8 +57,8 @@ function mapped(value: JsonValue, leafOf: (leaf: JsonValue, name: string) => Jso
 }
 
 /**
- * Signs what the operation wants signed. @throws Error in words for people when the body does not fit its schema; the
- * signature is not looked at, because it is made here.
+ * Signs the operation's signed member. @throws Error with a message for people when the body does not match its schema;
+ * an existing signature is ignored and replaced.
  */
 export function signedBody(operation: Operation, body: JsonValue, signer: Signer): Attempt {
   const { signs } = operation;
@@ -88,7 +88,7 @@ function wrapped(body: JsonValue, signs: string, sign: (wrapper: JsonObject) => 
   return new Map([...body].map(([name, member]) => [name, isList(member) ? wrapped(member, signs, sign) : member]));
 }
 
-/** The schema of the signed member, wherever in the body it stands. */
+/** The schema of the signed member, anywhere in the body. */
 function wrappersOf(schema: Shape, signs: string): Shape {
   const found = findProperty(schema, signs);
   if (found === null) throw new Error(`the schema has no ${signs}`);

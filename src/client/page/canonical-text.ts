@@ -1,14 +1,14 @@
 /**
- * The bytes that are signed, from nothing but the published schema (wire.md 4.1): compact JSON, members in the order of
- * the schema, unset ones null. Whoever can read `/api-doc.json` can sign; the page does it so, and a test holds it
- * against the node's own texts.
+ * The signed bytes, derived only from the published schema (wire.md 4.1): compact JSON, members in the order of the
+ * schema, unset ones null. So `/api-doc.json` suffices for signing; the page signs this way, and a test compares it
+ * with the node's own texts.
  */
 import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../../codec/json-tree.ts';
 import { checkShape } from '../../codec/shapes/read-shape.ts';
 import type { Shape } from '../../codec/shapes/shape-kit.ts';
 import { isList } from './json-text.ts';
 
-/** @param shape without references. The value must fit it. */
+/** @param shape without references. The value must match it. */
 export function canonicalText(shape: Shape, value: JsonValue): string {
   const alternatives = (shape['anyOf'] ?? shape['oneOf'] ?? shape['allOf']) as readonly Shape[] | undefined;
   if (alternatives !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * JSON text to a lossless tree where there are no Buffers: in a browser. The same tree as json-tree.ts makes of bytes,
- * and texts that it refuses are refused here: members named twice, leading zeros, strange escapes.
+ * Parses JSON text into a lossless tree without Buffers: in a browser. The tree equals that of json-tree.ts, and it
+ * rejects the same texts: repeated members, leading zeros, unknown escapes.
  */
 import { isJsonObject, JsonFraction, type JsonValue } from '../../codec/json-tree.ts';
 
@@ -14,7 +14,7 @@ const WORDS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
   ['null', null],
 ]);
 
-/** Where in the text it went wrong, for whoever typed it. */
+/** The position of a fault in the text, for display. */
 export class JsonTextError extends Error {
   readonly position: number;
 
@@ -112,7 +112,7 @@ class Reader {
     return found;
   }
 
-  /** True, and read over, when `character` stands next. */
+  /** Reads `character` and returns true if it is next. */
   #skipTo(character: string): boolean {
     this.#take(SPACE);
     if (this.#text[this.#at] !== character) return false;
@@ -131,7 +131,7 @@ class Reader {
 
 const WIDTH_MAX = 96;
 
-/** The tree as people read it: short objects and arrays on one line. */
+/** The tree formatted for people: short objects and arrays on one line. */
 export function prettyJson(value: JsonValue, indent = ''): string {
   const flat = flatJson(value);
   if (flat.length + indent.length <= WIDTH_MAX) return flat;
@@ -141,7 +141,7 @@ export function prettyJson(value: JsonValue, indent = ''): string {
     return `{\n${members.join(',\n')}\n${indent}}`;
   }
   if (!isList(value)) return flat;
-  // Bytes of a signature stay on one line, however many.
+  // Bytes of a signature stay on one line, independent of their number.
   if (value.every((item) => typeof item === 'bigint')) return flat;
   return `[\n${value.map((item) => inner + prettyJson(item, inner)).join(',\n')}\n${indent}]`;
 }

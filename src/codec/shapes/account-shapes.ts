@@ -233,7 +233,7 @@ const NONCE_NUMBER = said(U64, 'strictly growing per user and kind of action; th
 
 const TRANSFER: Shape = named(
   'Transfer',
-  'The signed object of a transfer. A target that does not exist is made as `target_account_type` says, else null',
+  'The signed object of a transfer. A target that does not exist is created with the kind `target_account_type`, else null',
   closed({
     user: USER_ID_GIVEN,
     source_index: ACCOUNT_INDEX,
@@ -264,7 +264,7 @@ export const CLOSE_POSITION_REQUEST: Shape = named(
 /** wire.md 5.1: a rejection by clearing has status 200. */
 export const ACTION_RESULT: Shape = named(
   'ActionResult',
-  'Done, or refused by clearing: then `success` is false and `details` say why',
+  'Done, or rejected by clearing: then `success` is false and `details` contain the reason',
   either(
     Type.Object({ success: Type.Literal(true) }),
     Type.Object({
@@ -302,7 +302,7 @@ const WEIGHT = Type.Integer({ minimum: 0, maximum: 4_294_967_295 });
 
 export const MULTISIG_CONFIG: Shape = named(
   'MultisigConfig',
-  'Who may sign for the account and what it takes; an account without one has the default',
+  'The keys that may sign for the account and the weights required; an account without one has the default',
   Type.Object({
     master_weight: WEIGHT,
     signers: listOf(

@@ -40,7 +40,7 @@ export const ACTION_TIMING: Shape = named(
 
 const REJECTION_DETAIL: Shape = named(
   'RejectionDetail',
-  'What the error envelope of REST says of the same refusal',
+  'The error envelope of REST for the same rejection',
   Type.Object({
     code: said(TEXT, 'an error code'),
     field: nullable(said(TEXT, 'the member at fault')),
@@ -86,7 +86,7 @@ export const CANCEL_ALL_AFTER_RESPONSE: Shape = named(
 
 export const ACCEPTED: Shape = named(
   'Accepted',
-  'Dispatched: the streams tell what became of it',
+  'Dispatched: the streams publish the result',
   Type.Object({ status: words('accepted') }),
 );
 

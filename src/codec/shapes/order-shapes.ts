@@ -203,10 +203,7 @@ export const BATCH_REPLACE_REQUEST: Shape = named(
   ),
 );
 
-const ORDER_IDS = listOf(
-  Type.String({ maxLength: STRING_DECODED_MAX, description: 'ids that nobody knows are ignored' }),
-  BATCH,
-);
+const ORDER_IDS = listOf(Type.String({ maxLength: STRING_DECODED_MAX, description: 'unknown ids are ignored' }), BATCH);
 /** Both spellings of a cancel-batch. */
 export type CancelBatchBody =
   | { readonly order_ids: readonly string[]; readonly asset_id?: string | null }

@@ -48,7 +48,7 @@ const DETAILS = Type.Object(
     field: optional(said(TEXT, 'the member at fault')),
     order_id: optional(said(TEXT, 'the order it is about')),
   },
-  { additionalProperties: true, description: 'what a program may want to know; some codes say more' },
+  { additionalProperties: true, description: 'details for programs; some codes have further members' },
 );
 
 function errorObject(code: Shape): Shape {
@@ -125,7 +125,7 @@ const CHAIN = Type.String({ pattern: '^[0-9a-f]{18}$' });
 
 export const ACCOUNT_EVENT: Shape = named(
   'AccountEvent',
-  'What happened to an account, told once it is durable',
+  'An event of an account, published once it is durable',
   choice({
     DepositLanded: Type.Object({
       user: USER_ID,

@@ -12,7 +12,7 @@ export const SYSTEM_TIME: Shape = named(
 
 export const SYSTEM_STATUS: Shape = named(
   'SystemStatus',
-  'What is running, and whether it takes orders',
+  'The running version, and whether orders are accepted',
   Type.Object({
     name: words('ringbook'),
     version: TEXT,
@@ -24,7 +24,7 @@ export const SYSTEM_STATUS: Shape = named(
 
 export const LIMITS: Shape = named(
   'Limits',
-  'What you may still ask for',
+  'Your remaining budget',
   Type.Object({
     tier: words('default', 'market_maker'),
     units: said(TEXT, 'what is there now; a decimal'),
