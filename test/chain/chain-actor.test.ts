@@ -96,7 +96,7 @@ class Desk {
     return reply(effects);
   }
 
-  /** Another process on the same directory; the old one is never heard of again. */
+  /** Another process on the same directory; the old one never appears again. */
   async restart(): Promise<void> {
     this.fault = null;
     this.chains = this.#newActor();
@@ -206,7 +206,7 @@ suite('chain actor', () => {
     assert.equal(desk.usd(), 10n * UNIT);
   });
 
-  test('a busy clearing is asked again, and credits once', async () => {
+  test('a busy clearing gets it again, and credits once', async () => {
     const desk = await Desk.seeded();
     let refusals = 2;
     desk.fault = () => {
@@ -279,7 +279,7 @@ suite('chain actor', () => {
     assert.deepEqual([vault.value.administrators, vault.value.quorum], [[SEED_ADMINISTRATOR], 1]);
   });
 
-  test('the deposits of the seed give A and B what operator-api.md 9 says, before the transfers', async () => {
+  test('the deposits of the seed give A and B what operator-api.md 9 lists, before the transfers', async () => {
     const desk = await Desk.seeded();
     for (const user of [SEED_USER_A, SEED_USER_B] as UserId[]) {
       for (const { token, decimals, deposit } of SEED_FUNDS) {
@@ -304,7 +304,7 @@ suite('chain actor', () => {
     assert.equal(await head(desk, ONE), answer.head + 3);
   });
 
-  test('the timer mines what is due and credits what that confirms, without being asked', async () => {
+  test('the timer mines what is due and credits what that confirms, by itself', async () => {
     const desk = await Desk.seeded(true, true);
     mined(await desk.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
     desk.world.nowNs = (desk.world.nowNs + 3_000_000_000n) as typeof desk.world.nowNs;

@@ -136,7 +136,7 @@ suite('deposit watcher', () => {
     assert.deepEqual(clearing.next.get(ALICE), 3);
   });
 
-  test('a new watcher asks with the newest deposit of a user, and goes back to what is owed', () => {
+  test('a new watcher starts with the newest deposit of a user, and goes back to what is pending', () => {
     const chain = chainAt(0);
     for (let at = 0; at < 4; at += 1) chain.deposit({ ...DEPOSIT, user: at === 1 ? BOB : ALICE }, STARTED_NS);
     const clearing = new Counters();
@@ -155,7 +155,7 @@ suite('deposit watcher', () => {
     assert.deepEqual([offers, clearing.credited.length], [2, 2]);
   });
 
-  test('whatever a minority says and whenever the watcher restarts, every deposit is credited once, in order (DEP-10)', () => {
+  test('whatever a minority answers and whenever the watcher restarts, every deposit is credited once, in order (DEP-10)', () => {
     const step = fc.record({
       deposits: fc.array(fc.constantFrom(ALICE, BOB), { maxLength: 3 }),
       mine: fc.nat(3),

@@ -93,7 +93,7 @@ suite('usage errors', () => {
     [['replay-flow', 'x.csv', '--synthetic', '1'], /not both/],
   ];
 
-  test('each says what to do and exits with 64', async () => {
+  test('each prints what to do and exits with 64', async () => {
     for (const [argv, reason] of wrong) {
       const ended = await ringbook(argv);
       assert.equal(ended.code, 64, argv.join(' '));
@@ -104,7 +104,7 @@ suite('usage errors', () => {
 });
 
 suite('a node that is not there', () => {
-  test('exits with 69 and says how to start one', async () => {
+  test('exits with 69 and prints how to start one', async () => {
     const nowhere = 'http://127.0.0.1:9';
     for (const argv of [
       ['book', '2', '--mds', nowhere],
@@ -244,7 +244,7 @@ suite('a node that answers', () => {
     }
   });
 
-  test('doctor tells what a node waits for, and what is wrong with a data directory', async () => {
+  test('doctor shows what a node waits for, and what is wrong with a data directory', async () => {
     const body = '{"ready":false,"waiting_for":["clearing","markets"]}';
     const server = await startWireServer({ answer: () => ({ status: 503, body }) });
     const directory = temporaryDirectory();

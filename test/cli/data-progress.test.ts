@@ -1,4 +1,4 @@
-/** What long commands say about how far they are. */
+/** The progress that long commands print. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ class Watched {
 }
 
 suite('progress', () => {
-  test('it says what is done, of how much, how fast, and what is left, for each step by itself', () => {
+  test('it prints what is done, of how much, how fast, and what is left, for each step by itself', () => {
     const log = new Watched(false, true);
     log.at(0, 'verifying', 0, 400);
     log.at(2_000, 'verifying', 100, 400);
@@ -64,7 +64,7 @@ suite('progress', () => {
     assert.ok(terminal.text.endsWith('\n'));
   });
 
-  test('where there is no terminal nothing is said unless it is asked for', () => {
+  test('where there is no terminal nothing is printed by default', () => {
     const quiet = new Watched(false, false);
     quiet.at(0, 'loading', 1, 2);
     quiet.at(5_000, 'loading', 2, 2);

@@ -75,7 +75,7 @@ suite('replay', () => {
     });
   });
 
-  test('stops at the first event after which the book differs, and says where', async () => {
+  test('stops at the first event after which the book differs, with its position', async () => {
     const cancel = FLOW.events.find((event) => event.action === 'cancel' && event.seq > 50) ?? assert.fail('no cancel');
     await withReplay({ ignoreCancelOf: cancel.id }, FLOW.book, async (replay, server) => {
       const error = await replay.catch((reason: unknown) => reason);

@@ -36,7 +36,7 @@ function snapshotOf(book: PlainBook, sequenceNumber: number): Depth {
   return { asks: levelsOf(book.asks, 1), bids: levelsOf(book.bids, -1), sequenceNumber };
 }
 
-/** Applies the changes to the plain book and tells them as a diff. */
+/** Applies the changes to the plain book and returns them as a diff. */
 function change(book: PlainBook, changes: readonly Change[], sequenceNumber: number): Depth {
   const diff = { asks: [] as DepthLevel[], bids: [] as DepthLevel[], sequenceNumber };
   for (const { side, price, quantity } of changes) {

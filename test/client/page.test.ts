@@ -1,6 +1,6 @@
 /**
  * What the reference page does between the published documents and a request: it reads them, rebuilds the signed bytes
- * from their schemas, and signs. Held against the node's own readers, which know nothing of it.
+ * from their schemas, and signs. Compared with the node's own readers, which are independent of it.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -110,7 +110,7 @@ suite('the page and the documents', () => {
     for (const item of items.value) assert.ok(verify(item.signature, item.text, Buffer.from(key.userId, 'hex')));
   });
 
-  test('a body that does not fit is told to its writer before it is signed', () => {
+  test('a body that does not fit is reported to its writer before it is signed', () => {
     const body = parseJsonText('{"cancel":{"order_id":"a b","asset_id":"1","signer":"x","protocol_version":1}}');
     assert.throws(() => signedBody(operation('delete_orders_cancel'), body, devKey('a')), /order_id: expected 1 to 64/);
     assert.throws(() => signedBody(operation('delete_orders_cancel'), parseJsonText('{}'), devKey('a')), /cancel/);

@@ -234,7 +234,7 @@ suite('signed texts', () => {
     assert.match(text, /"new_trigger":\{"PriceAbove":\{"price":5\}\},/);
   });
 
-  test('an order is signed by nobody but its signer', () => {
+  test('an order is signed by its signer alone', () => {
     assert.throws(() => signCreate(WIRE, V1, 5n), /signed by its signer/);
   });
 });

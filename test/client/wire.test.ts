@@ -171,7 +171,7 @@ suite('REST', () => {
     });
   });
 
-  test('batches are one request, answered order by order; mistakes are told before anything is sent (wire.md 7.7)', async () => {
+  test('batches are one request, answered order by order; mistakes are reported before anything is sent (wire.md 7.7)', async () => {
     const body =
       '{"results":[{"order_id":"o-1","status":"Received","reason":null},{"order_id":"o-2","status":"Rejected","reason":"WouldCross"}]}';
     await withServer({ answer: withLogin(() => ({ body })) }, async (client, server) => {
@@ -199,7 +199,7 @@ suite('REST', () => {
     });
   });
 
-  test('what is opted into is said: re-send and hop times of an action, the dead-man timer', async () => {
+  test('what is opted into is sent: re-send and hop times of an action, the dead-man timer', async () => {
     const timing = '"timing":{"received_ns":1,"verified_ns":2,"sent_ns":3,"matched_ns":null,"answered_ns":5}';
     const answer = withLogin(({ path }) =>
       path.endsWith('after')
@@ -276,14 +276,14 @@ suite('REST', () => {
     });
   });
 
-  test('an unreachable service says so, retryable', async () => {
+  test('an unreachable service is an error, retryable', async () => {
     const client = new RingbookClient({ oms: 'http://127.0.0.1:9', key: KEY });
     const error = await client.markets().catch((reason: unknown) => reason);
     assert.ok(error instanceof RingbookError && error.retryable);
     assert.equal(error.code, 'UNREACHABLE');
   });
 
-  test('a page asks for what it needs and ends with the last one (wire.md 6)', async () => {
+  test('a page requests what it needs and ends with the last one (wire.md 6)', async () => {
     const answer = withLogin(() => ({
       body: '{"orders":[],"page":3,"limit":40,"total_orders":0,"total_pages":0,"cursor_size":0,"has_next_page":false,"next_page":null}',
     }));
@@ -304,7 +304,7 @@ const answerTo = (frame: string, status: string): string => {
 suite('/control', () => {
   const answer = withLogin(() => ({ body: '{}' }));
 
-  test('v0 answers are told apart by kind, asset and order id, in any order (wire.md 10.2)', async () => {
+  test('v0 answers are distinguished by kind, asset and order id, in any order (wire.md 10.2)', async () => {
     const frames: string[] = [];
     const socket: WireHandlers['socket'] = (ws) => {
       ws.on('message', (data: Buffer) => {
@@ -351,7 +351,7 @@ suite('/control', () => {
     });
   });
 
-  test('a rejection over /control carries why, and says nothing where the service did not (wire.md 10.2)', async () => {
+  test('a rejection over /control carries the reason, and is empty where the service sent none (wire.md 10.2)', async () => {
     const detail = { code: 'INVALID_ORDER', field: 'limit_price', message: 'off the tick' };
     let isTold = true;
     const socket: WireHandlers['socket'] = (ws) => {
@@ -434,7 +434,7 @@ suite('/control', () => {
     });
   });
 
-  test('a refused handshake tells its code (wire.md 9.1)', async () => {
+  test('a refused handshake returns its code (wire.md 9.1)', async () => {
     const refuse = (): Answer => ({
       status: 429,
       body: '{"error":{"code":"RATE_LIMITED","message":"streams","retryable":true}}',
@@ -483,7 +483,7 @@ suite('streams', () => {
     });
   });
 
-  test('with reconnect a stream outlives its connection and says that there was a gap (wire.md 9.8)', async () => {
+  test('with reconnect a stream outlives its connection and reports a gap (wire.md 9.8)', async () => {
     let connections = 0;
     const socket: WireHandlers['socket'] = (ws) => {
       connections += 1;

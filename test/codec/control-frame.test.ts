@@ -46,7 +46,7 @@ suite('a long control frame', () => {
     assert.equal(malformed('x'.repeat(BATCH_BYTES_MAX + 1)).reject.code, 'PAYLOAD_TOO_LARGE', 'nothing of it is read');
   });
 
-  test('a malformed one is searched for its orders up to a length, and beyond only told what is wrong', () => {
+  test('a malformed one is searched for its orders up to a length, and beyond only answered with the fault', () => {
     const broken = `{"BatchCreateRequest":{"orders":[${CREATE},${CREATE.replace('"side"', '"edis"')}]}}`;
     assert.equal(malformed(spaced(broken, SALVAGED_BYTES_MAX)).correlations.length, 2);
     const { correlations, isAllFound, reject: told } = malformed(spaced(broken, SALVAGED_BYTES_MAX + 1));
@@ -102,7 +102,7 @@ suite('a control frame', () => {
     }
   });
 
-  test('what cannot be correlated says so: no JSON, no id, no text for an asset, two requests, a ping (WS-10)', () => {
+  test('what cannot be correlated is answered as such: no JSON, no id, no text for an asset, two requests, a ping (WS-10)', () => {
     const cases = [
       '',
       'hello',

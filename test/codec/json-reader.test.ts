@@ -71,7 +71,7 @@ suite('the strict reader', () => {
     for (const text of ['Infinity', 'NaN', '0x10', '1_000', '١']) refuse(text);
   });
 
-  test('a number with a fraction is kept as its text where that is asked for (wire.md G8)', () => {
+  test('a number with a fraction is kept as its text on request (wire.md G8)', () => {
     const outcome = parseJson(utf8('[3150.25,-0.5,1e3,0]'), { fractions: 'text' });
     assert.ok(outcome.ok && Array.isArray(outcome.value));
     assert.deepEqual(outcome.value, [
@@ -246,7 +246,7 @@ suite('members by name', () => {
     assert.equal(members.finish('refuse'), null);
   });
 
-  test('the first fault is told with its field; a member nobody asked for is one (operator-api.md 2)', () => {
+  test('the first fault is returned with its field; an unknown member is one (operator-api.md 2)', () => {
     const members = read('{"i":8,"s":1}');
     members.integer('i', 0, 7);
     members.string('s');

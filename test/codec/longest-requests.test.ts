@@ -1,4 +1,4 @@
-/** The bounds of bodies and frames let every legal request through, and what nobody asked for costs no memory. */
+/** The bounds of bodies and frames let every legal request through, and an unrequested part costs no memory. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decodeCancelBatch } from '../../src/codec/cancel-batch.ts';
@@ -81,7 +81,7 @@ suite('the longest legal requests', () => {
   });
 });
 
-suite('what nobody asked for', () => {
+suite('unknown members', () => {
   const many = (count: number): string => new Array(count).fill('1').join(',');
 
   test('members that no shape names are read over, not built: they count as no values (AMB-02)', () => {

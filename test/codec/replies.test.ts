@@ -147,7 +147,7 @@ suite('reads', () => {
     );
   });
 
-  test('an order record names every key when each of them says something (wire.md 7.9)', () => {
+  test('an order record names every key when each of them has a value (wire.md 7.9)', () => {
     const full: OrderRecordView = {
       ...RECORD,
       amount: '900',

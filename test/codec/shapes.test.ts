@@ -1,6 +1,6 @@
 /**
- * The shapes that the documents are made of say what the hot readers do: both take the same requests and refuse the
- * same ones. "Taken" means for a reader: no broken shape, and no figure or id outside its rule (AMB-91).
+ * The shapes that the documents are made of equal what the hot readers accept: both take the same requests and refuse
+ * the same ones. "Taken" means for a reader: no broken shape, and no figure or id outside its rule (AMB-91).
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
@@ -140,7 +140,7 @@ suite('cold requests are read by their shape', () => {
     assert.deepEqual({ ...read.value }, { name: 'a' });
   });
 
-  test('a cancel-batch has 1 to 50 ids, with a market or bare; ids nobody can have are left out (CAN-09, AMB-24)', () => {
+  test('a cancel-batch has 1 to 50 ids, with a market or bare; impossible ids are left out (CAN-09, AMB-24)', () => {
     const ids = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, index) => `o-${index}`));
     const decode = (text: string): unknown => {
       const batch = decodeCancelBatch(Buffer.from(text));

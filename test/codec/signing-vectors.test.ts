@@ -32,7 +32,7 @@ function verifies(vector: Vector, message: Uint8Array): Promise<boolean> {
   return verifyAsync(Buffer.from(vector.signature, 'hex'), message, Buffer.from(vector.user, 'hex'));
 }
 
-/** The same JSON with white space, every object's keys reversed, and strings spelt with escapes where asked. */
+/** The same JSON with white space, the keys of every object reversed, and strings spelt with escapes on request. */
 function reorder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reorder);
   if (typeof value !== 'object' || value === null) return value;

@@ -95,7 +95,7 @@ suite('registry', () => {
     assert.equal(toldBy(await post('/registry/decimals/update', '{"assets":[]}')), '401 UNAUTHORIZED');
   });
 
-  test('without its first snapshot the registry is 503 and says so (REG-06, ERR-09)', async () => {
+  test('without its first snapshot the registry is 503 (REG-06, ERR-09)', async () => {
     await node.hook({ fault: { kind: 'drop_snapshot' } });
     const answer = await alice.get('/registry/assets', {});
     assert.equal(toldBy(answer), '503 SERVICE_UNAVAILABLE');
@@ -147,7 +147,7 @@ suite('sub-accounts', () => {
     return accounts[account]?.spot[asset];
   };
 
-  test('a transfer moves 18-decimal units exactly and tells the event (TRF-01, TRF-14, AMT-02, STR-05)', async () => {
+  test('a transfer moves 18-decimal units exactly and publishes the event (TRF-01, TRF-14, AMT-02, STR-05)', async () => {
     const events = await alice.stream(`/account/events/${alice.id}`);
     done(await alice.transfer({ source: 0, target: 1, amount: String(UNIT), nonce: next() }));
     assert.deepEqual([await spot(0), await spot(1)], ['999', '1']);
@@ -163,7 +163,7 @@ suite('sub-accounts', () => {
     events.socket.terminate();
   });
 
-  test('a deposit is told as it landed (STR-05, AMB-72)', async () => {
+  test('a deposit is published as it landed (STR-05, AMB-72)', async () => {
     const events = await alice.stream(`/account/events/${alice.id}`);
     const body = { user: alice.id, token: '5a'.repeat(20), amount_base_units: '2500000' };
     await node.operate('POST', `/operator/chains/${CHAIN}/deposits`, body);

@@ -216,7 +216,7 @@ suite('cancels of many', () => {
     assert.equal(toldBy(await alice.send('DELETE', '/orders/cancel-all/77')), '404 MARKET_NOT_FOUND');
   });
 
-  test('by ids: foreign and unknown ones are nobody’s business, each own one is told (CAN-09, CAN-10, CAN-12)', async () => {
+  test('by ids: foreign and unknown ones are ignored, each own one is reported (CAN-09, CAN-10, CAN-12)', async () => {
     const stream = await alice.stream('/orders');
     const [first, second] = [alice.newId(), alice.newId()];
     const foreign = bob.newId();

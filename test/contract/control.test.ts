@@ -188,7 +188,7 @@ suite('/control', () => {
     }
   });
 
-  test('events of what /control does are told on /orders (STR-01)', async () => {
+  test('events of what /control does are published on /orders (STR-01)', async () => {
     const orders = await alice.stream('/orders');
     const id = alice.newId();
     await say(v0, create({ id }));

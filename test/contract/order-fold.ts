@@ -1,19 +1,19 @@
 /**
- * What one user's orders look like to somebody who only listens: a fold of the frames of `/orders` and of the trade
- * stream, started from nothing or from a re-read (wire.md 9.8). It shares nothing with the SDK.
+ * One user's orders from its streams alone: a fold of the frames of `/orders` and of the trade stream, started from
+ * nothing or from a re-read (wire.md 9.8). It shares nothing with the SDK.
  *
  *   re-read (orders, confirmed trades) ─┐
  *   Created, Replaced, Canceled, … ─────┼─▶ view: order id ─▶ status, price, quantity, confirmed quantity
  *   Pending, Confirmed, Rollbacked ─────┘
  *
- * Frames may tell again what the re-read said already: the socket is opened first. Once nothing is pending any more the
- * view is what REST reads say.
+ * Frames may repeat what the re-read returned: the socket is opened first. Once nothing is pending any more the view
+ * equals what REST reads return.
  */
 import assert from 'node:assert/strict';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Of a crossing post-only only the end is told (AMB-128), so nobody who listens knows its figures. */
+/** Of a crossing post-only only the end is published (AMB-128), so its figures are not in the streams. */
 const UNTOLD = '?';
 
 interface Seen {
@@ -112,7 +112,7 @@ export class OrderFold {
     const key = `${order} ${String(frame['trade_id'])} ${String(frame['is_buyer'])}`;
     const status = String(frame['status']);
     const known = this.#fills.get(key);
-    // A pending fill that the re-read shows confirmed was told before.
+    // A pending fill that the re-read shows as confirmed was published before.
     if (known === undefined) this.#fills.set(key, { order, quantity: String(frame['quantity']), status });
     else if (status !== 'Pending') known.status = status;
   }
@@ -159,7 +159,7 @@ export class OrderFold {
   }
 }
 
-/** The same lines from what REST reads say. @param like figures that were never told are not compared. */
+/** The same lines from what REST reads return. @param like figures that were never published are not compared. */
 export function viewOfRecords(rows: readonly Row[], like: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const lines = rows.map((row): [string, string] => {
     const { status, limit_price: price, quantity, confirmed_filled_quantity: filled } = row;

@@ -160,7 +160,7 @@ suite('positions and margin', () => {
     trade_type: 'margin',
   });
 
-  test('a simulation tells what an order would do, and does nothing (SIM-01, SIM-04, wire.md 7.16)', async () => {
+  test('a simulation answers what an order would do, and does nothing (SIM-01, SIM-04, wire.md 7.16)', async () => {
     const before = (await alice.get(`/margin/user/${alice.id}`)).text;
     const answer = await simulate(buy(1n));
     assert.equal(answer.status, 200, answer.text);
@@ -212,7 +212,7 @@ suite('positions and margin', () => {
     );
   });
 
-  test('position and stats streams tell what changed (STR-03, STR-04)', async () => {
+  test('position and stats streams publish what changed (STR-03, STR-04)', async () => {
     const [positions, stats] = [
       await alice.stream(`/positions/ws/${alice.id}`),
       await alice.stream(`/account/stats/${alice.id}`),

@@ -1,7 +1,7 @@
 /**
  * Random clients over REST and `/control` in both versions on a real node: orders of every kind, replaces, cancels,
- * batches, faults of clearing, sockets that come and go. In the end each one's view by events alone is what REST reads
- * say, the books are the sum of what rests, and money adds up. One seed per run; `RINGBOOK_SEED` repeats one.
+ * batches, faults of clearing, sockets that come and go. In the end each one's view by events alone equals what REST
+ * reads return, the books are the sum of what rests, and money adds up. One seed per run; `RINGBOOK_SEED` repeats one.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -26,7 +26,7 @@ const FIGURES: Readonly<Record<string, readonly [number, number, number, number]
 };
 const SEED = Number(process.env['RINGBOOK_SEED'] ?? '20260731');
 
-/** One user: an actor at random, and somebody who only listens. */
+/** One user: one that acts at random, and one that only reads its streams. */
 class RandomClient {
   readonly user: PlainClient;
   readonly fold: OrderFold = new OrderFold((asset) => DECIMALS[asset] ?? [0, 0]);
@@ -35,7 +35,7 @@ class RandomClient {
   #orders: SocketReader | null = null;
   #trades: SocketReader | null = null;
   #control: SocketReader | null = null;
-  /** Answers owed by `/control`. */
+  /** Answers pending from `/control`. */
   #owed = 0;
   answered = 0;
 
@@ -44,7 +44,7 @@ class RandomClient {
     this.#dice = dice;
   }
 
-  /** Opens the streams, then re-reads what they do not tell any more (wire.md 9.8). */
+  /** Opens the streams, then re-reads what they do not repeat (wire.md 9.8). */
   async listen(): Promise<void> {
     for (const reader of [this.#orders, this.#trades]) reader?.socket.terminate();
     const [orders, trades] = [
@@ -104,7 +104,7 @@ class RandomClient {
     else if (choice === 19 && dice.once(5)) await Promise.all([this.listen(), this.openControl()]);
   }
 
-  /** Everything that `/control` was asked is answered (LIM-22). */
+  /** Every request on `/control` is answered (LIM-22). */
   async settle(): Promise<void> {
     await eventually(
       () => this.#owed <= 0,
@@ -237,7 +237,7 @@ suite('random clients', () => {
     await node.hook(body);
   }
 
-  test('each one’s view by events is what REST reads say, and money adds up (STR-01, STR-02, QRY-01, WS-16, LIM-22, AMB-128)', async (t) => {
+  test('each one’s view by events equals REST reads, and money adds up (STR-01, STR-02, QRY-01, WS-16, LIM-22, AMB-128)', async (t) => {
     const dice = new Dice(SEED + 1);
     for (let round = 0; round < ROUNDS; round += 1) {
       await Promise.all(

@@ -191,7 +191,7 @@ suite('orders and trades of a user', () => {
     );
   });
 
-  test('a user nobody has met reads empty pages (AMB-139, wire.md 6.3)', async () => {
+  test('an unknown user reads empty pages (AMB-139, wire.md 6.3)', async () => {
     const user = await node.user({});
     const counters =
       '"page":0,"limit":100,"total_T":0,"total_pages":0,"cursor_size":0,"has_next_page":false,"next_page":null';
@@ -219,7 +219,7 @@ suite('orders and trades of a user', () => {
     assert.match(await read(), /^\{"is_mm":true,/);
   });
 
-  test('pending and confirmed filled quantities are told apart (ORD-23, ORD-24, GEN-08)', async () => {
+  test('pending and confirmed filled quantities are distinguished (ORD-23, ORD-24, GEN-08)', async () => {
     await node.hook({ hold: true });
     const id = alice.newId();
     assert.equal((await alice.create({ id, price: 300_000, quantity: 4_000 })).status, 200);

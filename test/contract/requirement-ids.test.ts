@@ -1,4 +1,7 @@
-/** Every requirement of the areas of the public API, of orders and of margin, and every decision is named by a test, but for those whose turn comes with others. */
+/**
+ * Every requirement of the areas of the public API, of orders and of margin, and every decision is named by a test,
+ * except those of areas that are not built yet.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

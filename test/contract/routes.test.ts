@@ -98,7 +98,7 @@ suite('the routes of the contract', () => {
       .replace('{account_index}', '2');
   }
 
-  /** One request of a route; whoever it logged out is back before the next. */
+  /** One request of a route; users that it logged out log in again before the next. */
   async function call({ service, pattern }: Stream, options: HttpAsk): Promise<HttpAnswer> {
     const answer = await ask(node.ports[service], pathOf(pattern), options);
     if (pattern === '/logout' && answer.status === 200) await alice.login();
@@ -305,7 +305,7 @@ suite('the routes of the contract', () => {
     }
   });
 
-  test('every reply is JSON and says so (wire.md 1)', async () => {
+  test('every reply is JSON with its content type (wire.md 1)', async () => {
     for (const route of ROUTES.filter(isServed).filter(({ method }) => method === 'GET')) {
       const answer = await call(route, { headers: alice.headers });
       assert.equal(answer.headers['content-type'], 'application/json', route.pattern);

@@ -83,7 +83,7 @@ suite('sessions', () => {
     assert.equal((await alice.auth(nonce)).status, 200);
   });
 
-  test('logout answers {} and ends every token of the caller, of nobody else (SES-12, wire.md 3.3)', async () => {
+  test('logout answers {} and ends every token of the caller, of no other user (SES-12, wire.md 3.3)', async () => {
     const user = await node.user({});
     const first = user.headers;
     await user.login();
@@ -156,7 +156,7 @@ suite('credentials', () => {
     }
   });
 
-  test('a malformed body is 400 whoever sends it, a good one without session 401 (AUT-04, ERR-02, ERR-04, AMB-91)', async () => {
+  test('a malformed body is 400 from any sender, a good one without session 401 (AUT-04, ERR-02, ERR-04, AMB-91)', async () => {
     const actions = [
       ['POST', '/orders/create', alice.createBody()],
       ['PATCH', '/orders/replace', alice.replaceBody({ id: 'none', price: 300_000 })],

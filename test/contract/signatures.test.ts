@@ -65,7 +65,7 @@ suite('signatures', () => {
     assert.equal((await create(good)).status, 200);
   });
 
-  test('co-signers of an order are held against the configuration, which knows none (ORD-17, MSG-01, MSG-30, AMB-136)', async () => {
+  test('co-signers of an order are held against the configuration, which has none (ORD-17, MSG-01, MSG-30, AMB-136)', async () => {
     const good = alice.createBody();
     const master = /"signature":(\[[^\]]*\])/.exec(good)?.[1] ?? '';
     const cosigner = (scheme: string, keyBytes: number): string =>

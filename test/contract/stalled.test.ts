@@ -1,7 +1,7 @@
 /**
- * Readers that stall or are slow, among steady ones, on a whole node: the steady ones hear everything in order, what is
- * kept for the others stays bounded and ends as the contract says, and who comes back and reads again knows what the
- * steady ones know (wire.md 9.2, 9.8; WS-13 to WS-16, AMB-94).
+ * Readers that stall or are slow, among steady ones, on a whole node: the steady ones receive everything in order, what
+ * is kept for the others stays bounded and ends as the contract says, and a reader that reconnects and reads again has
+ * what the steady ones know (wire.md 9.2, 9.8; WS-13 to WS-16, AMB-94).
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -63,7 +63,7 @@ suite('readers that stall', () => {
   let alice: PlainClient;
   let bob: PlainClient;
   let made = 0;
-  /** Of market data, from the first order on: what both tests tell counts for the one that stalls. */
+  /** Of market data, from the first order on: what both tests publish counts for the one that stalls. */
   let events: SocketReader;
   let depth: SocketReader;
   let stalledEvents: SocketReader;
@@ -118,7 +118,7 @@ suite('readers that stall', () => {
     return sinceMs;
   }
 
-  /** A reader that takes nothing from its connection until it is told to. */
+  /** A reader that takes nothing from its connection until it is resumed. */
   async function stall(reader: SocketReader, service: 'oms' | 'mds'): Promise<SocketReader> {
     reader.keepsUp = false;
     await choke(reader.socket, {
@@ -147,7 +147,7 @@ suite('readers that stall', () => {
     }
   }
 
-  test('orders: the steady hear all in order, the stalled end with 1013 and a prefix, who comes back knows the rest (WS-13, WS-14, WS-16, AMB-94)', async (t) => {
+  test('orders: the steady receive all in order, the stalled end with 1013 and a prefix, a reader that reconnects gets the rest (WS-13, WS-14, WS-16, AMB-94)', async (t) => {
     const steady = [await alice.stream('/orders'), await alice.stream('/orders', ['svc.ws.v1'])];
     const readers = [
       await alice.stream('/orders'),
@@ -226,7 +226,7 @@ suite('readers that stall', () => {
     assert.ok([...states.values()].every((tag) => tag === 'Removed'));
   }
 
-  /** What the steady observer knows of how each order ended. */
+  /** How each order ended, from the steady observer. */
   function endsOf(frames: readonly string[]): Map<string, string> {
     const ended = frames.filter((frame) => frame.startsWith('{"Removed"'));
     return new Map(
@@ -298,7 +298,7 @@ suite('readers that stall', () => {
     return [[...sides.asks].sort(), [...sides.bids].sort()];
   }
 
-  test('nothing waits for anybody once the slow are gone, and nobody else was closed (AMB-94)', async () => {
+  test('no queue remains once the slow are gone, and no other socket was closed (AMB-94)', async () => {
     await node.rest();
     for (const service of ['oms', 'mds'] as const) {
       assert.equal(await metric(`ringbook_socket_backlog_bytes{service="${service}"}`), 0, service);

@@ -40,7 +40,7 @@ suite('streams of the order service', () => {
 
   const tagOf = (frame: string): string => Object.keys(JSON.parse(frame) as object).join();
 
-  test('a stream is a connection: nothing is said, everything is heard, in both versions (WS-01 to WS-04, VER-05)', async () => {
+  test('a stream is a connection: nothing is sent, everything is received, in both versions (WS-01 to WS-04, VER-05)', async () => {
     const v0 = await alice.stream('/orders');
     const v1 = await alice.stream('/orders', V1);
     const id = alice.newId();
@@ -99,7 +99,7 @@ suite('streams of the order service', () => {
     close(stream);
   });
 
-  test('a trigger is told when it is released, a crossing post-only is only Canceled (STR-01, TRG-08, AMB-128)', async () => {
+  test('a trigger is published when it is released, a crossing post-only is only Canceled (STR-01, TRG-08, AMB-128)', async () => {
     const stream = await alice.stream('/orders');
     const id = alice.newId();
     const trigger = '{"parent_order_id":null,"condition":{"PriceAbove":{"price":310000}}}';
@@ -161,7 +161,7 @@ suite('streams of the order service', () => {
     await node.rest();
     assert.equal(confirmed.unread, 0);
     await alice.send('DELETE', '/orders/cancel-all');
-    // Dispatched is not done: what is cancelled is told before the next stream opens.
+    // Dispatched is not done: cancels are published before the next stream opens.
     await node.rest();
     close(all, confirmed);
   });
@@ -284,7 +284,7 @@ suite('streams of market data', () => {
     }
   });
 
-  test('there is no cap: two hundred sockets of one address hear the same trade (WS-12)', async () => {
+  test('there is no cap: two hundred sockets of one address receive the same trade (WS-12)', async () => {
     const readers = await Promise.all(Array.from({ length: 200 }, () => alice.marketStream('/trades/2')));
     await Promise.all(readers.map((reader) => reader.frame()));
     await node.trade(alice, alice, 1_234);
@@ -336,7 +336,7 @@ suite('streams of market data', () => {
     close(reader);
   });
 
-  test('tickers are told when they change, at most one a second (TKR-01 to TKR-04)', async () => {
+  test('tickers are published when they change, at most one a second (TKR-01 to TKR-04)', async () => {
     const [one, all] = [await alice.marketStream('/ticker/ws/2'), await alice.marketStream('/tickers/ws')];
     await Promise.all([one.frame(), all.frame()]);
     await node.trade(alice, alice, 1_000);
@@ -357,7 +357,7 @@ suite('streams of market data', () => {
 });
 
 suite('a node that stops', () => {
-  test('tells every socket 1001 and ends with 0', async () => {
+  test('closes every socket with 1001 and ends with 0', async () => {
     const node = await TestNode.start();
     try {
       const alice = await node.user({});

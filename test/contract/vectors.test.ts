@@ -1,4 +1,4 @@
-/** The plain client says what wire.md 13 says, so that the rest of the suite may lean on it. */
+/** The plain client produces the vectors of wire.md 13, so the rest of the suite may rely on it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sign, verify } from '@noble/ed25519';

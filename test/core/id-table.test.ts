@@ -91,7 +91,7 @@ class Compared {
   }
 }
 
-/** Entries come and go, three for two, until there are thousands; each is where its hash says all the time. */
+/** Entries come and go, three for two, until there are thousands; each is always where its hash puts it. */
 function play(step: number): void {
   const table = new IdTable(8);
   const here = new Set<number>();
@@ -111,11 +111,11 @@ function play(step: number): void {
 }
 
 suite('the table of ids', () => {
-  test('knows what came and did not leave (AMB-08)', () => {
+  test('has what came and did not leave (AMB-08)', () => {
     play(1);
   });
 
-  test('tells hashes apart that several share (AMB-07)', () => {
+  test('distinguishes entries with the same hash (AMB-07)', () => {
     play(40);
   });
 

@@ -7,7 +7,7 @@ import { verify, verifyRange } from '../../src/crypto/ed25519.ts';
 const SEED = new Uint8Array(32).fill(0x42);
 const TEXT = new TextEncoder().encode('{"order_id":"demo-order-1"}');
 
-/** Both signs of the seven y values whose keys anybody can sign for (hazards: small-order keys). */
+/** Both signs of the seven y values whose keys accept forged signatures (hazards: small-order keys). */
 const SMALL_ORDER_Y = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',

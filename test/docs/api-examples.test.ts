@@ -49,7 +49,7 @@ after(async () => {
 });
 
 suite('the examples of the API documents', () => {
-  test('every request of the order service is answered as its document says, and one is deprecated (DOC-01, VER-03)', async () => {
+  test('every request of the order service is answered as its document describes, and one is deprecated (DOC-01, VER-03)', async () => {
     const last = 'post_logout';
     for (const operation of seller.operations) {
       if (operation.id !== last && operation.id !== 'post_auth') await seller.send(operation);
@@ -58,7 +58,7 @@ suite('the examples of the API documents', () => {
     await buyer.logIn();
   });
 
-  test('the example of a create, sent once more and met by another user, is a trade that both are told of', async () => {
+  test('the example of a create, sent once more and met by another user, is a trade that is reported to both', async () => {
     const create = seller.operation('post_orders_create');
     await seller.send(create, (text) => text.replace('demo-order-1', 'demo-order-5'));
     const buy = (text: string): string => text.replace('demo-order-1', 'demo-order-6').replace('"Sell"', '"Buy"');
@@ -71,7 +71,7 @@ suite('the examples of the API documents', () => {
       await seller.send(operation);
   });
 
-  test('the same on margin is a position of each, which streams and reads tell', async () => {
+  test('the same on margin is a position of each, in streams and reads', async () => {
     const create = seller.operation('post_orders_create');
     const onMargin = (text: string): string => text.replace('"is_spot":true', '"is_spot":false');
     await seller.send(create, (text) => onMargin(text.replace('demo-order-1', 'demo-order-7')));
@@ -86,7 +86,7 @@ suite('the examples of the API documents', () => {
     for (const operation of margin) await seller.send(operation);
   });
 
-  test('every request of the market-data service is answered as its document says (DOC-02)', async () => {
+  test('every request of the market-data service is answered as its document describes (DOC-02)', async () => {
     await soonTold(toldBy('/trades'), '"trade_id"');
     for (const operation of market.operations) await market.send(operation);
   });
@@ -116,7 +116,7 @@ suite('the examples of the API documents', () => {
     }
   });
 
-  test('what the streams told has the shapes of their documents, bare and in envelopes', async () => {
+  test('what the streams sent has the shapes of their documents, bare and in envelopes', async () => {
     for (const word of ['"Created"', '"Replaced"', '"Canceled"', '"Removed"']) {
       await soonTold(toldBy('/orders'), word);
       await soonTold(toldBy('/orders', true), word);

@@ -1,4 +1,4 @@
-/** The documentation says what is: its examples run against a real node, its links lead somewhere, its codes exist. */
+/** The documentation is correct: its examples run against a real node, its links lead somewhere, its codes exist. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const STREAMS = [
 /** What cannot run inside a test, and nothing else: the two commands that install, build, start and test. */
 const NOT_RUN = ['README.md: npm ci && npm start', 'README.md: npm ci && npm test'];
 
-/** Scripts are run where their tools are; elsewhere the test is skipped and says so. */
+/** Scripts are run where their tools are; elsewhere the test is skipped with a message. */
 const lacksTools = ['bash', 'curl', 'openssl'].some((name) => spawnSync(name, ['--help']).error !== undefined);
 
 suite('the examples of the documentation, on a dev node', () => {
@@ -53,7 +53,9 @@ suite('the examples of the documentation, on a dev node', () => {
   for (const example of running) {
     const what = example.words.join(' ');
     const skip = example.words[1] === 'script' && lacksTools;
-    test(`${example.file}:${example.line} (${what}) does what the page says`, { skip }, () => runner.execute(example));
+    test(`${example.file}:${example.line} (${what}) does what the page describes`, { skip }, () =>
+      runner.execute(example),
+    );
   }
 
   test('the node outlives them all and has nothing to complain about', () => {

@@ -1,4 +1,6 @@
-/** The reference page in a browser: a trade by nothing but clicks. Skipped, and said so, where there is no Chromium. */
+/**
+ * The reference page in a browser: a trade by nothing but clicks. Skipped with a message where there is no Chromium.
+ */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { ChromiumPage, findChromium } from '../support/chromium.ts';
@@ -39,7 +41,7 @@ suite('the reference page in a browser', options, () => {
     return String(await page.until(`${CREATE}.querySelector('.result b').textContent`));
   }
 
-  test('two users trade, signed in the page, and the page tells it as it happens (DOC-03)', async () => {
+  test('two users trade, signed in the page, and the page shows it as it happens (DOC-03)', async () => {
     await page.open(`${node.oms}/api-reference#post_orders_create`);
     await page.until(`${CREATE}.querySelector('textarea').value`);
     const seller = await logInAs('a');
@@ -58,7 +60,7 @@ suite('the reference page in a browser', options, () => {
     await page.until("document.querySelector('.live').innerText.includes('Trade Confirmed')");
   });
 
-  test('a refusal of what was typed is told before anything is sent', async () => {
+  test('a refusal of what was typed is reported before anything is sent', async () => {
     const before = page.requested.length;
     await page.evaluate(
       `(() => { const area = ${CREATE}.querySelector('textarea'); area.value = area.value.replace('page-', 'no good ') })()`,
@@ -76,7 +78,7 @@ suite('the reference page in a browser', options, () => {
     await page.until(`${card}.querySelector('.frames').innerText.includes('marketdepth')`);
   });
 
-  test('nothing was asked of anybody else, no seed left the page, and the browser had nothing to complain about', () => {
+  test('no other host was contacted, no seed left the page, and the browser reported no error', () => {
     const hosts = new Set(page.requested.filter((url) => url !== 'about:blank').map((url) => new URL(url).host));
     assert.deepEqual(hosts, new Set([new URL(node.oms).host, new URL(node.mds).host]));
     assert.ok(page.requested.every((url) => !url.includes('01'.repeat(16)) && !url.includes('02'.repeat(16))));

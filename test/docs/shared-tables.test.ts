@@ -1,4 +1,4 @@
-/** The page of shared tables: every row says all that it has to say, and names tests that exist. */
+/** The page of shared tables: every row is complete, and names tests that exist. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';

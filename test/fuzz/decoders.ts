@@ -3,7 +3,7 @@
  *
  *   (1) none of them throws;
  *   (2) what a reader accepts, the lossless tree accepts, and JSON.parse too where it keeps every digit;
- *   (3) a signed text that a reader rebuilt says what the tree says, member by member, letter by letter.
+ *   (3) a signed text that a reader rebuilt equals that of the tree, member by member, letter by letter.
  *
  * The tree is read by code of its own, so the cursor's shapes and the tree must agree about every byte.
  */
@@ -20,7 +20,7 @@ import { ACTION_BYTES_MAX } from '../../src/core/limits.ts';
 
 interface Reader {
   readonly name: string;
-  /** The member whose canonical text the reader rebuilds, or null. */
+  /** The member of which the reader rebuilds the canonical text, or null. */
   readonly signed: string | null;
   read(bytes: Uint8Array): { readonly ok: boolean; readonly value?: object };
 }
@@ -88,7 +88,7 @@ function checkFrame(bytes: Uint8Array, tree: JsonValue): void {
   );
 }
 
-/** Text and tree say the same: the text read again is the tree's object, absent members being null. */
+/** Text and tree agree: the text read again is the tree's object, absent members being null. */
 function sameText(text: string, value: JsonValue | undefined, where: string): void {
   const again = parseJson(Buffer.from(text));
   assert.ok(again.ok, `${where}: a signed text is JSON`);

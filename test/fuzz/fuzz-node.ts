@@ -1,4 +1,4 @@
-/** The node under the fuzzer: a user with money whose session is good, and what must still be true afterwards. */
+/** The node under the fuzzer: a user with money and a valid session, and what must still be true afterwards. */
 import assert from 'node:assert/strict';
 import { PlainClient } from '../support/plain-client.ts';
 import { RICH, TestNode } from '../support/test-node.ts';

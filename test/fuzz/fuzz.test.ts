@@ -37,7 +37,7 @@ suite('the fuzzer', () => {
   after(() => server.closeAllConnections());
   after(() => void server.close());
 
-  test('a fault is found, told with its seed, and shrunk to the byte that makes it', async () => {
+  test('a fault is found, reported with its seed, and shrunk to the byte that makes it', async () => {
     const target = { ports: () => ({ oms: port, mds: port }), token: () => 't', bodies: [] };
     const broken = bodyCampaign(target, 4);
     const bare: Campaign = {

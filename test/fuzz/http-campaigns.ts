@@ -74,7 +74,7 @@ function credentials(dice: Dice, target: HttpTarget): string[] {
   return dice.pick([[], good.slice(1), [dice.pick(bad)], [...good, dice.pick(bad)], [...good, ...good]]);
 }
 
-/** One request with a right length, whatever its body says. */
+/** One request with a right length, whatever its body is. */
 function framed(dice: Dice, target: HttpTarget): Case {
   if (dice.once(5)) {
     const method = dice.once(5) ? dice.pick(['PUT', 'DELETE', 'PATCH', 'OPTIONS']) : 'GET';

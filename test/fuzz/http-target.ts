@@ -85,7 +85,7 @@ async function writeAll(socket: Socket, pieces: Pieces, pauseMs: number): Promis
   }
 }
 
-/** One request at a time on a connection that is kept, for cases whose framing is right. */
+/** One request at a time on a connection that is kept, for cases with correct framing. */
 export class KeptConnection {
   readonly #port: () => number;
   #socket: Socket | null = null;

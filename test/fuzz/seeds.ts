@@ -1,4 +1,4 @@
-/** Good requests from which the mutations start: one of every form that wire.md knows. */
+/** Good requests from which the mutations start: one of every form in wire.md. */
 import {
   cancelBody,
   cancelText,

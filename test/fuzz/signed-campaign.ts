@@ -1,10 +1,11 @@
 /**
- * A campaign of actions that are rightly signed and say strange things: every kind of order with figures at every edge,
- * spot and margin, replaces, cancels, transfers, closes, names, simulations and reads, of several users, while prices
- * jump, the clock moves and markets change. What gets past the signature must not surprise anybody behind it.
+ * A campaign of actions that are correctly signed and carry strange values: every kind of order with figures at every
+ * edge, spot and margin, replaces, cancels, transfers, closes, names, simulations and reads, of several users, while
+ * prices jump, the clock moves and markets change. What gets past the signature must be handled by everything behind
+ * it.
  *
- * An answer is a fault when it is a 5xx other than 503 and 504, or none at all. The end of the node is found by whoever
- * asks next; then its standard error says why, and `recent` holds what it was told last.
+ * An answer is a fault when it is a 5xx other than 503 and 504, or none at all. The end of the node is found at the
+ * next request; then its standard error has the reason, and `recent` holds the last request.
  */
 
 import type { HttpAnswer } from '../support/edge-client.ts';

@@ -1,4 +1,4 @@
-/** The fuzzer's share of actions that are rightly signed and say strange things (see fuzz.test.ts). */
+/** The fuzzer's share of actions that are correctly signed and carry strange values (see fuzz.test.ts). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { findingText, runCampaign } from './campaign.ts';
@@ -10,7 +10,7 @@ const ROUNDS = 25;
 const CASES_PER_ROUND = 40;
 const FOR_EVER_MS = Number.POSITIVE_INFINITY;
 
-suite('a node under signed actions that say strange things', () => {
+suite('a node under signed actions that carry strange values', () => {
   let signed: SignedFuzz;
 
   before(async () => {

@@ -3,7 +3,7 @@
  *
  *   control    nearly right frames of actions on /control, v0 and v1: the socket lives, and answers the next frame
  *   frames     nearly right WebSocket frames on every stream: masks, opcodes, RSV bits, fragments, lengths, close
- *              codes, in pieces; the server may close, with a code of RFC 6455 if it says one, and lives
+ *              codes, in pieces; the server may close, with a code of RFC 6455 if it sends one, and lives
  */
 import type { Campaign, Case } from './campaign.ts';
 import type { Dice } from './dice.ts';
@@ -57,7 +57,7 @@ export function controlCampaign(target: HttpTarget, parallel: number): Campaign 
       if (isAnswered && !socket.isClosed && before < 4_000) idle.get(frame)?.push(socket);
       else socket.destroy();
       if (isAnswered) return null;
-      // A frame of another signer, and one that is no UTF-8, end the socket as the contract says.
+      // A frame of another signer, and one that is no UTF-8, end the socket as the contract requires.
       const last = saysOf(socket);
       const isDismissed = last.includes('UNAUTHORIZED');
       const isText = pieces.every((payload) => isUtf8(payload));

@@ -113,7 +113,7 @@ const unreadReplies: Attack = async ({ target, tally }) => {
   });
 };
 
-/** Connections that come and go, and some that stay and say nothing. */
+/** Connections that come and go, and some that stay and send nothing. */
 const connections: Attack = async ({ target, tally }) => {
   await together(8, async (index) => {
     while (!isOver(target)) {
@@ -198,7 +198,7 @@ const timers: Attack = async (world) => {
   });
 };
 
-/** Reduce-only bids above everybody else's, of users who have nothing. */
+/** Reduce-only bids above all others, of users who have nothing. */
 const penniless: Attack = async (world) => {
   const { target, random } = world;
   await together(2, async (index) => {
@@ -268,7 +268,7 @@ const crossing: Attack = async (world) => {
   );
 };
 
-/** Resting reduce-only orders of a user whose position they would increase: each of their fills is taken back. */
+/** Resting reduce-only orders that would increase the position of their user: each of their fills is taken back. */
 const faults: Attack = async (world) => {
   await margins(world, 0, (stranger) => {
     const price = `${3_000 + world.random.below(4)}`;

@@ -18,7 +18,7 @@ import { aMoment, eventually } from '../support/patience.ts';
 
 const ETH = '2';
 const SPOT = { account: 0, isSpot: true } as const;
-/** Reasons with which an order of an honest user may end; an immediate one whose fills were taken back is a rollback. */
+/** Reasons with which an order of an honest user may end; an immediate one with rolled-back fills is a rollback. */
 const ORDINARY = ['UserRequested', 'Filled', 'ImmediateOrCancel', 'PostOnlyWouldCross', 'RolledBack'];
 
 export interface Phase {
@@ -118,7 +118,7 @@ export class HonestPair {
     return { seconds, creates, p50Ms: at(0.5), p99Ms: at(0.99), maxMs, refused: Object.fromEntries(refused) };
   }
 
-  /** Cancels everything, waits until every order has ended, and says what became of them. */
+  /** Cancels everything, waits until every order has ended, and returns how they ended. */
   async finish(): Promise<Verdict> {
     // Refusals are judged while it trades; here everything must end.
     for (const client of [this.maker, this.taker]) {

@@ -46,7 +46,7 @@ export interface RawOptions {
   readonly neverReads?: boolean;
 }
 
-/** A plain connection whose end is no error. */
+/** A plain connection; its end is no error. */
 export class RawConnection {
   readonly #socket: Socket;
   received = 0;

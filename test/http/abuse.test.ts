@@ -114,7 +114,7 @@ suite('half of a request', () => {
     assert.equal(codeOf(told), 'PAYLOAD_TOO_LARGE');
   });
 
-  test('connections that say nothing, or stop in their head, are counted and closed within seconds, unanswered', async () => {
+  test('connections that send nothing, or stop in their head, are counted and closed within seconds, unanswered', async () => {
     const before = listener.hub.connectionCount;
     const silent = [...Array.from({ length: 20 }, () => send()), send('GET /here HTTP/1.1\r\nHo')];
     await eventually(() => listener.hub.connectionCount >= before + 21);

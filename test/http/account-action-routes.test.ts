@@ -1,4 +1,7 @@
-/** Account actions at the listener: what reaches the node, and how its verdicts are told (wire.md 5.1, 7.17, AMB-67). */
+/**
+ * Account actions at the listener: what reaches the node, and how its verdicts are answered (wire.md 5.1, 7.17,
+ * AMB-67).
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import { accepted, rejected } from '../../src/core/outcome.ts';
@@ -34,7 +37,7 @@ const act = (method: string, path: string, body: string, user = ALICE): Promise<
 const codeOf = ({ status, text }: HttpAnswer): string => `${status} ${JSON.parse(text).error.code}`;
 
 suite('account actions at the listener', () => {
-  test('what was asked reaches the node exactly, with the user of the session (TRF-01, POS-10)', async () => {
+  test('a request reaches the node exactly, with the user of the session (TRF-01, POS-10)', async () => {
     for (const [method, path, body] of ACTIONS) assert.equal((await act(method, path, body)).status, 200, path);
     const [transfer, close, rename] = oms.accountAsks as [string, Record<string, unknown>, string][];
     assert.deepEqual(transfer, [

@@ -1,4 +1,4 @@
-/** Account events (STR-05, wire.md 9.5) and sequence numbers with replay, which are additive and asked for. */
+/** Account events (STR-05, wire.md 9.5) and sequence numbers with replay, which are additive and optional. */
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';
 import type { AccountEvent } from '../../src/codec/account-events.ts';
@@ -70,7 +70,7 @@ const sequenceOf = async (reader: SocketReader): Promise<[string, number]> => {
 };
 
 suite('account events', () => {
-  test('deposits, transfers and cleared positions are told with one tag and hex amounts (STR-05, G15, wire.md 9.5)', async () => {
+  test('deposits, transfers and cleared positions are published with one tag and hex amounts (STR-05, G15, wire.md 9.5)', async () => {
     const plain = await open(EVENTS, 0);
     const enveloped = await open(EVENTS, 1);
     const asset = '2' as AssetId;
@@ -186,7 +186,7 @@ suite('sequence numbers', () => {
     assert.ok((await off.frame()).startsWith('{"Canceled"'));
   });
 
-  test('numbers go on while nobody listens, and an event is numbered once however many listen', async () => {
+  test('numbers go on without listeners, and an event is numbered once however many listen', async () => {
     const readers = [await open('/orders?sequence=true'), await open('/orders?sequence=true')];
     const starts = [await sequenceOf(readers[0] as SocketReader), await sequenceOf(readers[1] as SocketReader)];
     assert.deepEqual(starts[0], starts[1]);

@@ -1,4 +1,4 @@
-/** Laws of the limits that stand before authentication, over real sockets (AMB-91). */
+/** The limits before authentication, over real sockets (AMB-91). */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, beforeEach, suite, test } from 'node:test';
@@ -147,7 +147,7 @@ suite('an address without a login', () => {
     assert.deepEqual(door.oms.charged, [], 'no user pays for it');
   });
 
-  test('what is read for nobody in particular is paid by its bytes, also when it succeeds; a session reads for its user', async () => {
+  test('public reads are charged by their bytes, also when it succeeds; a session reads for its user', async () => {
     const spaced = (text: string): string => text.padEnd(4 * 4_096);
     const assets = spaced('{"assets":["1"]}');
     // A connection, three times 4 KiB beyond the first, and the read itself, each time; it ends at the lower half.
@@ -176,7 +176,7 @@ suite('an address without a login', () => {
     assert.ok(control.unread >= 7 && control.unread <= 8, `${control.unread}`);
   });
 
-  test('it has so many sockets at most, whoever logged in', async () => {
+  test('it has so many sockets at most, after any login', async () => {
     const sockets = [];
     const headers = (): Record<string, string> => ({
       authorization: `Bearer ${door.oms.token(ALICE)}`,
@@ -195,7 +195,7 @@ suite('an address without a login', () => {
     await again.closed;
   });
 
-  test('connections that say nothing are counted too; a flood of them is not taken', async () => {
+  test('silent connections are counted too; a flood of them is not taken', async () => {
     let cut = 0;
     const open = [];
     for (let each = 0; each < 100; each += 1) {

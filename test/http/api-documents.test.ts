@@ -1,4 +1,4 @@
-/** The documents say what the listeners do: every route and stream, every code, every example, and no more. */
+/** The documents describe what the listeners do: every route and stream, every code, every example, and no more. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
@@ -103,7 +103,7 @@ function assertFits(shape: Shape, text: string, what: string): void {
   assert.ok(fit.ok, `${what}: ${fit.ok ? '' : `${fit.reject.field}: ${fit.reject.message}`}`);
 }
 
-test('a body is read to the length that its row says, and not a byte further (AMB-124)', async () => {
+test('a body is read to the length of its row, and not a byte further (AMB-124)', async () => {
   for (const route of SERVICE_TABLES.orders.routes) {
     if (route.body === undefined) continue;
     const path = route.path.replace('{user_id}', USER).replace(/\{\w+\}/g, '1');
@@ -140,7 +140,7 @@ suite('examples', () => {
 });
 
 suite('costs', () => {
-  test('what a row says that a request costs is what is charged (LIM-08 to LIM-14)', async () => {
+  test('the cost in a row is what is charged (LIM-08 to LIM-14)', async () => {
     const authorization = { authorization: `Bearer ${scripted.token(USER as UserId)}`, 'user-id': USER };
     for (const route of SERVICE_TABLES.orders.routes.filter(({ path }) => path !== '/logout')) {
       const { auth, body, cost, example, method } = route;
@@ -196,7 +196,7 @@ suite('documents', () => {
       assertRefs(text);
     });
 
-    test(`${name}: who has a document already is told so with 304 and nothing else`, async () => {
+    test(`${name}: who has a document already is answered 304 and nothing else`, async () => {
       const first = await ask(portOf(name), '/api-doc.json');
       const etag = first.headers['etag'] ?? '';
       assert.match(etag, /^"[0-9a-f]{32}"$/);

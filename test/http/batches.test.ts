@@ -1,4 +1,4 @@
-/** Laws of batches over HTTP and over `/control`, in front of a service that answers as the test says. */
+/** Batches over HTTP and over `/control`, in front of a service with scripted answers. */
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
@@ -63,7 +63,7 @@ suite('a batch over HTTP', () => {
     });
   });
 
-  test('refused whole, it reaches nobody: shape, size, a repeated id (BAT-08, BAT-09, AMB-91)', async () => {
+  test('refused whole, nothing of it reaches the node: shape, size, a repeated id (BAT-08, BAT-09, AMB-91)', async () => {
     const fifty = Array.from({ length: 50 }, (_, index) => create(`o-${index}`));
     assert.equal((await post(creates(...fifty))).status, 200);
     assert.equal(oms.actions.length, 50);

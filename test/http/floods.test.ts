@@ -104,7 +104,7 @@ async function connectFrom(localAddress: string, port: number): Promise<Connecti
   return connection;
 }
 
-/** Asks both listeners all the time while something is done. @returns the longest answer in milliseconds. */
+/** Sends requests to both listeners throughout an action. @returns the longest answer in milliseconds. */
 async function servedDuring(work: () => Promise<void>): Promise<number> {
   let isOver = false;
   const probe = async (port: number, path: string): Promise<number> => {
@@ -206,7 +206,7 @@ suite('floods of one address on production limits', () => {
     t.diagnostic(await survives('junk', () => framed(node.ports.oms, '/control', headers, frames)));
   });
 
-  test('pages that nothing reads: 64 connections of as many addresses ask for seconds, and memory stays (AMB-124)', async (t) => {
+  test('pages that nothing reads: 64 connections of as many addresses read for seconds, and memory stays (AMB-124)', async (t) => {
     const beforeMiB = anonMiB();
     let askedBytes = 0;
     const work = async (): Promise<void> => {

@@ -2,8 +2,8 @@
  * Where a request begins and ends: every cut of it between packets, lengths that can be read in two ways, versions of the
  * WebSocket protocol (wire.md 1, AMB-97; RFC 9112 6.3, 11.2; RFC 6455 4.4).
  *
- * The native server for Node 20 answers a request line that is cut between packets with 505 (uWebSockets issue 1776); those
- * for Node 22 and later have the correction. docs/operating.md says what that means behind a proxy.
+ * The native server for Node 20 answers a request line that is cut between packets with 505 (uWebSockets issue 1776);
+ * those for Node 22 and later have the correction. docs/operating.md has the consequence for a proxy.
  */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ import { MDS_LAG } from '../../src/http/uws-socket.ts';
 import { ask, askUpgrade } from '../support/edge-client.ts';
 import { listenWith, RouteListener } from '../support/listeners.ts';
 
-/** The first version of Node's binary interface whose native server has the correction. */
+/** The first version of Node's binary interface with the correction in its native server. */
 const CORRECTED_SINCE = 127;
 const cutsRequestLines = Number(process.versions.modules) >= CORRECTED_SINCE;
 const handled: string[] = [];

@@ -59,7 +59,7 @@ interface Half {
   readonly told: Promise<string>;
 }
 
-/** A request whose last byte is kept back. */
+/** A request without its last byte. */
 async function half(path: string, length: number): Promise<Half> {
   const socket = connect(listener.port, LOCAL);
   await new Promise((resolve) => socket.once('connect', resolve));
@@ -73,7 +73,7 @@ async function half(path: string, length: number): Promise<Half> {
 }
 
 suite('long bodies', () => {
-  test('bodies that end in one moment are handled in turns of their own, between which the thread says that it lives', async () => {
+  test('bodies that end in one moment are handled in turns of their own, between which the thread sends a heartbeat', async () => {
     const halves = [];
     for (let each = 0; each < 5; each += 1) halves.push(await half('/long', LONG));
     await eventually(() => routes.heldBytes >= 5 * (LONG - 1));
@@ -84,7 +84,7 @@ suite('long bodies', () => {
     for (const { socket } of halves) socket.destroy();
   });
 
-  test('the address pays for the bytes of whom nobody knows, also when all is well', async () => {
+  test('the address pays for bytes without a session, also when all is well', async () => {
     const { socket, told } = await half('/long', LONG);
     socket.write('x');
     assert.match(await told, /200 OK/);

@@ -108,7 +108,7 @@ suite('margin reads', () => {
     '"account_leverage":"6.862068965517241379","is_solvent":true,"is_liquidatable":false,"im_surplus":"2.9",' +
     '"unrealized_pnl":"-20"';
 
-  test('margin has the numbers of EX-03 and says that it goes away (QRY-10, MRG-28, VER-03, AMB-129)', async () => {
+  test('margin has the numbers of EX-03 with its deprecation (QRY-10, MRG-28, VER-03, AMB-129)', async () => {
     const plain = await get(`/margin/user/${ALICE}`);
     assert.equal(plain.headers['deprecation'], 'true');
     assert.equal(plain.text, `{"accounts":{"1":{${FIGURES}}}}`);

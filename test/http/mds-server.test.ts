@@ -255,7 +255,7 @@ suite('market-data listener', () => {
     trades.socket.terminate();
   });
 
-  test('market data speaks v0 whatever is offered, and selects the first offer (WS-05, AMB-90)', async () => {
+  test('market data uses v0 whatever is offered, and selects the first offer (WS-05, AMB-90)', async () => {
     const reader = await SocketReader.open(port, '/trades/12', ['svc.ws.v1', 'other']);
     assert.equal(reader.socket.protocol, 'svc.ws.v1');
     assert.match(await reader.frame(), /^{"type":"subscriptions"/);

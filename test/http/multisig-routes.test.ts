@@ -1,4 +1,4 @@
-/** Multisig reads and the route that only says no (wire.md 7.20, MSG-40, MSG-41). */
+/** Multisig reads and the route that always refuses (wire.md 7.20, MSG-40, MSG-41). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
@@ -25,14 +25,14 @@ suite('multisig', () => {
     assert.equal(code(await ask(listener.port, `/multisig/config/${ALICE}`)), '401 UNAUTHORIZED');
   });
 
-  test('POST /multisig/config is 405 whoever asks and whatever the body says (MSG-40, ERR-06)', async () => {
+  test('POST /multisig/config is 405 for every caller and every body (MSG-40, ERR-06)', async () => {
     for (const method of ['POST', 'GET', 'PUT', 'DELETE']) {
       const refused = await ask(listener.port, '/multisig/config', { method, body: Buffer.from('{') });
       assert.deepEqual([code(refused), refused.headers.allow], ['405 METHOD_NOT_ALLOWED', ''], method);
     }
   });
 
-  test('a key that nobody lists has no accounts, which is no failure; no session is asked for (MSG-41)', async () => {
+  test('a key that no account lists has no accounts, which is no failure; no session is needed (MSG-41)', async () => {
     const keys = { Ed25519: 32, Secp256k1: 33, P256: 33, WebAuthn: 33 };
     for (const [scheme, length] of Object.entries(keys)) {
       const body = JSON.stringify({ [scheme]: new Array(length).fill(2) });

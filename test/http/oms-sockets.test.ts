@@ -128,7 +128,7 @@ suite('order service, upgrades', () => {
     assert.equal(silent.socket.protocol, '', 'nothing is selected unless offered');
   });
 
-  test('a path of another user upgrades, says unauthorized and closes 1000 (AUT-12, AUT-14)', async () => {
+  test('a path of another user upgrades, sends unauthorized and closes 1000 (AUT-12, AUT-14)', async () => {
     for (const path of [FILLS, CONFIRMED]) {
       const error = '{"code":"unauthorized","message":"the path names another user","retryable":false}';
       const bare = await open(path, 0, BOB);
@@ -437,7 +437,7 @@ suite('order service, /control', () => {
 });
 
 suite('order service, listener', () => {
-  test('a server that stops refuses new sockets and actions and still gives the answers it owes', async () => {
+  test('a server that stops refuses new sockets and actions and still gives the pending answers', async () => {
     const own = new ScriptedOms();
     const stopping = new OmsServer({ backend: own, observer: reports });
     const ownPort = await stopping.listen({ host: '127.0.0.1', port: 0 });
@@ -460,7 +460,7 @@ suite('order service, listener', () => {
     assert.equal((await control.closed).code, 1001);
   });
 
-  test('with certificate and key it speaks TLS', async () => {
+  test('with certificate and key it serves TLS', async () => {
     const directory = temporaryDirectory();
     const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
     writeFileSync(certFile, TLS_CERTIFICATE);

@@ -12,7 +12,7 @@ import { ERROR_MEANINGS, RESERVED_CODES } from '../../src/http/api/error-table.t
 import { openApi } from '../../src/http/api/open-api.ts';
 
 /** Texts about codes, and those who receive them: neither produces one. */
-const NO_PRODUCERS = /^(core\/reject|edge\/api\/|client\/|cli\/|wire\/shapes\/)/;
+const NO_PRODUCERS = /^(core\/reject|http\/api\/|client\/|cli\/|codec\/shapes\/)/;
 
 /** Where a code is produced: named as a value, not compared with, not in a comment. */
 function producedCodes(): ReadonlySet<string> {
@@ -38,7 +38,7 @@ function* valuesOf(value: unknown, member: string): Generator<unknown> {
 }
 
 suite('what the documents promise', () => {
-  test('every code is produced somewhere, but for those that are said to be reserved (ERR-10)', () => {
+  test('every code is produced somewhere, but for those that are reserved (ERR-10)', () => {
     const produced = producedCodes();
     const never = (Object.keys(REJECT_CODE) as RejectName[]).filter((name) => !produced.has(name));
     assert.deepEqual(never.sort(), [...RESERVED_CODES].sort());
@@ -62,14 +62,14 @@ suite('what the documents promise', () => {
     });
   }
 
-  test('every word that says why an order ended or a fill was undone stands in the documents (DOC-01)', () => {
+  test('every reason why an order ended or a fill was undone stands in the documents (DOC-01)', () => {
     const text = JSON.stringify(documentsOf('orders'));
     const missing = [...CANCEL_WORDS, ...REMOVAL_WORDS, ...ROLLBACK_WORDS].filter((word) => !text.includes(word));
     assert.deepEqual(missing, []);
     assert.ok(CANCEL_WORDS.length >= 10 && REMOVAL_WORDS.length >= 5 && ROLLBACK_WORDS.length >= 10);
   });
 
-  test('a name of a sub-account is what its pattern says: no control character, no half of a pair, not a given name', () => {
+  test('a name of a sub-account is what its pattern allows: no control character, no half of a pair, not a given name', () => {
     const [pattern] = [...valuesOf(documentsOf('orders'), 'pattern')]
       .map(String)
       .filter((text) => text.includes('Spot'));

@@ -60,7 +60,7 @@ suite('reading in turns', () => {
     );
   });
 
-  test('forty long texts of one moment take forty turns, and the thread says in each that it lives', async () => {
+  test('forty long texts of one moment take forty turns, and the thread sends a heartbeat in each', async () => {
     const log = new Log();
     await log.give(new Array<number>(40).fill(READ_PER_TURN + 1));
     assert.equal(log.turns.filter(({ length }) => length === 1).length, 40);

@@ -67,7 +67,7 @@ suite('replay rings', () => {
     assert.ok(rings.open(userOf(0), 'orders').next > Math.max(...left.slice(0, 10)));
   });
 
-  test('a ring that nobody listens to goes on for a while, then ends, and its numbers never come again', () => {
+  test('a ring without a listener goes on for a while, then ends, and its numbers never come again', () => {
     const rings = new ReplayRings(0);
     const ring = rings.open(ALICE, 'orders');
     tell(rings, ALICE, 3);
@@ -115,7 +115,7 @@ suite('replay rings', () => {
     assert.ok(rings.bytes <= REPLAY_BYTES_MAX);
   });
 
-  test('whatever rings do, a reader that goes on at its last number plus one has every frame once, or is told', () => {
+  test('whatever rings do, a reader that goes on at its last number plus one has every frame once, or a notice', () => {
     const step = fc.record({
       act: fc.constantFrom('tell', 'leave', 'come', 'expire', 'restart'),
       count: fc.integer({ min: 0, max: 300 }),

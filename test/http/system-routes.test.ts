@@ -1,4 +1,4 @@
-/** Laws of what the service says of itself: its time, its status, a user's limits, and that it stops. */
+/** What the service reports about itself: its time, its status, a user's limits, and that it stops. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ask, SocketReader } from '../support/edge-client.ts';
@@ -12,12 +12,12 @@ const listener = listenTo(oms);
 const session = (): Record<string, string> => ({ authorization: `Bearer ${oms.token(ALICE)}`, 'user-id': ALICE });
 
 suite('the service about itself', () => {
-  test('its clock in nanoseconds, for everybody', async () => {
+  test('its clock in nanoseconds, for all users', async () => {
     assert.equal((await ask(listener.port, '/system/time')).text, `{"now_ns":${oms.now}}`);
     assert.deepEqual(oms.charged.at(-1), [null, 'publicRead']);
   });
 
-  test('what a user may still ask for, and nobody else sees it', async () => {
+  test('what a user may still request, and no other user sees it', async () => {
     const path = `/limits/${ALICE}`;
     const stream = await SocketReader.open(listener.port, '/orders', [], session());
     assert.equal(
@@ -33,7 +33,7 @@ suite('the service about itself', () => {
     assert.equal((await ask(listener.port, '/limits/nobody', { headers: session() })).status, 400);
   });
 
-  test('before it stops version 1 sockets are told and version 0 hears nothing new; the status says so', async () => {
+  test('before it stops version 1 sockets are notified and version 0 receives nothing new; the status says so', async () => {
     const status = async (): Promise<string> => (await ask(listener.port, '/system/status')).text;
     const running = '{"name":"ringbook","version":"0.0.0","protocol_version":1,"takes_orders":';
     assert.equal(await status(), `${running}true,"markets":{"12":"Active"}}`);

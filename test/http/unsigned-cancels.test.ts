@@ -72,7 +72,7 @@ suite('cancel-batch', () => {
     assert.deepEqual(told(await remove(path, '{"asset_id":"13","order_ids":["a"]}')), [404, 'MARKET_NOT_FOUND']);
   });
 
-  test('duplicates collapse, and an id that no order can have is one that nobody knows (CAN-09)', async () => {
+  test('duplicates collapse, and an id that no order can have is unknown (CAN-09)', async () => {
     const { status, text } = await remove(path, '["a","a","b c","sys-1","a"]');
     assert.deepEqual([status, text], ACCEPTED);
     assert.deepEqual(oms.bulkCancels.pop(), { user: ALICE, orderIds: ['a'], assetId: null });
@@ -120,7 +120,7 @@ suite('both', () => {
     assert.deepEqual(oms.bulkCancels, []);
   });
 
-  test('are refused whole when there is no room for all of it (AMB-111)', async () => {
+  test('are refused whole when not all of it fits (AMB-111)', async () => {
     oms.script = reject('SERVICE_UNAVAILABLE', 'busy');
     for (const [path, body] of paths) assert.deepEqual(told(await remove(path, body)), [503, 'SERVICE_UNAVAILABLE']);
   });

@@ -76,7 +76,7 @@ suite('HTTP on uWebSockets.js', () => {
     assert.equal(JSON.parse((await ask(listener.port, '/echo/a/b', { method: 'POST' })).text).bytes, 0);
   });
 
-  test('a body as long as its route allows is read, one byte more is 413 and told the limit, announced or not (AMB-124)', async () => {
+  test('a body as long as its route allows is read, one byte more is 413 with the limit, announced or not (AMB-124)', async () => {
     for (const [method, most] of [
       ['POST', BODY_BYTES_MAX],
       ['PUT', SMALL_BODY_BYTES_MAX],

@@ -238,7 +238,7 @@ suite('WebSocket streams', () => {
     while (listener.hub.count > 0) await turn();
   });
 
-  test('closing a hub tells every socket why', async () => {
+  test('closing a hub sends every socket the reason', async () => {
     const readers = [
       await SocketReader.open(listener.port, '/mds/a'),
       await SocketReader.open(listener.port, '/oms/b'),

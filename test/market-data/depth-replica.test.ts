@@ -145,7 +145,7 @@ suite('depth replica', () => {
     assert.deepEqual(replica.takeDiffs(), [{ asks: [], bids: [100, 0, 99, 1], sequenceNumber: 2 }]);
   });
 
-  test('a level that changes and comes back within one diff is not told', () => {
+  test('a level that changes and comes back within one diff is not published', () => {
     const replica = new DepthReplica();
     replica.reset(41);
     change(replica, SIDE.sell, 10, 1);

@@ -52,7 +52,7 @@ function confirm(feed: MarketDataFeed, { tradeId, price, quantity, matchedNs }: 
 }
 
 suite('market data feed', () => {
-  test('a trade that a gap let be read from the tables is not told again when its message comes (AMB-35)', () => {
+  test('a trade that a gap let be read from the tables is not published again when its message comes (AMB-35)', () => {
     const trades = [tradeOf(1, START_NS), tradeOf(2, START_NS)];
     const tables = [...trades.slice(0, 1)];
     const { feed, told } = feedWith(tables);

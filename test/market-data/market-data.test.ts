@@ -59,7 +59,7 @@ suite('market data', () => {
     assert.deepEqual(tick(130), []);
   });
 
-  test('every trade is told as pending once and before its decision, whichever lane speaks first (wire.md 9.7)', () => {
+  test('every trade is reported as pending once and before its decision, whichever channel is first (wire.md 9.7)', () => {
     const { log, data, tick } = running();
     const trade = (id: number): ReturnType<typeof tradeOf> => tradeOf(id, START_NS);
     data.tradeConfirmed(trade(1));
@@ -78,7 +78,7 @@ suite('market data', () => {
     assert.equal(tick(0).filter((line) => line.startsWith('trade ')).length, 2, 'the tape has confirmed ones only');
   });
 
-  test('a gap asks for a resync, again after a second, and publishes nothing until it is healed (MD-04)', () => {
+  test('a gap requests a resync, again after a second, and publishes nothing until it is healed (MD-04)', () => {
     const { data, tick } = running();
     data.resetDepth(0, 0);
     data.levelChanged(0, SIDE.buy, 100 as RawPrice, 10_000);

@@ -174,7 +174,7 @@ function nobody(): { words: Int32Array; userAt: number } {
   return { words: new Int32Array(8), userAt: 0 };
 }
 
-/** A restored, empty market whose words nobody reads. */
+/** A restored, empty market without a reader of its output. */
 function openMarket(): HostedMarket {
   const views = viewsOf(new ArrayBuffer(1 << 12), 0, 1 << 12);
   const nowhere: Outlet = {

@@ -1,4 +1,4 @@
-/** A batch is told in one step of the depth, and otherwise is what its commands are one by one (BAT-07). */
+/** A batch is published as one step of the depth, and otherwise equals its commands one by one (BAT-07). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { MarketDesk, names, only } from '../support/market-desk.ts';
 import { BUY, MarketRecorder, SELL, type Told } from '../support/market-recorder.ts';
 import { propertyParameters } from '../support/property.ts';
 
-/** Keeps the levels that are told as market data would, in the order in which they are told. */
+/** Keeps the published levels as market data would, in the order of publication. */
 class DepthFold extends MarketRecorder {
   readonly levels: Record<number, Map<number, number>> = { [BUY]: new Map(), [SELL]: new Map() };
   commits = 0;
@@ -50,7 +50,7 @@ function run(desk: MarketDesk, { act, id, quantity, price }: Step): void {
 }
 
 suite('a batch at the market', () => {
-  test('tells the levels of all its commands in one step', () => {
+  test('publishes the levels of all its commands in one step', () => {
     const desk = new MarketDesk();
     desk.sell('s', 4, 103);
     desk.engine.holdDepth(true);
@@ -65,7 +65,7 @@ suite('a batch at the market', () => {
     ]);
   });
 
-  test('of which nothing changes a level tells none; batches do not overlap', () => {
+  test('of which nothing changes a level publishes none; batches do not overlap', () => {
     const desk = new MarketDesk();
     desk.engine.holdDepth(true);
     desk.cancel('nobody');

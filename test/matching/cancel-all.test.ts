@@ -38,7 +38,7 @@ suite('cancel-all', () => {
     ]);
   });
 
-  test('without a time everything sequenced before it goes, whatever the clients’ clocks say (CAN-07, AMB-18)', () => {
+  test('without a time everything sequenced before it goes, whatever the clients’ clocks are (CAN-07, AMB-18)', () => {
     const desk = new MarketDesk();
     desk.buy('future', 1, 100, { creationNs: START_NS + 4_000_000_000n });
     assert.deepEqual(ends(desk.cancelAll()), [[1, 'UserRequested', 1]]);
@@ -70,7 +70,7 @@ suite('cancel-all', () => {
 });
 
 suite('covered orders', () => {
-  test('what is pending as a whole is covered: told, answered, and never back (AMB-23, AMB-32 d)', () => {
+  test('what is pending as a whole has its cancel pending: published, answered, and never back (AMB-23, AMB-32 d)', () => {
     const desk = new MarketDesk();
     desk.buy('a', 3, 100);
     const [fill] = only(desk.sell('t', 3, 100, { user: 'bob' }), 'matched');
@@ -106,7 +106,7 @@ suite('covered orders', () => {
     ]);
   });
 
-  test('if its fills are confirmed it was filled: nothing more is told, a late cancel finds nothing (AMB-23)', () => {
+  test('if its fills are confirmed it was filled: nothing more is published, a late cancel finds nothing (AMB-23)', () => {
     const desk = new MarketDesk();
     desk.buy('a', 3, 100);
     desk.sell('t', 3, 100, { user: 'bob' });

@@ -241,7 +241,7 @@ suite('order ids', () => {
     for (const id of ids) assert.equal(desk.buy(id, 1, 100)[0]?.[3], 'DUPLICATE_ORDER', id);
   });
 
-  test('a full memory forgets the id that ended first, and refuses what could be its replay (AMB-08)', () => {
+  test('a full memory drops the id that ended first, and refuses what could be its replay (AMB-08)', () => {
     const desk = new MarketDesk({ rememberedIdsPerUserMax: 2 });
     for (const [i, id] of ['a', 'b', 'c'].entries()) {
       desk.buy(id, 1, 100, { creationNs: START_NS + BigInt(i) });

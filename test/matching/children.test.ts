@@ -18,7 +18,7 @@ function family(quantity = 10, words: OrderWords = {}): MarketDesk {
 }
 
 let sells = 0;
-/** Somebody sells to the parent. */
+/** A sell order fills the parent. */
 function fill(desk: MarketDesk, quantity: number): ReturnType<MarketDesk['sell']> {
   return desk.sell(`to-parent-${++sells}`, quantity, 100, { user: 'bob', tif: TIF.ioc });
 }
@@ -54,7 +54,7 @@ suite('who may be a parent', () => {
     assert.equal(desk.sell('b', 5, 110, ANY)[0]?.[3], 'ORDER_NOT_FOUND');
   });
 
-  test('filled, it has no child that wants more than it has filled: clearing may know it no more (AMB-29, AMB-110)', () => {
+  test('filled, it has no child that wants more than it has filled: clearing may have dropped it (AMB-29, AMB-110)', () => {
     const desk = new MarketDesk();
     desk.buy('parent', 10, 100);
     desk.sell('early', 15, 110, ANY);
@@ -158,7 +158,7 @@ suite('children', () => {
     assert.deepEqual(ends(desk.cancel('child')), [[2, 'UserRequested', 5]], 'total less filled');
   });
 
-  test('a growth of which the front door has not spoken keeps what is in force (AMB-28, AMB-29)', () => {
+  test('a growth of which the gateway has not spoken keeps what is in force (AMB-28, AMB-29)', () => {
     const desk = family();
     fill(desk, 4);
     desk.runTriggers();
@@ -368,7 +368,7 @@ suite('bounds of a release', () => {
     assert.deepEqual(names(desk.pump()), ['activated']);
   });
 
-  test('a released market order uses what the front door set aside, and no more (AMB-39)', () => {
+  test('a released market order uses what the gateway set aside, and no more (AMB-39)', () => {
     const desk = new MarketDesk();
     desk.marketBuy('stop', { lots: 10, above: 100 });
     desk.sell('a', 20, 100, { user: 'bob' });

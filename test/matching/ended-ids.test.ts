@@ -20,7 +20,7 @@ suite('ids that ended in a crowd', () => {
     for (const i of [1, 2, 3]) assert.equal(desk.cancel(`id ${CROWD - i}`)[0]?.[2], 'ALREADY_CANCELLED');
   });
 
-  test('in a market that remembers no more, a user with the most makes room, and no replay gets in (AMB-08)', () => {
+  test('in a market that remembers no more, a user with the most loses one, and no replay gets in (AMB-08)', () => {
     const desk = new MarketDesk({ rememberedIdsMax: 3 });
     const end = (id: string, user: string, creationNs: bigint): void => {
       desk.buy(id, 1, 100, { user, creationNs });
@@ -52,7 +52,7 @@ suite('ids that ended in a crowd', () => {
       }
   });
 
-  test('an end beyond the bound of a user makes room for itself alone, and creates as old as what went are refused (AMB-08)', () => {
+  test('an end beyond the bound of a user evicts only itself, and creates as old as what went are refused (AMB-08)', () => {
     const desk = new MarketDesk({ rememberedIdsPerUserMax: CROWD });
     endCrowd(desk, 'bob');
     for (let i = 0; i < 3; i++) desk.buy(`more ${i}`, 1, 100, { user: 'bob', creationNs: START_NS + 1_000n });
@@ -77,7 +77,7 @@ suite('ids that ended in a crowd', () => {
     assert.equal(crowd.engine.bytes, single.engine.bytes);
   });
 
-  test('an id makes room in its turn, asked for or not (AMB-08)', () => {
+  test('an id is evicted in its turn, looked up or not (AMB-08)', () => {
     const desk = new MarketDesk({ rememberedIdsPerUserMax: CROWD });
     endCrowd(desk);
     for (const i of [5, CROWD - 1, 4]) assert.equal(desk.cancel(`id ${i}`)[0]?.[2], 'ALREADY_CANCELLED');

@@ -1,6 +1,6 @@
 /**
- * The engine and the reference are given the same random commands and must tell the same events, one by one, while
- * every invariant holds after every command and both books hash alike, also when rebuilt from what clearing keeps.
+ * The engine and the reference take the same random commands and must emit the same events, one by one, while every
+ * invariant holds after every command and both books hash alike, also when rebuilt from what clearing keeps.
  *
  * A command is three random words; what they mean depends on the state only where a command needs something that exists
  * (an undecided trade, an order to be released). 1,000,000 commands by default, more with RINGBOOK_PROPERTY_RUNS. A failure
@@ -15,7 +15,7 @@ import { propertyParameters } from '../support/property.ts';
 const COMMANDS_PER_RUN_MAX = 1_100;
 const WORDS_PER_COMMAND = 3;
 const PARAMETERS = propertyParameters(1_800);
-/** What a run must have heard at least once. */
+/** Events that a run must have seen at least once. */
 const EVERYTHING: readonly string[] = [
   'accepted',
   'activated',

@@ -1,4 +1,4 @@
-/** A market that is full says so, whatever has ended before: no slot is missing to an order that was let in. */
+/** A market that is full answers so, whatever has ended before: no slot is missing to an order that was let in. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -64,7 +64,7 @@ class SmallMarket {
 }
 
 suite('a full market', () => {
-  test('whatever rests, waits, trades and ends in whatever order, there is room for as many orders as it may hold and none more (AMB-08)', () => {
+  test('whatever rests, waits, trades and ends in whatever order, there is space for as many orders as it may hold and none more (AMB-08)', () => {
     let [accepted, refused] = [0, 0];
     const playAll = (steps: readonly Step[]): void => {
       const market = new SmallMarket();

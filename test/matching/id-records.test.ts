@@ -49,7 +49,7 @@ class Memory {
     return this.findBy(this.hashOf(id));
   }
 
-  /** The id whose words are in `words`. */
+  /** The id with its words in `words`. */
   findBy(hash: number, user = USER): number {
     const places = this.table.placesOf(hash);
     const { cells } = places;
@@ -92,7 +92,7 @@ suite('ids of the past', () => {
     play(new Memory(65_536, 32), 120_000, 60_000);
   });
 
-  test('ids that share a hash are told apart by their bytes', () => {
+  test('ids that share a hash are distinguished by their bytes', () => {
     play(new Memory(8, 12), 30_000, 20_000);
   });
 

@@ -104,7 +104,7 @@ suite('hashes of keys', () => {
 });
 
 suite('a market whose user makes ids that meet', () => {
-  test('goes on, and knows each of them (AMB-07, AMB-08)', () => {
+  test('goes on, and has each of them (AMB-07, AMB-08)', () => {
     const ids = idsMadeToMeet(1_500).map((words) => Buffer.from(words.buffer).toString('latin1'));
     const desk = new MarketDesk({ firstCapacity: 8 });
     for (const id of ids) {

@@ -1,4 +1,4 @@
-/** Room for levels ends somewhere: a side says so before anybody rests where there is none. */
+/** The space for levels is bounded: a side reports it before an order rests where there is none. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { hashKeyOf } from '../../src/core/key-words.ts';
@@ -13,8 +13,8 @@ import { PLAIN_TERMS } from '../support/market-recorder.ts';
 const LEAF = LEAF_SIZE;
 const LEAVES = 4;
 
-suite('room for levels', () => {
-  test('a price far from all others fits until there is no room for it, and again when one of them is gone', () => {
+suite('space for levels', () => {
+  test('a price far from all others fits until there is no space for it, and again when one of them is gone', () => {
     const orders = new OrderPool(64);
     const levels = { leaves: 1, leavesMax: LEAVES, hash: new PriceHash(hashKeyOf(1n)) };
     const side = new BookSide(SIDE.buy, orders, levels);

@@ -8,7 +8,7 @@ import { BUY, SELL, type Told } from '../support/market-recorder.ts';
 
 const { counterpartyAtFault: OTHER, insufficientInventory: OWN } = ROLLBACK_REASON;
 
-/** Fills and ends of what a command told. */
+/** Fills and ends among the events of a command. */
 function outcome(told: readonly Told[]): unknown[] {
   return [...fills(told).map((fill) => (fill as number[]).slice(2)), ...ends(told).map((end) => (end as unknown[])[1])];
 }

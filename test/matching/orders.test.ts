@@ -7,7 +7,7 @@ import { ends, fills, MarketDesk, only } from '../support/market-desk.ts';
 import { BUY, LIFE_NS, newOrder, PLAIN_TERMS, SELL, START_NS } from '../support/market-recorder.ts';
 
 suite('matching', () => {
-  test('an order that does not cross rests, and the depth says so (TIF-02, AMB-98)', () => {
+  test('an order that does not cross rests, and is in the depth (TIF-02, AMB-98)', () => {
     const desk = new MarketDesk();
     assert.deepEqual(desk.buy('a', 5, 100), [
       ['accepted', 1, 'ada', 'a', 0],
@@ -122,7 +122,7 @@ suite('matching', () => {
     assert.deepEqual(desk.levels(BUY), []);
   });
 
-  test('a level never exceeds 2^53−1: there is no room for more (AMB-01)', () => {
+  test('a level never exceeds 2^53−1: no more fit (AMB-01)', () => {
     const desk = new MarketDesk();
     desk.buy('a', RAW_MAX - 1, 100);
     assert.deepEqual(desk.buy('b', 2, 100), [['createRefused', 0, 2, 'INVALID_ORDER']]);
@@ -204,7 +204,7 @@ suite('expiry', () => {
       desk.cancel(id);
       return id;
     };
-    // As many ids as the tables of ids have room for the rest of.
+    // As many ids as the tables of ids can still take.
     while (next < 800) {
       fill();
       const refused = desk.cancel(cancelOldest());

@@ -1,4 +1,4 @@
-/** Laws of orders that are due in a crowd: they go some a turn, and until then nobody can tell that they are still here. */
+/** Laws of orders that are due in a crowd: they are removed some at a time, and until then they are not observable. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { MARKET_STATUS, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
@@ -42,7 +42,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
     assert.deepEqual(desk.levels(BUY), []);
   });
 
-  test('they go in every market status, and a level counts them until their end is told (AMB-109)', () => {
+  test('they go in every market status, and a level counts them until their end is published (AMB-109)', () => {
     const desk = late();
     pass(desk);
     assert.deepEqual(desk.levels(SELL), [
@@ -94,7 +94,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
     assert.deepEqual(desk.levels(SELL), []);
   });
 
-  test('who names one finds it gone: cancelled by nobody, replaced by nobody, parent of nobody (AMB-23)', () => {
+  test('a command on one finds it gone: not cancelled, not replaced, no parent (AMB-23)', () => {
     for (const [code, ask] of [
       ['ORDER_NOT_FOUND', (desk: MarketDesk) => desk.cancel('due 3', { user: 'bob' })],
       ['ORDER_NOT_FOUND', (desk: MarketDesk) => desk.replace('due 3', { user: 'bob', price: 99 })],
@@ -109,7 +109,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
     }
   });
 
-  test('an id is free 30 days after its creation, though its order has not been told to be over (AMB-08)', () => {
+  test('an id is free 30 days after its creation, though its order has no published end (AMB-08)', () => {
     const desk = new MarketDesk({ expiredPerTurn: 1 });
     for (let i = 0; i < 4; i++) desk.buy(`id ${i}`, 1, 100);
     desk.nowNs += LIFE_NS;
@@ -125,7 +125,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
     assert.deepEqual(ends(desk.cancelAll({ user: 'bob' })), [...expired(2, 3, 4), [5, 'UserRequested', 1]]);
   });
 
-  test('one that waits is told by no price, released by no word and placed by no turn (AMB-28)', () => {
+  test('one that waits is fired by no price, released by no word and placed by no turn (AMB-28)', () => {
     const waiting = (): MarketDesk => {
       const desk = new MarketDesk({ expiredPerTurn: 1 });
       for (let i = 0; i < 3; i++) desk.buy(`early ${i}`, 1, 1, SHORT);

@@ -9,7 +9,7 @@ import { PriceHash } from '../../src/matching/price-hash.ts';
 const SEEDS = [0n, 1n, 0x0706050403020100n, 0xffffffffffffffffn, 0x243f6a8885a308d3n];
 const PLACES = 1_024;
 
-/** The hash that stood here once: anybody could compute it. */
+/** The hash that stood here once: it could be computed by a client. */
 function oldHash(value: number): number {
   return finishHash(mixWord(value | 0, Math.floor(value / 2 ** 32) | 0));
 }

@@ -9,7 +9,7 @@ import type { RestoredOrder } from '../../src/matching/commands.ts';
 import { ends, fills, MarketDesk, only, releases, tradeAt } from '../support/market-desk.ts';
 import { BUY, keyOf, LIFE_NS, PLAIN_TERMS, SELL, START_NS } from '../support/market-recorder.ts';
 
-/** An order of `order` lots at 100 unless it is said otherwise, with its sequence for a name: `o1`, `o2`, … */
+/** An order of `order` lots at 100 by default, named by its sequence: `o1`, `o2`, … */
 function restore(desk: MarketDesk, side: Side, words: Partial<RestoredOrder> & { order: number }): void {
   desk.engine.restoreOrder({
     ...PLAIN_TERMS,
@@ -159,7 +159,7 @@ suite('restart with triggers', () => {
     ]);
   });
 
-  test('a fired order waits for the front door, which knows what was told (AMB-28, AMB-110)', () => {
+  test('a fired order waits for the gateway, which has what was published (AMB-28, AMB-110)', () => {
     const desk = new MarketDesk();
     restore(desk, BUY, { order: 1, ...fired, quantity: 3 });
     finish(desk);
@@ -186,7 +186,7 @@ suite('restart with triggers', () => {
     ]);
   });
 
-  test('what a parent enabled and nobody let go before the kill is told anew, and enters when it is let go (AMB-29, AMB-110)', () => {
+  test('what a parent enabled and nobody let go before the kill is published again, and enters when it is let go (AMB-29, AMB-110)', () => {
     const desk = new MarketDesk();
     restore(desk, BUY, { order: 1, quantity: 10, filledQuantity: 6 });
     restore(desk, SELL, { order: 2, ...trigger, price: 110, quantity: 10, parent: 1, inForce: 4, filledQuantity: 1 });
@@ -284,7 +284,7 @@ suite('the hash of a book', () => {
     desk.settleAll();
   }
 
-  test('tells every two apart that differ in what waits, and no representation of one (TRG-01, AMB-110)', () => {
+  test('distinguishes every two that differ in what waits, and no representation of one (TRG-01, AMB-110)', () => {
     const hashes = stories.map(([, story]) => {
       const [desk, other] = [new MarketDesk({ hashSeed: 1n }), new MarketDesk({ hashSeed: 2n, firstCapacity: 2 })];
       for (const each of [desk, other]) {

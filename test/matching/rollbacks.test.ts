@@ -111,7 +111,7 @@ suite('rollback', () => {
     assert.deepEqual(desk.levels(BUY), [[100, 8]]);
   });
 
-  test('a stale match is nobody’s fault: both come back and match again as they did (AMB-33)', () => {
+  test('a stale match has no side at fault: both come back and match again as they did (AMB-33)', () => {
     const desk = new MarketDesk();
     desk.sell('m', 5, 100);
     const [fill] = only(desk.buy('t', 5, 101), 'matched');

@@ -10,7 +10,7 @@ import { SmallScopeWalk } from '../support/small-scope-walk.ts';
 
 suite('every short sequence of commands', () => {
   for (const isPrevented of [false, true])
-    test(`engine and reference tell the same, self-trade prevention ${isPrevented ? 'on' : 'off'}`, () => {
+    test(`engine and reference emit the same events, self-trade prevention ${isPrevented ? 'on' : 'off'}`, () => {
       const { sequences } = new SmallScopeWalk({ ...SMALL_SCOPE, isPrevented }).walk();
       assert.ok(sequences > 2_000, `only ${sequences} sequences`);
     });

@@ -1,4 +1,7 @@
-/** Laws of many triggers that one price reaches: no turn grows with their number, and whoever leaves meanwhile has left. */
+/**
+ * Laws of many triggers that one price reaches: no step grows with their number, and an order that ends meanwhile has
+ * ended.
+ */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { TRIGGER, type TriggerKind } from '../../src/core/order-terms.ts';
@@ -9,7 +12,7 @@ import { START_NS } from '../support/market-recorder.ts';
 
 const STORM = 100_000;
 
-/** A trigger that counts how often anybody looks at any of them. */
+/** A trigger that counts every access to any of them. */
 class CountedTrigger implements BookedTrigger<CountedTrigger> {
   static looks = 0;
   kind: TriggerKind;

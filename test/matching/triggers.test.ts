@@ -9,7 +9,7 @@ import { BUY, LIFE_NS, SELL, START_NS } from '../support/market-recorder.ts';
 const at = (ns: bigint): { timestampNs: bigint } => ({ timestampNs: START_NS + ns });
 
 suite('triggers', () => {
-  test('a trigger order waits in a book of its own: admitted, and the depth knows nothing (TRG-01, AMB-28)', () => {
+  test('a trigger order waits in a book of its own: admitted, and the depth is without it (TRG-01, AMB-28)', () => {
     const desk = new MarketDesk();
     desk.sell('m', 1, 100, { user: 'bob' });
     assert.deepEqual(desk.buy('t', 5, 120, { above: 110 }), [['accepted', 2, 'ada', 't', 0]]);
@@ -63,7 +63,7 @@ suite('triggers', () => {
     );
   });
 
-  test('it is told, released with what was told, activated, and then an order like any other (TRG-02, TRG-08, AMB-28)', () => {
+  test('it is published, released as published, activated, and then an order like any other (TRG-02, TRG-08, AMB-28)', () => {
     const desk = new MarketDesk();
     desk.sell('m', 2, 120, { user: 'bob' });
     desk.buy('t', 5, 120, { above: LAST_PRICE });
@@ -94,7 +94,7 @@ suite('triggers', () => {
     );
   });
 
-  test('an answer that is not to what was told last changes nothing, and one counts once (AMB-28)', () => {
+  test('an answer that is not to the last event changes nothing, and one counts once (AMB-28)', () => {
     const desk = new MarketDesk();
     desk.buy('t', 5, 50, { above: LAST_PRICE });
     tradeAt(desk);
@@ -136,7 +136,7 @@ suite('triggers', () => {
     assert.deepEqual(ends(desk.wait(LIFE_NS)), [[9, 'Expired', 5]]);
   });
 
-  test('market orders may wait too: told by their lots, 0 where quote alone sizes them (AMB-28)', () => {
+  test('market orders may wait too: published by their lots, 0 where quote alone sizes them (AMB-28)', () => {
     const desk = new MarketDesk();
     desk.marketBuy('lots', { lots: 3, above: LAST_PRICE });
     desk.marketBuy('quote', { quote: 350, above: LAST_PRICE });
@@ -163,7 +163,7 @@ suite('triggers', () => {
     assert.deepEqual([names(told), ends(told)], [['triggered', 'ended'], [[1, 'PostOnlyWouldCross', 1]]]);
   });
 
-  test('a release that finds no room at its level ends (AMB-01)', () => {
+  test('a release that finds no space at its level ends (AMB-01)', () => {
     const desk = new MarketDesk();
     desk.buy('t', 5, 50, { above: LAST_PRICE });
     desk.buy('full', RAW_MAX, 50);
@@ -224,7 +224,7 @@ suite('replace of a waiting trigger', () => {
     assert.equal(desk.replace('t', { quantity: 2, ...at(1n) })[0]?.[2], 'INVALID_ORDER');
   });
 
-  test('a fired order whose terms change is told anew, and the answer to the old ones is void (AMB-20, AMB-28)', () => {
+  test('a fired order whose terms change is published again, and the answer to the old ones is void (AMB-20, AMB-28)', () => {
     const desk = new MarketDesk();
     desk.buy('t', 5, 50, { above: LAST_PRICE });
     tradeAt(desk);

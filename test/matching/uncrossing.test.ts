@@ -92,7 +92,7 @@ suite('a rollback that crosses the book', () => {
     ]);
   });
 
-  test('whoever was at fault in an earlier go keeps what it rests since (AMB-32)', () => {
+  test('a user at fault in an earlier step keeps orders rested since (AMB-32)', () => {
     const desk = new MarketDesk();
     desk.rollback(consumed(desk), OTHER, OWN);
     const [fill] = only(desk.buy('u', 2, 100, { user: 'crook', tif: TIF.ioc }), 'matched');
@@ -169,7 +169,7 @@ suite('a rollback that crosses the book', () => {
     assert.deepEqual([desk.levels(BUY), desk.levels(SELL)], [[], [[100, 2]]]);
   });
 
-  test('levels are told once, when the book is whole (AMB-32, AMB-98)', () => {
+  test('levels are published once, when the book is whole (AMB-32, AMB-98)', () => {
     const desk = new MarketDesk();
     const fill = consumed(desk);
     desk.buy('bid', 1, 103, { user: 'bob' });

@@ -1,4 +1,4 @@
-/** The table of users: numbers are given once, and keys that begin alike are told apart. */
+/** The table of users: numbers are given once, and keys with a common prefix are distinguished. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { hashKeyOf } from '../../src/core/key-words.ts';

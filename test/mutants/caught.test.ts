@@ -1,4 +1,4 @@
-/** Some of the deliberate bugs in every run: those whose suites are through in a second. All of them: run.ts. */
+/** Some of the deliberate bugs in every run: those with suites of a second. All of them: run.ts. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { judgeAll } from './bench.ts';

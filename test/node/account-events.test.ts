@@ -29,7 +29,7 @@ suite('account events of a node', () => {
   const numbered = (query: string): Promise<SocketReader> =>
     SocketReader.open(Number(new URL(world.process.oms).port), `/orders?${query}`, ['svc.ws.v1'], user.session());
 
-  test('a deposit is told once it is credited, with the counter of its vault (STR-05, DEP-08)', async () => {
+  test('a deposit is published once it is credited, with the counter of its vault (STR-05, DEP-08)', async () => {
     const told: Record<string, Record<string, unknown>>[] = [];
     const socket = await user.listen(`/account/events/${user.userId}`, told as Record<string, unknown>[]);
     await deposit('1500000000000000000');
@@ -59,7 +59,7 @@ suite('account events of a node', () => {
     socket.terminate();
   });
 
-  test('what is not flushed is not told: after a kill before the flush there is neither event nor credit', async () => {
+  test('what is not flushed is not published: after a kill before the flush there is neither event nor credit', async () => {
     const told: Record<string, unknown>[] = [];
     await user.listen(`/account/events/${user.userId}`, told);
     await world.hook({ fault: { kind: 'crash', point: 'before_flush' } });

@@ -1,4 +1,4 @@
-/** Auto-reduce on a whole node: a price makes orders give way, and the stream says so (AR-01, AR-03 to AR-06). */
+/** Auto-reduce on a whole node: a price reduces orders, and the stream reports it (AR-01, AR-03 to AR-06). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { eventually } from '../support/patience.ts';
@@ -81,7 +81,7 @@ suite('auto-reduce', () => {
     assert.deepEqual(long.eventsOf(order.id), ['Created', 'Replaced', 'Replaced']);
   });
 
-  test('what is in flight is left alone until its market has spoken (AR-04)', async () => {
+  test('what is in flight is left alone until its market has answered (AR-04)', async () => {
     await node.hook({ fault: { kind: 'stall_market', asset_id: '2' } });
     const pending = long.buy(limit(100_000, 19_000), MARGIN);
     await eventuallyInFlight();

@@ -34,7 +34,7 @@ suite('cancels', () => {
     assert.deepEqual([late.status, late.word], [404, 'ORDER_NOT_FOUND']);
   });
 
-  test('cancel-all needs no signature, takes everything that was sequenced before it, and tells each on the stream (CAN-05, CAN-07, CAN-11, CAN-12)', async () => {
+  test('cancel-all needs no signature, takes everything that was sequenced before it, and publishes each on the stream (CAN-05, CAN-07, CAN-11, CAN-12)', async () => {
     const orders = [
       await own.sell(limit(300_000, 10_000)),
       await own.buy(limit(200_000, 10_000)),
@@ -167,7 +167,7 @@ suite('replaces', () => {
     assert.equal((await own.record(ticket.id))['limit_price'], '3000');
   });
 
-  test('only a resting order is replaced, and each applied one is told (RPL-10, RPL-12)', async () => {
+  test('only a resting order is replaced, and each applied one is published (RPL-10, RPL-12)', async () => {
     const order = await own.sell(limit(300_000, 10_000));
     assert.equal((await own.replace(order.id, { quantity: 5_000 })).word, 'Received');
     await own.until(order.id, 'Replaced');

@@ -1,4 +1,4 @@
-/** Clearing says between the steps of its longest turns that it is alive: no client's sweep may look like a hang. */
+/** Clearing sends heartbeats between the steps of its longest turns: no client's sweep may look like a hang. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
@@ -15,7 +15,7 @@ import { MemoryDurability } from '../support/memory-durability.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-/** Judged, flushed, applied, told. */
+/** Checked, flushed, applied, published. */
 const BEATS_OF_A_BATCH = 4;
 /** Before its transaction and after. */
 const BEATS_OF_A_CHECKPOINT = 2;
@@ -45,7 +45,7 @@ suite('beats of clearing', () => {
     assert.equal(beatsOfOneBatch(1), BEATS_OF_A_BATCH + BEATS_OF_A_CHECKPOINT);
   });
 
-  test('a changed taker fee walks no order, and the state that an operator asks for beats on the way (AMB-111, AMB-52)', async () => {
+  test('a changed taker fee walks no order, and the state for an operator sends heartbeats on the way (AMB-111, AMB-52)', async () => {
     const directory = temporaryDirectory();
     await makeLargeRows(directory, { users: 40, orders: 12_000, triggers: 32 });
     const durability = new LmdbDurability(directory);

@@ -1,7 +1,7 @@
 /**
- * What becomes of a whole node when one of its threads dies or freezes: the process is gone within 3 s, whichever thread
- * it was, and the next start on the same directory finds everything. Market data alone is restarted, and nobody who
- * watches it can tell but by a reconnect.
+ * What becomes of a whole node when one of its threads dies or freezes: the process is gone within 3 s, whichever
+ * thread it was, and the next start on the same directory finds everything. Market data alone is restarted, and its
+ * clients see only a reconnect.
  *
  * One data directory goes through all the deaths: each start is also the recovery from the one before.
  */
@@ -150,7 +150,7 @@ suite('a node with a failing thread', () => {
     await barrier(node);
     const before = { sequenceNumber: (await a.depth(ETH)).sequenceNumber, restarts: here.restarts };
     here.giveCue('market-data', 'throws');
-    // Confirmed while nobody listens: found in the tables by the successor.
+    // Confirmed without a subscriber: found in the tables by the successor.
     await eventually(async () => here.restarts > before.restarts || (await isGone(node.mds)));
     for (let count = 0; count < 5; count += 1) await here.trade(`${2990 + count}`);
     const bid = await b.order({ assetId: ETH, side: 'Buy', price: '2900.5', quantity: '2' });

@@ -20,7 +20,7 @@ const LOGINS = 2_500;
 const ADDRESSES = 500;
 
 suite('logins of free keys', () => {
-  test('thousands of them change neither the journal nor what clearing knows (AMB-139)', () => {
+  test('thousands of them change neither the journal nor the state of clearing (AMB-139)', () => {
     const durability = new MemoryDurability();
     const node = new SimulatedNode({ seed: 1, durability, forged: new Set(), startNs: SIMULATION_START_NS });
     prepareMarkets(node);
@@ -90,7 +90,7 @@ suite('a user without funds, over the wire', () => {
     return (await stranger.call('POST', path, innerBody(stranger.key, inner))).text;
   }
 
-  test('reads its defaults, and whatever it asks for is refused and kept nowhere (AMB-139, SUB-05, SUB-14, TRF-04, POS-04)', async () => {
+  test('reads its defaults, and every request is refused and kept nowhere (AMB-139, SUB-05, SUB-14, TRF-04, POS-04)', async () => {
     const before = await durable();
     const { userId } = stranger;
     const read = async (path: string): Promise<{ readonly [name: string]: unknown }> => {

@@ -22,7 +22,7 @@ const ADVICE =
   `(src/storage/environment.ts), add a step to src/storage/upgrade-steps.ts, and make golden data by "${MAKE}"`;
 const quiet = (): void => undefined;
 
-/** Everything from one directory, which nobody writes. */
+/** Everything from one directory, which is read-only. */
 async function placed(version: number): Promise<{ golden: Golden; directory: string }> {
   const golden = readGolden(version);
   const directory = temporaryDirectory();
@@ -65,7 +65,7 @@ suite('golden data', () => {
       assert.ok(effects.filter((effect) => effect.kind === kind).length > 20, kind);
   });
 
-  test('its tables are read, verified and replayed, and say what they said', async () => {
+  test('its tables are read, verified and replayed, and return what they returned', async () => {
     const { golden, directory } = await placed(DATA_VERSION);
     const { stateHash: hash, clean } = await auditData(directory, quiet);
     assert.deepEqual([hash, clean], [lastHash(golden), true], ADVICE);
@@ -74,7 +74,7 @@ suite('golden data', () => {
   });
 
   for (let version = FIRST; version < DATA_VERSION; version += 1) {
-    test(`that of version ${version} is upgraded, and says what it said`, async () => {
+    test(`that of version ${version} is upgraded, and returns what it returned`, async () => {
       const { golden, directory } = await placed(version);
       const upgraded = await upgradeData(directory, quiet);
       assert.deepEqual([upgraded?.from, upgraded?.to], [version, DATA_VERSION]);

@@ -1,4 +1,4 @@
-/** A start on many orders: how far it is is told, and everybody has all of them when it is over (AMB-110). */
+/** A start on many orders: progress is reported, and every actor has all of them when it is over (AMB-110). */
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -96,7 +96,7 @@ suite('a start on 27,000 orders of 2,000 users', () => {
     assert.equal(descriptorsOf(path), 0);
   });
 
-  test('GET /readyz says how far it is until it says ready, and clearing starts until all is told', async () => {
+  test('GET /readyz shows progress until it is ready, and clearing starts until all is sent', async () => {
     const port = await freePort();
     const starting = startNode({ dataDirectory: directory, env: { RINGBOOK_OPS_PORT: String(port) } });
     const told: Told[] = [];
@@ -118,7 +118,7 @@ suite('a start on 27,000 orders of 2,000 users', () => {
   });
 });
 
-/** What operators are told of it; undefined while nobody answers. */
+/** What operators see of it; undefined while there is no answer. */
 async function clearingState(port: number): Promise<string | undefined> {
   const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   const answer = await fetch(`http://127.0.0.1:${port}/operator/actors`, { headers }).catch(() => null);
@@ -127,7 +127,7 @@ async function clearingState(port: number): Promise<string | undefined> {
   return actors.find(({ name }) => name === 'clearing')?.state;
 }
 
-/** Nobody else is given one of these by chance: systems choose from those above. */
+/** No other user gets one of these by chance: systems choose from those above. */
 const PORTS = { from: 10_000, count: 20_000 };
 
 async function freePort(): Promise<number> {

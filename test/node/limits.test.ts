@@ -127,7 +127,7 @@ suite('budgets of requests', () => {
     assert.equal(toldBy(await cancelAll(b)), '429 RATE_LIMITED');
   });
 
-  test('a client reads its limits, the clock and the status, and a refusal tells it which budget was empty', async () => {
+  test('a client reads its limits, the clock and the status, and a refusal names the budget that was empty', async () => {
     const client = new RingbookClient({
       oms: node.process.oms,
       mds: node.process.mds,
@@ -169,7 +169,7 @@ suite('budgets of requests', () => {
     for (const stream of open) stream.socket.close();
   });
 
-  test('a stop is told to version 1 sockets; after it the budgets are those of the profile again: lifted (LIM-16, LIM-18)', async () => {
+  test('a stop is sent to version 1 sockets; after it the budgets are those of the profile again: lifted (LIM-16, LIM-18)', async () => {
     await node.operate('PUT', RATES, { default: size(7) });
     await node.operate('PUT', '/operator/stream-caps', { default: 1 });
     await node.operate('PUT', '/operator/stream-caps', { default: 10 });

@@ -1,4 +1,4 @@
-/** What a node says about its public listeners before it starts: one line that names the fault (AMB-114). */
+/** What a node reports about its public listeners before it starts: one line that names the fault (AMB-114). */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Margin fills that clearing refuses, as users hear of them, and positions over a kill (FIL-06 to FIL-08, FIL-13 to FIL-15). */
+/**
+ * Margin fills that clearing refuses, as users see them, and positions over a kill (FIL-06 to FIL-08, FIL-13 to
+ * FIL-15).
+ */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { TestNode } from '../support/test-node.ts';
@@ -108,7 +111,7 @@ suite('a protocol cap that is full', () => {
   });
   after(() => node.stop());
 
-  test('takes no order that adds to it, so nobody meets one; what reduces trades (A2, CAP-04, AMB-112)', async () => {
+  test('takes no order that adds to it, so none is met; what reduces trades (A2, CAP-04, AMB-112)', async () => {
     const [long, short, rich, honest] = [
       await node.trader({ '0': '100000' }, [1]),
       await node.trader({ '0': '100000' }, [1]),
@@ -134,7 +137,7 @@ suite('a protocol cap that is full', () => {
       [one.id, other.id].map((id) => `${id} ProtocolCapExceeded`),
     );
     assert.deepEqual(await node.depth(), { asks: [], bids: [] });
-    // Both sides close what they have with one another, and others have room again.
+    // Both sides close what they have with one another, and the limits have room again.
     const ask = await long.sell(limit(200_000, 10_000), MARGIN);
     await short.buy(limit(200_000, 10_000, 'IOC'), MARGIN);
     await long.until(ask.id, 'Removed Filled');

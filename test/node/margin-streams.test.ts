@@ -60,7 +60,7 @@ suite('margin streams', () => {
     assert.deepEqual(stats.at(-1), JSON.parse(text));
   });
 
-  test('a fill tells the changed position once it is booked, on v1 in an envelope (STR-03, WS-04, AMB-118)', async () => {
+  test('a fill publishes the changed position once it is booked, on v1 in an envelope (STR-03, WS-04, AMB-118)', async () => {
     await node.hook({ hold: true });
     await long.buy(limit(200_000, 10_000), MARGIN);
     await short.sell(limit(200_000, 10_000, 'IOC'), MARGIN);
@@ -85,7 +85,7 @@ suite('margin streams', () => {
     assert.deepEqual(frames[0], positions);
   });
 
-  test('a price tells the figures of the account, and no position (STR-04)', async () => {
+  test('a price publishes the figures of the account, and no position (STR-04)', async () => {
     const before = shown().length;
     await node.advance(61_000_000_000n);
     await price('2100');
@@ -110,7 +110,7 @@ suite('margin streams', () => {
     await untilEquity('900');
   });
 
-  test('a position that ends is told as closed, once with its rest and once without (AMB-69)', async () => {
+  test('a position that ends is reported as closed, once with its rest and once without (AMB-69)', async () => {
     await short.buy(limit(200_000, 10_000), MARGIN);
     await long.sell(limit(200_000, 10_000, 'IOC'), MARGIN);
     await until('closed 0 0');

@@ -84,7 +84,7 @@ suite('margin', () => {
     await price(node, '2000');
   });
 
-  test('what does not fit is refused at the door, the position is not touched (MRG-24, SUB-06)', async () => {
+  test('what does not fit is refused at the gateway, the position is not touched (MRG-24, SUB-06)', async () => {
     const refused = await long.buy(limit(200_000, 200_000), MARGIN);
     assert.deepEqual([refused.status, refused.word], [400, 'INSUFFICIENT_MARGIN']);
     const flipped = await long.sell(limit(200_000, 20_001, 'IOC'), REDUCE);
@@ -142,7 +142,7 @@ suite('margin', () => {
     assert.equal(Number((await margin(long))['available_margin']), before);
   });
 
-  test('what the door lets through clearing checks again: a price that moved undoes the fill (ORD-27, FIL-06)', async () => {
+  test('what the gateway lets through clearing checks again: a price that moved undoes the fill (ORD-27, FIL-06)', async () => {
     await node.hook({ hold: true });
     const bid = await long.buy(limit(200_000, 10_000), MARGIN);
     const ask = await short.sell(limit(200_000, 10_000, 'IOC'), MARGIN);
@@ -155,7 +155,7 @@ suite('margin', () => {
     await node.clear();
   });
 
-  test('a resting reduce-only order whose position has vanished fills nobody (TIF-10, FIL-13)', async () => {
+  test('a resting reduce-only order without its position fills no other order (TIF-10, FIL-13)', async () => {
     const resting = await short.buy(limit(199_000, 20_000), REDUCE);
     const other = await short.buy(limit(200_000, 20_000), MARGIN);
     await long.sell(limit(200_000, 20_000, 'IOC'), MARGIN);
@@ -175,7 +175,7 @@ suite('margin', () => {
     { skip: 'margin', details: limit(200_000, 200_000, 'IOC'), ticket: MARGIN, reason: 'InsufficientMargin' },
     { skip: 'reduce_only', details: limit(200_000, 30_000, 'IOC'), ticket: REDUCE, reason: 'ReduceOnlyViolation' },
   ]) {
-    test(`an order past the front door's ${skip} check is caught by clearing (FIL-06, FIL-13, FIL-17)`, async () => {
+    test(`an order past the gateway's ${skip} check is caught by clearing (FIL-06, FIL-13, FIL-17)`, async () => {
       await node.operate('POST', '/operator/faucet', faucet(short, '100000'));
       await short.buy(limit(200_000, 200_000), MARGIN);
       const bad = long.wrapper('Sell', details, ticket);
@@ -191,7 +191,7 @@ suite('margin', () => {
     return { user_id: trader.userId, sub_account: 1, asset_id: '0', amount };
   }
 
-  test('simulate says before what is true after (SIM-01, AMB-71)', async () => {
+  test('simulate answers before what is true after (SIM-01, AMB-71)', async () => {
     const trade = { asset: '2', is_buy: false, size: `1${'0'.repeat(18)}`, limit_price: `2000${'0'.repeat(18)}` };
     const body = JSON.stringify({ sub_account: 1, trade: { ...trade, trade_type: 'margin' }, pending_transfers: [] });
     await node.market('2', { taker_fee_rate: 500 });

@@ -209,7 +209,7 @@ suite('market orders', () => {
     await world.operate('PATCH', '/operator/settings', { market_order_band: '0.1' });
   });
 
-  test('what is pending and what is confirmed are told apart (ORD-23, ORD-24)', async () => {
+  test('what is pending and what is confirmed are distinguished (ORD-23, ORD-24)', async () => {
     await asks([300_000, 10_000]);
     await world.hook({ hold: true });
     const order = await taker.buy(limit(300_000, 20_000));
@@ -296,7 +296,7 @@ suite('times in force', () => {
       await world.hook({ fault });
       const order = await taker.buy(details);
       assert.deepEqual(await taker.until(order.id, 'Removed RolledBack'), ['Created', 'Removed RolledBack']);
-      // Market and clearing speak over rings of their own: each trade is pending first, trades may interleave (AMB-35).
+      // Market and clearing send over rings of their own: each trade is pending first, trades may interleave (AMB-35).
       for (const trade of ['2000 1', '2010 1.5'])
         assert.deepEqual(
           taker.fillsOf(order.id).filter((fill) => fill.includes(` ${trade}`)),

@@ -1,4 +1,4 @@
-/** What threads that wait for the check of the data directory hear of it. */
+/** How threads that wait for the check of the data directory learn its result. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
@@ -10,13 +10,13 @@ function stillWaits(): never {
 }
 
 suite('the verdict on a data directory', () => {
-  test('whoever waits for it goes on when the directory is sound', () => {
+  test('a waiting thread goes on when the directory is sound', () => {
     const words = new NodeWords();
     words.setChecked();
     new NodeWords(words.memory).waitUntilChecked(stillWaits);
   });
 
-  test('whoever waits for it ends when the start is refused, so that a refusal waits for nobody', () => {
+  test('a waiting thread ends when the start is refused, so a refusal waits for no thread', () => {
     const words = new NodeWords();
     words.setRefused();
     assert.throws(() => new NodeWords(words.memory).waitUntilChecked(stillWaits), /the start is refused/);

@@ -1,6 +1,6 @@
 /**
- * A node whose market or clearing does not keep up: what is full says so before anything has changed, what is held is
- * told as pending only, what fails is taken back, and afterwards everything adds up.
+ * A node whose market or clearing does not keep up: a full queue is answered before anything has changed, a held fill
+ * is reported as pending only, what fails is rolled back, and afterwards everything adds up.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -171,7 +171,7 @@ suite('a node under more than it can take', () => {
     control.close();
   });
 
-  test('held fills are told as Pending and nothing else; released they are Confirmed (FIL-02 to FIL-04)', async () => {
+  test('held fills are reported as Pending and nothing else; released they are Confirmed (FIL-02 to FIL-04)', async () => {
     const trades = await watch(a.userTrades());
     await hook({ hold: { asset_id: ETH } });
     await place(a, { side: 'Sell', price: '3000', quantity: '0.5' });
@@ -219,7 +219,7 @@ suite('a node under more than it can take', () => {
     await ledgerAddsUp();
   });
 
-  test('durable acks are told after the flush, optimistic ones before it', async () => {
+  test('durable acks are sent after the flush, optimistic ones before it', async () => {
     // One answer that was there first is enough: a slow machine may look at the journal too late.
     let isFlushedFirst = true;
     for (let delayMs = 400; isFlushedFirst && delayMs < HEARTBEAT_LOST_MS; delayMs += 300) {

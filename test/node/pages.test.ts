@@ -17,7 +17,7 @@ async function nextTurns(count: number): Promise<undefined> {
   return undefined;
 }
 
-suite('page desk', () => {
+suite('page queries', () => {
   const desk = new PageDesk({ read: async () => accepted(EMPTY) });
   const planOf = (count: number, made: (row: number) => void): PagePlan<string> => ({
     ask: {
@@ -37,7 +37,7 @@ suite('page desk', () => {
     askAll: () => null,
   });
 
-  test('pages of users without funds have a part of the room, and users with funds the rest', async () => {
+  test('pages of users without funds have a part of the capacity, and users with funds the rest', async () => {
     const waiting = new PageDesk({ read: () => new Promise(() => undefined) });
     let users = 0;
     const ask = (isPublic: boolean): Promise<unknown> => {
@@ -50,7 +50,7 @@ suite('page desk', () => {
     assert.equal(await refused(ask(false)), undefined, 'it is taken and waits');
   });
 
-  test('a turn of the event loop has one plan or some rows of one page, however many are asked for', async () => {
+  test('a turn of the event loop has one plan or some rows of one page, however many are requested', async () => {
     let madeThisTurn = 0;
     let most = 0;
     let running = true;
@@ -106,7 +106,7 @@ suite('page desk', () => {
     assert.equal(kept, 64, 'what one user may ask for at once');
   });
 
-  test('a page whose tables are ahead of memory is planned again, and then asked for with all of memory', async () => {
+  test('a page whose tables are ahead of memory is planned again, and then requested with all of memory', async () => {
     const asked: string[] = [];
     const ahead = new PageDesk({
       read: async (ask) => {
@@ -132,7 +132,7 @@ suite('page desk', () => {
     assert.deepEqual([plans, asked.length], [3, 6]);
   });
 
-  test('a page that fails leaves the desk as it was', async () => {
+  test('a page that fails leaves the queries as they were', async () => {
     await assert.rejects(
       desk.page(userOf(1), () => {
         throw new Error('no plan');

@@ -1,6 +1,6 @@
 /**
  * What a production node refuses to start with (operator-api.md 1): one line on standard error, exit code 78; and that
- * the keys of the dev seed, which everybody has, are nobody's there (operator-api.md 9).
+ * the public keys of the dev seed have no account there (operator-api.md 9).
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -84,7 +84,7 @@ suite('production does not start', () => {
   }
 });
 
-suite('in production the keys of the dev seed are nobody (operator-api.md 9)', () => {
+suite('in production the keys of the dev seed have no account (operator-api.md 9)', () => {
   const directory = temporaryDirectory();
   const data = `${directory}/data`;
   const config = `${directory}/config.json`;

@@ -27,7 +27,7 @@ async function aWhile(): Promise<void> {
 }
 
 suite('rest', () => {
-  test('is said once every running thread has begun and ended a tick since nothing moved', async () => {
+  test('is reported once every running thread has begun and ended a tick since nothing moved', async () => {
     const { plan, blocks } = threads();
     const [relay, main] = blocks;
     relay?.beginTicks();
@@ -56,7 +56,7 @@ suite('rest', () => {
     assert.equal(await rest, true);
   });
 
-  test('is looked for again when something began meanwhile, and is not said of a thread that never ticks', async () => {
+  test('is looked for again when something began meanwhile, and is not reported of a thread that never ticks', async () => {
     const { plan, blocks } = threads();
     let isBusy = false;
     const rest = whenAtRest(plan, { ...QUIET, isBusy: () => isBusy, timeoutMs: LONG_MS });

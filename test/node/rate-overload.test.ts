@@ -83,7 +83,7 @@ suite('a user who sends twenty times the budget', () => {
     assert.equal(book.asks.length, 1, 'only the other user is left in the book');
   });
 
-  test('a budget for all that is too small refuses everybody alike, and nobody is charged for it', async () => {
+  test('a budget for all that is too small refuses all users alike, and charges none', async () => {
     await node.operate('PUT', '/operator/rate-limits', { global: { units_per_second: 100, capacity: 100 } });
     const path = (client: PlainClient): string => `/inventory/user/${client.id}`;
     const statuses = await Promise.all(

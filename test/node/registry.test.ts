@@ -1,4 +1,4 @@
-/** The registry as everybody reads it, and markets that anybody may make (REG-01 to REG-09, IDN-02 to IDN-06, AMB-130). */
+/** The public registry, and markets that any user may create (REG-01 to REG-09, IDN-02 to IDN-06, AMB-130). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { TestNode } from '../support/test-node.ts';
@@ -31,7 +31,7 @@ suite('registry', () => {
   };
   const refused = ([status, text]: [number, string]): string => `${status} ${JSON.parse(text).error.code}`;
 
-  test('assets are told by index, chain address and row, with both spellings of the caps (REG-04, REG-05, C4, AMB-117, AMB-138)', async () => {
+  test('assets are listed by index, chain address and row, with both spellings of the caps (REG-04, REG-05, C4, AMB-117, AMB-138)', async () => {
     const { status, json } = await get('/registry/assets');
     const assets = json as Record<string, Record<string, Record<string, unknown>>>;
     assert.deepEqual([status, Object.keys(assets)], [200, ['0', '1', '2', '3']]);
@@ -50,7 +50,7 @@ suite('registry', () => {
     assert.deepEqual(Object.keys(assets['0'] ?? {}).length, 2, 'USD has a token on both chains');
   });
 
-  test('an operator changes a row and everybody reads it; no cap is the largest number (REG-04, AMB-140)', async () => {
+  test('an operator changes a row and every user reads it; no cap is the largest number (REG-04, AMB-140)', async () => {
     const token = { token: '7d'.repeat(20), chain_id: DEV, decimals: 9, max_deposits: null, min_weight: '1200000' };
     await world.operate('PUT', '/operator/assets/9', { symbol: 'NINE', tokens: [token] });
     const row = (await get('/registry/assets')).json['9'] as Record<string, Record<string, unknown>>;
@@ -86,7 +86,7 @@ suite('registry', () => {
     );
   });
 
-  test('decimals are answered under the text that asked, unknown tokens are left out (REG-09, IDN-04 to IDN-06)', async () => {
+  test('decimals are answered under the requested text, unknown tokens are left out (REG-09, IDN-04 to IDN-06)', async () => {
     const short = `0x${'6B'.repeat(20)}@0x${DEV}`;
     const stranger = `${'77'.repeat(32)}@${DEV}`;
     const asked = JSON.stringify({ assets: [USDC, short, stranger, '2'] });
@@ -136,7 +136,7 @@ suite('registry', () => {
     }
   });
 
-  test('anybody makes the market of an asset with risk parameters, once, and it is open (AMB-130)', async () => {
+  test('any user makes the market of an asset with risk parameters, once, and it is open (AMB-130)', async () => {
     const create = (asset: string): Promise<[number, string]> => post('/market/create', `{"asset_id":"${asset}"}`);
     assert.deepEqual(await create('2'), [200, (await get('/market/2')).text], 'a market that exists is left as it is');
     for (const asset of ['0', '9', '77']) assert.equal(refused(await create(asset)), '404 MARKET_NOT_FOUND', asset);

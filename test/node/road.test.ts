@@ -1,4 +1,7 @@
-/** The road of an order on a whole node: real threads, real sockets, real LMDB, the dev profile as a new user has it. */
+/**
+ * The path of an order through a whole node: real threads, real sockets, real LMDB, the dev profile as a new user has
+ * it.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
@@ -39,7 +42,7 @@ suite('a dev node', () => {
     }
   });
 
-  test('needs under five seconds to be ready, as far as a slow machine may take, and says so in one line on standard output', () => {
+  test('needs under five seconds to be ready, as far as a slow machine may take, and prints one line on standard output', () => {
     const usedMs = cpuMsOf(node.pid);
     assert.ok(usedMs < SLOWEST * READY_MS, `${usedMs} ms`);
     const lines = node.stdout().trim().split('\n');
@@ -191,7 +194,7 @@ suite('a dev node', () => {
     await a.cancel(ETH, rest.orderId);
   });
 
-  test('the ops listener tells life, readiness, version and metrics, and no user in them (AMB-115)', async () => {
+  test('the ops listener shows life, readiness, version and metrics, and no user in them (AMB-115)', async () => {
     for (const path of ['/livez', '/readyz', '/version']) {
       assert.equal((await fetch(`${node.ops}${path}`)).status, 200, path);
     }

@@ -1,4 +1,4 @@
-/** Fills that clearing refuses, each for its cause, as users hear of it (FIL-09 to FIL-11, FIL-14 to FIL-16). */
+/** Fills that clearing refuses, each for its cause, as users see it (FIL-09 to FIL-11, FIL-14 to FIL-16). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { operator } from '../support/node-process.ts';
@@ -23,7 +23,7 @@ suite('fills that clearing refuses', () => {
   afterEach(() => world.clear());
   after(() => world.stop());
 
-  test('an order whose signature is forged fills nobody (FIL-09, FIL-14, FIL-15)', async () => {
+  test('an order with a forged signature fills no other order (FIL-09, FIL-14, FIL-15)', async () => {
     const honest = await maker.sell(limit(300_000, 10_000));
     const forged = taker.wrapper('Buy', limit(300_000, 10_000), { isForged: true });
     const refused = await taker.create('Buy', limit(300_000, 10_000), { isForged: true });
@@ -54,7 +54,7 @@ suite('fills that clearing refuses', () => {
     { skip: 'fees', details: limit(300_000, 10_000), maxFee: 0, reason: 'InvalidOrder' },
     { skip: 'inventory', details: limit(300_000, 5_000_000), maxFee: 50_000, reason: 'InsufficientInventory' },
   ]) {
-    test(`what the front door would have refused for its ${skip} clearing refuses too (FIL-10, AMB-52)`, async () => {
+    test(`what the gateway would have refused for its ${skip} clearing refuses too (FIL-10, AMB-52)`, async () => {
       const bad = taker.wrapper('Buy', details, { maxFee });
       const refused = await taker.create('Buy', details, { maxFee });
       assert.ok(['INVALID_ORDER', 'INSUFFICIENT_INVENTORY'].includes(refused.word), refused.word);
@@ -107,7 +107,7 @@ suite('fills that clearing refuses', () => {
     assert.equal(late.status, 404, 'nobody fills what is gone');
   });
 
-  test('what is decided more than five minutes after its match is stale, nobody is at fault, and it matches again (FIL-16, FIL-12, AMB-32, AMB-33)', async () => {
+  test('what is decided more than five minutes after its match is stale, no side is at fault, and it matches again (FIL-16, FIL-12, AMB-32, AMB-33)', async () => {
     const rests = await maker.sell(limit(300_000, 20_000));
     await world.hook({ hold: true });
     const took = await taker.buy(limit(300_000, 10_000));

@@ -148,7 +148,7 @@ suite('arranged in advance', () => {
       assert.deepEqual(await statuses('dm-4'), ['Open']);
     });
 
-    test('waits for room: a market that stands still does not lose it', async () => {
+    test('waits for space: a market that stands still does not lose it', async () => {
       await a.buy(limit(290_000, 100), { id: 'dm-5' });
       await world.hook({ fault: { kind: 'stall_market', asset_id: '2' } });
       await arm(1_000);
@@ -209,7 +209,7 @@ suite('arranged in advance', () => {
       await a.until('re-tied', 'Canceled UserRequested');
     });
 
-    test('is a duplicate for who did not ask, for another text, and after a restart', async () => {
+    test('is a duplicate without the option, for another text, and after a restart', async () => {
       const body = order('re-2');
       await create(body, { 'x-ringbook-resend': 'false' });
       const code = async (text: string, headers = RESEND): Promise<string> =>
@@ -244,7 +244,7 @@ suite('arranged in advance', () => {
       for (const key of keys) assert.equal(timing[key], Number(world.nowNs), 'the clock of the node stands still');
     };
 
-    test('stand in the answers of who asked, over REST and /control, and in no other', async () => {
+    test('are in the answers of clients that opted in, over REST and /control, and in no other', async () => {
       const timed = { 'x-ringbook-timing': 'true' };
       const { text } = await a.call('POST', '/orders/create', order('ti-1'), timed);
       assert.match(text, /,"processed_at_ns":\d+,"timing":\{"received_ns":\d+,.*\}\}$/);

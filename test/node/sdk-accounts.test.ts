@@ -22,7 +22,7 @@ class Cable {
   readonly #ends = new Set<Socket>();
   base = '';
 
-  /** @param to asked for each connection: a node that starts again may have another port. */
+  /** @param to called for each connection: a node that starts again may have another port. */
   constructor(to: () => string) {
     this.#server = createServer((near) => {
       const far = connect(Number(new URL(to()).port), '127.0.0.1');
@@ -115,7 +115,7 @@ suite('SDK', () => {
     stop();
   });
 
-  test('registry: tokens, vaults, risk rows, decimals, and a market for everybody (REG-04 to REG-09, AMB-130)', async () => {
+  test('registry: tokens, vaults, risk rows, decimals, and a market for all users (REG-04 to REG-09, AMB-130)', async () => {
     const { registry } = client;
     const tokens = await registry.tokens();
     const eth = tokens.find(({ symbol }) => symbol === 'ETH');
@@ -146,7 +146,7 @@ suite('SDK', () => {
     stop();
   });
 
-  test('a stream that resumes loses nothing when its connection is cut, and tells when it has to begin anew', async () => {
+  test('a stream that resumes loses nothing when its connection is cut, and reports when it has to begin anew', async () => {
     const told: OrderEvent[] = [];
     let rereads = 0;
     const stream = await client.orderEvents({ resume: true, delayMs: 5, onReconnected: () => (rereads += 1) });

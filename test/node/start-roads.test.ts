@@ -1,4 +1,7 @@
-/** A start that tells what it loads, and one that has to replay first: what comes out of them, and what does not (AMB-110). */
+/**
+ * A start that sends what it loads, and one that has to replay first: what comes out of them, and what does not
+ * (AMB-110).
+ */
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { suite, test } from 'node:test';
@@ -28,7 +31,7 @@ function start(durability: Durability): SimulatedNode {
   return node;
 }
 
-/** Everything that a start says, as its hearers have it, and what clearing has. */
+/** Everything that a start sends, as its receivers have it, and what clearing has. */
 function outcome(durability: Durability): unknown {
   const node = start(durability);
   const users = [...node.clearing.ledger.users.keys()];
@@ -105,8 +108,8 @@ function* cutOff(rows: Iterable<LoadedRow>): Generator<LoadedRow> {
   }
 }
 
-suite('the roads of a start', () => {
-  test('give the same books, the same front door and the same state', async () => {
+suite('the paths of a start', () => {
+  test('give the same books, the same gateway and the same state', async () => {
     const directory = await killed();
     const other = temporaryDirectory();
     cpSync(directory, other, { recursive: true });

@@ -1,8 +1,9 @@
 /**
  * Nodes that get next to no CPU: eight processes that compute run beside an idle node and a loaded one, all at a higher
- * priority; beside a node whose main thread alone gets the CPU that nothing else wants, while those that watch it get their turns;
- * and beside one of which all other threads do. A starved thread has not failed (AMB-111), so all live on and answer.
- * The time is a small share of the campaign: RINGBOOK_STARVED_SECONDS=300 node dist/test/support/run-tests.js node/starved
+ * priority; beside a node whose main thread alone gets the CPU that nothing else wants, while its watchers run
+ * normally; and beside one of which all other threads do. A starved thread has not failed (AMB-111), so all live on and
+ * answer. The time is a small share of the campaign: RINGBOOK_STARVED_SECONDS=300 node dist/test/support/run-tests.js
+ * node/starved
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -23,7 +24,7 @@ const SECONDS = Number(process.env['RINGBOOK_STARVED_SECONDS'] ?? 12);
 const NICE = 10;
 const ETH = '2' as AssetId;
 
-/** Those threads of a process get a CPU only when nothing else wants it. @returns false where that cannot be asked for. */
+/** Those threads of a process get a CPU only when nothing else wants it. @returns false where that is not possible. */
 function starve({ pid }: NodeProcess, isMeant: (thread: number) => boolean): boolean {
   const threads = process.platform === 'linux' ? readdirSync(`/proc/${pid}/task`).map(Number) : [];
   const meant = threads.filter(isMeant);

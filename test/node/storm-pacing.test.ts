@@ -48,7 +48,7 @@ function triggered(node: SimulatedNode): number {
 }
 
 suite('a storm of triggers', () => {
-  test('is told no faster than the front door reads, and all of it in the end (AMB-28)', () => {
+  test('is sent no faster than the gateway reads, and all of it in the end (AMB-28)', () => {
     const node = openNode();
     for (let order = 0; order < TRIGGERS; order += 1) {
       create(node, OWNER, `t${order}`, SIDE.buy, 1_000, { above: PRICE });

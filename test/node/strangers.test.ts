@@ -13,7 +13,7 @@ import { removeDirectory, temporaryDirectory } from '../support/temporary-direct
 
 /** Of user A of the dev seed, who has funds (operator-api.md 9). */
 const DEV_SEED = new Uint8Array(32).fill(1);
-/** A tenth of the global budget, and reads at five times their price: what a test can ask for in a second or two. */
+/** A tenth of the global budget, and reads at five times their price: what a test can send in a second or two. */
 const SMALL = { global: { units_per_second: 2_000 }, costs: { public_read: 10 } };
 const ADDRESSES = 24;
 const FLOOD_MS = 1_500;
@@ -130,7 +130,7 @@ suite('an honest user beside strangers, on production limits', () => {
     assert.equal(told.get(503), undefined);
   });
 
-  test('nonces of a user, asked for by strangers, keep that user out of nothing (SES-04)', async () => {
+  test('nonces of a user, requested by strangers, keep that user out of nothing (SES-04)', async () => {
     await operator(node, 'PUT', '/operator/rate-limits', SMALL);
     const asking = flood((stranger) => stranger.call('GET', `/nonce/${honest.key.userId}`), 429);
     const refused = await makerAtWork(asking);

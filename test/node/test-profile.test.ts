@@ -1,6 +1,6 @@
 /**
  * The `test` profile over a whole node (operator-api.md 1, 7.1, 8): a clock that stands still until it is moved, chains
- * that mine on request, nobody seeded; everything with a meaning happens by that clock alone.
+ * that mine on request, no seeded user; everything with a meaning happens by that clock alone.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,5 +1,5 @@
 /**
- * A node of the `production` profile behind its own certificate: both public listeners speak TLS and nothing else
+ * A node of the `production` profile behind its own certificate: both public listeners accept TLS and nothing else
  * (GEN-02, AMB-114).
  */
 import assert from 'node:assert/strict';
@@ -73,7 +73,7 @@ suite('a production node with a certificate', () => {
     removeDirectory(folder);
   });
 
-  test('says so on its ready line', () => {
+  test('is on its ready line', () => {
     assert.match(node.oms, /^https:\/\//);
     assert.match(node.mds, /^https:\/\//);
     assert.match(node.ops, /^http:\/\//);

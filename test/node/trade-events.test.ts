@@ -70,7 +70,7 @@ suite('public trade events', () => {
     assert.deepEqual(frames[1]?.['Confirmed'], { ...pending, status: 'Confirmed' });
   });
 
-  test('a rolled-back trade is told as such, and never as confirmed', async () => {
+  test('a rolled-back trade is reported as such, and never as confirmed', async () => {
     frames.length = 0;
     await world.hook({ fault: { kind: 'reject_fill', party: 'maker', reason: 'InvalidOrder' } });
     await taker.buy(limit(290_000, 10_000));

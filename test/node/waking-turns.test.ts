@@ -1,4 +1,4 @@
-/** How much of what sleeps one turn of the front door wakes: much is done in parts, with requests in between (AMB-110). */
+/** How many parked orders one turn of the gateway wakes: much is done in parts, with requests in between (AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { WOKEN_PER_BATCH } from '../../src/gateway/front-door-actor.ts';

@@ -1,4 +1,7 @@
-/** The ops listener is open to whoever reaches its port: what a stranger sends there takes no thread and no memory of the node. */
+/**
+ * The ops listener is open to every address that reaches its port: what a stranger sends there takes no thread and no
+ * memory of the node.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';

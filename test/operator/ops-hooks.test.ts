@@ -44,7 +44,7 @@ describe('the clock', () => {
     assert.deepEqual(desk.world.settled, [10_000, 10_000]);
   });
 
-  test('it never goes back, and a body says exactly one thing', async () => {
+  test('it never goes back, and a body has exactly one member', async () => {
     assert.equal(
       await desk.refused(409, 'CLOCK_BACKWARDS', 'POST', '/operator/clock', '{"set_ns":1799999999999999999}'),
       'set_ns',
@@ -72,7 +72,7 @@ describe('the clock', () => {
   });
 });
 
-test('the barrier answers where the journal stands, and waits 5 s unless told otherwise', async () => {
+test('the barrier answers where the journal stands, and waits 5 s by default', async () => {
   assert.deepEqual(await desk.ok('POST', '/operator/barrier'), { quiescent: true, journal_sequence: 2 });
   assert.deepEqual(desk.world.settled, [5_000]);
   assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'POST', '/operator/barrier', { timeout: 1 }), 'timeout');
@@ -120,7 +120,7 @@ describe('clearing', () => {
     ]);
   });
 
-  test('an order is injected as its wrapper says, past the checks that are named', async () => {
+  test('an order is injected as in its wrapper, past the checks that are named', async () => {
     const ticket = { assetId: '2', side: 'Sell', price: '3000', quantity: '0.5', orderId: 'past-checks' } as const;
     const key = devKey('a');
     const decimals = { priceDecimals: 2, quantityDecimals: 4 };

@@ -91,7 +91,7 @@ describe('rate limits', () => {
 });
 
 describe('stream caps', () => {
-  test('10 and 20 unless an operator says otherwise (LIM-19 to LIM-21)', async () => {
+  test('10 and 20 by default (LIM-19 to LIM-21)', async () => {
     assert.equal((await desk.call('GET', CAPS)).text, '{"default":10,"market_maker":20}');
     assert.equal((await desk.call('PUT', CAPS, { default: 3 })).text, '{"default":3,"market_maker":20}');
     assert.equal(desk.world.limits.streamCap(USER), 3);

@@ -157,7 +157,9 @@ test('what is no HTTP is answered with an envelope and cut', async () => {
   await desk.close();
 });
 
-/** A listener on a port that another one has just freed; anybody on the machine may take it first, so there are several tries. */
+/**
+ * A listener on a port that another one has just freed; another process may take it first, so there are several tries.
+ */
 async function reopened(): Promise<OpsDesk> {
   for (let tries = 1; ; tries += 1) {
     const before = await new OpsDesk().open();

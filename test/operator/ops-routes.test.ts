@@ -156,7 +156,7 @@ describe('chains, vaults, settlers, settings, delays', () => {
     assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'DELETE', '/operator/settlers/xy'), 'settler');
   });
 
-  test('settings and delays have their defaults before anybody sets them', async () => {
+  test('settings and delays have their defaults before they are set', async () => {
     const settings = await desk.ok('GET', '/operator/settings');
     assert.deepEqual(
       [settings['acks'], settings['max_open_orders'], settings['oracle_max_jump']],
@@ -183,7 +183,7 @@ describe('chains, vaults, settlers, settings, delays', () => {
 });
 
 describe('users', () => {
-  test('a user is known after a put, also a key never seen, with what the front door knows', async () => {
+  test('a user exists after a put, also a key never seen, with what the gateway has', async () => {
     const path = `/operator/users/${USER}`;
     await desk.refused(404, 'USER_NOT_FOUND', 'GET', `/operator/users/${NEVER_SEEN}`);
     assert.equal((await desk.ok('GET', path))['is_mm'], false, 'a session makes a user known (AMB-139)');

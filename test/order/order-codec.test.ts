@@ -1,4 +1,4 @@
-/** A new order and the market's news through their messages, for every field of every kind. */
+/** A new order and the market's events through their messages, for every field of every kind. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

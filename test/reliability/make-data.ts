@@ -1,6 +1,6 @@
 /**
- * Makes the fixture of a version of the data: what a node of that version leaves after a small life and an orderly stop,
- * with what it said about it. Run in a checkout of the version in question:
+ * Makes the fixture of a version of the data: what a node of that version leaves after a small life and an orderly
+ * stop, with its answers about it. Run in a checkout of the version in question:
  *
  *   node dist/test/reliability/make-data.js test/fixtures/data-6.json.gz
  */

@@ -1,12 +1,12 @@
 /**
- * The fault campaigns as commands; docs/reliability.md tells what each covers.
+ * The fault campaigns as commands; docs/reliability.md describes what each covers.
  *
  *   node dist/test/reliability/run.js <campaign> [--seed N] [--runs N]
  *   node dist/test/reliability/run.js simulation [--seed N] [--runs N] [--operations N]
  *   node dist/test/reliability/run.js simulation --script FILE
  *   node dist/test/reliability/run.js soak [--seed N] [--runs N] [--minutes N] [--per-second N]
  *
- * Prints one JSON line with what was counted. Exits with 1 when something is wrong, and says with which seed.
+ * Prints one JSON line with what was counted. Exits with 1 when something is wrong, and prints the seed.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -12,7 +12,7 @@ const decimals = fc
     fc.record({ priceDecimals: fc.constant(priceDecimals), quantityDecimals: fc.nat(18 - priceDecimals) }),
   );
 
-/** An order of the desk gets this price and this many lots: none is its end. */
+/** A test order gets this price and this many lots: none is its end. */
 const change = fc.record({
   order: fc.nat(5),
   price: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),

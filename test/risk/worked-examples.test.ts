@@ -95,7 +95,7 @@ suite('margin: worked examples', () => {
     assert.deepEqual([at('0'), at('0.000000000000000001'), at('1000')], [null, '2000000000000000000000', '2']);
   });
 
-  test('USD is worth what it says, whatever stands in its row (MRG-02)', () => {
+  test('USD is worth its amount, whatever stands in its row (MRG-02)', () => {
     const given = termsOfRow('0', row({ collateral_factor: 50, liability_factor: 50, initial_margin_factors: [1] }));
     const plain = assetTerms(given, USD_PRICES, imFactor(given, { credits: 0n, borrows: 0n }));
     for (const figure of ['maintenance', 'initialOracle', 'initialMark'] as const) {
@@ -236,7 +236,7 @@ suite('margin: positions', () => {
 });
 
 suite('margin: factors and breakers', () => {
-  test('the factor steps down at its clamps and is the floor without room (AMB-53, MRG-05, CAP-06)', () => {
+  test('the factor steps down at its clamps and is the floor without headroom (AMB-53, MRG-05, CAP-06)', () => {
     const risk = riskTerms(
       row({
         max_spot_open_interest: usd('1000').toString(),

@@ -18,7 +18,7 @@ function withTime(run: (pass: (ms: number) => void) => void): void {
 }
 
 suite('heartbeat', () => {
-  /** Looks, on time, until somebody is lost. @returns how long that takes. */
+  /** Looks, on time, until a thread is lost. @returns how long that takes. */
   function lostAfterMs(watch: Watch, pass: (ms: number) => void): number {
     for (let passedMs = 0; passedMs < 60_000; passedMs += WATCH_MS) {
       if (watch.lost() !== null) return passedMs;
@@ -53,7 +53,7 @@ suite('heartbeat', () => {
     });
   });
 
-  test('a watcher that was asleep itself gives everybody time to beat first', () => {
+  test('a watcher that was suspended itself gives all threads time for a heartbeat first', () => {
     withTime((pass) => {
       const block = new ThreadBlock(createThreadBlocks(1), 0);
       const watch = new Watch([block], null);

@@ -179,8 +179,8 @@ suite('on threads', () => {
   });
 
   /**
-   * Every number is sent only when the one before came back, so every hop begins with both threads asleep. If hops waited
-   * for a tick of 100 ms, the test would run into its time limit: twice as long as it has patience.
+   * Every number is sent only when the one before came back, so every hop begins with both threads parked. If hops
+   * waited for a tick of 100 ms, the test would run into its time limit: twice as long as it has patience.
    */
   async function oneAtATime(source: Source, sink: Sink, count: number): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -193,7 +193,7 @@ suite('on threads', () => {
     });
   }
 
-  /** The source's own work is more than the rings take: it is woken for the rest by room. */
+  /** The source's own work is more than the rings take: it wakes up for the rest when there is room. */
   async function ofItsOwn(source: Source, sink: Sink, runner: EventLoopRunner): Promise<void> {
     source.planned = 1_000;
     await new Promise<void>((resolve) => {
@@ -202,7 +202,7 @@ suite('on threads', () => {
     });
   }
 
-  /** Both rings are full and the relay sleeps; when the sink reads again, everything flows. */
+  /** Both rings are full and the relay is parked; when the sink reads again, everything flows. */
   async function withTheSinkClosed(source: Source, sink: Sink, runner: EventLoopRunner): Promise<void> {
     sink.reads = false;
     await eventually(() => {

@@ -12,7 +12,7 @@ const LONG_MS = 120_000;
 
 type MutableTimes = { -readonly [name in keyof ThreadTimes]: ThreadTimes[name] };
 
-/** A kernel with two threads, whose times are set by hand. */
+/** A kernel with two threads and times that are set by hand. */
 class Kernel implements ThreadTimesReader {
   readonly watched: MutableTimes = { state: 'sleeping', cpuMs: 0, waitMs: 0 };
   readonly other: MutableTimes = { state: 'sleeping', cpuMs: 0, waitMs: 0 };

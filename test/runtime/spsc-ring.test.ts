@@ -38,7 +38,7 @@ function write(writer: RingWriter, { typeId, payload }: Written, urgent = false)
   return true;
 }
 
-/** What is told of the next record is what is handled next. */
+/** What is reported of the next record is what is handled next. */
 function readAll(reader: RingReader, recordsMax: number): Written[] {
   const out: Written[] = [];
   const record = (typeId: number, at: number, bytes: number): Written => {

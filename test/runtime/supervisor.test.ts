@@ -14,7 +14,7 @@ interface Ending {
   readonly signal: NodeJS.Signals | null;
   readonly out: string;
   readonly err: string;
-  /** From the moment a thread said that it freezes; 0 when none did. */
+  /** From the moment at which a thread reported that it freezes; 0 when none did. */
   readonly afterFreezeMs: number;
 }
 

@@ -14,7 +14,7 @@ import { propertyParameters } from '../support/property.ts';
 const SCHEMA = readFileSync('schemas/messages.fbs', 'utf8');
 
 suite('messages', () => {
-  test('the generated accessors are what the schema says', () => {
+  test('the generated accessors are those of the schema', () => {
     assert.equal(readFileSync('src/schema/generated/messages.ts', 'utf8'), generate(SCHEMA));
   });
 

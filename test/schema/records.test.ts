@@ -141,7 +141,7 @@ suite('records', () => {
     );
   });
 
-  test('JSON can say it, with every digit', () => {
+  test('JSON can carry it, with every digit', () => {
     const v = viewsOf(new ArrayBuffer(ROOM), 0, ROOM);
     const view = new OrderRecordView(v, AT);
     view.user = 'ab'.repeat(32) as UserId;

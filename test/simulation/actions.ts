@@ -21,7 +21,7 @@ export interface OrderPlan {
   readonly wish: Omit<OrderWish, 'user' | 'id' | 'side' | 'goodUntilNs' | 'postSignNs'>;
   /** Of a good-till-date order. */
   readonly livesNs?: number;
-  /** Clearing finds the signature forged, though the front door let it pass. */
+  /** Clearing finds the signature forged, though the gateway let it pass. */
   readonly forged?: true;
 }
 

@@ -66,7 +66,7 @@ class Director {
   }
 }
 
-/** Plays one seed for so many operations. @param ended is told of the journal that all its lives left. @throws BrokenLaw */
+/** Plays one seed for so many operations. @param ended gets the journal that all its lives left. @throws BrokenLaw */
 export async function playSeed(
   seed: number,
   operations: number,

@@ -1,6 +1,6 @@
 /**
  * Clearing's disk in the simulation: a memory that can lose power at a write, before it is kept or just after, and the
- * tables as the front door reads them.
+ * tables as the gateway reads them.
  */
 
 import type { CheckpointMark } from '../../src/clearing/durability.ts';
@@ -11,10 +11,10 @@ import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/ord
 import { MemoryDurability } from '../support/memory-durability.ts';
 import type { LifeOptions } from './script.ts';
 
-/** The power went. Nobody who still ran would have seen it. */
+/** The power went. No running actor would have seen it. */
 export class PowerLost extends Error {}
 
-/** `lost`: the write is not there afterwards; `kept`: it is, though nobody was told. */
+/** `lost`: the write is not there afterwards; `kept`: it is, without having been reported. */
 export interface PowerCut {
   readonly after: number;
   readonly write: 'lost' | 'kept';

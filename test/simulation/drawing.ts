@@ -16,7 +16,7 @@ import { MARKETS, USERS, userAt } from './people.ts';
 
 const LIMIT_TIFS: readonly Tif[] = [TIF.gtc, TIF.gtc, TIF.gtc, TIF.gtd, TIF.ioc, TIF.fok];
 const PRICES = 8;
-/** Orders that somebody still has in mind. */
+/** Orders that a user may still act on. */
 const RECENT = 48;
 const LIFE_NS_MAX = 40_000_000;
 
@@ -150,7 +150,7 @@ export class Drawing {
     }
   }
 
-  /** Mostly near what is traded, now and then far enough to squeeze somebody or to trip a breaker. */
+  /** Mostly near what is traded, now and then far enough to force a liquidation or to trip a breaker. */
   #price(): Action {
     const far = this.#once(4) ? 40 : 1;
     const price = `${2_000 + far * (this.random.below(5) - 2)}.${this.random.below(10)}`;
@@ -388,7 +388,7 @@ export class Drawing {
   }
 }
 
-/** Confirmed positions of everybody. */
+/** Confirmed positions of all users. */
 function positionsOf(node: SimulatedNode): { who: Who; account: number; slot: PositionSlot }[] {
   return USERS.flatMap((user, who) =>
     [...(node.clearing.ledger.users.get(user)?.subAccounts ?? [])].flatMap(([account, { positions }]) =>

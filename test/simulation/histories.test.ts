@@ -18,7 +18,7 @@ import { lawOf, shrink } from './shrinking.ts';
 const OPERATIONS = 4_000;
 
 suite('histories of a node', () => {
-  test('laws hold over some short ones (FIL-02 to 05, STR-01 to 05, AMB-08, AMB-23, AMB-28, AMB-32, AMB-52, AMB-110)', async () => {
+  test('invariants hold over some short ones (FIL-02 to 05, STR-01 to 05, AMB-08, AMB-23, AMB-28, AMB-32, AMB-52, AMB-110)', async () => {
     const tally = new Tally();
     await playAll({ seed: 1_001, seeds: 4, operations: OPERATIONS }, tally);
     assert.ok(tally.of('fill confirmed') > 100 && tally.of('rests') > 8);
@@ -29,7 +29,7 @@ suite('histories of a node', () => {
     assert.deepEqual([...one.counts], [...two.counts]);
   });
 
-  test('one that breaks a law shrinks to a few commands, and as a file it breaks the same law', async () => {
+  test('one that breaks an invariant shrinks to a few commands, and as a file it breaks the same invariant', async () => {
     // Readers keep levels that are gone.
     const { levelChanged } = DepthReplica.prototype;
     const bug = mock.method(DepthReplica.prototype, 'levelChanged', function (this: DepthReplica, ...level) {
@@ -53,7 +53,7 @@ suite('histories of a node', () => {
 });
 
 suite('found by the simulation', () => {
-  test('a cancel that was held for a create that never came is told to its owner (AMB-25)', () => {
+  test('a parked cancel without its create is reported to its owner (AMB-25)', () => {
     const durability = new MemoryDurability();
     const node = new SimulatedNode({ seed: 1, durability, forged: new Set(), startNs: SIMULATION_START_NS });
     prepareMarkets(node, USERS);

@@ -1,6 +1,6 @@
 /**
- * Histories for tests and campaigns: some seeds one after the other, and what is said when one of them breaks a law: a
- * short script in a file, and the command that plays it.
+ * Histories for tests and campaigns: some seeds one after the other, and what is printed when one of them breaks an
+ * invariant: a short script in a file, and the command that plays it.
  */
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

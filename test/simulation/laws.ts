@@ -1,9 +1,9 @@
 /**
- * What must hold when everybody has come to rest: the front door's view is clearing's truth, books are their levels, and
- * what listeners and readers believe is what reads say.
+ * What must hold when all actors are at rest: the gateway's view equals the state of clearing, books are their levels,
+ * and what streams have shown is what reads return.
  *
- * All of the ledger, the books, balances, positions and figures is compared each time; of orders those that anything was
- * told about since the last time, and all that are open.
+ * All of the ledger, the books, balances, positions and figures is compared each time; of orders those with an event
+ * since the last time, and all that are open.
  *
  * Not here: what holds after every step (the node's own assertions, best prices, listening.ts).
  */
@@ -41,7 +41,7 @@ export interface Watched {
 
 export function checkAtRest({ node, listeners, readers }: Watched): void {
   const { ledger } = node.clearing;
-  // Before anything looks at orders: some lie untouched since the last start, and what is asked of them must not differ.
+  // Before anything looks at orders: some are untouched since the last start, and reads of them must not differ.
   checkMargins(node);
   checkLedger(ledger);
   checkOrdersAtRest(ledger);
@@ -55,7 +55,7 @@ export function checkAtRest({ node, listeners, readers }: Watched): void {
   checkHeardPositions(node, listeners);
 }
 
-/** Nobody is owed a word: what fired was released or ended, and what was covered is gone (AMB-28, AMB-23). */
+/** No answer is pending: what fired was released or ended, and what was covered is gone (AMB-28, AMB-23). */
 function checkOrdersAtRest(ledger: ClearingState): void {
   for (const market of ledger.markets) {
     for (const { row } of market.orders.values()) {
@@ -82,7 +82,7 @@ function checkBooks(node: SimulatedNode, readers: Readers): void {
   }
 }
 
-/** The front door and clearing set the same aside for the same orders (AMB-52, AMB-112). */
+/** The gateway and clearing set the same aside for the same orders (AMB-52, AMB-112). */
 function checkHolds(node: SimulatedNode): void {
   for (const user of USERS) {
     for (const [subAccount, { balances }] of node.clearing.ledger.users.get(user)?.subAccounts ?? []) {
@@ -152,7 +152,7 @@ const STATUS_OF_REASON: Readonly<Record<string, string>> = {
   RolledBack: 'Canceled',
 };
 
-/** Orders by events alone are what reads say, and the open ones are those that clearing knows (STR-01, QRY-01, WS-16). */
+/** Orders by events alone are what reads return, and the open ones are those of clearing (STR-01, QRY-01, WS-16). */
 function checkHeardOrders(node: SimulatedNode, listener: Listener): void {
   for (const id of listener.touched) {
     const heard = listener.orders.get(id);

@@ -1,12 +1,12 @@
 /**
- * What users know who only listen to their streams: orders, fills, positions, spot balances. Like a client it starts
- * from reads and follows events; what it then believes must be what reads say (laws.ts).
+ * What users see on their streams alone: orders, fills, positions, spot balances. Like a client it starts from reads
+ * and follows events; what it then holds must be what reads return (laws.ts).
  *
  *   Created, Replaced, Triggered, Canceled, Removed ─▶ orders
  *   Pending, Confirmed, Rollbacked ─────────────────▶ fills ─▶ balances, positions
  *   transferred, depositLanded ─────────────────────▶ balances
  *
- * Each word is judged when it comes: nothing is told twice, late or out of order.
+ * Each word is judged when it comes: nothing is published twice, late or out of order.
  */
 import assert from 'node:assert/strict';
 import type { AccountEvent } from '../../src/codec/account-events.ts';
@@ -41,16 +41,16 @@ export interface HeardOrder {
 export class Listener {
   readonly user: UserId;
   readonly orders: Map<string, HeardOrder> = new Map();
-  /** Ids of which something was told since somebody looked. */
+  /** Ids with an event since the last look. */
   readonly touched: Set<string> = new Set();
   /**
    * By `account asset`, 18 decimals. USD is that of the spot balance and of all quote legs together: the streams do not
-   * tell in which order a position was folded and its last fills were confirmed.
+   * show in which order a position was folded and its last fills were confirmed.
    */
   readonly owned: Map<string, bigint> = new Map();
   /** Base legs of positions, likewise. */
   readonly bases: Map<string, bigint> = new Map();
-  /** Confirmed sides, as `market tradeId isMaker`, since somebody looked. */
+  /** Confirmed sides, as `market tradeId isMaker`, since the last look. */
   readonly confirmed: Set<string> = new Set();
   /** Last number created, by connection and market. */
   readonly #lastCreated = new Map<string, number>();
@@ -64,7 +64,7 @@ export class Listener {
     return this.#open.size;
   }
 
-  /** Before anything of it can be told. */
+  /** Before any event of it. */
   sent(plan: OrderPlan, place: HeardOrder['place']): void {
     if (this.orders.has(plan.id)) return;
     const { price = 0, quantity = 0, market, above, below } = plan.wish;
@@ -167,13 +167,13 @@ function add(sums: Map<string, bigint>, key: string, amount: bigint): void {
   sums.set(key, (sums.get(key) ?? 0n) + amount);
 }
 
-/** All users together, as the door speaks to them. */
+/** All users together, as the sink of the gateway. */
 export class Listeners implements OmsStreams {
-  /** Before they have read what is, they hear nothing. */
+  /** Before their first read they receive nothing. */
   isListening = false;
   readonly all: readonly Listener[] = USERS.map((user) => new Listener(user));
   readonly #byUser = new Map(this.all.map((listener) => [listener.user, listener]));
-  /** The last position told, by user, account and asset. */
+  /** The last position published, by user, account and asset. */
   readonly positionsTold: Map<string, PositionView> = new Map();
 
   of(user: UserId): Listener {

@@ -1,6 +1,6 @@
 /**
- * Carries an action out as the edge of the node would: session, budget, then the front door; what operators and the
- * chain say goes to clearing. Every answer that is owed is counted.
+ * Carries an action out as the edge of the node would: session, budget, then the gateway; commands of operators and
+ * events of the chain go to clearing. Every pending answer is counted.
  *
  * Not here: which action comes next (drawing.ts), what must hold then (laws.ts).
  */
@@ -48,9 +48,9 @@ interface Seat {
 export class Performer {
   /** Answers that are still to come. */
   owed = 0;
-  /** Something was promised since the last time that this was asked. */
+  /** Something was acknowledged since the last call. */
   #promised = false;
-  /** Orders whose connection has been cut. */
+  /** Orders with a closed connection. */
   readonly cut: Set<string> = new Set();
   /** Milli-units granted since this life began. */
   readonly #granted = new Map<UserId | 'all', bigint>();
@@ -76,7 +76,7 @@ export class Performer {
     for (const who of PEOPLE.keys()) this.#login(who);
   }
 
-  /** Whether promises were made since it was last asked: they need a turn of the event loop to go on. */
+  /** Whether anything was acknowledged since the last call: they need a turn of the event loop to go on. */
   get hasPromises(): boolean {
     const promised = this.#promised;
     this.#promised = false;
@@ -134,7 +134,9 @@ export class Performer {
     return refusal === null;
   }
 
-  /** Nobody gets more than a full bucket and what has refilled since: of the best tier, and of all together (LIM-06). */
+  /**
+   * No user gets more than a full bucket and what has refilled since: of the best tier, and of all together (LIM-06).
+   */
   #checkBudget(user: UserId, price: bigint): void {
     const elapsedNs = this.#node.nowNs - this.#startNs;
     const own = (this.#granted.get(user) ?? 0n) + price;
@@ -238,7 +240,7 @@ export class Performer {
 
   // ---- signed actions
 
-  /** So many answers are owed from now on, and not one more. */
+  /** So many answers are pending from now on, and not one more. */
   #answer(count: number): (answer: ActionAnswer) => void {
     this.owed += count;
     let left = count;

@@ -4,8 +4,8 @@
  *   events ─▶ performer ─▶ node ─▶ listeners, readers          at rest: laws.ts
  *                            └─▶ disk ─▶ shadow ledger          at the end of a life: the journal is the truth
  *
- * A shadow ledger applies each life's part of the journal once: its hash must be that of the ledger that lived, and what
- * users were told as confirmed must be confirmed in it.
+ * A shadow ledger applies each life's part of the journal once: its hash must be that of the ledger that lived, and
+ * what users were reported as confirmed must be confirmed in it.
  */
 import assert from 'node:assert/strict';
 import { applyBatch } from '../../src/clearing/clearing.ts';
@@ -177,7 +177,7 @@ export class Player {
     this.#disk.restorePower();
     this.#slow.clear();
     this.#life = this.#born(next, { listeners, nowNs: node.nowNs });
-    // A market that takes no orders has not placed what fired in it, which only the door counts until then.
+    // A market that takes no orders has not placed what fired in it, which only the gateway counts until then.
     const { markets } = this.#life.node.clearing.ledger;
     if (markets.every(({ definition }) => definition.status === MARKET_STATUS.active)) checkMargins(this.#life.node);
     this.#checkIdsAreTaken();
@@ -220,7 +220,7 @@ export class Player {
     return { node, listeners, readers: made.readers, performer };
   }
 
-  /** The journal is the truth: it gives the ledger that lived, and holds all that users were told as confirmed. */
+  /** The journal is the truth: it gives the ledger that lived, and holds all that users were reported as confirmed. */
   #checkJournal(): void {
     const { node, listeners } = this.#life;
     const confirmed = new Set<string>();
@@ -266,7 +266,7 @@ export class Player {
     for (const { user, id, market } of this.#lastCreated()) {
       const nowNs = node.nowNs as TimestampNs;
       const order = { baseAsset: { id: market, text: market }, creationNs: nowNs, maxTradingFeesRate: 3_000 };
-      // Who cannot pay for the smallest order is refused before anybody looks at its id.
+      // A user who cannot pay for the smallest order is refused before its id is looked up.
       if (node.door.orders.funds({ user, subAccount: 0, asset: USD }).available < SMALLEST_ORDER) continue;
       let code = 'no answer';
       const request = createRequest({ user, id, price: 1_000, quantity: 10, postSignNs: nowNs }, order);

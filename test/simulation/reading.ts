@@ -1,6 +1,6 @@
 /**
- * Readers of public market data: a book rebuilt from a snapshot and diffs, trades in order, told through the node's own
- * feed over lanes that drop when they are full.
+ * Readers of public market data: a book rebuilt from a snapshot and diffs, trades in order, published through the
+ * node's own feed over channels that drop when they are full.
  */
 import assert from 'node:assert/strict';
 import { MARKET_DATA } from '../../src/core/actor-names.ts';
@@ -40,7 +40,7 @@ export class Readers implements Actor, FeedSink {
   readonly name: string = MARKET_DATA;
   readonly feed: MarketDataFeed;
   readonly #books = new Map<number, ReadBook>();
-  /** Last trade told of each market. */
+  /** Last published trade of each market. */
   readonly lastTrades: Map<number, number> = new Map();
   diffs = 0;
   trades = 0;
@@ -78,7 +78,7 @@ export class Readers implements Actor, FeedSink {
     return levels.sort(([a], [b]) => (side === 0 ? b - a : a - b));
   }
 
-  // ---- what the feed tells
+  // ---- what the feed publishes
 
   depthDiff({ marketIndex }: MarketDefinition, diff: DepthLevels): void {
     const book = this.#books.get(marketIndex) ?? new ReadBook();

@@ -1,7 +1,7 @@
 /**
- * A simulated history as a list of events: actions, each with the turns that follow it and the seed of their order, slow
- * actors, rests, kills, power cuts. Leaving one out changes what happens, but not the schedule of the others, so a list
- * that fails can be made shorter. Written as JSON it is a file that anybody can run again.
+ * A simulated history as a list of events: actions, each with the turns that follow it and the seed of their order,
+ * slow actors, rests, kills, power cuts. Leaving one out changes what happens, but not the schedule of the others, so a
+ * list that fails can be made shorter. Written as JSON it is a file that can be run again.
  *
  * Not here: drawing one (campaign.ts), playing it (playing.ts).
  */

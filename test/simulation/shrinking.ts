@@ -14,7 +14,7 @@ export function lawOf(error: unknown): string {
 }
 
 /**
- * @param tried told after every attempt, with how many events are left.
+ * @param tried called after every attempt, with how many events are left.
  * @returns a script no event of which can be left out, or the best one after `playsMax` attempts.
  */
 export async function shrink(

@@ -1,4 +1,4 @@
-/** Plans as the requests that their owners sign; whether a signature is good, the script says. */
+/** Plans as the requests that their owners sign; the script decides whether a signature is valid. */
 
 import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
 import { type CreateRequest, orderText } from '../../src/codec/signed-order.ts';

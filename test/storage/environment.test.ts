@@ -46,7 +46,7 @@ suite('environment', () => {
     await writer.close();
   });
 
-  test('a watch hears what each write replaces, earlier ones of its commit included, and its own write is in it', async () => {
+  test('a watch receives what each write replaces, earlier ones of its commit included, and its own write is in it', async () => {
     const writer = openWriter(temporaryDirectory());
     writer.commit([{ key: key(0x20), value: key(1) }]);
     const heard: (readonly (readonly number[] | null)[])[] = [];
@@ -169,7 +169,7 @@ suite('environment', () => {
     assert.throws(() => openWriter(directory), { name: 'StorageError', message: /is not a database/ });
   });
 
-  test('pages that lie in each other’s place are noticed by whoever reads a range over them, in both directions', async () => {
+  test('pages that lie in each other’s place are noticed by reads of a range over them, in both directions', async () => {
     const directory = temporaryDirectory();
     const writer = openWriter(directory);
     const writes = Array.from({ length: 1_000 }, (_, index) => {
@@ -189,7 +189,7 @@ suite('environment', () => {
     await writer.close();
   });
 
-  test('when the disk refuses, the error says so and what was flushed before is still there', async () => {
+  test('when the disk refuses, the error reports it and what was flushed before is still there', async () => {
     const directory = temporaryDirectory();
     await openWriter(directory).close();
     // A file may not grow beyond 2,000 blocks of 512 bytes; the write is refused instead of killing the process.

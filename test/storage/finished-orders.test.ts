@@ -132,7 +132,7 @@ function idOf(store: CheckpointStore, user: UserId, orderId: string): OrderRow |
 }
 
 suite('finished orders', () => {
-  test('what is forgotten is what a plain list forgets: by age, by user, and by list (AMB-08, AMB-17)', async () => {
+  test('what is dropped is what a plain list drops: by age, by user, and by list (AMB-08, AMB-17)', async () => {
     await fc.assert(
       fc.asyncProperty(checkpoints, limits, async (steps, max) => {
         const store = new CheckpointStore(temporaryDirectory(), max);
@@ -184,7 +184,7 @@ suite('finished orders', () => {
     await store.close();
   });
 
-  test('an id that makes room leaves the largest creation time of its list, which outlives a start (AMB-08)', async () => {
+  test('an evicted id leaves the largest creation time of its list, which outlives a start (AMB-08)', async () => {
     const store = new CheckpointStore(temporaryDirectory(), { idsPerList: 2 });
     store.checkpoint(finished([order(1, { creationNs: time(7) }), order(2, { creationNs: time(5) })]));
     store.checkpoint(finished([order(3), order(4), order(5, { marketIndex: 1 })]));

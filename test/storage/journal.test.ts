@@ -154,7 +154,7 @@ suite('journal', () => {
     }
   });
 
-  test('pruned in steps, each commit leaves a journal that verifies, counts its bytes and goes on, whoever opens it next', async () => {
+  test('pruned in steps, each commit leaves a journal that verifies, counts its bytes and goes on, at any later opening', async () => {
     const directory = temporaryDirectory();
     await filled(20, directory).close();
     for (const [below, first, isDone] of [

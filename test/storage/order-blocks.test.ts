@@ -85,7 +85,7 @@ suite('blocks of finished orders', () => {
     await store.close();
   });
 
-  test('in whatever order orders are asked for, each is found, and a block in the place of another is not taken for it', async () => {
+  test('in whatever order orders are read, each is found, and a block in the place of another is not taken for it', async () => {
     const store = new CheckpointStore();
     const rows = Array.from({ length: 160 }, (_, index) => order(index + 1, { text: 'x'.repeat(1_700) }));
     store.checkpoint(finished(rows));

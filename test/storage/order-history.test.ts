@@ -1,4 +1,4 @@
-/** What the tables say of orders that are in memory too. */
+/** The rows of orders that are in memory too. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { MarketRow, TradeRow } from '../../src/clearing/rows.ts';
@@ -14,7 +14,7 @@ import { marketOf } from '../support/market-figures.ts';
 
 const QUERY = { user: userOf(1), marketIndex: null, subAccounts: null };
 
-/** Orders of one id in market 0 that somebody has in memory. @param heard how much was known of the market then. */
+/** Orders of one id in market 0 that are in memory. @param heard the market sequence that was received then. */
 function doubtsAbout(
   orderId: string,
   orders: readonly { readonly sequence: number; readonly heard: number }[],

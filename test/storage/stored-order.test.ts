@@ -13,7 +13,7 @@ const bytesOf = (row: OrderRow) => Uint8Array.from(encodeRow(new ByteWriter(64),
 const rows = ROW_ARBITRARIES.order;
 
 suite('stored orders', () => {
-  test('an order that lies in its bytes says in every member what was written, looked at and read', () => {
+  test('an order that lies in its bytes returns in every member what was written, looked at and read', () => {
     const shelves = new OrderShelves();
     const lived: { readonly row: OrderRow; readonly place: number }[] = [];
     fc.assert(
@@ -25,7 +25,7 @@ suite('stored orders', () => {
       }),
       propertyParameters(),
     );
-    // Others that came to lie beside it, on its shelf and on further ones, have changed nothing.
+    // Others that were stored beside it have changed nothing.
     for (const { row, place } of lived) assert.deepEqual(shelves.take(place), row);
   });
 

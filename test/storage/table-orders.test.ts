@@ -98,7 +98,7 @@ suite('orders in their table', () => {
     return { table: 'order', row };
   }
 
-  test('a walk shows the orders that are asked for, in their order, whatever else is looked at', async () => {
+  test('a walk shows the requested orders, in their order, whatever else is looked at', async () => {
     const store = new CheckpointStore();
     const file = fileOf(store);
     const { stored, places } = walked(store, file);

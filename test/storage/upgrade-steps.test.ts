@@ -96,7 +96,7 @@ suite('steps of an upgrade', () => {
     );
   });
 
-  test('8 to 9: a finished order is a block of one, and what leads to it says so; everything else stays as it is', () => {
+  test('8 to 9: a finished order is a block of one, and what leads to it follows; everything else stays as it is', () => {
     const step = must(
       UPGRADE_STEPS.find(({ from }) => from === 8),
       'version 8 is upgraded',
@@ -163,7 +163,7 @@ suite('steps of an upgrade', () => {
     );
   });
 
-  test('9 to 10: a run of trades says how many of its list are older, unless the list is out of order', () => {
+  test('9 to 10: a run of trades has how many of its list are older, unless the list is out of order', () => {
     const step = must(
       UPGRADE_STEPS.find(({ from }) => from === 9),
       'version 9 is upgraded',

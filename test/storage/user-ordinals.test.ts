@@ -35,7 +35,7 @@ function usersMadeToMeet(base: number): Uint8Array[] {
 }
 
 suite('ordinals of users', () => {
-  test('each user is found by its bytes, wherever they lie, and nobody else', () => {
+  test('each user is found by its bytes, wherever they lie, and no other', () => {
     const users = fc.uniqueArray(user, { selector: hex, maxLength: 60 });
     fc.assert(
       fc.property(users, fc.array(user), fc.nat({ max: 9 }), (known, asked, at) => {

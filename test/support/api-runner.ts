@@ -1,7 +1,7 @@
 /**
- * Does with a running node what its own documents say: reads `/api-doc.json` and `/async-api.json`, sends every example
- * signed, and holds every reply and every frame against the schema beside it. Nothing of the node but its addresses is
- * used.
+ * Does with a running node what its own documents describe: reads `/api-doc.json` and `/async-api.json`, sends every
+ * example signed, and holds every reply and every frame against the schema beside it. Nothing of the node but its
+ * addresses is used.
  */
 import assert from 'node:assert/strict';
 import { WebSocket } from 'ws';
@@ -166,7 +166,7 @@ export function assertFits(schema: Shape, value: JsonValue, what: string): void 
   assert.ok(fit.ok, fit.ok ? '' : `${what}\n${fit.reject.field}: ${fit.reject.message}`);
 }
 
-/** Every frame that was told is one of those its document names. */
+/** Every received frame is one of those in its document. */
 export function assertTold({ stream, isV1, frames }: Told): void {
   const schemas = stream.tells.filter(({ name }) => (name === 'Envelope') === isV1).map(({ schema }) => schema);
   for (const frame of frames) {

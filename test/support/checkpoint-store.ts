@@ -48,7 +48,7 @@ export class CheckpointStore {
 
 export const userOf = (byte: number): UserId => byte.toString(16).padStart(2, '0').repeat(32) as UserId;
 
-/** A finished order of user 1 unless told otherwise. */
+/** A finished order of user 1 by default. */
 export function order(sequence: number, more: Partial<OrderRow> = {}): OrderRow {
   const time = BigInt(sequence) as TimestampNs;
   return {
@@ -93,7 +93,7 @@ export function order(sequence: number, more: Partial<OrderRow> = {}): OrderRow 
   };
 }
 
-/** A trade between users 1 (maker) and 2 unless told otherwise. */
+/** A trade between users 1 (maker) and 2 by default. */
 export function trade(tradeId: number, more: Partial<TradeRow> = {}): TradeRow {
   const side = { subAccount: 1, orderSequence: tradeId as Sequence, fee: 1n as Amount18 };
   return {

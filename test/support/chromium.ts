@@ -1,4 +1,4 @@
-/** A headless Chromium, spoken to over its own protocol: one page, what it asked for, and what it complained about. */
+/** A headless Chromium, driven over its own protocol: one page, its requests and its errors. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { WebSocket } from 'ws';
@@ -94,7 +94,7 @@ export class ChromiumPage {
 
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#process.once('exit', resolve));
-    // Asked to, it ends with its helpers; killed, it leaves them behind.
+    // On close it ends with its child processes; killed, it leaves them behind.
     this.#session = '';
     void this.#ask('Browser.close', {});
     await ended;

@@ -11,7 +11,7 @@ import { PlainClearing, type PlainFill } from './plain-clearing.ts';
 export class Player {
   readonly world: ClearingWorld = ClearingWorld.withMarket({ maker_fee_rate: -50 });
   readonly plain: PlainClearing = new PlainClearing();
-  /** Orders that a market would still speak of: not ended by it, and not filled. */
+  /** Orders that a market may still send events about: not ended by it, and not filled. */
   #names: Sequence[] = [];
   readonly #depositNonces = new Map<UserId, number>();
   #transferNonce = 0n;
@@ -98,7 +98,7 @@ export class Player {
     assert.equal(outcome.ok, this.plain.faucet(user, subAccount, asset, BigInt(amount) * 10n ** 18n));
   }
 
-  /** While fills are held, the plain ledger is what the market believes: it speaks of nothing that is over. */
+  /** While fills are held, the plain ledger is what the market believes: it sends no event about an ended order. */
   #live(at: number): Sequence | undefined {
     this.#names = this.#names.filter((name) => this.plain.orders.has(name) && this.#isThere(name));
     return this.#names[at % Math.max(1, this.#names.length)];
@@ -166,7 +166,7 @@ export class Player {
   #create(step: StepOf<'create'>): void {
     const { kind: _, forged, size, parent: at, triggerKind, place, ...others } = step;
     if (this.plain.kindOf(step.user, place.subAccount) === null) return;
-    // What a market order presses with is told by worked examples; here orders of margin accounts have a limit.
+    // The exposure of a market order is in the worked examples; here orders of margin accounts have a limit.
     const isMargin = this.plain.kindOf(step.user, place.subAccount) !== 'spot';
     if ((isMargin || !place.isSpot) && size.kind !== ORDER_KIND.limit) return;
     const tif = size.kind === ORDER_KIND.limit || others.tif === TIF.fok ? others.tif : TIF.ioc;
@@ -175,7 +175,7 @@ export class Player {
     const terms = { ...others, ...size, tif, subAccount, flags };
     const { sequence } = this.world.next();
     if (forged) this.world.forged.add(`0/${sequence}`);
-    // What a part of a child that never rests gives back is told by examples; here children rest (AMB-29).
+    // What a part of a child that never rests releases is in the examples; here children rest (AMB-29).
     const canBeChild = size.kind === ORDER_KIND.limit && tif === TIF.gtc;
     const parent = canBeChild && at !== null ? this.#parentAt(at) : 0;
     const trigger = { triggerKind, triggerPrice: triggerKind === TRIGGER.none ? 0 : 1_000 };
@@ -197,7 +197,7 @@ export class Player {
   #parentAt(at: number): Sequence | 0 {
     const name = this.#live(at);
     const row = name === undefined ? undefined : this.world.order(name);
-    // IOC and FOK are over before anybody can name them.
+    // IOC and FOK have ended before a command can name them.
     const rests = row?.tif === TIF.gtc || row?.tif === TIF.gtd;
     const canBeParent = rests && row?.kind === ORDER_KIND.limit && row.triggerKind === TRIGGER.none;
     return canBeParent && name !== undefined ? name : 0;

@@ -1,7 +1,7 @@
 /**
- * A clearing state with the world around it: a market that numbers its messages, a signature check that knows which
- * orders are forged, a journal of every batch, and tables that checkpoints write into. The ledger is recounted after
- * every batch.
+ * A clearing state with the world around it: a market that numbers its messages, a signature check with a list of
+ * forged orders, a journal of every batch, and tables that checkpoints write into. The ledger is recounted after every
+ * batch.
  */
 import assert from 'node:assert/strict';
 import { allBalances, balanceRow } from '../../src/clearing/balances.ts';
@@ -55,7 +55,7 @@ export class ClearingWorld {
   state: ClearingState = createClearingState();
   nowNs: TimestampNs = T0;
   readonly journal: Batch[] = [];
-  /** Orders whose signature is not theirs, by order key. */
+  /** Orders with a wrong signature, by order key. */
   readonly forged: Set<string> = new Set();
   #requests = 0;
   #orders = 0;
@@ -310,7 +310,7 @@ export class PlainTables {
     return loadState(LOAD_ORDER.flatMap((table) => this.of(table)));
   }
 
-  /** As a start does: orders lie in their bytes. @param told what an order's bytes are taken for. */
+  /** As a start does: orders lie in their bytes. @param told the verdict on an order's bytes. */
   loadStored(told: (stored: StoredOrders) => StoredOrders = (stored) => stored): ClearingState {
     return loadState(this.storedRows(told));
   }

@@ -1,4 +1,4 @@
-/** A worker that says under which id the kernel knows it (word 0), then computes until word 1 is set. */
+/** A worker that writes its thread id of the kernel (word 0), then computes until word 1 is set. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { ownThread } from '../../src/runtime/thread-times.ts';
 

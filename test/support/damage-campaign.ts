@@ -1,5 +1,5 @@
 /**
- * Damages the map of a lived directory in every way that damage.ts knows and asks the verification about it.
+ * Damages the map of a lived directory in every way of damage.ts and runs the verification on it.
  *
  *   detected    the verification refuses it
  *   harmless    it accepts it, and every entry is as it was: the damage hit free or unused bytes

@@ -1,4 +1,4 @@
-/** What market data hears, kept plainly: the levels of every market and the trades that clearing confirmed. */
+/** The input of market data, kept plainly: the levels of every market and the trades that clearing confirmed. */
 import type { Side } from '../../src/core/order-terms.ts';
 import type { Views } from '../../src/core/views.ts';
 import type { Actor } from '../../src/runtime/actor.ts';

@@ -16,7 +16,7 @@ import { loadConfig } from '../../src/node/config.ts';
 import type { NodeProcess } from './node-process.ts';
 import { PATIENCE_MS, seenAtLast } from './patience.ts';
 
-// The examples of the documentation, as they stand in its fenced blocks. The words behind the fence say what a block is;
+// The examples of the documentation, as they stand in its fenced blocks. The words behind the fence define what a block is;
 // renderers show only the first as the language.
 //   sh                          `npx ringbook …` commands, one a line
 //   sh script                   a script for bash, with curl and openssl; `json answer` behind it is what it prints
@@ -25,7 +25,7 @@ import { PATIENCE_MS, seenAtLast } from './patience.ts';
 //   text vector                 a signed text and, on its second line, the signature in hex
 //   http [mds|ops]              a request; `json answer [status]` behind it has the shape of the answer
 //   json control v0|v1          a frame for `/control`; `json answer` behind it has the shape of the answer
-//   json frame PATH             the shape of a frame that the stream at PATH has told
+//   json frame PATH             the shape of a frame that the stream at PATH has sent
 // A block below an HTML comment `<!-- not run: reason -->` is not run.
 
 interface Example {
@@ -157,7 +157,7 @@ export class DocRunner {
     for (const { socket } of this.#streams.values()) socket.terminate();
   }
 
-  /** @throws AssertionError when the example does not do what its page says. */
+  /** @throws AssertionError when the example does not do what its page describes. */
   async execute(example: Example): Promise<void> {
     const [language, role, detail] = example.words;
     if (language === 'sh' && role === 'script') return this.#script(example.text);
@@ -313,7 +313,7 @@ export class DocRunner {
   }
 }
 
-/** The members whose words, not only whose kind, must agree: what the page says happened. */
+/** The members that must agree in value, not only in type: what the page describes. */
 const COMPARED = new Set(
   (
     'order_id asset_id user_id status reason code message limit_price price quantity trading_fee filled_quantity ' +

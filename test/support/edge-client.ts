@@ -27,7 +27,7 @@ export function ask(
   return new Promise((resolve, reject) => {
     const request = http.request({ host: '127.0.0.1', port, path, method, agent: false, localAddress });
     for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
-    // Node sends the body of a DELETE without any length unless it is told to.
+    // Node sends the body of a DELETE without any length by default.
     const isUnframed = body !== undefined && !request.hasHeader('transfer-encoding');
     if (isUnframed) request.setHeader('Content-Length', body.byteLength);
     request.on('error', reject);
@@ -58,7 +58,7 @@ let pings = 0;
 
 /**
  * What was sent to a socket before now has been read from it: a ping is answered behind it. Two answers that come over
- * two connections are read in any order, so whoever looks at frames after another answer waits for this.
+ * two connections are read in any order, so a test that looks at frames after another answer waits for this.
  */
 export async function behindEverything(socket: WebSocket): Promise<void> {
   const { readyState } = socket;
@@ -93,7 +93,7 @@ export async function parsedFrames(
   return socket;
 }
 
-/** A WebSocket whose frames are awaited one by one. */
+/** A WebSocket with frames that are awaited one by one. */
 export class SocketReader {
   readonly socket: WebSocket;
   readonly #frames: string[] = [];

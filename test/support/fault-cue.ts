@@ -1,6 +1,6 @@
 /**
- * How a test tells one thread of a running node to misbehave: a file that names the thread and the fault. The thread
- * takes the file away before it obeys, so a successor of the thread is well again.
+ * How a test makes one thread of a running node fail: a file that names the thread and the fault. The thread takes the
+ * file away before it obeys, so a successor of the thread is well again.
  */
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export function giveCue(path: string, thread: string, fault: Fault): void {
   writeFileSync(path, `${thread} ${fault}`);
 }
 
-/** Misbehaves if that is what the cue says for this thread; else returns at once. */
+/** Fails if the cue is for this thread; else returns at once. */
 export function obeyCue(thread: string): void {
   const path = process.env[CUE_FILE] ?? '';
   let cue: string;

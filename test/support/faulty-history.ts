@@ -5,5 +5,5 @@ import { obeyCue } from './fault-cue.ts';
 const LOOK_MS = 5;
 
 runHistoryThread();
-// It ends when it is told to: this timer does not keep it.
+// It ends on the cue: this timer does not keep it.
 setInterval(() => obeyCue('history'), LOOK_MS).unref();

@@ -1,4 +1,4 @@
-/** A real node as a process, whose threads misbehave on cue (fault-cue.ts); started as the CLI's `start` is. */
+/** A real node as a process, with threads that fail on cue (fault-cue.ts); started as the CLI's `start` is. */
 import { writeSync } from 'node:fs';
 import { RingbookNode } from '../../src/node/boot.ts';
 import { loadConfig } from '../../src/node/config.ts';

@@ -1,4 +1,4 @@
-/** A worker of a real node whose actors misbehave on cue, at their next tick (fault-cue.ts). */
+/** A worker of a real node with actors that fail on cue, at their next tick (fault-cue.ts). */
 import { clearingFactories } from '../../src/node/clearing-factory.ts';
 import { marketDataFactories } from '../../src/node/market-data-factory.ts';
 import { marketFactories } from '../../src/node/market-factory.ts';

@@ -41,7 +41,7 @@ export interface FlowServerFaults {
 }
 
 const MARKET = '1000';
-/** The plain book wants these of an event; a replay's order is told by its frame alone. */
+/** The plain book wants these of an event; a replay's order is recognized by its frame alone. */
 const EVENT = { seq: 0, timeNs: 0n, action: 'add', id: '', side: 'buy', price: 1, quantity: 1 } as const;
 
 class FarBook {
@@ -60,7 +60,7 @@ class FarBook {
     return `{"asks":[${side(asks)}],"bids":[${side(bids)}],"sequence_number":1}`;
   }
 
-  /** @returns the trade to tell the taker, or null. */
+  /** @returns the trade for the taker, or null. */
   apply(frame: Frame): string | null {
     const { CreateOrderRequest: create, CancelOrderRequest: cancel, ReplaceOrderRequest: replace } = frame;
     if (cancel !== undefined && cancel.cancel.order_id !== this.#faults.ignoreCancelOf) {

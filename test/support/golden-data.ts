@@ -23,7 +23,7 @@ const HASHED_EVERY = 25;
 const CHECKPOINT_EVERY = 150;
 export const TOLD = ['trades', 'balances', 'positions'] as const;
 
-/** Every kind of input; complete by type, so that a new kind asks for new golden data. */
+/** Every kind of input; complete by type, so that a new kind needs new golden data. */
 export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   created: true,
   createRefused: true,
@@ -113,7 +113,7 @@ export async function goldenOf(version: number, records: readonly GoldenRecord[]
   return { version, map, hashes, told: { trades: trades ?? [], balances: balances ?? [], positions: positions ?? [] } };
 }
 
-/** What the data says, line by line. */
+/** The content of the data, line by line. */
 export function toldIn(directory: string, what: (typeof TOLD)[number]): Promise<readonly string[]> {
   return withReader(directory, (reader) => [...exportLines(reader, what)]);
 }

@@ -1,4 +1,4 @@
-/** Payloads that can be told from their sequence: another length and other bytes for each. */
+/** Payloads that follow from their sequence: another length and other bytes for each. */
 export function payloadOf(sequence: number): Uint8Array {
   return Uint8Array.from({ length: sequence % 300 }, (_, index) => (sequence + index) & 0xff);
 }

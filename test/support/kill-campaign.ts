@@ -2,8 +2,8 @@
  * kill -9 of a process that lives on a real map, at moments of its own, again and again on one directory; some kills
  * come while the process still recovers from the one before.
  *
- * After each: what was said to be durable is there, every side that was told as confirmed is a trade of history, none
- * was told twice, sequences went on, everything adds up, and the journal replayed gives the same state.
+ * After each: what was reported as durable is there, every side that was reported as confirmed is a trade of history,
+ * none was reported twice, sequences went on, everything adds up, and the journal replayed gives the same state.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ import { recoveredAndReplayed } from './recovered.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const CHILD = fileURLToPath(new URL('./life-child.js', import.meta.url));
-/** What it says before it is killed. */
+/** Its output before it is killed. */
 const LINES_MAX = 200;
 const STEPS_OF_THE_FIRST = 100;
 /** From the start of the process on: within what it takes to load and recover. */
@@ -29,7 +29,7 @@ export interface KillCounts {
   kills: number;
   /** Kills before the process had made anything durable: while it started or recovered. */
   early: number;
-  /** Sides of fills that were told as confirmed. */
+  /** Sides of fills that were reported as confirmed. */
   confirmed: number;
   records: number;
   readonly problems: string[];
@@ -61,7 +61,7 @@ export async function killCampaign(seed: number, { kills, isDouble = false }: Ki
   return counts;
 }
 
-/** What a process said before it was killed; null when it ended by itself, as none should. */
+/** The output of a process before it was killed; null when it ended by itself, as none should. */
 async function killedLife(
   random: SeededRandom,
   { seed, home, isEarly }: { readonly seed: number; readonly home: string; readonly isEarly: boolean },
@@ -82,7 +82,7 @@ async function killedLife(
   child.kill('SIGKILL');
   const [code] = (await ended) as [number | null];
   if (code !== null) return null;
-  // The last line may be cut: it was not said.
+  // The last line may be cut: it was not reported.
   return said.split('\n').slice(0, -1);
 }
 

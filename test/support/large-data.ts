@@ -1,6 +1,6 @@
 /**
- * A large data directory, made on the road that orders take: front door, market, clearing, journal and checkpoints of
- * the simulated node on a real map. Nothing in it trades: buys lie below sells, and triggers wait far away.
+ * A large data directory, made on the path that orders take: gateway, market, clearing, journal and checkpoints of the
+ * simulated node on a real map. Nothing in it trades: buys lie below sells, and triggers wait far away.
  */
 import { randomBytes } from 'node:crypto';
 import type { OperatorCommand } from '../../src/clearing/inputs.ts';
@@ -31,7 +31,7 @@ const FAR_ABOVE = 1_000_000;
 const USD = '1000';
 const BASE = '1';
 
-/** @param progress told now and then how many orders there are. */
+/** @param progress called now and then with the number of orders. */
 export async function makeLargeData(
   directory: string,
   size: LargeSize,

@@ -1,7 +1,8 @@
 /**
- * A large data directory in seconds: a small one that was lived (large-data.ts), whose users, balances and orders are
- * then written again and again as rows of checkpoints, under other names. A start finds what it would find after as many
- * orders on their road; only the journal does not know of them, so nothing of it can be replayed from the first record.
+ * A large data directory in seconds: a small one that was lived (large-data.ts); its users, balances and orders are
+ * then written again and again as rows of checkpoints, under other names. A start finds what it would find after as
+ * many orders on their normal path; only the journal does not have them, so nothing of it can be replayed from the
+ * first record.
  */
 import { createHash } from 'node:crypto';
 import { balanceRow } from '../../src/clearing/balances.ts';
@@ -28,7 +29,7 @@ const LEVELS = 4_900;
 export interface LargeRowsSize extends LargeSize {
   /** Dormant ones, each of a resting order of its own as long as there are enough. */
   readonly children?: number;
-  /** Immediate-or-cancel orders whose end was never said. */
+  /** Immediate-or-cancel orders without a published end. */
   readonly leftovers?: number;
 }
 

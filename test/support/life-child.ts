@@ -2,11 +2,11 @@
  * A node of a seed on a real map, as a process of its own, to be killed or put under the shim (io-shim.c):
  *
  *   node life-child.js endless <seed> <home>                  lives on in <home>/data; says what it makes durable, and
- *                                                             each side of a fill that is told as confirmed
+ *                                                             each side of a fill that is reported as confirmed
  *   node life-child.js trace <seed> <home> <steps>              lives once; "record 7" and "checkpoint 5" are marks
  *   node life-child.js faults <seed> <home> <steps> <index> <plan>…   lives once for each plan "<n> <errno> <how>", each in a
  *                                                             directory <home>/<index>; a JSON line tells how it
- *                                                             ended, <home>/<index>.marks what was said to be durable
+ *                                                             ended, <home>/<index>.marks what was reported as durable
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

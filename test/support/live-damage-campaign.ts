@@ -1,13 +1,14 @@
 /**
- * Damages the map under a node that runs (live-damage.ts), and asks what became of it. Each run begins with a copy of one
+ * Damages the map under a node that runs (live-damage.ts), and checks the result. Each run begins with a copy of one
  * directory that a node has lived in:
  *
  *   start ─▶ load ─▶ damage ─▶ load goes on ─▶ it ends by itself, or everything is compared and it is killed or stopped
  *         ─▶ verify ─▶ start ─▶ it refuses, or everything is compared again
  *
- * Compared is what was told with what is read: every side that was told as confirmed, what both users own, the book. What
- * a damaged directory has lost may be missing, but not be silent: then the node ends, answers with an error, or refuses to
- * start, and `verify` refuses the directory. Nothing wrong is ever told as confirmed, before or after.
+ * Compared is what was published with what is read: every side that was reported as confirmed, what both users own, the
+ * book. What a damaged directory has lost may be missing, but not be silent: then the node ends, answers with an error,
+ * or refuses to start, and `verify` refuses the directory. Nothing wrong is ever reported as confirmed, before or
+ * after.
  */
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync } from 'node:fs';
@@ -27,9 +28,9 @@ import { removeDirectory, temporaryDirectory } from './temporary-directory.ts';
 
 export interface LiveDamageCounts {
   runs: number;
-  /** Sides that were told as confirmed. */
+  /** Sides that were reported as confirmed. */
   confirmed: number;
-  /** The node ended by itself, with 70 and a line that says why. */
+  /** The node ended by itself, with 70 and a line with the reason. */
   ended: number;
   /** Mapped memory was gone, or lmdb followed damage out of its pages: the process died by a signal. */
   crashed: number;
@@ -53,7 +54,7 @@ const SIGNALS: readonly (number | string)[] = ['SIGBUS', 'SIGSEGV', 'SIGABRT'];
 /** A node that dies of damage is gone by then; one that is not goes on. */
 const LAST_WORDS_MS = 10_000;
 
-/** A directory of a node that was stopped, and what its users were told. */
+/** A directory of a node that was stopped, and what was reported to its users. */
 interface Before {
   readonly dataDirectory: string;
   readonly map: Buffer;
@@ -159,7 +160,10 @@ class Run {
     return load;
   }
 
-  /** What is read is what was told, or an error, or the end of the node. @param isSound nothing but the first will do. */
+  /**
+   * What is read is what was published, or an error, or the end of the node. @param isSound nothing but the first will
+   * do.
+   */
   async #compare(node: NodeProcess, load: Load, isSound: boolean): Promise<void> {
     try {
       await barrier(node);
@@ -210,7 +214,9 @@ function hasEnded({ child }: NodeProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** The sides that were told as confirmed, on their own: none twice, both of a trade alike, each within its order. */
+/**
+ * The sides that were reported as confirmed, on their own: none twice, both of a trade alike, each within its order.
+ */
 function checkTold(load: Load, before: Load): void {
   const trades = new Map<string, string>();
   const filled = new Map<string, bigint>();

@@ -66,7 +66,7 @@ const emptiedLeaf: LiveDamage = (path, random) =>
     return `page ${page} empty from byte ${from}`;
   });
 
-/** A page as it was before the node started: a write that was told to be done and is not. */
+/** A page as it was before the node started: a write that was reported as done and is not. */
 const staleLeaf: LiveDamage = (path, random, earlier) =>
   changing(path, (file) => {
     const { pageBytes } = file;
@@ -76,7 +76,7 @@ const staleLeaf: LiveDamage = (path, random, earlier) =>
     return `page ${page} as it was before the start`;
   });
 
-/** Whoever touches what lies behind the new end through mapped memory gets SIGBUS. */
+/** An access behind the new end through mapped memory gets SIGBUS. */
 const cutFile: LiveDamage = (path, random) =>
   changing(path, (file) => {
     const length = Math.floor((file.byteLength * random.below(CUTS)) / CUTS);

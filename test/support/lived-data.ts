@@ -16,7 +16,7 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 const EARLIER_CHECKPOINTS = 8;
 
-/** A disk that says when a record or a checkpoint has become durable. */
+/** A disk that reports when a record or a checkpoint has become durable. */
 export class WatchedDurability implements Durability {
   readonly disk: LmdbDurability;
   readonly #durable: (what: 'record' | 'checkpoint', sequence: Sequence) => void;

@@ -179,7 +179,7 @@ export function pressureLaw(): fc.IPropertyWithHooks<PressureDraw> {
 
 const PART = 20_000;
 
-/** Tries accounts by parts, each from a seed of its own, and says how far it is. */
+/** Tries accounts by parts, each from a seed of its own, and reports its progress. */
 export function accountCampaign(
   seed: number,
   accounts: number,

@@ -19,7 +19,7 @@ export function e18(text: string): Amount18 {
   return amount as Amount18;
 }
 
-/** One side of a trade. A margin order of account 1 unless it says otherwise. */
+/** One side of a trade. A margin order of account 1 by default. */
 export interface Side18 {
   readonly user: UserId;
   readonly subAccount?: number;

@@ -1,4 +1,7 @@
-/** A market engine with short words for its commands, for tests that tell a story. Time stands still until `wait`. */
+/**
+ * A market engine with short names for its commands, for tests with a long sequence of steps. Time stands still until
+ * `wait`.
+ */
 import {
   MARKET_STATUS,
   type MarketStatus,
@@ -32,7 +35,7 @@ import {
 } from './market-recorder.ts';
 
 const PUMP_BUDGET = 64;
-/** Where `tradeAt` trades if nothing is said. */
+/** Where `tradeAt` trades by default. */
 export const LAST_PRICE = 100;
 
 export interface OrderWords {
@@ -143,7 +146,7 @@ export class MarketDesk {
     return this.#heard();
   }
 
-  /** Clearing refuses a trade that was told as `matched`. */
+  /** Clearing rejects a trade that was published as `matched`. */
   rollback(matched: Told | undefined, makerReason: RollbackReason, takerReason: RollbackReason): Told[] {
     this.rollBackMore(matched, makerReason, takerReason);
     this.engine.uncross(Number.POSITIVE_INFINITY);
@@ -164,7 +167,7 @@ export class MarketDesk {
     return this.#heard();
   }
 
-  /** The front door answers one `triggered`. */
+  /** The gateway answers one `triggered`. */
   release(
     order: number,
     quantity: number,
@@ -181,7 +184,10 @@ export class MarketDesk {
     return this.#heard();
   }
 
-  /** Confirms everything, and lets the front door say `end` (go on, if left out) to all that fires, until all is quiet. */
+  /**
+   * Confirms everything, and lets the gateway say `end` (go on, if left out) to all that fires, until there is nothing
+   * left.
+   */
   runTriggers(end: OrderEnd | 0 = 0): Told[] {
     const all = this.settleAll();
     for (let busy = true; busy; ) {
@@ -267,7 +273,7 @@ function triggerOf({ above = 0, below = 0 }: { above?: number; below?: number })
   return { triggerKind: below > 0 ? TRIGGER.below : TRIGGER.none, triggerPrice: below };
 }
 
-/** Two strangers trade one lot; the book must have room for it between its sides. */
+/** Two strangers trade one lot; there must be space for it between the sides of the book. */
 export function tradeAt(desk: MarketDesk, price: number = LAST_PRICE): Told[] {
   const name = `trade-${desk.engine.sequence}`;
   const told = desk.sell(`${name}-s`, 1, price, { user: 'eve' });
@@ -279,7 +285,7 @@ export function only(told: readonly Told[], ...names: readonly string[]): Told[]
   return told.filter(([name]) => names.includes(name));
 }
 
-/** The names of what was told, levels aside. */
+/** The names of the emitted events, levels aside. */
 export function names(told: readonly Told[]): string[] {
   return told.map(([name]) => name).filter((name) => name !== 'levelChanged' && name !== 'depthCommitted');
 }

@@ -1,4 +1,6 @@
-/** An engine and the reference book that hear the same commands and must tell the same. For tests of matching. */
+/**
+ * An engine and the reference book that take the same commands and must emit the same events. For tests of matching.
+ */
 import assert from 'node:assert/strict';
 import type { OrderEnd, RollbackReason } from '../../src/core/order-terms.ts';
 import {
@@ -42,7 +44,7 @@ interface Named {
 /** A call of the engine; the commands in it are used again. */
 type EngineCall = (engine: MarketEngine) => void;
 
-/** How an engine comes about, and what it heard since. */
+/** How an engine is made, and its commands since then. */
 interface Life {
   readonly birth: (recorder: MarketRecorder) => MarketEngine;
   readonly calls: readonly EngineCall[];
@@ -61,13 +63,13 @@ export class MarketPair {
   readonly #limits: ReferenceLimits;
   #recorder: MarketRecorder = new MarketRecorder();
   #requestId = 0;
-  /** Levels as they were told last, where a command begins with a book that is being uncrossed. */
+  /** Levels as they were published last, where a command begins with a book that is being uncrossed. */
   #uncrossedFrom: Map<string, bigint> | null = null;
   #birth: Life['birth'];
-  /** Null: nobody will fork this pair. */
+  /** Null: this pair will not be forked. */
   #calls: EngineCall[] | null = null;
 
-  /** @param seen gathers what kinds of events were told, so that nobody mistakes silence for agreement. */
+  /** @param seen gathers the kinds of emitted events, so that silence is not taken for agreement. */
   constructor(
     limits: ReferenceLimits,
     seen: Set<string>,
@@ -83,15 +85,15 @@ export class MarketPair {
     this.#recorder.take();
   }
 
-  /** Keeps what the engine hears from here on, for `fork`. @returns itself. */
+  /** Keeps the commands of the engine from here on, for `fork`. @returns itself. */
   forkable(): this {
     this.#calls = [];
     return this;
   }
 
   /**
-   * Another pair that stands where this one stands: a copy of the reference, and a new engine that heard the same, in
-   * silence, as it was compared the first time.
+   * Another pair that stands where this one stands: a copy of the reference, and a new engine with the same commands,
+   * without a comparison, since they were compared the first time.
    */
   fork(): MarketPair {
     assert.ok(this.#calls !== null, 'a pair that is forked was forkable from its beginning');
@@ -108,7 +110,7 @@ export class MarketPair {
     call(this.engine);
   }
 
-  /** The part of a command that says who asks when. */
+  /** The user and the time of a command. */
   named(user: string, orderId: string): Named {
     return { user, orderId, requestId: ++this.#requestId, receivedNs: this.nowNs };
   }
@@ -151,7 +153,7 @@ export class MarketPair {
     return this.compare();
   }
 
-  /** @param words the answer to what was told last, and no budget, if left out. */
+  /** @param words the answer to the last event, and no budget, if left out. */
   release(order: number, quantity: number, end: OrderEnd | 0, words: { late?: boolean; budget?: number } = {}): Told[] {
     const toldAt = this.reference.orders.find(({ sequence }) => sequence === order)?.toldAt ?? 0;
     const triggered = words.late === true ? toldAt - 1 : toldAt;
@@ -257,7 +259,7 @@ export class MarketPair {
     return this.compare();
   }
 
-  /** Confirms, tells, releases until there is nothing to be done. @param end what the front door says. */
+  /** Confirms, publishes, releases until there is nothing to be done. @param end the answer of the gateway. */
   comeToRest(end: OrderEnd | 0 = 0): void {
     this.setStatus(MARKET_STATUS.active);
     const { reference } = this;
@@ -292,7 +294,7 @@ export class MarketPair {
 
   compare(): Told[] {
     const all = this.#recorder.take();
-    // A level that came back and went again while the book was uncrossed may be told as it was.
+    // A level that came back and went again while the book was uncrossed may be published as it was.
     const told = this.#uncrossedFrom === null ? all : withoutUnchanged(all, this.#uncrossedFrom);
     const expected = this.reference.take();
     if (!isSame(told, expected)) assert.deepEqual(told, expected);
@@ -410,7 +412,7 @@ function triggerStateOf({ state, activated }: ReferenceOrder): TriggerState {
   return state === 'fired' && activated === 0n ? TRIGGER_STATE.fired : TRIGGER_STATE.live;
 }
 
-/** An event by its name and by what it says beside numbers. */
+/** An event by its name and its members other than numbers. */
 function kindOf([name, , second, third, ...rest]: Told): string {
   if (name === 'ended' || name === 'createRefused') return `${name} ${third}`;
   if (name.endsWith('Refused')) return `${name} ${second}`;

@@ -1,7 +1,7 @@
 /**
  * Plays random commands to the engine and the reference. What a command means is dealt out of a few random words; what
- * is likely is a matter of the theme, since some roads are long: a child must be admitted, fired, activated in part and
- * outlive its parent before its end can be compared.
+ * is likely is a matter of the theme, since some sequences are long: a child must be admitted, fired, activated in part
+ * and outlive its parent before its end can be compared.
  */
 import { RAW_MAX } from '../../src/core/limits.ts';
 import {
@@ -245,7 +245,7 @@ export class MarketPlayer {
     return { ...named, side: (1 - parent.side) as Side, subAccount: parent.subAccount };
   }
 
-  /** A child is not sized in quote: the front door sees to it. */
+  /** A child is not sized in quote: the gateway sees to it. */
   #sizing(dealer: Dealer, isChild: boolean): Partial<Terms> & { tif: Tif; flags: number } {
     const kind: OrderKind = dealer.pick([ORDER_KIND.limit, ORDER_KIND.limit, ORDER_KIND.marketBase]);
     if (!isChild && dealer.oneIn(5)) return this.#quoteSized(dealer);
@@ -320,7 +320,7 @@ export class MarketPlayer {
     if (trade !== undefined) this.#pair.settle(trade.tradeId);
   }
 
-  /** Mostly the right answer to what was told, sometimes one that was overtaken. */
+  /** Mostly the right answer to the last event, sometimes one that was overtaken. */
   #release(dealer: Dealer): void {
     const awaited = this.#pair.reference.orders.filter(({ isAwaited }) => isAwaited);
     const order = awaited.length > 0 && !dealer.oneIn(8) ? dealer.pick(awaited) : this.#anyOrder(dealer);
@@ -333,7 +333,7 @@ export class MarketPlayer {
     this.#pair.release(order.sequence, quantity, end, { late: dealer.oneIn(8), budget });
   }
 
-  /** The front door lets everything go that is told now. */
+  /** The gateway releases everything that is published now. */
   #answer(): void {
     this.#pair.pump();
     for (const order of this.#pair.reference.orders.filter(({ isAwaited }) => isAwaited))

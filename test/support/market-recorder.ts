@@ -1,4 +1,4 @@
-/** Records what a market says as plain tuples, and builds its commands from words. For tests of matching. */
+/** Records the events of a market as plain tuples, and builds its commands from plain values. For tests of matching. */
 
 import { hashId, hashKeyOf } from '../../src/core/key-words.ts';
 import {
@@ -37,7 +37,7 @@ const DECODER = new TextDecoder();
 const USER_AT = 3;
 const USER_WORDS = 8;
 const ORDER_ID_AT = USER_AT + USER_WORDS + 2;
-/** What surrounds the key, the rest of the id's last word included: nobody may read it. */
+/** What surrounds the key, the rest of the id's last word included: it may not be read. */
 const GARBAGE = 0xa5;
 
 /** A command's key, not hashed: the user is the ASCII text filled up to 32 bytes. Both lie among garbage on purpose. */
@@ -56,7 +56,7 @@ export function zeroFilled(orderId: string): Int32Array {
   return words;
 }
 
-/** The part of every command that says who asked when. */
+/** The user and the time of every command. */
 export function received(
   requestId: number,
   ns: bigint,
@@ -82,7 +82,7 @@ export class MarketRecorder implements MarketEvents {
   readonly toldLevels: ToldLevels = new ToldLevels();
   #levels: Told[] = [];
 
-  /** What was told since the last time. */
+  /** The events since the last call. */
   take(): Told[] {
     const told = this.told;
     this.told = [];
@@ -175,7 +175,7 @@ export interface Terms {
   readonly parentId: string;
 }
 
-/** What a create has unless it says otherwise: a good-till-cancelled limit order of sub-account 0. */
+/** What a create has by default: a good-till-cancelled limit order of sub-account 0. */
 export const PLAIN_TERMS = {
   subAccount: 0,
   kind: ORDER_KIND.limit as OrderKind,
@@ -225,7 +225,7 @@ export function newOrder(terms: Terms): NewOrderCommand {
 export const BUY: Side = SIDE.buy;
 export const SELL: Side = SIDE.sell;
 
-// An engine whose caller need not hash: it does here what the front door does, with its own key.
+// An engine that hashes for its caller: it does here what the gateway does, with its own key.
 
 export class HashingEngine extends MarketEngine {
   readonly #key: ReturnType<typeof hashKeyOf>;
@@ -250,7 +250,7 @@ export class HashingEngine extends MarketEngine {
     super.cancel(command);
   }
 
-  /** And says that the command comes, as a shard does. */
+  /** And announces the command, as a shard does. */
   #hash(command: HashedKey): void {
     const { words, userAt, orderIdAt, orderIdBytes } = command;
     command.idHash = hashId(this.#key, words, userAt, orderIdAt, orderIdBytes);

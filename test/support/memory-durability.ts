@@ -92,7 +92,7 @@ export class MemoryDurability implements Durability {
     }
   }
 
-  /** Nothing of it is ever asked to go. */
+  /** No part of it is ever evicted. */
   prune(): boolean {
     return true;
   }
@@ -105,7 +105,7 @@ export class MemoryDurability implements Durability {
     yield* tombstonesOf(this.#finished, nowNs);
   }
 
-  /** No test lets a user have so many ids that one must make room. */
+  /** No test lets a user have so many ids that one is evicted. */
   idWatermarks(): readonly IdWatermark[] {
     return [];
   }

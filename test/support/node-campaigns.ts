@@ -7,7 +7,7 @@
  *   full disk  the data file cannot grow: 70 at once
  *   acks       kill -9 while orders are acknowledged: which of them are there
  *
- * Each throws an AssertionError that says what is wrong; a seed gives the same load and moments, not the same timing.
+ * Each throws an AssertionError with what is wrong; a seed gives the same load and moments, not the same timing.
  */
 import assert from 'node:assert/strict';
 import { RingbookClient } from '../../src/client/client.ts';
@@ -28,7 +28,7 @@ const ACKS_IN_FLIGHT = 32;
 const FULL_KIB = { min: 400, spread: 200 };
 
 export interface NodeCounts {
-  /** Sides that were told as confirmed. */
+  /** Sides that were reported as confirmed. */
   confirmed: number;
 }
 
@@ -165,8 +165,8 @@ export interface AckCounts extends NodeCounts {
 }
 
 /**
- * Durable acknowledgements lose nothing. Optimistic ones lose the last of what the market decided, never one whose
- * successor is there.
+ * Durable acknowledgements lose nothing. Optimistic ones lose the last of what the market decided, never one with a
+ * later one that is there.
  */
 export function killAcknowledged(seed: number, acks: 'optimistic' | 'durable'): Promise<AckCounts> {
   return living(seed, async (lives) => {

@@ -1,6 +1,7 @@
 /**
- * Load for whole nodes that are about to be killed, drained or filled up, and what must hold of the node that comes after:
- * nothing that was told is lost or doubled, everything owned follows from history, the book is that of the open orders.
+ * Load for whole nodes that are about to be killed, drained or filled up, and what must hold of the node that comes
+ * after: nothing that was published is lost or doubled, everything owned follows from history, the book is that of the
+ * open orders.
  */
 import assert from 'node:assert/strict';
 import type { Order } from '../../src/client/canonical.ts';
@@ -16,7 +17,7 @@ import { aMoment, eventually, PATIENCE_MS } from './patience.ts';
 const ETH = '2' as AssetId;
 const START = { usd: 500_000n * 10n ** 18n, eth: 100n * 10n ** 18n };
 
-/** A side of a fill that a user was told. */
+/** A side of a fill that was published to a user. */
 interface ToldSide {
   readonly user: string;
   readonly trade: UserTrade;
@@ -28,7 +29,7 @@ export class Load {
   /** Every order that was sent, by its id. */
   readonly orders: Map<string, Order> = new Map();
   readonly clients: readonly RingbookClient[];
-  /** How long orders waited for their answers; whoever wants to know takes them out. */
+  /** How long orders waited for their answers; the reader takes them out. */
   readonly answeredAfterMs: number[] = [];
   readonly #random: SeededRandom;
   readonly #marginIds: Set<string>;
@@ -110,12 +111,12 @@ export class Load {
     return client.order({ assetId: ETH, side, price, quantity, target, ...trigger });
   }
 
-  /** Sides that were told as confirmed. */
+  /** Sides that were reported as confirmed. */
   confirmed(): readonly ToldSide[] {
     return this.told.filter(({ trade }) => trade.status === 'Confirmed');
   }
 
-  /** Until so many sides were told as confirmed. */
+  /** Until so many sides were reported as confirmed. */
   untilTold(count = 1): Promise<void> {
     return eventually(() => this.confirmed().length >= count);
   }
@@ -168,7 +169,7 @@ interface AccountView {
   readonly positions: Readonly<Record<string, { readonly base: string; readonly quote: string }>>;
 }
 
-/** Every side that was told as confirmed is in history, once, and all that is owned follows from history. */
+/** Every side that was reported as confirmed is in history, once, and all that is owned follows from history. */
 export async function checkHistory(node: NodeProcess, load: Load, marginIds: ReadonlySet<string>): Promise<void> {
   for (const name of ['a', 'b'] as const) {
     const client = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(name) });

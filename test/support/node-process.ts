@@ -148,7 +148,7 @@ export async function operator(
   return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>, text };
 }
 
-/** Everybody has heard everything, and every frame is handed to its socket. @returns where the journal stands. */
+/** Every actor has handled everything, and every frame is handed to its socket. @returns where the journal stands. */
 export async function barrier(node: Pick<NodeProcess, 'ops'>): Promise<number> {
   const { status, text, body } = await operator(node, 'POST', '/operator/barrier', { timeout_ms: BARRIER_MS });
   if (status !== 200) throw new Error(`the node does not come to rest: ${text}`);

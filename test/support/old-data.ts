@@ -12,7 +12,7 @@ interface Fixture {
   readonly said: Said;
 }
 
-/** What the node of that version said. */
+/** What the node of that version reported. */
 export interface Said {
   readonly trades: readonly string[];
   readonly balances: readonly string[];

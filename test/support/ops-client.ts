@@ -112,7 +112,7 @@ const TRANSACTION: ChainTransaction = {
   nonce: 0,
 };
 
-/** Remembers what it was asked. */
+/** Records its requests. */
 export class PlainChains implements ChainDesk {
   readonly asked: unknown[] = [];
 

@@ -1,4 +1,4 @@
-/** Pages whose part of the tables is read on the spot. */
+/** Pages that read their part of the tables at once. */
 
 import type { OrderRecordView } from '../../src/codec/order-record.ts';
 import { must } from '../../src/core/assert.ts';

@@ -44,7 +44,7 @@ export interface PlainOrder {
   spent: bigint;
   /** Whether a fill of it was rolled back. */
   lost: boolean;
-  /** Of an order whose parent is over. */
+  /** Of an order with an ended parent. */
   enabled: number;
 }
 
@@ -305,7 +305,7 @@ export class PlainClearing {
     order.enabled = quantity;
   }
 
-  /** The market says that the order is over. @returns how it ends, or null when it does not. */
+  /** The market ends the order. @returns how it ends, or null when it does not. */
   end(name: Sequence, said: OrderEnd): OrderEnd | null {
     const order = this.orders.get(name) as PlainOrder;
     if (order.kind === ORDER_KIND.limit) {
@@ -357,7 +357,7 @@ export class PlainClearing {
     return fills.map(() => 'confirmed');
   }
 
-  /** Books one fill and says what is wrong with it, maker first. */
+  /** Books one fill and returns what is wrong with it, maker first. */
   #try(fill: PlainFill, taker: Sequence, price: number, start: Book): readonly [number, number] {
     const sides = [this.orders.get(fill.maker) as PlainOrder, this.orders.get(taker) as PlainOrder] as const;
     const rates = [this.fees.maker, this.fees.taker] as const;

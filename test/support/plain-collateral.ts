@@ -1,5 +1,5 @@
 /**
- * A plain recount of the collateral that a front door should sum: of everything that the door receives from the market and
+ * A plain recount of the collateral that a gateway should sum: of everything that the door receives from the market and
  * clearing of a plain exchange it notes the balances of margin accounts and the fills that they do not contain.
  */
 import { quantity18 } from '../../src/core/arithmetic.ts';

@@ -1,6 +1,6 @@
 /**
- * Margin as the formulas of the service spec say it, in fractions: every leg an exact fraction, rounded once at the end
- * of the leg. Slow and written from the requirements alone: the judge of src/risk.
+ * Margin by the formulas of the service spec, in fractions: every leg an exact fraction, rounded once at the end of the
+ * leg. Slow and written from the requirements alone: the judge of src/risk.
  */
 
 /** n / d, d above zero. */
@@ -127,7 +127,7 @@ export function equity(legs: readonly PlainLeg[], at: 'oracle' | 'mark'): bigint
   );
 }
 
-/** Equity as if no price were too old: what the last price says it is worth. */
+/** Equity as if no price were too old: what it is worth at the last price. */
 export function lastWorth(legs: readonly PlainLeg[], at: 'oracle' | 'mark'): bigint {
   return surplus(
     legs,

@@ -1,6 +1,6 @@
 /**
- * Prices, breakers and the risk row of one asset as a child would keep them: every price ever told, looked through from
- * the first one whenever somebody asks.
+ * Prices, breakers and the risk row of one asset as a child would keep them: every price ever published, searched from
+ * the first one at every query.
  */
 import type { PlainAsset } from './plain-margin.ts';
 

@@ -66,7 +66,7 @@ class Disk {
   }
 }
 
-/** As many images as asked for, each after a call of the trace that is drawn; all of the same trace, in its order. */
+/** As many images as requested, each after a call of the trace that is drawn; all of the same trace, in its order. */
 export function* powerLosses(
   trace: readonly TracedCall[],
   { images, random, lies }: { readonly images: number; readonly random: SeededRandom; readonly lies: boolean },
@@ -86,7 +86,7 @@ export function* powerLosses(
   }
 }
 
-/** What had been said to be durable. */
+/** What had been reported as durable. */
 export interface Promised {
   record: number;
   checkpoint: number;

@@ -184,7 +184,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     if (order.state === 'resting' && moves) this.enter(order, left(order));
   }
 
-  /** What was told of it or granted to it meant other terms. */
+  /** Earlier events and releases of it had other terms. */
   #tellAgain(order: ReferenceOrder): void {
     order.isAwaited = false;
     order.granted = null;
@@ -371,7 +371,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     order.spent -= trade.quantity * BigInt(trade.price);
     const fault = isAtFault(order.fault) ? order.fault : reason;
     if (state === 'ended') {
-      // Its end was told.
+      // Its end was published.
     } else if (!wasResting && left(order) === 0n) {
       // It wants no more, yet.
       if (state === 'filled') order.fault = fault;
@@ -461,7 +461,7 @@ function wasCancelled({ state, end }: ReferenceOrder): boolean {
   return state === 'covered' || (state === 'ended' && isCancel(end as OrderEnd));
 }
 
-/** As the row has it: a fired order that was told, or one that was released as far as its market said. */
+/** As the row has it: a fired order that was published, or one that was released as far as its market reported. */
 function asKept(order: ReferenceOrder): ReferenceOrder {
   if (order.state === 'ended' || order.state === 'covered') return order;
   const told = enabled(order);
@@ -499,7 +499,7 @@ export function restart(book: ReferenceBook, nowNs: bigint, gap: number): void {
   book.orders = orders;
   const resting = orders.filter((order) => order.state === 'resting');
   for (const order of resting) order.state = 'placing';
-  // Whoever has priority has the room of a level that is too full.
+  // The order with priority gets the space of a level that is too full.
   resting.sort((a, b) => a.priority - b.priority);
   const misfits = resting.filter((order) => {
     const fits = book.levelOf(order.side, order.price) + left(order) <= RAW_MAX;

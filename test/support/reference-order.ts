@@ -1,12 +1,12 @@
 /**
- * Orders of the reference book, and how many lots one gets. Everything is worked out anew each time it is asked.
+ * Orders of the reference book, and how many lots one gets. Everything is computed anew at each call.
  *
  *   dormant    waits for a price
  *   fired      the price came; waits for its release, or, as a child, for more of its parent's fills
  *   placing    on its way into the book, within one command
  *   resting    on the book
  *   filled     nothing left; a rollback may bring it back. covered: it may not
- *   ended      its end was told
+ *   ended      its end was published
  */
 import {
   ORDER_FLAG,
@@ -61,7 +61,7 @@ export interface ReferenceOrder {
   told: bigint | null;
   /** The sequence of that; 0 for what was restored. */
   toldAt: number;
-  /** It was told at least once: then clearing knows that it fired. */
+  /** It was published at least once: then clearing has it as fired. */
   wasTold: boolean;
   isAwaited: boolean;
   /** Released, but not placed yet. */
@@ -168,7 +168,7 @@ export interface Size {
   readonly reached: Reached;
 }
 
-/** What a walk asks: lots wanted at most (null: any), and the money of one quote unit in price × lots. */
+/** What a walk reads: lots wanted at most (null: any), and the money of one quote unit in price × lots. */
 export interface Walk {
   readonly wanted: bigint | null;
   readonly unit: bigint;

@@ -1,5 +1,5 @@
 /**
- * The reference book's state and the steps of which its commands are made: match, rest, end, forget, release. Lists and
+ * The reference book's state and the steps of which its commands are made: match, rest, end, drop, release. Lists and
  * bigint, searched from the front; it shares the vocabulary of the engine and no code.
  */
 import {
@@ -110,7 +110,7 @@ export interface ReferenceLimits {
   readonly expiredPerTurn: number;
 }
 
-/** What an order is about to look for on the other side; null: without a bound, nobody's. */
+/** What an order is about to look for on the other side; null: without a bound, none. */
 export interface ReferenceWay {
   readonly side: Side;
   readonly price: number;
@@ -135,7 +135,7 @@ export class ReferenceState {
   placeQueue: ReferenceOrder[] = [];
   /** Users at fault in rollbacks since the book was whole last, with the reason of the first (AMB-32). */
   faults: Map<string, RollbackReason> = new Map();
-  /** What came back crosses: nothing is said of levels until it is uncrossed. */
+  /** What came back crosses: no level is published until it is uncrossed. */
   isUncrossing = false;
   /** Crossing orders of users at fault; null: they are to be looked for. */
   leaving: ReferenceOrder[] | null = null;
@@ -182,7 +182,7 @@ export class ReferenceState {
     this.place(order, wanted);
   }
 
-  /** Places an order that is on no side; `wanted` lots of it are to be matched, null: as its money says. */
+  /** Places an order that is on no side; `wanted` lots of it are to be matched, null: as its money allows. */
   place(order: ReferenceOrder, wanted: bigint | null): void {
     order.state = 'placing';
     const walk = { wanted, unit: 10n ** BigInt(this.limits.priceDecimals) };
@@ -276,7 +276,7 @@ export class ReferenceState {
     return isAlive(order) && order.expiryNs <= this.nowNs;
   }
 
-  /** Somebody comes across an order: if its time is over, it goes. @returns whether it does. */
+  /** An order is met: if its time is over, it goes. @returns whether it does. */
   meet(order: ReferenceOrder): boolean {
     const isDue = this.isDue(order);
     if (isDue) this.end(order, ORDER_END.expired);
@@ -343,9 +343,9 @@ export class ReferenceState {
     this.forgetIfDone(order);
   }
 
-  /** It wants no more than is filled; a rollback may make room again (AMB-19, AMB-32 e). */
+  /** It wants no more than is filled; a rollback may free it again (AMB-19, AMB-32 e). */
   complete(order: ReferenceOrder, requestId: number): void {
-    // What a market order is told to be, it is (AMB-128).
+    // A market order is what its event states (AMB-128).
     if (order.kind !== ORDER_KIND.limit) {
       this.end(order, ORDER_END.filled);
       return;

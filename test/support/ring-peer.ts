@@ -36,7 +36,7 @@ function produce(): void {
   if (writer.publish()) bell.ring();
 }
 
-/** @returns how often it slept past its timeout although a record waited and nobody was about to ring. */
+/** @returns how often it was parked past its timeout although a record waited and no ring was due. */
 function echo(): number {
   const [reader, writer] = [new RingReader(task.in), new RingWriter(task.out)];
   const words = new Int32Array(task.bells);
@@ -63,7 +63,7 @@ function echo(): number {
 /** What no writer that is about to ring takes, however crowded the machine: only a lost wake-up waits for so long. */
 const LATE_MS_MAX = 30_000;
 
-/** Sleeps as Sleeper.park does, but tells a wake-up that never came from one that came late. */
+/** Parks as Sleeper.park does, but distinguishes a wake-up that never came from one that came late. */
 function parkAndJudge(words: Int32Array, reader: RingReader): number {
   const SLEEPING = 1;
   const ending = Atomics.wait(words, BELL_OF_PEER, SLEEPING, 100);

@@ -1,6 +1,6 @@
 /**
  * An order service without a node: real sessions, a real order manager for reads, and signed actions that are recorded
- * and answered as the test says.
+ * and answered by the test.
  */
 
 import type { AuthRequest } from '../../src/codec/auth-request.ts';
@@ -65,7 +65,7 @@ export class ScriptedOms implements OmsBackend {
   /** What actions are answered; `later` leaves the answer to the test. */
   script: Reject | 'received' | 'later' = 'received';
   cap = 10;
-  /** What charges are answered, and what has been asked for. */
+  /** The answer to charges, and the charges so far. */
   budget: Reject | null = null;
   readonly charged: [UserId | null, Cost][] = [];
   now: bigint = NOW;
@@ -191,9 +191,9 @@ export class ScriptedOms implements OmsBackend {
     createMarket: async (assetId) => (assetId === BASE ? accepted(MARKET_VIEW) : rejected(NO_MARKET)),
   };
 
-  /** Account actions come here with what they ask. */
+  /** Account actions come here with their requests. */
   readonly accountAsks: unknown[] = [];
-  /** What clearing says to account actions; null never comes. */
+  /** The verdict of clearing on account actions; null never comes. */
   verdict: ClearingVerdict | null = accepted(null);
   readonly accountActions: AccountActionBackend = {
     transfer: async (request, user) => this.#account('transfer', request.inner, user),

@@ -1,6 +1,6 @@
 /**
- * A whole node on one thread: the real front door, market shards, clearing and market data over real rings, turned by
- * a seeded schedule; a disk in memory; signatures that are valid unless the test forged them.
+ * A whole node on one thread: the real gateway, market shards, clearing and market data over real rings, turned by a
+ * seeded schedule; a disk in memory; signatures that are valid unless the test forged them.
  */
 
 import { ClearingActor } from '../../src/clearing/clearing-actor.ts';
@@ -49,7 +49,7 @@ function topologyOf(ringBytes: number): Parameters<typeof nodeTopology>[0] {
 
 export const SIMULATION_START_NS = 1_800_000_000_000_000_000n;
 
-/** What users were told about one side of a trade. */
+/** What was published to users about one side of a trade. */
 export interface ToldFill {
   readonly user: UserId;
   readonly trade: UserTrade;
@@ -58,17 +58,17 @@ export interface ToldFill {
 export interface SimulatedNodeOptions {
   readonly seed: number;
   readonly durability: Durability;
-  /** Orders whose signature clearing finds forged, though the front door let them pass. */
+  /** Orders with a signature that clearing finds forged, though the gateway let them pass. */
   readonly forged: ReadonlySet<string>;
   readonly startNs: bigint;
-  /** Changed rows and journal records that make a checkpoint due; few unless told otherwise. */
+  /** Changed rows and journal records that make a checkpoint due; few by default. */
   readonly checkpointAfter?: number;
-  /** Told how far its start is. */
+  /** Called with the progress of its start. */
   readonly recovering?: RecoveryProgress;
   readonly acks?: 'optimistic' | 'durable';
   readonly history?: OrderHistory;
   readonly limits?: UserLimits;
-  /** Who hears what users and readers are told; `told`, `events` and `depth` stay empty then. */
+  /** The receivers of what users and readers get; `told`, `events` and `depth` stay empty then. */
   readonly listeners?: { readonly streams: OmsStreams; readonly data: (wiring: ActorWiring) => Actor };
   /** Of every lane; small ones are full now and then. */
   readonly ringBytes?: number;
@@ -84,9 +84,9 @@ export class SimulatedNode {
   readonly told: ToldFill[] = [];
   readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
   readonly answers: ActionAnswer[] = [];
-  /** How often clearing said in the middle of its work that it is alive. */
+  /** How often clearing sent a heartbeat in the middle of its work. */
   clearingBeats = 0;
-  /** How often clearing told of its progress and did not say that it recovers. */
+  /** How often clearing reported progress without reporting that it recovers. */
   progressUnsaid = 0;
   readonly #refusals: string[] = [];
   readonly #runner: HandRunner;
@@ -155,7 +155,7 @@ export class SimulatedNode {
     return this.#runner.clock.nowNs();
   }
 
-  /** Turns of one actor alone until it does nothing: nobody reads what it says. */
+  /** Turns of one actor alone until it does nothing: its output is not read. */
   turnAlone(actor: string): void {
     while (this.#runner.step(actor) > 0);
   }
@@ -165,20 +165,20 @@ export class SimulatedNode {
     return this.#runner.step(actor);
   }
 
-  /** What one actor has said and another has not read. */
+  /** What one actor has sent and another has not read. */
   unread(from: string, to: string): RingDepth {
     const edge = this.#plan.edges.find((each) => each.from === from && each.to === to);
     return ringDepth(must(edge, 'there is such an edge').ring);
   }
 
-  /** One turn of everyone until every ring is empty; time stands still. */
+  /** One turn of every actor until every ring is empty; time stands still. */
   drain(): void {
     this.#runner.settle();
     this.#runner.tick();
     this.#runner.settle();
   }
 
-  /** Until nobody has anything to do: every command answered, every fill decided. */
+  /** Until no actor has anything to do: every command answered, every fill decided. */
   settle(): void {
     for (let round = 0; round < 3; round += 1) {
       this.#runner.settle();
@@ -200,7 +200,7 @@ export class SimulatedNode {
     this.settle();
   }
 
-  /** So many at once as a ring has room for; time stands still. */
+  /** As many at once as fit a ring; time stands still. */
   commandAll(commands: readonly OperatorCommand[]): void {
     const before = this.#refusals.length;
     for (const command of commands) void this.#desk.command(command);
@@ -220,7 +220,7 @@ export class SimulatedNode {
       .sort();
   }
 
-  /** Fills told with a status. */
+  /** Fills published with a status. */
   toldAs(status: FillStatus): readonly ToldFill[] {
     return this.told.filter(({ trade }) => trade.status === status);
   }

@@ -27,7 +27,7 @@ export interface Sent {
   readonly isMargin: boolean;
 }
 
-/** Confirmed positions of everybody, in the order of users. */
+/** Confirmed positions of all users, in the order of users. */
 function positionsOf(node: SimulatedNode): readonly PositionSlot[] {
   return SIMULATED_USERS.flatMap((user) => [
     ...(node.clearing.ledger.users.get(user)?.subAccounts.get(1)?.positions.values() ?? []),
@@ -36,7 +36,7 @@ function positionsOf(node: SimulatedNode): readonly PositionSlot[] {
 
 export class Traders {
   readonly random: SeededRandom;
-  /** Orders whose signature clearing is to find forged. */
+  /** Orders with a signature that clearing is to find forged. */
   readonly forged: Set<string> = new Set();
   readonly #sent: Sent[] = [];
   readonly #prefix: string;
@@ -62,7 +62,7 @@ export class Traders {
     else this.#cancelMany(node);
   }
 
-  /** The same id once more, for next to nothing, so that nobody is too poor for it. */
+  /** The same id once more, for next to nothing, so that every user can pay for it. */
   again(node: SimulatedNode, { user, id, market }: Pick<Sent, 'user' | 'id' | 'market'>): void {
     this.#send(node, { user, id, market, side: SIDE.buy, isMargin: false }, { price: 5, quantity: 10 });
   }
@@ -104,7 +104,7 @@ export class Traders {
     this.#send(node, order, { price: side === SIDE.buy ? 200_000 + 5 * (PRICES - 1) : 200_000, quantity });
   }
 
-  /** Mostly near what is traded, now and then far enough to squeeze somebody. */
+  /** Mostly near what is traded, now and then far enough to force a liquidation. */
   #oracle(node: SimulatedNode): void {
     const far = this.random.below(4) === 0 ? 40 : 1;
     const price = `${2_000 + far * (this.random.below(5) - 2)}.${this.random.below(10)}`;

@@ -7,16 +7,16 @@
  *                            │ each new state, once
  *                            └─▶ ends: all confirmed, released and rebuilt; all rolled back, in three ways; all expired
  *
- * A state is left by every step once, however many roads lead to it. That loses no sequence:
+ * A state is left by every step once, however many sequences lead to it. That loses no sequence:
  *   (1) Whether two states are one is judged by everything that decides what the reference will do (small-scope-state.ts),
- *       and the engine was just found to have told the same on both roads. What the engine alone knows, the places of its
+ *       and the engine was just found to have told the same on both. What the engine alone has, the places of its
  *       records, is not judged: the random runs are there for that.
- *   (2) States are met by the shortest roads first, so what is cut off has as many commands before it as were left.
+ *   (2) States are met by the shortest sequences first, so what is cut off has as many commands before it as were left.
  *   (3) A command about something that does not exist is left out.
  *   (4) Users are interchangeable, as each command is there for both.
  *
  * A state is played once: each step from it is played to a fork of the pair that stands there. A step that leaves the
- * state as it was leaves the pair good for the next one; so a road may have more commands than it counts.
+ * state as it was leaves the pair good for the next one; so a sequence may have more commands than it counts.
  */
 
 import { createHash } from 'node:crypto';
@@ -39,7 +39,7 @@ type Columns = {
 
 const asItIs = <T extends string | number | bigint>(value: T): T => value;
 
-/** Null: told as a rank below, or never looked at. */
+/** Null: given as a rank below, or never looked at. */
 const COLUMNS: Columns = {
   user: null,
   orderId: null,
@@ -182,7 +182,7 @@ export class SmallScopeWalk {
   }
 
   /**
-   * Plays every step after this road. @returns the roads to states that nobody saw before.
+   * Plays every step after this sequence. @returns the sequences to states that were not seen before.
    *
    * @param hasEnds whether each of them is played to its ends as well.
    */

@@ -10,8 +10,8 @@
  * bytes an order. Must not grow: descriptors, what waits in rings and for sockets, heaps, the time of an answer.
  *
  * What grows once, and would hide what grows for ever, is kept small here or left out: rings are touched on their first
- * lap, so they are short; old objects wait for a collector, so it comes often; young ones have room up to a bound, so
- * what heaps have taken from the system is not counted among the memory outside them.
+ * lap, so they are short; old objects wait for a collector, so it comes often; young ones grow up to a bound, so what
+ * heaps have taken from the system is not counted among the memory outside them.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -140,7 +140,7 @@ export async function soak({ seed, minutes, perSecond }: SoakWish): Promise<Soak
   return { problems, visits, confirmed, looks };
 }
 
-/** Each says what has grown. */
+/** Each reports what has grown. */
 function growthIn(looks: readonly Look[]): readonly string[] {
   const [, first] = looks;
   const last = looks.at(-1);
@@ -163,7 +163,7 @@ function leastHeaps(looks: readonly Look[]): readonly number[] {
 
 // ---- what a node is
 
-/** It writes a report of its threads and handles when it hears SIGUSR2. */
+/** It writes a report of its threads and handles on SIGUSR2. */
 function startReporting(dataDirectory: string): Promise<NodeProcess> {
   const directory = reportsOf(dataDirectory);
   const config = join(directory, 'config.json');
@@ -282,7 +282,7 @@ const mebibytes = (bytes: number): number => Math.round(bytes / 104_857.6) / 10;
 
 // ---- who comes and goes
 
-/** Opens and closes what one of the two users may have, in turn, and a session of somebody who has nothing. */
+/** Opens and closes what one of the two users may have, in turn, and a session of a user who has nothing. */
 class Visitor {
   readonly #node: NodeProcess;
   #isStopped = false;

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 /** A source map that is not from the compiler, or not whole, does not match. */
 const SOURCE = /"sources":\["([^"]+)"\]/;
 
-/** Removes each output of the build below `directory` whose source is missing. @returns the removed modules. */
+/** Removes each output of the build below `directory` that has no source any more. @returns the removed modules. */
 export function removeStaleOutputs(directory: string): readonly string[] {
   const removed: string[] = [];
   for (const map of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {

@@ -12,7 +12,7 @@ import type WebSocket from 'ws';
 const PING = Buffer.alloc(125, 'p');
 /** So many at once are a megabyte: less than a server queues for a reader before it gives up. */
 const PINGS_AT_ONCE = 8_192;
-/** More than the events told meanwhile, less than the pongs of one round. */
+/** More than the events published meanwhile, less than the pongs of one round. */
 const QUEUED_BYTES = 131_072;
 /** Far more than any kernel keeps. */
 const ROUNDS_MAX = 256;
@@ -38,7 +38,7 @@ export async function choke(socket: WebSocket, { tell, backlogBytes }: Choke): P
   }
 }
 
-/** A reader that stalls is no dead one: the server hears from it now and then, and does not close it as silent. */
+/** A reader that stalls is no dead one: it sends something now and then, and does not close it as silent. */
 export function nudge(socket: WebSocket): void {
   socket.ping();
 }

@@ -10,7 +10,7 @@ const KEY = Buffer.from('order');
  * Each row is over with the next.
  *
  * @param writes in clearing's LOAD_ORDER, each table in key order.
- * @param told what an order's bytes are taken for.
+ * @param told the verdict on an order's bytes.
  */
 export function* storedRows(
   writes: Iterable<RowWrite>,

@@ -119,7 +119,7 @@ async function livedDirectory(seed: number): Promise<string> {
 
 type Held = Readonly<Record<(typeof SAID)[number] | 'stateHash', string>>;
 
-/** Everything that a directory says, after an audit and a replay of its journal. */
+/** The content of a directory, after an audit and a replay of its journal. */
 async function heldBy(directory: string): Promise<Held> {
   const { stateHash } = await auditData(directory, quiet);
   await replayData(directory, null, quiet);
@@ -137,7 +137,7 @@ async function timeOf(args: (directory: string) => readonly string[], make: () =
   return performance.now() - startedMs;
 }
 
-/** When a command is killed: so long after its start, or after there is a file whose name matches. */
+/** When a command is killed: so long after its start, or after there is a file with a matching name. */
 interface Moment {
   readonly directory: string;
   readonly mark: RegExp | null;

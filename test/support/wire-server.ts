@@ -1,8 +1,8 @@
 /**
- * A small service on real sockets for tests of the SDK: node:http and `ws`, told by each test what to answer. It keeps
- * every request with its headers and exact body, so that a test can say what was on the wire.
+ * A small service on real sockets for tests of the SDK: node:http and `ws`, with the answers of each test. It keeps
+ * every request with its headers and exact body, so that a test can check what was on the wire.
  *
- * It knows nothing of orders: it is no node.
+ * It has no notion of orders: it is no node.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

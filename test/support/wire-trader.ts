@@ -209,7 +209,7 @@ export class Trader {
     return (await this.#balance(asset, account))?.['owned'];
   }
 
-  /** Clearing hears of an order by another road than its user: it is asked when both have. */
+  /** Clearing gets an order by another path than its user: it is queried when both have. */
   async #balance(asset: string, account: number): Promise<Record<string, string> | undefined> {
     await this.#node.rest();
     const view = await this.#node.operate('GET', `/operator/users/${this.userId}`);
@@ -217,7 +217,7 @@ export class Trader {
     return accounts[account]?.balances[asset];
   }
 
-  // ---- what was told
+  // ---- what was published
 
   /** Events of one order: `Created`, `Canceled UserRequested`, … */
   eventsOf(id: string): readonly string[] {
@@ -229,7 +229,9 @@ export class Trader {
     });
   }
 
-  /** Words of one order once its last event is this one; by then everybody has read what they were told, fills too. */
+  /**
+   * Words of one order once its last event is this one; by then every reader has read what was sent to it, fills too.
+   */
   async until(id: string, last: string): Promise<readonly string[]> {
     await eventually(
       () => this.eventsOf(id).at(-1) === last,

@@ -20,7 +20,7 @@ async function metric(node: NodeProcess, name: string): Promise<number> {
   return Number(value);
 }
 
-/** Trades until the node has said so often that it pruned. @returns how many trades there were. */
+/** Trades until the node has reported so many prunings. @returns how many trades there were. */
 async function tradeUntilPruned(node: NodeProcess, client: RingbookClient): Promise<number> {
   let trades = 0;
   while (node.stderr().split('journal pruned').length - 1 < PRUNES) {

@@ -184,7 +184,7 @@ suite('pruning', () => {
     await pruneData(directory, 1, quiet);
     const [young] = snapshotsIn(directory);
     assert.ok(young !== undefined && young.sequence > last && first > 1);
-    // As a copy finds it whose map was read before the node made that snapshot and pruned.
+    // As a copy finds it that read its map before the node made that snapshot and pruned.
     writeFileSync(map, early);
     const to = (): string => join(temporaryDirectory(), 'to');
     await assert.rejects(backupData(directory, to(), quiet), /was pruned while it was copied/);
@@ -206,7 +206,7 @@ suite('pruning', () => {
     assert.equal((await rebuildFrom(backup, to(), null, quiet)).stateHash, stateHash);
   });
 
-  test('a journal that is pruned while a snapshot of it is made is no damage: the snapshot is not proven, and that is said', async () => {
+  test('a journal that is pruned while a snapshot of it is made is no damage: the snapshot is not proven, which is reported', async () => {
     const directory = join(temporaryDirectory(), 'copy');
     cpSync(whole, directory, { recursive: true });
     for (const { path } of snapshotsIn(directory)) rmSync(path, { recursive: true });

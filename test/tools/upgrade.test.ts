@@ -34,7 +34,7 @@ function lines(directory: string, what: ExportName): Promise<readonly string[]> 
   return withReader(directory, (reader) => [...exportLines(reader, what)]);
 }
 
-/** The rows and the history that the old node told, from the new map. */
+/** The rows and the history that the old node reported, from the new map. */
 async function saysTheSame(directory: string, said: Said): Promise<void> {
   for (const what of ['trades', 'balances', 'positions'] as const) {
     assert.deepEqual(await lines(directory, what), said[what], what);
@@ -43,7 +43,7 @@ async function saysTheSame(directory: string, said: Said): Promise<void> {
 
 suite('upgrade of the data', () => {
   for (const version of OLD_VERSIONS) {
-    test(`version ${version}: everything that its node told is there, verified, and the old map stays beside it`, async () => {
+    test(`version ${version}: everything that its node reported is there, verified, and the old map stays beside it`, async () => {
       const { directory, said } = oldData(version);
       const before = readFileSync(join(directory, MAP_FILE_NAME));
       const upgraded = await upgradeData(directory, quiet);
@@ -64,7 +64,7 @@ suite('upgrade of the data', () => {
     });
   }
 
-  test('a start refuses older data with 78 and says what to do; upgraded, it shows every order and takes new ones', async () => {
+  test('a start refuses older data with 78 and what to do; upgraded, it shows every order and takes new ones', async () => {
     const { directory, said } = oldData(5);
     await assert.rejects(
       startNode({ profile: 'dev', dataDirectory: directory }),
