@@ -2,7 +2,7 @@
 /**
  * The `ringbook` command: finds the subcommand, prints help, converts faults to exit codes.
  *
- * The subcommands have one file each, loaded on use, so that help needs no native module and `doctor` can diagnose a
+ * Subcommands are loaded on use, so that help needs no native module and `doctor` can diagnose a
  * broken one.
  */
 import { type Command, EXIT, type ExitCode, explain, usageError } from './command.ts';
@@ -12,18 +12,18 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./start-command.ts')).startCommand,
   keygen: async () => (await import('./keygen-command.ts')).keygenCommand,
   order: async () => (await import('./order-command.ts')).orderCommand,
-  'cancel-all': async () => (await import('./cancel-all-command.ts')).cancelAllCommand,
+  'cancel-all': async () => (await import('./order-command.ts')).cancelAllCommand,
   book: async () => (await import('./book-command.ts')).bookCommand,
   'replay-flow': async () => (await import('./replay-flow-command.ts')).replayFlowCommand,
   doctor: async () => (await import('./doctor-command.ts')).doctorCommand,
-  verify: async () => (await import('./verify-command.ts')).verifyCommand,
-  replay: async () => (await import('./verify-command.ts')).replayCommand,
-  backup: async () => (await import('./backup-command.ts')).backupCommand,
-  restore: async () => (await import('./backup-command.ts')).restoreCommand,
-  export: async () => (await import('./export-command.ts')).exportCommand,
-  snapshot: async () => (await import('./prune-command.ts')).snapshotCommand,
-  prune: async () => (await import('./prune-command.ts')).pruneCommand,
-  upgrade: async () => (await import('./upgrade-command.ts')).upgradeCommand,
+  verify: async () => (await import('./data-commands.ts')).verifyCommand,
+  replay: async () => (await import('./data-commands.ts')).replayCommand,
+  backup: async () => (await import('./data-commands.ts')).backupCommand,
+  restore: async () => (await import('./data-commands.ts')).restoreCommand,
+  export: async () => (await import('./data-commands.ts')).exportCommand,
+  snapshot: async () => (await import('./data-commands.ts')).snapshotCommand,
+  prune: async () => (await import('./data-commands.ts')).pruneCommand,
+  upgrade: async () => (await import('./data-commands.ts')).upgradeCommand,
 };
 
 async function help(): Promise<string> {

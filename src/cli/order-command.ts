@@ -1,13 +1,17 @@
 /**
  * `ringbook order`: signs one order, sends it, and prints its events: Received, then every fill first Pending and later
  * Confirmed (or Rollbacked), until the order has ended, or rests or waits without events for a while.
+ *
+ * Also `ringbook cancel-all`.
  */
 import type { Order } from '../client/canonical.ts';
 import { RingbookClient } from '../client/client.ts';
 import type { EventStream } from '../client/event-stream.ts';
+import { devKey, loadKey, type SigningKey } from '../client/keys.ts';
 import type { OrderEvent } from '../client/order-events.ts';
 import type { OperationResponse, UserTrade } from '../client/replies.ts';
 import { formatRaw, parseDecimal18 } from '../core/decimal.ts';
+import { parseAssetId } from '../core/ids.ts';
 import {
   ADDRESS_HELP,
   ADDRESS_OPTIONS,
@@ -17,9 +21,33 @@ import {
   type ExitCode,
   parseOptions,
   positiveInteger,
+  usageError,
 } from './command.ts';
 import { TICKET_HELP, TICKET_OPTIONS, ticketOf } from './order-ticket.ts';
-import { KEY_HELP, KEY_OPTIONS, keyOf } from './user-key.ts';
+
+// The user of a command: one of the dev profile, or the owner of a key file.
+
+interface KeyOption {
+  readonly type: 'string';
+}
+
+const KEY_OPTIONS: Readonly<Record<'as' | 'key', KeyOption>> = {
+  as: { type: 'string' },
+  key: { type: 'string' },
+};
+
+const KEY_HELP = `  --as a|b           one of the two funded users of the dev profile
+  --key FILE         your own key file`;
+
+/** @throws CliError 64 unless exactly one of the two options is given. */
+function keyOf(values: { readonly as?: string | undefined; readonly key?: string | undefined }): SigningKey {
+  if ((values.as === undefined) === (values.key === undefined)) {
+    throw usageError('the user is missing: --as a, --as b, or --key FILE (make one with "ringbook keygen")');
+  }
+  if (values.key !== undefined) return loadKey(values.key);
+  if (values.as !== 'a' && values.as !== 'b') throw usageError('--as takes a or b, the users of the dev profile');
+  return devKey(values.as);
+}
 
 const OPTIONS = {
   ...ADDRESS_OPTIONS,
@@ -170,6 +198,37 @@ example:
     try {
       const order = await ('price' in ticket ? client.order(ticket) : client.marketOrder(ticket));
       return await place(client, order, values);
+    } finally {
+      client.close();
+    }
+  },
+};
+
+// `ringbook cancel-all`: dispatches a cancel of every order, or of those in one market.
+
+export const cancelAllCommand: Command = {
+  name: 'cancel-all',
+  summary: 'cancel every order, or those in one market',
+  help: `usage: ringbook cancel-all [MARKET] (--as a|b | --key FILE) [options]
+
+${KEY_HELP}
+${ADDRESS_HELP}
+
+example:
+  ringbook cancel-all --as a
+  ringbook cancel-all 2 --as b
+`,
+  async run(argv) {
+    const { values, positionals } = parseOptions(argv, { ...ADDRESS_OPTIONS, ...KEY_OPTIONS });
+    const [market] = positionals;
+    if (positionals.length > 1 || (market !== undefined && parseAssetId(market) === null)) {
+      throw usageError('cancel-all takes one market or none: ringbook cancel-all 2 --as a');
+    }
+    const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), key: keyOf(values) });
+    try {
+      await client.cancelAll(market === undefined ? {} : { assetId: market });
+      process.stdout.write(`Dispatched a cancel of all orders${market === undefined ? '' : ` in market ${market}`}\n`);
+      return EXIT.done;
     } finally {
       client.close();
     }

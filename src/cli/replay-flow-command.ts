@@ -14,10 +14,8 @@ import {
   positiveInteger,
   usageError,
 } from './command.ts';
-import { ReplayDifference } from './flow-compare.ts';
 import { type FlowBookRow, type FlowEvent, parseBook, parseFlow } from './flow-format.ts';
-import type { Pace } from './flow-pace.ts';
-import { type ReplayReport, replayFlow } from './replay-flow.ts';
+import { type Pace, ReplayDifference, type ReplayReport, replayFlow } from './replay-flow.ts';
 import { syntheticFlow } from './synthetic-flow.ts';
 
 const OPTIONS = {

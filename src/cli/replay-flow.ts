@@ -21,15 +21,20 @@ import { RingbookClient } from '../client/client.ts';
 import type { ControlConnection } from '../client/control.ts';
 import { generateSeed, keyFromSeed } from '../client/keys.ts';
 import { OperatorClient } from '../client/operator.ts';
-import type { UserTrade } from '../client/replies.ts';
+import type { Depth, DepthLevel, UserTrade } from '../client/replies.ts';
 import { rawOf, type SignedAction } from '../client/signed-actions.ts';
 import { formatScaled } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
 import { FlowBook } from './flow-book.ts';
-import { differenceOf, ReplayDifference, rowOf } from './flow-compare.ts';
-import { type FlowBookRow, type FlowEvent, PRICE_DECIMALS, QUANTITY_DECIMALS } from './flow-format.ts';
+import {
+  BOOK_LEVELS,
+  type FlowBookRow,
+  type FlowEvent,
+  type FlowLevel,
+  PRICE_DECIMALS,
+  QUANTITY_DECIMALS,
+} from './flow-format.ts';
 import { FLOW_TARGET, type FlowUsers, prepareMarket, unusedAsset } from './flow-market.ts';
-import { type Pace, Pacer } from './flow-pace.ts';
 
 export interface ReplayOptions {
   readonly oms: string;
@@ -304,4 +309,78 @@ class Replay {
     }
     return report;
   }
+}
+
+// The schedule of a flow's events: at once, at the recorded times, or at a steady rate.
+
+export type Pace =
+  | { readonly kind: 'fast' }
+  /** At the recorded times, `speed` times as fast. */
+  | { readonly kind: 'recorded'; readonly speed: number }
+  | { readonly kind: 'rate'; readonly perSecond: number };
+
+/** Waits until an event is due; time starts at construction. */
+class Pacer {
+  readonly #pace: Pace;
+  readonly #firstNs: bigint;
+  readonly #startedAt = performance.now();
+
+  constructor(pace: Pace, firstNs: bigint) {
+    this.#pace = pace;
+    this.#firstNs = firstNs;
+  }
+
+  async until(index: number, timeNs: bigint): Promise<void> {
+    const delayMs = this.#startedAt + this.#dueMs(index, timeNs) - performance.now();
+    if (delayMs > 1) await new Promise((resolve) => setTimeout(resolve, delayMs));
+  }
+
+  #dueMs(index: number, timeNs: bigint): number {
+    switch (this.#pace.kind) {
+      case 'fast':
+        return 0;
+      case 'recorded':
+        return Number(timeNs - this.#firstNs) / 1e6 / this.#pace.speed;
+      case 'rate':
+        return (index * 1_000) / this.#pace.perSecond;
+    }
+  }
+}
+
+// Compares the node's ten best levels with the recorded ones, and formats the difference as a table.
+
+/** The node's book or its replies differ from the recording; the message is for people. */
+export class ReplayDifference extends Error {
+  override readonly name = 'ReplayDifference';
+}
+
+/** The best ten levels of a node's depth, in the flow's raw units. */
+export function rowOf(depth: Depth, afterSeq: number): FlowBookRow {
+  const levels = (side: readonly DepthLevel[]): readonly FlowLevel[] =>
+    side.slice(0, BOOK_LEVELS).map(({ price, quantity }) => ({
+      price: rawOf(price, PRICE_DECIMALS, 'price'),
+      quantity: rawOf(quantity, QUANTITY_DECIMALS, 'quantity'),
+    }));
+  return { afterSeq, asks: levels(depth.asks), bids: levels(depth.bids) };
+}
+
+/** @returns null for equal books, else a table of the levels that differ. */
+export function differenceOf(expected: FlowBookRow, actual: FlowBookRow): string | null {
+  const lines: string[] = [];
+  for (const side of ['asks', 'bids'] as const) {
+    for (let index = 0; index < BOOK_LEVELS; index += 1) {
+      const wanted = levelText(expected[side][index]);
+      const found = levelText(actual[side][index]);
+      if (wanted !== found) lines.push(`  ${side.slice(0, 3)} ${String(index + 1).padStart(2)}  ${wanted}  ${found}`);
+    }
+  }
+  if (lines.length === 0) return null;
+  const head = `  level   ${'recorded'.padStart(22)}  ${'node'.padStart(22)}`;
+  return [`after event ${expected.afterSeq} the node shows another book:`, head, ...lines].join('\n');
+}
+
+function levelText(level: FlowLevel | undefined): string {
+  const text =
+    level === undefined ? 'none' : `${level.quantity} at ${formatScaled(BigInt(level.price), PRICE_DECIMALS)}`;
+  return text.padStart(22);
 }

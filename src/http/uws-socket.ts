@@ -16,12 +16,11 @@
  *   (5) Frames without work are counted before anything is done with them (frame-allowance.ts); a socket that sends more
  *       than it may is closed, and its address pays.
  *
- * Pings go out every 20 s, whatever the peer sends (WS-07, socket-pings.ts). A peer that is silent for 36 s, pongs
+ * Pings go out every 20 s, whatever the peer sends (WS-07). A peer that is silent for 36 s, pongs
  * included, is closed.
  *
  * Not here: what streams carry (mds-server.ts), plain requests (http-routes.ts).
  */
-
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { isTextPing } from '../codec/stream-frames.ts';
 import { assert, must } from '../core/assert.ts';
@@ -30,6 +29,7 @@ import {
   BODY_BYTES_MAX,
   SOCKET_LAG_BYTES_MAX,
   SOCKET_LAG_MESSAGES_MAX,
+  SOCKET_PING_MS,
   SOCKET_SILENT_SECONDS,
   SOCKETS_LAG_BYTES_MAX,
   SOCKETS_LAG_BYTES_PRESSED,
@@ -37,12 +37,10 @@ import {
 import { LinkedList, ListEntry } from '../core/linked-list.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { Backlog } from './backlog.ts';
-import { Connections } from './connections.ts';
+import type { AddressGate } from './address-gate.ts';
 import { FrameAllowance, FrameCrowd } from './frame-allowance.ts';
 import type { HttpRoutes } from './http-routes.ts';
 import { parameterCountOf, type RequestHead } from './request-head.ts';
-import { SocketPings } from './socket-pings.ts';
 import { uWS } from './uws.ts';
 import type { EdgeObserver, HttpCall, Listener } from './uws-http.ts';
 
@@ -474,4 +472,140 @@ const TOKEN_FORM = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/;
 export function selectSubprotocol(offered: string): string {
   const first = offered.split(',', 1)[0]?.trim() ?? '';
   return TOKEN_FORM.test(first) ? first : '';
+}
+
+// Connections of one listener, counted from accept to close, whether or not they ever say something.
+// The server ends a connection that has sent no complete head ten seconds after it was made, and one that is idle
+// between requests likewise. So with a bound on how fast one address may open them (AddressGate) and one on all of them,
+// half-open connections cannot use up the process's descriptors. The fuller the table, the more a connection costs its
+// address, so that the last of it is for addresses that have made few (address-limits.ts). The server does not say whose
+// connection has ended, so they cannot be counted by address.
+
+/** Twice the sockets of a listener: half of it stays for requests. */
+const CONNECTIONS_MAX = 32_768;
+
+/** The native function is there; the package's types leave it out. */
+interface FiltersConnections {
+  filter(changed: (response: HttpResponse, change: 1 | -1) => void): void;
+}
+
+class Connections {
+  readonly #gate: AddressGate | null;
+  #count = 0;
+
+  constructor(app: TemplatedApp, gate: AddressGate | null) {
+    this.#gate = gate;
+    (app as unknown as FiltersConnections).filter((response, change) => this.#changed(response, change));
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** A connection that had become a WebSocket is closed; the server does not tell those. */
+  socketClosed(): void {
+    this.#count -= 1;
+  }
+
+  #changed(response: HttpResponse, change: 1 | -1): void {
+    this.#count += change;
+    if (change === -1) return;
+    const isTaken =
+      this.#count <= CONNECTIONS_MAX && this.#gate?.connected(response, this.#count / CONNECTIONS_MAX) !== false;
+    if (!isTaken) response.close();
+  }
+}
+
+// A ping to every socket each SOCKET_PING_MS, whatever its client sends (WS-07), with one timer for all sockets.
+// Sockets lie in as many groups as the timer has steps in that time; a socket joins the group that was pinged last, so its
+// first ping comes after SOCKET_PING_MS, and each step pings one group.
+
+const STEP_MS = 250;
+
+interface Pinged {
+  ping(): void;
+}
+
+export class SocketPings<Socket extends Pinged> {
+  readonly #groups: readonly Set<Socket>[];
+  readonly #timer: NodeJS.Timeout;
+  /** The group that was pinged last. */
+  #last = 0;
+
+  /** @param periodMs between two pings of a socket. */
+  constructor(periodMs: number = SOCKET_PING_MS, stepMs: number = STEP_MS) {
+    this.#groups = Array.from({ length: Math.max(1, Math.round(periodMs / stepMs)) }, () => new Set<Socket>());
+    this.#timer = setInterval(() => this.#step(), stepMs);
+    this.#timer.unref();
+  }
+
+  /** @returns its group, for `remove`. */
+  add(socket: Socket): Set<Socket> {
+    const group = this.#groups[this.#last] ?? new Set<Socket>();
+    group.add(socket);
+    return group;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #step(): void {
+    this.#last = (this.#last + 1) % this.#groups.length;
+    for (const socket of this.#groups[this.#last] ?? []) socket.ping();
+  }
+}
+
+// How far one socket is behind: the messages of ours that its kernel has not taken yet.
+// The server reports queued bytes only, so the ends of queued messages are remembered as byte positions in the stream
+// since the queue was last empty:
+//   taken by the kernel          queued
+//   ├───────────────┼──────────────────────┤ #streamBytes
+//        end   end      end    end       end
+//                   └ a message is queued while its end lies beyond this point
+// Exact to within the few bytes of protocol pings that the server queues itself. Nothing is allocated for a socket
+// that keeps up.
+
+/** One more than the limit, so that the message which breaks it is still counted. */
+const CAPACITY = SOCKET_LAG_MESSAGES_MAX + 1;
+
+/** Bytes a server adds in front of a payload (RFC 6455 5.2; servers do not mask). */
+export function frameHeaderBytes(payloadBytes: number): number {
+  return payloadBytes < 126 ? 2 : payloadBytes < 65_536 ? 4 : 10;
+}
+
+export class Backlog {
+  #ends: Float64Array | null = null;
+  #first = 0;
+  #count = 0;
+  #streamBytes = 0;
+
+  /** Queued messages, up to one above the limit. */
+  get messages(): number {
+    return this.#count;
+  }
+
+  /** A message was handed to the server. Call `settle` after one or several of these. */
+  add(payloadBytes: number): void {
+    this.#streamBytes += payloadBytes + frameHeaderBytes(payloadBytes);
+    if (this.#count === CAPACITY) return;
+    this.#ends ??= new Float64Array(CAPACITY);
+    this.#ends[(this.#first + this.#count) % CAPACITY] = this.#streamBytes;
+    this.#count += 1;
+  }
+
+  /** @param queuedBytes what the server reports as not yet taken by the kernel. */
+  settle(queuedBytes: number): void {
+    if (queuedBytes === 0) {
+      this.#count = 0;
+      this.#streamBytes = 0;
+      return;
+    }
+    const taken = this.#streamBytes - queuedBytes;
+    while (this.#count > 0 && (this.#ends?.[this.#first] ?? 0) <= taken) {
+      this.#first = (this.#first + 1) % CAPACITY;
+      this.#count -= 1;
+    }
+    assert(this.#count >= 0, 'backlog: a count');
+  }
 }

@@ -47,11 +47,9 @@ import type {
   RestoredPosition,
   RollbackCommand,
 } from './commands.ts';
-import type { MarketEngineOptions } from './engine-options.ts';
-import { expireHolds } from './held-cancels.ts';
 import { type InjectedFill, InjectedFills } from './injected-fills.ts';
 import { Intake } from './intake.ts';
-import { OrderIds } from './order-ids.ts';
+import { ID_STATE, OrderIds } from './order-ids.ts';
 import { ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { endIfDue, expireSome, Overdue } from './overdue.ts';
@@ -61,7 +59,41 @@ import { type RollbackPlace, rollBack } from './rollback.ts';
 import type { ToldLevels } from './told-levels.ts';
 import { Triggers } from './triggers.ts';
 import { Uncrossing } from './uncross.ts';
-import { UserTable } from './user-table.ts';
+import { USER_WORDS, UserTable } from './user-table.ts';
+
+// Expiry of cancels that were parked for a create that did not arrive (AMB-25).
+
+/** Expires the parked cancels due at this time and publishes each expiry. */
+function expireHolds(ids: OrderIds, users: UserTable, events: MarketEvents, high: number, low: number): void {
+  const { records } = ids;
+  for (let head = ids.heldHead; head !== NONE; head = ids.heldHead) {
+    if (records.stateOf(head) === ID_STATE.held) {
+      if (isBefore(high, low, records.timeHighOf(head), records.timeLowOf(head))) return;
+      ids.consumeHold(head);
+      const userAt = records.userOf(head) * USER_WORDS;
+      const words = records.wordsOf(head);
+      events.heldCancelExpired(users.words, userAt, words, records.idAt(head), records.bytesOf(head));
+    }
+    ids.dropHeldHead();
+  }
+}
+
+export interface MarketEngineOptions {
+  readonly events: MarketEvents;
+  /** Price decimals of the market; constant. */
+  readonly priceDecimals: number;
+  /** A secret 64-bit key of the hash tables. No event depends on it. */
+  readonly hashSeed?: bigint;
+  readonly heldCancelNs?: bigint;
+  readonly heldCancelsPerUserMax?: number;
+  readonly rememberedIdsPerUserMax?: number;
+  readonly rememberedIdsMax?: number;
+  readonly expiredPerTurn?: number;
+  /** Maximum number of live orders and orders with undecided fills; ORDERS_MAX by default. */
+  readonly ordersMax?: number;
+  /** Initial number of entries of every pool, a power of two; full pools double. */
+  readonly firstCapacity?: number;
+}
 
 /** Maximum number of id records that one tick reclaims. */
 const SWEEP_BUDGET = 256;
@@ -70,8 +102,6 @@ const EXPIRED_PER_TURN = 64;
 const FIRST_CAPACITY = 1_024;
 /** Orders per level that the check after a batch examines. */
 const ORDERS_CHECKED = 8;
-
-export type { MarketEngineOptions } from './engine-options.ts';
 
 export class MarketEngine {
   readonly #events: MarketEvents;

@@ -1,4 +1,6 @@
 /** The reason why a process ends, as its last log line states it: thread, cause, time and advice. */
+
+import { writeSync } from 'node:fs';
 import type { Hang, HangCause } from './silence.ts';
 
 /** `died`: the thread ended, or an error was not caught. */
@@ -49,4 +51,12 @@ export function lineOf(event: string, ending: Ending, more: Readonly<Record<stri
     ...more,
   };
   return JSON.stringify(line);
+}
+
+// Ends the process without the cooperation of any thread.
+
+/** Writes one line to standard error and kills this process; callable from any thread. */
+export function killProcess(ending: Ending): void {
+  writeSync(2, `${lineOf('process-killed', ending)}\n`);
+  process.kill(process.pid, 'SIGKILL');
 }

@@ -18,8 +18,7 @@
 import { writeSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { FAIL_STOP_HALT_MS, FAIL_STOP_TERMINATE_MS } from '../core/limits.ts';
-import { diedOf, type Ending, lineOf } from './ending.ts';
-import { killProcess } from './kill-process.ts';
+import { diedOf, type Ending, killProcess, lineOf } from './ending.ts';
 
 /** Exit code after a broken invariant or a lost thread (operator-api.md §1). */
 export const EXIT_BROKEN = 70;

@@ -7,9 +7,8 @@ import { must } from '../core/assert.ts';
 import { BellBoard } from './bell-board.ts';
 import { SharedClock } from './clock.ts';
 import { Sleeper } from './doorbell.ts';
-import { hungOf } from './ending.ts';
+import { hungOf, killProcess } from './ending.ts';
 import { bellIndex, ThreadBlock, Watch } from './heartbeat.ts';
-import { killProcess } from './kill-process.ts';
 import { threadTimes } from './thread-times.ts';
 import { type Plan, type ThreadSpec, threadIndex } from './topology.ts';
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { FlowBook } from '../../src/cli/flow-book.ts';
-import { differenceOf, rowOf } from '../../src/cli/flow-compare.ts';
 import {
   BOOK_LEVELS,
   type FlowBookRow,
@@ -16,6 +15,7 @@ import {
   writeBook,
   writeFlow,
 } from '../../src/cli/flow-format.ts';
+import { differenceOf, rowOf } from '../../src/cli/replay-flow.ts';
 import { syntheticFlow } from '../../src/cli/synthetic-flow.ts';
 import { propertyParameters } from '../support/property.ts';
 

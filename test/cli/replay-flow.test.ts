@@ -1,9 +1,8 @@
 /** The replay itself, against a far end that keeps a plain book: mapping, order, comparison, and stopping at a fault. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { ReplayDifference } from '../../src/cli/flow-compare.ts';
 import type { FlowBookRow } from '../../src/cli/flow-format.ts';
-import { type ReplayReport, replayFlow } from '../../src/cli/replay-flow.ts';
+import { ReplayDifference, type ReplayReport, replayFlow } from '../../src/cli/replay-flow.ts';
 import { summaryOf } from '../../src/cli/replay-flow-command.ts';
 import { syntheticFlow } from '../../src/cli/synthetic-flow.ts';
 import { type FlowServer, type FlowServerFaults, startFlowServer } from '../support/flow-server.ts';

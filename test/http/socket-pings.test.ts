@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { accepted } from '../../src/core/outcome.ts';
-import { SocketPings } from '../../src/http/socket-pings.ts';
-import { MDS_LAG } from '../../src/http/uws-socket.ts';
+import { MDS_LAG, SocketPings } from '../../src/http/uws-socket.ts';
 import { SocketReader } from '../support/edge-client.ts';
 import { listenWith } from '../support/listeners.ts';
 

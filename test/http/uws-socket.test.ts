@@ -4,9 +4,16 @@ import { suite, test } from 'node:test';
 import { SOCKET_LAG_MESSAGES_MAX, WORK_PER_TURN_MAX } from '../../src/core/limits.ts';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
-import { Backlog, frameHeaderBytes } from '../../src/http/backlog.ts';
 import { Channel } from '../../src/http/channel.ts';
-import { type LagRule, MDS_LAG, OMS_LAG, type StreamSocket, selectSubprotocol } from '../../src/http/uws-socket.ts';
+import {
+  Backlog,
+  frameHeaderBytes,
+  type LagRule,
+  MDS_LAG,
+  OMS_LAG,
+  type StreamSocket,
+  selectSubprotocol,
+} from '../../src/http/uws-socket.ts';
 import { frameBytes, OPCODE } from '../fuzz/raw-socket.ts';
 import { SocketReader } from '../support/edge-client.ts';
 import { listenWith, RouteListener } from '../support/listeners.ts';

@@ -6,8 +6,7 @@ import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { grown } from '../../src/core/pools.ts';
 import { fromWords, highWord, lowWord } from '../../src/core/time-words.ts';
-import { ORDERS_MAX, OrderPool } from '../../src/matching/order-pool.ts';
-import { WordHeap } from '../../src/matching/word-heap.ts';
+import { ORDERS_MAX, OrderPool, WordHeap } from '../../src/matching/order-pool.ts';
 import { PLAIN_TERMS } from '../support/market-recorder.ts';
 import { propertyParameters } from '../support/property.ts';
 
