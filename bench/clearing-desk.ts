@@ -189,7 +189,6 @@ export class Desk {
     this.#records.add(OrderAdmitted.typeId, OrderAdmitted.bytes + newOrderBytes(order), (v, at) => {
       OrderAdmitted.setSequence(v, at, this.#sequence);
       OrderAdmitted.setTimeNs(v, at, this.#timeNs);
-      OrderAdmitted.setParent(v, at, 0);
       OrderAdmitted.setMarketIndex(v, at, 0);
       OrderAdmitted.setRefusal(v, at, 0);
       writeNewOrder(v, at + OrderAdmitted.bytes, order, { requestId: 0, receivedNs: T0, marketIndex: 0 });

@@ -10,11 +10,13 @@ import type { Views } from '../core/views.ts';
 import { readNewOrder } from '../order/order-codec.ts';
 import {
   Matched,
+  NewOrder,
   NodeCommand,
   OrderActivated,
   OrderAdmitted,
   OrderCovered,
   OrderEnded,
+  OrderRecord,
   OrderReplaced,
   OrderRestored,
   OrderTriggered,
@@ -104,7 +106,8 @@ function readAdmitted(v: Views, at: number): ClearingInput {
   const order = readNewOrder(v, at + OrderAdmitted.bytes);
   const place = readPlace(OrderAdmitted, v, at);
   if (OrderAdmitted.refusal(v, at) !== 0) return { kind: 'createRefused', ...place, order };
-  return { kind: 'created', ...place, order, parent: OrderAdmitted.parent(v, at) as Sequence | 0 };
+  const parent = OrderRecord.parentSequence(v, at + OrderAdmitted.bytes + NewOrder.orderAt);
+  return { kind: 'created', ...place, order, parent };
 }
 
 function readMatched(v: Views, at: number): ClearingInput {

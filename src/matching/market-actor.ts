@@ -36,6 +36,7 @@ import {
   NodeEvent,
   NodeHook,
   OrderIdRemembered,
+  OrderRecord,
   OrderRestoredAtBoot,
   ReleaseOrder,
   ReplaceOrder,
@@ -153,7 +154,8 @@ export class MarketShardActor implements Actor {
 
   /** The line of an id's table is far away; it comes while the command before is handled. */
   expect(typeId: number, v: Views, at: number, bytes: number): void {
-    if (typeId === NewOrder.typeId) this.#expectId(NewOrder.marketIndex(v, at), createHash(v, at, bytes));
+    if (typeId === NewOrder.typeId)
+      this.#expectId(OrderRecord.marketIndex(v, at + NewOrder.orderAt), createHash(v, at, bytes));
     else if (typeId === CancelOrder.typeId) this.#expectId(CancelOrder.marketIndex(v, at), CancelOrder.idHash(v, at));
     else if (typeId === ReplaceOrder.typeId)
       this.#expectId(ReplaceOrder.marketIndex(v, at), ReplaceOrder.idHash(v, at));
@@ -282,7 +284,7 @@ export class MarketShardActor implements Actor {
   }
 
   #onNewOrder(v: Views, at: number, bytes: number): void {
-    const market = this.#marketAt(NewOrder, v, at);
+    const market = this.#marketAt(CREATE, v, at);
     this.#source.views = v;
     this.#source.at = at;
     // The hash behind the text is for the market alone.
@@ -384,3 +386,9 @@ interface CommandMessage {
   readonly receivedNsAt: number;
   marketIndex(v: Views, at: number): number;
 }
+
+/** A create has its market in the order's record. */
+const CREATE: CommandMessage = {
+  receivedNsAt: NewOrder.receivedNsAt,
+  marketIndex: (v, at) => OrderRecord.marketIndex(v, at + NewOrder.orderAt),
+};

@@ -4,24 +4,17 @@
  *
  * Not here: orders that are told at boot (restored-word.ts).
  */
-import {
-  ORDER_END,
-  type OrderEnd,
-  type OrderKind,
-  type RollbackReason,
-  type Side,
-  type Tif,
-  type TriggerKind,
-} from '../core/order-terms.ts';
+import { ORDER_END, type OrderEnd, type RollbackReason, type TriggerKind } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { createHash } from '../order/order-codec.ts';
+import { createHash, fillExpiry } from '../order/order-codec.ts';
 import {
   CancelAllOrders,
   CancelOrder,
   FillRolledBack,
   NewOrder,
   OrderIdRemembered,
+  OrderRecord,
   ReleaseOrder,
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
@@ -85,7 +78,7 @@ function low(v: Views, at: number): number {
 
 export class CommandReader {
   readonly #create: NewOrderCommand;
-  readonly #parentId = new Uint8Array(NewOrder.orderIdLength);
+  readonly #parentId = new Uint8Array(OrderRecord.orderIdLength);
   readonly #replace: ReplaceCommand = {
     ...emptyKey(),
     ...notReceived(),
@@ -156,34 +149,35 @@ export class CommandReader {
   /** @param bytes of the record, from `createBytes`. */
   readCreate(v: Views, at: number, bytes: number): NewOrderCommand {
     const command = this.#create;
-    fillKey(command, NewOrder, v, at);
+    const record = at + NewOrder.orderAt;
+    fillKey(command, OrderRecord, v, record);
     command.idHash = createHash(v, at, bytes);
     fillReceived(command, NewOrder, v, at);
-    command.creationHigh = high(v, at + NewOrder.creationNsAt);
-    command.creationLow = low(v, at + NewOrder.creationNsAt);
-    command.expiryHigh = high(v, at + NewOrder.expiryNsAt);
-    command.expiryLow = low(v, at + NewOrder.expiryNsAt);
-    command.subAccount = NewOrder.subAccount(v, at);
-    command.side = NewOrder.side(v, at) as Side;
-    command.kind = NewOrder.kind(v, at) as OrderKind;
-    command.tif = NewOrder.tif(v, at) as Tif;
-    command.flags = NewOrder.flags(v, at);
-    command.price = NewOrder.price(v, at);
-    command.quantity = NewOrder.quantity(v, at);
-    command.amount = NewOrder.amount(v, at);
-    command.budget = NewOrder.budget(v, at);
-    command.triggerKind = NewOrder.triggerKind(v, at) as TriggerKind;
-    command.triggerPrice = NewOrder.triggerPrice(v, at);
+    command.creationHigh = high(v, record + OrderRecord.creationNsAt);
+    command.creationLow = low(v, record + OrderRecord.creationNsAt);
+    fillExpiry(command, v, record);
+    command.subAccount = OrderRecord.subAccount(v, record);
+    command.side = OrderRecord.side(v, record);
+    command.kind = OrderRecord.kind(v, record);
+    command.tif = OrderRecord.tif(v, record);
+    command.flags = OrderRecord.flags(v, record);
+    command.price = OrderRecord.price(v, record);
+    command.quantity = OrderRecord.quantity(v, record);
+    command.amount = OrderRecord.amount(v, record);
+    command.budget = OrderRecord.budget(v, record);
+    command.triggerKind = OrderRecord.triggerKind(v, record);
+    command.triggerPrice = OrderRecord.triggerPrice(v, record);
     this.#fillParent(command, v, at);
     return command;
   }
 
   /** The parent's id lies anywhere in the text, so it is brought to a place of words. */
   #fillParent(command: NewOrderCommand, v: Views, at: number): void {
-    const bytes = NewOrder.parentIdBytes(v, at);
+    const record = at + NewOrder.orderAt;
+    const bytes = OrderRecord.parentIdBytes(v, record);
     command.parentIdBytes = bytes;
     if (bytes === 0) return;
-    const from = at + NewOrder.bytes + NewOrder.parentIdAt(v, at);
+    const from = at + NewOrder.bytes + OrderRecord.parentIdAt(v, record);
     this.#parentId.fill(0);
     for (let index = 0; index < bytes; index += 1) this.#parentId[index] = v.u8[from + index] as number;
   }

@@ -18,10 +18,12 @@ import {
   HeldCancelExpired,
   MarketAck,
   Matched,
+  NewOrder,
   OrderActivated,
   OrderAdmitted,
   OrderCovered,
   OrderEnded,
+  OrderRecord,
   OrderReplaced,
   OrderRestored,
   OrderTriggered,
@@ -320,10 +322,15 @@ export class MarketOutput implements MarketEvents {
     const v = outlet.views;
     OrderAdmitted.setSequence(v, at, sequence);
     this.#writeTime(v, at + OrderAdmitted.timeNsAt);
-    OrderAdmitted.setParent(v, at, parent);
     OrderAdmitted.setMarketIndex(v, at, this.#marketIndex);
     OrderAdmitted.setRefusal(v, at, refusal);
     v.u8.set(source.views.u8.subarray(source.at, source.at + source.bytes), at + OrderAdmitted.bytes);
+    const record = at + OrderAdmitted.bytes + NewOrder.orderAt;
+    OrderRecord.setOrderSequence(v, record, sequence);
+    OrderRecord.setPrioritySequence(v, record, sequence);
+    OrderRecord.setParentSequence(v, record, parent);
+    this.#writeTime(v, record + OrderRecord.admittedNsAt);
+    this.#writeTime(v, record + OrderRecord.lastUpdateNsAt);
     outlet.commit();
   }
 

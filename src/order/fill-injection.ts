@@ -2,7 +2,7 @@
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { OrderKey } from '../matching/commands.ts';
 import type { Outlet } from '../runtime/outbox.ts';
-import { NewOrder, NodeHook } from '../schema/generated/messages.ts';
+import { NodeHook, OrderRecord } from '../schema/generated/messages.ts';
 import { encodePlain } from '../schema/plain-values.ts';
 
 /** An order as its owner names it. */
@@ -25,11 +25,11 @@ export interface InjectedFill {
 
 /** The order's key as the engine reads it. */
 export function keyOf({ user, orderId }: OrderToFill): OrderKey {
-  const bytes = Buffer.alloc(NewOrder.userLength + NewOrder.orderIdLength);
+  const bytes = Buffer.alloc(OrderRecord.userLength + OrderRecord.orderIdLength);
   bytes.write(user, 'hex');
-  bytes.write(orderId, NewOrder.userLength, 'latin1');
+  bytes.write(orderId, OrderRecord.userLength, 'latin1');
   const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
-  return { words, userAt: 0, orderIdAt: NewOrder.userLength >>> 2, orderIdBytes: orderId.length };
+  return { words, userAt: 0, orderIdAt: OrderRecord.userLength >>> 2, orderIdBytes: orderId.length };
 }
 
 /** @returns false when the ring is full. */

@@ -1,24 +1,25 @@
 /**
- * A new order between its two forms: the fields clearing and the front door work with, and the `NewOrder` message that
+ * A new order between its two forms: the fields that clearing and the gateway work with, and the `NewOrder` message that
  * travels through rings and lies in the journal.
  *
- *   NewOrder struct (264 bytes) │ canonical text, `text_bytes` of ASCII
- *                                        └── a child names its parent there, once more than by `parent_id_at`
+ *   request │ OrderRecord, 288 bytes │ signature │ canonical text, `text_bytes` of ASCII
+ *                                                   └── a child names its parent there, at the record's `parent_id_at`
  */
 
 import type { NewOrder as OrderFields } from '../clearing/inputs.ts';
 import { assert } from '../core/assert.ts';
 import { type HashKey, hashId } from '../core/key-words.ts';
-import { ORDER_ID_BYTES_MAX, SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
-import type { OrderKind, Side, Tif, TriggerKind } from '../core/order-terms.ts';
-import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import { ORDER_LIFE_NS, SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import { orderExpiryNs, TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
+import { highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { Views } from '../core/views.ts';
-import { readOrderId, readText, readUser, writeOrderId, writeText, writeUser } from '../schema/fields.ts';
-import { NewOrder } from '../schema/generated/messages.ts';
+import { readOrderId, readText, writeText } from '../schema/fields.ts';
+import { NewOrder, OrderRecord } from '../schema/generated/messages.ts';
 
 const FEE_RATE_MAX = 0xffff_ffff;
-const SIGNATURE_BYTES = 64;
 const HASH_BYTES = 4;
+const LIFE_HIGH: number = highWord(ORDER_LIFE_NS);
+const LIFE_LOW: number = lowWord(ORDER_LIFE_NS);
 
 /** What the front door adds to the fields of an order. */
 export interface Envelope {
@@ -49,14 +50,10 @@ export function createBytes(textBytes: number): number {
 
 /** Writes that word. @param bytes of the create, from `createBytes`. */
 export function writeCreateHash(v: Views, at: number, bytes: number, key: HashKey): void {
-  const idBytes = NewOrder.orderIdBytes(v, at);
-  v.i32[hashWordOf(at, bytes)] = hashId(
-    key,
-    v.i32,
-    (at + NewOrder.userAt) >>> 2,
-    (at + NewOrder.orderIdAt) >>> 2,
-    idBytes,
-  );
+  const record = at + NewOrder.orderAt;
+  const userWord = (record + OrderRecord.userAt) >>> 2;
+  const idWord = (record + OrderRecord.orderIdAt) >>> 2;
+  v.i32[hashWordOf(at, bytes)] = hashId(key, v.i32, userWord, idWord, OrderRecord.orderIdBytes(v, record));
 }
 
 /** The hash that the front door wrote behind a create. */
@@ -90,70 +87,90 @@ export function writeNewOrderFields(
   envelope: Envelope & TextPlace & Pick<OrderFields, 'budget'>,
 ): void {
   assert(envelope.textBytes <= SIGNED_TEXT_BYTES_MAX, 'the text of an order is within its limit');
-  assert(terms.orderId.length <= ORDER_ID_BYTES_MAX, 'an order id is within its limit');
   NewOrder.setRequestId(v, at, envelope.requestId);
   NewOrder.setReceivedNs(v, at, envelope.receivedNs);
-  NewOrder.setMarketIndex(v, at, envelope.marketIndex);
-  NewOrder.setCreationNs(v, at, terms.creationNs);
-  NewOrder.setExpiryNs(v, at, sizes.expiryNs);
-  NewOrder.setGoodUntilNs(v, at, terms.goodUntilNs);
-  NewOrder.setPrice(v, at, sizes.price);
-  NewOrder.setQuantity(v, at, sizes.quantity);
-  NewOrder.setAmount(v, at, terms.amount);
-  NewOrder.setBudget(v, at, envelope.budget);
-  NewOrder.setTriggerPrice(v, at, sizes.triggerPrice);
-  // A limit above every rate limits nothing, so saturating keeps its meaning.
-  NewOrder.setMaxFeeRate(v, at, Math.min(sizes.maxFeeRate, FEE_RATE_MAX));
-  NewOrder.setSubAccount(v, at, terms.subAccount);
   NewOrder.setTextBytes(v, at, envelope.textBytes);
-  NewOrder.setSide(v, at, terms.side);
-  NewOrder.setTif(v, at, terms.tif);
-  NewOrder.setFlags(v, at, terms.flags);
-  NewOrder.setKind(v, at, terms.kind);
-  NewOrder.setTriggerKind(v, at, terms.triggerKind);
-  writeParent(v, at, terms.parentId, envelope);
-  writeOrderId(v, at + NewOrder.orderIdAt, terms.orderId);
-  NewOrder.setOrderIdBytes(v, at, terms.orderId.length);
-  writeUser(v, at + NewOrder.userAt, terms.user);
-  v.u8.fill(0, at + NewOrder.signatureAt, at + NewOrder.signatureAt + SIGNATURE_BYTES);
-  v.u8.set(sizes.signature, at + NewOrder.signatureAt);
+  NewOrder.setSignature(v, at, sizes.signature);
+  const record = at + NewOrder.orderAt;
+  v.u8.fill(0, record, record + OrderRecord.bytes);
+  OrderRecord.setMarketIndex(v, record, envelope.marketIndex);
+  OrderRecord.setCreationNs(v, record, terms.creationNs);
+  OrderRecord.setTimestampNs(v, record, terms.creationNs);
+  OrderRecord.setGoodUntilNs(v, record, terms.goodUntilNs);
+  OrderRecord.setPrice(v, record, sizes.price);
+  OrderRecord.setQuantity(v, record, sizes.quantity);
+  OrderRecord.setEnabledQuantity(v, record, sizes.quantity);
+  OrderRecord.setAmount(v, record, terms.amount);
+  OrderRecord.setBudget(v, record, envelope.budget);
+  OrderRecord.setTriggerPrice(v, record, sizes.triggerPrice);
+  // A limit above every rate limits nothing, so saturating keeps its meaning.
+  OrderRecord.setMaxFeeRate(v, record, Math.min(sizes.maxFeeRate, FEE_RATE_MAX));
+  OrderRecord.setSubAccount(v, record, terms.subAccount);
+  OrderRecord.setSide(v, record, terms.side);
+  OrderRecord.setTif(v, record, terms.tif);
+  OrderRecord.setFlags(v, record, terms.flags);
+  OrderRecord.setKind(v, record, terms.kind);
+  OrderRecord.setTriggerKind(v, record, terms.triggerKind);
+  const isParked = terms.triggerKind !== TRIGGER.none;
+  OrderRecord.setTriggerState(v, record, isParked ? TRIGGER_STATE.dormant : TRIGGER_STATE.live);
+  writeParent(v, record, terms.parentId, envelope);
+  OrderRecord.setOrderId(v, record, terms.orderId);
+  OrderRecord.setUser(v, record, terms.user);
 }
 
 function writeParent(
   v: Views,
-  at: number,
+  record: number,
   parentId: OrderFields['parentId'],
   { textBytes, parentIdAt }: TextPlace,
 ): void {
   const isChild = parentId !== '';
   assert(!isChild || (parentIdAt >= 0 && parentIdAt + parentId.length <= textBytes), "a child's text names its parent");
-  NewOrder.setParentIdAt(v, at, isChild ? parentIdAt : 0);
-  NewOrder.setParentIdBytes(v, at, parentId.length);
+  OrderRecord.setParentIdAt(v, record, isChild ? parentIdAt : 0);
+  OrderRecord.setParentIdBytes(v, record, parentId.length);
 }
 
 /** The fields of the message at `at`; nothing of it points into the buffer afterwards. */
 export function readNewOrder(v: Views, at: number): OrderFields {
-  const text = readText(v, at + NewOrder.bytes, NewOrder.textBytes(v, at));
+  const record = at + NewOrder.orderAt;
+  const creationNs = OrderRecord.creationNs(v, record);
+  const goodUntilNs = OrderRecord.goodUntilNs(v, record);
+  const parentIdAt = at + NewOrder.bytes + OrderRecord.parentIdAt(v, record);
   return {
-    user: readUser(v, at + NewOrder.userAt),
-    subAccount: NewOrder.subAccount(v, at),
-    orderId: readOrderId(v, at + NewOrder.orderIdAt, NewOrder.orderIdBytes(v, at)),
-    side: NewOrder.side(v, at) as Side,
-    tif: NewOrder.tif(v, at) as Tif,
-    flags: NewOrder.flags(v, at),
-    price: NewOrder.price(v, at) as RawPrice,
-    quantity: NewOrder.quantity(v, at) as RawQuantity,
-    kind: NewOrder.kind(v, at) as OrderKind,
-    amount: NewOrder.amount(v, at),
-    budget: NewOrder.budget(v, at),
-    triggerKind: NewOrder.triggerKind(v, at) as TriggerKind,
-    triggerPrice: NewOrder.triggerPrice(v, at) as RawPrice,
-    parentId: readOrderId(v, at + NewOrder.bytes + NewOrder.parentIdAt(v, at), NewOrder.parentIdBytes(v, at)),
-    maxFeeRate: NewOrder.maxFeeRate(v, at),
-    creationNs: NewOrder.creationNs(v, at) as TimestampNs,
-    goodUntilNs: NewOrder.goodUntilNs(v, at) as TimestampNs,
-    expiryNs: NewOrder.expiryNs(v, at) as TimestampNs,
-    text,
-    signature: v.u8.slice(at + NewOrder.signatureAt, at + NewOrder.signatureAt + SIGNATURE_BYTES),
+    user: OrderRecord.user(v, record),
+    subAccount: OrderRecord.subAccount(v, record),
+    orderId: OrderRecord.orderId(v, record),
+    side: OrderRecord.side(v, record),
+    tif: OrderRecord.tif(v, record),
+    flags: OrderRecord.flags(v, record),
+    price: OrderRecord.price(v, record),
+    quantity: OrderRecord.quantity(v, record),
+    kind: OrderRecord.kind(v, record),
+    amount: OrderRecord.amount(v, record),
+    budget: OrderRecord.budget(v, record),
+    triggerKind: OrderRecord.triggerKind(v, record),
+    triggerPrice: OrderRecord.triggerPrice(v, record),
+    parentId: readOrderId(v, parentIdAt, OrderRecord.parentIdBytes(v, record)),
+    maxFeeRate: OrderRecord.maxFeeRate(v, record),
+    creationNs,
+    goodUntilNs,
+    expiryNs: orderExpiryNs(creationNs, goodUntilNs),
+    text: readText(v, at + NewOrder.bytes, NewOrder.textBytes(v, at)),
+    signature: NewOrder.signature(v, at),
   };
+}
+
+/** Sets the expiry of a command from the order's record at `at`, as two words. */
+export function fillExpiry(to: { expiryHigh: number; expiryLow: number }, v: Views, at: number): void {
+  const creation = (at + OrderRecord.creationNsAt) >>> 2;
+  const goodUntil = (at + OrderRecord.goodUntilNsAt) >>> 2;
+  const { u32 } = v;
+  to.expiryLow = ((u32[creation] as number) + LIFE_LOW) >>> 0;
+  const carry = to.expiryLow < LIFE_LOW ? 1 : 0;
+  to.expiryHigh = ((u32[creation + 1] as number) + LIFE_HIGH + carry) >>> 0;
+  const high = u32[goodUntil + 1] as number;
+  const low = u32[goodUntil] as number;
+  if ((high === 0 && low === 0) || !isBefore(high, low, to.expiryHigh, to.expiryLow)) return;
+  to.expiryHigh = high;
+  to.expiryLow = low;
 }

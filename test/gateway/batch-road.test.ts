@@ -14,8 +14,7 @@ import { COMMAND_NOTE } from '../../src/order/command-notes.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Outlet } from '../../src/runtime/outlet.ts';
 import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
-import { readOrderId } from '../../src/schema/fields.ts';
-import { CommandNote, NewOrder, ReplaceOrder } from '../../src/schema/generated/messages.ts';
+import { CommandNote, NewOrder, OrderRecord, ReplaceOrder } from '../../src/schema/generated/messages.ts';
 import { ALICE, BOB, createRequest, MARKET, NOW, OrderDesk } from '../support/order-desk.ts';
 
 const FILLER = 9;
@@ -87,8 +86,8 @@ class Door {
       const { views } = this.#reader;
       if (typeId === CommandNote.typeId) words.push(NOTE_WORD[CommandNote.kind(views, at)] ?? '?');
       else if (typeId !== FILLER) {
-        const message = typeId === NewOrder.typeId ? NewOrder : ReplaceOrder;
-        words.push(readOrderId(views, at + message.orderIdAt, message.orderIdBytes(views, at)));
+        const isCreate = typeId === NewOrder.typeId;
+        words.push(isCreate ? OrderRecord.orderId(views, at + NewOrder.orderAt) : ReplaceOrder.orderId(views, at));
       }
       return true;
     }, 10_000);

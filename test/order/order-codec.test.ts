@@ -5,6 +5,9 @@ import fc from 'fast-check';
 import type { NewOrder as OrderFields } from '../../src/clearing/inputs.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { hashId, hashKeyOf } from '../../src/core/key-words.ts';
+import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
+import { orderExpiryNs } from '../../src/core/order-terms.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { CommandReader } from '../../src/matching/market-commands.ts';
 import {
@@ -17,7 +20,11 @@ import {
 import { propertyParameters } from '../support/property.ts';
 
 const raw = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
-const ns = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
+/** An order's life ends within 64 bits. */
+const ns = fc.oneof(
+  fc.bigInt({ min: 0n, max: (1n << 64n) - 1n - ORDER_LIFE_NS }),
+  fc.bigInt({ min: 1n, max: 64n }).map((n) => (n << 32n) - 1n),
+);
 const orderId = fc.stringMatching(/^[A-Za-z0-9+/=_-]{1,64}$/);
 const signature = fc.uint8Array({ minLength: 64, maxLength: 64 });
 const user = fc.stringMatching(/^[0-9a-f]{64}$/);
@@ -45,11 +52,13 @@ const orders = fc
     parentId: fc.oneof(fc.constant(''), orderId),
     maxFeeRate: fc.integer({ min: 0, max: 0xffff_ffff }),
     creationNs: ns,
-    goodUntilNs: ns,
-    expiryNs: ns,
+    goodUntilNs: fc.oneof(fc.constant(0n), ns),
     signature,
   })
-  .map((order) => ({ ...order, text: textOf(order.parentId, order.orderId) }) as unknown as OrderFields);
+  .map((order) => {
+    const expiryNs = orderExpiryNs(order.creationNs as TimestampNs, order.goodUntilNs as TimestampNs);
+    return { ...order, expiryNs, text: textOf(order.parentId, order.orderId) } as unknown as OrderFields;
+  });
 
 const KEY = hashKeyOf(5n);
 const envelope = { requestId: 77, receivedNs: 1_760_000_000_123_456_789n, marketIndex: 5 };

@@ -7,7 +7,7 @@ import { generate } from '../../schemas/generate.ts';
 import { readSchema } from '../../schemas/layout.ts';
 import { AMOUNT18_MAX } from '../../src/core/limits.ts';
 import { viewsOf } from '../../src/core/views.ts';
-import { FillConfirmed, Matched, NewOrder } from '../../src/schema/generated/messages.ts';
+import { FillConfirmed, Matched, NewOrder, ReplaceOrder } from '../../src/schema/generated/messages.ts';
 import { decodePlain, encodePlain } from '../../src/schema/plain-values.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -30,7 +30,9 @@ suite('messages', () => {
   });
 
   test('keys of what a market reads lie on word boundaries, and so do times', () => {
-    const keyed = ['NewOrder', 'ReplaceOrder', 'CancelOrder', 'CancelAllOrders', 'OrderIdRemembered', 'IdWatermark'];
+    const keyed = ['OrderRecord', 'ReplaceOrder', 'CancelOrder', 'CancelAllOrders', 'OrderIdRemembered', 'IdWatermark'];
+    for (const at of [NewOrder.orderAt, NewOrder.bytes])
+      assert.equal(at % 8, 0, 'a record in a message lies as it does alone');
     for (const name of keyed) {
       const struct = readSchema(SCHEMA).find((candidate) => candidate.name === name);
       const keys = struct?.fields.filter((field) => field.name === 'user' || field.name === 'order_id') ?? [];
@@ -71,9 +73,9 @@ suite('messages', () => {
   });
 
   test('nanoseconds beyond 2^53 survive a message (AMB-01)', () => {
-    const views = viewsOf(new ArrayBuffer(NewOrder.bytes * 2), 0, NewOrder.bytes * 2);
-    NewOrder.setCreationNs(views, NewOrder.bytes, 1_760_000_000_123_456_789n);
-    assert.equal(NewOrder.creationNs(views, NewOrder.bytes), 1_760_000_000_123_456_789n);
+    const views = viewsOf(new ArrayBuffer(ReplaceOrder.bytes * 2), 0, ReplaceOrder.bytes * 2);
+    ReplaceOrder.setTimestampNs(views, ReplaceOrder.bytes, 1_760_000_000_123_456_789n);
+    assert.equal(ReplaceOrder.timestampNs(views, ReplaceOrder.bytes), 1_760_000_000_123_456_789n);
   });
 
   test('plain values keep bigints and bytes, and refuse doubles', () => {

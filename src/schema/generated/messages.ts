@@ -636,37 +636,19 @@ export class OrderRecordView implements OrderRecordFields {
 export interface NewOrderFields {
   readonly requestId: number;
   readonly receivedNs: TimestampNs;
-  readonly creationNs: TimestampNs;
-  readonly expiryNs: TimestampNs;
-  readonly goodUntilNs: TimestampNs;
-  readonly price: RawPrice;
-  readonly quantity: RawQuantity;
-  readonly amount: number;
-  readonly budget: number;
-  readonly triggerPrice: RawPrice;
-  readonly marketIndex: number;
-  readonly maxFeeRate: number;
-  readonly subAccount: number;
-  readonly textBytes: number;
-  readonly side: Side;
-  readonly tif: Tif;
-  readonly flags: number;
-  readonly kind: OrderKind;
-  readonly triggerKind: TriggerKind;
-  readonly parentIdAt: number;
-  readonly parentIdBytes: number;
-  readonly user: UserId;
+  readonly order: OrderRecordFields;
   readonly signature: Uint8Array;
-  readonly orderId: OrderId;
+  readonly textBytes: number;
 }
 
 /**
- * A create that passed the front door. Tail: `text_bytes` of canonical signed text. On its way to a market, and nowhere
- * else, the hash of its id follows: the last four bytes of the record, at a multiple of 4.
+ * A create that passed the gateway: the record of the order as far as it is known before its admission (sequences,
+ * `admitted_ns` and `last_update_ns` are 0). Tail: `text_bytes` of canonical signed text. On its way to a market, and
+ * nowhere else, the hash of its id follows: the last four bytes of the message, at a multiple of 4.
  */
 export const NewOrder = {
   typeId: 1,
-  bytes: 264,
+  bytes: 376,
   requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -676,187 +658,44 @@ export const NewOrder = {
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  creationNsAt: 16,
-  creationNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
-  setCreationNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 16) >>> 3] = value;
+  orderAt: 16,
+  order: (v: Views, at: number): OrderRecordFields => OrderRecord.read(v, at + 16),
+  setOrder: (v: Views, at: number, value: OrderRecordFields): void => {
+    OrderRecord.write(v, at + 16, value);
   },
-  expiryNsAt: 24,
-  expiryNs: (v: Views, at: number): TimestampNs => v.u64[(at + 24) >>> 3] as TimestampNs,
-  setExpiryNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 24) >>> 3] = value;
-  },
-  goodUntilNsAt: 32,
-  goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 32) >>> 3] as TimestampNs,
-  setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 32) >>> 3] = value;
-  },
-  price: (v: Views, at: number): RawPrice => v.f64[(at + 40) >>> 3] as RawPrice,
-  setPrice: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 40) >>> 3] = value;
-  },
-  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 48) >>> 3] as RawQuantity,
-  setQuantity: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 48) >>> 3] = value;
-  },
-  amount: (v: Views, at: number): number => v.f64[(at + 56) >>> 3] as number,
-  setAmount: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 56) >>> 3] = value;
-  },
-  budget: (v: Views, at: number): number => v.f64[(at + 64) >>> 3] as number,
-  setBudget: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 64) >>> 3] = value;
-  },
-  triggerPrice: (v: Views, at: number): RawPrice => v.f64[(at + 72) >>> 3] as RawPrice,
-  setTriggerPrice: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 72) >>> 3] = value;
-  },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 80) >>> 2] as number,
-  setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 80) >>> 2] = value;
-  },
-  maxFeeRate: (v: Views, at: number): number => v.u32[(at + 84) >>> 2] as number,
-  setMaxFeeRate: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 84) >>> 2] = value;
-  },
-  subAccount: (v: Views, at: number): number => v.u16[(at + 88) >>> 1] as number,
-  setSubAccount: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 88) >>> 1] = value;
-  },
-  textBytes: (v: Views, at: number): number => v.u16[(at + 90) >>> 1] as number,
-  setTextBytes: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 90) >>> 1] = value;
-  },
-  side: (v: Views, at: number): Side => v.u8[at + 92] as Side,
-  setSide: (v: Views, at: number, value: number): void => {
-    v.u8[at + 92] = value;
-  },
-  tif: (v: Views, at: number): Tif => v.u8[at + 93] as Tif,
-  setTif: (v: Views, at: number, value: number): void => {
-    v.u8[at + 93] = value;
-  },
-  flags: (v: Views, at: number): number => v.u8[at + 94] as number,
-  setFlags: (v: Views, at: number, value: number): void => {
-    v.u8[at + 94] = value;
-  },
-  orderIdBytes: (v: Views, at: number): number => v.u8[at + 95] as number,
-  setOrderIdBytes: (v: Views, at: number, value: number): void => {
-    v.u8[at + 95] = value;
-  },
-  kind: (v: Views, at: number): OrderKind => v.u8[at + 96] as OrderKind,
-  setKind: (v: Views, at: number, value: number): void => {
-    v.u8[at + 96] = value;
-  },
-  triggerKind: (v: Views, at: number): TriggerKind => v.u8[at + 97] as TriggerKind,
-  setTriggerKind: (v: Views, at: number, value: number): void => {
-    v.u8[at + 97] = value;
-  },
-  parentIdAt: (v: Views, at: number): number => v.u16[(at + 98) >>> 1] as number,
-  setParentIdAt: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 98) >>> 1] = value;
-  },
-  parentIdBytes: (v: Views, at: number): number => v.u8[at + 100] as number,
-  setParentIdBytes: (v: Views, at: number, value: number): void => {
-    v.u8[at + 100] = value;
-  },
-  userAt: 104,
-  userLength: 32,
-  user: (v: Views, at: number): UserId => readUser(v, at + 104),
-  setUser: (v: Views, at: number, value: UserId): void => {
-    writeUser(v, at + 104, value);
-  },
-  signatureAt: 136,
+  signatureAt: 304,
   signatureLength: 64,
-  signature: (v: Views, at: number): Uint8Array => readBytes(v, at + 136, 64),
+  signature: (v: Views, at: number): Uint8Array => readBytes(v, at + 304, 64),
   setSignature: (v: Views, at: number, value: Uint8Array): void => {
-    writeBytes(v, at + 136, 64, value);
+    writeBytes(v, at + 304, 64, value);
   },
-  orderIdAt: 200,
-  orderIdLength: 64,
-  orderId: (v: Views, at: number): OrderId => readText(v, at + 200, v.u8[at + 95] as number) as OrderId,
-  setOrderId: (v: Views, at: number, value: OrderId): void => {
-    v.u8[at + 95] = writeTextField(v, at + 200, 64, value);
+  textBytes: (v: Views, at: number): number => v.u16[(at + 368) >>> 1] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 368) >>> 1] = value;
   },
   read: (v: Views, at: number): NewOrderFields => ({
     requestId: v.f64[at >>> 3] as number,
     receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
-    creationNs: v.u64[(at + 16) >>> 3] as TimestampNs,
-    expiryNs: v.u64[(at + 24) >>> 3] as TimestampNs,
-    goodUntilNs: v.u64[(at + 32) >>> 3] as TimestampNs,
-    price: v.f64[(at + 40) >>> 3] as RawPrice,
-    quantity: v.f64[(at + 48) >>> 3] as RawQuantity,
-    amount: v.f64[(at + 56) >>> 3] as number,
-    budget: v.f64[(at + 64) >>> 3] as number,
-    triggerPrice: v.f64[(at + 72) >>> 3] as RawPrice,
-    marketIndex: v.u32[(at + 80) >>> 2] as number,
-    maxFeeRate: v.u32[(at + 84) >>> 2] as number,
-    subAccount: v.u16[(at + 88) >>> 1] as number,
-    textBytes: v.u16[(at + 90) >>> 1] as number,
-    side: v.u8[at + 92] as Side,
-    tif: v.u8[at + 93] as Tif,
-    flags: v.u8[at + 94] as number,
-    kind: v.u8[at + 96] as OrderKind,
-    triggerKind: v.u8[at + 97] as TriggerKind,
-    parentIdAt: v.u16[(at + 98) >>> 1] as number,
-    parentIdBytes: v.u8[at + 100] as number,
-    user: readUser(v, at + 104),
-    signature: readBytes(v, at + 136, 64),
-    orderId: readText(v, at + 200, v.u8[at + 95] as number) as OrderId,
+    order: OrderRecord.read(v, at + 16),
+    signature: readBytes(v, at + 304, 64),
+    textBytes: v.u16[(at + 368) >>> 1] as number,
   }),
   write: (v: Views, at: number, fields: NewOrderFields): void => {
     v.f64[at >>> 3] = fields.requestId;
     v.u64[(at + 8) >>> 3] = fields.receivedNs;
-    v.u64[(at + 16) >>> 3] = fields.creationNs;
-    v.u64[(at + 24) >>> 3] = fields.expiryNs;
-    v.u64[(at + 32) >>> 3] = fields.goodUntilNs;
-    v.f64[(at + 40) >>> 3] = fields.price;
-    v.f64[(at + 48) >>> 3] = fields.quantity;
-    v.f64[(at + 56) >>> 3] = fields.amount;
-    v.f64[(at + 64) >>> 3] = fields.budget;
-    v.f64[(at + 72) >>> 3] = fields.triggerPrice;
-    v.u32[(at + 80) >>> 2] = fields.marketIndex;
-    v.u32[(at + 84) >>> 2] = fields.maxFeeRate;
-    v.u16[(at + 88) >>> 1] = fields.subAccount;
-    v.u16[(at + 90) >>> 1] = fields.textBytes;
-    v.u8[at + 92] = fields.side;
-    v.u8[at + 93] = fields.tif;
-    v.u8[at + 94] = fields.flags;
-    v.u8[at + 96] = fields.kind;
-    v.u8[at + 97] = fields.triggerKind;
-    v.u16[(at + 98) >>> 1] = fields.parentIdAt;
-    v.u8[at + 100] = fields.parentIdBytes;
-    writeUser(v, at + 104, fields.user);
-    writeBytes(v, at + 136, 64, fields.signature);
-    v.u8[at + 95] = writeTextField(v, at + 200, 64, fields.orderId);
+    OrderRecord.write(v, at + 16, fields.order);
+    writeBytes(v, at + 304, 64, fields.signature);
+    v.u16[(at + 368) >>> 1] = fields.textBytes;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 264),
+    copyStruct(from, fromAt, to, toAt, 376),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.number(v.f64[at >>> 3] as number);
     to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
-    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
-    to.nanoseconds(v.u64[(at + 24) >>> 3] as bigint);
-    to.nanoseconds(v.u64[(at + 32) >>> 3] as bigint);
-    to.number(v.f64[(at + 40) >>> 3] as number);
-    to.number(v.f64[(at + 48) >>> 3] as number);
-    to.number(v.f64[(at + 56) >>> 3] as number);
-    to.number(v.f64[(at + 64) >>> 3] as number);
-    to.number(v.f64[(at + 72) >>> 3] as number);
-    to.number(v.u32[(at + 80) >>> 2] as number);
-    to.number(v.u32[(at + 84) >>> 2] as number);
-    to.number(v.u16[(at + 88) >>> 1] as number);
-    to.number(v.u16[(at + 90) >>> 1] as number);
-    to.number(v.u8[at + 92] as number);
-    to.number(v.u8[at + 93] as number);
-    to.number(v.u8[at + 94] as number);
-    to.number(v.u8[at + 96] as number);
-    to.number(v.u8[at + 97] as number);
-    to.number(v.u16[(at + 98) >>> 1] as number);
-    to.number(v.u8[at + 100] as number);
-    to.text(readUser(v, at + 104));
-    to.hex(v.u8.subarray(at + 136, at + 200));
-    to.text(readText(v, at + 200, v.u8[at + 95] as number));
+    OrderRecord.hash(v, at + 16, to);
+    to.hex(v.u8.subarray(at + 304, at + 368));
+    to.number(v.u16[(at + 368) >>> 1] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(NewOrder.read(v, at)),
@@ -1289,18 +1128,17 @@ export const CommandNote = {
 export interface OrderAdmittedFields {
   readonly sequence: Sequence;
   readonly timeNs: TimestampNs;
-  readonly parent: Sequence | 0;
   readonly marketIndex: number;
   readonly refusal: number;
 }
 
 /**
- * The market's word on a create: admitted (`refusal` 0) or refused with the id consumed. `parent` is the parent's name
- * or 0. Tail: the NewOrder, whole.
+ * A create is accepted (`refusal` 0), or rejected with its id consumed. Tail: the NewOrder, whole, with the record as it
+ * is from here on: its sequence, priority and times, and the sequence of its parent.
  */
 export const OrderAdmitted = {
   typeId: 10,
-  bytes: 32,
+  bytes: 24,
   sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -1310,41 +1148,34 @@ export const OrderAdmitted = {
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
-  parent: (v: Views, at: number): Sequence | 0 => v.f64[(at + 16) >>> 3] as Sequence | 0,
-  setParent: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 16) >>> 3] = value;
-  },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 24) >>> 2] = value;
+    v.u32[(at + 16) >>> 2] = value;
   },
-  refusal: (v: Views, at: number): number => v.u16[(at + 28) >>> 1] as number,
+  refusal: (v: Views, at: number): number => v.u16[(at + 20) >>> 1] as number,
   setRefusal: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 28) >>> 1] = value;
+    v.u16[(at + 20) >>> 1] = value;
   },
   read: (v: Views, at: number): OrderAdmittedFields => ({
     sequence: v.f64[at >>> 3] as Sequence,
     timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
-    parent: v.f64[(at + 16) >>> 3] as Sequence | 0,
-    marketIndex: v.u32[(at + 24) >>> 2] as number,
-    refusal: v.u16[(at + 28) >>> 1] as number,
+    marketIndex: v.u32[(at + 16) >>> 2] as number,
+    refusal: v.u16[(at + 20) >>> 1] as number,
   }),
   write: (v: Views, at: number, fields: OrderAdmittedFields): void => {
     v.f64[at >>> 3] = fields.sequence;
     v.u64[(at + 8) >>> 3] = fields.timeNs;
-    v.f64[(at + 16) >>> 3] = fields.parent;
-    v.u32[(at + 24) >>> 2] = fields.marketIndex;
-    v.u16[(at + 28) >>> 1] = fields.refusal;
+    v.u32[(at + 16) >>> 2] = fields.marketIndex;
+    v.u16[(at + 20) >>> 1] = fields.refusal;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 32),
+    copyStruct(from, fromAt, to, toAt, 24),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.number(v.f64[at >>> 3] as number);
     to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
-    to.number(v.f64[(at + 16) >>> 3] as number);
-    to.number(v.u32[(at + 24) >>> 2] as number);
-    to.number(v.u16[(at + 28) >>> 1] as number);
+    to.number(v.u32[(at + 16) >>> 2] as number);
+    to.number(v.u16[(at + 20) >>> 1] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(OrderAdmitted.read(v, at)),
